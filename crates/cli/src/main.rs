@@ -1,0 +1,2 @@
+//! The `onrush` binary.
+fn main() {}

@@ -1,0 +1,23 @@
+//! Scenarios as the script gives them, and what a running iteration may know of its own.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What an iteration knows of its scenario. One per scenario and worker, in an `Rc`.
+#[derive(Debug)]
+pub struct ScenarioInfo {
+    /// Position among the run's scenarios.
+    pub index: usize,
+    /// Name (`default` when the shortcuts were used).
+    pub name: String,
+    /// k6's name of the executor, `constant-vus`.
+    pub executor: &'static str,
+    /// Exported function to call.
+    pub exec: String,
+    /// Added to `__ENV` for this scenario's iterations.
+    pub env: BTreeMap<String, String>,
+    /// Added to every sample of this scenario's iterations.
+    pub tags: BTreeMap<String, String>,
+    /// When the scenario started, by the engine's clock.
+    pub started: Duration,
+}

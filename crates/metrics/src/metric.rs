@@ -1,0 +1,29 @@
+//! What a metric is: a name, a kind that says how samples add up, and what its values mean.
+
+/// How the samples of a metric are combined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Sum of the values, and its rate per second.
+    Counter,
+    /// Last, lowest and highest value.
+    Gauge,
+    /// Share of the samples that were not zero.
+    Rate,
+    /// Distribution of the values.
+    Trend,
+}
+
+/// What the values of a metric are, which decides how they are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Contains {
+    /// Plain numbers.
+    Default,
+    /// Milliseconds.
+    Time,
+    /// Bytes.
+    Data,
+}
+
+/// Index of a metric in its `Registry`. Built-in metrics have fixed ids (see `builtin`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MetricId(pub u32);

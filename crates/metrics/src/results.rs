@@ -1,0 +1,142 @@
+//! What a run came to, as plain values: what the summary prints and `handleSummary` receives.
+
+use std::time::Duration;
+
+use crate::metric::{Contains, Kind};
+
+/// Everything measured in a run.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// From before setup until after the last iteration (k6's run clock, which rates divide by).
+    pub duration: Duration,
+    /// Metrics that have samples or thresholds, by name; a sub-metric follows its parent.
+    pub metrics: Vec<MetricResult>,
+    /// Checks and groups, in the order they were first seen. The root has an empty name.
+    pub root: GroupResult,
+    /// Per scenario, only when the breakdown was asked for (summary mode `full`).
+    pub scenarios: Vec<ScenarioResult>,
+}
+
+/// One metric or sub-metric.
+#[derive(Clone, Debug)]
+pub struct MetricResult {
+    /// Name without filter: `http_req_duration`.
+    pub name: String,
+    /// For a sub-metric the text between the braces: `status:200`.
+    pub filter: Option<String>,
+    /// How samples were combined.
+    pub kind: Kind,
+    /// What the values are.
+    pub contains: Contains,
+    /// The combined samples.
+    pub value: Value,
+    /// Thresholds on it, in the order given.
+    pub thresholds: Vec<ThresholdResult>,
+}
+
+/// The combined samples of a metric. Times in ms, data in bytes.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// Sum and, by the run's duration, rate per second.
+    Counter {
+        /// Sum of the samples.
+        count: f64,
+        /// `count` per second of the run.
+        rate: f64,
+    },
+    /// Last, lowest and highest sample.
+    Gauge {
+        /// Last.
+        value: f64,
+        /// Lowest.
+        min: f64,
+        /// Highest.
+        max: f64,
+    },
+    /// Samples that were not zero among all.
+    Rate {
+        /// Not zero.
+        passes: u64,
+        /// All.
+        total: u64,
+    },
+    /// A distribution.
+    Trend(TrendValue),
+}
+
+/// A distribution that can still be asked for any percentile.
+#[derive(Clone, Debug)]
+pub struct TrendValue {}
+
+impl TrendValue {
+    /// Number of samples.
+    pub fn count(&self) -> u64 {
+        todo!()
+    }
+    /// Mean; 0 when empty.
+    pub fn avg(&self) -> f64 {
+        todo!()
+    }
+    /// Lowest, exact; 0 when empty.
+    pub fn min(&self) -> f64 {
+        todo!()
+    }
+    /// Highest, exact; 0 when empty.
+    pub fn max(&self) -> f64 {
+        todo!()
+    }
+    /// The value below which `percent` (0-100) of the samples lie, interpolated as k6 does, relative error ≤ 0.1 %.
+    pub fn percentile(&self, _percent: f64) -> f64 {
+        todo!()
+    }
+}
+
+/// A threshold and how it ended.
+#[derive(Clone, Debug)]
+pub struct ThresholdResult {
+    /// As written: `p(95)<500`.
+    pub source: String,
+    /// What its left side came to (`p(95)` → 3.31).
+    pub left: f64,
+    /// Whether it held.
+    pub ok: bool,
+}
+
+/// Checks and groups of one level.
+#[derive(Clone, Debug, Default)]
+pub struct GroupResult {
+    /// Last part of the path; empty for the root.
+    pub name: String,
+    /// `::outer::inner`; empty for the root.
+    pub path: String,
+    /// Checks made directly in this group.
+    pub checks: Vec<CheckResult>,
+    /// Groups inside, in order of first use.
+    pub groups: Vec<GroupResult>,
+    /// Metrics of samples tagged with this group; only with the breakdown.
+    pub metrics: Vec<MetricResult>,
+}
+
+/// One check.
+#[derive(Clone, Debug)]
+pub struct CheckResult {
+    /// As the script names it.
+    pub name: String,
+    /// `::outer::inner::name`.
+    pub path: String,
+    /// Times it held.
+    pub passes: u64,
+    /// Times it did not.
+    pub fails: u64,
+}
+
+/// Metrics and checks of one scenario.
+#[derive(Clone, Debug)]
+pub struct ScenarioResult {
+    /// Name of the scenario.
+    pub name: String,
+    /// Its metrics.
+    pub metrics: Vec<MetricResult>,
+    /// Its checks and groups.
+    pub root: GroupResult,
+}

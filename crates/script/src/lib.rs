@@ -1,0 +1,11 @@
+//! Runs JavaScript and TypeScript: QuickJS host, module loader, every `k6/*` and `onrush/*` module.
+//!
+//! A virtual user is a coroutine with a QuickJS runtime of its own. A native function that has to wait suspends the
+//! coroutine, so scripts are synchronous and the network is not. A suspended user is never dropped: C frames lie on its
+//! stack; it is resumed with a stop reason instead.
+
+pub mod modules;
+pub mod options;
+pub mod vu;
+
+pub use vu::{Phase, Vu};

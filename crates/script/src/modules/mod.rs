@@ -1,0 +1,18 @@
+//! The one list of modules a script can import.
+
+use rquickjs::{Ctx, Object};
+
+/// A built-in module: what a script gets for `import … from "<name>"` and `require("<name>")`.
+pub struct ModuleDef {
+    /// Import path.
+    pub name: &'static str,
+    /// Names that can be imported, besides `default`, which is the whole object unless the object has a `default` key.
+    pub exports: &'static [&'static str],
+    /// Makes the object; called at most once per virtual user, at the first import.
+    pub load: for<'js> fn(&Ctx<'js>) -> rquickjs::Result<Object<'js>>,
+    /// TypeScript declarations: the reference documentation of the module.
+    pub types: &'static str,
+}
+
+/// Every built-in module. One line a module.
+pub static MODULES: &[ModuleDef] = &[];

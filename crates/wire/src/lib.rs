@@ -1,0 +1,26 @@
+//! Bytes on the network and how long each step took.
+//!
+//! Payloads, connections, HTTP/1.1, TLS and unix sockets, client side (and the codec that `target` serves with). Knows no
+//! metric, no virtual user, no tag and no JavaScript: every exchange returns its timings as a value. Single-threaded: each
+//! worker has its own clients and pools; nothing here is `Send` and nothing is locked on the request path.
+
+pub mod client;
+pub mod cookies;
+pub mod exchange;
+pub mod failure;
+pub mod payload;
+pub mod request;
+pub mod response;
+pub mod settings;
+pub mod timings;
+pub mod url;
+
+pub use client::{Client, Worker};
+pub use exchange::{ConnectionInfo, Exchange};
+pub use failure::{Failure, FailureKind, Step};
+pub use payload::{Payload, Segment};
+pub use request::{Method, Request};
+pub use response::{Body, Response};
+pub use settings::Settings;
+pub use timings::Timings;
+pub use url::Url;

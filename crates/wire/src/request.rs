@@ -1,0 +1,86 @@
+//! What to send.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::payload::Payload;
+use crate::url::Url;
+
+/// An HTTP method; always upper case, any token allowed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// GET
+    Get,
+    /// HEAD
+    Head,
+    /// POST
+    Post,
+    /// PUT
+    Put,
+    /// PATCH
+    Patch,
+    /// DELETE
+    Delete,
+    /// OPTIONS
+    Options,
+    /// Any other token.
+    Other(Rc<str>),
+}
+
+impl Method {
+    /// The token.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Method::Get => "GET",
+            Method::Head => "HEAD",
+            Method::Post => "POST",
+            Method::Put => "PUT",
+            Method::Patch => "PATCH",
+            Method::Delete => "DELETE",
+            Method::Options => "OPTIONS",
+            Method::Other(token) => token,
+        }
+    }
+}
+
+/// How to answer a 401 challenge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Auth {
+    /// Basic, sent at once, when the URL carries userinfo.
+    FromUserinfo,
+    /// Digest with the URL's userinfo: the first request goes without, the 401 is an exchange of its own.
+    Digest,
+}
+
+/// What becomes of the response body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyUse {
+    /// Kept, content codings decoded.
+    Keep,
+    /// Read to its end and dropped without buffering.
+    Discard,
+}
+
+/// One request as the caller wants it. `Client::send` may turn it into several exchanges (redirects, digest).
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Method.
+    pub method: Method,
+    /// Where to.
+    pub url: Url,
+    /// Extra headers in the order they go out. `Host` replaces the URL's; `User-Agent` replaces the settings'.
+    /// Content-Length is the client's own business and ignored here.
+    pub headers: Rc<[(String, String)]>,
+    /// Cookies of this request alone: `(name, value, replace)`; see k6's `params.cookies`.
+    pub cookies: Rc<[(String, String, bool)]>,
+    /// Body. `None` differs from an empty one: no Content-Length for methods that define no body.
+    pub body: Option<Payload>,
+    /// For the whole request, redirects and reading the body included. `None`: no limit.
+    pub timeout: Option<Duration>,
+    /// Redirects to follow at most.
+    pub max_redirects: u32,
+    /// Authentication.
+    pub auth: Auth,
+    /// What becomes of the body.
+    pub body_use: BodyUse,
+}

@@ -1,0 +1,2 @@
+//! Heavier suites than `cargo test`.
+fn main() {}
