@@ -1,19 +1,34 @@
 //! A cookie jar with k6's shape. Interior mutability: one jar is used by several requests of a batch.
+//!
+//! RFC 6265 as Go's jar reads it: host-only unless a Domain is given, paths match at slashes, Secure goes to https alone,
+//! Max-Age wins over Expires, IP hosts take no Domain. No public-suffix list: k6 has none, and a test of intranet names
+//! such as `svc.local` relies on that; the only victim of a wide cookie would be the user's own jar.
+//! Values that no Cookie header can carry (quotes, backslash, controls, non-ASCII) are refused as Go refuses them.
+//!
+//! Invariant: no entry of the jar can break the header line it is written to.
 
-use crate::url::Url;
+use std::cell::{Cell, RefCell};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::url::{Url, percent_decode};
 
 /// Cookies by domain and path, RFC 6265.
 #[derive(Debug, Default)]
-pub struct CookieJar {}
+pub struct CookieJar {
+    entries: RefCell<Vec<Entry>>,
+    /// Apart from `entries`, so that the hot path reads one byte.
+    filled: Cell<bool>,
+    next_order: Cell<u64>,
+}
 
 /// One cookie, as `Set-Cookie` gives it and as k6 shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cookie {
     /// Name.
     pub name: String,
-    /// Value.
+    /// Value, without the double quotes it may have been wrapped in.
     pub value: String,
-    /// Domain attribute, without leading dot; empty when absent.
+    /// Domain attribute as written (k6 shows a leading dot too); empty when absent.
     pub domain: String,
     /// Path attribute; empty when absent.
     pub path: String,
@@ -21,47 +36,498 @@ pub struct Cookie {
     pub http_only: bool,
     /// Secure.
     pub secure: bool,
-    /// Max-Age in seconds; 0 when absent.
+    /// Max-Age in seconds; 0 when absent, -1 for "expired" (Max-Age of zero or less).
     pub max_age: i64,
     /// Expires as ms since the epoch; `None` when absent.
     pub expires_ms: Option<i64>,
 }
 
+#[derive(Debug)]
+struct Entry {
+    name: String,
+    value: String,
+    /// Came in double quotes and goes back so.
+    quoted: bool,
+    domain: String,
+    host_only: bool,
+    path: String,
+    secure: bool,
+    /// `None`: as long as the jar.
+    expires_ms: Option<i64>,
+    /// Order of creation; kept when the cookie is set again.
+    order: u64,
+}
+
 impl Cookie {
-    /// Parses one Set-Cookie value; `None` when it has no usable name.
-    pub fn parse(_set_cookie: &[u8]) -> Option<Cookie> {
-        todo!()
+    /// Parses one Set-Cookie value; `None` when it has no usable name or value.
+    pub fn parse(set_cookie: &[u8]) -> Option<Cookie> {
+        parse(set_cookie).map(|(cookie, _)| cookie)
     }
 }
 
 impl CookieJar {
     /// Stores a cookie as if this URL had set it. Rejected ones (foreign domain) are dropped silently, as browsers do.
-    pub fn set(&self, _url: &Url, _cookie: Cookie) {
-        todo!()
+    pub fn set(&self, url: &Url, cookie: Cookie) {
+        self.store(url, cookie, false, now_ms());
+    }
+
+    /// Stores what one Set-Cookie field of a response from this URL says.
+    pub fn set_from_header(&self, url: &Url, set_cookie: &[u8]) {
+        if let Some((cookie, quoted)) = parse(set_cookie) {
+            self.store(url, cookie, quoted, now_ms());
+        }
     }
 
     /// Name and value of the cookies that go to this URL, longest path first, then oldest.
-    pub fn for_url(&self, _url: &Url) -> Vec<(String, String)> {
-        todo!()
+    pub fn for_url(&self, url: &Url) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        self.visit(url, now_ms(), |e| found.push((e.name.clone(), e.value.clone())));
+        found
     }
 
     /// Removes all cookies that would go to this URL.
-    pub fn clear(&self, _url: &Url) {
-        todo!()
+    pub fn clear(&self, url: &Url) {
+        let target = Target::of(url);
+        self.retain(|e| !e.goes_to(&target));
     }
 
     /// Removes one cookie that would go to this URL.
-    pub fn delete(&self, _url: &Url, _name: &str) {
-        todo!()
+    pub fn delete(&self, url: &Url, name: &str) {
+        let target = Target::of(url);
+        self.retain(|e| e.name != name || !e.goes_to(&target));
     }
 
     /// Empties the jar (start of an iteration).
     pub fn clear_all(&self) {
-        todo!()
+        self.retain(|_| false);
     }
 
     /// Whether there is nothing in it; asked on the hot path.
     pub fn is_empty(&self) -> bool {
-        todo!()
+        !self.filled.get()
+    }
+
+    fn store(&self, url: &Url, cookie: Cookie, quoted: bool, now_ms: i64) {
+        let host = jar_host(&url.host);
+        let Some((domain, host_only)) = domain_of(host, &cookie.domain) else { return };
+        let path = if cookie.path.starts_with('/') { cookie.path } else { default_path(url) };
+        let expires_ms = match cookie.max_age {
+            0 => cookie.expires_ms,
+            age if age < 0 => Some(i64::MIN),
+            age => Some(now_ms.saturating_add(age.saturating_mul(1000))),
+        };
+        let mut entries = self.entries.borrow_mut();
+        let same =
+            |e: &Entry| e.name == cookie.name && e.domain == domain && e.path == path && e.host_only == host_only;
+        let old = entries.iter().position(same).map(|i| entries.remove(i).order);
+        if expires_ms.is_none_or(|at| at > now_ms) {
+            let order = old.unwrap_or_else(|| self.next_order.replace(self.next_order.get() + 1));
+            let (name, value, secure) = (cookie.name, cookie.value, cookie.secure);
+            entries.push(Entry { name, value, quoted, domain, host_only, path, secure, expires_ms, order });
+        }
+        self.filled.set(!entries.is_empty());
+    }
+
+    /// Shows each cookie that goes to the URL, in sending order; forgets the expired ones.
+    fn visit(&self, url: &Url, now_ms: i64, mut show: impl FnMut(&Entry)) {
+        if self.is_empty() {
+            return;
+        }
+        self.retain(|e| e.expires_ms.is_none_or(|at| at > now_ms));
+        let target = Target::of(url);
+        let entries = self.entries.borrow();
+        let mut found: Vec<&Entry> = entries.iter().filter(|e| e.goes_to(&target)).collect();
+        found.sort_by_key(|e| (std::cmp::Reverse(e.path.len()), e.order));
+        found.into_iter().for_each(&mut show);
+    }
+
+    fn retain(&self, keep: impl FnMut(&Entry) -> bool) {
+        let mut entries = self.entries.borrow_mut();
+        entries.retain(keep);
+        self.filled.set(!entries.is_empty());
+    }
+}
+
+/// The Cookie header of one hop, or `None` when it has nothing to say. `own` is the header that the script wrote by hand;
+/// then come the request's cookies, then the jar's, except names that the request replaces.
+pub(crate) fn cookie_header(
+    own: Option<&str>,
+    request: &[(String, String, bool)],
+    jar: Option<&CookieJar>,
+    url: &Url,
+) -> Option<String> {
+    let mut out = own.map(String::from).unwrap_or_default();
+    for (name, value, _) in request {
+        push_pair(&mut out, name, value, false);
+    }
+    if let Some(jar) = jar {
+        let replaced = |name: &str| request.iter().any(|(n, _, replace)| *replace && n == name);
+        jar.visit(url, now_ms(), |e| {
+            if !replaced(&e.name) {
+                push_pair(&mut out, &e.name, &e.value, e.quoted);
+            }
+        });
+    }
+    (!out.is_empty()).then_some(out)
+}
+
+/// Appends `name=value`. Bytes that would break the line are left out; values with a space or comma are quoted, as Go does.
+fn push_pair(out: &mut String, name: &str, value: &str, quoted: bool) {
+    if !out.is_empty() {
+        out.push_str("; ");
+    }
+    out.extend(name.chars().map(|c| if c.is_control() { '-' } else { c }));
+    out.push('=');
+    let quoted = quoted || value.contains([' ', ',']);
+    if quoted {
+        out.push('"');
+    }
+    out.extend(value.chars().filter(|c| c.is_ascii() && is_value_byte(*c as u8)));
+    if quoted {
+        out.push('"');
+    }
+}
+
+/// What a cookie is matched against.
+struct Target<'a> {
+    host: &'a str,
+    path: std::borrow::Cow<'a, str>,
+    tls: bool,
+}
+
+impl<'a> Target<'a> {
+    fn of(url: &'a Url) -> Target<'a> {
+        Target { host: jar_host(&url.host), path: percent_decode(url.path()), tls: url.tls }
+    }
+}
+
+impl Entry {
+    fn goes_to(&self, to: &Target<'_>) -> bool {
+        let domain = to.host == self.domain || !self.host_only && is_below(to.host, &self.domain);
+        domain && path_matches(&to.path, &self.path) && (to.tls || !self.secure)
+    }
+}
+
+fn path_matches(path: &str, of_cookie: &str) -> bool {
+    path.strip_prefix(of_cookie)
+        .is_some_and(|rest| rest.is_empty() || of_cookie.ends_with('/') || rest.starts_with('/'))
+}
+
+fn is_below(host: &str, domain: &str) -> bool {
+    host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
+}
+
+/// One trailing dot names the same host.
+fn jar_host(host: &str) -> &str {
+    host.strip_suffix('.').unwrap_or(host)
+}
+
+/// The domain a cookie is stored under and whether it is for that host alone; `None`: the host may not set it.
+fn domain_of(host: &str, attribute: &str) -> Option<(String, bool)> {
+    if attribute.is_empty() {
+        return Some((host.to_owned(), true));
+    }
+    if host.parse::<std::net::IpAddr>().is_ok() {
+        return (attribute == host).then(|| (host.to_owned(), true));
+    }
+    let domain = attribute.strip_prefix('.').unwrap_or(attribute).to_ascii_lowercase();
+    let malformed = domain.is_empty() || domain.starts_with('.') || domain.ends_with('.');
+    (!malformed && (host == domain || is_below(host, &domain))).then_some((domain, false))
+}
+
+/// RFC 6265, section 5.1.4: up to the last slash.
+fn default_path(url: &Url) -> String {
+    let path = percent_decode(url.path());
+    match path.rfind('/') {
+        Some(at) if at > 0 => path[..at].to_owned(),
+        _ => String::from("/"),
+    }
+}
+
+fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// The cookie, and whether its value came in double quotes.
+fn parse(set_cookie: &[u8]) -> Option<(Cookie, bool)> {
+    let mut parts = set_cookie.split(|b| *b == b';');
+    let (name, value) = split_pair(parts.next()?)?;
+    let name = std::str::from_utf8(name).ok().filter(|n| is_token(n))?;
+    let (value, quoted) = match value {
+        [b'"', inner @ .., b'"'] => (inner, true),
+        plain => (plain, false),
+    };
+    if !value.iter().all(|b| is_value_byte(*b)) {
+        return None;
+    }
+    let mut cookie = Cookie {
+        name: name.to_owned(),
+        value: String::from_utf8_lossy(value).into_owned(),
+        domain: String::new(),
+        path: String::new(),
+        http_only: false,
+        secure: false,
+        max_age: 0,
+        expires_ms: None,
+    };
+    for part in parts {
+        let (key, value) = split_pair(part).unwrap_or((part.trim_ascii(), b""));
+        if let (Ok(key), Ok(value)) = (std::str::from_utf8(key), std::str::from_utf8(value)) {
+            apply_attribute(&mut cookie, key, value);
+        }
+    }
+    Some((cookie, quoted))
+}
+
+fn apply_attribute(cookie: &mut Cookie, key: &str, value: &str) {
+    match key.to_ascii_lowercase().as_str() {
+        "domain" => cookie.domain = value.to_owned(),
+        "path" => cookie.path = value.to_owned(),
+        "secure" => cookie.secure = true,
+        "httponly" => cookie.http_only = true,
+        "max-age" => {
+            let digits = value.strip_prefix('-').unwrap_or(value);
+            if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
+                let seconds = if value.starts_with('-') { 0 } else { digits.parse().unwrap_or(i64::MAX) };
+                cookie.max_age = if seconds == 0 { -1 } else { seconds };
+            }
+        }
+        "expires" => cookie.expires_ms = parse_date(value),
+        _ => {}
+    }
+}
+
+fn split_pair(part: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = part.iter().position(|b| *b == b'=')?;
+    Some((part[..at].trim_ascii(), part[at + 1..].trim_ascii()))
+}
+
+fn is_token(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+}
+
+fn is_value_byte(b: u8) -> bool {
+    (0x20..0x7f).contains(&b) && !b"\";\\".contains(&b)
+}
+
+/// Reads a date in any of the forms cookies carry (RFC 6265, section 5.1.1), as ms since the epoch, UTC.
+pub fn parse_date(text: &str) -> Option<i64> {
+    let (mut time, mut day, mut month, mut year) = (None, None, None, None);
+    let is_delimiter = |c: char| !c.is_ascii_alphanumeric() && c != ':';
+    for token in text.split(is_delimiter).filter(|t| !t.is_empty()) {
+        if time.is_none() && token.contains(':') {
+            time = parse_time(token);
+        } else if day.is_none() && matches!(token.len(), 1 | 2) && token.bytes().all(|b| b.is_ascii_digit()) {
+            day = token.parse::<i64>().ok();
+        } else if month.is_none() && month_of(token).is_some() {
+            month = month_of(token);
+        } else if year.is_none() && matches!(token.len(), 2 | 4) {
+            year = token.parse::<i64>().ok();
+        }
+    }
+    let (day, month, seconds) = (day?, month?, time?);
+    let year = match year? {
+        y @ 70..=99 => y + 1900,
+        y @ 0..=69 => y + 2000,
+        y => y,
+    };
+    if year < 1601 || !(1..=days_in(year, month)).contains(&day) {
+        return None;
+    }
+    Some((days_from_epoch(year, month, day) * 86_400 + seconds) * 1000)
+}
+
+fn parse_time(token: &str) -> Option<i64> {
+    let mut parts = token.split(':').map(|p| if p.len() <= 2 { p.parse::<i64>().ok() } else { None });
+    let (h, m, s) = (parts.next()??, parts.next()??, parts.next()??);
+    let fits = (0..24).contains(&h) && (0..60).contains(&m) && (0..60).contains(&s) && parts.next().is_none();
+    fits.then_some(h * 3600 + m * 60 + s)
+}
+
+fn month_of(token: &str) -> Option<i64> {
+    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let start = token.get(..3)?.to_ascii_lowercase();
+    (1..).zip(MONTHS).find(|(_, name)| *name == start).map(|(number, _)| number)
+}
+
+fn days_in(year: i64, month: i64) -> i64 {
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        2 => 28 + i64::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days since 1970-01-01 in the proleptic Gregorian calendar; the year starts in March so that leap days come last.
+fn days_from_epoch(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 719_469
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    fn jar_at(set_by: &str, headers: &[&str]) -> CookieJar {
+        let jar = CookieJar::default();
+        headers.iter().for_each(|h| jar.set_from_header(&url(set_by), h.as_bytes()));
+        jar
+    }
+
+    fn sent(jar: &CookieJar, to: &str) -> String {
+        cookie_header(None, &[], Some(jar), &url(to)).unwrap_or_default()
+    }
+
+    #[test]
+    fn attributes_are_read_as_k6_shows_them() {
+        let c = Cookie::parse(
+            b"a=\"x y\"; DOMAIN=.Foo.test; path=x; HttpOnly; Secure; Max-Age=10; Expires=Wed, 21 Oct 2099 07:28:00 GMT",
+        )
+        .unwrap();
+        assert_eq!(
+            (c.name.as_str(), c.value.as_str(), c.domain.as_str(), c.path.as_str()),
+            ("a", "x y", ".Foo.test", "x")
+        );
+        assert_eq!((c.http_only, c.secure, c.max_age, c.expires_ms), (true, true, 10, Some(4_096_250_880_000)));
+        for (text, age) in [("0", -1), ("-5", -1), ("x", 0), ("", 0), ("99999999999999999999", i64::MAX)] {
+            assert_eq!(Cookie::parse(format!("a=1; Max-Age={text}").as_bytes()).unwrap().max_age, age, "{text}");
+        }
+    }
+
+    #[test]
+    fn unusable_cookies_are_refused() {
+        for text in ["=noname", "nosep", "bad name=1", "sl=a\\b", "in=a\"b", "\u{e9}=1", "e=\u{e9}", "", ";", "a=\x01"]
+        {
+            assert_eq!(Cookie::parse(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(Cookie::parse(b"eq=a=b=c").unwrap().value, "a=b=c");
+        assert_eq!(Cookie::parse(b"none=").unwrap().value, "");
+    }
+
+    #[test]
+    fn domains_paths_and_secure_decide_where_a_cookie_goes() {
+        let headers = [
+            "plain=1",
+            "dom=1; Domain=.foo.test",
+            "other=1; Domain=bar.test",
+            "dots=1; Domain=..foo.test",
+            "end=1; Domain=foo.test.",
+            "p=1; Path=/a",
+            "rel=1; Path=x",
+            "root=1; Path=/",
+            "sec=1; Secure",
+            "tld=1; Domain=test",
+        ];
+        let jar = jar_at("http://foo.test/a/b", &headers);
+        assert_eq!(sent(&jar, "http://foo.test/a/c"), "plain=1; dom=1; p=1; rel=1; tld=1; root=1");
+        assert_eq!(sent(&jar, "https://foo.test/a"), "plain=1; dom=1; p=1; rel=1; sec=1; tld=1; root=1");
+        assert_eq!(sent(&jar, "http://foo.test/abc"), "root=1");
+        assert_eq!(sent(&jar, "http://sub.foo.test/a/"), "dom=1; tld=1");
+        assert_eq!(sent(&jar, "http://xfoo.test/a/"), "tld=1");
+        assert_eq!(sent(&jar, "http://foo.test./a/"), sent(&jar, "http://foo.test/a/"));
+        assert_eq!(sent(&jar, "http://foo.test:8080/%61/"), sent(&jar, "http://foo.test/a/"));
+    }
+
+    #[test]
+    fn ip_hosts_are_host_only() {
+        let jar = jar_at("http://127.0.0.1/", &["a=1", "b=1; Domain=127.0.0.1", "c=1; Domain=0.0.1"]);
+        assert_eq!(sent(&jar, "http://127.0.0.1/"), "a=1; b=1");
+    }
+
+    #[test]
+    fn cookies_end_by_max_age_then_expires() {
+        let jar =
+            jar_at("http://h/", &["a=1", "b=1; Max-Age=100; Expires=Wed, 21 Oct 2009 07:28:00 GMT", "c=1; Max-Age=5"]);
+        jar.set_from_header(&url("http://h/"), b"d=1; Expires=Wed, 21-Oct-2009 07:28:00 GMT");
+        let mut names = String::new();
+        jar.visit(&url("http://h/"), now_ms() + 10_000, |e| names.push_str(&e.name));
+        assert_eq!(names, "ab");
+        jar.set_from_header(&url("http://h/"), b"a=; Max-Age=0");
+        jar.set_from_header(&url("http://h/"), b"b=; Expires=Thu, 01 Jan 1970 00:00:00 GMT");
+        assert!(jar.is_empty());
+    }
+
+    #[test]
+    fn setting_again_keeps_the_place() {
+        let jar = jar_at("http://h/", &["a=1", "b=1", "a=2"]);
+        assert_eq!(jar.for_url(&url("http://h/")), [("a".into(), "2".into()), ("b".into(), "1".into())]);
+        jar.delete(&url("http://h/x"), "a");
+        assert_eq!(sent(&jar, "http://h/"), "b=1");
+        jar.clear(&url("http://other/"));
+        assert!(!jar.is_empty());
+        jar.clear(&url("http://h/"));
+        assert!(jar.is_empty());
+        jar.set_from_header(&url("http://h/"), b"a=1");
+        jar.clear_all();
+        assert!(jar.is_empty() && jar.for_url(&url("http://h/")).is_empty());
+    }
+
+    #[test]
+    fn own_header_then_request_then_jar() {
+        let jar = jar_at("http://h/", &["js=1", "keep=\"q\"", "sp=a b"]);
+        let own = [("js".into(), "two".into(), true), ("x".into(), "a\",b\r\n;c".into(), false)];
+        let header = cookie_header(Some("own=1"), &own, Some(&jar), &url("http://h/"));
+        assert_eq!(header.as_deref(), Some("own=1; js=two; x=\"a,bc\"; keep=\"q\"; sp=\"a b\""));
+        let plain = [("js".into(), "two".into(), false)];
+        assert!(cookie_header(None, &plain, Some(&jar), &url("http://h/")).unwrap().starts_with("js=two; js=1;"));
+        assert_eq!(cookie_header(None, &[], None, &url("http://h/")), None);
+    }
+
+    #[test]
+    fn dates_in_all_forms() {
+        let cases = [
+            ("Wed, 21 Oct 2099 07:28:00 GMT", Some(4_096_250_880_000)),
+            ("Wed, 21-Oct-2099 07:28:00 GMT", Some(4_096_250_880_000)),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", Some(784_111_777_000)),
+            ("Sun Nov  6 08:49:37 1994", Some(784_111_777_000)),
+            ("Thu, 01 Jan 1970 00:00:00 GMT", Some(0)),
+            ("Thu, 29 Feb 2024 12:00:00 GMT", Some(1_709_208_000_000)),
+            ("Thu, 29 Feb 2023 12:00:00 GMT", None),
+            ("Thu, 31 Dec 1600 12:00:00 GMT", None),
+            ("Thu, 01 Jan 1970 25:00:00 GMT", None),
+            ("foo", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse_date(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn random_set_cookies_never_panic_and_never_break_a_header() {
+        let pieces: [&[u8]; 14] = [
+            b"a",
+            b"=",
+            b";",
+            b"\"",
+            b" ",
+            b",",
+            b"\r\n",
+            b"\xff",
+            b"Expires=",
+            b"Max-Age=",
+            b"99:99:99",
+            b"Domain=",
+            b"Jan 1",
+            b"-",
+        ];
+        let mut rng = fastrand::Rng::with_seed(11);
+        let (jar, at) = (CookieJar::default(), url("http://h.test/a/b"));
+        let mut stored = 0;
+        for _ in 0..30_000 {
+            let mut text = Vec::new();
+            (0..rng.usize(0..12)).for_each(|_| text.extend_from_slice(pieces[rng.usize(0..pieces.len())]));
+            jar.set_from_header(&at, &text);
+            if let Some(header) = cookie_header(None, &[], Some(&jar), &at) {
+                stored += 1;
+                assert!(header.bytes().all(|b| (0x20..0x7f).contains(&b)), "{text:?} gave {header:?}");
+            }
+            jar.clear_all();
+        }
+        assert!(stored > 300, "only {stored} cookies stored: the generator tests nothing");
     }
 }

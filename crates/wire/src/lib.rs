@@ -5,6 +5,7 @@
 //! worker has its own clients and pools; nothing here is `Send` and nothing is locked on the request path.
 
 pub mod client;
+pub mod codec;
 pub mod cookies;
 pub mod exchange;
 pub mod failure;
