@@ -1,5 +1,11 @@
 //! The one list of modules a script can import.
 
+pub mod argument;
+pub mod crypto;
+pub mod data;
+pub mod encoding;
+pub mod timers;
+
 use rquickjs::{Ctx, Object};
 
 /// A built-in module: what a script gets for `import … from "<name>"` and `require("<name>")`.
@@ -15,4 +21,10 @@ pub struct ModuleDef {
 }
 
 /// Every built-in module. One line a module.
-pub static MODULES: &[ModuleDef] = &[];
+#[rustfmt::skip]
+pub static MODULES: &[ModuleDef] = &[
+    crypto::MODULE,
+    data::MODULE,
+    encoding::MODULE,
+    timers::MODULE,
+];

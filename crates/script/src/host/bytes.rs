@@ -1,0 +1,150 @@
+//! Bytes and text that native functions read out of script values, without copying where that is safe.
+//!
+//! A slice into the JavaScript heap is valid only while no JavaScript runs. `read` therefore lends it to a closure that
+//! cannot hold a `Ctx` (it must be `'static`) and cannot let the slice escape. Strings with lone surrogates, which have
+//! no UTF-8 form, are read with U+FFFD in their place, as k6 does.
+#![allow(unsafe_code)]
+
+use std::borrow::Cow;
+
+use rquickjs::{CString, Ctx, Object, Result, Value, qjs};
+
+/// Lends the bytes of a string (as UTF-8), an ArrayBuffer, a typed array or a DataView to `f`. Nothing when the value is
+/// something else or its buffer is detached.
+pub fn read<'js, R: 'static>(
+    ctx: &Ctx<'js>,
+    value: &Value<'js>,
+    f: impl FnOnce(&[u8]) -> R + 'static,
+) -> Result<Option<R>> {
+    if let Some(string) = value.as_string() {
+        let text = string.clone().to_cstring()?;
+        return Ok(Some(f(well_formed(raw_bytes(&text)).as_bytes())));
+    }
+    let Some((buffer, offset, len)) = window(value)? else { return Ok(None) };
+    let mut size = 0;
+    // SAFETY: `window` returns ArrayBuffers only; a detached one yields null and a pending exception.
+    let start = unsafe { qjs::JS_GetArrayBuffer(ctx.as_raw().as_ptr(), &mut size, buffer.as_raw()) };
+    if start.is_null() {
+        ctx.catch();
+        return Ok(None);
+    }
+    // SAFETY: `start` points at `size` bytes owned by `buffer`, which this frame keeps alive. They stay where they are
+    // as long as no JavaScript runs, and `f` cannot run any: it is `'static` and so holds no `Ctx`.
+    let bytes = unsafe { std::slice::from_raw_parts(start, size as usize) };
+    Ok(bytes.get(offset..offset + len).map(f))
+}
+
+/// The text of a string value; nothing for other values.
+pub fn text(value: &Value<'_>) -> Result<Option<String>> {
+    let Some(string) = value.as_string() else { return Ok(None) };
+    let text = string.clone().to_cstring()?;
+    Ok(Some(well_formed(raw_bytes(&text)).into_owned()))
+}
+
+/// The text that JavaScript makes of any value (`String(value)`); may run `toString` of the script, and throw.
+pub fn to_text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
+    if let Some(text) = text(value)? {
+        return Ok(text);
+    }
+    let rquickjs::Coerced(string) = rquickjs::FromJs::from_js(ctx, value.clone())?;
+    let string: rquickjs::String<'js> = string;
+    Ok(text(string.as_value())?.unwrap_or_default())
+}
+
+/// The ArrayBuffer behind a value, and the part of it that the value shows.
+fn window<'js>(value: &Value<'js>) -> Result<Option<(Object<'js>, usize, usize)>> {
+    let Some(object) = value.as_object() else { return Ok(None) };
+    // SAFETY: these three look at the class of the object only.
+    let (is_buffer, is_view, is_typed) = unsafe {
+        let raw = object.as_raw();
+        (qjs::JS_IsArrayBuffer(raw), qjs::JS_IsDataView(raw), qjs::JS_GetTypedArrayType(raw) >= 0)
+    };
+    if is_buffer {
+        let len = object.get("byteLength")?;
+        return Ok(Some((object.clone(), 0, len)));
+    }
+    if !is_view && !is_typed {
+        return Ok(None);
+    }
+    Ok(Some((object.get("buffer")?, object.get("byteOffset")?, object.get("byteLength")?)))
+}
+
+fn raw_bytes<'a>(text: &'a CString<'_>) -> &'a [u8] {
+    // SAFETY: a `CString` owns `len` bytes at its pointer until it is dropped. They are not always UTF-8 (lone
+    // surrogates are written as three bytes each), which is why `CString::as_str` is not used.
+    unsafe { std::slice::from_raw_parts(text.as_ptr().cast(), text.len()) }
+}
+
+/// The engine's UTF-8 with each lone surrogate (`ED A0..BF xx`) replaced.
+fn well_formed(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Err(error) = std::str::from_utf8(rest) {
+        let (good, bad) = rest.split_at(error.valid_up_to());
+        out.push_str(&String::from_utf8_lossy(good));
+        out.push('\u{FFFD}');
+        rest = &bad[bad.len().min(3)..];
+    }
+    out.push_str(&String::from_utf8_lossy(rest));
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use rquickjs::{Context, Runtime};
+
+    use super::*;
+
+    fn with_value<R>(source: &str, f: impl for<'js> FnOnce(&Ctx<'js>, &Value<'js>) -> R) -> R {
+        let runtime = Runtime::new().unwrap();
+        Context::full(&runtime).unwrap().with(|ctx| {
+            let value = ctx.eval(source).unwrap();
+            f(&ctx, &value)
+        })
+    }
+
+    #[test]
+    fn strings_buffers_and_views_are_bytes() {
+        for (source, expected) in [
+            ("'aé'", Some(vec![97, 0xc3, 0xa9])),
+            ("'a' + 'b'.repeat(3)", Some(b"abbb".to_vec())),
+            ("new Uint8Array([1, 2, 3]).buffer", Some(vec![1, 2, 3])),
+            ("new Uint8Array([1, 2, 3, 4]).subarray(1, 3)", Some(vec![2, 3])),
+            ("new Uint16Array([1, 2]).subarray(1)", Some(vec![2, 0])),
+            ("new DataView(new Uint8Array([1, 2, 3]).buffer, 1)", Some(vec![2, 3])),
+            ("new ArrayBuffer(0)", Some(vec![])),
+            ("[1, 2]", None),
+            ("({ buffer: new ArrayBuffer(8), byteOffset: 0, byteLength: 8 })", None),
+            ("5", None),
+            ("null", None),
+            ("(() => { const b = new ArrayBuffer(4); b.transfer(); return b; })()", None),
+        ] {
+            let found = with_value(source, |ctx, value| {
+                let bytes = read(ctx, value, |bytes| bytes.to_vec()).unwrap();
+                assert!(!ctx.has_exception(), "{source}");
+                bytes
+            });
+            assert_eq!(found, expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn lone_surrogates_are_replaced() {
+        for (source, expected) in
+            [("'a\\ud800b'", "a\u{fffd}b"), ("'\\udc00'", "\u{fffd}"), ("'\\ud83d\\ude00'", "\u{1f600}")]
+        {
+            assert_eq!(with_value(source, |_, value| text(value).unwrap()).as_deref(), Some(expected), "{source}");
+        }
+    }
+
+    #[test]
+    fn any_value_has_a_text() {
+        for (source, expected) in [("12.5", "12.5"), ("null", "null"), ("({})", "[object Object]"), ("[1,2]", "1,2")] {
+            assert_eq!(with_value(source, |ctx, value| to_text(ctx, value).unwrap()), expected);
+        }
+        assert!(with_value("Object.create(null)", |ctx, value| to_text(ctx, value).is_err()));
+    }
+}

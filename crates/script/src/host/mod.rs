@@ -1,0 +1,4 @@
+//! The only place that touches raw engine values.
+
+pub mod bytes;
+pub mod object;

@@ -1,0 +1,198 @@
+//! `k6/data`: `SharedArray`, test data that every virtual user reads and none owns.
+//!
+//! The function given to the constructor runs once in the process, in whichever virtual user comes first; the others
+//! wait for it. What a script holds is a proxy around an empty array of the right length: it passes for an array
+//! everywhere (`Array.isArray`, `JSON.stringify`, the methods of `Array.prototype`), makes a new frozen object at each
+//! access and refuses every change.
+
+pub mod elements;
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rquickjs::atom::PredefinedAtom;
+use rquickjs::function::Opt;
+use rquickjs::proxy::{Proxy, ProxyHandler};
+use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Result, Value};
+
+use crate::host::object;
+use crate::modules::ModuleDef;
+use crate::modules::argument::text_or;
+use crate::{Phase, Vu};
+use elements::{Element, Elements};
+
+/// The module.
+pub const MODULE: ModuleDef =
+    ModuleDef { name: "k6/data", exports: &["SharedArray"], load, types: include_str!("types.d.ts") };
+
+fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let module = Object::new(ctx.clone())?;
+    let prototype: Object<'js> = Array::new(ctx.clone())?.get_prototype().ok_or(rquickjs::Error::Unknown)?;
+    let constructor = Function::new(ctx.clone(), shared_array)?.with_name("SharedArray")?.with_constructor(true);
+    constructor.set(PredefinedAtom::Prototype, prototype)?;
+    module.set("SharedArray", constructor)?;
+    Ok(module)
+}
+
+/// One array of the process; locked while its function runs.
+type Slot = Arc<tokio::sync::Mutex<Option<Arc<Elements>>>>;
+
+/// The arrays of the process by name.
+#[derive(Default)]
+struct SharedArrays {
+    slots: Mutex<HashMap<String, Slot>>,
+}
+
+/// Names whose function is running in this virtual user.
+#[derive(Default)]
+struct Running {
+    names: RefCell<HashSet<String>>,
+}
+
+fn shared_array<'js>(ctx: Ctx<'js>, name: Opt<Value<'js>>, make: Opt<Value<'js>>) -> Result<Value<'js>> {
+    let vu = Vu::of(&ctx);
+    if vu.phase() != Phase::Init {
+        return Err(Exception::throw_message(&ctx, "new SharedArray must be called in the init context"));
+    }
+    let name = text_or(&ctx, name, "")?;
+    if name.is_empty() {
+        return Err(Exception::throw_message(&ctx, "empty name provided to SharedArray's constructor"));
+    }
+    let Some(make) = make.0.and_then(Value::into_function) else {
+        let message = "a function is expected as the second argument of SharedArray's constructor";
+        return Err(Exception::throw_message(&ctx, message));
+    };
+    if object::is_async(&make) {
+        let message = "SharedArray constructor does not support async functions as second argument";
+        return Err(Exception::throw_message(&ctx, message));
+    }
+    let elements = elements_of(&ctx, &vu, name, &make)?;
+    view(&ctx, elements)
+}
+
+/// The elements of this name; runs `make` when nobody has before.
+fn elements_of<'js>(ctx: &Ctx<'js>, vu: &Vu, name: String, make: &Function<'js>) -> Result<Arc<Elements>> {
+    let running = vu.local::<Running>();
+    if running.names.borrow().contains(&name) {
+        let message = format!("SharedArray '{name}' is being made by the function that asks for it");
+        return Err(Exception::throw_message(ctx, &message));
+    }
+    let slot = {
+        let arrays = vu.process::<SharedArrays>();
+        let mut slots = arrays.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.entry(name.clone()).or_default().clone()
+    };
+    // Another virtual user may be making it, on this thread too: wait as for the network, not with a lock.
+    let mut slot = match slot.clone().try_lock_owned() {
+        Ok(guard) => guard,
+        Err(_) => vu.block_on(ctx, slot.lock_owned())?,
+    };
+    if let Some(elements) = &*slot {
+        return Ok(elements.clone());
+    }
+    running.names.borrow_mut().insert(name.clone());
+    let made = make_elements(ctx, make);
+    running.names.borrow_mut().remove(&name);
+    let elements = Arc::new(made?);
+    *slot = Some(elements.clone());
+    Ok(elements)
+}
+
+fn make_elements<'js>(ctx: &Ctx<'js>, make: &Function<'js>) -> Result<Elements> {
+    let made: Value<'js> = make.call(())?;
+    let Some(array) = made.as_array().filter(|_| made.is_array()) else {
+        return Err(Exception::throw_message(ctx, "only arrays can be made into SharedArray"));
+    };
+    let mut elements = Elements::default();
+    for element in array.iter::<Value<'js>>() {
+        match ctx.json_stringify(element?)? {
+            Some(json) => elements.push(Some(&json.to_string()?)),
+            None => elements.push(None),
+        }
+    }
+    Ok(elements.shrink())
+}
+
+/// The array as one virtual user sees it.
+fn view<'js>(ctx: &Ctx<'js>, elements: Arc<Elements>) -> Result<Value<'js>> {
+    // The real length on the target lets the engine answer for `length` and keeps the proxy's invariants.
+    let target = Array::new(ctx.clone())?;
+    target.as_object().set(PredefinedAtom::Length, elements.len())?;
+
+    let handler = Object::new(ctx.clone())?;
+    let known = elements.clone();
+    let get = move |ctx: Ctx<'js>, target: Object<'js>, key: Value<'js>| match index(&key)? {
+        Some(index) => materialise(&ctx, known.get(index)),
+        None => target.get(key),
+    };
+    handler.set("get", Function::new(ctx.clone(), get)?)?;
+    let known = elements.clone();
+    let has = move |target: Object<'js>, key: Value<'js>| match index(&key)? {
+        Some(index) => Ok(index < known.len()),
+        None => target.contains_key(key),
+    };
+    handler.set("has", Function::new(ctx.clone(), has)?)?;
+    let known = elements.clone();
+    let own_keys = move |ctx: Ctx<'js>| -> Result<Array<'js>> {
+        let keys = Array::new(ctx)?;
+        for index in 0..known.len() {
+            keys.set(index, index.to_string())?;
+        }
+        keys.set(known.len(), "length")?;
+        Ok(keys)
+    };
+    handler.set("ownKeys", Function::new(ctx.clone(), own_keys)?)?;
+    let describe = move |ctx: Ctx<'js>, _target: Value<'js>, key: Value<'js>| describe(&ctx, &elements, &key);
+    handler.set("getOwnPropertyDescriptor", Function::new(ctx.clone(), describe)?)?;
+    let refuse = |ctx: Ctx<'js>| -> Result<bool> { Err(Exception::throw_type(&ctx, "SharedArray is immutable")) };
+    let refuse = Function::new(ctx.clone(), refuse)?;
+    for change in ["set", "defineProperty", "deleteProperty", "setPrototypeOf", "preventExtensions"] {
+        handler.set(change, refuse.clone())?;
+    }
+    Proxy::new(ctx.clone(), target, ProxyHandler::from_object(handler)?)?.into_js(ctx)
+}
+
+fn describe<'js>(ctx: &Ctx<'js>, elements: &Elements, key: &Value<'js>) -> Result<Option<Object<'js>>> {
+    let (value, is_element) = match index(key)? {
+        Some(index) if index < elements.len() => (materialise(ctx, elements.get(index))?, true),
+        None if key.as_string().is_some_and(|key| key.to_string().is_ok_and(|key| key == "length")) => {
+            (elements.len().into_js(ctx)?, false)
+        }
+        _ => return Ok(None),
+    };
+    let descriptor = Object::new(ctx.clone())?;
+    descriptor.set("value", value)?;
+    descriptor.set("writable", true)?;
+    descriptor.set("enumerable", is_element)?;
+    descriptor.set("configurable", is_element)?;
+    Ok(Some(descriptor))
+}
+
+/// The position that a property key names (`"7"`, not `"07"`).
+fn index(key: &Value<'_>) -> Result<Option<usize>> {
+    let Some(key) = key.as_string() else { return Ok(None) };
+    let key = key.clone().to_cstring()?;
+    let digits: &[u8] = key.as_ref();
+    let canonical = match digits {
+        [b'0'] => true,
+        [b'1'..=b'9', rest @ ..] => rest.len() < 10 && rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    Ok(canonical.then(|| digits.iter().fold(0, |index, digit| index * 10 + usize::from(digit - b'0'))))
+}
+
+fn materialise<'js>(ctx: &Ctx<'js>, element: Option<Element<'_>>) -> Result<Value<'js>> {
+    match element {
+        None | Some(Element::Undefined) => Ok(Value::new_undefined(ctx.clone())),
+        Some(Element::Null) => Ok(Value::new_null(ctx.clone())),
+        Some(Element::Bool(value)) => value.into_js(ctx),
+        Some(Element::Number(value)) => value.into_js(ctx),
+        Some(Element::Text(text)) => text.into_js(ctx),
+        Some(Element::Json(json)) => {
+            let value = ctx.json_parse(json)?;
+            object::freeze_tree(ctx, &value)?;
+            Ok(value)
+        }
+    }
+}
