@@ -4,14 +4,25 @@
 //! gathered leaves as a `Snapshot`, which an `Aggregate` merges. Memory depends on the number of distinct series, not on
 //! the number of samples.
 
+pub mod aggregate;
 pub mod builtin;
 pub mod metric;
 pub mod recorder;
 pub mod registry;
 pub mod results;
+mod sink;
+pub mod suggest;
+pub mod system_tags;
 pub mod tags;
+pub mod threshold;
+pub mod trend;
 
+pub use aggregate::Aggregate;
 pub use metric::{Contains, Kind, MetricId};
-pub use recorder::{Recorder, Series, Snapshot};
+pub use recorder::{Recorder, Sample, Series, Snapshot};
 pub use registry::Registry;
+pub use results::Results;
+pub use system_tags::{SystemTag, SystemTags};
 pub use tags::TagSet;
+pub use threshold::{ThresholdSpecs, Thresholds};
+pub use trend::Trend;

@@ -24,6 +24,37 @@ pub enum Contains {
     Data,
 }
 
+impl Kind {
+    /// k6's name: `counter`, `gauge`, `rate`, `trend`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Rate => "rate",
+            Kind::Trend => "trend",
+        }
+    }
+}
+
+impl Contains {
+    /// k6's name: `default`, `time`, `data`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Contains::Default => "default",
+            Contains::Time => "time",
+            Contains::Data => "data",
+        }
+    }
+
+    pub(crate) const fn noun(self) -> &'static str {
+        match self {
+            Contains::Default => "plain numbers",
+            Contains::Time => "milliseconds",
+            Contains::Data => "bytes",
+        }
+    }
+}
+
 /// Index of a metric in its `Registry`. Built-in metrics have fixed ids (see `builtin`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MetricId(pub u32);

@@ -2,41 +2,337 @@
 //!
 //! `series` resolves a metric and a tag set once into a `Series`; `add` with it touches only the cells of that series:
 //! no lock, no hashing, no allocation. `take` hands over what came in since the last `take`.
+//!
+//! Memory follows the number of sinks (metrics, sub-metrics, groups, checks), not the number of samples nor of distinct
+//! tag sets: sets that feed the same sinks share one entry, and the table that finds them is emptied when it grows large.
+//! Only a tap needs the tags themselves, so with one every distinct set stays.
 
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::metric::MetricId;
+use crate::builtin;
+use crate::metric::{Kind, MetricId};
 use crate::registry::Registry;
+use crate::sink::{Scope, Sink, SinkKey};
 use crate::tags::TagSet;
+
+/// Distinct tag sets that the table of resolved series holds before it is emptied.
+const RESOLVED_LIMIT: usize = 100_000;
 
 /// A metric together with one tag set, resolved by the `Recorder` that made it and valid for that one only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Series(u32);
 
+/// One sample, as a tap sees it.
+#[derive(Debug)]
+pub struct Sample<'a> {
+    /// The metric it belongs to.
+    pub metric: MetricId,
+    /// Its tags.
+    pub tags: &'a TagSet,
+    /// Times in ms, data in bytes.
+    pub value: f64,
+    /// Nanoseconds since the Unix epoch.
+    pub at_ns: u64,
+}
+
+/// What sees every raw sample of a worker.
+pub type Tap = Box<dyn FnMut(&Sample<'_>)>;
+
 /// The samples of one worker. Not shared between threads; workers keep it in an `Rc`.
-pub struct Recorder {}
+pub struct Recorder {
+    registry: Arc<Registry>,
+    store: RefCell<Store>,
+    lookup: RefCell<Lookup>,
+    tap: RefCell<Option<Tap>>,
+    tapped: Cell<bool>,
+    refused: Cell<u64>,
+}
+
+/// What `add` touches.
+#[derive(Default)]
+struct Store {
+    entries: Vec<Entry>,
+    sinks: Vec<Sink>,
+}
+
+/// One resolved series.
+struct Entry {
+    sinks: Box<[u32]>,
+    metric: MetricId,
+    tags: TagSet,
+}
+
+/// What `series` needs to find or make an entry.
+#[derive(Default)]
+struct Lookup {
+    resolved: HashMap<(MetricId, TagSet), Series>,
+    shared: HashMap<(MetricId, Box<[u32]>), Series>,
+    sinks: HashMap<Arc<SinkKey>, u32>,
+    /// Keys by position of their sink.
+    keys: Vec<Arc<SinkKey>>,
+}
 
 /// What a recorder gathered between two calls of `take`. Goes to the `Aggregate` on another thread.
-pub struct Snapshot {}
+pub struct Snapshot {
+    pub(crate) sinks: Vec<(Arc<SinkKey>, Sink)>,
+    pub(crate) refused: u64,
+}
+
+impl Snapshot {
+    /// Whether nothing came in.
+    pub fn is_empty(&self) -> bool {
+        self.sinks.is_empty() && self.refused == 0
+    }
+}
 
 impl Recorder {
     /// An empty recorder for the metrics of this registry.
-    pub fn new(_registry: Arc<Registry>) -> Self {
-        todo!()
+    pub fn new(registry: Arc<Registry>) -> Self {
+        Recorder {
+            registry,
+            store: RefCell::default(),
+            lookup: RefCell::default(),
+            tap: RefCell::new(None),
+            tapped: Cell::new(false),
+            refused: Cell::new(0),
+        }
+    }
+
+    /// Shows every sample from now on to `tap` as well. To be called before the first series is resolved: those resolved
+    /// earlier may show the tags of another series with the same sinks. The tap must not call this recorder.
+    pub fn set_tap(&self, tap: Tap) {
+        *self.tap.borrow_mut() = Some(tap);
+        self.tapped.set(true);
     }
 
     /// The series of a metric with these tags. The `checks` metric's `group` and `check` tags also feed the tree of checks.
-    pub fn series(&self, _metric: MetricId, _tags: &TagSet) -> Series {
-        todo!()
+    pub fn series(&self, metric: MetricId, tags: &TagSet) -> Series {
+        let mut lookup = self.lookup.borrow_mut();
+        let wanted = (metric, tags.clone());
+        if let Some(series) = lookup.resolved.get(&wanted) {
+            return *series;
+        }
+        let mut store = self.store.borrow_mut();
+        let sinks = self.sinks_of(metric, tags, &mut lookup, &mut store);
+        let series = if self.tapped.get() {
+            store.push(metric, sinks, tags)
+        } else {
+            if lookup.resolved.len() >= RESOLVED_LIMIT {
+                lookup.resolved.clear();
+            }
+            let make = || store.push(metric, sinks.clone(), tags);
+            *lookup.shared.entry((metric, sinks.clone())).or_insert_with(make)
+        };
+        lookup.resolved.insert(wanted, series);
+        series
     }
 
     /// Adds one sample. `at_ns`: nanoseconds since the Unix epoch. Rates take 0 or 1; Trends with `Contains::Time` take ms.
-    pub fn add(&self, _series: Series, _value: f64, _at_ns: u64) {
-        todo!()
+    /// NaN and infinities are not counted, except among `Aggregate::refused`.
+    #[inline]
+    pub fn add(&self, series: Series, value: f64, at_ns: u64) {
+        if !value.is_finite() {
+            self.refused.set(self.refused.get() + 1);
+            return;
+        }
+        let mut store = self.store.borrow_mut();
+        let Store { entries, sinks } = &mut *store;
+        let entry = &entries[series.0 as usize];
+        for sink in &entry.sinks {
+            sinks[*sink as usize].add(value, at_ns);
+        }
+        if self.tapped.get() {
+            self.show(entry, value, at_ns);
+        }
     }
 
     /// Hands over everything added since the last call; the recorder goes on with empty cells and the same series.
     pub fn take(&self) -> Snapshot {
-        todo!()
+        let lookup = self.lookup.borrow();
+        let mut store = self.store.borrow_mut();
+        let used = store.sinks.iter_mut().zip(&lookup.keys).filter(|(sink, _)| sink.samples() > 0);
+        let sinks = used.map(|(sink, key)| (key.clone(), std::mem::replace(sink, sink.emptied()))).collect();
+        Snapshot { sinks, refused: self.refused.take() }
+    }
+
+    #[cold]
+    fn show(&self, entry: &Entry, value: f64, at_ns: u64) {
+        if let Some(tap) = self.tap.borrow_mut().as_mut() {
+            tap(&Sample { metric: entry.metric, tags: &entry.tags, value, at_ns });
+        }
+    }
+
+    /// The sinks that samples of this series feed, made where they do not exist yet.
+    fn sinks_of(&self, metric: MetricId, tags: &TagSet, lookup: &mut Lookup, store: &mut Store) -> Box<[u32]> {
+        let kind = self.registry.definition(metric).kind;
+        let tag = |name: &str| tags.get(name).filter(|value| !value.is_empty()).map(Arc::<str>::from);
+        let (scenario, group) = (tag("scenario"), tag("group"));
+        let mut scopes = vec![Scope::default()];
+        if self.registry.breakdown() {
+            if scenario.is_some() {
+                scopes.push(Scope { scenario: scenario.clone(), group: None });
+            }
+            if group.is_some() {
+                scopes.push(Scope { scenario: scenario.clone(), group: group.clone() });
+            }
+        }
+        let mut keys: Vec<(SinkKey, Kind)> = Vec::new();
+        keys.extend(scopes.into_iter().map(|scope| (SinkKey::Metric(metric, scope), kind)));
+        let subs = self.registry.sub_metrics_of(metric, tags);
+        keys.extend(subs.into_iter().map(|sub| (SinkKey::Sub(sub), kind)));
+        keys.extend(self.tree_keys(metric, scenario, group, tag("check")).into_iter().map(|key| (key, Kind::Rate)));
+        keys.into_iter().map(|(key, kind)| lookup.sink(key, kind, store)).collect()
+    }
+
+    /// What a sample of `checks` or `group_duration` says about the tree of groups and checks.
+    fn tree_keys(
+        &self,
+        metric: MetricId,
+        scenario: Option<Arc<str>>,
+        group: Option<Arc<str>>,
+        check: Option<Arc<str>>,
+    ) -> Vec<SinkKey> {
+        let mut scopes = vec![Scope { scenario: None, group: group.clone() }];
+        if self.registry.breakdown() && scenario.is_some() {
+            scopes.push(Scope { scenario, group: group.clone() });
+        }
+        match (metric, check) {
+            (builtin::CHECKS, Some(name)) => {
+                scopes.into_iter().map(|scope| SinkKey::Check(scope, name.clone())).collect()
+            }
+            (builtin::GROUP_DURATION, _) if group.is_some() => scopes.into_iter().map(SinkKey::Group).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl Store {
+    fn push(&mut self, metric: MetricId, sinks: Box<[u32]>, tags: &TagSet) -> Series {
+        self.entries.push(Entry { sinks, metric, tags: tags.clone() });
+        Series(self.entries.len() as u32 - 1)
+    }
+}
+
+impl Lookup {
+    fn sink(&mut self, key: SinkKey, kind: Kind, store: &mut Store) -> u32 {
+        if let Some(at) = self.sinks.get(&key) {
+            return *at;
+        }
+        let (key, at) = (Arc::new(key), store.sinks.len() as u32);
+        store.sinks.push(Sink::new(kind));
+        self.keys.push(key.clone());
+        self.sinks.insert(key, at);
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::Contains;
+    use crate::tags::TagFilter;
+    use std::rc::Rc;
+
+    fn keys(snapshot: &Snapshot) -> Vec<SinkKey> {
+        snapshot.sinks.iter().map(|(key, _)| (**key).clone()).collect()
+    }
+
+    fn total(metric: MetricId) -> SinkKey {
+        SinkKey::Metric(metric, Scope::default())
+    }
+
+    #[test]
+    fn equal_tags_give_the_same_series() {
+        let recorder = Recorder::new(Registry::new());
+        let a = recorder.series(builtin::HTTP_REQS, &TagSet::new([("status", "200"), ("url", "/")]));
+        let b = recorder.series(builtin::HTTP_REQS, &TagSet::new([("url", "/"), ("status", "200")]));
+        assert_eq!(a, b);
+    }
+
+    #[test]
+    fn take_empties_and_series_stay_valid() {
+        let recorder = Recorder::new(Registry::new());
+        let series = recorder.series(builtin::ITERATIONS, &TagSet::empty());
+        recorder.add(series, 1.0, 0);
+        assert_eq!(recorder.take().sinks.len(), 1);
+        assert!(recorder.take().is_empty());
+        recorder.add(series, 1.0, 0);
+        assert_eq!(keys(&recorder.take()), [total(builtin::ITERATIONS)]);
+    }
+
+    #[test]
+    fn samples_feed_matching_sub_metrics() {
+        let registry = Registry::new();
+        let sub = registry.sub_metric(builtin::HTTP_REQS, TagFilter::parse("status:200").unwrap());
+        let recorder = Recorder::new(registry);
+        for status in ["200", "500"] {
+            recorder.add(recorder.series(builtin::HTTP_REQS, &TagSet::new([("status", status)])), 1.0, 0);
+        }
+        let snapshot = recorder.take();
+        assert_eq!(keys(&snapshot), [total(builtin::HTTP_REQS), SinkKey::Sub(sub)]);
+        assert_eq!([snapshot.sinks[0].1.samples(), snapshot.sinks[1].1.samples()], [2, 1]);
+    }
+
+    #[test]
+    fn breakdown_adds_scenario_and_group() {
+        let registry = Registry::new();
+        registry.set_breakdown(true);
+        let recorder = Recorder::new(registry);
+        let tags = TagSet::new([("scenario", "a"), ("group", "::g"), ("check", "ok")]);
+        recorder.add(recorder.series(builtin::CHECKS, &tags), 1.0, 0);
+        let scope = |scenario: bool, group: bool| Scope {
+            scenario: scenario.then(|| "a".into()),
+            group: group.then(|| "::g".into()),
+        };
+        let expected = [
+            total(builtin::CHECKS),
+            SinkKey::Metric(builtin::CHECKS, scope(true, false)),
+            SinkKey::Metric(builtin::CHECKS, scope(true, true)),
+            SinkKey::Check(scope(false, true), "ok".into()),
+            SinkKey::Check(scope(true, true), "ok".into()),
+        ];
+        assert_eq!(keys(&recorder.take()), expected);
+    }
+
+    #[test]
+    fn what_is_not_finite_is_refused_and_counted() {
+        let registry = Registry::new();
+        let metric = registry.define("my_counter", Kind::Counter, Contains::Default).unwrap();
+        let recorder = Recorder::new(registry);
+        let series = recorder.series(metric, &TagSet::empty());
+        recorder.add(series, f64::NAN, 0);
+        recorder.add(series, f64::INFINITY, 0);
+        let snapshot = recorder.take();
+        assert_eq!((snapshot.sinks.len(), snapshot.refused), (0, 2));
+        assert!(recorder.take().is_empty());
+    }
+
+    #[test]
+    fn many_tag_sets_share_their_sinks() {
+        let recorder = Recorder::new(Registry::new());
+        for id in 0..RESOLVED_LIMIT + 10 {
+            let tags = TagSet::new([("url", format!("/users/{id}"))]);
+            recorder.add(recorder.series(builtin::HTTP_REQ_DURATION, &tags), id as f64, 0);
+        }
+        assert_eq!(recorder.store.borrow().entries.len(), 1);
+        assert!(recorder.lookup.borrow().resolved.len() <= RESOLVED_LIMIT);
+        assert_eq!(recorder.take().sinks[0].1.samples(), RESOLVED_LIMIT as u64 + 10);
+    }
+
+    #[test]
+    fn a_tap_sees_every_sample_with_its_own_tags() {
+        let recorder = Recorder::new(Registry::new());
+        let seen: Rc<RefCell<Vec<String>>> = Rc::default();
+        let log = seen.clone();
+        recorder.set_tap(Box::new(move |sample| {
+            let url = sample.tags.get("url").unwrap_or_default();
+            log.borrow_mut().push(format!("{} {url} {} {}", sample.metric.0, sample.value, sample.at_ns));
+        }));
+        for url in ["/a", "/b"] {
+            recorder.add(recorder.series(builtin::HTTP_REQS, &TagSet::new([("url", url)])), 1.0, 7);
+        }
+        assert_eq!(*seen.borrow(), ["8 /a 1 7", "8 /b 1 7"]);
     }
 }

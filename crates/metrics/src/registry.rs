@@ -1,12 +1,60 @@
 //! The metrics of one test run: the built-in ones, those a script defines in its init code, and the sub-metrics that
-//! thresholds ask for. Shared by all workers; locked only while metrics are being defined, never on the request path.
+//! thresholds ask for. Shared by all workers; locked only while metrics are being defined and while a recorder resolves a
+//! new series, never on the request path.
+//!
+//! Sub-metrics and the breakdown must be settled before the first series of the run is resolved: a series keeps the
+//! cells it was given.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use crate::builtin;
 use crate::metric::{Contains, Kind, MetricId};
+use crate::suggest;
+use crate::tags::{TagFilter, TagSet};
 
 /// All metrics of a run. Shared as `Arc<Registry>`.
-pub struct Registry {}
+pub struct Registry {
+    inner: Mutex<Inner>,
+    breakdown: AtomicBool,
+}
+
+#[derive(Default)]
+struct Inner {
+    metrics: Vec<Definition>,
+    by_name: HashMap<Arc<str>, MetricId>,
+    sub_metrics: Vec<SubMetric>,
+}
+
+/// What the registry knows of one metric.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// Its index.
+    pub id: MetricId,
+    /// Its name.
+    pub name: Arc<str>,
+    /// How its samples add up.
+    pub kind: Kind,
+    /// What its values are.
+    pub contains: Contains,
+}
+
+/// Index of a sub-metric in its `Registry`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SubMetricId(pub u32);
+
+/// The samples of a metric whose tags contain all of a filter's.
+#[derive(Clone, Debug)]
+pub struct SubMetric {
+    /// Its index.
+    pub id: SubMetricId,
+    /// The metric it is a part of.
+    pub parent: MetricId,
+    /// Which samples belong to it.
+    pub filter: TagFilter,
+}
 
 /// Why a metric could not be defined.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,19 +72,188 @@ pub enum DefineError {
     },
 }
 
+impl fmt::Display for DefineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DefineError::InvalidName(name) => write!(
+                f,
+                "invalid metric name '{name}': expected 2 to 129 ASCII letters, digits and underscores, not starting with \
+                 a digit"
+            ),
+            DefineError::Conflict { name, existing, wanted } => write!(
+                f,
+                "metric '{name}' already exists as a {} of {} and cannot become a {} of {}; choose another name",
+                existing.0.name(),
+                existing.1.noun(),
+                wanted.0.name(),
+                wanted.1.noun()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for DefineError {}
+
 impl Registry {
-    /// A registry holding the built-in metrics.
+    /// A registry holding the built-in metrics, and `http_req_duration{expected_response:true}`, which k6 always keeps.
     pub fn new() -> Arc<Self> {
-        todo!()
+        let mut inner = Inner::default();
+        for (name, kind, contains) in builtin::ALL {
+            inner.insert(name, *kind, *contains);
+        }
+        let expected = TagFilter::parse("expected_response:true").expect("a well-formed filter");
+        inner.sub_metric(builtin::HTTP_REQ_DURATION, expected);
+        Arc::new(Registry { inner: Mutex::new(inner), breakdown: AtomicBool::new(false) })
     }
 
     /// Defines a metric, or returns the one of that name when kind and contents agree.
-    pub fn define(&self, _name: &str, _kind: Kind, _contains: Contains) -> Result<MetricId, DefineError> {
-        todo!()
+    pub fn define(&self, name: &str, kind: Kind, contains: Contains) -> Result<MetricId, DefineError> {
+        if !is_metric_name(name) {
+            return Err(DefineError::InvalidName(name.to_owned()));
+        }
+        let mut inner = self.lock();
+        let Some(id) = inner.by_name.get(name) else {
+            return Ok(inner.insert(name, kind, contains));
+        };
+        let known = &inner.metrics[id.0 as usize];
+        if (known.kind, known.contains) == (kind, contains) {
+            return Ok(known.id);
+        }
+        let (existing, wanted) = ((known.kind, known.contains), (kind, contains));
+        Err(DefineError::Conflict { name: name.to_owned(), existing, wanted })
     }
 
     /// Finds a metric by name.
-    pub fn find(&self, _name: &str) -> Option<MetricId> {
-        todo!()
+    pub fn find(&self, name: &str) -> Option<MetricId> {
+        self.lock().by_name.get(name).copied()
+    }
+
+    /// What is known of a metric of this registry.
+    pub fn definition(&self, id: MetricId) -> Definition {
+        self.lock().metrics[id.0 as usize].clone()
+    }
+
+    /// All metrics, in the order they were defined.
+    pub fn definitions(&self) -> Vec<Definition> {
+        self.lock().metrics.clone()
+    }
+
+    /// The part of a metric that a filter selects; made at the first call.
+    pub fn sub_metric(&self, parent: MetricId, filter: TagFilter) -> SubMetricId {
+        self.lock().sub_metric(parent, filter)
+    }
+
+    /// All sub-metrics, in the order they were made.
+    pub fn sub_metrics(&self) -> Vec<SubMetric> {
+        self.lock().sub_metrics.clone()
+    }
+
+    /// The sub-metrics that samples of a metric with these tags belong to.
+    pub(crate) fn sub_metrics_of(&self, metric: MetricId, tags: &TagSet) -> Vec<SubMetricId> {
+        let inner = self.lock();
+        let matching = inner.sub_metrics.iter().filter(|sub| sub.parent == metric && sub.filter.accepts(tags));
+        matching.map(|sub| sub.id).collect()
+    }
+
+    /// `; did you mean 'x'?` for a name that no metric has, or nothing.
+    pub(crate) fn hint(&self, name: &str) -> String {
+        let inner = self.lock();
+        suggest::hint(name, inner.metrics.iter().map(|metric| &*metric.name))
+    }
+
+    /// Keeps every metric per scenario and per group as well (summary mode `full`); costs memory and time per sample.
+    pub fn set_breakdown(&self, on: bool) {
+        self.breakdown.store(on, Ordering::Relaxed);
+    }
+
+    /// Whether metrics are kept per scenario and per group.
+    pub fn breakdown(&self) -> bool {
+        self.breakdown.load(Ordering::Relaxed)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A panic in between leaves whole entries only, so what a poisoned lock guards is still sound.
+        self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Inner {
+    fn insert(&mut self, name: &str, kind: Kind, contains: Contains) -> MetricId {
+        let id = MetricId(self.metrics.len() as u32);
+        let name: Arc<str> = name.into();
+        self.by_name.insert(name.clone(), id);
+        self.metrics.push(Definition { id, name, kind, contains });
+        id
+    }
+
+    fn sub_metric(&mut self, parent: MetricId, filter: TagFilter) -> SubMetricId {
+        let same = |sub: &&SubMetric| sub.parent == parent && sub.filter.source() == filter.source();
+        if let Some(known) = self.sub_metrics.iter().find(same) {
+            return known.id;
+        }
+        let id = SubMetricId(self.sub_metrics.len() as u32);
+        self.sub_metrics.push(SubMetric { id, parent, filter });
+        id
+    }
+}
+
+/// `^[A-Za-z_][A-Za-z0-9_]{1,128}$`
+fn is_metric_name(name: &str) -> bool {
+    let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    let bytes = name.as_bytes();
+    (2..=129).contains(&bytes.len()) && !bytes[0].is_ascii_digit() && bytes.iter().all(|b| word(*b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn builtin_ids_are_positions() {
+        let registry = Registry::new();
+        assert_eq!(registry.find("http_reqs"), Some(builtin::HTTP_REQS));
+        assert_eq!(&*registry.definition(builtin::DATA_RECEIVED).name, "data_received");
+        assert_eq!(registry.definitions().len(), builtin::ALL.len());
+    }
+
+    #[test]
+    fn same_definition_gives_same_metric() {
+        let registry = Registry::new();
+        let first = registry.define("my_trend", Kind::Trend, Contains::Time).unwrap();
+        assert_eq!(registry.define("my_trend", Kind::Trend, Contains::Time), Ok(first));
+    }
+
+    #[test]
+    fn other_definition_is_a_conflict() {
+        let error = Registry::new().define("checks", Kind::Trend, Contains::Time).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "metric 'checks' already exists as a rate of plain numbers and cannot become a trend of milliseconds; choose \
+             another name"
+        );
+    }
+
+    #[test]
+    fn names_follow_the_pattern() {
+        let registry = Registry::new();
+        let define = |name: &str| registry.define(name, Kind::Counter, Contains::Default);
+        for bad in ["", "a", "1a", "a b", "a-b", "é_name", &"x".repeat(130)] {
+            assert_eq!(define(bad), Err(DefineError::InvalidName(bad.to_owned())));
+        }
+        for good in ["ab", "_1", "Login_Time", &"x".repeat(129)] {
+            assert!(define(good).is_ok(), "{good}");
+        }
+    }
+
+    #[test]
+    fn sub_metrics_are_made_once() {
+        let registry = Registry::new();
+        let filter = || TagFilter::parse("status:200").unwrap();
+        let first = registry.sub_metric(builtin::HTTP_REQS, filter());
+        assert_eq!(registry.sub_metric(builtin::HTTP_REQS, filter()), first);
+        assert_ne!(registry.sub_metric(builtin::CHECKS, filter()), first);
+        let tags = TagSet::new([("status", "200"), ("method", "GET")]);
+        assert_eq!(registry.sub_metrics_of(builtin::HTTP_REQS, &tags), [first]);
+        assert_eq!(registry.sub_metrics_of(builtin::HTTP_REQS, &TagSet::empty()), []);
     }
 }

@@ -1,8 +1,10 @@
 //! What a run came to, as plain values: what the summary prints and `handleSummary` receives.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::metric::{Contains, Kind};
+use crate::trend::Trend;
 
 /// Everything measured in a run.
 #[derive(Clone, Debug)]
@@ -64,30 +66,40 @@ pub enum Value {
     Trend(TrendValue),
 }
 
-/// A distribution that can still be asked for any percentile.
+/// A distribution that can still be asked for any percentile. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct TrendValue {}
+pub struct TrendValue(Arc<Trend>);
+
+impl From<Trend> for TrendValue {
+    fn from(trend: Trend) -> Self {
+        TrendValue(Arc::new(trend))
+    }
+}
 
 impl TrendValue {
     /// Number of samples.
     pub fn count(&self) -> u64 {
-        todo!()
+        self.0.count()
+    }
+    /// Sum of the samples.
+    pub fn sum(&self) -> f64 {
+        self.0.sum()
     }
     /// Mean; 0 when empty.
     pub fn avg(&self) -> f64 {
-        todo!()
+        self.0.avg()
     }
     /// Lowest, exact; 0 when empty.
     pub fn min(&self) -> f64 {
-        todo!()
+        self.0.min()
     }
     /// Highest, exact; 0 when empty.
     pub fn max(&self) -> f64 {
-        todo!()
+        self.0.max()
     }
     /// The value below which `percent` (0-100) of the samples lie, interpolated as k6 does, relative error ≤ 0.1 %.
-    pub fn percentile(&self, _percent: f64) -> f64 {
-        todo!()
+    pub fn percentile(&self, percent: f64) -> f64 {
+        self.0.percentile(percent)
     }
 }
 
@@ -96,6 +108,8 @@ impl TrendValue {
 pub struct ThresholdResult {
     /// As written: `p(95)<500`.
     pub source: String,
+    /// Its left side: `p(95)`.
+    pub label: String,
     /// What its left side came to (`p(95)` → 3.31).
     pub left: f64,
     /// Whether it held.

@@ -1,0 +1,225 @@
+//! All samples of a run, combined: what recorders hand over is merged here, thresholds are judged here, results come out.
+//!
+//! Lives on one thread. Memory follows the number of sinks; merging a snapshot costs a look-up for each sink in it.
+//! Groups and checks keep the order in which they were first seen; with several workers that of their snapshots.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::metric::{Kind, MetricId};
+use crate::recorder::Snapshot;
+use crate::registry::{Definition, Registry, SubMetric};
+use crate::results::{CheckResult, GroupResult, MetricResult, Results, ScenarioResult, TrendValue, Value};
+use crate::sink::{Scope, Sink, SinkKey};
+use crate::threshold::evaluate::per_second;
+use crate::threshold::{Moment, Target, Thresholds, Verdict};
+
+/// The combined samples of a run.
+pub struct Aggregate {
+    registry: Arc<Registry>,
+    index: HashMap<Arc<SinkKey>, usize>,
+    sinks: Vec<(Arc<SinkKey>, Sink)>,
+    thresholds: Thresholds,
+    refused: u64,
+}
+
+impl Aggregate {
+    /// An empty aggregate for the metrics of this registry.
+    pub fn new(registry: Arc<Registry>, thresholds: Thresholds) -> Self {
+        Aggregate { registry, index: HashMap::new(), sinks: Vec::new(), thresholds, refused: 0 }
+    }
+
+    /// Adds what a recorder gathered.
+    pub fn merge(&mut self, snapshot: Snapshot) {
+        self.refused += snapshot.refused;
+        for (key, sink) in snapshot.sinks {
+            match self.index.get(&key) {
+                Some(at) => self.sinks[*at].1.merge(sink),
+                None => {
+                    self.index.insert(key.clone(), self.sinks.len());
+                    self.sinks.push((key, sink));
+                }
+            }
+        }
+    }
+
+    /// Sum of a Counter, samples that were not zero of a Rate, last value of a Gauge, mean of a Trend; 0 without samples.
+    /// For the progress line.
+    pub fn live(&self, metric: MetricId) -> f64 {
+        match self.total(metric) {
+            None => 0.0,
+            Some(Sink::Counter { sum, .. }) => *sum,
+            Some(Sink::Gauge { last, .. }) => *last,
+            Some(Sink::Rate { passes, .. }) => *passes as f64,
+            Some(Sink::Trend(trend)) => trend.avg(),
+        }
+    }
+
+    /// Samples of a metric so far.
+    pub fn samples(&self, metric: MetricId) -> u64 {
+        self.total(metric).map_or(0, Sink::samples)
+    }
+
+    /// Samples that were NaN or infinite and are in no metric.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// Judges the thresholds; `results` tells how they stood at the last judgement.
+    pub fn judge(&mut self, elapsed: Duration, moment: Moment) -> Verdict {
+        let (index, sinks) = (&self.index, &self.sinks);
+        let find = |target| index.get(&key_of(target)).map(|at| &sinks[*at].1);
+        self.thresholds.judge(elapsed, moment, find)
+    }
+
+    /// What the run came to. `duration`: the run's clock, from before setup. `breakdown`: per scenario and group as well,
+    /// which is empty unless the registry was told to keep it.
+    pub fn results(&self, duration: Duration, breakdown: bool) -> Results {
+        let definitions = self.sorted_definitions();
+        let mut metrics = Vec::new();
+        let mut subs = self.registry.sub_metrics();
+        subs.sort_by(|a, b| a.filter.source().cmp(b.filter.source()));
+        for definition in &definitions {
+            metrics.extend(self.metric_result(definition, None, duration));
+            let own = subs.iter().filter(|sub| sub.parent == definition.id);
+            metrics.extend(own.filter_map(|sub| self.metric_result(definition, Some(sub), duration)));
+        }
+        let root = self.tree(None, &definitions, duration, breakdown);
+        let scenarios = if breakdown { self.scenarios(&definitions, duration) } else { Vec::new() };
+        Results { duration, metrics, root, scenarios }
+    }
+
+    fn sorted_definitions(&self) -> Vec<Definition> {
+        let mut definitions = self.registry.definitions();
+        definitions.sort_by(|a, b| a.name.cmp(&b.name));
+        definitions
+    }
+
+    /// A metric or sub-metric that has samples or thresholds.
+    fn metric_result(
+        &self,
+        definition: &Definition,
+        sub: Option<&SubMetric>,
+        duration: Duration,
+    ) -> Option<MetricResult> {
+        let target = sub.map_or(Target::Metric(definition.id), |sub| Target::Sub(sub.id));
+        let thresholds = self.thresholds.results(target);
+        let sink = self.sink(&key_of(target));
+        if thresholds.is_empty() && sink.is_none() {
+            return None;
+        }
+        let empty = Sink::new(definition.kind);
+        let filter = sub.map(|sub| sub.filter.source().to_owned());
+        Some(MetricResult { filter, thresholds, ..plain_result(definition, sink.unwrap_or(&empty), duration) })
+    }
+
+    /// Scenarios by name, each with its metrics, checks and groups.
+    fn scenarios(&self, definitions: &[Definition], duration: Duration) -> Vec<ScenarioResult> {
+        let mut found: BTreeMap<Arc<str>, HashMap<MetricId, &Sink>> = BTreeMap::new();
+        for (key, sink) in &self.sinks {
+            if let SinkKey::Metric(id, Scope { scenario: Some(scenario), group: None }) = &**key {
+                found.entry(scenario.clone()).or_default().insert(*id, sink);
+            }
+        }
+        let result = |(name, sinks): (Arc<str>, HashMap<MetricId, &Sink>)| {
+            let metrics =
+                definitions.iter().filter_map(|d| sinks.get(&d.id).map(|sink| plain_result(d, sink, duration)));
+            let root = self.tree(Some(&name), definitions, duration, true);
+            ScenarioResult { name: name.to_string(), metrics: metrics.collect(), root }
+        };
+        found.into_iter().map(result).collect()
+    }
+
+    /// Groups and checks of a scenario, or of the whole run.
+    fn tree(
+        &self,
+        scenario: Option<&Arc<str>>,
+        definitions: &[Definition],
+        duration: Duration,
+        full: bool,
+    ) -> GroupResult {
+        let mut root = GroupResult::default();
+        let mut group_sinks: BTreeMap<Arc<str>, HashMap<MetricId, Sink>> = BTreeMap::new();
+        for (key, sink) in &self.sinks {
+            match &**key {
+                SinkKey::Group(scope) if scope.scenario.as_ref() == scenario => {
+                    group_at(&mut root, scope.group.as_deref());
+                }
+                SinkKey::Check(scope, name) if scope.scenario.as_ref() == scenario => {
+                    add_check(group_at(&mut root, scope.group.as_deref()), name, sink);
+                }
+                SinkKey::Metric(id, Scope { scenario: of, group: Some(group) })
+                    if full && (scenario.is_none() || of.as_ref() == scenario) =>
+                {
+                    // The whole run's group is the sum of the scenarios' groups of that path.
+                    let sinks = group_sinks.entry(group.clone()).or_default();
+                    sinks.entry(*id).or_insert_with(|| sink.emptied()).merge(sink.clone());
+                    group_at(&mut root, Some(group));
+                }
+                _ => {}
+            }
+        }
+        for (path, sinks) in group_sinks {
+            let metrics =
+                definitions.iter().filter_map(|d| sinks.get(&d.id).map(|sink| plain_result(d, sink, duration)));
+            group_at(&mut root, Some(&path)).metrics = metrics.collect();
+        }
+        root
+    }
+
+    fn total(&self, metric: MetricId) -> Option<&Sink> {
+        self.sink(&key_of(Target::Metric(metric)))
+    }
+
+    fn sink(&self, key: &SinkKey) -> Option<&Sink> {
+        self.index.get(key).map(|at| &self.sinks[*at].1)
+    }
+}
+
+fn key_of(target: Target) -> SinkKey {
+    match target {
+        Target::Metric(id) => SinkKey::Metric(id, Scope::default()),
+        Target::Sub(id) => SinkKey::Sub(id),
+    }
+}
+
+fn plain_result(definition: &Definition, sink: &Sink, duration: Duration) -> MetricResult {
+    let Definition { name, kind, contains, .. } = definition;
+    let value = value_of(sink, duration);
+    let (name, kind, contains) = (name.to_string(), *kind, *contains);
+    MetricResult { name, filter: None, kind, contains, value, thresholds: Vec::new() }
+}
+
+fn value_of(sink: &Sink, duration: Duration) -> Value {
+    match sink {
+        Sink::Counter { sum, .. } => Value::Counter { count: *sum, rate: per_second(*sum, duration) },
+        Sink::Gauge { samples: 0, .. } => Value::Gauge { value: 0.0, min: 0.0, max: 0.0 },
+        Sink::Gauge { last, min, max, .. } => Value::Gauge { value: *last, min: *min, max: *max },
+        Sink::Rate { passes, total } => Value::Rate { passes: *passes, total: *total },
+        Sink::Trend(trend) => Value::Trend(TrendValue::from((**trend).clone())),
+    }
+}
+
+/// The group of a path, made where it does not exist. The root for no path.
+fn group_at<'a>(root: &'a mut GroupResult, path: Option<&str>) -> &'a mut GroupResult {
+    let mut group = root;
+    for name in path.unwrap_or_default().split("::").skip(1) {
+        let at = group.groups.iter().position(|known| known.name == name);
+        let at = at.unwrap_or_else(|| {
+            let path = format!("{}::{name}", group.path);
+            group.groups.push(GroupResult { name: name.to_owned(), path, ..GroupResult::default() });
+            group.groups.len() - 1
+        });
+        group = &mut group.groups[at];
+    }
+    group
+}
+
+fn add_check(group: &mut GroupResult, name: &str, sink: &Sink) {
+    let Sink::Rate { passes, total } = sink else {
+        unreachable!("a check is counted as a {:?}; this is a bug", Kind::Rate)
+    };
+    let path = format!("{}::{name}", group.path);
+    group.checks.push(CheckResult { name: name.to_owned(), path, passes: *passes, fails: total - passes });
+}

@@ -1,0 +1,157 @@
+//! Where samples end: one cell for each thing that is reported, and the names of those cells.
+//!
+//! A sample feeds several sinks: its metric's total, sub-metrics, with the breakdown its scenario and group, and for
+//! checks the line in the tree of checks. Sinks of the same key from different workers merge.
+
+use std::sync::Arc;
+
+use crate::metric::{Kind, MetricId};
+use crate::registry::SubMetricId;
+use crate::trend::Trend;
+
+/// The part of a run that a sink covers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Scope {
+    /// Only samples of this scenario.
+    pub scenario: Option<Arc<str>>,
+    /// Only samples made directly in this group.
+    pub group: Option<Arc<str>>,
+}
+
+/// What a sink stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum SinkKey {
+    /// A metric in a scope; the empty scope is its total.
+    Metric(MetricId, Scope),
+    /// A sub-metric.
+    Sub(SubMetricId),
+    /// A check of this name; the scope's group is where it was made.
+    Check(Scope, Arc<str>),
+    /// A group that was run, so that it has its place in the tree without checks too.
+    Group(Scope),
+}
+
+/// Combined samples.
+#[derive(Clone, Debug)]
+pub(crate) enum Sink {
+    Counter { sum: f64, samples: u64 },
+    Gauge { last: f64, last_at_ns: u64, min: f64, max: f64, samples: u64 },
+    Rate { passes: u64, total: u64 },
+    Trend(Box<Trend>),
+}
+
+impl Sink {
+    pub fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Counter => Sink::Counter { sum: 0.0, samples: 0 },
+            Kind::Gauge => {
+                Sink::Gauge { last: 0.0, last_at_ns: 0, min: f64::INFINITY, max: f64::NEG_INFINITY, samples: 0 }
+            }
+            Kind::Rate => Sink::Rate { passes: 0, total: 0 },
+            Kind::Trend => Sink::Trend(Box::default()),
+        }
+    }
+
+    /// An empty sink of the same kind.
+    pub fn emptied(&self) -> Self {
+        Sink::new(match self {
+            Sink::Counter { .. } => Kind::Counter,
+            Sink::Gauge { .. } => Kind::Gauge,
+            Sink::Rate { .. } => Kind::Rate,
+            Sink::Trend(_) => Kind::Trend,
+        })
+    }
+
+    pub fn samples(&self) -> u64 {
+        match self {
+            Sink::Counter { samples, .. } | Sink::Gauge { samples, .. } => *samples,
+            Sink::Rate { total, .. } => *total,
+            Sink::Trend(trend) => trend.count(),
+        }
+    }
+
+    /// Adds one finite value.
+    #[inline]
+    pub fn add(&mut self, value: f64, at_ns: u64) {
+        match self {
+            Sink::Trend(trend) => trend.add(value),
+            Sink::Counter { sum, samples } => {
+                *sum += value;
+                *samples += 1;
+            }
+            Sink::Rate { passes, total } => {
+                *passes += u64::from(value != 0.0);
+                *total += 1;
+            }
+            Sink::Gauge { last, last_at_ns, min, max, samples } => {
+                if at_ns >= *last_at_ns {
+                    (*last, *last_at_ns) = (value, at_ns);
+                }
+                *min = min.min(value);
+                *max = max.max(value);
+                *samples += 1;
+            }
+        }
+    }
+
+    /// Adds what another sink of the same key holds.
+    pub fn merge(&mut self, other: Sink) {
+        match (self, other) {
+            (Sink::Trend(own), Sink::Trend(theirs)) if own.count() == 0 => *own = theirs,
+            (Sink::Trend(own), Sink::Trend(theirs)) => own.merge(&theirs),
+            (Sink::Counter { sum, samples }, Sink::Counter { sum: more, samples: count }) => {
+                *sum += more;
+                *samples += count;
+            }
+            (Sink::Rate { passes, total }, Sink::Rate { passes: more, total: count }) => {
+                *passes += more;
+                *total += count;
+            }
+            (
+                Sink::Gauge { last, last_at_ns, min, max, samples },
+                Sink::Gauge { last: value, last_at_ns: at_ns, min: low, max: high, samples: count },
+            ) => {
+                if at_ns >= *last_at_ns && count > 0 {
+                    (*last, *last_at_ns) = (value, at_ns);
+                }
+                *min = min.min(low);
+                *max = max.max(high);
+                *samples += count;
+            }
+            (own, theirs) => unreachable!("sinks of one key have one kind: {own:?} and {theirs:?}; this is a bug"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(kind: Kind, samples: &[(f64, u64)]) -> Sink {
+        let mut sink = Sink::new(kind);
+        samples.iter().for_each(|(value, at)| sink.add(*value, *at));
+        sink
+    }
+
+    #[test]
+    fn gauges_keep_the_latest_by_time() {
+        let mut sink = filled(Kind::Gauge, &[(5.0, 20), (9.0, 10)]);
+        sink.merge(filled(Kind::Gauge, &[(1.0, 15)]));
+        let Sink::Gauge { last, min, max, samples, .. } = sink else { panic!("a gauge") };
+        assert_eq!((last, min, max, samples), (5.0, 1.0, 9.0, 3));
+    }
+
+    #[test]
+    fn rates_count_what_is_not_zero() {
+        let mut sink = filled(Kind::Rate, &[(1.0, 0), (0.0, 0), (-2.0, 0)]);
+        sink.merge(filled(Kind::Rate, &[(0.0, 0)]));
+        assert!(matches!(sink, Sink::Rate { passes: 2, total: 4 }));
+    }
+
+    #[test]
+    fn counters_sum() {
+        let mut sink = filled(Kind::Counter, &[(1.0, 0), (2.5, 0)]);
+        sink.merge(filled(Kind::Counter, &[(-0.5, 0)]));
+        assert!(matches!(sink, Sink::Counter { sum: 3.0, samples: 3 }));
+    }
+}

@@ -1,0 +1,285 @@
+//! The `thresholds` option as written, and its check against the metrics of a run.
+//!
+//! Two forms for each entry: the expression alone, or an object with `threshold`, `abortOnFail` and `delayAbortEval`.
+//! Nothing is judged here.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::Target;
+use super::parse::{Aggregation, Expression, parse};
+use crate::registry::Registry;
+use crate::tags::TagFilter;
+
+/// The `thresholds` option: for each metric or sub-metric its thresholds in the order given.
+pub type ThresholdSpecs = BTreeMap<String, Vec<ThresholdSpec>>;
+
+/// One threshold as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThresholdSpec {
+    /// The expression, `p(95)<500`.
+    pub threshold: String,
+    /// Whether the test ends when it does not hold.
+    pub abort_on_fail: bool,
+    /// How long after the start it may not end the test yet; as written, `10s` or a number of ms.
+    pub delay_abort_eval: Option<String>,
+}
+
+/// A threshold that cannot be used. The message has the expression and a caret below it where that helps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThresholdError {
+    /// The key of the option.
+    pub metric: String,
+    /// The expression, or the key when that is at fault.
+    pub source: String,
+    /// Bytes of `source` at fault.
+    pub span: Range<usize>,
+    /// What was found and what was expected.
+    pub message: String,
+}
+
+impl fmt::Display for ThresholdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ThresholdError { metric, source, span, message } = self;
+        let blanks = source[..span.start].chars().count();
+        let carets = source[span.clone()].chars().count().max(1);
+        write!(f, "threshold on '{metric}': {message}\n  {source}\n  {:blanks$}{:^<carets$}", "", "")
+    }
+}
+
+impl std::error::Error for ThresholdError {}
+
+/// A threshold ready to be judged.
+#[derive(Clone, Debug)]
+pub(crate) struct Resolved {
+    pub expression: Expression,
+    pub abort_on_fail: bool,
+    pub delay_abort_eval: Duration,
+}
+
+/// Checks the thresholds of one key, making the sub-metric it names.
+pub(crate) fn resolve(
+    key: &str,
+    specs: &[ThresholdSpec],
+    registry: &Registry,
+) -> Result<(Target, Vec<Resolved>), ThresholdError> {
+    let fail = |source: &str, span: Range<usize>, message: String| {
+        Err(ThresholdError { metric: key.to_owned(), source: source.to_owned(), span, message })
+    };
+    let (name, filter) = split_key(key)?;
+    let Some(metric) = registry.find(name) else {
+        let hint = registry.hint(name);
+        let message = format!("no metric named '{name}'{hint} (custom metrics must be made in the init code)");
+        return fail(key, 0..name.len(), message);
+    };
+    let kind = registry.definition(metric).kind;
+    let mut resolved = Vec::new();
+    for spec in specs {
+        let source = &spec.threshold;
+        let expression = match parse(source) {
+            Ok(expression) => expression,
+            Err(error) => return fail(source, error.span, error.message),
+        };
+        if !expression.aggregation.fits(kind) {
+            let start = source.find(&expression.label).unwrap_or(0);
+            let expected = Aggregation::names_for(kind).join(", ");
+            let (aggregation, kind) = (expression.aggregation.name(), kind.name());
+            let message = format!("a {kind} has no '{aggregation}', expected one of {expected}");
+            return fail(source, start..start + expression.label.len(), message);
+        }
+        let delay = spec.delay_abort_eval.as_deref().unwrap_or("0");
+        let Some(delay_abort_eval) = parse_delay(delay) else {
+            let message = "invalid delayAbortEval, expected a duration such as 10s or a number of ms".to_owned();
+            return fail(delay, 0..delay.len(), message);
+        };
+        resolved.push(Resolved { expression, abort_on_fail: spec.abort_on_fail, delay_abort_eval });
+    }
+    let target = filter.map_or(Target::Metric(metric), |filter| Target::Sub(registry.sub_metric(metric, filter)));
+    Ok((target, resolved))
+}
+
+/// `name` or `name{filter}`.
+fn split_key(key: &str) -> Result<(&str, Option<TagFilter>), ThresholdError> {
+    let fail = |span: Range<usize>, message: String| {
+        Err(ThresholdError { metric: key.to_owned(), source: key.to_owned(), span, message })
+    };
+    let Some(open) = key.find('{') else {
+        return match key.find('}') {
+            Some(at) => fail(at..at + 1, "closing brace without an opening one".to_owned()),
+            None => Ok((key.trim(), None)),
+        };
+    };
+    let Some(inside) = key[open + 1..].strip_suffix('}') else {
+        return fail(key.len()..key.len(), "no closing brace at the end, expected metric{tag:value}".to_owned());
+    };
+    match TagFilter::parse(inside) {
+        Ok(filter) => Ok((key[..open].trim(), Some(filter))),
+        Err(error) => fail(open + 1 + error.span.start..open + 1 + error.span.end, error.to_string()),
+    }
+}
+
+/// k6's durations: `1h2m3.5s10ms`, days as `d`, or a number of milliseconds.
+fn parse_delay(text: &str) -> Option<Duration> {
+    if let Ok(ms) = text.parse::<f64>() {
+        return Duration::try_from_secs_f64(ms / 1e3).ok();
+    }
+    let mut total = 0.0;
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let number_end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, tail) = rest.split_at(number_end);
+        let unit_end = tail.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(tail.len());
+        let seconds = match &tail[..unit_end] {
+            "ns" => 1e-9,
+            "us" | "µs" | "μs" => 1e-6,
+            "ms" => 1e-3,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            "d" => 86400.0,
+            _ => return None,
+        };
+        total += number.parse::<f64>().ok()? * seconds;
+        rest = &tail[unit_end..];
+    }
+    Duration::try_from_secs_f64(total).ok().filter(|_| !text.trim().is_empty())
+}
+
+impl<'de> Deserialize<'de> for ThresholdSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SpecVisitor)
+    }
+}
+
+struct SpecVisitor;
+
+impl<'de> de::Visitor<'de> for SpecVisitor {
+    type Value = ThresholdSpec;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a threshold such as \"p(95)<500\", or an object {threshold, abortOnFail, delayAbortEval}")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<ThresholdSpec, E> {
+        Ok(ThresholdSpec { threshold: text.to_owned(), abort_on_fail: false, delay_abort_eval: None })
+    }
+
+    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<ThresholdSpec, A::Error> {
+        let object = SpecObject::deserialize(de::value::MapAccessDeserializer::new(map))?;
+        Ok(ThresholdSpec {
+            threshold: object.threshold,
+            abort_on_fail: object.abort_on_fail.unwrap_or(false),
+            delay_abort_eval: object.delay_abort_eval.map(|Delay(text)| text),
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SpecObject {
+    threshold: String,
+    abort_on_fail: Option<bool>,
+    delay_abort_eval: Option<Delay>,
+}
+
+/// A duration given as text or as a number of milliseconds.
+struct Delay(String);
+
+impl<'de> Deserialize<'de> for Delay {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Delay;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a duration such as \"10s\" or a number of ms")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Delay, E> {
+                Ok(Delay(text.to_owned()))
+            }
+            fn visit_u64<E: de::Error>(self, ms: u64) -> Result<Delay, E> {
+                Ok(Delay(ms.to_string()))
+            }
+            fn visit_i64<E: de::Error>(self, ms: i64) -> Result<Delay, E> {
+                Ok(Delay(ms.to_string()))
+            }
+            fn visit_f64<E: de::Error>(self, ms: f64) -> Result<Delay, E> {
+                Ok(Delay(ms.to_string()))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl Serialize for ThresholdSpec {
+    /// The short form where it says everything, as k6 writes options back.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Object<'a> {
+            threshold: &'a str,
+            abort_on_fail: bool,
+            delay_abort_eval: Option<&'a str>,
+        }
+        if !self.abort_on_fail && self.delay_abort_eval.is_none() {
+            return serializer.serialize_str(&self.threshold);
+        }
+        let delay_abort_eval = self.delay_abort_eval.as_deref();
+        Object { threshold: &self.threshold, abort_on_fail: self.abort_on_fail, delay_abort_eval }.serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(key: &str, expression: &str) -> String {
+        let spec = ThresholdSpec {
+            threshold: expression.to_owned(),
+            abort_on_fail: false,
+            delay_abort_eval: Some("1s".into()),
+        };
+        resolve(key, &[spec], &Registry::new()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn messages_point_at_the_fault() {
+        assert_eq!(
+            error("http_req_durration", "p(95)<5"),
+            "threshold on 'http_req_durration': no metric named 'http_req_durration'; did you mean 'http_req_duration'? \
+             (custom metrics must be made in the init code)\n  http_req_durration\n  ^^^^^^^^^^^^^^^^^^"
+        );
+        assert_eq!(
+            error("checks", "p(95)<5"),
+            "threshold on 'checks': a rate has no 'p', expected one of rate\n  p(95)<5\n  ^^^^^"
+        );
+        assert_eq!(
+            error("checks", "rate<"),
+            "threshold on 'checks': no number found after '<', expected one such as 500 or 0.95\n  rate<\n       ^"
+        );
+        assert_eq!(
+            error("checks{status}", "rate<1"),
+            "threshold on 'checks{status}': 'status' is no tag filter, expected tag:value\n  checks{status}\n         ^^^^^^"
+        );
+        assert_eq!(
+            error("checks{a:b", "rate<1"),
+            "threshold on 'checks{a:b': no closing brace at the end, expected metric{tag:value}\n  checks{a:b\n            ^"
+        );
+        for key in ["checks{}", "checks}", "checks{a:b}x", "", "{a:b}"] {
+            assert!(error(key, "rate<1").starts_with(&format!("threshold on '{key}': ")));
+        }
+    }
+
+    #[test]
+    fn delays_are_durations() {
+        assert_eq!(parse_delay("1m30s"), Some(Duration::from_secs(90)));
+        assert_eq!(parse_delay("1.5s"), Some(Duration::from_millis(1500)));
+        assert_eq!(parse_delay("250"), Some(Duration::from_millis(250)));
+        for bad in ["", "s", "-5", "10x", "10s5"] {
+            assert_eq!(parse_delay(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! A histogram of any finite numbers, small, mergeable, with percentiles within 0.1 % of the exact ones.
+//!
+//! A bucket is the sign, the exponent and the top ten bits of the mantissa of a value: neighbouring bucket borders differ
+//! by at most 1/1024. A bucket keeps the count and the sum of its samples, so that it answers with their mean: a bucket
+//! holding one distinct value is exact. Buckets live in pages of 64, made when first needed: memory depends on how
+//! widely the values spread, never on how many there are. Minimum, maximum and count are exact; the sum is as good as
+//! adding numbers of one magnitude at a time and then combining them with compensation.
+//!
+//! Refused: NaN and infinities. Below 2.3e-308 (subnormal numbers) the error is absolute, not relative.
+
+/// Mantissa bits that choose the bucket.
+const MANTISSA_BITS: u32 = 10;
+/// Buckets in a page, as a power of two.
+const PAGE_BITS: u32 = 6;
+const PAGE: usize = 1 << PAGE_BITS;
+const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - MANTISSA_BITS;
+
+/// Samples that fell into one bucket.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bucket {
+    count: u64,
+    sum: f64,
+}
+
+/// The buckets of one sign, by magnitude.
+#[derive(Clone, Debug, Default)]
+struct Side {
+    /// Number of the page that `directory[0]` stands for.
+    first_page: u32,
+    /// For each page from `first_page`: 0 when absent, else its position among the pages plus one.
+    directory: Vec<u32>,
+    /// The pages one after the other.
+    buckets: Vec<Bucket>,
+}
+
+impl Side {
+    #[inline]
+    fn bucket(&mut self, magnitude: f64) -> &mut Bucket {
+        let key = (magnitude.to_bits() >> SHIFT) as u32;
+        let slot = (key >> PAGE_BITS).wrapping_sub(self.first_page) as usize;
+        let page = match self.directory.get(slot) {
+            Some(&page) if page != 0 => page,
+            _ => self.make_page(key >> PAGE_BITS),
+        };
+        &mut self.buckets[(page as usize - 1) * PAGE + (key as usize & (PAGE - 1))]
+    }
+
+    #[cold]
+    fn make_page(&mut self, number: u32) -> u32 {
+        if self.directory.is_empty() {
+            self.first_page = number;
+        }
+        if number < self.first_page {
+            let missing = (self.first_page - number) as usize;
+            self.directory.splice(0..0, std::iter::repeat_n(0, missing));
+            self.first_page = number;
+        }
+        let slot = (number - self.first_page) as usize;
+        if slot >= self.directory.len() {
+            self.directory.resize(slot + 1, 0);
+        }
+        self.buckets.resize(self.buckets.len() + PAGE, Bucket::default());
+        let page = (self.buckets.len() / PAGE) as u32;
+        self.directory[slot] = page;
+        page
+    }
+
+    /// Buckets with samples, from the smallest magnitude up, each with its lower border.
+    fn iter(&self) -> impl DoubleEndedIterator<Item = (f64, Bucket)> {
+        self.directory.iter().enumerate().filter(|(_, page)| **page != 0).flat_map(move |(slot, page)| {
+            let first_key = u64::from(self.first_page + slot as u32) << PAGE_BITS;
+            let start = (*page as usize - 1) * PAGE;
+            self.buckets[start..start + PAGE]
+                .iter()
+                .enumerate()
+                .filter(|(_, bucket)| bucket.count != 0)
+                .map(move |(at, bucket)| (f64::from_bits((first_key + at as u64) << SHIFT), *bucket))
+        })
+    }
+}
+
+/// The distribution of the values of a Trend metric.
+#[derive(Clone, Debug)]
+pub struct Trend {
+    negative: Side,
+    positive: Side,
+    zeros: u64,
+    count: u64,
+    min: f64,
+    max: f64,
+}
+
+impl Default for Trend {
+    fn default() -> Self {
+        Trend {
+            negative: Side::default(),
+            positive: Side::default(),
+            zeros: 0,
+            count: 0,
+            min: f64::INFINITY,
+            max: f64::NEG_INFINITY,
+        }
+    }
+}
+
+impl Trend {
+    /// Adds one value. NaN and infinities are not counted.
+    #[inline]
+    pub fn add(&mut self, value: f64) {
+        if !value.is_finite() {
+            return;
+        }
+        self.count += 1;
+        if value < self.min {
+            self.min = value;
+        }
+        if value > self.max {
+            self.max = value;
+        }
+        // Most samples of the connection phases are 0 (a reused connection).
+        if value == 0.0 {
+            self.zeros += 1;
+            return;
+        }
+        let side = if value > 0.0 { &mut self.positive } else { &mut self.negative };
+        let bucket = side.bucket(value.abs());
+        bucket.count += 1;
+        bucket.sum += value;
+    }
+
+    /// Adds everything that `other` holds.
+    pub fn merge(&mut self, other: &Trend) {
+        for (own, theirs) in [(&mut self.negative, &other.negative), (&mut self.positive, &other.positive)] {
+            for (border, bucket) in theirs.iter() {
+                let mine = own.bucket(border);
+                mine.count += bucket.count;
+                mine.sum += bucket.sum;
+            }
+        }
+        self.zeros += other.zeros;
+        self.count += other.count;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Number of values.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Lowest value, exact; 0 when empty.
+    pub fn min(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.min }
+    }
+
+    /// Highest value, exact; 0 when empty.
+    pub fn max(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.max }
+    }
+
+    /// Sum of all values.
+    pub fn sum(&self) -> f64 {
+        // Neumaier's summation: the buckets may cancel each other.
+        let (mut sum, mut lost) = (0.0_f64, 0.0_f64);
+        for (_, _, bucket) in self.ascending() {
+            let next = sum + bucket.sum;
+            lost += if sum.abs() >= bucket.sum.abs() { (sum - next) + bucket.sum } else { (bucket.sum - next) + sum };
+            sum = next;
+        }
+        sum + if lost.is_finite() { lost } else { 0.0 }
+    }
+
+    /// Mean; 0 when empty.
+    pub fn avg(&self) -> f64 {
+        if self.count == 0 {
+            return 0.0;
+        }
+        let mean = self.sum() / self.count as f64;
+        if mean.is_finite() {
+            return mean.clamp(self.min, self.max);
+        }
+        // The sum left the range of f64: weigh the buckets instead.
+        let total = self.count as f64;
+        self.ascending().map(|(border, sign, b)| mean_of(border, sign, b) * (b.count as f64 / total)).sum()
+    }
+
+    /// The value below which `percent` (0-100) of the values lie: linear between the two nearest order statistics, as k6
+    /// does it. 0 when empty; outside 0-100 the lowest or highest.
+    pub fn percentile(&self, percent: f64) -> f64 {
+        if self.count == 0 {
+            return 0.0;
+        }
+        let last = self.count - 1;
+        let rank = (percent / 100.0).clamp(0.0, 1.0) * last as f64;
+        let below = (rank.floor() as u64).min(last);
+        let low = self.order_statistic(below);
+        let share = rank - below as f64;
+        if share <= 0.0 || below == last {
+            return low;
+        }
+        let high = self.order_statistic(below + 1);
+        (low + (high - low) * share).clamp(low, high)
+    }
+
+    /// The value at `rank` (from 0) when all are sorted.
+    fn order_statistic(&self, rank: u64) -> f64 {
+        if rank == 0 {
+            return self.min;
+        }
+        if rank + 1 >= self.count {
+            return self.max;
+        }
+        let mut seen = 0;
+        for (border, sign, bucket) in self.ascending() {
+            seen += bucket.count;
+            if rank < seen {
+                return mean_of(border, sign, bucket).clamp(self.min, self.max);
+            }
+        }
+        self.max
+    }
+
+    /// Buckets from the lowest value to the highest: border nearest zero, sign, contents.
+    fn ascending(&self) -> impl Iterator<Item = (f64, f64, Bucket)> {
+        let zeros = (self.zeros > 0).then_some((0.0, 1.0, Bucket { count: self.zeros, sum: 0.0 }));
+        let negative = self.negative.iter().rev().map(|(border, bucket)| (border, -1.0, bucket));
+        negative.chain(zeros).chain(self.positive.iter().map(|(border, bucket)| (border, 1.0, bucket)))
+    }
+
+    /// Buckets that memory is held for, used or not.
+    pub fn allocated_buckets(&self) -> usize {
+        self.negative.buckets.len() + self.positive.buckets.len()
+    }
+}
+
+/// Mean of a bucket, or its border when the sum has left the range of f64.
+fn mean_of(border: f64, sign: f64, bucket: Bucket) -> f64 {
+    if bucket.sum.is_finite() { bucket.sum / bucket.count as f64 } else { border * sign }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SplitMix64: reproducible sets without a dependency.
+    struct Random(u64);
+
+    impl Random {
+        fn bits(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self.0;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ (z >> 31)
+        }
+        fn unit(&mut self) -> f64 {
+            (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+        }
+    }
+
+    /// Sets of very different shapes: latencies, signed, tiny and huge, integers with many ties, arbitrary bit patterns.
+    fn sets() -> Vec<Vec<f64>> {
+        let mut random = Random(7);
+        let mut all = Vec::new();
+        for size in [1usize, 2, 3, 10, 1000, 20_000] {
+            all.push((0..size).map(|_| 0.2 * (random.unit() * 8.0).exp()).collect());
+            all.push((0..size).map(|_| (random.unit() - 0.5) * 1e4).collect());
+            all.push((0..size).map(|_| 10f64.powf(random.unit() * 600.0 - 300.0)).collect());
+            all.push((0..size).map(|_| (random.bits() % 7) as f64 - 3.0).collect());
+            let any = (0..size).map(|_| f64::from_bits(random.bits()));
+            all.push(any.map(|v| if v.is_normal() && v.abs() < 1e300 { v } else { 1.0 }).collect());
+        }
+        all
+    }
+
+    fn trend(values: &[f64]) -> Trend {
+        let mut trend = Trend::default();
+        values.iter().for_each(|v| trend.add(*v));
+        trend
+    }
+
+    fn exact_percentile(sorted: &[f64], percent: f64) -> (f64, f64, f64) {
+        let rank = percent / 100.0 * (sorted.len() - 1) as f64;
+        let (low, high) = (sorted[rank.floor() as usize], sorted[rank.ceil() as usize]);
+        (low + (high - low) * (rank - rank.floor()), low, high)
+    }
+
+    const PERCENTS: [f64; 11] = [0.0, 0.1, 1.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 100.0];
+
+    #[test]
+    fn percentiles_are_within_a_thousandth_of_sorting() {
+        for values in sets() {
+            let trend = trend(&values);
+            let mut sorted = values;
+            sorted.sort_by(f64::total_cmp);
+            for percent in PERCENTS {
+                let (exact, low, high) = exact_percentile(&sorted, percent);
+                // Between two values of opposite sign the error is relative to them, not to what lies between.
+                let allowed = 0.001 * low.abs().max(high.abs());
+                let found = trend.percentile(percent);
+                assert!((found - exact).abs() <= allowed, "p({percent}) of {}: {found} != {exact}", sorted.len());
+            }
+        }
+    }
+
+    #[test]
+    fn extremes_count_and_sum_are_exact() {
+        for values in sets() {
+            let trend = trend(&values);
+            assert_eq!(trend.count(), values.len() as u64);
+            assert_eq!(trend.min(), values.iter().copied().fold(f64::INFINITY, f64::min));
+            assert_eq!(trend.max(), values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+            let magnitude: f64 = values.iter().map(|v| v.abs()).sum();
+            let sum: f64 = values.iter().sum();
+            assert!((trend.sum() - sum).abs() <= magnitude * 1e-11, "{} != {sum}", trend.sum());
+        }
+    }
+
+    #[test]
+    fn merging_equals_adding_all() {
+        for values in sets() {
+            for cut in [0, values.len() / 3, values.len()] {
+                let (left, right) = values.split_at(cut);
+                let mut merged = trend(left);
+                merged.merge(&trend(right));
+                let whole = trend(&values);
+                assert_eq!(merged.count(), whole.count());
+                assert_eq!((merged.min(), merged.max()), (whole.min(), whole.max()));
+                for percent in PERCENTS {
+                    let (a, b) = (merged.percentile(percent), whole.percentile(percent));
+                    assert!((a - b).abs() <= 1e-12 * a.abs().max(b.abs()), "p({percent}): {a} != {b}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn few_distinct_values_are_exact() {
+        let trend = trend(&[1.0, 5.0, 5.0, 9.0, 9.0, -3.5, 0.0, -0.0, 1.23456789]);
+        assert_eq!(trend.percentile(50.0), 1.23456789);
+        assert_eq!(trend.percentile(75.0), 5.0);
+        assert_eq!(trend.percentile(12.5), 0.0);
+        assert_eq!(trend.min(), -3.5);
+    }
+
+    #[test]
+    fn empty_answers_zero() {
+        let empty = Trend::default();
+        assert_eq!([empty.min(), empty.max(), empty.avg(), empty.percentile(95.0), empty.sum()], [0.0; 5]);
+        assert_eq!(empty.allocated_buckets(), 0);
+    }
+
+    #[test]
+    fn refuses_what_is_not_finite() {
+        let trend = trend(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 2.0]);
+        assert_eq!((trend.count(), trend.min(), trend.max()), (1, 2.0, 2.0));
+    }
+
+    #[test]
+    fn sums_beyond_the_range_do_not_break_the_mean() {
+        let trend = trend(&[f64::MAX, f64::MAX, f64::MAX, -f64::MAX]);
+        assert!(trend.avg().is_finite() && trend.avg() > 0.0);
+        assert!(trend.percentile(50.0) > 1.79e308);
+    }
+
+    #[test]
+    fn memory_follows_the_spread_not_the_count() {
+        let mut random = Random(3);
+        let mut trend = Trend::default();
+        let mut spread = |trend: &mut Trend| (0..1_000_000).for_each(|_| trend.add(1.0 + random.unit() * 1000.0));
+        spread(&mut trend);
+        let after_one = trend.allocated_buckets();
+        spread(&mut trend);
+        assert_eq!(trend.allocated_buckets(), after_one);
+        // 1-1001 spans ten exponents of 1024 buckets each.
+        assert!(after_one <= 10 * 1024, "{after_one}");
+    }
+}
