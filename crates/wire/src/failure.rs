@@ -115,6 +115,17 @@ impl FailureKind {
     }
 }
 
+impl Failure {
+    /// The text of `response.error`: k6 leaves host, address and pattern to the log line there.
+    pub fn k6_error(&self) -> &str {
+        match self.kind {
+            FailureKind::BlockedHost => "hostname is blocked",
+            FailureKind::BlacklistedIp => "ip is blacklisted",
+            _ => &self.message,
+        }
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

@@ -4,18 +4,23 @@
 //! metric, no virtual user, no tag and no JavaScript: every exchange returns its timings as a value. Single-threaded: each
 //! worker has its own clients and pools; nothing here is `Send` and nothing is locked on the request path.
 
+mod addresses;
+mod auth;
 pub mod client;
 pub mod codec;
 pub mod cookies;
+mod dns;
 pub mod exchange;
 pub mod failure;
 pub mod payload;
+mod proxy;
 pub mod request;
 pub mod response;
 pub mod settings;
 pub mod timings;
 pub mod url;
 
+pub use addresses::parse_local_ips;
 pub use client::{Client, Worker};
 pub use exchange::{ConnectionInfo, Exchange};
 pub use failure::{Failure, FailureKind, Step};
