@@ -1,4 +1,6 @@
-//! What came back.
+//! What came back. The head is kept as received; fields are found in it when somebody asks.
+//!
+//! Invariant: `head` was accepted by the decoder, so every line but the first has a colon and the last is empty.
 
 use bytes::Bytes;
 
@@ -29,7 +31,12 @@ pub enum Body {
 impl Response {
     /// Header fields in order of arrival, names as sent, values trimmed. Trailers are not included.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        std::iter::empty()
+        let fields = lines(&self.head).skip(1);
+        fields.filter_map(|line| {
+            let colon = line.iter().position(|b| *b == b':')?;
+            let name = std::str::from_utf8(&line[..colon]).ok()?;
+            Some((name, line[colon + 1..].trim_ascii()))
+        })
     }
 
     /// The first field of that name, compared without case.
@@ -39,6 +46,37 @@ impl Response {
 
     /// Reason phrase of the status line; empty when there was none.
     pub fn reason(&self) -> &str {
-        ""
+        let line = lines(&self.head).next().unwrap_or_default();
+        let reason = line.splitn(3, |b| *b == b' ').nth(2).unwrap_or_default();
+        std::str::from_utf8(reason).map_or("", str::trim)
+    }
+}
+
+fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    head.split(|b| *b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_head(head: &'static str) -> Response {
+        Response { status: 200, proto: "HTTP/1.1", head: Bytes::from_static(head.as_bytes()), body: Body::None }
+    }
+
+    #[test]
+    fn fields_keep_order_and_case() {
+        let response = with_head("HTTP/1.1 200 All fine\r\nX-A:  1 \r\nx-b:\r\nX-A: 2\n\r\n");
+        let fields: Vec<_> = response.headers().collect();
+        assert_eq!(fields, [("X-A", &b"1"[..]), ("x-b", b""), ("X-A", b"2")]);
+        assert_eq!(response.header("x-a"), Some(&b"1"[..]));
+        assert_eq!(response.header("x-c"), None);
+        assert_eq!(response.reason(), "All fine");
+    }
+
+    #[test]
+    fn a_missing_reason_is_empty() {
+        assert_eq!(with_head("HTTP/1.1 200\r\n\r\n").reason(), "");
+        assert_eq!(with_head("HTTP/1.1 200 \r\n\r\n").reason(), "");
     }
 }

@@ -1,0 +1,172 @@
+//! From an endpoint to a connection: connect, proxy tunnel, TLS handshake, each step timed.
+//!
+//! Addresses are tried in order until one accepts; the first error is the one reported. Dialling ends after 30 s, as k6's
+//! does, or at the request's deadline. Refuses to look names up: addresses come in.
+//! Invariant: on failure nothing stays open.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use socket2::{Domain, SockAddr, Type};
+
+use crate::failure::{Failure, FailureKind, Step};
+use crate::failure_map;
+use crate::pool::Connection;
+use crate::request::BodyUse;
+use crate::socket::Socket;
+use crate::timings::Timings;
+use crate::tls::{Session, TlsTarget};
+use crate::transport::Transport;
+use crate::worker_io::WorkerIo;
+
+/// k6 gives up dialling after this.
+const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Where a connection can go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// TCP.
+    Tcp(SocketAddr),
+    /// A unix socket.
+    Unix(Rc<Path>),
+}
+
+/// One kind of connection: all connections of an endpoint are interchangeable. Made once per origin and kept in an `Rc`,
+/// whose identity is the pool's key.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    /// Through a proxy: the CONNECT request, sent before TLS.
+    pub(crate) tunnel: Option<Bytes>,
+    /// TLS, for https.
+    pub(crate) tls: Option<TlsTarget>,
+}
+
+/// Addresses to try in order, and the local one to come from.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    pub(crate) addresses: Rc<[Address]>,
+    pub(crate) local: Option<IpAddr>,
+}
+
+/// Opens a connection; what was reached is in `timings` also when it fails.
+pub(crate) async fn open(
+    io: &WorkerIo,
+    endpoint: &Rc<Endpoint>,
+    route: &Route,
+    deadline: Option<Instant>,
+    timings: &mut Timings,
+) -> Result<Connection, Failure> {
+    let dialing = Instant::now();
+    let dialed = dial(route, deadline, dialing + DIAL_TIMEOUT).await;
+    let connected = Instant::now();
+    timings.connecting = connected - dialing;
+    let mut connection = Connection::new(dialed?);
+    if let Some(request) = &endpoint.tunnel {
+        connection.open_tunnel(io, request, deadline).await?;
+        timings.connecting = dialing.elapsed();
+    }
+    if let Some(target) = &endpoint.tls {
+        let started = Instant::now();
+        let shaken = within(deadline, shake(io, &mut connection.transport, target)).await;
+        timings.tls_handshaking = started.elapsed();
+        shaken.unwrap_or_else(|| Err(failure_map::timeout(Step::Handshake)))?;
+        connection.learn_tls();
+    }
+    Ok(connection)
+}
+
+async fn shake(io: &WorkerIo, transport: &mut Transport, target: &TlsTarget) -> Result<(), Failure> {
+    let failed = |error| failure_map::transport(error, Step::Handshake);
+    let mut session = Box::new(Session::new(target).map_err(failed)?);
+    let Transport { socket, sent, received, .. } = transport;
+    session.handshake(socket, io, sent, received).await.map_err(failed)?;
+    transport.tls = Some(session);
+    Ok(())
+}
+
+/// Awaits until the deadline; `None` when it passed.
+async fn within<T>(deadline: Option<Instant>, future: impl Future<Output = T>) -> Option<T> {
+    match deadline {
+        Some(deadline) => tokio::time::timeout_at(deadline.into(), future).await.ok(),
+        None => Some(future.await),
+    }
+}
+
+async fn dial(route: &Route, deadline: Option<Instant>, dial_end: Instant) -> Result<Socket, Failure> {
+    let end = deadline.map_or(dial_end, |d| d.min(dial_end));
+    let mut first_error = None;
+    for address in route.addresses.iter() {
+        let attempt = async {
+            let (socket, pending) = start(address, route.local)?;
+            if pending {
+                socket.connected().await?;
+            }
+            Ok::<_, io::Error>(socket)
+        };
+        match within(Some(end), attempt).await {
+            Some(Ok(socket)) => return Ok(socket),
+            Some(Err(error)) => first_error = first_error.or(Some(error)),
+            None if deadline.is_some_and(|d| d <= dial_end) => return Err(failure_map::timeout(Step::Connect)),
+            None => return Err(failure_map::dial_timeout()),
+        }
+    }
+    match first_error {
+        Some(error) => Err(failure_map::dial(&error)),
+        None => {
+            let message = String::from("dial: no address to connect to");
+            Err(Failure { step: Step::Connect, kind: FailureKind::Dial, message })
+        }
+    }
+}
+
+/// Starts a connect; `true` when it is still under way.
+fn start(address: &Address, local: Option<IpAddr>) -> io::Result<(Socket, bool)> {
+    let (socket, peer) = match address {
+        Address::Tcp(peer) => (tcp_socket(peer, local)?, SockAddr::from(*peer)),
+        Address::Unix(path) => {
+            let socket = socket2::Socket::new(Domain::UNIX, Type::STREAM, None)?;
+            socket.set_nonblocking(true)?;
+            (socket, SockAddr::unix(path)?)
+        }
+    };
+    let pending = match socket.connect(&peer) {
+        Ok(()) => false,
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => true,
+        Err(error) => return Err(error),
+    };
+    Ok((Socket::new(socket, matches!(address, Address::Tcp(_)))?, pending))
+}
+
+fn tcp_socket(peer: &SocketAddr, local: Option<IpAddr>) -> io::Result<socket2::Socket> {
+    let socket = socket2::Socket::new(Domain::for_address(*peer), Type::STREAM, None)?;
+    socket.set_nonblocking(true)?;
+    socket.set_tcp_nodelay(true)?;
+    if let Some(local) = local.filter(|l| l.is_ipv4() == peer.is_ipv4()) {
+        socket.bind(&SocketAddr::new(local, 0).into())?;
+    }
+    Ok(socket)
+}
+
+impl Connection {
+    /// Asks the proxy for a tunnel.
+    async fn open_tunnel(&mut self, io: &WorkerIo, request: &Bytes, deadline: Option<Instant>) -> Result<(), Failure> {
+        let work = crate::h1::client::Work {
+            head: request,
+            body: &[],
+            to_head_request: true,
+            body_use: BodyUse::Discard,
+            deadline,
+        };
+        let response = self.transact(io, &work, Instant::now()).await.result?;
+        if response.status / 100 == 2 {
+            return Ok(());
+        }
+        // Go reports the proxy's reason phrase and nothing else.
+        let message = format!("proxy refused the tunnel: {} {}", response.status, response.reason());
+        Err(Failure { step: Step::Connect, kind: FailureKind::Other, message: String::from(message.trim_end()) })
+    }
+}

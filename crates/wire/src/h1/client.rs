@@ -1,0 +1,243 @@
+//! One HTTP/1.1 exchange on a connection: the request out, the response in, the steps stamped.
+//!
+//! Reads while it writes, so that an early answer is seen. An error answer (400 and up) or a finished response ends the
+//! upload at once and the connection is closed after it (RFC 9112 9.3); any other early head leaves the upload running,
+//! because the body may depend on it. The deadline is one timer per connection, re-armed only when it fires early.
+//! Refuses pipelining. Invariant: `keep` is true only when request and response both went through completely.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use super::decode::{Fed, ResponseReader};
+use crate::failure::{Failure, Step};
+use crate::failure_map;
+use crate::payload::Segment;
+use crate::pool::Connection;
+use crate::request::BodyUse;
+use crate::response::Response;
+use crate::transport::{Arrival, TransportError};
+use crate::upload::Upload;
+use crate::worker_io::WorkerIo;
+
+/// What to put on the wire and how to read the answer.
+pub(crate) struct Work<'a> {
+    pub(crate) head: &'a [u8],
+    pub(crate) body: &'a [Segment],
+    pub(crate) to_head_request: bool,
+    pub(crate) body_use: BodyUse,
+    pub(crate) deadline: Option<Instant>,
+}
+
+/// How it went.
+pub(crate) struct Outcome {
+    pub(crate) result: Result<Response, Failure>,
+    /// The connection may carry another exchange.
+    pub(crate) keep: bool,
+    /// Nothing of the request was taken by the kernel.
+    pub(crate) nothing_sent: bool,
+    /// When the last byte of the request was with the kernel.
+    pub(crate) sent_at: Option<Instant>,
+    /// When the first and the last byte of the response reached this machine.
+    pub(crate) first: Option<Instant>,
+    pub(crate) last: Option<Instant>,
+    /// Both by kernel stamps.
+    pub(crate) stamped: bool,
+    /// The last reading of the clock.
+    pub(crate) ended: Instant,
+}
+
+/// A moment of arrival: this program's reading and the kernel's stamp.
+#[derive(Clone, Copy)]
+struct Moment {
+    seen: Instant,
+    stamp_ns: Option<u64>,
+}
+
+struct Transaction<'a> {
+    connection: &'a mut Connection,
+    io: &'a WorkerIo,
+    deadline: Option<Instant>,
+    upload: Upload<'a>,
+    reader: ResponseReader,
+    write_error: Option<TransportError>,
+    sent_at: Option<Instant>,
+    first: Option<Moment>,
+    last: Option<Moment>,
+}
+
+/// What ended the waiting.
+enum End {
+    Complete { clean: bool },
+    Failed(Failure),
+}
+
+impl Connection {
+    /// Runs one exchange that starts at `start`.
+    pub(crate) async fn transact(&mut self, io: &WorkerIo, work: &Work<'_>, start: Instant) -> Outcome {
+        let mut transaction = Transaction {
+            connection: self,
+            io,
+            deadline: work.deadline,
+            upload: Upload::new(work.head, work.body),
+            reader: ResponseReader::new(work.to_head_request, work.body_use),
+            write_error: None,
+            sent_at: None,
+            first: None,
+            last: None,
+        };
+        let end = poll_fn(|cx| transaction.poll(cx)).await;
+        transaction.outcome(end, start)
+    }
+
+    /// Whether the deadline has passed; if not, whoever polls is woken when it does.
+    fn poll_alarm(&mut self, cx: &mut Context<'_>, deadline: Instant) -> Poll<()> {
+        let deadline = tokio::time::Instant::from_std(deadline);
+        let alarm = self.alarm.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
+        let armed_for_me = self.alarm_waker.as_ref().is_some_and(|w| w.will_wake(cx.waker()));
+        if alarm.deadline() > deadline {
+            alarm.as_mut().reset(deadline);
+        } else if armed_for_me && !alarm.is_elapsed() {
+            return Poll::Pending;
+        }
+        while alarm.as_mut().poll(cx).is_ready() {
+            if tokio::time::Instant::now() >= deadline {
+                self.alarm_waker = None;
+                return Poll::Ready(());
+            }
+            alarm.as_mut().reset(deadline);
+        }
+        if !armed_for_me {
+            self.alarm_waker = Some(cx.waker().clone());
+        }
+        Poll::Pending
+    }
+}
+
+impl Transaction<'_> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
+        self.write(cx);
+        while let Poll::Ready(read) = self.read(cx) {
+            if let Some(end) = read {
+                return Poll::Ready(end);
+            }
+        }
+        if let Some(error) = self.write_error.take() {
+            return Poll::Ready(End::Failed(failure_map::transport(error, Step::Send)));
+        }
+        if let Some(deadline) = self.deadline
+            && self.connection.poll_alarm(cx, deadline).is_ready()
+        {
+            return Poll::Ready(End::Failed(failure_map::timeout(self.step())));
+        }
+        Poll::Pending
+    }
+
+    fn write(&mut self, cx: &mut Context<'_>) {
+        if self.sent_at.is_some() || self.write_error.is_some() {
+            return;
+        }
+        match self.connection.transport.poll_send(cx, self.io, &mut self.upload) {
+            Poll::Ready(Ok(())) => self.sent_at = Some(Instant::now()),
+            // The server may have answered before it closed: what it said is read first.
+            Poll::Ready(Err(error)) => self.write_error = Some(error),
+            Poll::Pending => {}
+        }
+    }
+
+    /// One read; an end when the exchange is over.
+    fn read(&mut self, cx: &mut Context<'_>) -> Poll<Option<End>> {
+        let mut fed = Ok(Fed::More);
+        let reader = &mut self.reader;
+        let arrival = self.connection.transport.poll_receive(cx, self.io, |bytes| {
+            fed = match std::mem::replace(&mut fed, Ok(Fed::More)) {
+                Ok(Fed::More) => reader.feed(bytes),
+                Ok(Fed::Complete { surplus }) => Ok(Fed::Complete { surplus: surplus + bytes.len() }),
+                error => error,
+            };
+        });
+        let arrival = match arrival {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Ok(arrival)) => arrival,
+            Poll::Ready(Err(error)) => return Poll::Ready(Some(self.read_failed(error))),
+        };
+        self.note(arrival);
+        Poll::Ready(match fed {
+            Err(message) => Some(End::Failed(failure_map::protocol(self.step(), message))),
+            Ok(Fed::Complete { surplus }) => Some(End::Complete { clean: surplus == 0 && !arrival.closed }),
+            Ok(Fed::More) if arrival.closed => Some(self.closed()),
+            Ok(Fed::More) => self.early_refusal(),
+        })
+    }
+
+    fn note(&mut self, arrival: Arrival) {
+        if arrival.content > 0 {
+            let moment = Moment { seen: Instant::now(), stamp_ns: arrival.stamp_ns };
+            self.first.get_or_insert(moment);
+            self.last = Some(moment);
+        }
+    }
+
+    /// An error answer while the request is still being written: stop writing, read the answer, close.
+    fn early_refusal(&mut self) -> Option<End> {
+        if self.sent_at.is_none() && self.write_error.is_none() && self.reader.status().is_some_and(|s| s >= 400) {
+            self.sent_at = self.first.map(|m| m.seen);
+        }
+        None
+    }
+
+    fn closed(&mut self) -> End {
+        if self.reader.end_of_stream() {
+            return End::Complete { clean: false };
+        }
+        match self.write_error.take() {
+            Some(error) if self.first.is_none() => End::Failed(failure_map::transport(error, Step::Send)),
+            _ => End::Failed(failure_map::closed(self.step())),
+        }
+    }
+
+    fn read_failed(&mut self, error: TransportError) -> End {
+        let step = self.step();
+        let error = if self.first.is_none() { self.write_error.take().unwrap_or(error) } else { error };
+        End::Failed(failure_map::transport(error, step))
+    }
+
+    fn step(&self) -> Step {
+        match (self.first, self.sent_at) {
+            (Some(_), _) => Step::Receive,
+            (None, Some(_)) => Step::Wait,
+            (None, None) => Step::Send,
+        }
+    }
+
+    fn outcome(self, end: End, start: Instant) -> Outcome {
+        let whole_upload = self.upload.is_done() && self.sent_at.is_some();
+        let nothing_sent = self.upload.is_untouched();
+        let (first, first_stamped) = self.place(self.first, start);
+        let (last, last_stamped) = self.place(self.last, first.unwrap_or(start));
+        let (result, keep) = match end {
+            End::Failed(failure) => (Err(failure), false),
+            End::Complete { clean } => match self.reader.into_response() {
+                Some((response, keep_alive)) => (Ok(response), keep_alive && clean && whole_upload),
+                None => unreachable!("the reader reported a complete response"),
+            },
+        };
+        let ended = match (&result, self.last) {
+            (Ok(_), Some(_)) => last.unwrap_or(start),
+            _ => Instant::now(),
+        };
+        let stamped = first_stamped && last_stamped;
+        Outcome { result, keep, nothing_sent, sent_at: self.sent_at, first, last, stamped, ended }
+    }
+
+    /// The kernel's stamp where it can be right, else this program's reading.
+    fn place(&self, moment: Option<Moment>, earliest: Instant) -> (Option<Instant>, bool) {
+        let Some(Moment { seen, stamp_ns }) = moment else {
+            return (None, false);
+        };
+        match stamp_ns.and_then(|ns| self.io.stamps.to_instant(ns, earliest, seen)) {
+            Some(at) => (Some(at), true),
+            None => (Some(seen.max(earliest)), false),
+        }
+    }
+}

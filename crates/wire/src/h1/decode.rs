@@ -1,0 +1,324 @@
+//! Responses from bytes, in whatever pieces they arrive. Pure: no IO, no clock.
+//!
+//! The common response, complete in the first piece, is parsed where it lies and copied once, head and body together.
+//! Skips 1xx heads, refuses 101, heads over 64 KiB, more than 128 fields, contradicting lengths, bad chunks. Both
+//! Transfer-Encoding and Content-Length: the former wins and the connection is not kept (RFC 9112 6.3).
+//! Invariant: bytes after the end of the response are never taken; they are reported, so that the connection is dropped.
+
+use std::mem::MaybeUninit;
+
+use bytes::Bytes;
+
+use super::body::{BodyReader, Chunked};
+use crate::request::BodyUse;
+use crate::response::{Body, Response};
+
+/// Largest head, in bytes.
+pub(crate) const MAX_HEAD: usize = 64 << 10;
+/// Most header fields.
+pub(crate) const MAX_FIELDS: usize = 128;
+/// A body vector is reserved up to this size ahead; beyond, it grows with what really arrives.
+const MAX_RESERVE: u64 = 1 << 20;
+
+/// Assembles one response.
+pub(crate) struct ResponseReader {
+    to_head_request: bool,
+    body_use: BodyUse,
+    state: State,
+    /// Head bytes while incomplete.
+    partial: Vec<u8>,
+    content: Vec<u8>,
+    dropped: u64,
+}
+
+enum State {
+    Head,
+    Body(Facts, Bytes, BodyReader),
+    /// The response, and whether the server leaves the connection open.
+    Done(Response, bool),
+    Taken,
+}
+
+/// What a head says about the message.
+#[derive(Debug)]
+struct Facts {
+    head_len: usize,
+    status: u16,
+    http_10: bool,
+    length: Option<u64>,
+    chunked: bool,
+    keep_alive: bool,
+}
+
+/// What a piece of input did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fed {
+    /// More is needed.
+    More,
+    /// The response is complete; so many bytes of the input lie behind its end.
+    Complete {
+        /// Bytes that do not belong to it.
+        surplus: usize,
+    },
+}
+
+impl ResponseReader {
+    pub(crate) fn new(to_head_request: bool, body_use: BodyUse) -> ResponseReader {
+        let (partial, content) = (Vec::new(), Vec::new());
+        ResponseReader { to_head_request, body_use, state: State::Head, partial, content, dropped: 0 }
+    }
+
+    /// Status of the head, once it is complete.
+    pub(crate) fn status(&self) -> Option<u16> {
+        match &self.state {
+            State::Body(facts, ..) => Some(facts.status),
+            State::Done(response, _) => Some(response.status),
+            State::Head | State::Taken => None,
+        }
+    }
+
+    /// Takes the next piece; errors are in words for people.
+    pub(crate) fn feed(&mut self, mut input: &[u8]) -> Result<Fed, String> {
+        while matches!(self.state, State::Head) {
+            if self.partial.is_empty() {
+                let Some(facts) = parse_head(input)? else {
+                    check_head_size(input.len())?;
+                    self.partial.extend_from_slice(input);
+                    return Ok(Fed::More);
+                };
+                let whole = input;
+                input = &input[facts.head_len..];
+                if is_interim(facts.status)? {
+                    continue;
+                }
+                if let Some(surplus) = self.complete_at_once(&facts, whole) {
+                    return Ok(Fed::Complete { surplus });
+                }
+                let head = Bytes::copy_from_slice(&whole[..facts.head_len]);
+                self.begin_body(facts, head);
+            } else {
+                input = match self.feed_partial_head(input)? {
+                    Some(rest) => rest,
+                    None => return Ok(Fed::More),
+                };
+            }
+        }
+        self.feed_body(input)
+    }
+
+    /// The peer closed its side. `true` when that was the end of the body.
+    pub(crate) fn end_of_stream(&mut self) -> bool {
+        match std::mem::replace(&mut self.state, State::Taken) {
+            State::Body(facts, head, reader) if reader.may_end() => {
+                self.finish(facts, head);
+                true
+            }
+            state => {
+                self.state = state;
+                matches!(self.state, State::Done(..))
+            }
+        }
+    }
+
+    /// The finished response and whether it leaves the connection usable; asked once, after `Fed::Complete`.
+    pub(crate) fn into_response(self) -> Option<(Response, bool)> {
+        match self.state {
+            State::Done(response, keep_alive) => Some((response, keep_alive)),
+            _ => None,
+        }
+    }
+
+    /// Continues a head that came in pieces; gives what follows it in the input.
+    fn feed_partial_head<'i>(&mut self, input: &'i [u8]) -> Result<Option<&'i [u8]>, String> {
+        let before = self.partial.len();
+        let room = (MAX_HEAD + 1).saturating_sub(before).min(input.len());
+        self.partial.extend_from_slice(&input[..room]);
+        let Some(facts) = parse_head(&self.partial)? else {
+            check_head_size(self.partial.len())?;
+            return Ok(None);
+        };
+        let rest = &input[facts.head_len - before..];
+        let mut head = std::mem::take(&mut self.partial);
+        if !is_interim(facts.status)? {
+            head.truncate(facts.head_len);
+            self.begin_body(facts, Bytes::from(head));
+        }
+        Ok(Some(rest))
+    }
+
+    /// The common case: a kept body of known length lies complete in the input. One copy for head and body.
+    fn complete_at_once(&mut self, facts: &Facts, input: &[u8]) -> Option<usize> {
+        if self.has_no_body(facts) || facts.chunked || self.body_use == BodyUse::Discard {
+            return None;
+        }
+        let length = usize::try_from(facts.length?).ok()?;
+        let end = facts.head_len.checked_add(length)?;
+        if input.len() < end {
+            return None;
+        }
+        let mut head = Bytes::copy_from_slice(&input[..end]);
+        let body = head.split_off(facts.head_len);
+        self.state = done(facts, head, Body::Kept(body));
+        Some(input.len() - end)
+    }
+
+    fn has_no_body(&self, facts: &Facts) -> bool {
+        self.to_head_request || facts.status == 204 || facts.status == 304
+    }
+
+    fn begin_body(&mut self, facts: Facts, head: Bytes) {
+        if self.has_no_body(&facts) {
+            self.state = done(&facts, head, Body::None);
+            return;
+        }
+        let reader = match facts.length {
+            _ if facts.chunked => BodyReader::Chunked(Chunked::default()),
+            Some(length) => BodyReader::Length(length),
+            None => BodyReader::ToEof,
+        };
+        if let (BodyReader::Length(length), BodyUse::Keep) = (&reader, self.body_use) {
+            self.content.reserve_exact((*length).min(MAX_RESERVE) as usize);
+        }
+        self.state = State::Body(facts, head, reader);
+    }
+
+    fn feed_body(&mut self, input: &[u8]) -> Result<Fed, String> {
+        let State::Body(_, _, reader) = &mut self.state else {
+            return Ok(Fed::Complete { surplus: input.len() });
+        };
+        let (content, dropped, keep) = (&mut self.content, &mut self.dropped, self.body_use == BodyUse::Keep);
+        let taken = reader.feed(input, |bytes| {
+            if keep {
+                content.extend_from_slice(bytes);
+            } else {
+                *dropped += bytes.len() as u64;
+            }
+        })?;
+        if !taken.done {
+            return Ok(Fed::More);
+        }
+        if let State::Body(facts, head, _) = std::mem::replace(&mut self.state, State::Taken) {
+            self.finish(facts, head);
+        }
+        Ok(Fed::Complete { surplus: input.len() - taken.consumed })
+    }
+
+    fn finish(&mut self, facts: Facts, head: Bytes) {
+        let body = match self.body_use {
+            BodyUse::Keep => Body::Kept(Bytes::from(std::mem::take(&mut self.content))),
+            BodyUse::Discard => Body::Discarded(self.dropped),
+        };
+        self.state = done(&facts, head, body);
+    }
+}
+
+fn done(facts: &Facts, head: Bytes, body: Body) -> State {
+    let proto = if facts.http_10 { "HTTP/1.0" } else { "HTTP/1.1" };
+    let delimited = facts.chunked || facts.length.is_some() || matches!(body, Body::None);
+    State::Done(Response { status: facts.status, proto, head, body }, facts.keep_alive && delimited)
+}
+
+fn check_head_size(len: usize) -> Result<(), String> {
+    if len > MAX_HEAD {
+        return Err(format!("response head larger than the limit of {MAX_HEAD} bytes"));
+    }
+    Ok(())
+}
+
+fn is_interim(status: u16) -> Result<bool, String> {
+    if status == 101 {
+        return Err(String::from("unsupported response status: 101 Switching Protocols"));
+    }
+    Ok((100..200).contains(&status))
+}
+
+fn parse_head(input: &[u8]) -> Result<Option<Facts>, String> {
+    let mut fields = [const { MaybeUninit::uninit() }; MAX_FIELDS];
+    let mut parsed = httparse::Response::new(&mut []);
+    let window = &input[..input.len().min(MAX_HEAD + 1)];
+    let config = httparse::ParserConfig::default();
+    let head_len = match config.parse_response_with_uninit_headers(&mut parsed, window, &mut fields) {
+        Ok(httparse::Status::Complete(len)) => len,
+        Ok(httparse::Status::Partial) if input.len() > MAX_HEAD => {
+            check_head_size(input.len())?;
+            return Ok(None);
+        }
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Err(httparse::Error::TooManyHeaders) => {
+            return Err(format!("response head with more than the limit of {MAX_FIELDS} header fields"));
+        }
+        Err(error) => return Err(malformed(input, error)),
+    };
+    check_head_size(head_len)?;
+    let http_10 = parsed.version == Some(0);
+    let status = parsed.code.unwrap_or(0);
+    let mut facts = Facts { head_len, status, http_10, length: None, chunked: false, keep_alive: !http_10 };
+    for field in parsed.headers.iter() {
+        facts.learn(field.name, field.value)?;
+    }
+    if facts.chunked && facts.length.take().is_some() {
+        facts.keep_alive = false;
+    }
+    Ok(Some(facts))
+}
+
+impl Facts {
+    fn learn(&mut self, name: &str, value: &[u8]) -> Result<(), String> {
+        // Three names matter; their lengths tell most others apart without a comparison.
+        match name.len() {
+            14 if name.eq_ignore_ascii_case("content-length") => {
+                let length = parse_length(value)?;
+                if self.length.is_some_and(|before| before != length) {
+                    let text = String::from_utf8_lossy(value);
+                    return Err(format!("http: message cannot contain multiple Content-Length headers; got {text:?}"));
+                }
+                self.length = Some(length);
+            }
+            17 if name.eq_ignore_ascii_case("transfer-encoding") => {
+                if !value.trim_ascii().eq_ignore_ascii_case(b"chunked") {
+                    let text = String::from_utf8_lossy(value);
+                    return Err(format!("unsupported transfer encoding: {text:?}"));
+                }
+                self.chunked = true;
+            }
+            10 if name.eq_ignore_ascii_case("connection") => {
+                for token in value.split(|b| *b == b',').map(<[u8]>::trim_ascii) {
+                    if token.eq_ignore_ascii_case(b"close") {
+                        self.keep_alive = false;
+                    } else if token.eq_ignore_ascii_case(b"keep-alive") && self.http_10 {
+                        self.keep_alive = true;
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// A length, or a list of equal ones (RFC 9110 8.6).
+fn parse_length(value: &[u8]) -> Result<u64, String> {
+    let bad = || format!("bad Content-Length {:?}", String::from_utf8_lossy(value));
+    let mut known = None;
+    for item in value.split(|b| *b == b',').map(<[u8]>::trim_ascii) {
+        if item.is_empty() || !item.iter().all(u8::is_ascii_digit) {
+            return Err(bad());
+        }
+        let text = std::str::from_utf8(item).map_err(|_| bad())?;
+        let length: u64 = text.parse().map_err(|_| bad())?;
+        if known.is_some_and(|before| before != length) {
+            return Err(bad());
+        }
+        known = Some(length);
+    }
+    known.ok_or_else(bad)
+}
+
+fn malformed(input: &[u8], error: httparse::Error) -> String {
+    let line = input.split(|b| *b == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let shown = String::from_utf8_lossy(&line[..line.len().min(80)]);
+    match error {
+        httparse::Error::Version | httparse::Error::Status => format!("malformed HTTP response {shown:?}"),
+        error => format!("malformed HTTP response: {error}"),
+    }
+}

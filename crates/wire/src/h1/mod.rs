@@ -1,0 +1,6 @@
+//! HTTP/1.x: heads encoded, responses decoded, one exchange at a time on a connection. No pipelining.
+
+pub(crate) mod body;
+pub(crate) mod client;
+pub(crate) mod decode;
+pub(crate) mod encode;

@@ -1,0 +1,210 @@
+//! One non-blocking stream socket, tcp or unix, on tokio's reactor.
+//!
+//! Writing is tried at once, without asking for readiness. Reading waits for readiness and then calls `recvmsg` once: a
+//! short read means drained, so readiness is cleared without the extra call that would only say EAGAIN. Receive stamps of
+//! the kernel come as control messages. Refuses: buffers of its own; the caller lends them.
+//! Invariant: the descriptor is closed exactly once, when the `Socket` is dropped.
+#![allow(unsafe_code)]
+
+use std::io::{self, IoSlice};
+use std::mem;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::ptr;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// A connected or connecting stream socket.
+pub(crate) struct Socket {
+    fd: AsyncFd<OwnedFd>,
+    stamped: bool,
+}
+
+/// What one read brought.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Received {
+    /// Bytes now at the start of the buffer; 0 means the peer closed its side.
+    pub(crate) bytes: usize,
+    /// When the last of them reached this machine: nanoseconds of the wall clock; `None` without a kernel stamp.
+    pub(crate) stamp_ns: Option<u64>,
+}
+
+impl Socket {
+    /// Takes a non-blocking socket. `tcp`: ask for receive stamps; refusal by the kernel is not an error.
+    pub(crate) fn new(socket: socket2::Socket, tcp: bool) -> io::Result<Socket> {
+        let stamped = tcp && ask_for_stamps(socket.as_raw_fd());
+        // SAFETY: the descriptor is owned by the value registered, is never exchanged, and closes only when that is dropped.
+        let fd = unsafe { AsyncFd::register(OwnedFd::from(socket)) }?;
+        Ok(Socket { fd, stamped })
+    }
+
+    /// Waits until a connect under way has ended.
+    pub(crate) async fn connected(&self) -> io::Result<()> {
+        let guard = self.fd.writable().await?;
+        drop(guard);
+        match socket2::SockRef::from(self.fd.get_ref()).take_error()? {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// The peer's address; `None` on a unix socket.
+    pub(crate) fn peer(&self) -> Option<SocketAddr> {
+        socket2::SockRef::from(self.fd.get_ref()).peer_addr().ok()?.as_socket()
+    }
+
+    /// Writes as much as the kernel takes of the parts, waiting only when it takes nothing.
+    pub(crate) fn poll_send(&self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        match send(self.fd.as_raw_fd(), parts) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            done => return Poll::Ready(done),
+        }
+        loop {
+            let mut guard = ready!(self.fd.poll_write_ready(cx))?;
+            match send(self.fd.as_raw_fd(), parts) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
+                done => return Poll::Ready(done),
+            }
+        }
+    }
+
+    /// Waits for readiness, then reads once into the buffer.
+    pub(crate) fn poll_receive(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>> {
+        loop {
+            let mut guard = ready!(self.fd.poll_read_ready(cx))?;
+            match receive(self.fd.as_raw_fd(), buffer, self.stamped) {
+                Ok(received) => {
+                    if received.bytes > 0 && received.bytes < buffer.len() {
+                        guard.clear_ready();
+                    }
+                    return Poll::Ready(Ok(received));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+
+    /// Whether nothing arrived since the last read: no byte, no close. Costs one atomic load while that is so.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let peek = self.fd.try_io(Interest::READABLE, |fd| {
+            let mut byte = 0u8;
+            // SAFETY: the buffer is one writable byte, alive during the call; the descriptor is open while `fd` is borrowed.
+            let n = unsafe {
+                let flags = libc::MSG_PEEK | libc::MSG_DONTWAIT;
+                libc::recv(fd.as_raw_fd(), ptr::from_mut(&mut byte).cast(), 1, flags)
+            };
+            if n < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        });
+        matches!(peek, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+    }
+}
+
+/// Keeps the kernel's receive stamping switched on while it lives. The kernel starts stamping with the first socket that
+/// asks and stops with the last; without this, short-lived connections would switch it for each of them.
+pub(crate) struct StampKeeper {
+    _socket: Option<socket2::Socket>,
+}
+
+impl StampKeeper {
+    pub(crate) fn new() -> StampKeeper {
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None).ok();
+        let socket = socket.filter(|s| ask_for_stamps(s.as_raw_fd()));
+        StampKeeper { _socket: socket }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn ask_for_stamps(fd: RawFd) -> bool {
+    let flags = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+    // SAFETY: the option's value is a live `c_uint` whose size is passed beside it.
+    let result = unsafe {
+        let size = mem::size_of_val(&flags) as libc::socklen_t;
+        libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, ptr::from_ref(&flags).cast(), size)
+    };
+    result == 0
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for_stamps(_fd: RawFd) -> bool {
+    false
+}
+
+fn send(fd: RawFd, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+    loop {
+        // SAFETY: `IoSlice` has the layout of `iovec`; the slices live through the call, which only reads them. All other
+        // fields of the zeroed header are valid as zero (no address, no control data).
+        let n = unsafe {
+            let mut header: libc::msghdr = mem::zeroed();
+            header.msg_iov = parts.as_ptr().cast_mut().cast();
+            header.msg_iovlen = parts.len() as _;
+            libc::sendmsg(fd, &raw const header, libc::MSG_NOSIGNAL)
+        };
+        if n >= 0 {
+            return Ok(n as usize);
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+/// Room for one SCM_TIMESTAMPING message (16 bytes of header, three timespecs of 16), aligned as `cmsghdr` wants.
+#[repr(C, align(8))]
+struct Control([u8; 128]);
+
+fn receive(fd: RawFd, buffer: &mut [u8], stamped: bool) -> io::Result<Received> {
+    loop {
+        let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+        let mut control = mem::MaybeUninit::<Control>::uninit();
+        // SAFETY: the header points at one iovec over `buffer` and at the control area, both writable and alive during the
+        // call; zero is valid for its other fields.
+        let (n, header) = unsafe {
+            let mut header: libc::msghdr = mem::zeroed();
+            header.msg_iov = &raw mut part;
+            header.msg_iovlen = 1;
+            if stamped {
+                header.msg_control = control.as_mut_ptr().cast();
+                header.msg_controllen = mem::size_of::<Control>() as _;
+            }
+            (libc::recvmsg(fd, &raw mut header, libc::MSG_DONTWAIT), header)
+        };
+        if n >= 0 {
+            let stamp_ns = if stamped && n > 0 { stamp_of(&header) } else { None };
+            return Ok(Received { bytes: n as usize, stamp_ns });
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn stamp_of(header: &libc::msghdr) -> Option<u64> {
+    // SAFETY: `header` was filled in by a successful recvmsg, and its control area is still alive in the caller; the CMSG
+    // macros stay inside msg_controllen; the stamp is read unaligned, its length having been checked.
+    unsafe {
+        let mut message = libc::CMSG_FIRSTHDR(header);
+        while !message.is_null() {
+            let found = &*message;
+            let long_enough =
+                found.cmsg_len as usize >= libc::CMSG_LEN(mem::size_of::<libc::timespec>() as u32) as usize;
+            if found.cmsg_level == libc::SOL_SOCKET && found.cmsg_type == libc::SCM_TIMESTAMPING && long_enough {
+                // The first of three stamps is the software one; zero when this packet has none.
+                let at: libc::timespec = ptr::read_unaligned(libc::CMSG_DATA(message).cast());
+                return (at.tv_sec > 0).then(|| at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64);
+            }
+            message = libc::CMSG_NXTHDR(header, message);
+        }
+    }
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn stamp_of(_header: &libc::msghdr) -> Option<u64> {
+    None
+}

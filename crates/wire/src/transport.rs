@@ -1,0 +1,87 @@
+//! The bytes of a connection, plain or encrypted: one request out, whatever comes back in.
+//!
+//! Counts what really goes over the network, TLS and handshake included. Refuses to interpret: what arrives goes to a sink.
+//! Invariant: a failed transport is not used again.
+
+use std::io::{self, IoSlice};
+use std::task::{Context, Poll, ready};
+
+use crate::socket::Socket;
+use crate::tls::Session;
+use crate::upload::{MAX_PARTS, Upload};
+use crate::worker_io::WorkerIo;
+
+/// A socket, with TLS or without.
+pub(crate) struct Transport {
+    pub(crate) socket: Socket,
+    pub(crate) tls: Option<Box<Session>>,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+}
+
+/// Why a transport failed.
+#[derive(Debug)]
+pub(crate) enum TransportError {
+    /// The socket.
+    Io(io::Error),
+    /// The TLS layer.
+    Tls(rustls::Error),
+}
+
+/// One read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    /// Bytes given to the sink.
+    pub(crate) content: usize,
+    /// The peer closed its side.
+    pub(crate) closed: bool,
+    /// Kernel stamp of the last byte read.
+    pub(crate) stamp_ns: Option<u64>,
+}
+
+impl Transport {
+    pub(crate) fn new(socket: Socket) -> Transport {
+        Transport { socket, tls: None, sent: 0, received: 0 }
+    }
+
+    /// Writes until everything is with the kernel.
+    pub(crate) fn poll_send(
+        &mut self,
+        cx: &mut Context<'_>,
+        io: &WorkerIo,
+        upload: &mut Upload<'_>,
+    ) -> Poll<Result<(), TransportError>> {
+        if let Some(session) = &mut self.tls {
+            return session.poll_send(cx, &self.socket, io, upload, &mut self.sent);
+        }
+        while !upload.is_done() {
+            let n = {
+                let mut parts = [IoSlice::new(&[]); MAX_PARTS];
+                let filled = upload.parts(&mut parts);
+                ready!(self.socket.poll_send(cx, &parts[..filled])).map_err(TransportError::Io)?
+            };
+            self.sent += n as u64;
+            upload.advance(n);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Waits for bytes and gives what one read brought to the sink, possibly in several pieces.
+    pub(crate) fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        io: &WorkerIo,
+        mut sink: impl FnMut(&[u8]),
+    ) -> Poll<Result<Arrival, TransportError>> {
+        if let Some(session) = &mut self.tls {
+            return session.poll_receive(cx, &self.socket, io, sink, &mut self.received);
+        }
+        let mut buffer = io.receive_buffer();
+        let read = ready!(self.socket.poll_receive(cx, &mut buffer)).map_err(TransportError::Io)?;
+        self.received += read.bytes as u64;
+        if read.bytes > 0 {
+            sink(&buffer[..read.bytes]);
+        }
+        Poll::Ready(Ok(Arrival { content: read.bytes, closed: read.bytes == 0, stamp_ns: read.stamp_ns }))
+    }
+}

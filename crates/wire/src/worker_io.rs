@@ -1,0 +1,71 @@
+//! What all connections of one worker thread share: the receive buffer, spare send buffers, the stamp clock.
+//!
+//! An idle connection owns no buffer; only an incomplete message is copied into one of its own.
+//! Invariant: no borrow of the receive buffer is held across an await.
+
+use std::cell::{Cell, RefCell, RefMut};
+
+use crate::socket::StampKeeper;
+use crate::stamps::StampClock;
+
+/// Size of the receive buffer: large enough that a read empties the socket, small enough for the second-level cache.
+const RECEIVE_BUFFER: usize = 128 << 10;
+
+/// Buffers and clock of a worker thread.
+pub(crate) struct WorkerIo {
+    receive: RefCell<Box<[u8]>>,
+    gather: RefCell<Box<[u8]>>,
+    spare_head: Cell<Vec<u8>>,
+    spare_cipher: Cell<Vec<u8>>,
+    pub(crate) stamps: StampClock,
+    _keeper: StampKeeper,
+}
+
+impl WorkerIo {
+    pub(crate) fn new() -> WorkerIo {
+        WorkerIo {
+            receive: RefCell::new(vec![0; RECEIVE_BUFFER].into_boxed_slice()),
+            gather: RefCell::default(),
+            spare_head: Cell::default(),
+            spare_cipher: Cell::default(),
+            stamps: StampClock::new(),
+            _keeper: StampKeeper::new(),
+        }
+    }
+
+    /// The receive buffer, for one read.
+    pub(crate) fn receive_buffer(&self) -> RefMut<'_, Box<[u8]>> {
+        self.receive.borrow_mut()
+    }
+
+    /// Room to gather the small pieces of one TLS record in; empty until first asked for.
+    pub(crate) fn gather_buffer(&self, len: usize) -> RefMut<'_, Box<[u8]>> {
+        let mut buffer = self.gather.borrow_mut();
+        if buffer.len() != len {
+            *buffer = vec![0; len].into_boxed_slice();
+        }
+        buffer
+    }
+
+    /// An empty buffer to encode a head into; give it back with `return_head`.
+    pub(crate) fn take_head(&self) -> Vec<u8> {
+        let mut head = self.spare_head.take();
+        head.clear();
+        head
+    }
+
+    pub(crate) fn return_head(&self, head: Vec<u8>) {
+        self.spare_head.set(head);
+    }
+
+    /// A buffer of `len` bytes for encrypted records.
+    pub(crate) fn take_cipher(&self, len: usize) -> Vec<u8> {
+        let mut cipher = self.spare_cipher.take();
+        cipher.resize(len, 0);
+        cipher
+    }
+
+    pub(crate) fn return_cipher(&self, cipher: Vec<u8>) {
+        self.spare_cipher.set(cipher);
+    }
+}
