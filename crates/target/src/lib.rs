@@ -1,4 +1,37 @@
 //! The server Onrush tests against: httpbin-like routes, an upload sink, delays and faults, over tcp, TLS and unix sockets.
+//!
+//! HTTP/1.1 with keep-alive, pipelining, chunked bodies both ways and `100-continue`; one thread a worker, nothing shared between
+//! them but counters. It counts exactly, so a client's own figures can be checked against it. [`route::ROUTES`] lists what it
+//! answers; shapes are those of go-httpbin, where arguments, headers and form values are arrays. Not for the open internet:
+//! there are no timeouts against slow clients.
+//!
+//! ```
+//! use std::io::{Read, Write};
+//!
+//! let any = "127.0.0.1:0".parse()?;
+//! let server = onrush_target::Server::start(onrush_target::ServerConfig { tcp: vec![any], ..Default::default() })?;
+//! let mut client = std::net::TcpStream::connect(server.addresses().tcp[0])?;
+//! client.write_all(b"GET / HTTP/1.0\r\n\r\n")?;
+//! let mut answer = String::new();
+//! client.read_to_string(&mut answer)?;
+//! assert!(answer.ends_with("\r\n\r\nhello from onrush\n"));
+//! assert_eq!(server.requests(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod certificate;
+mod connection;
+mod fault;
+mod h1;
+mod listen;
+mod request;
+mod respond;
+pub mod route;
+mod routes;
+mod send;
 pub mod server;
+mod stats;
+mod stream;
+mod worker;
+
 pub use server::{Addresses, Server, ServerConfig};

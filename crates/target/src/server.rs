@@ -1,7 +1,22 @@
 //! Starting and stopping a target on threads of its own.
 
+use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::certificate;
+use crate::listen::{self, Listener, SocketFile};
+use crate::stats::Stats;
+use crate::worker::Worker;
+
+/// What dropping a server leaves to requests that are under way.
+const DROP_GRACE: Duration = Duration::from_millis(100);
 
 /// What to listen on.
 #[derive(Clone, Debug)]
@@ -12,8 +27,15 @@ pub struct ServerConfig {
     pub tls: Vec<SocketAddr>,
     /// Unix socket paths.
     pub unix: Vec<PathBuf>,
-    /// Threads.
+    /// Threads; 0 counts as 1.
     pub workers: usize,
+}
+
+impl Default for ServerConfig {
+    /// One thread that listens on nothing yet.
+    fn default() -> Self {
+        ServerConfig { tcp: Vec::new(), tls: Vec::new(), unix: Vec::new(), workers: 1 }
+    }
 }
 
 /// Where a started server listens.
@@ -25,26 +47,113 @@ pub struct Addresses {
     pub tls: Vec<SocketAddr>,
     /// Unix.
     pub unix: Vec<PathBuf>,
-    /// PEM of the self-signed certificate, when TLS is served.
+    /// PEM of the self-signed certificate, when TLS is served; valid for localhost, 127.0.0.1 and ::1.
     pub certificate_pem: Option<String>,
 }
 
 /// A running target. Stops when dropped.
-pub struct Server {}
+pub struct Server {
+    addresses: Addresses,
+    stats: Arc<Stats>,
+    stop: watch::Sender<Option<Duration>>,
+    threads: Vec<JoinHandle<()>>,
+    _socket_files: Vec<SocketFile>,
+}
+
+/// The listeners of every worker, and what came out of binding them.
+struct Bound {
+    of_worker: Vec<Vec<Listener>>,
+    addresses: Addresses,
+    socket_files: Vec<SocketFile>,
+}
+
+fn bind(config: &ServerConfig, workers: usize) -> io::Result<Bound> {
+    let mut bound = Bound {
+        of_worker: (0..workers).map(|_| Vec::new()).collect(),
+        addresses: Addresses { unix: config.unix.clone(), ..Addresses::default() },
+        socket_files: Vec::new(),
+    };
+    let mut share = |listeners: Vec<Listener>| {
+        bound.of_worker.iter_mut().zip(listeners).for_each(|(of, listener)| of.push(listener));
+    };
+    for address in &config.tcp {
+        let (address, listeners) = listen::tcp(*address, workers)?;
+        bound.addresses.tcp.push(address);
+        share(listeners.into_iter().map(Listener::Tcp).collect());
+    }
+    for address in &config.tls {
+        let (address, listeners) = listen::tcp(*address, workers)?;
+        bound.addresses.tls.push(address);
+        share(listeners.into_iter().map(Listener::Tls).collect());
+    }
+    for path in &config.unix {
+        let (file, listeners) = listen::unix(path, workers)?;
+        bound.socket_files.push(file);
+        share(listeners.into_iter().map(Listener::Unix).collect());
+    }
+    Ok(bound)
+}
 
 impl Server {
-    /// Binds every listener and starts serving.
-    pub fn start(_config: ServerConfig) -> std::io::Result<Server> {
-        todo!()
+    /// Binds every listener and starts serving. The error names the address that could not be bound.
+    pub fn start(config: ServerConfig) -> io::Result<Server> {
+        let workers = config.workers.max(1);
+        let Bound { of_worker, mut addresses, socket_files } = bind(&config, workers)?;
+        let tls = if config.tls.is_empty() {
+            None
+        } else {
+            let (tls, pem) = certificate::self_signed()?;
+            addresses.certificate_pem = Some(pem);
+            Some(tls)
+        };
+        let stats = Arc::new(Stats::new(workers));
+        let (stop, told) = watch::channel(None);
+        let mut server = Server { addresses, stats, stop, threads: Vec::new(), _socket_files: socket_files };
+        for (index, listeners) in of_worker.into_iter().enumerate() {
+            let worker = Arc::new(Worker::new(index, server.stats.clone(), tls.clone()));
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let serve = worker.serve(listeners, told.clone());
+            let thread = std::thread::Builder::new().name(format!("target-{index}"));
+            server.threads.push(thread.spawn(move || runtime.block_on(serve))?);
+        }
+        Ok(server)
     }
 
     /// Where it listens.
     pub fn addresses(&self) -> &Addresses {
-        todo!()
+        &self.addresses
     }
 
-    /// Requests answered so far, faults included (a request counts once its head was read).
+    /// Requests so far, faults included (a request counts once its head was read); those to `/stats` are left out.
     pub fn requests(&self) -> u64 {
-        todo!()
+        self.stats.requests()
+    }
+
+    /// What `/stats` answers: requests, bytes, connections and requests per route.
+    pub fn stats(&self) -> Value {
+        self.stats.to_json()
+    }
+
+    /// Stops accepting, closes idle connections, lets running requests end within `grace`; the counts at the end.
+    pub fn stop(mut self, grace: Duration) -> Value {
+        self.stop_within(grace);
+        self.stats.to_json()
+    }
+
+    fn stop_within(&mut self, grace: Duration) {
+        self.stop.send_replace(Some(grace));
+        for thread in self.threads.drain(..) {
+            if let Err(panic) = thread.join()
+                && !std::thread::panicking()
+            {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop_within(DROP_GRACE);
     }
 }

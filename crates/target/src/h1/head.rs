@@ -1,0 +1,234 @@
+//! Reads one request head out of a buffer.
+//!
+//! The head borrows from the buffer and from a header array on the caller's stack: nothing is allocated. A head is either
+//! complete, not complete yet, or refused with the status the client gets before the connection closes.
+
+use std::mem::MaybeUninit;
+
+/// Headers accepted in one request.
+pub const MAX_HEADERS: usize = 128;
+
+/// Bytes accepted in one request head.
+pub const MAX_HEAD: usize = 64 * 1024;
+
+/// Room for the headers of one request; lives on the caller's stack.
+pub type HeaderRoom<'b> = [MaybeUninit<httparse::Header<'b>>; MAX_HEADERS];
+
+/// An empty room.
+pub fn header_room<'b>() -> HeaderRoom<'b> {
+    [const { MaybeUninit::uninit() }; MAX_HEADERS]
+}
+
+/// A complete request head.
+#[derive(Debug)]
+pub struct Head<'b, 'h> {
+    /// As sent.
+    pub method: &'b str,
+    /// Path with query, always starting with `/` or being `*`; scheme and authority of the absolute form are cut off.
+    pub target: &'b str,
+    /// 0 or 1: the minor version of HTTP/1.x.
+    pub minor: u8,
+    /// In order.
+    pub headers: &'h [httparse::Header<'b>],
+    /// Bytes up to and including the empty line.
+    pub len: usize,
+    /// How the body and the connection go on.
+    pub framing: Framing,
+}
+
+/// What follows a head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Framing {
+    /// The body that follows.
+    pub body: BodyFraming,
+    /// The client wants to send another request on this connection.
+    pub keep_alive: bool,
+    /// The client waits for `100 Continue` before it sends the body.
+    pub expect_continue: bool,
+}
+
+/// How the end of a body is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyFraming {
+    /// There is none.
+    None,
+    /// So many bytes, never zero.
+    Length(u64),
+    /// Chunked coding.
+    Chunked,
+}
+
+/// A head that is refused: the status of the answer and the reason in its body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// 400, 417, 431, 501 or 505.
+    pub status: u16,
+    /// For a person.
+    pub why: &'static str,
+}
+
+const fn refused(status: u16, why: &'static str) -> Refused {
+    Refused { status, why }
+}
+
+impl Head<'_, '_> {
+    /// The first header of that name.
+    pub fn header(&self, name: &str) -> Option<&[u8]> {
+        self.headers.iter().find(|h| h.name.eq_ignore_ascii_case(name)).map(|h| h.value)
+    }
+}
+
+/// Parses the head at the start of `buffer`; `None` when it is not complete yet.
+pub fn parse<'b, 'h>(buffer: &'b [u8], room: &'h mut HeaderRoom<'b>) -> Result<Option<Head<'b, 'h>>, Refused> {
+    let mut request = httparse::Request::new(&mut []);
+    let len = match request.parse_with_uninit_headers(buffer, room) {
+        Ok(httparse::Status::Complete(len)) if len <= MAX_HEAD => len,
+        Ok(httparse::Status::Partial) if buffer.len() <= MAX_HEAD => return Ok(None),
+        Ok(_) => return Err(refused(431, "the request head is longer than 64 KiB")),
+        Err(httparse::Error::TooManyHeaders) => return Err(refused(431, "the request has more than 128 headers")),
+        Err(httparse::Error::Version) => return Err(refused(505, "the request is not HTTP/1.0 or HTTP/1.1")),
+        Err(_) => return Err(refused(400, "the request head is malformed")),
+    };
+    let (Some(method), Some(target), Some(minor)) = (request.method, request.path, request.version) else {
+        return Err(refused(400, "the request line is incomplete"));
+    };
+    let headers: &'h [httparse::Header<'b>] = request.headers;
+    let framing = framing(headers, minor)?;
+    Ok(Some(Head { method, target: origin_form(target)?, minor, headers, len, framing }))
+}
+
+/// `http://host/path` as a proxy's client sends it becomes `/path`.
+fn origin_form(target: &str) -> Result<&str, Refused> {
+    if target.starts_with('/') || target == "*" {
+        return Ok(target);
+    }
+    let Some((_, rest)) = target.split_once("://") else {
+        return Err(refused(400, "the request target is neither a path nor an absolute url"));
+    };
+    Ok(rest.find('/').map_or("/", |at| &rest[at..]))
+}
+
+fn framing(headers: &[httparse::Header<'_>], minor: u8) -> Result<Framing, Refused> {
+    let mut length: Option<u64> = None;
+    let mut hosts = 0;
+    let (mut chunked, mut close, mut keep, mut expect_continue) = (false, false, false, false);
+    for h in headers {
+        // Lengths of the five names that matter: other headers cost one comparison.
+        match h.name.len() {
+            4 if h.name.eq_ignore_ascii_case("host") => hosts += 1,
+            6 if h.name.eq_ignore_ascii_case("expect") => {
+                if !h.value.eq_ignore_ascii_case(b"100-continue") {
+                    return Err(refused(417, "the only expectation known is 100-continue"));
+                }
+                expect_continue = minor == 1;
+            }
+            10 if h.name.eq_ignore_ascii_case("connection") => {
+                close |= has_token(h.value, b"close");
+                keep |= has_token(h.value, b"keep-alive");
+            }
+            14 if h.name.eq_ignore_ascii_case("content-length") => {
+                let value = decimal(h.value).ok_or(refused(400, "content-length is not a number"))?;
+                if length.is_some_and(|l| l != value) {
+                    return Err(refused(400, "the request has two different content-length headers"));
+                }
+                length = Some(value);
+            }
+            17 if h.name.eq_ignore_ascii_case("transfer-encoding") => {
+                if chunked || !h.value.eq_ignore_ascii_case(b"chunked") {
+                    return Err(refused(501, "the only transfer coding known is chunked"));
+                }
+                chunked = true;
+            }
+            _ => {}
+        }
+    }
+    if minor == 1 && hosts != 1 {
+        return Err(refused(400, "an HTTP/1.1 request needs exactly one host header"));
+    }
+    let body = match (chunked, length) {
+        (true, Some(_)) => return Err(refused(400, "the request has both transfer-encoding and content-length")),
+        (true, None) if minor == 0 => return Err(refused(400, "HTTP/1.0 knows no transfer-encoding")),
+        (true, None) => BodyFraming::Chunked,
+        (false, Some(length)) if length > 0 => BodyFraming::Length(length),
+        (false, _) => BodyFraming::None,
+    };
+    Ok(Framing { body, keep_alive: !close && (minor == 1 || keep), expect_continue })
+}
+
+fn has_token(value: &[u8], token: &[u8]) -> bool {
+    value.split(|b| *b == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(token))
+}
+
+fn decimal(value: &[u8]) -> Option<u64> {
+    if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(value).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn framing_of(head: &str) -> Result<Option<Framing>, u16> {
+        let mut room = header_room();
+        parse(head.as_bytes(), &mut room).map(|h| h.map(|h| h.framing)).map_err(|r| r.status)
+    }
+
+    #[test]
+    fn reads_framing() {
+        let table = [
+            ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", BodyFraming::None, true, false),
+            ("GET / HTTP/1.0\r\n\r\n", BodyFraming::None, false, false),
+            ("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", BodyFraming::None, true, false),
+            ("GET / HTTP/1.1\r\nHost: a\r\nConnection: x, Close\r\n\r\n", BodyFraming::None, false, false),
+            ("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n", BodyFraming::Length(3), true, false),
+            ("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n", BodyFraming::None, true, false),
+            (
+                "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n",
+                BodyFraming::Chunked,
+                true,
+                true,
+            ),
+        ];
+        for (head, body, keep_alive, expect_continue) in table {
+            assert_eq!(framing_of(head), Ok(Some(Framing { body, keep_alive, expect_continue })), "{head}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_ambiguous() {
+        let table = [
+            ("GET / HTTP/1.1\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
+            ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505),
+            ("GET  / HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+            ("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n", 400),
+            ("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: +3\r\n\r\n", 400),
+            ("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+            ("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
+            ("PUT / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n", 417),
+            ("GET path HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+        ];
+        for (head, status) in table {
+            assert_eq!(framing_of(head), Err(status), "{head}");
+        }
+    }
+
+    #[test]
+    fn waits_for_the_empty_line_within_the_limit() {
+        assert_eq!(framing_of("GET / HTTP/1.1\r\nHost: a\r\n"), Ok(None));
+        let long = format!("GET / HTTP/1.1\r\nHost: a\r\nX: {}", "x".repeat(MAX_HEAD));
+        assert_eq!(framing_of(&long), Err(431));
+        assert_eq!(framing_of(&format!("{long}\r\n\r\n")), Err(431));
+        let many = format!("GET / HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(MAX_HEADERS + 1));
+        assert_eq!(framing_of(&many), Err(431));
+    }
+
+    #[test]
+    fn cuts_the_absolute_form() {
+        for (target, want) in [("http://a:1/b?c", "/b?c"), ("http://a", "/"), ("/x", "/x"), ("*", "*")] {
+            assert_eq!(origin_form(target), Ok(want));
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! A request as routes see it: the head, the body as far as the route wanted it, and the pieces of both that routes ask for.
+//!
+//! Names and shapes are go-httpbin's: arguments, headers and form values are arrays, header names are in canonical case, `Host` is
+//! among the headers.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::h1::head::Head;
+use crate::respond::{Reply, Response};
+use crate::stats::Stats;
+
+/// The longest wait a route accepts.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+
+/// Names with all their values, sorted by name.
+pub(crate) type Values = BTreeMap<String, Vec<String>>;
+
+/// One request with its body.
+pub(crate) struct Request<'a> {
+    pub(crate) head: &'a Head<'a, 'a>,
+    /// Values of the `{…}` in the route's pattern, in order, percent-decoded by `param`.
+    pub(crate) params: [&'a str; 4],
+    /// The body when the route keeps bodies.
+    pub(crate) body: &'a [u8],
+    /// Bytes of the body, kept or not.
+    pub(crate) body_length: u64,
+    pub(crate) peer: Option<IpAddr>,
+    pub(crate) tls: bool,
+    pub(crate) stats: &'a Stats,
+}
+
+impl Request<'_> {
+    pub(crate) fn query(&self) -> &str {
+        split_target(self.head.target).1
+    }
+
+    /// The value of one `{…}`, percent-decoded.
+    pub(crate) fn param(&self, index: usize) -> Cow<'_, str> {
+        percent_decode(self.params[index], false)
+    }
+
+    /// A header as text.
+    pub(crate) fn header(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.head.header(name).map(String::from_utf8_lossy)
+    }
+
+    /// The first value of a query argument.
+    pub(crate) fn arg(&self, name: &str) -> Option<Cow<'_, str>> {
+        pairs(self.query().as_bytes()).find(|(n, _)| n == name).map(|(_, v)| v)
+    }
+
+    /// A whole number from the query; the error is the 400 that says what was expected.
+    pub(crate) fn number(&self, name: &str, default: u64, range: RangeInclusive<u64>) -> Result<u64, Box<Reply>> {
+        self.arg(name).map_or(Ok(default), |text| number(name, &text, range))
+    }
+
+    /// A duration from the query, `default` without one.
+    pub(crate) fn duration(&self, name: &str, default: Duration) -> Result<Duration, Box<Reply>> {
+        self.arg(name).map_or(Ok(default), |text| duration(name, &text))
+    }
+
+    /// The query's arguments.
+    pub(crate) fn args(&self) -> Values {
+        collect(pairs(self.query().as_bytes()))
+    }
+
+    /// All headers in canonical case.
+    pub(crate) fn headers(&self) -> Values {
+        let lines = self.head.headers.iter().map(|h| (canonical(h.name), String::from_utf8_lossy(h.value)));
+        collect(lines.map(|(n, v)| (Cow::Owned(n), v)))
+    }
+
+    pub(crate) fn origin(&self) -> String {
+        self.peer.map_or_else(|| "unix".to_owned(), |ip| ip.to_string())
+    }
+
+    /// Scheme and authority the client used.
+    pub(crate) fn base_url(&self) -> String {
+        let host = self.header("host").unwrap_or(Cow::Borrowed("localhost"));
+        format!("{}://{host}", if self.tls { "https" } else { "http" })
+    }
+
+    pub(crate) fn url(&self) -> String {
+        self.base_url() + self.head.target
+    }
+
+    /// What every echo answers: arguments, headers, method, origin, url.
+    pub(crate) fn echo(&self) -> Map<String, Value> {
+        let mut echo = Map::new();
+        echo.insert("args".into(), json!(self.args()));
+        echo.insert("headers".into(), json!(self.headers()));
+        echo.insert("method".into(), self.head.method.into());
+        echo.insert("origin".into(), self.origin().into());
+        echo.insert("url".into(), self.url().into());
+        echo
+    }
+}
+
+/// Path and query, either without the question mark.
+pub(crate) fn split_target(target: &str) -> (&str, &str) {
+    target.split_once('?').unwrap_or((target, ""))
+}
+
+/// A whole number within a range, or the 400.
+pub(crate) fn number(name: &str, text: &str, range: RangeInclusive<u64>) -> Result<u64, Box<Reply>> {
+    text.parse().ok().filter(|n| range.contains(n)).ok_or_else(|| {
+        let expected = format!("{} to {}", range.start(), range.end());
+        bad_request(&format!("{name} is {text:?}, expected a whole number from {expected}"))
+    })
+}
+
+/// Seconds (`1.5`) or a number with `ms`, `s` or `m`, at most a minute.
+pub(crate) fn duration(name: &str, text: &str) -> Result<Duration, Box<Reply>> {
+    let (digits, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
+    let scale = match unit {
+        "ms" => Some(0.001),
+        "" | "s" => Some(1.0),
+        "m" => Some(60.0),
+        _ => None,
+    };
+    let seconds = digits.parse::<f64>().ok().zip(scale).map(|(n, scale)| n * scale);
+    let wait = seconds.and_then(|s| Duration::try_from_secs_f64(s).ok());
+    wait.filter(|d| *d <= MAX_WAIT).ok_or_else(|| {
+        bad_request(&format!("{name} is {text:?}, expected seconds or a duration such as 50ms, at most 60s"))
+    })
+}
+
+pub(crate) fn bad_request(detail: &str) -> Box<Reply> {
+    Box::new(Response::error(400, detail).into())
+}
+
+/// Groups pairs by name, values in order.
+pub(crate) fn collect<'a>(pairs: impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)>) -> Values {
+    let mut values = Values::new();
+    for (name, value) in pairs {
+        values.entry(name.into_owned()).or_default().push(value.into_owned());
+    }
+    values
+}
+
+/// `a=b&c=d` with percent and plus decoded; empty parts are skipped.
+pub(crate) fn pairs(text: &[u8]) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
+    text.split(|b| *b == b'&').filter(|part| !part.is_empty()).map(|part| {
+        let at = part.iter().position(|b| *b == b'=');
+        let (name, value) = at.map_or((part, &b""[..]), |at| (&part[..at], &part[at + 1..]));
+        (decode_bytes(name, true), decode_bytes(value, true))
+    })
+}
+
+/// Percent-decodes; `+` becomes a space in forms and queries.
+pub(crate) fn percent_decode(text: &str, plus: bool) -> Cow<'_, str> {
+    decode_bytes(text.as_bytes(), plus)
+}
+
+fn decode_bytes(text: &[u8], plus: bool) -> Cow<'_, str> {
+    if !text.iter().any(|b| *b == b'%' || (plus && *b == b'+')) {
+        return String::from_utf8_lossy(text);
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [byte, tail @ ..] = rest {
+        let escaped = (*byte == b'%').then(|| tail.first_chunk::<2>()).flatten().and_then(hex_pair);
+        match escaped {
+            Some(escaped) => out.push(escaped),
+            None => out.push(if plus && *byte == b'+' { b' ' } else { *byte }),
+        }
+        rest = if escaped.is_some() { &tail[2..] } else { tail };
+    }
+    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
+}
+
+fn hex_pair(pair: &[u8; 2]) -> Option<u8> {
+    let digit = |b: u8| (b as char).to_digit(16).map(|d| d as u8);
+    Some(digit(pair[0])? << 4 | digit(pair[1])?)
+}
+
+/// `x-my-header` becomes `X-My-Header`, as Go shows it.
+fn canonical(name: &str) -> String {
+    let mut upper = true;
+    name.chars()
+        .map(|c| {
+            let c = if upper { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+            upper = c == '-';
+            c
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decodes_queries() {
+        let values = collect(pairs(b"a=1&b=x+y%21&a=%zz&&c&d=%E2%82%AC%4"));
+        let want = [("a", vec!["1", "%zz"]), ("b", vec!["x y!"]), ("c", vec![""]), ("d", vec!["\u{20ac}%4"])];
+        let got: Vec<_> = values.iter().map(|(n, v)| (n.as_str(), v.iter().map(String::as_str).collect())).collect();
+        assert_eq!(got, want);
+        assert_eq!(percent_decode("a+b%20c", false), "a+b c");
+    }
+
+    #[test]
+    fn reads_durations() {
+        for (text, ms) in [("1", 1000), ("0.25", 250), ("50ms", 50), ("2s", 2000), ("1m", 60_000)] {
+            assert_eq!(duration("d", text).ok(), Some(Duration::from_millis(ms)), "{text}");
+        }
+        for text in ["", "ms", "-1", "61", "2h", "1e9", "NaN"] {
+            assert!(duration("d", text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn canonical_case() {
+        assert_eq!(canonical("x-mY-header"), "X-My-Header");
+    }
+}

@@ -1,0 +1,198 @@
+//! The one list of routes: lookup, method rules, statistics and the documentation table are all read from it.
+//!
+//! A pattern's segments are literal or `{name}`; a last `{name...}` takes the rest of the path, empty too. The first route that
+//! fits wins; `/` comes first because load tests ask for it most.
+
+use crate::fault;
+use crate::request::Request;
+use crate::respond::Reply;
+use crate::routes::{auth, coding, cookies, data, echo, redirect, simple, stream};
+
+/// One line of the list.
+#[derive(Debug)]
+pub struct Route {
+    /// The path.
+    pub pattern: &'static str,
+    /// Methods it answers; empty: all. `HEAD` goes wherever `GET` does, `OPTIONS` everywhere.
+    pub methods: &'static [&'static str],
+    /// What it does, for the documentation.
+    pub what: &'static str,
+    pub(crate) body: BodyUse,
+    pub(crate) run: fn(&Request<'_>) -> Reply,
+}
+
+/// What a route does with request bodies; all of them read them to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BodyUse {
+    /// Counts and drops the bytes.
+    Count,
+    /// Keeps them, up to `MAX_KEPT`.
+    Keep,
+}
+
+/// Bytes of a body that a route keeps; more is answered by 413.
+pub(crate) const MAX_KEPT: u64 = 16 * 1024 * 1024;
+
+const GET: &[&str] = &["GET"];
+const ANY: &[&str] = &[];
+
+const fn route(
+    pattern: &'static str,
+    methods: &'static [&'static str],
+    run: fn(&Request<'_>) -> Reply,
+    what: &'static str,
+) -> Route {
+    Route { pattern, methods, what, body: BodyUse::Count, run }
+}
+
+const fn keeping(route: Route) -> Route {
+    Route { body: BodyUse::Keep, ..route }
+}
+
+/// Every route of the target.
+pub static ROUTES: &[Route] = &[
+    route("/", ANY, simple::index, "`hello from onrush`, 18 bytes: the small response"),
+    route("/stats", GET, simple::stats, "what the target counted so far; asking does not count"),
+    keeping(route("/get", GET, echo::get, "args, headers, method, origin, url")),
+    keeping(route("/post", &["POST"], echo::body, "as /get, with data, files, form, json")),
+    keeping(route("/put", &["PUT"], echo::body, "as /post")),
+    keeping(route("/patch", &["PATCH"], echo::body, "as /post")),
+    keeping(route("/delete", &["DELETE"], echo::body, "as /post")),
+    keeping(route("/anything/{rest...}", ANY, echo::body, "as /post, with any method")),
+    route("/headers", ANY, echo::headers, "the headers"),
+    route("/ip", ANY, echo::ip, "the client's address"),
+    route("/user-agent", ANY, echo::user_agent, "the client's name"),
+    route("/upload", ANY, simple::upload, "reads the body and answers its size"),
+    route("/status/{code}", ANY, simple::status, "that status; a list `200,500` picks one at random"),
+    route("/redirect/{n}", ANY, redirect::counted, "n redirects, then /get; `?absolute=true`"),
+    route("/relative-redirect/{n}", ANY, redirect::relative, "n redirects to paths"),
+    route("/absolute-redirect/{n}", ANY, redirect::absolute, "n redirects to whole urls"),
+    route("/redirect-to", ANY, redirect::to, "to `?url=`, with `?status_code=`"),
+    route("/cookies", ANY, cookies::show, "the cookies sent"),
+    route("/cookies/set", ANY, cookies::set, "sets the arguments as cookies, redirects to /cookies"),
+    route("/cookies/delete", ANY, cookies::delete, "expires the arguments' cookies, redirects to /cookies"),
+    route("/basic-auth/{user}/{password}", ANY, auth::basic, "401 without these credentials"),
+    route("/hidden-basic-auth/{user}/{password}", ANY, auth::hidden_basic, "404 without these credentials"),
+    route("/bearer", ANY, auth::bearer, "401 without a bearer token"),
+    route("/digest-auth/{qop}/{user}/{password}", ANY, auth::digest_md5, "digest authentication, MD5"),
+    route(
+        "/digest-auth/{qop}/{user}/{password}/{algorithm}",
+        ANY,
+        auth::digest,
+        "the same with MD5, SHA-256 or SHA-512-256",
+    ),
+    route("/gzip", ANY, coding::gzip, "as /get, gzip"),
+    route("/deflate", ANY, coding::deflate, "as /get, deflate (zlib)"),
+    route("/brotli", ANY, coding::brotli, "as /get, br"),
+    route("/zstd", ANY, coding::zstd, "as /get, zstd"),
+    route("/zstd-br", ANY, coding::zstd_brotli, "as /get, zstd and then br"),
+    route("/bytes/{n}", ANY, data::bytes, "n bytes of noise, the same each time; `?seed=` for other noise"),
+    route("/range/{n}", ANY, data::range, "n letters; obeys a Range header of one range"),
+    route("/json", ANY, data::json, "a small document"),
+    route("/html", ANY, data::html, "a small page with links and a form"),
+    route("/uuid", ANY, data::uuid, "a random uuid"),
+    route("/stream/{n}", ANY, stream::lines, "n JSON lines, chunked, at most 10,000"),
+    route("/stream-bytes/{n}", ANY, stream::bytes, "n bytes, chunked by `?chunk_size=` (10240); `?seed=`"),
+    route("/drip", ANY, stream::drip, "`?numbytes=10` over `?duration=2s`, first after `?delay=`; `?code=`"),
+    route("/delay/{time}", ANY, stream::delay, "as /get, after seconds or a duration such as `50ms`"),
+    route("/trailers", ANY, stream::trailers, "a chunked body, the arguments as trailers"),
+    route("/early-hints", ANY, stream::early_hints, "103 with a Link header, then 200"),
+    route("/response-headers", ANY, data::response_headers, "the arguments as response headers"),
+    route("/fault/reset", ANY, fault::reset, "RST instead of a response"),
+    route("/fault/stall", ANY, fault::stall, "no byte for 120 s, then closes"),
+    route("/fault/partial", ANY, fault::partial, "declares 1,000 bytes, sends 500, closes"),
+    route("/fault/wrong-length", ANY, fault::wrong_length, "declares 10 bytes, sends 20, goes on"),
+    route("/fault/garbage", ANY, fault::garbage, "bytes that are not HTTP, closes"),
+    route("/fault/bad-chunk", ANY, fault::bad_chunk, "a chunk, then a chunk size that is none, closes"),
+    route("/fault/big-header", ANY, fault::big_header, "200 with a header of `?kb=` KiB (64)"),
+    route("/fault/close-idle", ANY, fault::close_idle, "200 with keep-alive, then closes; `?after=50ms`"),
+    route("/fault/no-response", ANY, fault::no_response, "closes without a byte"),
+];
+
+/// The index of `/stats`, which is not counted.
+pub(crate) const STATS: usize = 1;
+
+impl Route {
+    /// Whether it answers that method.
+    pub(crate) fn answers(&self, method: &str) -> bool {
+        self.methods.is_empty() || self.methods.contains(&method) || (method == "HEAD" && self.methods.contains(&"GET"))
+    }
+
+    /// The value of an `Allow` header.
+    pub(crate) fn allow(&self) -> String {
+        if self.methods.is_empty() {
+            return "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS".to_owned();
+        }
+        let head = if self.methods.contains(&"GET") { ", HEAD" } else { "" };
+        format!("{}{head}, OPTIONS", self.methods.join(", "))
+    }
+}
+
+/// The route of a path, by index, and the values of its `{…}`.
+pub(crate) fn find(path: &str) -> Option<(usize, [&str; 4])> {
+    ROUTES.iter().enumerate().find_map(|(index, route)| Some((index, fit(route.pattern, path)?)))
+}
+
+fn fit<'p>(pattern: &str, path: &'p str) -> Option<[&'p str; 4]> {
+    let mut params = [""; 4];
+    // Most patterns differ from the path in the byte behind the slash.
+    if path.len() > 1 && pattern.len() > 1 && path.as_bytes()[1] != pattern.as_bytes()[1] {
+        return None;
+    }
+    let (mut pattern, mut path, mut filled) = (pattern, path, 0);
+    while let Some(rest) = pattern.strip_prefix('/') {
+        let (want, next) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        if want.ends_with("...}") {
+            params[filled] = path.strip_prefix('/').unwrap_or("");
+            return (path.is_empty() || path.starts_with('/')).then_some(params);
+        }
+        let given = path.strip_prefix('/')?;
+        let (given, left) = given.split_at(given.find('/').unwrap_or(given.len()));
+        if want.starts_with('{') && !given.is_empty() {
+            params[filled] = given;
+            filled += 1;
+        } else if want != given {
+            return None;
+        }
+        (pattern, path) = (next, left);
+    }
+    path.is_empty().then_some(params)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_routes() {
+        let table = [
+            ("/", Some("/"), ""),
+            ("/get", Some("/get"), ""),
+            ("/get/", None, ""),
+            ("/anything", Some("/anything/{rest...}"), ""),
+            ("/anything/a/b", Some("/anything/{rest...}"), "a/b"),
+            ("/anythingelse", None, ""),
+            ("/status/404", Some("/status/{code}"), "404"),
+            ("/status/", None, ""),
+            ("/status", None, ""),
+            ("/cookies/set", Some("/cookies/set"), ""),
+            ("/digest-auth/auth/u/p/MD5", Some("/digest-auth/{qop}/{user}/{password}/{algorithm}"), "auth"),
+            ("", None, ""),
+            ("*", None, ""),
+        ];
+        for (path, pattern, first) in table {
+            let found = find(path);
+            assert_eq!(found.map(|(i, _)| ROUTES[i].pattern), pattern, "{path}");
+            assert_eq!(found.map_or("", |(_, p)| p[0]), first, "{path}");
+        }
+        assert_eq!(ROUTES[STATS].pattern, "/stats");
+    }
+
+    #[test]
+    fn every_pattern_finds_itself() {
+        for (index, route) in ROUTES.iter().enumerate() {
+            let path = route.pattern.replace("{rest...}", "x").replace(['{', '}'], "");
+            assert_eq!(find(&path).map(|(i, _)| i), Some(index), "{path} is shadowed");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Bodies of a wanted size or kind.
+//!
+//! Noise without a seed is the same each time and lies in memory once, so that large downloads cost the target little.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::request::{Request, number};
+use crate::respond::{BINARY, Body, Line, Piece, Pieces, Reply, Response};
+
+/// Bytes a route makes at most.
+pub(crate) const MAX_BYTES: u64 = 1 << 30;
+const BLOCK: usize = 1 << 20;
+
+/// 1 MiB of noise.
+pub(crate) fn noise() -> &'static [u8] {
+    static NOISE: OnceLock<Vec<u8>> = OnceLock::new();
+    NOISE.get_or_init(|| {
+        let mut noise = vec![0; BLOCK];
+        fastrand::Rng::with_seed(1).fill(&mut noise);
+        noise
+    })
+}
+
+/// `total` bytes in runs of `step`: noise of that seed, or the static block again and again.
+pub(crate) fn noise_pieces(total: u64, step: usize, seed: Option<u64>) -> Box<dyn Iterator<Item = Piece> + Send> {
+    let mut rng = seed.map(fastrand::Rng::with_seed);
+    let mut sent = 0;
+    Box::new(std::iter::from_fn(move || {
+        let size = (total - sent).min(step as u64) as usize;
+        sent += size as u64;
+        let bytes = match &mut rng {
+            Some(rng) => {
+                let mut bytes = vec![0; size];
+                rng.fill(&mut bytes);
+                Cow::Owned(bytes)
+            }
+            None => Cow::Borrowed(&noise()[..size]),
+        };
+        (size > 0).then_some(Piece { wait: Duration::ZERO, bytes })
+    }))
+}
+
+/// The optional seed of noise.
+pub(crate) fn seed(request: &Request<'_>) -> Result<Option<u64>, Box<Reply>> {
+    request.arg("seed").map(|text| number("seed", &text, 0..=u64::MAX)).transpose()
+}
+
+pub(crate) fn bytes(request: &Request<'_>) -> Reply {
+    let body = number("the size", &request.param(0), 0..=MAX_BYTES).and_then(|n| {
+        Ok(match seed(request)? {
+            None if n <= BLOCK as u64 => Body::Static(&noise()[..n as usize]),
+            seed => Body::Pieces(Pieces { length: Some(n), pieces: noise_pieces(n, 128 * 1024, seed) }),
+        })
+    });
+    body.map_or_else(|reply| *reply, |body| Response::new(200, BINARY, body).into())
+}
+
+/// Letters a to z again and again, whole or the one range asked for.
+pub(crate) fn range(request: &Request<'_>) -> Reply {
+    let total = match number("the size", &request.param(0), 0..=BLOCK as u64) {
+        Ok(n) => n,
+        Err(reply) => return *reply,
+    };
+    let letters = |from: u64, end: u64| Body::Bytes((from..end).map(|i| b'a' + (i % 26) as u8).collect());
+    let tag = format!("\"range{total}\"");
+    let response = match request.header("range").map(|r| parse_range(&r, total)) {
+        None | Some(Asked::Ignored) => Response::new(200, BINARY, letters(0, total)),
+        Some(Asked::Outside) => Response::empty(416).header("Content-Range", format!("bytes */{total}")),
+        Some(Asked::Part(from, end)) => Response::new(206, BINARY, letters(from, end))
+            .header("Content-Range", format!("bytes {from}-{}/{total}", end - 1)),
+    };
+    response.header("Accept-Ranges", "bytes").header("ETag", tag).into()
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Asked {
+    /// Not bytes, malformed or several ranges: the whole is sent, as RFC 9110 section 14.2 allows.
+    Ignored,
+    Outside,
+    /// From, and the end not included.
+    Part(u64, u64),
+}
+
+fn parse_range(header: &str, total: u64) -> Asked {
+    let Some((from, to)) = header.strip_prefix("bytes=").and_then(|r| r.split_once('-')) else {
+        return Asked::Ignored;
+    };
+    match (from.parse::<u64>(), to.parse::<u64>()) {
+        (Ok(from), Ok(to)) if to < from => Asked::Ignored,
+        (Ok(from), _) if from >= total => Asked::Outside,
+        (Ok(from), Ok(to)) => Asked::Part(from, to.saturating_add(1).min(total)),
+        (Ok(from), Err(_)) if to.is_empty() => Asked::Part(from, total),
+        (Err(_), Ok(0)) if from.is_empty() => Asked::Outside,
+        (Err(_), Ok(last)) if from.is_empty() && total > 0 => Asked::Part(total.saturating_sub(last), total),
+        _ => Asked::Ignored,
+    }
+}
+
+pub(crate) fn json(_: &Request<'_>) -> Reply {
+    let document = json!({
+        "slideshow": {
+            "author": "Onrush",
+            "date": "today",
+            "slides": [
+                { "title": "One core, one loop", "type": "all" },
+                { "title": "What was measured", "type": "all", "items": ["requests", "bytes", "time"] },
+            ],
+            "title": "Sample Slide Show",
+        }
+    });
+    Response::json(200, &document).into()
+}
+
+pub(crate) fn html(_: &Request<'_>) -> Reply {
+    const PAGE: &str = concat!(
+        "<!doctype html>\n<html lang=\"en\">\n<head><title>Onrush target</title></head>\n<body>\n",
+        "<h1 id=\"top\">Onrush target</h1>\n",
+        "<p class=\"links\"><a href=\"/get\">get</a> <a href=\"/redirect/2\">redirect</a></p>\n",
+        "<form action=\"/post\" method=\"post\">\n<input type=\"text\" name=\"name\" value=\"visitor\">\n",
+        "<select name=\"size\"><option value=\"s\">small</option><option value=\"l\" selected>large</option></select>\n",
+        "<input type=\"checkbox\" name=\"extra\" value=\"yes\" checked>\n<button type=\"submit\">send</button>\n</form>\n",
+        "</body>\n</html>\n"
+    );
+    Response::new(200, "text/html; charset=utf-8", Body::Static(PAGE.as_bytes())).into()
+}
+
+/// Version 4; from a fast generator, so not for secrets.
+pub(crate) fn uuid(_: &Request<'_>) -> Reply {
+    let bits = fastrand::u128(..) & !(0xf << 76 | 0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let hex = format!("{bits:032x}");
+    let uuid = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-");
+    Response::json(200, &json!({ "uuid": uuid })).into()
+}
+
+/// Headers the connection owns are left out: a query must not break the framing.
+pub(crate) fn response_headers(request: &Request<'_>) -> Reply {
+    const OWN: [&str; 5] = ["content-length", "transfer-encoding", "connection", "date", "server"];
+    let args = request.args();
+    let mut response = Response::json(200, &json!(args));
+    let fits = |name: &str| is_token(name) && !OWN.iter().any(|own| name.eq_ignore_ascii_case(own));
+    for (name, values) in args.into_iter().filter(|(name, _)| fits(name)) {
+        if name.eq_ignore_ascii_case("content-type") {
+            response.content_type = values.into_iter().next().map(Cow::Owned);
+            continue;
+        }
+        let lines = values.into_iter().map(|value| -> Line { (name.clone().into(), value.into()) });
+        response.headers.extend(lines);
+    }
+    response.into()
+}
+
+/// RFC 9110 section 5.6.2.
+pub(crate) fn is_token(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        for (header, want) in [
+            ("bytes=0-0", Asked::Part(0, 1)),
+            ("bytes=5-", Asked::Part(5, 10)),
+            ("bytes=5-99", Asked::Part(5, 10)),
+            ("bytes=-3", Asked::Part(7, 10)),
+            ("bytes=-30", Asked::Part(0, 10)),
+            ("bytes=10-", Asked::Outside),
+            ("bytes=-0", Asked::Outside),
+            ("bytes=3-2", Asked::Ignored),
+            ("bytes=0-1,3-4", Asked::Ignored),
+            ("lines=0-1", Asked::Ignored),
+        ] {
+            assert_eq!(parse_range(header, 10), want, "{header}");
+        }
+    }
+
+    #[test]
+    fn noise_depends_on_the_seed_alone() {
+        let all = |seed| noise_pieces(300, 128, seed).flat_map(|p| p.bytes.into_owned()).collect::<Vec<_>>();
+        assert_eq!(all(Some(7)).len(), 300);
+        assert_eq!(all(Some(7)), all(Some(7)));
+        assert_ne!(all(Some(7)), all(Some(8)));
+        assert_eq!(all(None).len(), 300);
+    }
+}

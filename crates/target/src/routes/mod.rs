@@ -1,0 +1,11 @@
+//! The handlers of `route.rs`, by topic; each is a function from a request to a reply that neither waits nor writes.
+
+pub(crate) mod auth;
+pub(crate) mod coding;
+pub(crate) mod cookies;
+pub(crate) mod data;
+pub(crate) mod echo;
+pub(crate) mod form;
+pub(crate) mod redirect;
+pub(crate) mod simple;
+pub(crate) mod stream;

@@ -1,0 +1,88 @@
+//! Bodies that take time or leave in pieces.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::request::{Request, bad_request, duration, number};
+use crate::respond::{BINARY, Body, JSON, Line, Piece, Pieces, Reply, Response, TEXT};
+use crate::routes::data::{MAX_BYTES, is_token, noise_pieces, seed};
+
+fn pieces(length: Option<u64>, pieces: impl Iterator<Item = Piece> + Send + 'static) -> Body {
+    Body::Pieces(Pieces { length, pieces: Box::new(pieces) })
+}
+
+fn ready(bytes: impl Into<Cow<'static, [u8]>>) -> Piece {
+    Piece { wait: Duration::ZERO, bytes: bytes.into() }
+}
+
+/// Each line is a chunk and the echo with an `id`.
+pub(crate) fn lines(request: &Request<'_>) -> Reply {
+    let count = match number("the number of lines", &request.param(0), 0..=10_000) {
+        Ok(n) => n,
+        Err(reply) => return *reply,
+    };
+    let mut echo = request.echo();
+    let line = move |id: u64| {
+        echo.insert("id".into(), id.into());
+        let mut line = Value::Object(echo.clone()).to_string().into_bytes();
+        line.push(b'\n');
+        ready(line)
+    };
+    Response::new(200, JSON, pieces(None, (0..count).map(line))).into()
+}
+
+pub(crate) fn bytes(request: &Request<'_>) -> Reply {
+    let body = number("the size", &request.param(0), 0..=MAX_BYTES).and_then(|n| {
+        let step = request.number("chunk_size", 10 * 1024, 1..=1024 * 1024)?;
+        Ok(Body::Pieces(Pieces { length: None, pieces: noise_pieces(n, step as usize, seed(request)?) }))
+    });
+    body.map_or_else(|reply| *reply, |body| Response::new(200, BINARY, body).into())
+}
+
+/// Bytes one by one, evenly over a time, the length known.
+pub(crate) fn drip(request: &Request<'_>) -> Reply {
+    try_drip(request).map_or_else(|reply| *reply, Reply::from)
+}
+
+fn try_drip(request: &Request<'_>) -> Result<Response, Box<Reply>> {
+    let count = request.number("numbytes", 10, 1..=1_000_000)?;
+    let over = request.duration("duration", Duration::from_secs(2))?;
+    let delay = request.duration("delay", Duration::ZERO)?;
+    let status = request.number("code", 200, 200..=599)? as u16;
+    let gap = Duration::from_secs_f64(over.as_secs_f64() / (count - 1).max(1) as f64);
+    let wait = move |at: u64| if at == 0 { Duration::ZERO } else { gap };
+    let body = pieces(Some(count), (0..count).map(move |at| Piece { wait: wait(at), bytes: Cow::Borrowed(b"*") }));
+    Ok(Response::new(status, BINARY, body).after(delay))
+}
+
+pub(crate) fn delay(request: &Request<'_>) -> Reply {
+    match duration("the delay", &request.param(0)) {
+        Ok(wait) => Response::json(200, &request.echo().into()).after(wait).into(),
+        Err(reply) => *reply,
+    }
+}
+
+pub(crate) fn trailers(request: &Request<'_>) -> Reply {
+    let args = request.args();
+    if let Some(name) = args.keys().find(|name| !is_token(name)) {
+        return *bad_request(&format!("the trailer name is {name:?}, expected a token"));
+    }
+    let trailers: Vec<Line> =
+        args.into_iter().flat_map(|(n, vs)| vs.into_iter().map(move |v| (n.clone().into(), v.into()))).collect();
+    let names: Vec<_> = trailers.iter().map(|(name, _)| name.as_ref()).collect();
+    let declared = names.join(", ");
+    let mut response = Response::new(200, TEXT, pieces(None, std::iter::once(ready(&b"trailers follow\n"[..]))));
+    if !declared.is_empty() {
+        response = response.header("Trailer", declared);
+    }
+    response.trailers = trailers;
+    response.into()
+}
+
+pub(crate) fn early_hints(_: &Request<'_>) -> Reply {
+    let mut response = Response::text(200, "early hints were sent\n");
+    response.early = vec![("Link".into(), "</style.css>; rel=preload; as=style".into())];
+    response.into()
+}

@@ -1,0 +1,113 @@
+//! What the target counts, exactly: clients are checked against these numbers.
+//!
+//! A request counts when its head was read completely, whatever happens to it then; a request to `/stats` never counts. Each
+//! worker writes counters of its own (one writer, no lock); readers add them up.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::{Map, Value, json};
+
+use crate::route::{self, ROUTES};
+
+/// A counter that one thread writes and any thread reads.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    /// One writer, so load and store suffice: no locked instruction on the request path.
+    pub(crate) fn add(&self, n: u64) {
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Release);
+    }
+
+    pub(crate) fn sub(&self, n: u64) {
+        self.add(n.wrapping_neg());
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// The counters of one worker, on cache lines of their own.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct WorkerStats {
+    /// By index in `ROUTES`; the last is for paths that no route has.
+    requests: Vec<Counter>,
+    pub(crate) malformed: Counter,
+    pub(crate) received: Counter,
+    pub(crate) sent: Counter,
+    pub(crate) body_received: Counter,
+    pub(crate) accepted: Counter,
+    pub(crate) open: Counter,
+    pub(crate) tls_failed: Counter,
+}
+
+impl WorkerStats {
+    fn new() -> Self {
+        WorkerStats {
+            requests: (0..=ROUTES.len()).map(|_| Counter::default()).collect(),
+            malformed: Counter::default(),
+            received: Counter::default(),
+            sent: Counter::default(),
+            body_received: Counter::default(),
+            accepted: Counter::default(),
+            open: Counter::default(),
+            tls_failed: Counter::default(),
+        }
+    }
+
+    /// Counts a request to the route of that index, `None` being no route.
+    pub(crate) fn count(&self, route: Option<usize>) {
+        self.requests[route.unwrap_or(ROUTES.len())].add(1);
+    }
+}
+
+/// The counters of all workers.
+#[derive(Debug)]
+pub(crate) struct Stats {
+    workers: Vec<WorkerStats>,
+}
+
+impl Stats {
+    pub(crate) fn new(workers: usize) -> Self {
+        Stats { workers: (0..workers).map(|_| WorkerStats::new()).collect() }
+    }
+
+    pub(crate) fn worker(&self, index: usize) -> &WorkerStats {
+        &self.workers[index]
+    }
+
+    fn sum(&self, of: impl Fn(&WorkerStats) -> u64) -> u64 {
+        self.workers.iter().map(of).fold(0, u64::wrapping_add)
+    }
+
+    /// Requests that count, of all routes and of none.
+    pub(crate) fn requests(&self) -> u64 {
+        (0..=ROUTES.len()).filter(|i| *i != route::STATS).map(|i| self.sum(|w| w.requests[i].get())).sum()
+    }
+
+    /// The answer of `/stats`; routes nobody asked for are left out.
+    pub(crate) fn to_json(&self) -> Value {
+        let mut routes = Map::new();
+        for index in (0..=ROUTES.len()).filter(|i| *i != route::STATS) {
+            let n = self.sum(|w| w.requests[index].get());
+            if n > 0 {
+                routes.insert(ROUTES.get(index).map_or("(none)", |r| r.pattern).to_owned(), n.into());
+            }
+        }
+        json!({
+            "requests": self.requests(),
+            "malformed": self.sum(|w| w.malformed.get()),
+            "bytes_received": self.sum(|w| w.received.get()),
+            "bytes_sent": self.sum(|w| w.sent.get()),
+            "body_bytes_received": self.sum(|w| w.body_received.get()),
+            "connections": {
+                "accepted": self.sum(|w| w.accepted.get()),
+                "open": self.sum(|w| w.open.get()),
+                "tls_failed": self.sum(|w| w.tls_failed.get()),
+            },
+            "routes": routes,
+        })
+    }
+}
