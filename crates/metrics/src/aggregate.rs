@@ -81,13 +81,16 @@ impl Aggregate {
         let mut subs = self.registry.sub_metrics();
         subs.sort_by(|a, b| a.filter.source().cmp(b.filter.source()));
         for definition in &definitions {
-            metrics.extend(self.metric_result(definition, None, duration));
-            let own = subs.iter().filter(|sub| sub.parent == definition.id);
-            metrics.extend(own.filter_map(|sub| self.metric_result(definition, Some(sub), duration)));
+            let own = subs.iter().filter(|sub| sub.parent == definition.id && self.is_shown(Target::Sub(sub.id)));
+            let own: Vec<MetricResult> = own.map(|sub| self.metric_result(definition, Some(sub), duration)).collect();
+            if !own.is_empty() || self.is_shown(Target::Metric(definition.id)) {
+                metrics.push(self.metric_result(definition, None, duration));
+            }
+            metrics.extend(own);
         }
         let root = self.tree(None, &definitions, duration, breakdown);
         let scenarios = if breakdown { self.scenarios(&definitions, duration) } else { Vec::new() };
-        Results { duration, metrics, root, scenarios }
+        Results { duration, metrics, root, checks: self.checks(None), scenarios }
     }
 
     fn sorted_definitions(&self) -> Vec<Definition> {
@@ -96,22 +99,17 @@ impl Aggregate {
         definitions
     }
 
-    /// A metric or sub-metric that has samples or thresholds.
-    fn metric_result(
-        &self,
-        definition: &Definition,
-        sub: Option<&SubMetric>,
-        duration: Duration,
-    ) -> Option<MetricResult> {
+    /// Whether a metric or sub-metric has something to tell: samples, or thresholds waiting for some.
+    fn is_shown(&self, target: Target) -> bool {
+        self.index.contains_key(&key_of(target)) || !self.thresholds.results(target).is_empty()
+    }
+
+    fn metric_result(&self, definition: &Definition, sub: Option<&SubMetric>, duration: Duration) -> MetricResult {
         let target = sub.map_or(Target::Metric(definition.id), |sub| Target::Sub(sub.id));
-        let thresholds = self.thresholds.results(target);
-        let sink = self.sink(&key_of(target));
-        if thresholds.is_empty() && sink.is_none() {
-            return None;
-        }
         let empty = Sink::new(definition.kind);
+        let sink = self.sink(&key_of(target)).unwrap_or(&empty);
         let filter = sub.map(|sub| sub.filter.source().to_owned());
-        Some(MetricResult { filter, thresholds, ..plain_result(definition, sink.unwrap_or(&empty), duration) })
+        MetricResult { filter, thresholds: self.thresholds.results(target), ..plain_result(definition, sink, duration) }
     }
 
     /// Scenarios by name, each with its metrics, checks and groups.
@@ -126,7 +124,8 @@ impl Aggregate {
             let metrics =
                 definitions.iter().filter_map(|d| sinks.get(&d.id).map(|sink| plain_result(d, sink, duration)));
             let root = self.tree(Some(&name), definitions, duration, true);
-            ScenarioResult { name: name.to_string(), metrics: metrics.collect(), root }
+            let checks = self.checks(Some(&name));
+            ScenarioResult { name: name.to_string(), metrics: metrics.collect(), root, checks }
         };
         found.into_iter().map(result).collect()
     }
@@ -147,7 +146,8 @@ impl Aggregate {
                     group_at(&mut root, scope.group.as_deref());
                 }
                 SinkKey::Check(scope, name) if scope.scenario.as_ref() == scenario => {
-                    add_check(group_at(&mut root, scope.group.as_deref()), name, sink);
+                    let group = scope.group.as_deref();
+                    add_check(group_at(&mut root, group), group.unwrap_or_default(), name, sink);
                 }
                 SinkKey::Metric(id, Scope { scenario: of, group: Some(group) })
                     if full && (scenario.is_none() || of.as_ref() == scenario) =>
@@ -166,6 +166,19 @@ impl Aggregate {
             group_at(&mut root, Some(&path)).metrics = metrics.collect();
         }
         root
+    }
+
+    /// Checks of a scenario, or of the whole run, added up by name.
+    fn checks(&self, scenario: Option<&Arc<str>>) -> Vec<CheckResult> {
+        let mut all = GroupResult::default();
+        for (key, sink) in &self.sinks {
+            if let SinkKey::Check(scope, name) = &**key
+                && scope.scenario.as_ref() == scenario
+            {
+                add_check(&mut all, scope.group.as_deref().unwrap_or_default(), name, sink);
+            }
+        }
+        all.checks
     }
 
     fn total(&self, metric: MetricId) -> Option<&Sink> {
@@ -216,10 +229,14 @@ fn group_at<'a>(root: &'a mut GroupResult, path: Option<&str>) -> &'a mut GroupR
     group
 }
 
-fn add_check(group: &mut GroupResult, name: &str, sink: &Sink) {
+fn add_check(group: &mut GroupResult, path: &str, name: &str, sink: &Sink) {
     let Sink::Rate { passes, total } = sink else {
         unreachable!("a check is counted as a {:?}; this is a bug", Kind::Rate)
     };
-    let path = format!("{}::{name}", group.path);
-    group.checks.push(CheckResult { name: name.to_owned(), path, passes: *passes, fails: total - passes });
+    let (passes, fails) = (*passes, total - passes);
+    if let Some(known) = group.checks.iter_mut().find(|check| check.name == name) {
+        (known.passes, known.fails) = (known.passes + passes, known.fails + fails);
+        return;
+    }
+    group.checks.push(CheckResult { name: name.to_owned(), path: format!("{path}::{name}"), passes, fails });
 }

@@ -30,4 +30,10 @@ builtin! {
     HTTP_REQ_RECEIVING = 16, "http_req_receiving", Trend, Time, "First response byte to end of body.";
     DATA_SENT = 17, "data_sent", Counter, Data, "Bytes written to the network, TLS and headers included.";
     DATA_RECEIVED = 18, "data_received", Counter, Data, "Bytes read from the network, TLS and headers included.";
+    WS_SESSIONS = 19, "ws_sessions", Counter, Default, "Attempts to open a WebSocket.";
+    WS_CONNECTING = 20, "ws_connecting", Trend, Time, "Opening a WebSocket, handshake included.";
+    WS_SESSION_DURATION = 21, "ws_session_duration", Trend, Time, "Open to closed.";
+    WS_MSGS_SENT = 22, "ws_msgs_sent", Counter, Default, "Messages sent.";
+    WS_MSGS_RECEIVED = 23, "ws_msgs_received", Counter, Default, "Messages received.";
+    WS_PING = 24, "ws_ping", Trend, Time, "Ping to pong.";
 }

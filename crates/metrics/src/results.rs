@@ -15,6 +15,8 @@ pub struct Results {
     pub metrics: Vec<MetricResult>,
     /// Checks and groups, in the order they were first seen. The root has an empty name.
     pub root: GroupResult,
+    /// All checks in the order they were first seen, those of one name from different groups added up.
+    pub checks: Vec<CheckResult>,
     /// Per scenario, only when the breakdown was asked for (summary mode `full`).
     pub scenarios: Vec<ScenarioResult>,
 }
@@ -127,7 +129,7 @@ pub struct GroupResult {
     pub checks: Vec<CheckResult>,
     /// Groups inside, in order of first use.
     pub groups: Vec<GroupResult>,
-    /// Metrics of samples tagged with this group; only with the breakdown.
+    /// Metrics of samples made directly in this group; only with the breakdown.
     pub metrics: Vec<MetricResult>,
 }
 
@@ -153,4 +155,6 @@ pub struct ScenarioResult {
     pub metrics: Vec<MetricResult>,
     /// Its checks and groups.
     pub root: GroupResult,
+    /// Its checks without groups, as `Results::checks`.
+    pub checks: Vec<CheckResult>,
 }

@@ -1,1 +1,16 @@
 //! Summaries of a run: text as k6 lays it out, JSON exports, the data of handleSummary.
+//!
+//! Everything here is a pure function of `metrics::Results`: nothing is measured, read or printed. Layout, names and
+//! number formats are those of k6 2.2, so that people and tools which read its summaries can read these; where we differ
+//! on purpose the reason stands at the place.
+
+pub mod export;
+pub mod format;
+pub mod machine;
+pub mod options;
+pub mod text;
+
+pub use export::{RunState, export_json, handle_summary_data, pretty};
+pub use machine::{RunConfig, machine_readable};
+pub use options::{SummaryMode, SummaryOptions, TimeUnit, TrendStat, parse_trend_stats};
+pub use text::text;

@@ -1,0 +1,246 @@
+//! The summary at the end of a run, for people.
+//!
+//! Blocks (thresholds, total results, with mode `full` each scenario and group) of paragraphs of lines. A block has a
+//! heading and two empty lines before it; paragraphs are separated by one. Within a block all metric lines are aligned.
+//! Groups that belong to a shown scenario are told there; a scenario that has k6's own name `default` is not told apart
+//! from the run.
+
+mod paint;
+mod rows;
+
+use metrics::builtin;
+use metrics::results::{CheckResult, GroupResult, MetricResult, Results};
+
+use crate::format;
+use crate::options::{SummaryMode, SummaryOptions};
+use paint::Paint;
+use rows::Row;
+
+/// Lines that belong together.
+type Paragraph = Vec<String>;
+
+/// The whole summary, ending with a line break.
+pub fn text(results: &Results, options: &SummaryOptions) -> String {
+    let writer = Writer { options, paint: Paint { on: options.color } };
+    let mut blocks = Vec::new();
+    let thresholds = writer.thresholds(&results.metrics);
+    if !thresholds.is_empty() {
+        blocks.push(writer.block("THRESHOLDS", thresholds));
+    }
+    let total = writer.results(&results.metrics, &results.checks, results.duration.as_secs_f64(), 4);
+    blocks.push(writer.block("TOTAL RESULTS", total));
+    if options.mode == SummaryMode::Full {
+        blocks.extend(writer.breakdown(results));
+    }
+    if let Some(health) = &options.health {
+        blocks.push(writer.block("GENERATOR", vec![vec![format!("    {}", writer.paint.warning(health))]]));
+    }
+    format!("{}\n\n\n", blocks.concat())
+}
+
+struct Writer<'a> {
+    options: &'a SummaryOptions,
+    paint: Paint,
+}
+
+impl Writer<'_> {
+    fn block(&self, title: &str, paragraphs: Vec<Paragraph>) -> String {
+        let mut block = format!("\n\n  █ {} \n", self.paint.bold(title));
+        for paragraph in paragraphs {
+            block.push('\n');
+            paragraph.iter().for_each(|line| {
+                block.push_str(line);
+                block.push('\n');
+            });
+        }
+        block
+    }
+
+    /// A paragraph for each metric that has thresholds; sub-metrics go below their parent when it has some too.
+    fn thresholds(&self, metrics: &[MetricResult]) -> Vec<Paragraph> {
+        let mut paragraphs = Vec::new();
+        let mut parent = "";
+        for metric in metrics.iter().filter(|metric| !metric.thresholds.is_empty()) {
+            let (indent, title) = match &metric.filter {
+                None => (4, metric.name.clone()),
+                Some(filter) if parent == metric.name => (6, format!("{{{}}}", filter.trim())),
+                Some(filter) => (4, format!("{}{{{}}}", metric.name, filter.trim())),
+            };
+            if metric.filter.is_none() {
+                parent = &metric.name;
+            }
+            let mut lines = vec![format!("{:indent$}{title}", "")];
+            for threshold in &metric.thresholds {
+                let mark = if threshold.ok { self.paint.good("✓") } else { self.paint.bad("✗") };
+                let source = self.paint.plain(&format!("'{}'", threshold.source));
+                let label = self.paint.plain(&threshold.label);
+                let left = rows::threshold_value(metric, &threshold.label, threshold.left, self.options);
+                lines.push(format!("{:indent$}{mark} {source} {label}={}", "", self.paint.value(&left)));
+            }
+            paragraphs.push(lines);
+        }
+        paragraphs
+    }
+
+    /// Checks and metrics of the run, a scenario or a group.
+    fn results(&self, metrics: &[MetricResult], checks: &[CheckResult], seconds: f64, indent: usize) -> Vec<Paragraph> {
+        let mut paragraphs = self.checks(checks, seconds);
+        let (titles, sections): (Vec<Section>, Vec<Vec<Row>>) = self.sections(metrics).into_iter().unzip();
+        for (section, lines) in titles.iter().zip(rows::render(&sections, self.paint)) {
+            let title = self.paint.bold(section.title());
+            paragraphs.push(std::iter::once(title).chain(lines).collect());
+        }
+        indented(paragraphs, indent)
+    }
+
+    fn checks(&self, checks: &[CheckResult], seconds: f64) -> Vec<Paragraph> {
+        if checks.is_empty() {
+            return Vec::new();
+        }
+        let passes: u64 = checks.iter().map(|check| check.passes).sum();
+        let fails: u64 = checks.iter().map(|check| check.fails).sum();
+        let total = passes + fails;
+        let rate = if seconds > 0.0 { total as f64 / seconds } else { 0.0 };
+        let share = |part: u64| (format::share(part, total), format!("{part} out of {total}"));
+        let ((good, good_of), (bad, bad_of)) = (share(passes), share(fails));
+        let totals = vec![
+            Row::pair("checks_total", total.to_string(), format!("{}/s", format::number(rate))),
+            Row::pair("checks_succeeded", good, good_of),
+            Row::pair("checks_failed", bad, bad_of),
+        ];
+        let mut paragraphs = rows::render(&[totals], self.paint);
+        paragraphs.push(checks.iter().flat_map(|check| self.check(check)).collect());
+        paragraphs
+    }
+
+    fn check(&self, check: &CheckResult) -> Vec<String> {
+        let CheckResult { name, passes, fails, .. } = check;
+        if *fails == 0 {
+            return vec![self.paint.good(&format!("✓ {name}"))];
+        }
+        let percent = u128::from(*passes) * 100 / u128::from(passes + fails);
+        // Two more spaces on every level; k6 doubles what the level has.
+        let detail = self.paint.bad(&format!("↳  {percent}% — ✓ {passes} / ✗ {fails}"));
+        vec![self.paint.bad(&format!("✗ {name}")), format!("  {detail}")]
+    }
+
+    /// The sections that have lines, in k6's order; the metrics come sorted by name.
+    fn sections(&self, metrics: &[MetricResult]) -> Vec<(Section, Vec<Row>)> {
+        let compact = self.options.mode == SummaryMode::Compact;
+        let rows = |section: Section| {
+            let own = metrics.iter().filter(move |metric| Section::of(&metric.name) == Some(section));
+            let own = own.filter(move |metric| !(compact && is_phase(metric)));
+            own.map(|metric| Row::of(metric, self.options)).collect::<Vec<_>>()
+        };
+        let sections = Section::ALL.iter().map(|section| (*section, rows(*section)));
+        sections.filter(|(_, rows)| !rows.is_empty()).collect()
+    }
+
+    /// Blocks of the scenarios and of the groups outside of them.
+    fn breakdown(&self, results: &Results) -> Vec<String> {
+        let seconds = results.duration.as_secs_f64();
+        let scenarios: Vec<_> = results.scenarios.iter().filter(|scenario| scenario.name != "default").collect();
+        let is_inside = |path: &str| scenarios.iter().any(|s| s.root.groups.iter().any(|group| group.path == path));
+        let mut blocks = Vec::new();
+        for group in results.root.groups.iter().filter(|group| !is_inside(&group.path)) {
+            let paragraphs = self.group(group, seconds, 4);
+            blocks.push(self.block(&format!("GROUP: {}", group.name), paragraphs));
+        }
+        for scenario in scenarios {
+            let mut paragraphs = self.results(&scenario.metrics, &scenario.checks, seconds, 4);
+            paragraphs.extend(self.inner_groups(&scenario.root, seconds, 4));
+            blocks.push(self.block(&format!("SCENARIO: {}", scenario.name), paragraphs));
+        }
+        blocks
+    }
+
+    fn group(&self, group: &GroupResult, seconds: f64, indent: usize) -> Vec<Paragraph> {
+        let mut paragraphs = self.results(&group.metrics, &group.checks, seconds, indent);
+        paragraphs.extend(self.inner_groups(group, seconds, indent));
+        paragraphs
+    }
+
+    fn inner_groups(&self, group: &GroupResult, seconds: f64, indent: usize) -> Vec<Paragraph> {
+        let mut paragraphs = Vec::new();
+        for inner in &group.groups {
+            let title = self.paint.bold(&format!("GROUP: {}", inner.name));
+            paragraphs.push(vec![format!("{:indent$}↳ {title} ", "")]);
+            paragraphs.extend(self.group(inner, seconds, indent + 2));
+        }
+        paragraphs
+    }
+}
+
+/// A heading that metrics stand under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    Custom,
+    Http,
+    Execution,
+    Network,
+    Browser,
+    WebVitals,
+    Grpc,
+    WebSocket,
+}
+
+impl Section {
+    /// In the order they are printed.
+    const ALL: [Section; 8] = [
+        Section::Custom,
+        Section::Http,
+        Section::Execution,
+        Section::Network,
+        Section::Browser,
+        Section::WebVitals,
+        Section::Grpc,
+        Section::WebSocket,
+    ];
+
+    fn title(self) -> &'static str {
+        match self {
+            Section::Custom => "CUSTOM",
+            Section::Http => "HTTP",
+            Section::Execution => "EXECUTION",
+            Section::Network => "NETWORK",
+            Section::Browser => "BROWSER",
+            Section::WebVitals => "WEB_VITALS",
+            Section::Grpc => "GRPC",
+            Section::WebSocket => "WEBSOCKET",
+        }
+    }
+
+    /// Where a metric stands; none when the summary tells it in another form.
+    fn of(name: &str) -> Option<Section> {
+        let is_builtin = builtin::ALL.iter().any(|(known, _, _)| *known == name);
+        match name {
+            "checks" | "group_duration" => None,
+            _ if !is_builtin => Some(Section::Custom),
+            "data_sent" | "data_received" => Some(Section::Network),
+            _ if name.starts_with("http_") => Some(Section::Http),
+            _ if name.starts_with("ws_") => Some(Section::WebSocket),
+            _ if name.starts_with("grpc_") => Some(Section::Grpc),
+            _ if name.starts_with("browser_web_vital_") => Some(Section::WebVitals),
+            _ if name.starts_with("browser_") => Some(Section::Browser),
+            _ => Some(Section::Execution),
+        }
+    }
+}
+
+/// Phases of a request, which the compact summary leaves out; thresholds on them are told all the same.
+fn is_phase(metric: &MetricResult) -> bool {
+    const PHASES: [&str; 6] = [
+        "http_req_blocked",
+        "http_req_connecting",
+        "http_req_receiving",
+        "http_req_sending",
+        "http_req_tls_handshaking",
+        "http_req_waiting",
+    ];
+    PHASES.contains(&metric.name.as_str())
+}
+
+fn indented(paragraphs: Vec<Paragraph>, indent: usize) -> Vec<Paragraph> {
+    let shift = |line: String| format!("{:indent$}{line}", "");
+    paragraphs.into_iter().map(|lines| lines.into_iter().map(shift).collect()).collect()
+}
