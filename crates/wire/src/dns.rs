@@ -10,22 +10,14 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use crate::addresses::Cidr;
+use crate::connect::Address;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::settings::{DnsPolicy, DnsSelect, Settings};
-
-/// Where to connect to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Peer {
-    /// Addresses, the chosen one first; the others are for when it refuses.
-    Tcp(Vec<SocketAddr>),
-    /// A unix socket.
-    Unix(PathBuf),
-}
 
 /// Finds addresses; one a worker.
 pub(crate) struct Resolver {
@@ -38,12 +30,15 @@ pub(crate) struct Resolver {
     names: RefCell<HashMap<Rc<str>, Rc<Name>>>,
 }
 
+/// The addresses of a name and how long they hold; `None`: for ever.
+type Answer = (Rc<[IpAddr]>, Option<Instant>);
+
 /// What is known of one name.
 #[derive(Default)]
 struct Name {
     /// Held during a lookup, so that the others wait for its answer instead of asking too.
     gate: tokio::sync::Mutex<()>,
-    answer: RefCell<Option<(Rc<[IpAddr]>, Option<Instant>)>>,
+    answer: RefCell<Option<Answer>>,
     turn: Cell<usize>,
 }
 
@@ -79,11 +74,12 @@ impl Resolver {
         Err(Failure { step: Step::Prepare, kind: FailureKind::BlockedHost, message })
     }
 
-    /// The addresses of a host, lower case and without brackets.
-    pub(crate) async fn resolve(&self, host: &str, port: u16) -> Result<Peer, Failure> {
+    /// Where to connect to for a host (lower case, without brackets): the chosen address first, the others for when it
+    /// refuses. Never empty.
+    pub(crate) async fn resolve(&self, host: &str, port: u16) -> Result<Vec<Address>, Failure> {
         self.check_host(host)?;
         let addresses = match self.hosts.find(host, port) {
-            Some(Fixed::Unix(path)) => return Ok(Peer::Unix(path.clone())),
+            Some(Fixed::Unix(path)) => return Ok(vec![Address::Unix(path.clone())]),
             Some(Fixed::Ip(ip, fixed_port)) => vec![SocketAddr::new(*ip, fixed_port.unwrap_or(port))],
             None => match host.parse::<IpAddr>() {
                 Ok(ip) => vec![SocketAddr::new(ip, port)],
@@ -92,7 +88,7 @@ impl Resolver {
         };
         // The chosen address decides, as in k6; blacklisted spare addresses are only left out.
         self.check_address(addresses[0].ip())?;
-        Ok(Peer::Tcp(addresses.into_iter().filter(|a| self.check_address(a.ip()).is_ok()).collect()))
+        Ok(addresses.into_iter().filter(|a| self.check_address(a.ip()).is_ok()).map(Address::Tcp).collect())
     }
 
     fn check_address(&self, ip: IpAddr) -> Result<(), Failure> {
@@ -204,7 +200,7 @@ struct HostMap {
 
 enum Fixed {
     Ip(IpAddr, Option<u16>),
-    Unix(PathBuf),
+    Unix(Rc<Path>),
 }
 
 impl HostMap {
@@ -244,7 +240,7 @@ impl HostMap {
 impl Fixed {
     fn parse(text: &str) -> Option<Fixed> {
         if let Some(path) = text.strip_prefix("unix:") {
-            return path.starts_with('/').then(|| Fixed::Unix(PathBuf::from(path)));
+            return path.starts_with('/').then(|| Fixed::Unix(Path::new(path).into()));
         }
         let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
         let with_port = || text.parse::<SocketAddr>().ok().map(|a| Fixed::Ip(a.ip(), Some(a.port())));
@@ -285,10 +281,11 @@ mod tests {
         tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
     }
 
-    fn tcp(peer: Result<Peer, Failure>) -> String {
-        match peer {
-            Ok(Peer::Tcp(list)) => list[0].to_string(),
-            Ok(Peer::Unix(path)) => format!("unix:{}", path.display()),
+    fn tcp(found: Result<Vec<Address>, Failure>) -> String {
+        match found.as_deref() {
+            Ok([Address::Tcp(address), ..]) => address.to_string(),
+            Ok([Address::Unix(path), ..]) => format!("unix:{}", path.display()),
+            Ok([]) => panic!("no address and no failure"),
             Err(failure) => format!("{} {failure}", failure.kind.code()),
         }
     }

@@ -55,6 +55,11 @@ impl ProxyRules {
         })
     }
 
+    /// The proxy of http URLs.
+    pub(crate) fn for_http(&self) -> Option<&Proxy> {
+        self.http.as_ref()
+    }
+
     /// The proxy this URL goes through.
     pub(crate) fn find(&self, url: &Url) -> Option<&Proxy> {
         let proxy = if url.tls { self.https.as_ref() } else { self.http.as_ref() }?;

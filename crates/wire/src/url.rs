@@ -335,7 +335,7 @@ fn decode_host<'a>(whole: &str, host: &'a str) -> Result<Cow<'a, str>, UrlError>
         if !fine {
             return Err(invalid(whole, &format!("invalid character {} in host name", quote(&c.to_string()))));
         }
-        if c == '%' && !host.get(i + 1..i + 3).is_some_and(|h| hex_byte(h).is_some_and(|b| b >= 0x80)) {
+        if c == '%' && host.get(i + 1..i + 3).and_then(hex_byte).is_none_or(|byte| byte < 0x80) {
             return Err(bad_escape(whole, &host[i..]));
         }
     }

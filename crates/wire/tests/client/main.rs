@@ -1,0 +1,11 @@
+//! The client around single exchanges, against real listeners: redirects, cookies, credentials, codings, names, proxies.
+
+#![allow(clippy::unwrap_used)]
+
+mod codings;
+mod cookies;
+mod credentials;
+mod names;
+mod proxies;
+mod redirects;
+mod server;

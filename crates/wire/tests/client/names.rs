@@ -1,0 +1,99 @@
+//! From names to sockets: hosts, unix sockets, blocked names and addresses, local addresses.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use onrush_wire::{Client, Settings, Step, Worker, parse_local_ips};
+
+use crate::server::{Scripted, body, get, outcome, response, run, send, send_all};
+
+fn hosts(pairs: &[(&str, &str)]) -> Settings {
+    Settings { hosts: pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(), ..Settings::default() }
+}
+
+#[test]
+fn hosts_lead_elsewhere_and_the_host_header_stays() {
+    let server = Scripted::start(|seen| response("200 OK", &[], seen.header("host").as_bytes()));
+    let address = server.address.to_string();
+    let settings = hosts(&[("*.w.test", &address), ("exact.test", "127.0.0.1")]);
+    let exact = format!("http://exact.test:{}/", server.address.port());
+    let all = send_all(settings, &[get("http://A.w.test/"), get(&exact)], None);
+    assert_eq!(body(&all[0][0]), b"A.w.test");
+    assert_eq!(body(&all[1][0]), format!("exact.test:{}", server.address.port()).as_bytes());
+    assert_eq!(all[0][0].connection.as_ref().unwrap().remote, Some(server.address));
+}
+
+#[test]
+fn hosts_lead_to_a_unix_socket() {
+    let path = std::env::temp_dir().join(format!("onrush-names-{}.sock", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let server = Scripted::start_unix(&path, |seen| response("200 OK", &[], seen.header("host").as_bytes()));
+    let settings = hosts(&[("app.test", &format!("unix:{}", path.display()))]);
+    let all = send_all(settings, &[get("http://app.test/a"), get("http://app.test/b")], None);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(body(&all[0][0]), b"app.test");
+    let second = all[1][0].connection.as_ref().unwrap();
+    assert!(second.reused && second.remote.is_none());
+    assert_eq!(server.lines(), ["GET /a", "GET /b"]);
+}
+
+#[test]
+fn localhost_is_looked_up() {
+    let server = Scripted::start(|_| response("200 OK", &[], b""));
+    let all = send(Settings::default(), &get(&format!("http://localhost:{}/", server.address.port())), None);
+    assert_eq!(outcome(&all[0]), "200");
+    assert!(all[0].timings.looking_up > std::time::Duration::ZERO);
+    assert!(all[0].timings.blocked >= all[0].timings.looking_up);
+}
+
+#[test]
+fn blocked_names_and_addresses_are_never_connected_to() {
+    let server = Scripted::start(|_| response("200 OK", &[], b""));
+    let settings = Settings {
+        block_hostnames: vec!["*.blk.test".into()],
+        blacklist_ips: vec!["127.0.0.0/8".into()],
+        ..hosts(&[("*.blk.test", &server.address.to_string())])
+    };
+    let all = send_all(settings, &[get("http://a.blk.test/"), get(&server.url("/"))], None);
+    assert_eq!(outcome(&all[0][0]), "1111 hostname (a.blk.test) is in a blocked pattern (*.blk.test)");
+    assert_eq!(outcome(&all[1][0]), "1110 IP (127.0.0.1) is in a blacklisted range (127.0.0.0/8)");
+    assert_eq!(all[0][0].outcome.as_ref().unwrap_err().k6_error(), "hostname is blocked");
+    assert!(server.seen().is_empty());
+}
+
+#[test]
+fn names_that_do_not_exist_fail_at_lookup() {
+    let all = send(Settings::default(), &get("http://nothing.invalid/"), None);
+    let failure = all[0].outcome.as_ref().unwrap_err();
+    assert_eq!(failure.step, Step::Lookup);
+    assert!((1100..=1101).contains(&failure.kind.code()), "{failure}");
+}
+
+#[test]
+fn clients_come_from_the_local_addresses_in_turn() {
+    let server = Scripted::start(|_| response("200 OK", &[], b""));
+    let local_ips = parse_local_ips("127.0.0.21-127.0.0.23").unwrap();
+    run(async {
+        let worker = Worker::new(Arc::new(Settings { local_ips: local_ips.clone(), ..Settings::default() })).unwrap();
+        for _ in 0..6 {
+            let client = Client::new(worker.clone());
+            assert_eq!(outcome(&client.send(&get(&server.url("/")), None, &mut |_| {}).await), "200");
+        }
+    });
+    let mut peers: Vec<IpAddr> = server.seen().iter().map(|s| s.peer.unwrap()).collect();
+    assert!(peers.windows(2).all(|pair| pair[0] != pair[1]), "{peers:?}");
+    peers.sort();
+    peers.dedup();
+    assert_eq!(peers, local_ips);
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused_with_their_name() {
+    let message = |settings: Settings| run(async { Worker::new(Arc::new(settings)).err().expect("refused").message });
+    let bad_block = message(Settings { blacklist_ips: vec!["nope".into()], ..Settings::default() });
+    assert_eq!(bad_block, "blacklistIPs: found \"nope\", expected a CIDR block such as 10.0.0.0/8 or an IP address");
+    assert!(message(hosts(&[("a.test", "b.test")])).starts_with("hosts: \"a.test\" leads to \"b.test\", expected"));
+    let mut proxied = Settings::default();
+    proxied.proxies.http = Some("socks5://h".into());
+    assert!(message(proxied).starts_with("HTTP_PROXY: proxies over \"socks5\""));
+}
