@@ -4,3 +4,6 @@ pub(crate) mod body;
 pub(crate) mod client;
 pub(crate) mod decode;
 pub(crate) mod encode;
+
+#[cfg(test)]
+mod random_cuts;
