@@ -273,6 +273,36 @@ mod tests {
         }
     }
 
+    fn read(json: &str) -> Result<ThresholdSpecs, String> {
+        serde_json::from_str(json).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn both_forms_are_read_and_written_back() {
+        let json = concat!(
+            r#"{"checks":["rate>0.9",{"threshold":"rate>0.5","abortOnFail":true,"delayAbortEval":"10s"}],"#,
+            r#""vus":[{"threshold":"value<5","abortOnFail":true,"delayAbortEval":"1500"}]}"#
+        );
+        let specs = read(json).unwrap();
+        assert_eq!(specs["checks"][1].delay_abort_eval.as_deref(), Some("10s"));
+        assert_eq!(serde_json::to_string(&specs).unwrap(), json);
+        let short = read(r#"{"vus":[{"threshold":"value<5","delayAbortEval":1500,"abortOnFail":true}]}"#).unwrap();
+        assert_eq!(short["vus"], specs["vus"]);
+        let null = read(r#"{"vus":[{"threshold":"value<5","delayAbortEval":null}]}"#).unwrap();
+        assert_eq!(serde_json::to_string(&null).unwrap(), r#"{"vus":["value<5"]}"#);
+    }
+
+    #[test]
+    fn other_forms_are_refused() {
+        let error = read(r#"{"vus":[5]}"#).unwrap_err();
+        let expected =
+            "expected a threshold such as \"p(95)<500\", or an object {threshold, abortOnFail, delayAbortEval}";
+        assert!(error.starts_with(&format!("invalid type: integer `5`, {expected}")), "{error}");
+        assert!(read(r#"{"vus":[{"abortOnFail":true}]}"#).unwrap_err().starts_with("missing field `threshold`"));
+        // k6 passes over what it does not know, and scripts put remarks there.
+        assert!(read(r#"{"vus":[{"threshold":"value<5","why":"small machine"}]}"#).is_ok());
+    }
+
     #[test]
     fn delays_are_durations() {
         assert_eq!(parse_delay("1m30s"), Some(Duration::from_secs(90)));
