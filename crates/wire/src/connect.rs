@@ -52,7 +52,7 @@ pub(crate) struct Route {
     pub(crate) local: Option<IpAddr>,
 }
 
-/// Opens a connection; what was reached is in `timings` also when it fails.
+/// Opens a connection. A step that failed has no time, as in k6; those before it keep theirs.
 pub(crate) async fn open(
     io: &WorkerIo,
     endpoint: &Rc<Endpoint>,
@@ -61,19 +61,16 @@ pub(crate) async fn open(
     timings: &mut Timings,
 ) -> Result<Connection, Failure> {
     let dialing = Instant::now();
-    let dialed = dial(route, deadline, dialing + DIAL_TIMEOUT).await;
-    let connected = Instant::now();
-    timings.connecting = connected - dialing;
-    let mut connection = Connection::new(dialed?);
+    let mut connection = Connection::new(dial(route, deadline, dialing + DIAL_TIMEOUT).await?);
     if let Some(request) = &endpoint.tunnel {
         connection.open_tunnel(io, request, deadline).await?;
-        timings.connecting = dialing.elapsed();
     }
+    timings.connecting = dialing.elapsed();
     if let Some(target) = &endpoint.tls {
         let started = Instant::now();
         let shaken = within(deadline, shake(io, &mut connection.transport, target)).await;
-        timings.tls_handshaking = started.elapsed();
         shaken.unwrap_or_else(|| Err(failure_map::timeout(Step::Handshake)))?;
+        timings.tls_handshaking = started.elapsed();
         connection.learn_tls();
     }
     Ok(connection)

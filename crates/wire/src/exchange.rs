@@ -91,7 +91,6 @@ impl Outgoing<'_> {
 /// An exchange under way.
 struct Progress<'a> {
     io: &'a WorkerIo,
-    asked: Instant,
     timings: Timings,
     bytes_sent: u64,
     bytes_received: u64,
@@ -110,8 +109,8 @@ pub(crate) async fn exchange(
     let asked = Instant::now();
     io.stamps.refresh_at(asked);
     let timings = Timings::default();
-    let mut progress = Progress { io, asked, timings, bytes_sent: 0, bytes_received: 0, info: None };
-    let mut idle = pool.lease(endpoint);
+    let mut progress = Progress { io, timings, bytes_sent: 0, bytes_received: 0, info: None };
+    let mut idle = pool.lease(io, endpoint);
     loop {
         let mut start = asked;
         let mut connection = match idle.take() {
@@ -173,11 +172,9 @@ impl Progress<'_> {
         outcome
     }
 
-    /// No connection could be had.
-    fn refused(mut self, out: &Outgoing<'_>, failure: Failure) -> Exchange {
-        let ended = Instant::now();
-        self.timings.blocked = ended - self.asked;
-        self.into_exchange(out, Err(failure), ended)
+    /// No connection could be had: nothing was blocked until, as in k6.
+    fn refused(self, out: &Outgoing<'_>, failure: Failure) -> Exchange {
+        self.into_exchange(out, Err(failure), Instant::now())
     }
 
     fn finish(mut self, out: &Outgoing<'_>, outcome: Outcome, start: Instant) -> Exchange {

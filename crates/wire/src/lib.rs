@@ -22,6 +22,7 @@ mod proxy;
 mod redirect;
 pub mod request;
 pub mod response;
+mod roots;
 pub mod settings;
 mod socket;
 mod stamps;

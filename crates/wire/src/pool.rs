@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
 
 use tokio::time::Sleep;
 
@@ -15,6 +15,7 @@ use crate::connect::Endpoint;
 use crate::exchange::ConnectionInfo;
 use crate::socket::Socket;
 use crate::transport::Transport;
+use crate::worker_io::WorkerIo;
 
 /// One connection, with what its exchanges need between them.
 pub(crate) struct Connection {
@@ -32,6 +33,21 @@ impl Connection {
         let info =
             ConnectionInfo { remote, reused: false, tls_version: None, tls_cipher_suite: None, kernel_stamps: false };
         Connection { transport: Transport::new(socket), info, alarm: None, alarm_waker: None }
+    }
+
+    /// Whether nothing but TLS' own messages (session tickets) arrived while it was idle.
+    fn is_usable(&mut self, io: &WorkerIo) -> bool {
+        if self.transport.socket.is_quiet() {
+            return true;
+        }
+        let mut cx = Context::from_waker(Waker::noop());
+        loop {
+            match self.transport.poll_receive(&mut cx, io, |_| {}) {
+                Poll::Pending => return true,
+                Poll::Ready(Ok(arrival)) if arrival.content == 0 && !arrival.closed => {}
+                Poll::Ready(_) => return false,
+            }
+        }
     }
 
     /// Notes what the handshake agreed on.
@@ -57,11 +73,11 @@ impl Pool {
     }
 
     /// An idle connection that is still open as far as this machine knows.
-    pub(crate) fn lease(&self, endpoint: &Rc<Endpoint>) -> Option<Connection> {
+    pub(crate) fn lease(&self, io: &WorkerIo, endpoint: &Rc<Endpoint>) -> Option<Connection> {
         let mut idle = self.idle.borrow_mut();
         while let Some(at) = idle.iter().rposition(|(owner, _)| Rc::ptr_eq(owner, endpoint)) {
             let (_, mut connection) = idle.remove(at);
-            if connection.transport.socket.is_quiet() {
+            if connection.is_usable(io) {
                 connection.info.reused = true;
                 return Some(connection);
             }

@@ -31,6 +31,8 @@ pub struct Settings {
     pub tls_cipher_suites: Vec<String>,
     /// Client certificates.
     pub tls_auth: Vec<TlsAuth>,
+    /// Resume TLS sessions of earlier connections of the same worker. k6 never does: each connection is a full handshake.
+    pub tls_session_resumption: bool,
     /// A new connection for each request.
     pub no_connection_reuse: bool,
     /// Concurrent requests of one batch.
@@ -108,6 +110,7 @@ impl Default for Settings {
             tls_version: (None, None),
             tls_cipher_suites: Vec::new(),
             tls_auth: Vec::new(),
+            tls_session_resumption: false,
             no_connection_reuse: false,
             batch: 20,
             batch_per_host: 6,

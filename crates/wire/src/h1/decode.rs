@@ -48,6 +48,8 @@ struct Facts {
     length: Option<u64>,
     chunked: bool,
     keep_alive: bool,
+    /// Some field goes over several lines (obs-fold).
+    folded: bool,
 }
 
 /// What a piece of input did.
@@ -148,7 +150,7 @@ impl ResponseReader {
 
     /// The common case: a kept body of known length lies complete in the input. One copy for head and body.
     fn complete_at_once(&mut self, facts: &Facts, input: &[u8]) -> Option<usize> {
-        if self.has_no_body(facts) || facts.chunked || self.body_use == BodyUse::Discard {
+        if self.has_no_body(facts) || facts.chunked || facts.folded || self.body_use == BodyUse::Discard {
             return None;
         }
         let length = usize::try_from(facts.length?).ok()?;
@@ -166,7 +168,10 @@ impl ResponseReader {
         self.to_head_request || facts.status == 204 || facts.status == 304
     }
 
-    fn begin_body(&mut self, facts: Facts, head: Bytes) {
+    fn begin_body(&mut self, facts: Facts, mut head: Bytes) {
+        if facts.folded {
+            head = unfold(&head);
+        }
         if self.has_no_body(&facts) {
             self.state = done(&facts, head, Body::None);
             return;
@@ -233,36 +238,62 @@ fn is_interim(status: u16) -> Result<bool, String> {
 }
 
 fn parse_head(input: &[u8]) -> Result<Option<Facts>, String> {
+    match parse_with(&httparse::ParserConfig::default(), input) {
+        // Go puts up with fields over several lines; only heads that failed pay for the second look.
+        Err(httparse::Error::HeaderName | httparse::Error::HeaderValue) => {
+            let mut lenient = httparse::ParserConfig::default();
+            lenient.allow_obsolete_multiline_headers_in_responses(true);
+            let facts = parse_with(&lenient, input).map_err(|e| malformed(input, e))?.transpose()?;
+            Ok(facts.map(|facts| Facts { folded: true, ..facts }))
+        }
+        Err(error) => Err(malformed(input, error)),
+        Ok(facts) => facts.transpose(),
+    }
+}
+
+/// `None` while the head is incomplete; the inner error is about what the fields say.
+fn parse_with(config: &httparse::ParserConfig, input: &[u8]) -> Result<Option<Result<Facts, String>>, httparse::Error> {
     let mut fields = [const { MaybeUninit::uninit() }; MAX_FIELDS];
     let mut parsed = httparse::Response::new(&mut []);
     let window = &input[..input.len().min(MAX_HEAD + 1)];
-    let config = httparse::ParserConfig::default();
-    let head_len = match config.parse_response_with_uninit_headers(&mut parsed, window, &mut fields) {
-        Ok(httparse::Status::Complete(len)) => len,
-        Ok(httparse::Status::Partial) if input.len() > MAX_HEAD => {
-            check_head_size(input.len())?;
-            return Ok(None);
-        }
-        Ok(httparse::Status::Partial) => return Ok(None),
-        Err(httparse::Error::TooManyHeaders) => {
-            return Err(format!("response head with more than the limit of {MAX_FIELDS} header fields"));
-        }
-        Err(error) => return Err(malformed(input, error)),
+    let httparse::Status::Complete(head_len) =
+        config.parse_response_with_uninit_headers(&mut parsed, window, &mut fields)?
+    else {
+        return Ok(None);
     };
-    check_head_size(head_len)?;
-    let http_10 = parsed.version == Some(0);
-    let status = parsed.code.unwrap_or(0);
-    let mut facts = Facts { head_len, status, http_10, length: None, chunked: false, keep_alive: !http_10 };
-    for field in parsed.headers.iter() {
-        facts.learn(field.name, field.value)?;
+    Ok(Some(Facts::of(&parsed, head_len)))
+}
+
+/// RFC 9112 5.2: a fold is read as spaces.
+fn unfold(head: &[u8]) -> Bytes {
+    let mut plain = head.to_vec();
+    for at in 1..plain.len() {
+        if plain[at - 1] == b'\n' && matches!(plain[at], b' ' | b'\t') {
+            plain[at - 1] = b' ';
+            if at >= 2 && plain[at - 2] == b'\r' {
+                plain[at - 2] = b' ';
+            }
+        }
     }
-    if facts.chunked && facts.length.take().is_some() {
-        facts.keep_alive = false;
-    }
-    Ok(Some(facts))
+    Bytes::from(plain)
 }
 
 impl Facts {
+    fn of(parsed: &httparse::Response<'_, '_>, head_len: usize) -> Result<Facts, String> {
+        check_head_size(head_len)?;
+        let http_10 = parsed.version == Some(0);
+        let status = parsed.code.unwrap_or(0);
+        let (length, chunked, folded) = (None, false, false);
+        let mut facts = Facts { head_len, status, http_10, length, chunked, keep_alive: !http_10, folded };
+        for field in parsed.headers.iter() {
+            facts.learn(field.name, field.value)?;
+        }
+        if facts.chunked && facts.length.take().is_some() {
+            facts.keep_alive = false;
+        }
+        Ok(facts)
+    }
+
     fn learn(&mut self, name: &str, value: &[u8]) -> Result<(), String> {
         // Three names matter; their lengths tell most others apart without a comparison.
         match name.len() {
@@ -318,7 +349,14 @@ fn malformed(input: &[u8], error: httparse::Error) -> String {
     let line = input.split(|b| *b == b'\n').next().unwrap_or_default().trim_ascii_end();
     let shown = String::from_utf8_lossy(&line[..line.len().min(80)]);
     match error {
-        httparse::Error::Version | httparse::Error::Status => format!("malformed HTTP response {shown:?}"),
-        error => format!("malformed HTTP response: {error}"),
+        httparse::Error::TooManyHeaders => {
+            format!("response head with more than the limit of {MAX_FIELDS} header fields")
+        }
+        httparse::Error::Version => format!("malformed HTTP response {shown:?}"),
+        httparse::Error::Status => {
+            let code = line.split(|b| *b == b' ').nth(1).unwrap_or_default();
+            format!("malformed HTTP status code {:?}", String::from_utf8_lossy(&code[..code.len().min(80)]))
+        }
+        error => format!("malformed HTTP response head: {error}"),
     }
 }
