@@ -4,9 +4,19 @@
 //! coroutine, so scripts are synchronous and the network is not. A suspended user is never dropped: C frames lie on its
 //! stack; it is resumed with a stop reason instead.
 
+pub mod error;
 pub mod host;
+pub mod loader;
+pub mod log;
 pub mod modules;
 pub mod options;
+pub mod program;
+pub mod users;
 pub mod vu;
+mod worker;
 
+pub use error::{Place, ScriptError};
+pub use log::LogSink;
+pub use program::{LoadOptions, Program, Source};
+pub use users::{ScriptUser, ScriptUsers};
 pub use vu::{Phase, Vu};

@@ -1,13 +1,25 @@
 //! A virtual user as the modules see it.
+//!
+//! Lives on one worker thread, in an `Rc` that every native function reaches through its context. All state is in cells; no
+//! borrow is held while JavaScript or a wait runs.
 
+use std::any::{Any, TypeId};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::future::Future;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use metrics::{Recorder, Registry, TagSet};
+use engine::{Iteration, Seat};
+use metrics::{Recorder, Registry, TagSet, builtin};
 use rquickjs::{Ctx, Promise, Value};
 
+use crate::host::coroutine::Switch;
+use crate::host::event_loop::EventLoop;
+use crate::host::user_main::{Job, JobEnd};
+use crate::host::{exception, runtime};
 use crate::options::Options;
+use crate::program::Shared;
+use crate::worker::WorkerState;
 
 /// Which part of the life cycle is running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,101 +37,281 @@ pub enum Phase {
 }
 
 /// One virtual user: what every module function may ask for. Reached from any native function by `Vu::of(&ctx)`.
-pub struct Vu {}
+pub struct Vu {
+    pub(crate) switch: Rc<Switch<Job, JobEnd>>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) events: EventLoop,
+    pub(crate) runtime: runtime::RuntimeState,
+    worker: Rc<WorkerState>,
+    seat: Option<Seat>,
+    phase: Cell<Phase>,
+    iteration: RefCell<Option<Iteration>>,
+    iterations_done: Cell<u64>,
+    tags: RefCell<TagState>,
+    group: RefCell<Arc<str>>,
+    data: Cell<(u64, u64)>,
+    client: OnceCell<Rc<wire::Client>>,
+    local: RefCell<Vec<(TypeId, Rc<dyn Any>)>>,
+    abort: RefCell<Option<String>>,
+}
+
+#[derive(Default)]
+struct TagState {
+    own: Vec<(Arc<str>, Arc<str>)>,
+    current: Option<(u32, TagSet)>,
+}
 
 impl Vu {
     /// The user whose runtime this is.
-    pub fn of(_ctx: &Ctx<'_>) -> Rc<Vu> {
-        todo!()
+    pub fn of(ctx: &Ctx<'_>) -> Rc<Vu> {
+        runtime::user_of(ctx)
+    }
+
+    pub(crate) fn new(
+        switch: Rc<Switch<Job, JobEnd>>,
+        shared: Arc<Shared>,
+        worker: Rc<WorkerState>,
+        seat: Option<Seat>,
+    ) -> Rc<Self> {
+        Rc::new(Vu {
+            switch,
+            shared,
+            worker,
+            seat,
+            events: EventLoop::default(),
+            runtime: runtime::RuntimeState::default(),
+            phase: Cell::new(Phase::Init),
+            iteration: RefCell::default(),
+            iterations_done: Cell::new(0),
+            tags: RefCell::default(),
+            group: RefCell::new(Arc::from("")),
+            data: Cell::new((0, 0)),
+            client: OnceCell::new(),
+            local: RefCell::default(),
+            abort: RefCell::default(),
+        })
     }
 
     /// Current part of the life cycle.
     pub fn phase(&self) -> Phase {
-        todo!()
+        self.phase.get()
+    }
+
+    pub(crate) fn set_phase(&self, phase: Phase) {
+        self.phase.set(phase);
+        self.tags.borrow_mut().current = None;
     }
 
     /// Waits for `future` by suspending the virtual user: synchronous for the script, asynchronous for the worker.
     /// When the engine interrupts the user, this throws an error that the script cannot catch, and the future is dropped.
     /// No `RefCell` borrow may be held across it.
-    pub fn block_on<T>(&self, _ctx: &Ctx<'_>, _future: impl Future<Output = T>) -> rquickjs::Result<T> {
-        todo!()
+    pub fn block_on<T>(&self, ctx: &Ctx<'_>, future: impl Future<Output = T>) -> rquickjs::Result<T> {
+        self.switch.block_on(future).ok_or_else(|| exception::throw_uncatchable(ctx, "the iteration was interrupted"))
     }
 
     /// Runs `future` on the user's event loop and settles a promise with what `convert` makes of its output. The iteration
     /// does not end before it has.
     pub fn promise<'js, T: 'static>(
         &self,
-        _ctx: &Ctx<'js>,
-        _future: impl Future<Output = T> + 'static,
-        _convert: impl for<'a> FnOnce(&Ctx<'a>, T) -> rquickjs::Result<Value<'a>> + 'static,
+        ctx: &Ctx<'js>,
+        future: impl Future<Output = T> + 'static,
+        convert: impl for<'a> FnOnce(&Ctx<'a>, T) -> rquickjs::Result<Value<'a>> + 'static,
     ) -> rquickjs::Result<Promise<'js>> {
-        todo!()
+        self.events.promise(ctx, future, convert)
+    }
+
+    /// Ends the whole test (`exec.test.abort`): return the error that this gives; the script cannot catch it.
+    pub fn abort_test(&self, ctx: &Ctx<'_>, message: &str) -> rquickjs::Error {
+        *self.abort.borrow_mut() = Some(message.to_string());
+        exception::throw_uncatchable(ctx, message)
+    }
+
+    pub(crate) fn take_abort(&self) -> Option<String> {
+        self.abort.borrow_mut().take()
     }
 
     /// The worker's recorder.
     pub fn recorder(&self) -> &Recorder {
-        todo!()
+        &self.worker.recorder
     }
 
     /// The run's metrics.
     pub fn registry(&self) -> &Arc<Registry> {
-        todo!()
+        &self.shared.registry
     }
 
     /// Options of the run; in init code those known so far.
     pub fn options(&self) -> Arc<Options> {
-        todo!()
+        self.shared.options()
+    }
+
+    /// Where log lines go.
+    pub fn log(&self) -> &dyn crate::log::LogSink {
+        &*self.shared.log
+    }
+
+    /// The user's place in the run; `None` in VU 0 (first run of init code, setup, teardown, summary).
+    pub fn seat(&self) -> Option<&Seat> {
+        self.seat.as_ref()
+    }
+
+    /// The iteration that is running.
+    pub fn iteration(&self) -> Option<Iteration> {
+        self.iteration.borrow().clone()
+    }
+
+    /// `__VU`: from 1, or 0 outside the scenarios.
+    pub fn id(&self) -> u64 {
+        self.seat.as_ref().map_or(0, |seat| seat.id_in_instance)
+    }
+
+    /// `__ITER`: how many iterations this user began before the current one.
+    pub fn iterations_before(&self) -> u64 {
+        self.iterations_done.get()
+    }
+
+    /// Makes `Math.random` of this user a reproducible sequence.
+    pub fn seed_random(&self, seed: u64) {
+        self.runtime.seed_random(seed);
+    }
+
+    pub(crate) fn begin_iteration(&self, iteration: Iteration) {
+        let same = self.iteration.borrow().as_ref().is_some_and(|last| Rc::ptr_eq(&last.scenario, &iteration.scenario));
+        *self.iteration.borrow_mut() = Some(iteration);
+        let own_tags = !self.tags.borrow().own.is_empty();
+        if !same || own_tags || !self.group.borrow().is_empty() || self.phase() != Phase::Iteration {
+            self.tags.borrow_mut().own.clear();
+            *self.group.borrow_mut() = Arc::from("");
+            self.set_phase(Phase::Iteration);
+        }
+    }
+
+    /// Counts the iteration and reports the bytes it moved.
+    pub(crate) fn end_iteration(&self) {
+        self.iterations_done.set(self.iterations_done.get() + 1);
+        self.flush_data();
+    }
+
+    pub(crate) fn flush_data(&self) {
+        let (sent, received) = self.data.replace((0, 0));
+        if sent == 0 && received == 0 {
+            return;
+        }
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let at_ns = now.as_nanos() as u64;
+        let tags = self.tags();
+        for (metric, bytes) in [(builtin::DATA_SENT, sent), (builtin::DATA_RECEIVED, received)] {
+            let series = self.worker.data_series(self.tags_key(), metric, &tags);
+            self.recorder().add(series, bytes as f64, at_ns);
+        }
     }
 
     /// Tags that every sample carries now: run tags, scenario and its tags, group, `exec.vu.metrics.tags`. Only the enabled
     /// system tags among them.
     pub fn tags(&self) -> TagSet {
-        todo!()
+        self.with_tags(|_, tags| tags.clone())
     }
 
     /// Changes whenever `tags` would return another set; caches of resolved series compare it. Values are unique within
     /// a worker for distinct sets, and equal sets have equal values, so that users of one worker may share a cache.
     pub fn tags_key(&self) -> u32 {
-        todo!()
+        self.with_tags(|key, _| key)
+    }
+
+    fn with_tags<R>(&self, use_them: impl FnOnce(u32, &TagSet) -> R) -> R {
+        let mut state = self.tags.borrow_mut();
+        if state.current.is_none() {
+            let tags = self.compute_tags(&state.own);
+            state.current = Some((self.worker.tags_key(&tags), tags));
+        }
+        let (key, tags) = state.current.as_ref().expect("just set");
+        use_them(*key, tags)
+    }
+
+    fn compute_tags(&self, own: &[(Arc<str>, Arc<str>)]) -> TagSet {
+        let options = self.options();
+        let mut all: Vec<(Arc<str>, Arc<str>)> = options.run_tags();
+        let system = options.system_tags();
+        if let Some(iteration) = &*self.iteration.borrow() {
+            if system.contains("scenario") {
+                all.push((Arc::from("scenario"), Arc::from(iteration.scenario.name.as_str())));
+            }
+            all.extend(iteration.scenario.tags.iter().map(|(k, v)| (Arc::from(k.as_str()), Arc::from(v.as_str()))));
+        }
+        if system.contains("group") {
+            all.push((Arc::from("group"), self.group.borrow().clone()));
+        }
+        all.extend(own.iter().cloned());
+        TagSet::new(all)
     }
 
     /// Sets a tag of this user (`exec.vu.metrics.tags[...] = …`); `None` removes it.
-    pub fn set_tag(&self, _name: &str, _value: Option<&str>) {
-        todo!()
+    pub fn set_tag(&self, name: &str, value: Option<&str>) {
+        let mut state = self.tags.borrow_mut();
+        state.own.retain(|(known, _)| &**known != name);
+        if let Some(value) = value {
+            state.own.push((Arc::from(name), Arc::from(value)));
+        }
+        state.current = None;
     }
 
     /// Current group path: empty at the root, else `::outer::inner`.
     pub fn group(&self) -> Arc<str> {
-        todo!()
+        self.group.borrow().clone()
     }
 
     /// Enters (`Some(path)`) or leaves a group: sets the path.
-    pub fn set_group(&self, _path: Arc<str>) {
-        todo!()
+    pub fn set_group(&self, path: Arc<str>) {
+        *self.group.borrow_mut() = path;
+        self.tags.borrow_mut().current = None;
     }
 
     /// Adds bytes to what the user reports as data_sent and data_received when its iteration ends.
-    pub fn count_data(&self, _sent: u64, _received: u64) {
-        todo!()
+    pub fn count_data(&self, sent: u64, received: u64) {
+        let (sent_before, received_before) = self.data.get();
+        self.data.set((sent_before + sent, received_before + received));
     }
 
     /// The user's HTTP client.
     pub fn client(&self) -> Rc<wire::Client> {
-        todo!()
+        self.client.get_or_init(|| Rc::new(wire::Client::new(self.worker.wire(&self.options())))).clone()
+    }
+
+    /// The client, if a request was made already.
+    pub fn client_if_made(&self) -> Option<&Rc<wire::Client>> {
+        self.client.get()
     }
 
     /// State that a module keeps for this user, made by `Default` at first use.
     pub fn local<T: Default + 'static>(&self) -> Rc<T> {
-        todo!()
+        find_or_default(&self.local)
     }
 
     /// State that a module shares among the users of this worker thread (caches), made by `Default` at first use.
     pub fn worker_local<T: Default + 'static>(&self) -> Rc<T> {
-        todo!()
+        find_or_default(&self.worker.local)
     }
 
     /// State that a module shares in the whole process (`SharedArray`), made by `Default` at first use.
     pub fn process<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
-        todo!()
+        self.shared.process_state()
     }
+
+    /// Forgets module state before the runtime goes: it may hold JavaScript values.
+    pub(crate) fn clear_local(&self) {
+        let states = std::mem::take(&mut *self.local.borrow_mut());
+        drop(states);
+    }
+}
+
+/// A short list beats a hash map here: a user has fewer than ten such states.
+fn find_or_default<T: Default + 'static>(states: &RefCell<Vec<(TypeId, Rc<dyn Any>)>>) -> Rc<T> {
+    let id = TypeId::of::<T>();
+    let known = states.borrow().iter().find(|(known, _)| *known == id).map(|(_, state)| state.clone());
+    let state = known.unwrap_or_else(|| {
+        let made: Rc<dyn Any> = Rc::new(T::default());
+        states.borrow_mut().push((id, made.clone()));
+        made
+    });
+    state.downcast::<T>().expect("stored under its own type")
 }

@@ -1,4 +1,17 @@
-//! The only place that touches raw engine values.
+//! The QuickJS host: coroutines, the runtime of a virtual user, its event loop and its globals.
+//!
+//! The only place of the workspace that touches raw QuickJS values and coroutine stacks. What leaves this folder is safe to
+//! use from any native function: `Vu`, `LazyObject`, `ScriptError`.
+
+#![allow(unsafe_code)]
 
 pub mod bytes;
+pub(crate) mod coroutine;
+pub mod event_loop;
+pub mod exception;
+pub(crate) mod globals;
+pub mod lazy_object;
+pub(crate) mod linker;
 pub mod object;
+pub(crate) mod runtime;
+pub(crate) mod user_main;

@@ -1,0 +1,352 @@
+//! A virtual user's coroutine: synchronous JavaScript on a stack of its own, driven as one future by the worker.
+//!
+//! Two sides. Inside, `Switch` lets native code wait: the future is pinned on the coroutine's stack, a pointer to it goes
+//! out, and the coroutine sleeps. Outside, `Fiber` polls that future on the worker's stack and switches back only when it is
+//! ready, so coroutine stacks stay small and a wake-up without progress costs no switch.
+//!
+//! Invariant: a suspended coroutine is never dropped, for C frames lie on its stack. It is resumed with `Resume::Stopped`
+//! (every wait then fails) or, between two jobs, with `Resume::Quit`, and runs to its end. If the engine breaks that rule the
+//! stack is leaked and the program stops in debug builds.
+
+use std::cell::{Cell, OnceCell};
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::ptr::NonNull;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use engine::Interrupt;
+
+/// Address space of one coroutine stack. Only touched pages become resident (measured: 12-24 KiB after init code), so this is
+/// a limit on recursion, not a cost: about 2,000 JavaScript calls deep.
+pub(crate) const STACK_BYTES: usize = 1024 * 1024;
+
+/// How long a user may compute before others of its worker get their turn.
+const SLICE: Duration = Duration::from_millis(5);
+
+/// What the worker tells the coroutine when it switches to it.
+pub(crate) enum Resume<J> {
+    /// A new job; only while the coroutine is between two jobs.
+    Run(J),
+    /// What it waited for is ready, or its next slice begins.
+    Ready,
+    /// It is to leave what it is doing.
+    Stopped,
+    /// It is to return; only while it is between two jobs.
+    Quit,
+}
+
+/// What the coroutine tells the worker when it switches back.
+enum Signal<E> {
+    /// Poll this until it is ready. Lives on the coroutine's stack, which stands still meanwhile.
+    Wait(NonNull<dyn Wait>),
+    /// The slice is over: let others run, then resume.
+    Pause,
+    /// The job is done; the next resume brings another one.
+    Done(E),
+}
+
+/// A future whose output stays with the one who waits.
+trait Wait {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()>;
+}
+
+struct Waiting<'a, F: Future> {
+    future: Pin<&'a mut F>,
+    output: Option<F::Output>,
+}
+
+impl<F: Future> Wait for Waiting<'_, F> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match self.future.as_mut().poll(cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(output) => {
+                self.output = Some(output);
+                Poll::Ready(())
+            }
+        }
+    }
+}
+
+/// The inside of a coroutine: how code that runs on it waits and gives way.
+pub(crate) struct Switch<J, E> {
+    yielder: OnceCell<NonNull<Yielder<Resume<J>, Signal<E>>>>,
+    interrupt: Rc<Interrupt>,
+    slice_began: Cell<Instant>,
+}
+
+impl<J: 'static, E: 'static> Switch<J, E> {
+    /// The inside of a coroutine that is about to be made with `Fiber::new`.
+    pub fn new(interrupt: Rc<Interrupt>) -> Self {
+        Switch { yielder: OnceCell::new(), interrupt, slice_began: Cell::new(Instant::now()) }
+    }
+
+    /// Whether the user has been told to stop.
+    pub fn is_stopped(&self) -> bool {
+        self.interrupt.reason().is_some()
+    }
+
+    /// Waits for a future; `None` when the user was told to stop, and the future is then dropped unfinished.
+    pub fn block_on<F: Future>(&self, future: F) -> Option<F::Output> {
+        if self.is_stopped() {
+            return None;
+        }
+        let mut waiting = Waiting { future: pin!(future), output: None };
+        let outside: NonNull<dyn Wait + '_> = NonNull::from(&mut waiting);
+        // SAFETY: only the lifetime changes. The pointee lives on this stack until `suspend` returns, and the worker uses the
+        // pointer only while the coroutine is suspended here.
+        let outside: NonNull<dyn Wait> = unsafe { std::mem::transmute(outside) };
+        match self.suspend(Signal::Wait(outside)) {
+            Resume::Ready => waiting.output.take(),
+            Resume::Stopped | Resume::Quit | Resume::Run(_) => None,
+        }
+    }
+
+    /// Called often by running code: gives way when the slice is over. Returns whether the code has to stop.
+    pub fn tick(&self) -> bool {
+        if self.is_stopped() {
+            return true;
+        }
+        if self.slice_began.get().elapsed() >= SLICE {
+            self.suspend(Signal::Pause);
+        }
+        self.is_stopped()
+    }
+
+    /// Reports the end of a job and sleeps until the next one; `None`: the coroutine is to return.
+    pub fn next_job(&self, end: E) -> Option<J> {
+        match self.suspend(Signal::Done(end)) {
+            Resume::Run(job) => Some(job),
+            _ => None,
+        }
+    }
+
+    fn suspend(&self, signal: Signal<E>) -> Resume<J> {
+        let yielder = self.yielder.get().expect("set by the coroutine before its main function runs");
+        // SAFETY: the yielder lives at the root of the coroutine's stack as long as the coroutine runs, and this code runs on it.
+        let resume = unsafe { yielder.as_ref() }.suspend(signal);
+        self.slice_began.set(Instant::now());
+        resume
+    }
+}
+
+enum State<J> {
+    /// Between two jobs, or not begun.
+    Idle,
+    /// Has a job to begin with.
+    Starting(J),
+    Waiting(NonNull<dyn Wait>),
+    Paused,
+    Returned,
+}
+
+/// The outside of a coroutine.
+pub(crate) struct Fiber<J: 'static, E: 'static> {
+    coroutine: Option<Coroutine<Resume<J>, Signal<E>, (), DefaultStack>>,
+    state: State<J>,
+    interrupt: Rc<Interrupt>,
+}
+
+impl<J: 'static, E: 'static> Fiber<J, E> {
+    /// A coroutine that will run `main` with its first job. `main` returns when `Switch::next_job` says `None`.
+    pub fn new(switch: Rc<Switch<J, E>>, main: impl FnOnce(J) + 'static) -> std::io::Result<Self> {
+        let stack = DefaultStack::new(STACK_BYTES)?;
+        let interrupt = switch.interrupt.clone();
+        let coroutine = Coroutine::with_stack(stack, move |yielder, first: Resume<J>| {
+            switch.yielder.set(NonNull::from(yielder)).expect("a switch belongs to one coroutine");
+            switch.slice_began.set(Instant::now());
+            drop(switch);
+            if let Resume::Run(job) = first {
+                main(job);
+            }
+        });
+        Ok(Fiber { coroutine: Some(coroutine), state: State::Idle, interrupt })
+    }
+
+    /// Runs one job to its end. `None` when the coroutine returned instead of finishing it (or had returned before).
+    pub fn run(&mut self, job: J) -> Run<'_, J, E> {
+        if matches!(self.state, State::Idle) {
+            self.state = State::Starting(job);
+        }
+        Run { fiber: self }
+    }
+
+    /// Ends the coroutine between two jobs: it drops what it holds and returns.
+    pub fn quit(&mut self) {
+        if matches!(self.state, State::Idle) && self.coroutine.as_ref().is_some_and(Coroutine::started) {
+            self.switch_to(Resume::Quit);
+        }
+    }
+
+    fn switch_to(&mut self, resume: Resume<J>) -> Option<E> {
+        let Some(coroutine) = &mut self.coroutine else { return None };
+        match coroutine.resume(resume) {
+            CoroutineResult::Yield(Signal::Wait(wait)) => self.state = State::Waiting(wait),
+            CoroutineResult::Yield(Signal::Pause) => self.state = State::Paused,
+            CoroutineResult::Yield(Signal::Done(end)) => {
+                self.state = State::Idle;
+                return Some(end);
+            }
+            CoroutineResult::Return(()) => self.state = State::Returned,
+        }
+        None
+    }
+
+    fn poll_job(&mut self, cx: &mut Context<'_>) -> Poll<Option<E>> {
+        loop {
+            let resume = match std::mem::replace(&mut self.state, State::Returned) {
+                State::Starting(job) => Resume::Run(job),
+                State::Paused => Resume::Ready,
+                State::Waiting(mut wait) => {
+                    // SAFETY: the coroutine is suspended in `block_on`, whose frame holds the pointee; nobody else uses it.
+                    match self.poll_wait(unsafe { wait.as_mut() }, cx) {
+                        Some(resume) => resume,
+                        None => {
+                            self.state = State::Waiting(wait);
+                            return Poll::Pending;
+                        }
+                    }
+                }
+                State::Idle | State::Returned => return Poll::Ready(None),
+            };
+            if let Some(end) = self.switch_to(resume) {
+                return Poll::Ready(Some(end));
+            }
+            if matches!(self.state, State::Paused) {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+        }
+    }
+
+    fn poll_wait(&self, wait: &mut dyn Wait, cx: &mut Context<'_>) -> Option<Resume<J>> {
+        if self.interrupt.reason().is_some() {
+            return Some(Resume::Stopped);
+        }
+        self.interrupt.register(cx.waker());
+        match wait.poll(cx) {
+            Poll::Ready(()) => Some(Resume::Ready),
+            Poll::Pending => None,
+        }
+    }
+}
+
+impl<J: 'static, E: 'static> Drop for Fiber<J, E> {
+    fn drop(&mut self) {
+        self.quit();
+        let unfinished = self.coroutine.as_ref().is_some_and(|c| c.started() && !c.done());
+        if unfinished {
+            // Unwinding through C frames is undefined behaviour; a leaked stack is only memory.
+            std::mem::forget(self.coroutine.take());
+            debug_assert!(std::thread::panicking(), "a virtual user was dropped in the middle of an iteration: this is a bug");
+        }
+    }
+}
+
+/// The future of one job.
+pub(crate) struct Run<'a, J: 'static, E: 'static> {
+    fiber: &'a mut Fiber<J, E>,
+}
+
+impl<J, E> Future for Run<'_, J, E> {
+    type Output = Option<E>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<E>> {
+        self.fiber.poll_job(cx)
+    }
+}
+
+// Nothing in `Run` is self-referential: it borrows the fiber.
+impl<J, E> Unpin for Run<'_, J, E> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::StopReason;
+    use std::future::{pending, poll_fn};
+    use std::task::Waker;
+
+    type TestSwitch = Switch<u32, String>;
+
+    fn fiber(main: impl FnOnce(Rc<TestSwitch>, u32) + 'static) -> (Fiber<u32, String>, Rc<Interrupt>) {
+        let interrupt = Rc::new(Interrupt::default());
+        let switch = Rc::new(Switch::new(interrupt.clone()));
+        let inside = switch.clone();
+        (Fiber::new(switch, move |job| main(inside, job)).unwrap(), interrupt)
+    }
+
+    fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+        Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn runs_jobs_and_returns_on_quit() {
+        let (mut fiber, _) = fiber(|switch, first| {
+            let mut job = first;
+            while let Some(next) = switch.next_job(format!("did {job}")) {
+                job = next;
+            }
+        });
+        assert_eq!(poll(&mut fiber.run(1)), Poll::Ready(Some("did 1".into())));
+        assert_eq!(poll(&mut fiber.run(2)), Poll::Ready(Some("did 2".into())));
+        fiber.quit();
+        assert_eq!(poll(&mut fiber.run(3)), Poll::Ready(None));
+    }
+
+    #[test]
+    fn a_pending_future_is_polled_without_switching() {
+        let polls = Rc::new(Cell::new(0));
+        let counted = polls.clone();
+        let (mut fiber, _) = fiber(move |switch, _| {
+            let got = switch.block_on(poll_fn(|_| {
+                counted.set(counted.get() + 1);
+                if counted.get() < 3 { Poll::Pending } else { Poll::Ready(7) }
+            }));
+            switch.next_job(format!("{got:?}"));
+        });
+        let mut run = fiber.run(0);
+        assert!(poll(&mut run).is_pending());
+        assert!(poll(&mut run).is_pending());
+        assert_eq!(poll(&mut run), Poll::Ready(Some("Some(7)".into())));
+    }
+
+    #[test]
+    fn an_interrupt_ends_a_wait_and_drops_the_future() {
+        struct Canary(Rc<Cell<bool>>);
+        impl Drop for Canary {
+            fn drop(&mut self) {
+                self.0.set(true);
+            }
+        }
+        let dropped = Rc::new(Cell::new(false));
+        let canary = Canary(dropped.clone());
+        let (mut fiber, interrupt) = fiber(move |switch, _| {
+            let got: Option<()> = switch.block_on(async move {
+                let _canary = canary;
+                pending().await
+            });
+            switch.next_job(format!("{got:?}"));
+        });
+        let mut run = fiber.run(0);
+        assert!(poll(&mut run).is_pending());
+        interrupt.set(StopReason::Aborted);
+        assert_eq!(poll(&mut run), Poll::Ready(Some("None".into())));
+        assert!(dropped.get());
+    }
+
+    #[test]
+    fn a_long_computation_gives_way() {
+        let (mut fiber, interrupt) = fiber(|switch, _| {
+            while !switch.tick() {}
+            switch.next_job("stopped".into());
+        });
+        let mut run = fiber.run(0);
+        assert!(poll(&mut run).is_pending());
+        assert!(poll(&mut run).is_pending());
+        interrupt.set(StopReason::GracefulStopOver);
+        assert_eq!(poll(&mut run), Poll::Ready(Some("stopped".into())));
+    }
+}

@@ -1,0 +1,280 @@
+//! The event loop of one virtual user: promise jobs, timers, and native futures that settle promises.
+//!
+//! It turns inside the user's coroutine after the script's function has returned, until nothing is pending: then, as in k6,
+//! the iteration is over. No borrow of its cells is held while JavaScript runs.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant};
+
+use rquickjs::{Ctx, Error, Function, Persistent, Promise, Value, qjs};
+
+use super::exception;
+use crate::log::{Level, Record};
+use crate::vu::Vu;
+
+type Settle = Box<dyn for<'a> FnOnce(&Ctx<'a>) -> rquickjs::Result<()>>;
+
+/// Timers wait at most this long: the longest that browsers and Go's timers share (2^31-1 ms).
+const LONGEST_DELAY_MS: f64 = 2_147_483_647.0;
+
+/// Pending work of one user.
+#[derive(Default)]
+pub struct EventLoop {
+    timers: RefCell<Vec<Timer>>,
+    next_timer: Cell<u32>,
+    futures: RefCell<Vec<Pending>>,
+    settled: RefCell<VecDeque<Settle>>,
+    rejections: RefCell<Vec<(usize, Persistent<Value<'static>>)>>,
+}
+
+struct Timer {
+    id: u32,
+    due: Instant,
+    /// For `setInterval`.
+    every: Option<Duration>,
+    callback: Persistent<Function<'static>>,
+    args: Vec<Persistent<Value<'static>>>,
+}
+
+/// A native future with a waker of its own, so that a wake-up polls only what it is for.
+struct Pending {
+    future: Pin<Box<dyn Future<Output = Settle>>>,
+    woken: Arc<Woken>,
+}
+
+struct Woken {
+    flag: AtomicBool,
+    parent: std::sync::Mutex<Option<Waker>>,
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.flag.store(true, Ordering::Release);
+        let parent = self.parent.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some(parent) = parent {
+            parent.wake();
+        }
+    }
+}
+
+impl Pending {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Settle> {
+        *self.woken.parent.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(cx.waker().clone());
+        if !self.woken.flag.swap(false, Ordering::Acquire) {
+            return Poll::Pending;
+        }
+        let waker = Waker::from(self.woken.clone());
+        self.future.as_mut().poll(&mut Context::from_waker(&waker))
+    }
+}
+
+impl EventLoop {
+    /// See `Vu::promise`.
+    pub(crate) fn promise<'js, T: 'static>(
+        &self,
+        ctx: &Ctx<'js>,
+        future: impl Future<Output = T> + 'static,
+        convert: impl for<'a> FnOnce(&Ctx<'a>, T) -> rquickjs::Result<Value<'a>> + 'static,
+    ) -> rquickjs::Result<Promise<'js>> {
+        let (promise, resolve, reject) = ctx.promise()?;
+        let resolve = Persistent::save(ctx, resolve);
+        let reject = Persistent::save(ctx, reject);
+        let settle_later = async move {
+            let output = future.await;
+            let settle: Settle = Box::new(move |ctx| settle(ctx, convert(ctx, output), resolve, reject));
+            settle
+        };
+        let woken = Arc::new(Woken { flag: AtomicBool::new(true), parent: std::sync::Mutex::new(None) });
+        self.futures.borrow_mut().push(Pending { future: Box::pin(settle_later), woken });
+        Ok(promise)
+    }
+
+    /// Adds a timer and returns its number. `delay_ms` below 0 or not a number counts as 0.
+    pub fn add_timer<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        callback: Function<'js>,
+        args: Vec<Value<'js>>,
+        delay_ms: f64,
+        repeat: bool,
+    ) -> u32 {
+        let delay = Duration::from_secs_f64(delay_ms.max(0.0).min(LONGEST_DELAY_MS) / 1000.0);
+        let id = self.next_timer.get() + 1;
+        self.next_timer.set(id);
+        self.timers.borrow_mut().push(Timer {
+            id,
+            due: Instant::now() + delay,
+            every: repeat.then_some(delay.max(Duration::from_millis(1))),
+            callback: Persistent::save(ctx, callback),
+            args: args.into_iter().map(|arg| Persistent::save(ctx, arg)).collect(),
+        });
+        id
+    }
+
+    /// Removes a timer; unknown numbers are fine.
+    pub fn clear_timer(&self, id: u32) {
+        let removed = {
+            let mut timers = self.timers.borrow_mut();
+            timers.iter().position(|timer| timer.id == id).map(|index| timers.remove(index))
+        };
+        drop(removed);
+    }
+
+    /// Whether a timer or a native future is pending.
+    pub fn is_idle(&self) -> bool {
+        self.timers.borrow().is_empty() && self.futures.borrow().is_empty() && self.settled.borrow().is_empty()
+    }
+
+    /// Turns until nothing is pending. An error is an exception from a timer's callback, or the stop of the user.
+    pub(crate) fn run(&self, ctx: &Ctx<'_>, vu: &Vu) -> rquickjs::Result<()> {
+        loop {
+            self.run_jobs(ctx)?;
+            self.log_rejections(ctx, vu);
+            let settle = self.settled.borrow_mut().pop_front();
+            if let Some(settle) = settle {
+                settle(ctx)?;
+            } else if let Some((callback, args)) = self.take_due_timer(ctx)? {
+                let mut call_args = rquickjs::function::Args::new(ctx.clone(), args.len());
+                call_args.push_args(args)?;
+                callback.call_arg::<()>(call_args)?;
+            } else if self.is_idle() {
+                return Ok(());
+            } else {
+                vu.block_on(ctx, self.next_event())?;
+            }
+        }
+    }
+
+    /// Runs promise jobs until there are none.
+    pub(crate) fn run_jobs(&self, ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+        loop {
+            let mut context = std::ptr::null_mut();
+            // SAFETY: the runtime is live and this is its thread; the out-pointer is a local.
+            let result = unsafe {
+                let runtime = qjs::JS_GetRuntime(ctx.as_raw().as_ptr());
+                qjs::JS_ExecutePendingJob(runtime, &mut context)
+            };
+            match result {
+                0 => return Ok(()),
+                1.. => {}
+                // A job fails only by an error that no script can catch; others have become rejections.
+                _ => return Err(Error::Exception),
+            }
+        }
+    }
+
+    fn take_due_timer<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Option<(Function<'js>, Vec<Value<'js>>)>> {
+        let now = Instant::now();
+        let (callback, args) = {
+            let mut timers = self.timers.borrow_mut();
+            let first = (0..timers.len()).min_by_key(|&index| (timers[index].due, timers[index].id));
+            let Some(index) = first.filter(|&index| timers[index].due <= now) else { return Ok(None) };
+            match timers[index].every {
+                Some(every) => {
+                    timers[index].due = now + every;
+                    (timers[index].callback.clone(), timers[index].args.clone())
+                }
+                None => {
+                    let timer = timers.remove(index);
+                    (timer.callback, timer.args)
+                }
+            }
+        };
+        let args = args.into_iter().map(|arg| arg.restore(ctx)).collect::<rquickjs::Result<_>>()?;
+        Ok(Some((callback.restore(ctx)?, args)))
+    }
+
+    /// Resolves when a timer is due or a native future is ready. Polled on the worker's stack.
+    async fn next_event(&self) {
+        let due = self.timers.borrow().iter().map(|timer| timer.due).min();
+        let mut sleep = due.map(|due| Box::pin(tokio::time::sleep_until(due.into())));
+        poll_fn(|cx| {
+            let mut ready = false;
+            self.futures.borrow_mut().retain_mut(|pending| match pending.poll(cx) {
+                Poll::Pending => true,
+                Poll::Ready(settle) => {
+                    self.settled.borrow_mut().push_back(settle);
+                    ready = true;
+                    false
+                }
+            });
+            if ready {
+                return Poll::Ready(());
+            }
+            match &mut sleep {
+                Some(sleep) => sleep.as_mut().poll(cx),
+                None => Poll::Pending,
+            }
+        })
+        .await;
+    }
+
+    /// Forgets everything pending, for an iteration that was cut short. What promise jobs were queued run out now: natives
+    /// that wait fail at once, since the user has been told to stop.
+    pub(crate) fn clear(&self, ctx: &Ctx<'_>) {
+        const MOST_JOBS: usize = 10_000;
+        for _ in 0..MOST_JOBS {
+            drop(std::mem::take(&mut *self.timers.borrow_mut()));
+            drop(std::mem::take(&mut *self.futures.borrow_mut()));
+            drop(std::mem::take(&mut *self.settled.borrow_mut()));
+            if !ctx.execute_pending_job() {
+                break;
+            }
+        }
+        drop(std::mem::take(&mut *self.rejections.borrow_mut()));
+    }
+
+    pub(crate) fn note_rejection<'js>(&self, ctx: &Ctx<'js>, promise: usize, reason: Value<'js>, is_handled: bool) {
+        let mut rejections = self.rejections.borrow_mut();
+        if is_handled {
+            rejections.retain(|(known, _)| *known != promise);
+        } else {
+            rejections.push((promise, Persistent::save(ctx, reason)));
+        }
+    }
+
+    /// Takes the reason of a promise that the host itself looks after, so that it is not logged as unhandled.
+    pub(crate) fn forget_rejection(&self, promise: usize) {
+        self.rejections.borrow_mut().retain(|(known, _)| *known != promise);
+    }
+
+    fn log_rejections(&self, ctx: &Ctx<'_>, vu: &Vu) {
+        let rejections = std::mem::take(&mut *self.rejections.borrow_mut());
+        for (_, reason) in rejections {
+            let Ok(reason) = reason.restore(ctx) else { continue };
+            let error = exception::describe(&reason, &vu.shared.modules);
+            let message = format!("Uncaught (in promise) {}", error.with_stack());
+            vu.log().log(&Record { level: Level::Error, message: &message, fields: &[] });
+        }
+    }
+}
+
+fn settle<'js>(
+    ctx: &Ctx<'js>,
+    value: rquickjs::Result<Value<'js>>,
+    resolve: Persistent<Function<'static>>,
+    reject: Persistent<Function<'static>>,
+) -> rquickjs::Result<()> {
+    let resolve = resolve.restore(ctx)?;
+    let reject = reject.restore(ctx)?;
+    match value {
+        Ok(value) => resolve.call((value,)),
+        Err(Error::Exception) => {
+            let thrown = ctx.catch();
+            if exception::is_uncatchable(&thrown) {
+                return Err(ctx.throw(thrown));
+            }
+            reject.call((thrown,))
+        }
+        Err(error) => {
+            let message = rquickjs::Exception::from_message(ctx.clone(), &error.to_string())?;
+            reject.call((message,))
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! JavaScript exceptions as `ScriptError`s with places in the source as written, and errors that no script can catch.
+
+use rquickjs::{Ctx, Error, Object, Value, qjs};
+
+use crate::error::{Place, ScriptError, exit_code};
+use crate::loader::ModuleStore;
+
+/// Throws an error that `catch` and `finally` of the script do not see: the way out of a script that was told to stop.
+pub(crate) fn throw_uncatchable(ctx: &Ctx<'_>, message: &str) -> Error {
+    let Ok(error) = rquickjs::Exception::from_message(ctx.clone(), message) else { return Error::Exception };
+    let value = error.into_object().into_value();
+    // SAFETY: a live value of this context, borrowed for the call.
+    unsafe { qjs::JS_SetUncatchableError(ctx.as_raw().as_ptr(), value.as_raw()) };
+    ctx.throw(value)
+}
+
+/// Whether this is an error that no script may catch: the user was told to stop, or the test is to be aborted.
+pub fn is_uncatchable(value: &Value<'_>) -> bool {
+    // SAFETY: a live value, only looked at.
+    unsafe { qjs::JS_IsUncatchableError(value.as_raw()) }
+}
+
+/// What the current exception means for whoever runs the script.
+pub(crate) enum Caught {
+    /// The script threw.
+    Thrown(ScriptError),
+    /// The user was told to stop.
+    Stopped,
+}
+
+/// Takes the current exception, for an `Err` that a call into JavaScript returned.
+pub(crate) fn take(ctx: &Ctx<'_>, error: Error, modules: &ModuleStore) -> Caught {
+    if !error.is_exception() {
+        return Caught::Thrown(ScriptError::new(error.to_string(), exit_code::SCRIPT_EXCEPTION));
+    }
+    let value = ctx.catch();
+    if is_uncatchable(&value) { Caught::Stopped } else { Caught::Thrown(describe(&value, modules)) }
+}
+
+/// An exception value as an error with message, place and stack.
+pub fn describe(value: &Value<'_>, modules: &ModuleStore) -> ScriptError {
+    let Some(object) = value.as_object().filter(|object| object.is_error()) else {
+        return ScriptError::new(text_of(value), exit_code::SCRIPT_EXCEPTION);
+    };
+    let raw_stack = object.get::<_, String>("stack").unwrap_or_default();
+    let frames: Vec<Frame> = raw_stack.lines().filter_map(Frame::parse).map(|frame| frame.mapped(modules)).collect();
+    let place = place_of_syntax_error(object, modules).or_else(|| frames.iter().find_map(|frame| frame.place(modules)));
+    let stack = frames.iter().map(|frame| format!("\tat {frame}\n")).collect();
+    ScriptError { message: text_of(value), place, stack, exit_code: exit_code::SCRIPT_EXCEPTION }
+}
+
+/// What `String(value)` gives, without running more of the script than needed.
+fn text_of(value: &Value<'_>) -> String {
+    let ctx = value.ctx();
+    match value.get::<rquickjs::Coerced<String>>() {
+        Ok(text) => text.0,
+        Err(_) => {
+            ctx.catch();
+            String::from("an exception that cannot be turned into a string")
+        }
+    }
+}
+
+/// QuickJS puts the place of a syntax error into its stack alone; it has no frame of a running function.
+fn place_of_syntax_error(_object: &Object<'_>, _modules: &ModuleStore) -> Option<Place> {
+    None
+}
+
+/// One line of a call stack.
+#[derive(Debug, PartialEq, Eq)]
+struct Frame {
+    function: String,
+    /// File, line and column; `None` for native functions.
+    at: Option<(String, u32, u32)>,
+}
+
+impl Frame {
+    /// Reads `    at name (file:line:col)`, `    at file:line:col`, `    at name (native)`.
+    fn parse(line: &str) -> Option<Frame> {
+        let rest = line.trim_start().strip_prefix("at ")?;
+        let (function, position) = match rest.rsplit_once(" (") {
+            Some((function, position)) => (function, position.strip_suffix(')')?),
+            None => ("", rest),
+        };
+        Some(Frame { function: function.to_string(), at: Frame::position(position) })
+    }
+
+    fn position(text: &str) -> Option<(String, u32, u32)> {
+        let (rest, column) = text.rsplit_once(':')?;
+        let (file, line) = rest.rsplit_once(':')?;
+        Some((file.to_string(), line.parse().ok()?, column.parse().ok()?))
+    }
+
+    fn mapped(mut self, modules: &ModuleStore) -> Frame {
+        if let Some((file, line, column)) = &mut self.at {
+            (*line, *column) = modules.original_position(file, *line, *column);
+        }
+        self
+    }
+
+    fn place(&self, modules: &ModuleStore) -> Option<Place> {
+        let (file, line, column) = self.at.clone()?;
+        let source_line = modules.source_line(&file, line).unwrap_or_default();
+        Some(Place { file, line, column, source_line })
+    }
+}
+
+impl std::fmt::Display for Frame {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = if self.function.is_empty() { "<anonymous>" } else { &self.function };
+        match &self.at {
+            Some((file, line, column)) => write!(f, "{name} ({file}:{line}:{column})"),
+            None => write!(f, "{name} (native)"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_lines_of_a_stack() {
+        let frame = |function: &str, at: Option<(&str, u32, u32)>| Frame {
+            function: function.into(),
+            at: at.map(|(file, line, column)| (file.to_string(), line, column)),
+        };
+        assert_eq!(Frame::parse("    at foo (file:///a b.js:3:14)"), Some(frame("foo", Some(("file:///a b.js", 3, 14)))));
+        assert_eq!(Frame::parse("    at file:///a.js:1:2"), Some(frame("", Some(("file:///a.js", 1, 2)))));
+        assert_eq!(Frame::parse("    at parse (native)"), Some(frame("parse", None)));
+        assert_eq!(Frame::parse("Error: at home"), None);
+    }
+}

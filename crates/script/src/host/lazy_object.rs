@@ -1,0 +1,414 @@
+//! Objects whose properties become JavaScript values only when the script reads them.
+//!
+//! A response has some twenty properties and a script reads two of them. The fields of a `LazyObject` are own properties in a
+//! fixed order: `Object.keys`, spread, `JSON.stringify`, `in`, assignment and `delete` behave as on an ordinary object. A
+//! value is made at its first read and kept. Adding or deleting a property first turns all fields into ordinary properties, so
+//! that their order stays that of an ordinary object.
+
+use std::any::{Any, TypeId};
+use std::cell::{Cell, RefCell};
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+use rquickjs::{Ctx, Error, Object, Value, qjs};
+
+use crate::vu::Vu;
+
+/// Data whose fields a script may read as properties.
+pub trait LazyFields: 'static {
+    /// Property names, in order.
+    const FIELDS: &'static [&'static str];
+
+    /// The value of `FIELDS[index]`. Called at most once for each, unless it fails.
+    fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> rquickjs::Result<Value<'js>>;
+}
+
+/// Makes objects from `LazyFields`.
+pub struct LazyObject;
+
+impl LazyObject {
+    /// A new object with these fields. `prototype: None` means `Object.prototype`.
+    pub fn create<'js, T: LazyFields>(
+        ctx: &Ctx<'js>,
+        fields: Rc<T>,
+        prototype: Option<&Object<'js>>,
+    ) -> rquickjs::Result<Object<'js>> {
+        let vu = Vu::of(ctx);
+        let class = register_class(ctx, &vu)?;
+        let atoms = FieldAtoms::of::<T>(ctx, &vu);
+        let slots = vec![Slot::EMPTY; T::FIELDS.len()].into_boxed_slice();
+        let cell = Box::new(LazyCell { atoms, fields, slots: RefCell::new(slots), expanded: Cell::new(false) });
+        // SAFETY: the class is registered in this runtime; the opaque pointer is taken back by `on_finalize`.
+        unsafe {
+            let context = ctx.as_raw().as_ptr();
+            let object = match prototype {
+                Some(prototype) => qjs::JS_NewObjectProtoClass(context, prototype.as_raw(), class),
+                None => qjs::JS_NewObjectClass(context, class),
+            };
+            if qjs::JS_IsException(object) {
+                return Err(Error::Exception);
+            }
+            qjs::JS_SetOpaque(object, Box::into_raw(cell).cast());
+            Value::from_raw(ctx.clone(), object).into_object().ok_or(Error::Unknown)
+        }
+    }
+
+    /// The data behind an object, when it was made from a `T`.
+    pub fn data<T: LazyFields>(value: &Value<'_>) -> Option<Rc<T>> {
+        let vu = Vu::of(value.ctx());
+        // SAFETY: objects of our class carry a `LazyCell` from their making to their end, and `value` keeps this one alive.
+        let cell = unsafe {
+            let cell = qjs::JS_GetOpaque(value.as_raw(), vu.runtime.lazy_class.get()).cast::<LazyCell>();
+            cell.as_ref()?
+        };
+        cell.fields.clone().as_any().downcast::<T>().ok()
+    }
+}
+
+/// `LazyFields` as a trait object.
+trait Fields {
+    fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> rquickjs::Result<Value<'js>>;
+    fn as_any(self: Rc<Self>) -> Rc<dyn Any>;
+}
+
+impl<T: LazyFields> Fields for T {
+    fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> rquickjs::Result<Value<'js>> {
+        LazyFields::field(self, ctx, index)
+    }
+
+    fn as_any(self: Rc<Self>) -> Rc<dyn Any> {
+        self
+    }
+}
+
+/// Field names of one type as atoms of one runtime: comparing numbers finds a field.
+pub(crate) struct FieldAtoms {
+    of: TypeId,
+    atoms: Box<[qjs::JSAtom]>,
+    runtime: NonNull<qjs::JSRuntime>,
+}
+
+impl FieldAtoms {
+    fn of<T: LazyFields>(ctx: &Ctx<'_>, vu: &Vu) -> Rc<FieldAtoms> {
+        let id = TypeId::of::<T>();
+        if let Some(known) = vu.runtime.lazy_fields.borrow().iter().find(|known| known.of == id) {
+            return known.clone();
+        }
+        // SAFETY: the context is live; each atom is given back by `drop`.
+        let made = unsafe {
+            let context = ctx.as_raw().as_ptr();
+            let atom = |name: &&str| qjs::JS_NewAtomLen(context, name.as_ptr().cast(), name.len() as _);
+            let runtime = NonNull::new(qjs::JS_GetRuntime(context)).expect("a live context has a runtime");
+            Rc::new(FieldAtoms { of: id, atoms: T::FIELDS.iter().map(atom).collect(), runtime })
+        };
+        vu.runtime.lazy_fields.borrow_mut().push(made.clone());
+        made
+    }
+
+    fn index(&self, atom: qjs::JSAtom) -> Option<usize> {
+        self.atoms.iter().position(|&known| known == atom)
+    }
+}
+
+impl Drop for FieldAtoms {
+    fn drop(&mut self) {
+        for &atom in &self.atoms {
+            // SAFETY: the last owners are the user's state, cleared before the runtime goes, and objects that the runtime itself
+            // finalizes while it still has its atoms.
+            unsafe { qjs::JS_FreeAtomRT(self.runtime.as_ptr(), atom) };
+        }
+    }
+}
+
+/// A field's value and what may be done with the property.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// `JS_UNINITIALIZED` until it is made.
+    value: qjs::JSValue,
+    flags: u32,
+}
+
+impl Slot {
+    const EMPTY: Slot = Slot { value: qjs::JS_UNINITIALIZED, flags: qjs::JS_PROP_C_W_E };
+
+    fn is_made(&self) -> bool {
+        // SAFETY: only the tag is looked at.
+        unsafe { qjs::JS_VALUE_GET_TAG(self.value) != qjs::JS_TAG_UNINITIALIZED }
+    }
+}
+
+struct LazyCell {
+    atoms: Rc<FieldAtoms>,
+    fields: Rc<dyn Fields>,
+    slots: RefCell<Box<[Slot]>>,
+    /// All fields have become ordinary properties; the slots are empty.
+    expanded: Cell<bool>,
+}
+
+impl LazyCell {
+    /// The cell of an object of our class.
+    ///
+    /// # Safety
+    /// `object` must be one, and alive as long as the result is used.
+    unsafe fn of<'a>(object: qjs::JSValue) -> Option<&'a LazyCell> {
+        let mut class = qjs::JS_INVALID_CLASS_ID;
+        // SAFETY: by the contract; QuickJS calls the exotic methods with objects of our class alone.
+        unsafe { qjs::JS_GetAnyOpaque(object, &mut class).cast::<LazyCell>().as_ref() }
+    }
+
+    /// The value of a field, owned by the slot.
+    fn value(&self, ctx: &Ctx<'_>, index: usize) -> rquickjs::Result<qjs::JSValue> {
+        let slot = self.slots.borrow()[index];
+        if slot.is_made() {
+            return Ok(slot.value);
+        }
+        let made = self.fields.field(ctx, index)?;
+        // SAFETY: one count is made for the slot; `made` gives back its own.
+        let value = unsafe { qjs::JS_DupValue(ctx.as_raw().as_ptr(), made.as_raw()) };
+        let mut slots = self.slots.borrow_mut();
+        if slots[index].is_made() {
+            // Making it ran code that read it, too: the first one made stays.
+            // SAFETY: gives back the count made above.
+            unsafe { qjs::JS_FreeValue(ctx.as_raw().as_ptr(), value) };
+        } else {
+            slots[index].value = value;
+        }
+        Ok(slots[index].value)
+    }
+
+    /// Turns all fields into ordinary properties, in order.
+    fn expand(&self, ctx: &Ctx<'_>, object: qjs::JSValue) -> rquickjs::Result<()> {
+        for index in 0..self.atoms.atoms.len() {
+            self.value(ctx, index)?;
+        }
+        self.expanded.set(true);
+        let slots: Vec<Slot> = self.slots.borrow_mut().iter_mut().map(|slot| std::mem::replace(slot, Slot::EMPTY)).collect();
+        for (slot, &atom) in slots.iter().zip(&self.atoms.atoms) {
+            let all_given = qjs::JS_PROP_HAS_VALUE
+                | qjs::JS_PROP_HAS_CONFIGURABLE
+                | qjs::JS_PROP_HAS_WRITABLE
+                | qjs::JS_PROP_HAS_ENUMERABLE;
+            let flags = slot.flags | all_given | qjs::JS_PROP_NO_EXOTIC | qjs::JS_PROP_THROW;
+            // SAFETY: object, atom and value are live; the slot's count is given back after the property made its own.
+            let result = unsafe {
+                let context = ctx.as_raw().as_ptr();
+                let none = qjs::JS_UNDEFINED;
+                let result = qjs::JS_DefineProperty(context, object, atom, slot.value, none, none, flags as _);
+                qjs::JS_FreeValue(context, slot.value);
+                result
+            };
+            if result < 0 {
+                return Err(Error::Exception);
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies a data descriptor to a field that is still a slot; `None` when only an ordinary property can do it.
+    fn define(&self, ctx: &Ctx<'_>, index: usize, value: qjs::JSValue, flags: u32) -> Option<bool> {
+        let has_accessor = flags & (qjs::JS_PROP_HAS_GET | qjs::JS_PROP_HAS_SET) != 0;
+        let current = self.slots.borrow()[index].flags;
+        if has_accessor || current != qjs::JS_PROP_C_W_E && flags & qjs::JS_PROP_HAS_VALUE != 0 {
+            return None;
+        }
+        if flags & qjs::JS_PROP_HAS_VALUE != 0 {
+            // SAFETY: one count for the slot; the old value's is given back after the borrow has ended, for freeing it may run
+            // finalizers.
+            unsafe {
+                let context = ctx.as_raw().as_ptr();
+                let value = qjs::JS_DupValue(context, value);
+                let old = std::mem::replace(&mut self.slots.borrow_mut()[index].value, value);
+                qjs::JS_FreeValue(context, old);
+            }
+        }
+        let given = (flags >> qjs::JS_PROP_HAS_SHIFT) & qjs::JS_PROP_C_W_E;
+        if current & qjs::JS_PROP_CONFIGURABLE == 0 && (current ^ flags) & given != 0 {
+            return None;
+        }
+        self.slots.borrow_mut()[index].flags = (current & !given) | (flags & given);
+        Some(true)
+    }
+}
+
+fn register_class(ctx: &Ctx<'_>, vu: &Vu) -> rquickjs::Result<qjs::JSClassID> {
+    let known = vu.runtime.lazy_class.get();
+    if known != qjs::JS_INVALID_CLASS_ID {
+        return Ok(known);
+    }
+    let definition = qjs::JSClassDef {
+        class_name: c"Object".as_ptr(),
+        finalizer: Some(on_finalize),
+        gc_mark: Some(on_mark),
+        call: None,
+        exotic: (&raw const EXOTIC.0).cast_mut(),
+    };
+    let mut class = qjs::JS_INVALID_CLASS_ID;
+    // SAFETY: the runtime is live; QuickJS copies the definition and only reads the static table of methods.
+    unsafe {
+        let context = ctx.as_raw().as_ptr();
+        let runtime = qjs::JS_GetRuntime(context);
+        qjs::JS_NewClassID(runtime, &mut class);
+        if qjs::JS_NewClass(runtime, class, &definition) < 0 {
+            return Err(Error::Exception);
+        }
+        let prototype = Object::new(ctx.clone())?.get_prototype().ok_or(Error::Unknown)?;
+        qjs::JS_SetClassProto(context, class, qjs::JS_DupValue(context, prototype.as_raw()));
+    }
+    vu.runtime.lazy_class.set(class);
+    Ok(class)
+}
+
+struct Methods(qjs::JSClassExoticMethods);
+// SAFETY: a table of function pointers that nobody writes.
+unsafe impl Sync for Methods {}
+
+static EXOTIC: Methods = Methods(qjs::JSClassExoticMethods {
+    get_own_property: Some(on_get_own),
+    get_own_property_names: Some(on_names),
+    delete_property: Some(on_delete),
+    define_own_property: Some(on_define),
+    has_property: None,
+    get_property: None,
+    set_property: None,
+});
+
+unsafe extern "C" fn on_finalize(runtime: *mut qjs::JSRuntime, object: qjs::JSValue) {
+    let mut class = qjs::JS_INVALID_CLASS_ID;
+    // SAFETY: QuickJS finalizes each object once; the pointer comes from `Box::into_raw` in `create`.
+    unsafe {
+        let cell = qjs::JS_GetAnyOpaque(object, &mut class).cast::<LazyCell>();
+        if cell.is_null() {
+            return;
+        }
+        let cell = Box::from_raw(cell);
+        for slot in cell.slots.borrow().iter() {
+            qjs::JS_FreeValueRT(runtime, slot.value);
+        }
+    }
+}
+
+unsafe extern "C" fn on_mark(runtime: *mut qjs::JSRuntime, object: qjs::JSValue, mark: qjs::JS_MarkFunc) {
+    // SAFETY: the collector calls this with live objects of our class, and no slots are borrowed while it runs: making a field
+    // happens outside of any borrow.
+    unsafe {
+        let Some(cell) = LazyCell::of(object) else { return };
+        if let Ok(slots) = cell.slots.try_borrow() {
+            for slot in slots.iter() {
+                qjs::JS_MarkValue(runtime, slot.value, mark);
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn on_get_own(
+    context: *mut qjs::JSContext,
+    descriptor: *mut qjs::JSPropertyDescriptor,
+    object: qjs::JSValue,
+    property: qjs::JSAtom,
+) -> qjs::c_int {
+    // SAFETY: QuickJS calls this with a live object of our class; `descriptor` is null or writable.
+    unsafe {
+        let Some(cell) = LazyCell::of(object) else { return 0 };
+        if cell.expanded.get() {
+            return 0;
+        }
+        let Some(index) = cell.atoms.index(property) else { return 0 };
+        let Some(descriptor) = descriptor.as_mut() else { return 1 };
+        let Some(raw) = NonNull::new(context) else { return -1 };
+        let ctx = Ctx::from_raw(raw);
+        match cell.value(&ctx, index) {
+            Ok(value) => {
+                descriptor.flags = cell.slots.borrow()[index].flags as _;
+                descriptor.value = qjs::JS_DupValue(context, value);
+                descriptor.getter = qjs::JS_UNDEFINED;
+                descriptor.setter = qjs::JS_UNDEFINED;
+                1
+            }
+            Err(error) => fail(&ctx, error),
+        }
+    }
+}
+
+unsafe extern "C" fn on_names(
+    context: *mut qjs::JSContext,
+    table: *mut *mut qjs::JSPropertyEnum,
+    length: *mut u32,
+    object: qjs::JSValue,
+) -> qjs::c_int {
+    // SAFETY: QuickJS calls this with a live object of our class and two places to write to; it frees the table with `js_free`
+    // and gives back each atom.
+    unsafe {
+        *table = std::ptr::null_mut();
+        *length = 0;
+        let Some(cell) = LazyCell::of(object) else { return 0 };
+        if cell.expanded.get() {
+            return 0;
+        }
+        let atoms = &cell.atoms.atoms;
+        let bytes = std::mem::size_of::<qjs::JSPropertyEnum>() * atoms.len();
+        let entries = qjs::js_malloc(context, bytes.max(1) as _).cast::<qjs::JSPropertyEnum>();
+        if entries.is_null() {
+            return -1;
+        }
+        for (index, &atom) in atoms.iter().enumerate() {
+            let entry = qjs::JSPropertyEnum { is_enumerable: true, atom: qjs::JS_DupAtom(context, atom) };
+            entries.add(index).write(entry);
+        }
+        *table = entries;
+        *length = atoms.len() as u32;
+        0
+    }
+}
+
+unsafe extern "C" fn on_delete(context: *mut qjs::JSContext, object: qjs::JSValue, property: qjs::JSAtom) -> qjs::c_int {
+    // SAFETY: QuickJS calls this with a live object of our class.
+    unsafe {
+        let Some(cell) = LazyCell::of(object) else { return 1 };
+        if cell.expanded.get() || cell.atoms.index(property).is_none() {
+            return 1;
+        }
+        let Some(raw) = NonNull::new(context) else { return -1 };
+        let ctx = Ctx::from_raw(raw);
+        match cell.expand(&ctx, object) {
+            Ok(()) => qjs::JS_DeleteProperty(context, object, property, 0),
+            Err(error) => fail(&ctx, error),
+        }
+    }
+}
+
+unsafe extern "C" fn on_define(
+    context: *mut qjs::JSContext,
+    object: qjs::JSValue,
+    property: qjs::JSAtom,
+    value: qjs::JSValue,
+    getter: qjs::JSValue,
+    setter: qjs::JSValue,
+    flags: qjs::c_int,
+) -> qjs::c_int {
+    // SAFETY: QuickJS calls this with a live object of our class and live values.
+    unsafe {
+        let Some(cell) = LazyCell::of(object) else { return -1 };
+        let Some(raw) = NonNull::new(context) else { return -1 };
+        let ctx = Ctx::from_raw(raw);
+        if !cell.expanded.get() {
+            if let Some(index) = cell.atoms.index(property)
+                && let Some(done) = cell.define(&ctx, index, value, flags as u32)
+            {
+                return done.into();
+            }
+            if let Err(error) = cell.expand(&ctx, object) {
+                return fail(&ctx, error);
+            }
+        }
+        let flags = flags | qjs::JS_PROP_NO_EXOTIC as qjs::c_int;
+        qjs::JS_DefineProperty(context, object, property, value, getter, setter, flags)
+    }
+}
+
+/// Leaves an exception behind and says so.
+fn fail(ctx: &Ctx<'_>, error: Error) -> qjs::c_int {
+    if !error.is_exception() {
+        rquickjs::Exception::throw_message(ctx, &error.to_string());
+    }
+    -1
+}

@@ -1,0 +1,136 @@
+//! The QuickJS runtime of one virtual user: what it contains, its limits, and how native code finds its user.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use rquickjs::context::intrinsic;
+use rquickjs::{Context, Ctx, Object, Persistent, Runtime, qjs};
+
+use super::coroutine::STACK_BYTES;
+use crate::vu::Vu;
+
+/// What is left of a coroutine's stack for native functions when JavaScript has used up its part: sending a request, TLS
+/// and the regular expression engine included.
+const NATIVE_STACK_BYTES: usize = 192 * 1024;
+
+/// JavaScript memory of one user, when the options name no other: high enough for scripts that read large responses.
+pub(crate) const DEFAULT_MEMORY_LIMIT: usize = 1 << 30;
+
+/// Collections of reference cycles begin when this much has been allocated since the last one. Most garbage of a load script
+/// is freed by reference counting at once, so collecting seldom costs little memory.
+const GC_THRESHOLD: usize = 1 << 20;
+
+/// What the host keeps for a user beside the runtime itself.
+#[derive(Default)]
+pub(crate) struct RuntimeState {
+    random: RefCell<Option<fastrand::Rng>>,
+    /// Module objects made so far, by import path.
+    pub builtins: RefCell<Vec<(&'static str, Persistent<Object<'static>>)>>,
+    /// What CommonJS modules, and ES modules that were required, export.
+    pub exports: RefCell<Vec<(String, Persistent<rquickjs::Value<'static>>)>>,
+    /// The last error of the module loader, whose exception may be on its way through the script.
+    pub load_error: RefCell<Option<crate::error::ScriptError>>,
+    /// Class of lazy objects; 0: not registered yet.
+    pub lazy_class: Cell<qjs::JSClassID>,
+    /// Field names of lazy objects as atoms, by type.
+    pub lazy_fields: RefCell<Vec<Rc<super::lazy_object::FieldAtoms>>>,
+}
+
+impl RuntimeState {
+    /// Next number of the sequence begun with `seed_random`.
+    pub fn random(&self) -> Option<f64> {
+        self.random.borrow_mut().as_mut().map(fastrand::Rng::f64)
+    }
+
+    /// Lets go of JavaScript values before the runtime goes.
+    pub fn clear(&self) {
+        drop(std::mem::take(&mut *self.builtins.borrow_mut()));
+        drop(std::mem::take(&mut *self.exports.borrow_mut()));
+        drop(std::mem::take(&mut *self.lazy_fields.borrow_mut()));
+    }
+
+    pub fn seed_random(&self, seed: u64) {
+        *self.random.borrow_mut() = Some(fastrand::Rng::with_seed(seed));
+    }
+}
+
+/// A runtime on the current stack, which has to be the user's coroutine: QuickJS measures its stack limit from here.
+pub(crate) fn create(memory_limit: usize) -> rquickjs::Result<(Runtime, Context)> {
+    let runtime = Runtime::new()?;
+    runtime.set_memory_limit(memory_limit);
+    runtime.set_max_stack_size(STACK_BYTES - NATIVE_STACK_BYTES);
+    runtime.set_gc_threshold(GC_THRESHOLD);
+    type Basics = (intrinsic::Date, intrinsic::Eval, intrinsic::RegExpCompiler, intrinsic::RegExp, intrinsic::Json);
+    type Collections = (intrinsic::Proxy, intrinsic::MapSet, intrinsic::TypedArrays, intrinsic::Promise);
+    let context = Context::custom::<(Basics, Collections)>(&runtime)?;
+    // SAFETY: the context was just made and is used by this thread alone. rquickjs has no name for this intrinsic.
+    unsafe { qjs::JS_AddIntrinsicBigInt(context.as_raw().as_ptr()) };
+    Ok((runtime, context))
+}
+
+/// Makes the user findable from the context and lets it be interrupted. Undone by `detach`, which must be called before the
+/// runtime goes.
+pub(crate) fn attach(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
+    let raw = Rc::into_raw(vu.clone());
+    // SAFETY: context and runtime are live; `raw` stays valid until `detach` takes it back.
+    unsafe {
+        let context = ctx.as_raw().as_ptr();
+        let runtime = qjs::JS_GetRuntime(context);
+        qjs::JS_SetContextOpaque(context, raw.cast_mut().cast());
+        qjs::JS_SetInterruptHandler(runtime, Some(on_interrupt), raw.cast_mut().cast());
+        qjs::JS_SetHostPromiseRejectionTracker(runtime, Some(on_rejection), raw.cast_mut().cast());
+    }
+}
+
+/// Takes back what `attach` gave.
+pub(crate) fn detach(ctx: &Ctx<'_>) {
+    // SAFETY: `attach` stored the pointer from `Rc::into_raw`; nothing reads it after this.
+    unsafe {
+        let context = ctx.as_raw().as_ptr();
+        let runtime = qjs::JS_GetRuntime(context);
+        qjs::JS_SetInterruptHandler(runtime, None, std::ptr::null_mut());
+        qjs::JS_SetHostPromiseRejectionTracker(runtime, None, std::ptr::null_mut());
+        let raw = qjs::JS_GetContextOpaque(context).cast::<Vu>().cast_const();
+        qjs::JS_SetContextOpaque(context, std::ptr::null_mut());
+        if !raw.is_null() {
+            drop(Rc::from_raw(raw));
+        }
+    }
+}
+
+/// The user of this context.
+pub(crate) fn user_of(ctx: &Ctx<'_>) -> Rc<Vu> {
+    // SAFETY: `attach` stored a pointer from `Rc::into_raw`, and the count it holds is given back only by `detach`.
+    unsafe {
+        let raw = qjs::JS_GetContextOpaque(ctx.as_raw().as_ptr()).cast::<Vu>().cast_const();
+        assert!(!raw.is_null(), "native code ran in a context without a user: this is a bug");
+        Rc::increment_strong_count(raw);
+        Rc::from_raw(raw)
+    }
+}
+
+/// QuickJS calls this every 10,000 calls and loop turns, inside regular expressions too. Suspending here is what lets the
+/// other users of the worker go on; returning 1 ends the script with an error it cannot catch.
+unsafe extern "C" fn on_interrupt(_runtime: *mut qjs::JSRuntime, opaque: *mut qjs::c_void) -> qjs::c_int {
+    // SAFETY: `opaque` is the pointer that `attach` gave; `detach` removes this handler before it becomes invalid.
+    let vu = unsafe { &*opaque.cast::<Vu>() };
+    vu.switch.tick().into()
+}
+
+unsafe extern "C" fn on_rejection(
+    context: *mut qjs::JSContext,
+    promise: qjs::JSValue,
+    reason: qjs::JSValue,
+    is_handled: bool,
+    opaque: *mut qjs::c_void,
+) {
+    let Some(context) = std::ptr::NonNull::new(context) else { return };
+    // SAFETY: as in `on_interrupt`; the values are borrowed from the caller, so each is duplicated before it is owned here.
+    unsafe {
+        let vu = &*opaque.cast::<Vu>();
+        let ctx = Ctx::from_raw(context);
+        let reason = rquickjs::Value::from_raw(ctx.clone(), qjs::JS_DupValue(context.as_ptr(), reason));
+        let promise = qjs::JS_VALUE_GET_PTR(promise) as usize;
+        vu.events.note_rejection(&ctx, promise, reason, is_handled);
+    }
+}

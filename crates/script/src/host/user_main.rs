@@ -1,0 +1,287 @@
+//! What runs on the coroutine of one virtual user: init code, then one job after the other until it is told to quit.
+//!
+//! The context is entered once and left at the end, so values of the script live on this stack between iterations.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use engine::{Iteration, IterationEnd};
+use rquickjs::{Ctx, Error, Function, Object, Promise, Value, qjs};
+
+use super::exception::Caught;
+use super::{globals, linker, runtime};
+use crate::error::{ScriptError, exit_code};
+use crate::log::{Level, Record};
+use crate::vu::{Phase, Vu};
+
+/// What a user is asked to do.
+pub(crate) enum Job {
+    /// Run the init code. The first job, and only the first.
+    Init,
+    /// Run one iteration.
+    Iterate(Iteration),
+    /// Call an exported function once, with an argument in JSON.
+    Call { phase: Phase, function: String, argument: Option<Arc<str>> },
+}
+
+/// How a job ended.
+pub(crate) enum JobEnd {
+    /// Init code.
+    Ready(Result<Exported, ScriptError>),
+    /// An iteration.
+    Iteration(IterationEnd),
+    /// A call; what it returned.
+    Called(Result<Returned, CallError>),
+}
+
+/// What init code exports.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Exported {
+    /// Names of exported functions.
+    pub functions: Vec<String>,
+    /// `options` as JSON; `None` when there is no such export.
+    pub options: Option<String>,
+}
+
+/// What a called function returned.
+#[derive(Clone, Debug)]
+pub(crate) enum Returned {
+    /// A value as JSON; `None` is `undefined`.
+    Json(Option<String>),
+    /// The properties of an object: text or bytes.
+    Files(Vec<(String, Vec<u8>)>),
+}
+
+/// Why a call gave nothing.
+#[derive(Clone, Debug)]
+pub(crate) enum CallError {
+    /// The script threw.
+    Threw(ScriptError),
+    /// It was told to stop.
+    Stopped,
+    /// It ended the test.
+    AbortTest(String),
+}
+
+/// The main function of the coroutine.
+pub(crate) fn run(vu: Rc<Vu>) {
+    let created = runtime::create(vu.options().memory_limit());
+    let (runtime, context) = match created {
+        Ok(pair) => pair,
+        Err(error) => {
+            let error = ScriptError::new(format!("no memory for a virtual user: {error}"), exit_code::SCRIPT_EXCEPTION);
+            vu.switch.next_job(JobEnd::Ready(Err(error)));
+            return;
+        }
+    };
+    context.with(|ctx| {
+        runtime::attach(&ctx, &vu);
+        serve(&ctx, &vu);
+        vu.events.clear(&ctx);
+        vu.clear_local();
+        vu.runtime.clear();
+        runtime::detach(&ctx);
+    });
+    drop(context);
+    drop(runtime);
+}
+
+fn serve(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
+    let outcome = init(ctx, vu);
+    let mut user = match outcome {
+        Ok(exports) => User { exports, exec: None, data: None },
+        Err(error) => {
+            let error = failure(ctx, vu, error);
+            vu.switch.next_job(JobEnd::Ready(Err(error)));
+            return;
+        }
+    };
+    let mut end = JobEnd::Ready(user.exported(ctx, vu));
+    while let Some(job) = vu.switch.next_job(end) {
+        end = match job {
+            Job::Iterate(iteration) => JobEnd::Iteration(user.iterate(ctx, vu, iteration)),
+            Job::Call { phase, function, argument } => {
+                JobEnd::Called(user.call(ctx, vu, phase, &function, argument.as_deref()))
+            }
+            Job::Init => JobEnd::Ready(user.exported(ctx, vu)),
+        };
+    }
+}
+
+fn init<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Object<'js>> {
+    vu.set_phase(Phase::Init);
+    linker::install(ctx);
+    globals::install(ctx, vu)?;
+    linker::run_entry(ctx, vu, &vu.shared.entry)
+}
+
+fn failure(ctx: &Ctx<'_>, vu: &Vu, error: Error) -> ScriptError {
+    match linker::take_error(ctx, vu, error) {
+        Caught::Thrown(error) => error,
+        Caught::Stopped => match vu.take_abort() {
+            Some(message) => ScriptError::new(message, exit_code::SCRIPT_ABORTED),
+            None => ScriptError::new("the init code was interrupted", exit_code::GENERIC_TIMEOUT),
+        },
+    }
+}
+
+/// What a user keeps between two jobs.
+struct User<'js> {
+    exports: Object<'js>,
+    /// The function of the last scenario, by the scenario's address.
+    exec: Option<(usize, Function<'js>)>,
+    /// What `setup()` returned, parsed once for this user.
+    data: Option<Value<'js>>,
+}
+
+impl<'js> User<'js> {
+    fn exported(&self, ctx: &Ctx<'js>, vu: &Vu) -> Result<Exported, ScriptError> {
+        self.read_exports(ctx).map_err(|error| failure(ctx, vu, error))
+    }
+
+    fn read_exports(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Exported> {
+        let mut exported = Exported::default();
+        for key in self.exports.keys::<String>() {
+            let key = key?;
+            let value: Value<'js> = self.exports.get(key.as_str())?;
+            if key == "options" && !value.is_undefined() {
+                exported.options = ctx.json_stringify(value)?.map(|text| text.to_string()).transpose()?;
+            } else if value.is_function() {
+                exported.functions.push(key);
+            }
+        }
+        Ok(exported)
+    }
+
+    fn iterate(&mut self, ctx: &Ctx<'js>, vu: &Rc<Vu>, iteration: Iteration) -> IterationEnd {
+        vu.begin_iteration(iteration);
+        globals::begin_iteration(ctx, vu);
+        let outcome = self.run_iteration(ctx, vu);
+        let end = match outcome {
+            Ok(()) => IterationEnd::Completed,
+            Err(error) => self.judge(ctx, vu, error),
+        };
+        vu.end_iteration();
+        end
+    }
+
+    fn judge(&self, ctx: &Ctx<'js>, vu: &Vu, error: Error) -> IterationEnd {
+        let caught = linker::take_error(ctx, vu, error);
+        vu.events.clear(ctx);
+        match caught {
+            Caught::Thrown(error) => {
+                log_exception(vu, &error);
+                IterationEnd::Completed
+            }
+            Caught::Stopped => vu.take_abort().map_or(IterationEnd::Interrupted, IterationEnd::AbortTest),
+        }
+    }
+
+    fn run_iteration(&mut self, ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
+        let function = self.exec_function(ctx, vu)?;
+        let data = self.setup_data(ctx, vu)?;
+        let result: Value<'js> = function.call((data,))?;
+        vu.events.run(ctx, vu)?;
+        settled(vu, result).map(drop)
+    }
+
+    fn exec_function(&mut self, ctx: &Ctx<'js>, vu: &Vu) -> rquickjs::Result<Function<'js>> {
+        let iteration = vu.iteration().expect("an iteration is running");
+        let scenario = Rc::as_ptr(&iteration.scenario) as usize;
+        if let Some((known, function)) = &self.exec
+            && *known == scenario
+        {
+            return Ok(function.clone());
+        }
+        let name = iteration.scenario.exec.as_str();
+        let function: Value<'js> = self.exports.get(name)?;
+        let function = function.into_function().ok_or_else(|| {
+            let message = format!("function '{name}' not found in exports");
+            rquickjs::Exception::throw_message(ctx, &message)
+        })?;
+        self.exec = Some((scenario, function.clone()));
+        Ok(function)
+    }
+
+    fn setup_data(&mut self, ctx: &Ctx<'js>, vu: &Vu) -> rquickjs::Result<Value<'js>> {
+        if let Some(data) = &self.data {
+            return Ok(data.clone());
+        }
+        let data = parse_argument(ctx, vu.shared.setup_data().as_deref())?;
+        self.data = Some(data.clone());
+        Ok(data)
+    }
+
+    fn call(
+        &self,
+        ctx: &Ctx<'js>,
+        vu: &Rc<Vu>,
+        phase: Phase,
+        function: &str,
+        argument: Option<&str>,
+    ) -> Result<Returned, CallError> {
+        vu.set_phase(phase);
+        if let Some(group) = match phase {
+            Phase::Setup => Some("::setup"),
+            Phase::Teardown => Some("::teardown"),
+            _ => None,
+        } {
+            vu.set_group(Arc::from(group));
+        }
+        let outcome = self.run_call(ctx, vu, phase, function, argument);
+        let outcome = outcome.map_err(|error| {
+            let caught = linker::take_error(ctx, vu, error);
+            vu.events.clear(ctx);
+            match caught {
+                Caught::Thrown(error) => CallError::Threw(error),
+                Caught::Stopped => vu.take_abort().map_or(CallError::Stopped, CallError::AbortTest),
+            }
+        });
+        vu.flush_data();
+        outcome
+    }
+
+    fn run_call(
+        &self,
+        ctx: &Ctx<'js>,
+        vu: &Rc<Vu>,
+        phase: Phase,
+        function: &str,
+        argument: Option<&str>,
+    ) -> rquickjs::Result<Returned> {
+        let function: Function<'js> = self.exports.get(function)?;
+        let argument = parse_argument(ctx, argument)?;
+        let result: Value<'js> = function.call((argument,))?;
+        vu.events.run(ctx, vu)?;
+        let value = settled(vu, result)?;
+        if phase == Phase::Summary {
+            return globals::files_of(ctx, &value).map(Returned::Files);
+        }
+        let text = ctx.json_stringify(value)?;
+        Ok(Returned::Json(text.map(|text| text.to_string()).transpose()?))
+    }
+}
+
+fn parse_argument<'js>(ctx: &Ctx<'js>, json: Option<&str>) -> rquickjs::Result<Value<'js>> {
+    json.map_or_else(|| Ok(Value::new_undefined(ctx.clone())), |json| ctx.json_parse(json))
+}
+
+/// What a function's promise settled to, once nothing is pending; a plain value as it is.
+fn settled<'js>(vu: &Vu, value: Value<'js>) -> rquickjs::Result<Value<'js>> {
+    let Some(promise) = value.as_promise() else { return Ok(value) };
+    let promise: &Promise<'js> = promise;
+    // SAFETY: a live promise; its address alone is used.
+    let address = unsafe { qjs::JS_VALUE_GET_PTR(value.as_raw()) } as usize;
+    vu.events.forget_rejection(address);
+    match promise.result::<Value<'js>>() {
+        Some(result) => result,
+        None => Ok(Value::new_undefined(value.ctx().clone())),
+    }
+}
+
+fn log_exception(vu: &Vu, error: &ScriptError) {
+    let message = error.with_stack();
+    let fields: &[(&str, &str)] = if error.stack.is_empty() { &[] } else { &[("source", "stacktrace")] };
+    let record = Record { level: Level::Error, message: &message, fields };
+    vu.log().log(&record);
+}

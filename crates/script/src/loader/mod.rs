@@ -1,0 +1,128 @@
+//! Modules of a test: found, read, stripped of types and compiled once, then loaded as bytecode by every virtual user.
+//!
+//! VU 0 fills the store while it runs the init code; then the store is sealed, and a user that asks for a module VU 0 never
+//! imported gets an error, as in k6. Nothing here runs JavaScript.
+
+pub mod resolve;
+pub mod transpile;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::error::{ScriptError, exit_code};
+use transpile::PositionMap;
+
+/// How a module is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Has `import`, `export` or top-level `await`.
+    EsModule,
+    /// Anything else: a function of `module`, `exports` and `require`.
+    CommonJs,
+}
+
+/// A module ready to be compiled.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// How it is run.
+    pub kind: Kind,
+    /// What QuickJS compiles.
+    pub code: String,
+}
+
+/// What the store knows of a module.
+#[derive(Debug)]
+pub struct Module {
+    /// How it is run.
+    pub kind: Kind,
+    /// QuickJS bytecode, made by this build for this run; never read from outside.
+    pub bytecode: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct SourceText {
+    text: String,
+    map: Option<PositionMap>,
+}
+
+/// The modules of one program.
+#[derive(Debug, Default)]
+pub struct ModuleStore {
+    sources: RwLock<HashMap<String, Arc<SourceText>>>,
+    compiled: RwLock<HashMap<String, Arc<Module>>>,
+    sealed: AtomicBool,
+    /// Directory that relative paths of the entry script and of `open` start from.
+    pub cwd: PathBuf,
+}
+
+impl ModuleStore {
+    /// An empty store.
+    pub fn new(cwd: PathBuf) -> Self {
+        ModuleStore { cwd, ..ModuleStore::default() }
+    }
+
+    /// From now on no module is added.
+    pub fn seal(&self) {
+        self.sealed.store(true, Ordering::Release);
+    }
+
+    /// Whether modules may still be added.
+    pub fn is_sealed(&self) -> bool {
+        self.sealed.load(Ordering::Acquire)
+    }
+
+    /// Puts a source under its name before it is imported (the entry script from standard input, archives).
+    pub fn insert_source(&self, name: &str, text: String) {
+        let source = Arc::new(SourceText { text, map: None });
+        self.sources.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_string(), source);
+    }
+
+    /// The compiled module of that name.
+    pub fn compiled(&self, name: &str) -> Option<Arc<Module>> {
+        self.compiled.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// Adds a compiled module.
+    pub fn insert_compiled(&self, name: &str, module: Module) -> Arc<Module> {
+        let module = Arc::new(module);
+        self.compiled.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_string(), module.clone());
+        module
+    }
+
+    /// Reads a module and makes it plain JavaScript.
+    pub fn prepare(&self, name: &str) -> Result<Prepared, ScriptError> {
+        if self.is_sealed() {
+            let message = format!(
+                "{name} was not imported by the first run of the init code, and later runs may not add modules; \
+                 import it unconditionally"
+            );
+            return Err(ScriptError::new(message, exit_code::SCRIPT_EXCEPTION));
+        }
+        let text = match self.source(name) {
+            Some(source) => source.text.clone(),
+            None => resolve::read(name)?,
+        };
+        let output = transpile::to_javascript(name, &text)?;
+        let source = Arc::new(SourceText { text, map: output.map });
+        self.sources.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_string(), source);
+        Ok(Prepared { kind: output.kind, code: output.code })
+    }
+
+    /// The place in the source as written of a place in the code that ran.
+    pub fn original_position(&self, name: &str, line: u32, column: u32) -> (u32, u32) {
+        let source = self.source(name);
+        source.and_then(|s| s.map.as_ref()?.original(line, column)).unwrap_or((line, column))
+    }
+
+    /// One line of a module's source, counted from 1.
+    pub fn source_line(&self, name: &str, line: u32) -> Option<String> {
+        let source = self.source(name)?;
+        source.text.lines().nth(line.checked_sub(1)? as usize).map(str::to_string)
+    }
+
+    fn source(&self, name: &str) -> Option<Arc<SourceText>> {
+        self.sources.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+}

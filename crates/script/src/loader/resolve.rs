@@ -1,0 +1,133 @@
+//! From what an `import` says to the one name of a module, and from that name to its text.
+//!
+//! Names are built-in paths (`k6/http`), `file:///…` or `https://…`. Paths are exact, as in k6: no extension is guessed and
+//! `node_modules` is not searched.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::error::{ScriptError, exit_code};
+use crate::modules;
+
+/// Modules that k6 has and this version has not.
+const NOT_YET: &[&str] = &[
+    "k6/browser",
+    "k6/crypto/x509",
+    "k6/html",
+    "k6/net/grpc",
+    "k6/secrets",
+    "k6/websockets",
+    "k6/ws",
+];
+
+/// The one name of the module that `specifier` means in the module `base`.
+pub fn resolve(base: &str, specifier: &str) -> Result<String, ScriptError> {
+    if modules::MODULES.iter().any(|module| module.name == specifier) {
+        return Ok(specifier.to_string());
+    }
+    if specifier.starts_with("https://") {
+        return Ok(specifier.to_string());
+    }
+    if specifier.starts_with("http://") {
+        return Err(failure(format!("cannot import {specifier}: only https URLs can be imported")));
+    }
+    if let Some(path) = specifier.strip_prefix("file://") {
+        return Ok(file_name(Path::new(path)));
+    }
+    let relative = specifier.starts_with("./") || specifier.starts_with("../");
+    if specifier.starts_with('/') || relative {
+        return join(base, specifier);
+    }
+    Err(failure(unknown_module(specifier)))
+}
+
+fn join(base: &str, specifier: &str) -> Result<String, ScriptError> {
+    if let Some(rest) = base.strip_prefix("https://") {
+        let host_end = rest.find('/').unwrap_or(rest.len());
+        let (host, path) = rest.split_at(host_end);
+        let path = path.split(['?', '#']).next().unwrap_or_default();
+        let directory = Path::new(path).parent().unwrap_or(Path::new("/"));
+        return Ok(format!("https://{host}{}", normalize(&directory.join(specifier)).display()));
+    }
+    let base_path = Path::new(base.strip_prefix("file://").unwrap_or(base));
+    let directory = base_path.parent().unwrap_or(Path::new("/"));
+    Ok(file_name(&directory.join(specifier)))
+}
+
+fn unknown_module(specifier: &str) -> String {
+    let not_yet = NOT_YET.contains(&specifier)
+        || specifier.starts_with("k6/experimental/")
+        || specifier.starts_with("k6/x/");
+    if not_yet {
+        return format!("module {specifier} is not there yet: this version of onrush does not have it");
+    }
+    if specifier == "k6" || specifier.starts_with("k6/") || specifier.starts_with("onrush/") {
+        return format!("unknown module {specifier}: no built-in module has this name");
+    }
+    format!(
+        "unknown module {specifier}: expected a built-in module, a path that begins with ./, ../ or /, or an https URL"
+    )
+}
+
+/// The name of a file's module.
+pub fn file_name(path: &Path) -> String {
+    format!("file://{}", normalize(path).display())
+}
+
+/// Removes `.` and `..` without asking the file system, as URLs do.
+pub fn normalize(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !out.pop() {
+                    out.push("/");
+                }
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// The text of a module.
+pub fn read(name: &str) -> Result<String, ScriptError> {
+    if let Some(path) = name.strip_prefix("file://") {
+        let bytes = std::fs::read(path).map_err(|error| {
+            let what = match error.kind() {
+                std::io::ErrorKind::NotFound => format!("there is no file {path}"),
+                _ => format!("cannot read {path}: {error}"),
+            };
+            failure(format!("{what}; imported files are looked for exactly as written, extension included"))
+        })?;
+        return String::from_utf8(bytes).map_err(|_| failure(format!("{path} is not UTF-8 text")));
+    }
+    Err(failure(format!("cannot import {name}: https imports are not there yet")))
+}
+
+fn failure(message: String) -> ScriptError {
+    ScriptError::new(message, exit_code::SCRIPT_EXCEPTION)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_paths_start_at_the_importing_module() {
+        assert_eq!(resolve("file:///a/b/c.js", "./d.js").unwrap(), "file:///a/b/d.js");
+        assert_eq!(resolve("file:///a/b/c.js", "../d.js").unwrap(), "file:///a/d.js");
+        assert_eq!(resolve("file:///a/b/c.js", "/x/./y.js").unwrap(), "file:///x/y.js");
+        assert_eq!(resolve("https://h.io/a/b.js?x=1", "./c.js").unwrap(), "https://h.io/a/c.js");
+        assert_eq!(resolve("https://h.io/a/b.js", "/c.js").unwrap(), "https://h.io/c.js");
+    }
+
+    #[test]
+    fn unknown_names_say_what_is_expected() {
+        let message = |specifier: &str| resolve("file:///a.js", specifier).unwrap_err().message;
+        assert_eq!(message("k6/ws"), "module k6/ws is not there yet: this version of onrush does not have it");
+        assert_eq!(message("k6/nope"), "unknown module k6/nope: no built-in module has this name");
+        assert!(message("lodash").contains("a path that begins with ./"));
+        assert!(message("http://x/y.js").contains("only https"));
+    }
+}

@@ -1,0 +1,124 @@
+//! TypeScript to JavaScript, and what a source is: an ES module or CommonJS.
+//!
+//! Types are stripped, nothing is checked and nothing is lowered: QuickJS runs what the author wrote. JavaScript goes
+//! through untouched, byte for byte; it is only parsed to learn its kind.
+
+use oxc_allocator::Allocator;
+use oxc_codegen::{Codegen, CodegenOptions};
+use oxc_parser::{Parser, ParserReturn};
+use oxc_semantic::SemanticBuilder;
+use oxc_span::SourceType;
+use oxc_transformer::{TransformOptions, Transformer};
+
+use super::Kind;
+use crate::error::{Place, ScriptError, exit_code};
+
+/// JavaScript, and how to get from its places to those of the source.
+pub struct Output {
+    /// How the module is run.
+    pub kind: Kind,
+    /// The code.
+    pub code: String,
+    /// `None`: the code is the source.
+    pub map: Option<PositionMap>,
+}
+
+/// Places of generated code and where they come from, in order of the generated ones.
+#[derive(Debug, Default)]
+pub struct PositionMap {
+    /// Generated line and column, original line and column; all counted from 0, columns in UTF-16 units.
+    tokens: Vec<((u32, u32), (u32, u32))>,
+}
+
+impl PositionMap {
+    /// The original of a place counted from 1; `None` when nothing of the source was there.
+    pub fn original(&self, line: u32, column: u32) -> Option<(u32, u32)> {
+        let wanted = (line.checked_sub(1)?, column.saturating_sub(1));
+        let after = self.tokens.partition_point(|(generated, _)| *generated <= wanted);
+        let ((generated_line, _), (line, column)) = self.tokens.get(after.checked_sub(1)?)?;
+        (*generated_line == wanted.0).then_some((line + 1, column + 1))
+    }
+}
+
+/// Makes a source ready for QuickJS. `.ts` names are TypeScript; others only when they do not parse as JavaScript.
+pub fn to_javascript(name: &str, text: &str) -> Result<Output, ScriptError> {
+    if is_typescript_name(name) {
+        return strip_types(name, text);
+    }
+    let allocator = Allocator::default();
+    let module = Parser::new(&allocator, text, SourceType::mjs()).parse();
+    if is_clean(&module) {
+        let kind = if module.module_record.has_module_syntax || has_top_level_await(text) { Kind::EsModule } else { Kind::CommonJs };
+        return Ok(Output { kind, code: text.to_string(), map: None });
+    }
+    let script = Parser::new(&allocator, text, SourceType::cjs()).parse();
+    if is_clean(&script) {
+        return Ok(Output { kind: Kind::CommonJs, code: text.to_string(), map: None });
+    }
+    let plain_name = !name.starts_with("file://") || name.ends_with("/-");
+    if plain_name && let Ok(output) = strip_types(name, text) {
+        return Ok(output);
+    }
+    Err(syntax_error(name, text, &module))
+}
+
+/// Path without query ends in `.ts`.
+fn is_typescript_name(name: &str) -> bool {
+    let path = name.split(['?', '#']).next().unwrap_or(name);
+    path.ends_with(".ts") || path.ends_with(".mts") || path.ends_with(".cts")
+}
+
+/// `await` outside functions makes a module even without import and export.
+fn has_top_level_await(text: &str) -> bool {
+    if !text.contains("await") {
+        return false;
+    }
+    let allocator = Allocator::default();
+    !is_clean(&Parser::new(&allocator, text, SourceType::cjs()).parse())
+}
+
+fn is_clean(parsed: &ParserReturn<'_>) -> bool {
+    parsed.diagnostics.is_empty() && !parsed.panicked
+}
+
+fn strip_types(name: &str, text: &str) -> Result<Output, ScriptError> {
+    let allocator = Allocator::default();
+    let mut parsed = Parser::new(&allocator, text, SourceType::ts()).parse();
+    if !is_clean(&parsed) {
+        return Err(syntax_error(name, text, &parsed));
+    }
+    let kind = if parsed.module_record.has_module_syntax || has_top_level_await(text) { Kind::EsModule } else { Kind::CommonJs };
+    let scoping = SemanticBuilder::new().with_enum_eval(true).build(&parsed.program).semantic.into_scoping();
+    let options = TransformOptions::default();
+    Transformer::new(&allocator, std::path::Path::new(name), &options).build_with_scoping(scoping, &mut parsed.program);
+    let options = CodegenOptions { source_map_path: Some(name.into()), ..CodegenOptions::default() };
+    let output = Codegen::new().with_options(options).with_source_text(text).build(&parsed.program);
+    let map = output.map.map(|map| PositionMap {
+        tokens: map
+            .get_tokens()
+            .map(|t| ((t.get_dst_line(), t.get_dst_col()), (t.get_src_line(), t.get_src_col())))
+            .collect(),
+    });
+    Ok(Output { kind, code: output.code, map })
+}
+
+fn syntax_error(name: &str, text: &str, parsed: &ParserReturn<'_>) -> ScriptError {
+    let Some(diagnostic) = parsed.diagnostics.iter().next() else {
+        return ScriptError::new(format!("SyntaxError: {name} cannot be parsed"), exit_code::SCRIPT_EXCEPTION);
+    };
+    let offset = diagnostic.labels.first().map_or(0, |label| label.offset());
+    let place = place_of_offset(name, text, offset as usize);
+    let message = format!("SyntaxError: {}", diagnostic.message);
+    ScriptError { message, place: Some(place), stack: String::new(), exit_code: exit_code::SCRIPT_EXCEPTION }
+}
+
+fn place_of_offset(name: &str, text: &str, offset: usize) -> Place {
+    let before = &text[..text.floor_char_boundary(offset.min(text.len()))];
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    Place {
+        file: name.to_string(),
+        line: before.matches('\n').count() as u32 + 1,
+        column: before[line_start..].chars().count() as u32 + 1,
+        source_line: text[line_start..].lines().next().unwrap_or_default().to_string(),
+    }
+}

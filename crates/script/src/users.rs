@@ -1,0 +1,53 @@
+//! Virtual users for the engine: it says when, the script says what.
+
+use std::sync::Arc;
+
+use engine::vu::CreateError;
+use engine::{Iteration, IterationEnd, Seat, Users, VirtualUser};
+
+use crate::host::coroutine::Fiber;
+use crate::host::user_main::{Job, JobEnd};
+use crate::program::{Program, Shared, new_fiber};
+use crate::worker::WorkerState;
+
+/// Makes the users of a program on whichever worker they are to live.
+pub struct ScriptUsers {
+    shared: Arc<Shared>,
+}
+
+impl ScriptUsers {
+    /// Users of this program.
+    pub fn new(program: &Program) -> Self {
+        ScriptUsers { shared: program.shared.clone() }
+    }
+}
+
+impl Users for ScriptUsers {
+    type User = ScriptUser;
+
+    async fn create(&self, seat: Seat) -> Result<ScriptUser, CreateError> {
+        let worker = WorkerState::of(&self.shared, &seat.recorder);
+        let interrupt = seat.interrupt.clone();
+        let failed = |error: crate::ScriptError| CreateError { message: error.to_string(), exit_code: error.exit_code };
+        let mut fiber = new_fiber(&self.shared, worker, Some(seat), interrupt).map_err(failed)?;
+        match fiber.run(Job::Init).await {
+            Some(JobEnd::Ready(Ok(_))) => Ok(ScriptUser { fiber }),
+            Some(JobEnd::Ready(Err(error))) => Err(failed(error)),
+            _ => unreachable!("a coroutine answers its first job"),
+        }
+    }
+}
+
+/// One virtual user running a script.
+pub struct ScriptUser {
+    fiber: Fiber<Job, JobEnd>,
+}
+
+impl VirtualUser for ScriptUser {
+    async fn iterate(&mut self, iteration: Iteration) -> IterationEnd {
+        match self.fiber.run(Job::Iterate(iteration)).await {
+            Some(JobEnd::Iteration(end)) => end,
+            _ => IterationEnd::Interrupted,
+        }
+    }
+}

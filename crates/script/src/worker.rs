@@ -1,0 +1,77 @@
+//! What the virtual users of one worker thread share: recorder, network, tag sets, caches of modules.
+
+use std::any::{Any, TypeId};
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+
+use metrics::{MetricId, Recorder, Series, TagSet};
+
+use crate::options::Options;
+use crate::program::Shared;
+
+/// One per worker thread and program; never leaves its thread.
+pub(crate) struct WorkerState {
+    /// The worker's samples.
+    pub recorder: Rc<Recorder>,
+    /// State of modules, by type.
+    pub local: RefCell<Vec<(TypeId, Rc<dyn Any>)>>,
+    wire: OnceCell<Rc<wire::Worker>>,
+    tag_keys: RefCell<HashMap<TagSet, u32>>,
+    series: RefCell<HashMap<(u32, MetricId), Series>>,
+}
+
+thread_local! {
+    /// Known states by program and recorder. Weak, so that a finished run frees its caches.
+    static STATES: RefCell<Vec<(usize, Weak<WorkerState>)>> = const { RefCell::new(Vec::new()) };
+}
+
+impl WorkerState {
+    /// The state of this thread for this program and recorder.
+    pub fn of(shared: &Arc<Shared>, recorder: &Rc<Recorder>) -> Rc<WorkerState> {
+        let program = Arc::as_ptr(shared) as usize;
+        STATES.with_borrow_mut(|states| {
+            states.retain(|(_, state)| state.strong_count() > 0);
+            let known = states.iter().filter(|(of, _)| *of == program).filter_map(|(_, state)| state.upgrade());
+            if let Some(state) = known.into_iter().find(|state| Rc::ptr_eq(&state.recorder, recorder)) {
+                return state;
+            }
+            let state = Rc::new(WorkerState {
+                recorder: recorder.clone(),
+                local: RefCell::default(),
+                wire: OnceCell::new(),
+                tag_keys: RefCell::default(),
+                series: RefCell::default(),
+            });
+            states.push((program, Rc::downgrade(&state)));
+            state
+        })
+    }
+
+    /// The network side, made at the first request.
+    pub fn wire(&self, options: &Options) -> Rc<wire::Worker> {
+        self.wire
+            .get_or_init(|| {
+                wire::Worker::new(Arc::new(options.network_settings()))
+                    .unwrap_or_else(|error| panic!("network settings are checked before the run: {}", error.message))
+            })
+            .clone()
+    }
+
+    /// A number for each distinct tag set.
+    pub fn tags_key(&self, tags: &TagSet) -> u32 {
+        if let Some(key) = self.tag_keys.borrow().get(tags) {
+            return *key;
+        }
+        let mut keys = self.tag_keys.borrow_mut();
+        let next = keys.len() as u32;
+        keys.insert(tags.clone(), next);
+        next
+    }
+
+    /// The series of a metric with the common tags alone.
+    pub fn data_series(&self, key: u32, metric: MetricId, tags: &TagSet) -> Series {
+        *self.series.borrow_mut().entry((key, metric)).or_insert_with(|| self.recorder.series(metric, tags))
+    }
+}
