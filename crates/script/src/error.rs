@@ -80,9 +80,13 @@ mod tests {
 
     #[test]
     fn shows_the_line_and_a_caret() {
-        let place =
-            Place { file: "file:///a.js".into(), line: 12, column: 6, source_line: "\tlet x = foo();".into() };
-        let error = ScriptError { message: "TypeError: not a function".into(), place: Some(place), stack: String::new(), exit_code: 107 };
+        let place = Place { file: "file:///a.js".into(), line: 12, column: 6, source_line: "\tlet x = foo();".into() };
+        let error = ScriptError {
+            message: "TypeError: not a function".into(),
+            place: Some(place),
+            stack: String::new(),
+            exit_code: 107,
+        };
         assert_eq!(
             error.to_string(),
             "file:///a.js:12:6: TypeError: not a function\n  12 | \tlet x = foo();\n     | \t    ^"

@@ -106,7 +106,8 @@ pub(crate) fn new_fiber(
     let vu = Vu::new(Rc::new(Switch::new(interrupt)), shared.clone(), worker, seat);
     let switch = vu.switch.clone();
     Fiber::new(switch, move |_: Job| user_main::run(vu)).map_err(|error| {
-        let message = format!("no stack for a virtual user: {error}; lower the number of users or raise the memory limit");
+        let message =
+            format!("no stack for a virtual user: {error}; lower the number of users or raise the memory limit");
         ScriptError::new(message, crate::error::exit_code::GENERIC)
     })
 }

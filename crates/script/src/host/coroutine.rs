@@ -241,7 +241,10 @@ impl<J: 'static, E: 'static> Drop for Fiber<J, E> {
         if unfinished {
             // Unwinding through C frames is undefined behaviour; a leaked stack is only memory.
             std::mem::forget(self.coroutine.take());
-            debug_assert!(std::thread::panicking(), "a virtual user was dropped in the middle of an iteration: this is a bug");
+            debug_assert!(
+                std::thread::panicking(),
+                "a virtual user was dropped in the middle of an iteration: this is a bug"
+            );
         }
     }
 }

@@ -125,7 +125,10 @@ mod tests {
             function: function.into(),
             at: at.map(|(file, line, column)| (file.to_string(), line, column)),
         };
-        assert_eq!(Frame::parse("    at foo (file:///a b.js:3:14)"), Some(frame("foo", Some(("file:///a b.js", 3, 14)))));
+        assert_eq!(
+            Frame::parse("    at foo (file:///a b.js:3:14)"),
+            Some(frame("foo", Some(("file:///a b.js", 3, 14))))
+        );
         assert_eq!(Frame::parse("    at file:///a.js:1:2"), Some(frame("", Some(("file:///a.js", 1, 2)))));
         assert_eq!(Frame::parse("    at parse (native)"), Some(frame("parse", None)));
         assert_eq!(Frame::parse("Error: at home"), None);

@@ -182,7 +182,8 @@ impl LazyCell {
             self.value(ctx, index)?;
         }
         self.expanded.set(true);
-        let slots: Vec<Slot> = self.slots.borrow_mut().iter_mut().map(|slot| std::mem::replace(slot, Slot::EMPTY)).collect();
+        let slots: Vec<Slot> =
+            self.slots.borrow_mut().iter_mut().map(|slot| std::mem::replace(slot, Slot::EMPTY)).collect();
         for (slot, &atom) in slots.iter().zip(&self.atoms.atoms) {
             let all_given = qjs::JS_PROP_HAS_VALUE
                 | qjs::JS_PROP_HAS_CONFIGURABLE
@@ -360,7 +361,11 @@ unsafe extern "C" fn on_names(
     }
 }
 
-unsafe extern "C" fn on_delete(context: *mut qjs::JSContext, object: qjs::JSValue, property: qjs::JSAtom) -> qjs::c_int {
+unsafe extern "C" fn on_delete(
+    context: *mut qjs::JSContext,
+    object: qjs::JSValue,
+    property: qjs::JSAtom,
+) -> qjs::c_int {
     // SAFETY: QuickJS calls this with a live object of our class.
     unsafe {
         let Some(cell) = LazyCell::of(object) else { return 1 };

@@ -230,7 +230,8 @@ fn run_common_js<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, name: &str, code: Value<'js>)
         all.len() - 1
     };
     let require = require_function(ctx, name)?;
-    let result = function.call::<_, Value<'js>>((rquickjs::function::This(exports.clone()), module.clone(), exports, require));
+    let result =
+        function.call::<_, Value<'js>>((rquickjs::function::This(exports.clone()), module.clone(), exports, require));
     if let Err(error) = result {
         vu.runtime.exports.borrow_mut().retain(|(known, _)| known != name);
         return Err(error);

@@ -6,10 +6,12 @@
 #![allow(unsafe_code)]
 
 pub mod bytes;
+pub(crate) mod console;
 pub(crate) mod coroutine;
 pub mod event_loop;
 pub mod exception;
 pub(crate) mod globals;
+pub(crate) mod inspect;
 pub mod lazy_object;
 pub(crate) mod linker;
 pub mod object;

@@ -9,15 +9,8 @@ use crate::error::{ScriptError, exit_code};
 use crate::modules;
 
 /// Modules that k6 has and this version has not.
-const NOT_YET: &[&str] = &[
-    "k6/browser",
-    "k6/crypto/x509",
-    "k6/html",
-    "k6/net/grpc",
-    "k6/secrets",
-    "k6/websockets",
-    "k6/ws",
-];
+const NOT_YET: &[&str] =
+    &["k6/browser", "k6/crypto/x509", "k6/html", "k6/net/grpc", "k6/secrets", "k6/websockets", "k6/ws"];
 
 /// The one name of the module that `specifier` means in the module `base`.
 pub fn resolve(base: &str, specifier: &str) -> Result<String, ScriptError> {
@@ -54,9 +47,8 @@ fn join(base: &str, specifier: &str) -> Result<String, ScriptError> {
 }
 
 fn unknown_module(specifier: &str) -> String {
-    let not_yet = NOT_YET.contains(&specifier)
-        || specifier.starts_with("k6/experimental/")
-        || specifier.starts_with("k6/x/");
+    let not_yet =
+        NOT_YET.contains(&specifier) || specifier.starts_with("k6/experimental/") || specifier.starts_with("k6/x/");
     if not_yet {
         return format!("module {specifier} is not there yet: this version of onrush does not have it");
     }

@@ -48,7 +48,11 @@ pub fn to_javascript(name: &str, text: &str) -> Result<Output, ScriptError> {
     let allocator = Allocator::default();
     let module = Parser::new(&allocator, text, SourceType::mjs()).parse();
     if is_clean(&module) {
-        let kind = if module.module_record.has_module_syntax || has_top_level_await(text) { Kind::EsModule } else { Kind::CommonJs };
+        let kind = if module.module_record.has_module_syntax || has_top_level_await(text) {
+            Kind::EsModule
+        } else {
+            Kind::CommonJs
+        };
         return Ok(Output { kind, code: text.to_string(), map: None });
     }
     let script = Parser::new(&allocator, text, SourceType::cjs()).parse();
@@ -87,7 +91,11 @@ fn strip_types(name: &str, text: &str) -> Result<Output, ScriptError> {
     if !is_clean(&parsed) {
         return Err(syntax_error(name, text, &parsed));
     }
-    let kind = if parsed.module_record.has_module_syntax || has_top_level_await(text) { Kind::EsModule } else { Kind::CommonJs };
+    let kind = if parsed.module_record.has_module_syntax || has_top_level_await(text) {
+        Kind::EsModule
+    } else {
+        Kind::CommonJs
+    };
     let scoping = SemanticBuilder::new().with_enum_eval(true).build(&parsed.program).semantic.into_scoping();
     let options = TransformOptions::default();
     Transformer::new(&allocator, std::path::Path::new(name), &options).build_with_scoping(scoping, &mut parsed.program);

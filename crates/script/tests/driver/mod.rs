@@ -1,0 +1,123 @@
+//! A tiny engine: loads a script from text, makes users and runs their iterations, and keeps what was logged.
+#![allow(dead_code)]
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use engine::scenario::ScenarioInfo;
+use engine::{Interrupt, Iteration, IterationEnd, Seat, Users, VirtualUser};
+use metrics::{Recorder, Registry};
+use onrush_script::log::{Level, LogSink, Record};
+use onrush_script::{LoadOptions, Program, ScriptError, ScriptUser, ScriptUsers, Source};
+
+/// Keeps `level message` of each line.
+#[derive(Default)]
+pub struct Lines(Mutex<Vec<String>>);
+
+impl LogSink for Lines {
+    fn log(&self, record: &Record<'_>) {
+        let level = if record.level == Level::Info { "" } else { record.level.as_str() };
+        self.0.lock().unwrap().push(format!("{level} {}", record.message).trim_start().to_string());
+    }
+}
+
+impl Lines {
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+/// A loaded program with its log and metrics.
+pub struct Test {
+    pub program: Program,
+    pub log: Arc<Lines>,
+    pub recorder: Rc<Recorder>,
+}
+
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let local = tokio::task::LocalSet::new();
+    local.block_on(&runtime, async {
+        tokio::time::timeout(Duration::from_secs(30), future).await.expect("the test hangs")
+    })
+}
+
+pub async fn load_source(source: Source, cwd: PathBuf) -> (Result<Program, ScriptError>, Arc<Lines>, Rc<Recorder>) {
+    let log = Arc::new(Lines::default());
+    let registry = Registry::new();
+    let recorder = Rc::new(Recorder::new(registry.clone()));
+    let options = LoadOptions {
+        env: BTreeMap::from([("KEY".into(), "value".into())]),
+        cwd,
+        log: log.clone(),
+        registry,
+        recorder: recorder.clone(),
+    };
+    (Program::load(source, options).await, log, recorder)
+}
+
+pub async fn try_load(script: &str) -> Result<Test, ScriptError> {
+    let source = Source::Text { name: "script.js".into(), text: script.into() };
+    let (program, log, recorder) = load_source(source, PathBuf::from("/")).await;
+    program.map(|program| Test { program, log, recorder })
+}
+
+pub async fn load(script: &str) -> Test {
+    try_load(script).await.unwrap_or_else(|error| panic!("{error}\n{}", error.stack))
+}
+
+pub fn seat(id: u64, recorder: &Rc<Recorder>) -> Seat {
+    Seat {
+        id_in_instance: id,
+        id_in_test: id,
+        worker: 0,
+        recorder: recorder.clone(),
+        interrupt: Rc::new(Interrupt::default()),
+        run: Arc::new(engine::run::RunState {}),
+    }
+}
+
+pub fn scenario(exec: &str) -> Rc<ScenarioInfo> {
+    Rc::new(ScenarioInfo {
+        index: 0,
+        name: "default".into(),
+        executor: "per-vu-iterations",
+        exec: exec.into(),
+        env: BTreeMap::new(),
+        tags: BTreeMap::new(),
+        started: Duration::ZERO,
+    })
+}
+
+pub fn iteration(scenario: &Rc<ScenarioInfo>, number: u64) -> Iteration {
+    Iteration { scenario: scenario.clone(), in_scenario: number, number: Some(number), planned: Duration::ZERO }
+}
+
+impl Test {
+    pub async fn user(&self, id: u64) -> (ScriptUser, Rc<Interrupt>) {
+        let seat = seat(id, &self.recorder);
+        let interrupt = seat.interrupt.clone();
+        let user = ScriptUsers::new(&self.program).create(seat).await;
+        (user.unwrap_or_else(|error| panic!("{}", error.message)), interrupt)
+    }
+
+    /// One user, `count` iterations; what was logged meanwhile.
+    pub async fn run(&self, count: u64) -> Vec<String> {
+        let (mut user, _) = self.user(1).await;
+        self.log.take();
+        let scenario = scenario("default");
+        for number in 0..count {
+            let end = user.iterate(iteration(&scenario, number)).await;
+            assert_eq!(end, IterationEnd::Completed);
+        }
+        self.log.take()
+    }
+}
+
+/// Runs a script's default function once and returns what it logged.
+pub fn run_script(script: &str) -> Vec<String> {
+    block_on(async { load(script).await.run(1).await })
+}
