@@ -1,4 +1,7 @@
 //! The one list of built-in metrics: k6's names, kinds and order of definition, and `iteration_lag`, which is ours.
+//!
+//! The position in the list is the `MetricId`, so entries are only ever added at the end. The summary's sections go by
+//! these names too: a metric that is not here counts as custom.
 
 use crate::metric::{Contains, Kind, MetricId};
 

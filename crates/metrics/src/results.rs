@@ -1,4 +1,7 @@
 //! What a run came to, as plain values: what the summary prints and `handleSummary` receives.
+//!
+//! Made by `Aggregate::results`. Nothing here is formatted: times are ms, data is bytes, shares are counts, and a Trend
+//! can still be asked for any percentile.
 
 use std::sync::Arc;
 use std::time::Duration;

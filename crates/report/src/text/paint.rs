@@ -1,4 +1,7 @@
 //! Terminal colours, or none.
+//!
+//! The roles are those of k6's summary (value, extra, dots, good, bad); the codes are plain ANSI, so that the reader's
+//! terminal theme decides how they look. Taking the colours away leaves the uncoloured summary, byte for byte.
 
 /// Puts colours around text when the summary goes to a terminal.
 #[derive(Clone, Copy, Debug)]
