@@ -30,6 +30,9 @@ pub(crate) struct Resolver {
     names: RefCell<HashMap<Rc<str>, Rc<Name>>>,
 }
 
+/// A test that makes up names (tenants, random subdomains) must not fill the memory: past this the cache begins anew.
+const MOST_NAMES: usize = 4096;
+
 /// The addresses of a name and how long they hold; `None`: for ever.
 type Answer = (Rc<[IpAddr]>, Option<Instant>);
 
@@ -124,11 +127,22 @@ impl Resolver {
         Some(in_order(&answer, self.policy, turn)).filter(|list| !list.is_empty()).ok_or_else(no_such_host)
     }
 
+    /// Answers for a name without asking the system.
+    #[cfg(test)]
+    pub(crate) fn remember(&self, host: &str, addresses: &[&str]) {
+        let addresses = addresses.iter().map(|a| a.parse().unwrap()).collect();
+        self.name(host).answer.replace(Some((addresses, None)));
+    }
+
     fn name(&self, host: &str) -> Rc<Name> {
         if let Some(known) = self.names.borrow().get(host) {
             return known.clone();
         }
-        self.names.borrow_mut().entry(host.into()).or_default().clone()
+        let mut names = self.names.borrow_mut();
+        if names.len() >= MOST_NAMES {
+            names.clear();
+        }
+        names.entry(host.into()).or_default().clone()
     }
 }
 
@@ -278,7 +292,7 @@ mod tests {
     }
 
     fn run<T>(future: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
     }
 
     fn tcp(found: Result<Vec<Address>, Failure>) -> String {
@@ -352,8 +366,7 @@ mod tests {
         let r = resolver(|s| s.dns_select = DnsSelect::RoundRobin).unwrap();
         run(async {
             assert_eq!(tcp(r.resolve("localhost", 7).await), "127.0.0.1:7");
-            let fixed: Rc<[IpAddr]> = ["127.0.0.1", "127.0.0.2"].map(|t| t.parse().unwrap()).into();
-            r.name("localhost").answer.replace(Some((fixed, None)));
+            r.remember("localhost", &["127.0.0.1", "127.0.0.2"]);
             let both = [tcp(r.resolve("localhost", 7).await), tcp(r.resolve("localhost", 7).await)];
             assert_ne!(both[0], both[1], "round robin stands still");
             r.name("localhost").answer.replace(Some(([].into(), Some(Instant::now()))));
@@ -366,6 +379,28 @@ mod tests {
         // RFC 6761 keeps .invalid empty; a machine without any resolver says 1100 with its own words.
         let said = tcp(run(resolver(|_| {}).unwrap().resolve("nothing.invalid", 80)));
         assert!(said == "1101 lookup: no such host" || said.starts_with("1100 lookup: "), "{said}");
+    }
+
+    #[test]
+    fn users_who_ask_together_share_one_lookup() {
+        let r = resolver(|_| {}).unwrap();
+        run(async {
+            let name = r.name("shared.test");
+            let gate = name.gate.lock().await;
+            let mut second = Box::pin(r.resolve("shared.test", 9));
+            let early = tokio::time::timeout(Duration::from_millis(1), &mut second).await;
+            assert!(early.is_err(), "asked although somebody else was asking");
+            r.remember("shared.test", &["127.0.0.7"]);
+            drop(gate);
+            assert_eq!(tcp(second.await), "127.0.0.7:9");
+        });
+    }
+
+    #[test]
+    fn made_up_names_do_not_fill_the_memory() {
+        let r = resolver(|_| {}).unwrap();
+        (0..MOST_NAMES * 3).for_each(|i| drop(r.name(&i.to_string())));
+        assert!(r.names.borrow().len() <= MOST_NAMES);
     }
 
     #[test]

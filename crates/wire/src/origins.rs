@@ -18,6 +18,10 @@ use crate::proxy::{Proxy, ProxyRules};
 use crate::settings::Settings;
 use crate::url::Url;
 
+/// A test that makes up hosts must not fill the memory: past this the map begins anew. Idle connections to forgotten
+/// origins are not found again and leave the pools as the oldest.
+const MOST_HOSTS: usize = 4096;
+
 /// Scheme, host and port, and the way there.
 pub(crate) struct Origin {
     tls: bool,
@@ -63,7 +67,11 @@ impl Origins {
             return Ok(origin.clone());
         }
         let origin = Rc::new(self.make(url)?);
-        self.known.borrow_mut().entry(url.host.clone()).or_default().push(origin.clone());
+        let mut known = self.known.borrow_mut();
+        if known.len() >= MOST_HOSTS {
+            known.clear();
+        }
+        known.entry(url.host.clone()).or_default().push(origin.clone());
         Ok(origin)
     }
 
@@ -125,5 +133,80 @@ impl Origin {
     /// Whether the URL is of this origin.
     pub(crate) fn is_of(&self, url: &Url) -> bool {
         self.port == url.port && self.tls == url.tls && self.host == url.host
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::connect;
+    use crate::settings::{DnsPolicy, Proxies};
+    use crate::timings::Timings;
+    use crate::worker_io::WorkerIo;
+
+    fn origins(settings: Settings) -> Origins {
+        Origins::new(&settings).unwrap()
+    }
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+    }
+
+    #[test]
+    fn one_endpoint_an_origin() {
+        let all = origins(Settings::default());
+        let endpoint = |text: &str| all.find(&url(text)).unwrap().endpoint.clone();
+        assert!(Rc::ptr_eq(&endpoint("http://a.test/x"), &endpoint("http://A.test:80/y")));
+        for other in ["http://a.test:81/", "http://b.test/"] {
+            assert!(!Rc::ptr_eq(&endpoint("http://a.test/x"), &endpoint(other)), "{other}");
+        }
+        (0..MOST_HOSTS * 2).for_each(|i| drop(all.find(&url(&format!("http://h{i}/")))));
+        assert!(all.known.borrow().len() <= MOST_HOSTS);
+    }
+
+    #[test]
+    fn tunnels_name_host_and_port() {
+        let proxies = Proxies { https: Some("http://u:p@proxy.test:3128".into()), ..Proxies::default() };
+        let all = origins(Settings { proxies, user_agent: "agent".into(), ..Settings::default() });
+        let proxy = all.proxies.find(&url("https://a.test/")).unwrap();
+        let bytes = all.connect_request(&url("https://a.test/x"), proxy);
+        let expected = "CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\nUser-Agent: agent\r\nProxy-Authorization: Basic dTpw\r\n\r\n";
+        assert_eq!(bytes, expected);
+        assert!(
+            all.connect_request(&url("https://[fd00::1]:8/"), proxy).starts_with(b"CONNECT [fd00::1]:8 HTTP/1.1\r\n")
+        );
+    }
+
+    #[test]
+    fn an_address_that_refuses_is_followed_by_the_next() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let all = origins(Settings { dns_policy: DnsPolicy::PreferIpv6, ..Settings::default() });
+        all.resolver.remember("two.test", &["127.0.0.1", "::1"]);
+        run(async {
+            let origin = all.find(&url(&format!("http://two.test:{port}/"))).unwrap();
+            let route = all.route(&origin, None).await.unwrap();
+            assert!(matches!(route.addresses[0], Address::Tcp(first) if first.is_ipv6()));
+            let end = Instant::now() + std::time::Duration::from_secs(10);
+            let io = WorkerIo::new();
+            let opened = connect::open(&io, &origin.endpoint, &route, Some(end), &mut Timings::default()).await;
+            let connection = opened.unwrap_or_else(|failure| panic!("{failure}"));
+            assert!(connection.info.remote.is_some_and(|peer| peer.is_ipv4()));
+        });
+    }
+
+    #[test]
+    fn a_local_address_of_the_other_family_reaches_nothing() {
+        let all = origins(Settings::default());
+        let origin = all.find(&url("http://[::1]:1/")).unwrap();
+        let failure = run(all.route(&origin, Some("127.0.0.7".parse().unwrap()))).err().unwrap();
+        assert_eq!(failure.kind.code(), 1210);
+        assert_eq!(failure.message, "dial tcp: address 127.0.0.7:0: no suitable address found");
     }
 }
