@@ -100,6 +100,11 @@ impl Recorder {
         }
     }
 
+    /// The metrics whose samples it takes.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
     /// Shows every sample from now on to `tap` as well. To be called before the first series is resolved: those resolved
     /// earlier may show the tags of another series with the same sinks. The tap must not call this recorder.
     pub fn set_tap(&self, tap: Tap) {

@@ -8,6 +8,8 @@ use std::sync::Arc;
 pub struct Options {
     /// Tags of every sample.
     pub tags: Option<std::collections::BTreeMap<String, String>>,
+    /// Whether what is only a warning by default throws.
+    pub throw: Option<bool>,
 }
 
 impl Options {
@@ -29,6 +31,6 @@ impl Options {
 
     /// System tags that are on.
     pub fn system_tags(&self) -> BTreeSet<&'static str> {
-        BTreeSet::from(["scenario", "group"])
+        BTreeSet::from(["scenario", "group", "check"])
     }
 }

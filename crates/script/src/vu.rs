@@ -57,7 +57,8 @@ pub struct Vu {
 
 #[derive(Default)]
 struct TagState {
-    own: Vec<(Arc<str>, Arc<str>)>,
+    /// What the script set (or, with `None`, removed) in this scenario.
+    own: Vec<(Arc<str>, Option<Arc<str>>)>,
     current: Option<(u32, TagSet)>,
 }
 
@@ -130,6 +131,12 @@ impl Vu {
         self.abort.borrow_mut().take()
     }
 
+    /// Whether the user is on its way out: told to stop, or ending the test. What fails now is no result of the script.
+    pub fn is_leaving(&self) -> bool {
+        let stopped = self.seat.as_ref().is_some_and(|seat| seat.interrupt.reason().is_some());
+        stopped || self.abort.borrow().is_some()
+    }
+
     /// The worker's recorder.
     pub fn recorder(&self) -> &Recorder {
         &self.worker.recorder
@@ -178,9 +185,11 @@ impl Vu {
     pub(crate) fn begin_iteration(&self, iteration: Iteration) {
         let same = self.iteration.borrow().as_ref().is_some_and(|last| Rc::ptr_eq(&last.scenario, &iteration.scenario));
         *self.iteration.borrow_mut() = Some(iteration);
-        let own_tags = !self.tags.borrow().own.is_empty();
-        if !same || own_tags || !self.group.borrow().is_empty() || self.phase() != Phase::Iteration {
-            self.tags.borrow_mut().own.clear();
+        if !same || !self.group.borrow().is_empty() || self.phase() != Phase::Iteration {
+            // Tags that the script sets stay with the user until it goes to another scenario.
+            if !same {
+                self.tags.borrow_mut().own.clear();
+            }
             *self.group.borrow_mut() = Arc::from("");
             self.set_phase(Phase::Iteration);
         }
@@ -228,7 +237,7 @@ impl Vu {
         use_them(*key, tags)
     }
 
-    fn compute_tags(&self, own: &[(Arc<str>, Arc<str>)]) -> TagSet {
+    fn compute_tags(&self, own: &[(Arc<str>, Option<Arc<str>>)]) -> TagSet {
         let options = self.options();
         let mut all: Vec<(Arc<str>, Arc<str>)> = options.run_tags();
         let system = options.system_tags();
@@ -241,17 +250,16 @@ impl Vu {
         if system.contains("group") {
             all.push((Arc::from("group"), self.group.borrow().clone()));
         }
-        all.extend(own.iter().cloned());
+        all.retain(|(name, _)| own.iter().all(|(changed, _)| changed != name));
+        all.extend(own.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?))));
         TagSet::new(all)
     }
 
-    /// Sets a tag of this user (`exec.vu.metrics.tags[...] = …`); `None` removes it.
+    /// Sets a tag of this user (`exec.vu.metrics.tags[...] = …`), whatever its origin; `None` removes it.
     pub fn set_tag(&self, name: &str, value: Option<&str>) {
         let mut state = self.tags.borrow_mut();
         state.own.retain(|(known, _)| &**known != name);
-        if let Some(value) = value {
-            state.own.push((Arc::from(name), Arc::from(value)));
-        }
+        state.own.push((Arc::from(name), value.map(Arc::from)));
         state.current = None;
     }
 

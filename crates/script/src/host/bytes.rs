@@ -41,6 +41,13 @@ pub fn text(value: &Value<'_>) -> Result<Option<String>> {
     Ok(Some(well_formed(raw_bytes(&text)).into_owned()))
 }
 
+/// Lends the bytes of a string: UTF-8, but lone surrogates are three bytes each. Good for comparing and parsing digits.
+/// Strings never change, so `f` may do what it likes.
+pub fn borrow<R>(string: &rquickjs::String<'_>, f: impl FnOnce(&[u8]) -> R) -> Result<R> {
+    let text = string.clone().to_cstring()?;
+    Ok(f(raw_bytes(&text)))
+}
+
 /// The text that JavaScript makes of any value (`String(value)`); may run `toString` of the script, and throw.
 pub fn to_text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
     if let Some(text) = text(value)? {

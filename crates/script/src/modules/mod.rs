@@ -4,6 +4,9 @@ pub mod argument;
 pub mod crypto;
 pub mod data;
 pub mod encoding;
+pub mod k6;
+pub mod metrics;
+pub mod series;
 pub mod timers;
 
 use rquickjs::{Ctx, Object};
@@ -26,5 +29,7 @@ pub static MODULES: &[ModuleDef] = &[
     crypto::MODULE,
     data::MODULE,
     encoding::MODULE,
+    k6::MODULE,
+    metrics::MODULE,
     timers::MODULE,
 ];

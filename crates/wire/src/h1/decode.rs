@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::body::{BodyReader, Chunked};
 use crate::request::BodyUse;
-use crate::response::{Body, Marks, Response};
+use crate::response::{Body, Response};
 
 /// Largest head, in bytes.
 pub(crate) const MAX_HEAD: usize = 64 << 10;
@@ -34,16 +34,9 @@ pub(crate) struct ResponseReader {
 enum State {
     Head,
     Body(Facts, Bytes, BodyReader),
-    Done(Finished),
+    /// The response, and whether the server leaves the connection open.
+    Done(Response, bool),
     Taken,
-}
-
-/// A complete response.
-pub(crate) struct Finished {
-    pub(crate) response: Response,
-    /// The server leaves the connection open.
-    pub(crate) keep_alive: bool,
-    pub(crate) marks: Marks,
 }
 
 /// What a head says about the message.
@@ -57,7 +50,6 @@ struct Facts {
     keep_alive: bool,
     /// Some field goes over several lines (obs-fold).
     folded: bool,
-    marks: Marks,
 }
 
 /// What a piece of input did.
@@ -82,7 +74,7 @@ impl ResponseReader {
     pub(crate) fn status(&self) -> Option<u16> {
         match &self.state {
             State::Body(facts, ..) => Some(facts.status),
-            State::Done(finished) => Some(finished.response.status),
+            State::Done(response, _) => Some(response.status),
             State::Head | State::Taken => None,
         }
     }
@@ -130,10 +122,10 @@ impl ResponseReader {
         }
     }
 
-    /// The finished response; asked once, after `Fed::Complete`.
-    pub(crate) fn into_finished(self) -> Option<Finished> {
+    /// The finished response and whether it leaves the connection usable; asked once, after `Fed::Complete`.
+    pub(crate) fn into_response(self) -> Option<(Response, bool)> {
         match self.state {
-            State::Done(finished) => Some(finished),
+            State::Done(response, keep_alive) => Some((response, keep_alive)),
             _ => None,
         }
     }
@@ -228,8 +220,7 @@ impl ResponseReader {
 fn done(facts: &Facts, head: Bytes, body: Body) -> State {
     let proto = if facts.http_10 { "HTTP/1.0" } else { "HTTP/1.1" };
     let delimited = facts.chunked || facts.length.is_some() || matches!(body, Body::None);
-    let response = Response { status: facts.status, proto, head, body };
-    State::Done(Finished { response, keep_alive: facts.keep_alive && delimited, marks: facts.marks })
+    State::Done(Response { status: facts.status, proto, head, body }, facts.keep_alive && delimited)
 }
 
 fn check_head_size(len: usize) -> Result<(), String> {
@@ -293,8 +284,7 @@ impl Facts {
         let http_10 = parsed.version == Some(0);
         let status = parsed.code.unwrap_or(0);
         let (length, chunked, folded) = (None, false, false);
-        let (keep_alive, marks) = (!http_10, Marks::default());
-        let mut facts = Facts { head_len, status, http_10, length, chunked, keep_alive, folded, marks };
+        let mut facts = Facts { head_len, status, http_10, length, chunked, keep_alive: !http_10, folded };
         for field in parsed.headers.iter() {
             facts.learn(field.name, field.value)?;
         }
@@ -305,7 +295,7 @@ impl Facts {
     }
 
     fn learn(&mut self, name: &str, value: &[u8]) -> Result<(), String> {
-        // Five names matter; their lengths tell most others apart without a comparison.
+        // Three names matter; their lengths tell most others apart without a comparison.
         match name.len() {
             14 if name.eq_ignore_ascii_case("content-length") => {
                 let length = parse_length(value)?;
@@ -322,8 +312,6 @@ impl Facts {
                 }
                 self.chunked = true;
             }
-            10 if name.eq_ignore_ascii_case("set-cookie") => self.marks.sets_cookie = true,
-            16 if name.eq_ignore_ascii_case("content-encoding") => self.marks.is_coded = true,
             10 if name.eq_ignore_ascii_case("connection") => {
                 for token in value.split(|b| *b == b',').map(<[u8]>::trim_ascii) {
                     if token.eq_ignore_ascii_case(b"close") {

@@ -16,7 +16,7 @@ use rquickjs::function::Opt;
 use rquickjs::proxy::{Proxy, ProxyHandler};
 use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
-use crate::host::object;
+use crate::host::{bytes, object};
 use crate::modules::ModuleDef;
 use crate::modules::argument::text_or;
 use crate::{Phase, Vu};
@@ -172,14 +172,14 @@ fn describe<'js>(ctx: &Ctx<'js>, elements: &Elements, key: &Value<'js>) -> Resul
 /// The position that a property key names (`"7"`, not `"07"`).
 fn index(key: &Value<'_>) -> Result<Option<usize>> {
     let Some(key) = key.as_string() else { return Ok(None) };
-    let key = key.clone().to_cstring()?;
-    let digits: &[u8] = key.as_ref();
-    let canonical = match digits {
-        [b'0'] => true,
-        [b'1'..=b'9', rest @ ..] => rest.len() < 10 && rest.iter().all(u8::is_ascii_digit),
-        _ => false,
-    };
-    Ok(canonical.then(|| digits.iter().fold(0, |index, digit| index * 10 + usize::from(digit - b'0'))))
+    bytes::borrow(key, |digits| {
+        let canonical = match digits {
+            [b'0'] => true,
+            [b'1'..=b'9', rest @ ..] => rest.len() < 10 && rest.iter().all(u8::is_ascii_digit),
+            _ => false,
+        };
+        canonical.then(|| digits.iter().fold(0, |index, digit| index * 10 + usize::from(digit - b'0')))
+    })
 }
 
 fn materialise<'js>(ctx: &Ctx<'js>, element: Option<Element<'_>>) -> Result<Value<'js>> {

@@ -1,0 +1,269 @@
+//! `k6/execution`: what a script can know about the test it is part of, and how it can end it.
+//!
+//! The four objects are made once per virtual user; their properties are read when the script reads them. What describes
+//! an iteration throws where there is none, never at import, so that the objects can be imported by name.
+
+mod text_map;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use engine::clock::Clock;
+use engine::{Iteration, IterationNumber, RunState};
+use rquickjs::function::{Func, Opt};
+use rquickjs::object::{Accessor, Property};
+use rquickjs::{Ctx, Exception, IntoJs, Object, Result, Value};
+
+use crate::host::object;
+use crate::log::{Level, Record};
+use crate::modules::ModuleDef;
+use crate::modules::argument::text_or;
+use crate::{Phase, Vu};
+use text_map::{TextStore, text_map};
+
+/// The module.
+pub const MODULE: ModuleDef = ModuleDef {
+    name: "k6/execution",
+    exports: &["instance", "scenario", "test", "vu"],
+    load,
+    types: include_str!("types.d.ts"),
+};
+
+/// Whether the script has called `exec.test.fail`. One per process.
+#[derive(Default)]
+pub struct TestMark {
+    failed: AtomicBool,
+}
+
+impl TestMark {
+    /// Whether the test was marked as failed.
+    pub fn failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+}
+
+fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let module = Object::new(ctx.clone())?;
+    for (name, part) in [("instance", instance(ctx)?), ("scenario", scenario(ctx)?), ("test", test(ctx)?), ("vu", vu(ctx)?)]
+    {
+        module.prop(name, Property::from(part).enumerable())?;
+    }
+    Ok(module)
+}
+
+/// Defines a read-only property that `read` answers at each access.
+fn getter<'js, T: IntoJs<'js> + 'js>(
+    object: &Object<'js>,
+    name: &str,
+    read: impl Fn(&Ctx<'js>, &Vu) -> Result<T> + 'js,
+) -> Result<()> {
+    let get = move |ctx: Ctx<'js>| read(&ctx, &Vu::of(&ctx));
+    object.prop(name, Accessor::from(get).enumerable())
+}
+
+fn vu<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    getter(&object, "idInInstance", |ctx, vu| running(ctx, vu).map(|()| vu.id() as f64))?;
+    getter(&object, "idInTest", |ctx, vu| running(ctx, vu).map(|()| vu.seat().map_or(0, |seat| seat.id_in_test) as f64))?;
+    getter(&object, "iterationInInstance", |ctx, vu| running(ctx, vu).map(|()| vu.iterations_before()))?;
+    getter(&object, "iterationInScenario", |ctx, vu| {
+        running(ctx, vu).map(|()| vu.iteration().map_or(0, |iteration| iteration.in_scenario) as f64)
+    })?;
+    let tags = text_map(ctx, Tags)?;
+    object.prop("tags", Property::from(tags.clone()).enumerable())?;
+    let metrics = Object::new(ctx.clone())?;
+    metrics.prop("tags", Property::from(tags).enumerable())?;
+    metrics.prop("metadata", Property::from(text_map(ctx, Metadata)?).enumerable())?;
+    object.prop("metrics", Property::from(metrics).enumerable())?;
+    Ok(object)
+}
+
+/// Throws in init code.
+fn running(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
+    available(ctx, vu, "VU information")
+}
+
+fn available(ctx: &Ctx<'_>, vu: &Vu, what: &str) -> Result<()> {
+    match vu.phase() {
+        Phase::Init => {
+            Err(Exception::throw_message(ctx, &format!("getting {what} in the init context is not supported")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn scenario<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    getter(&object, "name", |ctx, vu| iteration(ctx, vu).map(|iteration| iteration.scenario.name.clone()))?;
+    getter(&object, "executor", |ctx, vu| iteration(ctx, vu).map(|iteration| iteration.scenario.executor))?;
+    getter(&object, "startTime", |ctx, vu| {
+        let started = iteration(ctx, vu)?.scenario.started;
+        Ok((vu.clock().epoch_ns(started) / 1_000_000) as f64)
+    })?;
+    getter(&object, "progress", |ctx, vu| {
+        let index = iteration(ctx, vu)?.scenario.index;
+        Ok(vu.seat().map_or(0.0, |seat| seat.run.progress(index, vu.clock().now())))
+    })?;
+    getter(&object, "iterationInInstance", |ctx, vu| number(ctx, vu).map(|number| number.in_instance as f64))?;
+    getter(&object, "iterationInTest", |ctx, vu| number(ctx, vu).map(|number| number.in_test as f64))?;
+    Ok(object)
+}
+
+/// The number of the current iteration, once it has been asked for.
+#[derive(Default)]
+struct AskedNumber {
+    last: Cell<Option<(u64, IterationNumber)>>,
+}
+
+/// Numbers are given to iterations that ask, so that those who do not share no counter; who asks twice gets the same.
+fn number(ctx: &Ctx<'_>, vu: &Vu) -> Result<IterationNumber> {
+    let iteration = iteration(ctx, vu)?;
+    let asked = vu.local::<AskedNumber>();
+    let current = vu.iterations_before();
+    if let Some((_, number)) = asked.last.get().filter(|(of, _)| *of == current) {
+        return Ok(number);
+    }
+    let Some(seat) = vu.seat() else { return Ok(IterationNumber { in_instance: 0, in_test: 0 }) };
+    let number = match iteration.number {
+        Some(dealt) => seat.run.iteration_number(iteration.scenario.index, dealt),
+        None => seat.run.next_scenario_iteration(&iteration.scenario),
+    };
+    asked.last.set(Some((current, number)));
+    Ok(number)
+}
+
+fn iteration(ctx: &Ctx<'_>, vu: &Vu) -> Result<Iteration> {
+    vu.iteration().filter(|_| vu.phase() == Phase::Iteration).ok_or_else(|| {
+        let message = "getting scenario information outside of the VU context is not supported";
+        Exception::throw_message(ctx, message)
+    })
+}
+
+fn instance<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    getter(&object, "currentTestRunDuration", |ctx, vu| {
+        available(ctx, vu, "instance information")?;
+        Ok(vu.clock().now().as_secs_f64() * 1e3)
+    })?;
+    count(&object, "iterationsCompleted", |run| run.counts().completed)?;
+    count(&object, "iterationsInterrupted", |run| run.counts().interrupted)?;
+    count(&object, "vusActive", |run| run.counts().active)?;
+    count(&object, "vusInitialized", RunState::vus_initialised)?;
+    Ok(object)
+}
+
+/// A count of the run; 0 before the scenarios begin.
+fn count<'js>(object: &Object<'js>, name: &str, read: impl Fn(&RunState) -> u64 + 'js) -> Result<()> {
+    getter(object, name, move |ctx, vu| {
+        available(ctx, vu, "instance information")?;
+        Ok(vu.seat().map_or(0, |seat| read(&seat.run)) as f64)
+    })
+}
+
+fn test<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    object.prop("abort", Property::from(Func::from(abort)).enumerable())?;
+    object.prop("fail", Property::from(Func::from(fail)).enumerable())?;
+    getter(&object, "options", |ctx, vu| {
+        available(ctx, vu, "test options")?;
+        options(ctx, vu)
+    })?;
+    Ok(object)
+}
+
+/// A new frozen copy at each access, as in k6.
+fn options<'js>(ctx: &Ctx<'js>, vu: &Vu) -> Result<Value<'js>> {
+    let json = serde_json::to_string(&*vu.options()).expect("options came from JSON");
+    let value = ctx.json_parse(json)?;
+    object::freeze_tree(ctx, &value)?;
+    Ok(value)
+}
+
+fn abort<'js>(ctx: Ctx<'js>, reason: Opt<Value<'js>>) -> Result<()> {
+    let message = with_reason("test aborted", &text_or(&ctx, reason, "")?);
+    Err(Vu::of(&ctx).abort_test(&ctx, &message))
+}
+
+fn fail<'js>(ctx: Ctx<'js>, reason: Opt<Value<'js>>) -> Result<()> {
+    let vu = Vu::of(&ctx);
+    if vu.phase() == Phase::Init {
+        return Err(Exception::throw_message(&ctx, "Using test.fail() in the init context is not supported"));
+    }
+    let message = with_reason("test marked as failed", &text_or(&ctx, reason, "")?);
+    vu.process::<TestMark>().failed.store(true, Ordering::Relaxed);
+    vu.log().log(&Record { level: Level::Error, message: &message, fields: &[] });
+    Ok(())
+}
+
+fn with_reason(what: &str, reason: &str) -> String {
+    if reason.is_empty() { what.to_owned() } else { format!("{what}: {reason}") }
+}
+
+/// `vu.tags` and `vu.metrics.tags`.
+#[derive(Clone, Copy)]
+struct Tags;
+
+impl TextStore for Tags {
+    const WHAT: &'static str = "tag";
+
+    fn get(self, ctx: &Ctx<'_>, name: &str) -> Result<Option<String>> {
+        let vu = Vu::of(ctx);
+        running(ctx, &vu)?;
+        Ok(vu.tags().get(name).map(str::to_owned))
+    }
+
+    fn set(self, ctx: &Ctx<'_>, name: &str, value: Option<&str>) -> Result<()> {
+        let vu = Vu::of(ctx);
+        running(ctx, &vu)?;
+        vu.set_tag(name, value);
+        Ok(())
+    }
+
+    fn names(self, ctx: &Ctx<'_>) -> Result<Vec<String>> {
+        let vu = Vu::of(ctx);
+        running(ctx, &vu)?;
+        Ok(vu.tags().iter().map(|(name, _)| name.to_string()).collect())
+    }
+}
+
+/// `vu.metrics.metadata`.
+#[derive(Clone, Copy)]
+struct Metadata;
+
+/// Kept for the script; no output carries metadata so far.
+#[derive(Default)]
+struct MetadataState {
+    values: RefCell<BTreeMap<String, String>>,
+}
+
+impl Metadata {
+    fn state(ctx: &Ctx<'_>) -> Result<Rc<MetadataState>> {
+        let vu = Vu::of(ctx);
+        running(ctx, &vu)?;
+        Ok(vu.local())
+    }
+}
+
+impl TextStore for Metadata {
+    const WHAT: &'static str = "metadata";
+
+    fn get(self, ctx: &Ctx<'_>, name: &str) -> Result<Option<String>> {
+        Ok(Self::state(ctx)?.values.borrow().get(name).cloned())
+    }
+
+    fn set(self, ctx: &Ctx<'_>, name: &str, value: Option<&str>) -> Result<()> {
+        let state = Self::state(ctx)?;
+        let mut values = state.values.borrow_mut();
+        match value {
+            Some(value) => values.insert(name.to_owned(), value.to_owned()),
+            None => values.remove(name),
+        };
+        Ok(())
+    }
+
+    fn names(self, ctx: &Ctx<'_>) -> Result<Vec<String>> {
+        Ok(Self::state(ctx)?.values.borrow().keys().cloned().collect())
+    }
+}

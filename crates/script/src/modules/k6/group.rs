@@ -1,0 +1,39 @@
+//! `group(name, function)`: names what happens inside, and times it.
+
+use std::time::Instant;
+
+use metrics::builtin;
+use rquickjs::function::Opt;
+use rquickjs::{Ctx, Exception, Result, Value};
+
+use super::{refuse_in_init, refuse_separator};
+use crate::Vu;
+use crate::host::object;
+use crate::modules::argument::text_or;
+use crate::modules::series::{self, SeriesCache};
+
+pub(super) fn group<'js>(ctx: Ctx<'js>, name: Opt<Value<'js>>, body: Opt<Value<'js>>) -> Result<Value<'js>> {
+    let vu = Vu::of(&ctx);
+    refuse_in_init(&ctx, &vu, "group")?;
+    let name = text_or(&ctx, name, "")?;
+    refuse_separator(&ctx, &name)?;
+    let Some(body) = body.0.and_then(Value::into_function) else {
+        return Err(Exception::throw_type(&ctx, "group() requires a callback as a second argument"));
+    };
+    if object::is_async(&body) {
+        let message = "group() does not support async functions: it would end before they do; group the steps inside \
+                       the async function instead";
+        return Err(Exception::throw_message(&ctx, message));
+    }
+    let outer = vu.group();
+    vu.set_group(format!("{outer}::{name}").into());
+    let started = Instant::now();
+    let result = body.call(());
+    // A group that was cut short has no duration; one that threw has.
+    if !vu.is_leaving() {
+        let series = vu.worker_local::<SeriesCache>().resolve(&vu, builtin::GROUP_DURATION, &[]);
+        vu.recorder().add(series, started.elapsed().as_secs_f64() * 1e3, series::now_ns());
+    }
+    vu.set_group(outer);
+    result
+}

@@ -1,0 +1,76 @@
+//! `k6`: check, group, sleep, fail, randomSeed.
+//!
+//! Binding only; `check.rs` and `group.rs` hold what records samples. Everything that records refuses to work in init
+//! code, where there is no iteration to record for.
+
+mod check;
+mod group;
+
+use std::time::Duration;
+
+use rquickjs::function::{Func, Opt};
+use rquickjs::{Coerced, Ctx, Exception, Object, Result, Value};
+
+use crate::modules::ModuleDef;
+use crate::modules::argument::text_or;
+use crate::{Phase, Vu};
+
+/// Longer sleeps are endless for any test.
+const LONGEST_SLEEP_S: f64 = 1e9;
+
+/// The module.
+pub const MODULE: ModuleDef = ModuleDef {
+    name: "k6",
+    exports: &["check", "fail", "group", "randomSeed", "sleep"],
+    load,
+    types: include_str!("types.d.ts"),
+};
+
+fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let module = Object::new(ctx.clone())?;
+    module.set("check", Func::from(check::check))?;
+    module.set("fail", Func::from(fail))?;
+    module.set("group", Func::from(group::group))?;
+    module.set("randomSeed", Func::from(random_seed))?;
+    module.set("sleep", Func::from(sleep))?;
+    Ok(module)
+}
+
+fn fail<'js>(ctx: Ctx<'js>, message: Opt<Value<'js>>) -> Result<()> {
+    let message = text_or(&ctx, message, "")?;
+    Err(Exception::throw_message(&ctx, &message))
+}
+
+/// Only users who seed pay for a `Math.random` of ours; the engine's own cannot be seeded.
+fn random_seed(ctx: Ctx<'_>, seed: Opt<Coerced<i64>>) -> Result<()> {
+    let seed = seed.0.map_or(0, |seed| seed.0);
+    Vu::of(&ctx).seed_random(seed as u64);
+    let math: Object<'_> = ctx.globals().get("Math")?;
+    math.set("random", Func::from(|ctx: Ctx<'_>| Vu::of(&ctx).runtime.random().unwrap_or_default()))
+}
+
+fn sleep(ctx: Ctx<'_>, seconds: Opt<Coerced<f64>>) -> Result<()> {
+    let seconds = seconds.0.map_or(0.0, |seconds| seconds.0);
+    if seconds.is_nan() || seconds <= 0.0 {
+        return Ok(());
+    }
+    let time = Duration::from_secs_f64(seconds.min(LONGEST_SLEEP_S));
+    Vu::of(&ctx).block_on(&ctx, tokio::time::sleep(time))
+}
+
+fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu, function: &str) -> Result<()> {
+    match vu.phase() {
+        Phase::Init => {
+            let message = format!("Using {function}() in the init context is not supported");
+            Err(Exception::throw_message(ctx, &message))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn refuse_separator(ctx: &Ctx<'_>, name: &str) -> Result<()> {
+    match name.contains("::") {
+        true => Err(Exception::throw_message(ctx, "group and check names may not contain '::'")),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,125 @@
+//! `k6/metrics`: Counter, Gauge, Rate and Trend, metrics that a script defines and feeds.
+//!
+//! A metric is defined in init code, once for the run however many virtual users define it, and fed in iterations. What
+//! cannot be counted (not a number, infinite) is refused with a warning, or with an error when the option `throw` is set:
+//! one NaN would make a whole mean meaningless. `add` is bound to its metric, so scripts may pass it around.
+
+use std::cell::Cell;
+
+use metrics::{Contains, Kind, MetricId, Series};
+use rquickjs::function::{Constructor, Func, Opt};
+use rquickjs::object::Property;
+use rquickjs::{Coerced, Ctx, Exception, FromJs, Object, Result, Value};
+
+use crate::host::bytes;
+use crate::log::{Level, Record};
+use crate::modules::ModuleDef;
+use crate::modules::argument::text_or;
+use crate::modules::series::{self, SeriesCache};
+use crate::{Phase, Vu};
+
+/// The module.
+pub const MODULE: ModuleDef = ModuleDef {
+    name: "k6/metrics",
+    exports: &["Counter", "Gauge", "Rate", "Trend"],
+    load,
+    types: include_str!("types.d.ts"),
+};
+
+const CLASSES: [(&str, Kind); 4] =
+    [("Counter", Kind::Counter), ("Gauge", Kind::Gauge), ("Rate", Kind::Rate), ("Trend", Kind::Trend)];
+
+fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let module = Object::new(ctx.clone())?;
+    for (class, kind) in CLASSES {
+        let construct = move |ctx: Ctx<'js>, name: Opt<Value<'js>>, is_time: Opt<Coerced<bool>>| {
+            let is_time = is_time.0.is_some_and(|is_time| is_time.0);
+            define(&ctx, kind, name, if is_time { Contains::Time } else { Contains::Default })
+        };
+        let prototype = Object::new(ctx.clone())?;
+        let constructor = Constructor::new_prototype(ctx, prototype, construct)?;
+        constructor.set_name(class)?;
+        module.set(class, constructor)?;
+    }
+    Ok(module)
+}
+
+fn define<'js>(ctx: &Ctx<'js>, kind: Kind, name: Opt<Value<'js>>, contains: Contains) -> Result<Object<'js>> {
+    let vu = Vu::of(ctx);
+    if vu.phase() != Phase::Init {
+        return Err(Exception::throw_message(ctx, "metrics must be declared in the init context"));
+    }
+    let name = text_or(ctx, name, "")?;
+    let id = vu
+        .registry()
+        .define(&name, kind, contains)
+        .map_err(|error| Exception::throw_message(ctx, &error.to_string()))?;
+    let object = Object::new(ctx.clone())?;
+    object.prop("name", Property::from(name.as_str()).enumerable())?;
+    let metric = Metric { id, kind, name, last: Cell::new(None) };
+    let add = move |ctx: Ctx<'js>, value: Opt<Value<'js>>, tags: Opt<Value<'js>>| metric.add(&ctx, value, tags);
+    object.prop("add", Property::from(Func::from(add)).enumerable())?;
+    Ok(object)
+}
+
+/// One metric in one virtual user.
+struct Metric {
+    id: MetricId,
+    kind: Kind,
+    name: String,
+    /// The series of the last sample without tags of its own, and the `Vu::tags_key` it is for.
+    last: Cell<Option<(u32, Series)>>,
+}
+
+impl Metric {
+    /// Adds a sample; whether it was counted.
+    fn add<'js>(&self, ctx: &Ctx<'js>, value: Opt<Value<'js>>, tags: Opt<Value<'js>>) -> Result<bool> {
+        let vu = Vu::of(ctx);
+        if vu.phase() == Phase::Init {
+            return Err(Exception::throw_message(ctx, "Adding to metrics in the init context is not supported"));
+        }
+        let value = match self.number(ctx, value)? {
+            Ok(value) => value,
+            Err(refusal) if vu.options().throw.unwrap_or(false) => {
+                return Err(Exception::throw_type(ctx, &refusal));
+            }
+            Err(refusal) => {
+                vu.log().log(&Record { level: Level::Warning, message: &refusal, fields: &[] });
+                return Ok(false);
+            }
+        };
+        let series = self.series(ctx, &vu, tags)?;
+        vu.recorder().add(series, value, series::now_ns());
+        Ok(true)
+    }
+
+    fn number<'js>(&self, ctx: &Ctx<'js>, value: Opt<Value<'js>>) -> Result<std::result::Result<f64, String>> {
+        let name = &self.name;
+        let Some(value) = value.0 else {
+            let refusal = format!("no value was provided for metric '{name}', a number or a boolean value is expected");
+            return Ok(Err(refusal));
+        };
+        let number = if value.is_null() { f64::NAN } else { Coerced::<f64>::from_js(ctx, value.clone())?.0 };
+        if !number.is_finite() {
+            let text = bytes::to_text(ctx, &value)?;
+            let refusal =
+                format!("'{text}' is an invalid value for metric '{name}', a number or a boolean value is expected");
+            return Ok(Err(refusal));
+        }
+        Ok(Ok(if self.kind == Kind::Rate { f64::from(u8::from(number != 0.0)) } else { number }))
+    }
+
+    fn series<'js>(&self, ctx: &Ctx<'js>, vu: &Vu, tags: Opt<Value<'js>>) -> Result<Series> {
+        let own = series::own_tags(ctx, tags.0)?;
+        let key = vu.tags_key();
+        match self.last.get() {
+            Some((last, series)) if last == key && own.is_empty() => return Ok(series),
+            _ => {}
+        }
+        let series = vu.worker_local::<SeriesCache>().resolve(vu, self.id, &own);
+        if own.is_empty() {
+            self.last.set(Some((key, series)));
+        }
+        Ok(series)
+    }
+}

@@ -1,0 +1,108 @@
+//! Series of samples that scripts record themselves, resolved once per worker.
+//!
+//! Resolving a series builds a tag set; a hot loop must not. The cache belongs to the worker, so that a thousand virtual
+//! users with the same tags share it, and it is emptied when scripts make ever new tags. No borrow is held while a series
+//! is being resolved or JavaScript runs.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use metrics::{MetricId, Series};
+use rquickjs::object::Filter;
+use rquickjs::{Ctx, Exception, Result, Value};
+
+use crate::Vu;
+use crate::host::bytes;
+
+/// Distinct series that the cache holds before it is emptied.
+const LIMIT: usize = 10_000;
+
+/// Tags given with a single sample.
+pub type OwnTags = Vec<(String, String)>;
+
+/// Resolved series by metric, tags of the virtual user and tags of the sample.
+#[derive(Default)]
+pub struct SeriesCache {
+    plain: RefCell<HashMap<(MetricId, u32), Series>>,
+    tagged: RefCell<HashMap<Box<[u8]>, Series>>,
+    key: RefCell<Vec<u8>>,
+}
+
+impl SeriesCache {
+    /// The series of this metric for what the virtual user is doing now, with these tags added.
+    pub fn resolve(&self, vu: &Vu, metric: MetricId, own: &[(String, String)]) -> Series {
+        if own.is_empty() { self.plain(vu, metric) } else { self.tagged(vu, metric, own) }
+    }
+
+    fn plain(&self, vu: &Vu, metric: MetricId) -> Series {
+        let key = (metric, vu.tags_key());
+        if let Some(series) = self.plain.borrow().get(&key) {
+            return *series;
+        }
+        let series = vu.recorder().series(metric, &vu.tags());
+        insert(&self.plain, key, series);
+        series
+    }
+
+    fn tagged(&self, vu: &Vu, metric: MetricId, own: &[(String, String)]) -> Series {
+        let mut key = self.key.borrow_mut();
+        key.clear();
+        key.extend_from_slice(&metric.0.to_ne_bytes());
+        key.extend_from_slice(&vu.tags_key().to_ne_bytes());
+        for text in own.iter().flat_map(|(name, value)| [name, value]) {
+            key.extend_from_slice(&text.len().to_ne_bytes());
+            key.extend_from_slice(text.as_bytes());
+        }
+        if let Some(series) = self.tagged.borrow().get(key.as_slice()) {
+            return *series;
+        }
+        let tags = vu.tags().with(own.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        let series = vu.recorder().series(metric, &tags);
+        insert(&self.tagged, key.as_slice().into(), series);
+        series
+    }
+}
+
+fn insert<K: std::hash::Hash + Eq>(known: &RefCell<HashMap<K, Series>>, key: K, series: Series) {
+    let mut known = known.borrow_mut();
+    if known.len() >= LIMIT {
+        known.clear();
+    }
+    known.insert(key, series);
+}
+
+/// The tags in an object that a script gave; values other than strings, numbers and booleans throw. What is not an
+/// object has no tags.
+pub fn own_tags<'js>(ctx: &Ctx<'js>, tags: Option<Value<'js>>) -> Result<OwnTags> {
+    let Some(tags) = tags.as_ref().and_then(Value::as_object) else { return Ok(Vec::new()) };
+    tags.own_props::<String, Value<'js>>(Filter::new().string().enum_only())
+        .map(|tag| {
+            let (name, value) = tag?;
+            match tag_text(ctx, &value)? {
+                Some(text) => Ok((name, text)),
+                None => Err(Exception::throw_type(ctx, &refusal("tag", &name))),
+            }
+        })
+        .collect()
+}
+
+/// The text of a tag's value; nothing when it is not a string, a number or a boolean.
+pub fn tag_text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<String>> {
+    match value.is_string() || value.is_number() || value.is_bool() {
+        true => bytes::to_text(ctx, value).map(Some),
+        false => Ok(None),
+    }
+}
+
+/// What is said about a value that cannot be a tag. `what`: `tag` or `metadata`.
+pub fn refusal(what: &str, name: &str) -> String {
+    format!(
+        "invalid value for metric {what} '{name}': only String, Boolean and Number types are accepted as a metric {what} value"
+    )
+}
+
+/// Now, in nanoseconds since the Unix epoch.
+pub fn now_ns() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64
+}
