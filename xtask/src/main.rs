@@ -1,2 +1,34 @@
-//! Heavier suites than `cargo test`.
-fn main() {}
+//! Heavier suites than `cargo test`: what needs another program, or minutes.
+//!
+//!     cargo xtask parity [NAME…]    run the same scripts under k6 and Onrush and compare what they report
+//!
+//! Each command is one file. None is part of `cargo test`, which must pass on a machine that has nothing but Rust.
+
+mod difference;
+mod observation;
+mod parity;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo xtask parity [NAME…]
+
+parity   runs the scripts of tests/parity and every module's test.js under k6 and Onrush and compares metric names,
+         tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts whose path
+         contains it. k6 is taken from $K6, else from PATH.";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let command = arguments.next();
+    let rest: Vec<String> = arguments.collect();
+    let outcome = match command.as_deref() {
+        Some("parity") => parity::run(&rest),
+        _ => Err(USAGE.to_owned()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

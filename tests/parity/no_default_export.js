@@ -1,0 +1,3 @@
+// parity: no-wrapper
+// Nothing to run.
+export const options = { iterations: 1 };
