@@ -1,9 +1,15 @@
 //! HTTP proxies: absolute form for http, a CONNECT tunnel for https.
 
+use std::io::{BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
 use onrush_wire::settings::Proxies;
 use onrush_wire::{Settings, Step};
 
-use crate::server::{Scripted, body, get, outcome, response, send, send_all};
+use crate::server::{Scripted, body, get, outcome, read_request, response, send, send_all};
 
 fn through(http: &str, https: &str) -> Settings {
     let proxies =
@@ -47,4 +53,64 @@ fn a_refused_tunnel_is_a_failure_at_connect() {
     assert_eq!(failure.step, Step::Connect);
     assert!(failure.message.contains("Authenticate First"), "{failure}");
     assert_eq!(proxy.lines(), ["CONNECT a.test:443"]);
+}
+
+const PATIENCE: Option<Duration> = Some(Duration::from_secs(10));
+
+/// A proxy that opens one tunnel to `to` and hands back the CONNECT it saw.
+fn tunnel_to(to: SocketAddr) -> (SocketAddr, JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let thread = std::thread::spawn(move || {
+        let (client, _) = listener.accept().unwrap();
+        client.set_read_timeout(PATIENCE).unwrap();
+        let mut input = BufReader::new(client.try_clone().unwrap());
+        let seen = read_request(&mut input, None).unwrap();
+        let server = TcpStream::connect(to).unwrap();
+        (&client).write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").unwrap();
+        let (from_server, to_client) = (server.try_clone().unwrap(), client);
+        std::thread::spawn(move || copy(from_server, to_client));
+        copy(input, server);
+        format!("{} {} {} {}", seen.method, seen.target, seen.header("host"), seen.header("proxy-authorization"))
+    });
+    (address, thread)
+}
+
+fn copy(mut from: impl Read, mut to: TcpStream) {
+    let _ = std::io::copy(&mut from, &mut to);
+    let _ = to.shutdown(std::net::Shutdown::Write);
+}
+
+/// Answers two requests on one TLS connection with their targets and the server name that was asked for.
+fn tls_origin() -> SocketAddr {
+    let key = rcgen::generate_simple_self_signed([String::from("a.test")]).unwrap();
+    let private = rustls::pki_types::PrivatePkcs8KeyDer::from(key.signing_key.serialize_der());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = config.with_no_client_auth().with_single_cert(vec![key.cert.der().clone()], private.into()).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let (socket, _) = listener.accept().unwrap();
+        socket.set_read_timeout(PATIENCE).unwrap();
+        let connection = rustls::ServerConnection::new(Arc::new(config)).unwrap();
+        let mut stream = BufReader::new(rustls::StreamOwned::new(connection, socket));
+        while let Some(seen) = read_request(&mut stream, None) {
+            let text = format!("{} for {:?}", seen.target, stream.get_ref().conn.server_name());
+            stream.get_mut().write_all(&response("200 OK", &[], text.as_bytes())).unwrap();
+        }
+    });
+    address
+}
+
+#[test]
+fn https_goes_through_a_tunnel() {
+    let (address, proxy) = tunnel_to(tls_origin());
+    let settings = through("", &format!("http://u:p@{address}"));
+    let all = send_all(settings, &[get("https://a.test/x"), get("https://a.test/y")], None);
+    assert_eq!(body(&all[0][0]), b"/x for Some(\"a.test\")");
+    assert_eq!(body(&all[1][0]), b"/y for Some(\"a.test\")");
+    let second = all[1][0].connection.as_ref().unwrap();
+    assert!(second.reused && second.tls_version.is_some());
+    assert_eq!(proxy.join().unwrap(), "CONNECT a.test:443 a.test:443 Basic dTpw");
 }
