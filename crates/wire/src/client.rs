@@ -23,7 +23,7 @@ use crate::payload::Payload;
 use crate::pool::Pool;
 use crate::redirect::{Hop, Next};
 use crate::request::{Auth, Request};
-use crate::response::{Body, Response};
+use crate::response::{Body, Marks, Response};
 use crate::settings::Settings;
 use crate::timings::Timings;
 use crate::url::Url;
@@ -89,9 +89,8 @@ impl Client {
         let mut at = Hop::first(request);
         let mut digest = DigestState::default();
         loop {
-            let mut exchange = self.send_hop(request, &at, jar, digest.answer.as_deref(), deadline).await;
+            let (mut exchange, marks) = self.send_hop(request, &at, jar, digest.answer.as_deref(), deadline).await;
             let Ok(response) = &exchange.outcome else { return exchange };
-            let marks = Marks::of(&response.head);
             if let Some(jar) = jar.filter(|_| marks.sets_cookie) {
                 let set_cookies = response.headers().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie"));
                 set_cookies.for_each(|(_, value)| jar.set_from_header(&at.url, value));
@@ -127,11 +126,11 @@ impl Client {
         jar: Option<&CookieJar>,
         digest: Option<&str>,
         deadline: Option<Instant>,
-    ) -> Exchange {
+    ) -> (Exchange, Marks) {
         let io = &self.worker.io;
         let origin = match self.origin(&at.url) {
             Ok(origin) => origin,
-            Err(failure) => return self.unsent(at, failure),
+            Err(failure) => return (self.unsent(at, failure), Marks::default()),
         };
         let cookie = cookie_of(request, at, jar);
         let headers = if cookie.is_some() { without_cookie(&at.headers) } else { Cow::Borrowed(&*at.headers) };
@@ -169,7 +168,7 @@ impl Client {
         };
         if let Err(failure) = parts.encode(&mut head) {
             io.return_head(head);
-            return self.unsent(at, failure);
+            return (self.unsent(at, failure), Marks::default());
         }
         let out = Outgoing {
             method: &at.method,
@@ -182,9 +181,9 @@ impl Client {
             close,
         };
         let route = async || self.worker.origins.route(&origin, self.local).await;
-        let exchange = exchange(io, &self.pool, &origin.endpoint, &out, route).await;
+        let ended = exchange(io, &self.pool, &origin.endpoint, &out, route).await;
         io.return_head(head);
-        exchange
+        ended
     }
 
     fn origin(&self, url: &Url) -> Result<Rc<Origin>, Failure> {
@@ -261,30 +260,6 @@ impl DigestState {
     }
 }
 
-/// The two header fields the client acts upon, found in one pass over the raw head.
-#[derive(Clone, Copy, Default)]
-struct Marks {
-    sets_cookie: bool,
-    is_coded: bool,
-}
-
-impl Marks {
-    fn of(head: &[u8]) -> Marks {
-        let starts = |line: &[u8], name: &[u8]| line.get(..name.len()).is_some_and(|l| l.eq_ignore_ascii_case(name));
-        let mut marks = Marks::default();
-        let mut rest = head;
-        while let Some(end) = rest.iter().position(|b| *b == b'\n') {
-            rest = &rest[end + 1..];
-            match rest.first() {
-                Some(b's' | b'S') => marks.sets_cookie |= starts(rest, b"set-cookie:"),
-                Some(b'c' | b'C') => marks.is_coded |= starts(rest, b"content-encoding:"),
-                _ => {}
-            }
-        }
-        marks
-    }
-}
-
 /// The Cookie header the client writes; `None` leaves one written by hand where it is.
 fn cookie_of(request: &Request, at: &Hop<'_>, jar: Option<&CookieJar>) -> Option<String> {
     let jar = jar.filter(|jar| !jar.is_empty());
@@ -304,26 +279,4 @@ fn without_cookie(headers: &[(String, String)]) -> Cow<'_, [(String, String)]> {
 
 fn has(headers: &[(String, String)], name: &str) -> bool {
     headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn marks_are_found_at_line_starts_alone() {
-        let marks = |text: &str| {
-            let found = Marks::of(text.as_bytes());
-            (found.sets_cookie, found.is_coded)
-        };
-        assert_eq!(
-            marks("HTTP/1.1 200 OK\r\nSET-cookie: a\r\nServer: x\r\nContent-Encoding: br\r\n\r\n"),
-            (true, true)
-        );
-        assert_eq!(marks("HTTP/1.1 200 OK\nset-cookie: a\n\n"), (true, false));
-        assert_eq!(
-            marks("HTTP/1.1 200 set-cookie:\r\nX: content-encoding: br\r\nSet-Cookie2: a\r\n\r\n"),
-            (false, false)
-        );
-    }
 }

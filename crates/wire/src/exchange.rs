@@ -11,7 +11,7 @@ use crate::h1::client::{Outcome, Work};
 use crate::payload::Segment;
 use crate::pool::{Connection, Pool};
 use crate::request::{BodyUse, Method};
-use crate::response::Response;
+use crate::response::{Marks, Response};
 use crate::timings::Timings;
 use crate::url::Url;
 use crate::worker_io::WorkerIo;
@@ -105,7 +105,7 @@ pub(crate) async fn exchange(
     endpoint: &Rc<Endpoint>,
     out: &Outgoing<'_>,
     resolve: impl AsyncFn() -> Result<Route, Failure>,
-) -> Exchange {
+) -> (Exchange, Marks) {
     let asked = Instant::now();
     io.stamps.refresh_at(asked);
     let timings = Timings::default();
@@ -120,7 +120,7 @@ pub(crate) async fn exchange(
                     start = at;
                     connection
                 }
-                Err(failure) => return progress.refused(out, failure),
+                Err(failure) => return (progress.refused(out, failure), Marks::default()),
             },
         };
         progress.timings.blocked = start - asked;
@@ -131,7 +131,8 @@ pub(crate) async fn exchange(
         if outcome.keep && !out.close {
             pool.give_back(endpoint, connection);
         }
-        return progress.finish(out, outcome, start);
+        let marks = outcome.marks;
+        return (progress.finish(out, outcome, start), marks);
     }
 }
 

@@ -16,6 +16,7 @@ use crate::dns::Resolver;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::proxy::{Proxy, ProxyRules};
 use crate::settings::Settings;
+use crate::tls_config::TlsConfigs;
 use crate::url::Url;
 
 /// A test that makes up hosts must not fill the memory: past this the map begins anew. Idle connections to forgotten
@@ -38,6 +39,7 @@ pub(crate) struct Origin {
 pub(crate) struct Origins {
     resolver: Resolver,
     proxies: ProxyRules,
+    tls: TlsConfigs,
     user_agent: String,
     plain_proxy: Option<(Rc<Proxy>, Rc<Endpoint>)>,
     known: RefCell<HashMap<String, Vec<Rc<Origin>>>>,
@@ -53,6 +55,7 @@ impl Origins {
         Ok(Origins {
             resolver,
             proxies,
+            tls: TlsConfigs::new(settings)?,
             user_agent: settings.user_agent.clone(),
             plain_proxy,
             known: RefCell::default(),
@@ -85,7 +88,8 @@ impl Origins {
             }
             _ => {
                 let tunnel = proxy.map(|p| self.connect_request(url, p));
-                let endpoint = Rc::new(Endpoint { tunnel, tls: None });
+                let target = tls.then(|| self.tls.target_for(&url.host)).transpose()?;
+                let endpoint = Rc::new(Endpoint { tunnel, tls: target });
                 Ok(Origin { tls, port, host, endpoint, plain_proxy: None, dial })
             }
         }

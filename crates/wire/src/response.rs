@@ -28,6 +28,15 @@ pub enum Body {
     None,
 }
 
+/// The fields the client acts upon, noticed while the head was parsed anyway.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marks {
+    /// There is a Set-Cookie.
+    pub(crate) sets_cookie: bool,
+    /// There is a Content-Encoding.
+    pub(crate) is_coded: bool,
+}
+
 impl Response {
     /// Header fields in order of arrival, names as sent, values trimmed. Trailers are not included.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &[u8])> {

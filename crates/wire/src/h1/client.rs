@@ -9,13 +9,13 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use super::decode::{Fed, ResponseReader};
+use super::decode::{Fed, Finished, ResponseReader};
 use crate::failure::{Failure, Step};
 use crate::failure_map;
 use crate::payload::Segment;
 use crate::pool::Connection;
 use crate::request::BodyUse;
-use crate::response::Response;
+use crate::response::{Marks, Response};
 use crate::transport::{Arrival, TransportError};
 use crate::upload::Upload;
 use crate::worker_io::WorkerIo;
@@ -32,6 +32,7 @@ pub(crate) struct Work<'a> {
 /// How it went.
 pub(crate) struct Outcome {
     pub(crate) result: Result<Response, Failure>,
+    pub(crate) marks: Marks,
     /// The connection may carry another exchange.
     pub(crate) keep: bool,
     /// Nothing of the request was taken by the kernel.
@@ -215,10 +216,12 @@ impl Transaction<'_> {
         let nothing_sent = self.upload.is_untouched();
         let (first, first_stamped) = self.place(self.first, start);
         let (last, last_stamped) = self.place(self.last, first.unwrap_or(start));
-        let (result, keep) = match end {
-            End::Failed(failure) => (Err(failure), false),
-            End::Complete { clean } => match self.reader.into_response() {
-                Some((response, keep_alive)) => (Ok(response), keep_alive && clean && whole_upload),
+        let (result, keep, marks) = match end {
+            End::Failed(failure) => (Err(failure), false, Marks::default()),
+            End::Complete { clean } => match self.reader.into_finished() {
+                Some(Finished { response, keep_alive, marks }) => {
+                    (Ok(response), keep_alive && clean && whole_upload, marks)
+                }
                 None => unreachable!("the reader reported a complete response"),
             },
         };
@@ -227,7 +230,7 @@ impl Transaction<'_> {
             _ => Instant::now(),
         };
         let stamped = first_stamped && last_stamped;
-        Outcome { result, keep, nothing_sent, sent_at: self.sent_at, first, last, stamped, ended }
+        Outcome { result, marks, keep, nothing_sent, sent_at: self.sent_at, first, last, stamped, ended }
     }
 
     /// The kernel's stamp where it can be right, else this program's reading.

@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::body::{BodyReader, Chunked};
 use crate::request::BodyUse;
-use crate::response::{Body, Response};
+use crate::response::{Body, Marks, Response};
 
 /// Largest head, in bytes.
 pub(crate) const MAX_HEAD: usize = 64 << 10;
@@ -34,9 +34,16 @@ pub(crate) struct ResponseReader {
 enum State {
     Head,
     Body(Facts, Bytes, BodyReader),
-    /// The response, and whether the server leaves the connection open.
-    Done(Response, bool),
+    Done(Finished),
     Taken,
+}
+
+/// A complete response.
+pub(crate) struct Finished {
+    pub(crate) response: Response,
+    /// The server leaves the connection open.
+    pub(crate) keep_alive: bool,
+    pub(crate) marks: Marks,
 }
 
 /// What a head says about the message.
@@ -50,6 +57,7 @@ struct Facts {
     keep_alive: bool,
     /// Some field goes over several lines (obs-fold).
     folded: bool,
+    marks: Marks,
 }
 
 /// What a piece of input did.
@@ -74,7 +82,7 @@ impl ResponseReader {
     pub(crate) fn status(&self) -> Option<u16> {
         match &self.state {
             State::Body(facts, ..) => Some(facts.status),
-            State::Done(response, _) => Some(response.status),
+            State::Done(finished) => Some(finished.response.status),
             State::Head | State::Taken => None,
         }
     }
@@ -122,10 +130,10 @@ impl ResponseReader {
         }
     }
 
-    /// The finished response and whether it leaves the connection usable; asked once, after `Fed::Complete`.
-    pub(crate) fn into_response(self) -> Option<(Response, bool)> {
+    /// The finished response; asked once, after `Fed::Complete`.
+    pub(crate) fn into_finished(self) -> Option<Finished> {
         match self.state {
-            State::Done(response, keep_alive) => Some((response, keep_alive)),
+            State::Done(finished) => Some(finished),
             _ => None,
         }
     }
@@ -220,7 +228,8 @@ impl ResponseReader {
 fn done(facts: &Facts, head: Bytes, body: Body) -> State {
     let proto = if facts.http_10 { "HTTP/1.0" } else { "HTTP/1.1" };
     let delimited = facts.chunked || facts.length.is_some() || matches!(body, Body::None);
-    State::Done(Response { status: facts.status, proto, head, body }, facts.keep_alive && delimited)
+    let response = Response { status: facts.status, proto, head, body };
+    State::Done(Finished { response, keep_alive: facts.keep_alive && delimited, marks: facts.marks })
 }
 
 fn check_head_size(len: usize) -> Result<(), String> {
@@ -284,7 +293,8 @@ impl Facts {
         let http_10 = parsed.version == Some(0);
         let status = parsed.code.unwrap_or(0);
         let (length, chunked, folded) = (None, false, false);
-        let mut facts = Facts { head_len, status, http_10, length, chunked, keep_alive: !http_10, folded };
+        let (keep_alive, marks) = (!http_10, Marks::default());
+        let mut facts = Facts { head_len, status, http_10, length, chunked, keep_alive, folded, marks };
         for field in parsed.headers.iter() {
             facts.learn(field.name, field.value)?;
         }
@@ -295,7 +305,7 @@ impl Facts {
     }
 
     fn learn(&mut self, name: &str, value: &[u8]) -> Result<(), String> {
-        // Three names matter; their lengths tell most others apart without a comparison.
+        // Five names matter; their lengths tell most others apart without a comparison.
         match name.len() {
             14 if name.eq_ignore_ascii_case("content-length") => {
                 let length = parse_length(value)?;
@@ -312,6 +322,8 @@ impl Facts {
                 }
                 self.chunked = true;
             }
+            10 if name.eq_ignore_ascii_case("set-cookie") => self.marks.sets_cookie = true,
+            16 if name.eq_ignore_ascii_case("content-encoding") => self.marks.is_coded = true,
             10 if name.eq_ignore_ascii_case("connection") => {
                 for token in value.split(|b| *b == b',').map(<[u8]>::trim_ascii) {
                     if token.eq_ignore_ascii_case(b"close") {

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 
-use super::decode::{Fed, ResponseReader};
+use super::decode::{Fed, Finished, ResponseReader};
 use crate::request::BodyUse;
 use crate::response::Body;
 
@@ -34,13 +34,13 @@ fn decode(stream: &[u8], pieces: &[usize], to_head: bool, body_use: BodyUse) -> 
     if surplus.is_none() && !reader.end_of_stream() {
         return Came::Unfinished;
     }
-    let Some((response, keep)) = reader.into_response() else { return Came::Unfinished };
+    let Some(Finished { response, keep_alive, .. }) = reader.into_finished() else { return Came::Unfinished };
     let body = match response.body {
         Body::Kept(bytes) => Some(bytes),
         Body::Discarded(length) => Some(Bytes::from(length.to_string())),
         Body::None => None,
     };
-    Came::Complete(response.status, response.head, body, keep, surplus.unwrap_or(0))
+    Came::Complete(response.status, response.head, body, keep_alive, surplus.unwrap_or(0))
 }
 
 fn stream(rng: &mut fastrand::Rng) -> Vec<u8> {

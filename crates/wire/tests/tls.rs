@@ -1,0 +1,204 @@
+//! TLS over real sockets: versions, trust, names, client certificates, records in any pieces.
+
+mod support;
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use onrush_wire::settings::TlsAuth;
+use onrush_wire::{FailureKind, Payload, Request, Segment, Settings, Url};
+use rustls::pki_types::{PrivateKeyDer, pem::PemObject};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
+use support::{body, failure, get, read_request, send_all, settings};
+
+type Key = rcgen::CertifiedKey<rcgen::KeyPair>;
+
+fn key_for(name: &str) -> Key {
+    rcgen::generate_simple_self_signed([String::from(name)]).unwrap()
+}
+
+fn server_config(
+    key: &Key,
+    versions: &[&'static rustls::SupportedProtocolVersion],
+    clients: Option<&Key>,
+) -> ServerConfig {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ServerConfig::builder_with_provider(provider.clone()).with_protocol_versions(versions).unwrap();
+    let builder = match clients {
+        None => builder.with_no_client_auth(),
+        Some(client) => {
+            let mut roots = RootCertStore::empty();
+            roots.add(client.cert.der().clone()).unwrap();
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build().unwrap();
+            builder.with_client_cert_verifier(verifier)
+        }
+    };
+    let private = PrivateKeyDer::from_pem_slice(key.signing_key.serialize_pem().as_bytes()).unwrap();
+    builder.with_single_cert(vec![key.cert.der().clone()], private).unwrap()
+}
+
+/// What a server saw on its connections: each request, and whether the session was resumed.
+type Seen = Vec<(Vec<u8>, bool)>;
+
+/// Serves `connections` connections with `requests` requests each, all answered alike.
+fn serve(config: ServerConfig, connections: usize, requests: usize, reply: Vec<u8>) -> (SocketAddr, JoinHandle<Seen>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let config = Arc::new(config);
+    let thread = thread::spawn(move || {
+        let mut seen = Vec::new();
+        for _ in 0..connections {
+            let (socket, _) = listener.accept().unwrap();
+            socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+            let connection = ServerConnection::new(config.clone()).unwrap();
+            let mut stream = StreamOwned::new(connection, socket);
+            for _ in 0..requests {
+                let request = read_request(&mut stream, true);
+                if request.is_empty() {
+                    break;
+                }
+                let resumed = stream.conn.handshake_kind() == Some(rustls::HandshakeKind::Resumed);
+                seen.push((request, resumed));
+                stream.write_all(&reply).unwrap();
+                stream.flush().unwrap();
+            }
+            stream.conn.send_close_notify();
+            let _ = stream.flush();
+            let _ = stream.read(&mut [0]);
+        }
+        seen
+    });
+    (address, thread)
+}
+
+fn url(address: SocketAddr) -> Url {
+    Url::parse(&format!("https://{address}/")).unwrap()
+}
+
+fn trusting() -> Settings {
+    Settings { insecure_skip_tls_verify: true, ..settings() }
+}
+
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+#[test]
+fn both_versions_are_spoken_and_named() {
+    let key = key_for("localhost");
+    for (version, name) in [(&rustls::version::TLS12, "tls1.2"), (&rustls::version::TLS13, "tls1.3")] {
+        let (address, server) = serve(server_config(&key, &[version], None), 1, 3, OK.to_vec());
+        let exchanges = send_all(trusting(), &[get(url(address)), get(url(address)), get(url(address))]);
+        assert!(exchanges.iter().all(|e| body(e) == b"ok"));
+        let facts: Vec<_> = exchanges.iter().map(|e| e.connection.clone().unwrap()).collect();
+        assert_eq!(facts.iter().map(|f| f.reused).collect::<Vec<_>>(), [false, true, true]);
+        assert!(facts.iter().all(|f| f.tls_version == Some(name)));
+        assert!(facts[0].tls_cipher_suite.unwrap().starts_with("TLS_"), "{facts:?}");
+        assert!(exchanges[0].timings.tls_handshaking > Duration::ZERO);
+        assert_eq!(exchanges[1].timings.tls_handshaking, Duration::ZERO);
+        // Handshake bytes belong to the first; each later request is one record of head and overhead.
+        assert!(exchanges[0].bytes_received > exchanges[1].bytes_received + 500);
+        assert!((60..140).contains(&exchanges[1].bytes_sent), "{} bytes", exchanges[1].bytes_sent);
+        assert_eq!(server.join().unwrap().len(), 3);
+    }
+}
+
+#[test]
+fn bodies_larger_than_a_record_arrive_whole_both_ways() {
+    let key = key_for("localhost");
+    let big: Vec<u8> = (0..300_000u32).map(|i| (i * 7 / 5) as u8).collect();
+    let mut reply = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", big.len()).into_bytes();
+    reply.extend_from_slice(&big);
+    let (address, server) = serve(server_config(&key, rustls::ALL_VERSIONS, None), 1, 1, reply);
+    let mut payload = Payload::empty();
+    for piece in big.chunks(7001) {
+        payload.push(Segment::Shared(bytes::Bytes::copy_from_slice(piece)));
+    }
+    let request = Request { method: onrush_wire::Method::Post, body: Some(payload), ..get(url(address)) };
+    let exchange = send_all(trusting(), &[request]).remove(0);
+    assert!(body(&exchange) == big, "the response differs");
+    let (seen, _) = server.join().unwrap().remove(0);
+    assert!(seen.ends_with(&big), "the upload differs");
+    assert!(exchange.bytes_sent > big.len() as u64 && exchange.bytes_sent < big.len() as u64 + 5000);
+}
+
+#[test]
+fn an_unknown_authority_and_a_wrong_name_are_told_apart() {
+    for (name, kind, text) in [
+        ("127.0.0.1", FailureKind::UnknownAuthority, "x509: unknown authority"),
+        ("other.example", FailureKind::WrongHost, "x509: certificate doesn't match hostname"),
+    ] {
+        let (address, server) = serve(server_config(&key_for(name), rustls::ALL_VERSIONS, None), 1, 1, OK.to_vec());
+        let exchange = send_all(settings(), &[get(url(address))]).remove(0);
+        let found = exchange.outcome.as_ref().unwrap_err();
+        assert_eq!((found.kind, found.message.as_str()), (kind, text));
+        assert!(exchange.connection.is_none());
+        assert!(server.join().unwrap().is_empty(), "the server saw a request");
+    }
+}
+
+#[test]
+fn a_server_without_tls_is_named_as_such() {
+    let peer = support::Peer::play(vec![vec![
+        support::write("HTTP/1.1 400 Bad Request\r\n\r\n"),
+        support::Act::ShutdownWrite,
+    ]]);
+    let exchange = send_all(settings(), &[get(url(peer.address))]).remove(0);
+    assert_eq!(exchange.outcome.as_ref().unwrap_err().kind.code(), 1301);
+    assert_eq!(failure(&exchange), "tls: first record does not look like a TLS handshake");
+    peer.finish();
+}
+
+#[test]
+fn a_server_that_closes_in_the_handshake_is_an_eof() {
+    let peer = support::Peer::play(vec![vec![support::Act::ShutdownWrite]]);
+    assert_eq!(failure(&send_all(settings(), &[get(url(peer.address))])[0]), "EOF");
+    peer.finish();
+}
+
+#[test]
+fn client_certificates_are_shown_where_asked_for() {
+    let (server_key, client_key) = (key_for("localhost"), key_for("client"));
+    let config = || server_config(&server_key, &[&rustls::version::TLS12], Some(&client_key));
+    let auth = TlsAuth {
+        domains: Vec::new(),
+        cert: client_key.cert.pem(),
+        key: client_key.signing_key.serialize_pem(),
+        password: None,
+    };
+    let (address, server) = serve(config(), 1, 1, OK.to_vec());
+    let with = Settings { tls_auth: vec![auth], ..trusting() };
+    assert_eq!(body(&send_all(with, &[get(url(address))])[0]), b"ok");
+    assert_eq!(server.join().unwrap().len(), 1);
+
+    let (address, server) = serve(config(), 1, 1, OK.to_vec());
+    let exchange = send_all(trusting(), &[get(url(address))]).remove(0);
+    assert!(failure(&exchange).starts_with("remote error: tls: "), "{}", failure(&exchange));
+    assert_eq!(exchange.outcome.unwrap_err().kind.code(), 1010);
+    assert!(server.join().unwrap().is_empty());
+}
+
+#[test]
+fn sessions_are_resumed_only_when_asked_for() {
+    let key = key_for("localhost");
+    for resume in [false, true] {
+        let (address, server) = serve(server_config(&key, rustls::ALL_VERSIONS, None), 2, 1, OK.to_vec());
+        let settings = Settings { tls_session_resumption: resume, no_connection_reuse: true, ..trusting() };
+        let exchanges = send_all(settings, &[get(url(address)), get(url(address))]);
+        assert!(exchanges.iter().all(|e| body(e) == b"ok"));
+        let resumed: Vec<_> = server.join().unwrap().into_iter().map(|(_, resumed)| resumed).collect();
+        assert_eq!(resumed, [false, resume]);
+    }
+}
+
+#[test]
+fn the_handshake_ends_with_the_requests_time() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let request = Request { timeout: Some(Duration::from_millis(60)), ..get(url(listener.local_addr().unwrap())) };
+    let exchange = send_all(trusting(), &[request]).remove(0);
+    let failure = exchange.outcome.unwrap_err();
+    assert_eq!((failure.message.as_str(), failure.kind.code()), ("request timeout", 1050));
+    assert_eq!(failure.step, onrush_wire::Step::Handshake);
+}
