@@ -1,0 +1,85 @@
+"""The load generators: where they are, which version, what their output means.
+
+A parser returns what the tool itself says: rps, errors, p50_ms, p99_ms, and for scripts also iterations, dropped, lag_p99_ms.
+The figures of the tables do not come from here; they are the server's count.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+
+def find(name):
+    """The path of a program: $PEERS/bin first, then PATH."""
+    peers = os.path.join(os.environ.get("PEERS", "/nonexistent"), "bin")
+    return shutil.which(name, path=peers) or shutil.which(name)
+
+
+VERSION_ARGS = {"k6": ["version"], "wrk": ["-v"], "vegeta": ["-version"], "oha": ["--version"], "nginx": ["-v"]}
+
+
+def version(path, name):
+    """One line that names the version."""
+    try:
+        done = subprocess.run([path, *VERSION_ARGS.get(name, ["--version"])], capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired) as e:
+        return f"unknown ({e})"
+    lines = [line.strip() for line in (done.stdout + "\n" + done.stderr).splitlines() if line.strip()]
+    return next((line for line in lines if re.search(r"\d", line)), "unknown")
+
+
+def _ms(text):
+    number, unit = re.match(r"([\d.]+)\s*(us|ms|s|m)$", text.strip()).groups()
+    return float(number) * {"us": 1e-3, "ms": 1, "s": 1e3, "m": 6e4}[unit]
+
+
+def parse_wrk(out, _summary):
+    said = {"rps": float(re.search(r"Requests/sec:\s+([\d.]+)", out)[1]), "errors": 0}
+    if m := re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", out):
+        said["errors"] += sum(map(int, m.groups()))
+    if m := re.search(r"Non-2xx or 3xx responses: (\d+)", out):
+        said["errors"] += int(m[1])
+    for key, label in (("p50_ms", "50%"), ("p99_ms", "99%")):
+        if m := re.search(rf"^\s+{label}\s+(\S+)", out, re.M):
+            said[key] = _ms(m[1])
+    return said
+
+
+def parse_oha(out, _summary):
+    told = json.loads(out)
+    bad = sum(n for code, n in told.get("statusCodeDistribution", {}).items() if not code.startswith(("2", "3")))
+    # Requests cut off by the end of the run are not failures.
+    bad += sum(n for error, n in told.get("errorDistribution", {}).items() if "deadline" not in error)
+    percentiles = told.get("latencyPercentiles", {})
+    return {"rps": told["summary"]["requestsPerSec"], "errors": bad,
+            "p50_ms": (percentiles.get("p50") or 0) * 1e3, "p99_ms": (percentiles.get("p99") or 0) * 1e3}
+
+
+def parse_vegeta(out, _summary):
+    told = json.loads(out)
+    bad = sum(n for code, n in told["status_codes"].items() if not code.startswith(("2", "3")))
+    return {"rps": told["throughput"] or told["rate"], "errors": bad,
+            "p50_ms": told["latencies"]["50th"] / 1e6, "p99_ms": told["latencies"]["99th"] / 1e6}
+
+
+def parse_script(_out, summary):
+    """What scripts/summary.js wrote, under k6 and Onrush alike."""
+    with open(summary) as f:
+        told = json.load(f)
+    said = {"errors": told.get("http_req_failed", {}).get("passes", 0) + told.get("checks", {}).get("fails", 0)}
+    for key, metric, value in (
+            ("rps", "http_reqs", "rate"), ("iterations", "iterations", "count"), ("requests", "http_reqs", "count"),
+            ("dropped", "dropped_iterations", "count"), ("p50_ms", "http_req_duration", "med"),
+            ("p99_ms", "http_req_duration", "p(99)"), ("lag_p99_ms", "iteration_lag", "p(99)")):
+        if value in told.get(metric, {}):
+            said[key] = told[metric][value]
+    return said
+
+
+def parse_none(_out, _summary):
+    return {}
+
+
+PARSERS = {"none": parse_none, "wrk": parse_wrk, "oha": parse_oha, "vegeta": parse_vegeta, "script": parse_script}

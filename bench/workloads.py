@@ -1,0 +1,108 @@
+"""The one list of workloads: what each tool is made to do, and which figure is compared.
+
+Commands are lists; {fields} are filled in by run.py (url, duration, summary, scripts, bin). A tool that a workload names but
+that is not installed is skipped with a line. `kind` decides the figure:
+
+  requests    requests (server's count) per generator CPU second in the steady window; more is better
+  memory      resident MiB at the end of the steady window; less is better
+  iterations  iterations (tool's count) per generator CPU second of the whole run; more is better
+  startup     milliseconds of CPU for one empty iteration, start to exit; less is better
+"""
+
+ONRUSH = "onrush"
+
+
+def _script(name, env, workers=1):
+    """The same script under k6 and under Onrush."""
+    env = [part for key, value in env.items() for part in ("-e", f"{key}={value}")]
+    path = f"{{scripts}}/{name}.js"
+    k6 = ["{bin}", "run", "--quiet", "--no-usage-report", "--address", "", "--no-color", *env, "-e", "SUMMARY={summary}", path]
+    onrush = ["{bin}", "run", "--quiet", "--workers", str(workers), *env, "-e", "SUMMARY={summary}", path]
+    return [{"name": ONRUSH, "bin": ONRUSH, "command": onrush, "parse": "script"},
+            {"name": "k6", "bin": "k6", "command": k6, "parse": "script"}]
+
+
+def _wrk(connections, *more):
+    return {"name": "wrk", "bin": "wrk", "parse": "wrk",
+            "command": ["{bin}", "-t1", f"-c{connections}", "-d{duration}s", "--latency", *more, "{url}"]}
+
+
+def _oha(connections, *more):
+    return {"name": "oha", "bin": "oha", "parse": "oha",
+            "command": ["{bin}", "-z", "{duration}s", "-c", str(connections), "--no-tui", "--output-format", "json", *more, "{url}"]}
+
+
+def _vegeta(attack):
+    line = f"echo 'GET {{url}}' | {{bin}} -cpus 1 attack {attack} -duration {{duration}}s | {{bin}} report -type json"
+    return {"name": "vegeta", "bin": "vegeta", "parse": "vegeta", "command": ["sh", "-c", line]}
+
+
+LOOP = "-rate 0 -workers 64 -max-workers 64 -connections 64"
+ENV = {"URL": "{url}", "DURATION": "{duration}s"}
+
+WORKLOADS = {
+    "get": {
+        "title": "small GET, keep-alive, 64 connections", "kind": "requests", "url": "http",
+        "tools": [*_script("get", {**ENV, "VUS": 64}), _wrk(64), _oha(64), _vegeta(LOOP)],
+    },
+    "get-tls": {
+        "title": "small GET over TLS 1.3, 64 connections", "kind": "requests", "url": "https",
+        "tools": [*_script("get", {**ENV, "VUS": 64}), _wrk(64), _oha(64, "--insecure"), _vegeta(LOOP + " -insecure")],
+    },
+    "get-check": {
+        "title": "small GET and a check of the status, 64 connections", "kind": "requests", "url": "http",
+        "note": "wrk, oha and vegeta check nothing.",
+        "tools": [*_script("get_check", {**ENV, "VUS": 64}), _wrk(64), _oha(64), _vegeta(LOOP)],
+    },
+    "post-check-tls": {
+        "title": "POST without a body and a check of the status over TLS 1.3, 250 connections", "kind": "requests",
+        "url": "https", "note": "wrk and oha check nothing.",
+        "tools": [*_script("post_check", {**ENV, "VUS": 250}), _wrk(250, "-s", "{scripts}/post.lua"),
+                  _oha(250, "--insecure", "-m", "POST")],
+    },
+    "rate-5k": {
+        "title": "open model, 5,000 iterations a second", "kind": "requests", "url": "http",
+        "note": "Look at the rate that was reached, the cores it took and the 99th percentile.",
+        "tools": [*_script("rate", {**ENV, "RATE": 5000, "VUS": 100}), _oha(100, "-q", "5000", "--latency-correction"),
+                  _vegeta("-rate 5000")],
+    },
+    "rate-10k": {
+        "title": "open model, 10,000 iterations a second: lag of the schedule", "kind": "requests", "url": "http",
+        "note": "lag p99 is the time from planned to actual start of an iteration, which k6 does not tell.",
+        "tools": [*_script("rate", {**ENV, "RATE": 10000, "VUS": 200}), _oha(200, "-q", "10000", "--latency-correction"),
+                  _vegeta("-rate 10000")],
+    },
+    "vus-1k": {
+        "title": "memory of 1,000 VUs that send a request a second", "kind": "memory", "url": "http", "longer": 3,
+        "tools": [*_script("idle", {**ENV, "VUS": 1000}), _oha(1000, "-q", "1000")],
+    },
+    "vus-10k": {
+        "title": "memory of 10,000 VUs that send a request a second", "kind": "memory", "url": "http", "longer": 8,
+        "tools": [*_script("idle", {**ENV, "VUS": 10000}), _oha(10000, "-q", "10000")],
+    },
+    "workers": {
+        "title": "small GET, 64 connections, one worker and two", "kind": "requests", "url": "http", "wide": True,
+        "note": "All CPUs but the server's are open to the generator; with two CPUs in all, the server's too. The figure should "
+                "not fall with the second worker; the rate can only rise where there are CPUs left.",
+        "tools": [{**_script("get", {**ENV, "VUS": 64}, workers)[0], "name": f"onrush --workers {workers}"} for workers in (1, 2)],
+    },
+    **{f"js-{case}": {
+        "title": f"JavaScript: {what}", "kind": "iterations", "url": None,
+        "tools": _script("js", {"CASE": case, "DURATION": "{duration}s"}),
+    } for case, what in {
+        "loop": "an arithmetic loop of 20,000 rounds",
+        "parse": "JSON.parse of 20 kB",
+        "stringify": "JSON.stringify to 20 kB",
+        "sort": "sorting 2,000 objects by two keys",
+        "map": "a Map of 2,000 strings, filled and read",
+        "regex": "a regular expression over 20 kB of log lines",
+        "bytes": "a loop over the bytes of 140 kB",
+    }.items()},
+    "startup": {
+        "title": "one empty iteration, from start to exit", "kind": "startup", "url": None,
+        "note": "The row of true is what the measurement itself costs.",
+        "tools": [*_script("empty", {}), {"name": "true", "bin": "true", "parse": "none", "command": ["{bin}"]}],
+    },
+}
+GROUPS = {"js": [name for name in WORKLOADS if name.startswith("js-")],
+          "all": list(WORKLOADS)}
