@@ -1,5 +1,7 @@
 //! TLS over real sockets: versions, trust, names, client certificates, records in any pieces.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::io::{Read, Write};

@@ -310,8 +310,11 @@ impl Facts {
             14 if name.eq_ignore_ascii_case("content-length") => {
                 let length = parse_length(value)?;
                 if self.length.is_some_and(|before| before != length) {
+                    let before = self.length.unwrap_or_default().to_string();
                     let text = String::from_utf8_lossy(value);
-                    return Err(format!("http: message cannot contain multiple Content-Length headers; got {text:?}"));
+                    return Err(format!(
+                        "http: message cannot contain multiple Content-Length headers; got [{before:?} {text:?}]"
+                    ));
                 }
                 self.length = Some(length);
             }

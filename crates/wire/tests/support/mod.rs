@@ -1,7 +1,7 @@
 //! A scripted peer for tests: a listener that reads what a client sends and plays its side byte by byte; and a client.
 //!
 //! Each connection is one `Script`: what to do in order. The peer runs on a thread of its own and reports what it read.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -27,6 +27,10 @@ pub enum Act {
     Pause(Duration),
     /// Closes with a reset instead of a FIN.
     Reset,
+    /// Reads so many bytes.
+    ReadBytes(usize),
+    /// Keeps everything open till the client closes.
+    AwaitClose,
     /// Closes its sending side, and keeps reading till the client closes too.
     ShutdownWrite,
 }
@@ -87,6 +91,11 @@ fn perform(act: Act, stream: &mut TcpStream, seen: &mpsc::Sender<Vec<u8>>) {
         Act::Pause(time) => thread::sleep(time),
         Act::Reset => {
             socket2::SockRef::from(&*stream).set_linger(Some(Duration::ZERO)).unwrap();
+        }
+        Act::ReadBytes(n) => stream.read_exact(&mut vec![0; n]).unwrap(),
+        Act::AwaitClose => {
+            let mut sink = vec![0; 1 << 16];
+            while stream.read(&mut sink).is_ok_and(|n| n > 0) {}
         }
         Act::ShutdownWrite => {
             stream.shutdown(std::net::Shutdown::Write).unwrap();
