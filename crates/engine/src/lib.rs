@@ -1,13 +1,59 @@
 //! When the next iteration starts and when the test ends: scenarios, executors, virtual users, workers.
 //!
-//! No network and no JavaScript: the engine drives anything that implements `VirtualUser` and reads time through a
-//! `Clock`, so that a ramp of an hour is a test of a millisecond.
+//! No network and no JavaScript: the engine drives anything that implements [`VirtualUser`] and reads time through a
+//! [`clock::Clock`], so that a ramp of an hour is a test of a millisecond.
+//!
+//! # The way of a test through this crate
+//!
+//! ```text
+//!  options ── scenario ──► Scenarios      checked, every default filled in (shortcuts become a scenario)
+//!                │
+//!  segment ──► plan ─────► Plan           cut to this instance, dealt over the workers, users counted and numbered
+//!                │
+//!            run::run ───► Outcome        starts the workers, gathers what they report, tells the caller by `Event`
+//!                │
+//!     ┌─ worker (one thread each) ──────────────────────────────────────────────────────────┐
+//!     │  pool    the virtual users that no scenario uses now                                │
+//!     │  lane    one scenario on this worker; its users all run the one loop:               │
+//!     │              pacer says Start → iterate → record → ask the pacer again              │
+//!     │  reaper  sets the `Interrupt` of users whose grace is over                          │
+//!     │  watch   a second's snapshot of the samples, the lag of the event loop, CPU         │
+//!     └─────────────────────────────────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! An executor is a pacer and a stop rule. The pacers ([`pacer`]) are pure functions of elapsed time; the loop that asks them
+//! exists once. Between iterations nothing is shared: each worker owns its users, its recorder and its cache lines of
+//! [`state::RunState`].
+//!
+//! # Words
+//!
+//! *Planned* users are made before the start, *unplanned* ones by arrival rates that find nobody free. A start that finds
+//! nobody free is *dropped*. *Lag* is the time from planned to real start. A *lane* is a worker's part of a scenario.
+//!
+//! Left out for now: `paused` and changing the number of users of a running test, which need the REST interface.
 
 pub mod clock;
+mod desk;
+pub mod duration;
+pub mod health;
+mod lane;
+pub mod pacer;
+pub mod plan;
+mod pool;
+pub mod rate_limit;
+mod reaper;
+mod record;
 pub mod run;
 pub mod scenario;
+pub mod segment;
+pub mod state;
 pub mod stop;
 pub mod vu;
+mod worker;
 
-pub use stop::{Interrupt, StopReason};
-pub use vu::{Iteration, IterationEnd, Seat, Users, VirtualUser};
+pub use health::Health;
+pub use plan::Plan;
+pub use run::{Event, Outcome, RunConfig, RunError, Tick, run};
+pub use state::RunState;
+pub use stop::{Interrupt, StopCause, StopReason, Stopper};
+pub use vu::{CreateError, Iteration, IterationEnd, Seat, Users, VirtualUser};

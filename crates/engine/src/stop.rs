@@ -1,7 +1,18 @@
 //! The one backward wire: how running work is told to stop.
+//!
+//! Three ears listen: the caller holds a `Stopper` (a threshold, a signal), each worker awaits a `StopSignal`, each virtual
+//! user looks at its `Interrupt`. An interrupt also answers by itself once its deadline has passed or the test was aborted,
+//! because a script in an endless loop keeps the worker from setting it. The first cause wins.
 
 use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::Waker;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::clock::{AnyClock, Clock};
 
 /// Why a virtual user has to leave what it is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,33 +23,104 @@ pub enum StopReason {
     Aborted,
 }
 
+/// Why a test ended before its scenarios did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StopCause {
+    /// The script called `exec.test.abort`; its message.
+    Script(String),
+    /// A threshold with `abortOnFail` was crossed; what to print.
+    Threshold(String),
+    /// A signal, by its name.
+    Signal(&'static str),
+    /// Stopped from outside (REST).
+    Requested,
+}
+
+/// Ends a running test from any thread: iterations are interrupted at once, as k6 does on the first Ctrl-C.
+#[derive(Clone, Debug, Default)]
+pub struct Stopper(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    cause: OnceLock<StopCause>,
+    stopped: AtomicBool,
+    workers: Notify,
+}
+
+impl Stopper {
+    /// A stopper nobody has used.
+    pub fn new() -> Self {
+        Stopper::default()
+    }
+
+    /// Ends the test. The first cause given is the one that counts.
+    pub fn stop(&self, cause: StopCause) {
+        let _ = self.0.cause.set(cause);
+        self.0.stopped.store(true, Ordering::Release);
+        self.0.workers.notify_waiters();
+    }
+
+    /// Why the test was stopped, once it was.
+    pub fn cause(&self) -> Option<&StopCause> {
+        self.0.cause.get()
+    }
+
+    /// Whether the test was stopped. Cheap enough for an interpreter's interrupt handler.
+    pub fn is_stopped(&self) -> bool {
+        self.0.stopped.load(Ordering::Acquire)
+    }
+
+    /// Resolves once the test was stopped.
+    pub async fn stopped(&self) {
+        let mut notified = std::pin::pin!(self.0.workers.notified());
+        // Registered before the flag is read, so that a stop in between is not missed.
+        notified.as_mut().enable();
+        if !self.is_stopped() {
+            notified.await;
+        }
+    }
+}
+
 /// Tells one virtual user to leave its iteration. The engine sets it; the user looks at it whenever it is polled and
 /// whenever it has run long without waiting.
 #[derive(Default)]
 pub struct Interrupt {
     reason: Cell<Option<StopReason>>,
     waker: RefCell<Option<Waker>>,
+    deadline: Cell<Option<Duration>>,
+    source: Option<(AnyClock, Stopper)>,
 }
 
 impl Interrupt {
+    /// An interrupt that also obeys a deadline on this clock and the stop of the whole test, without being set.
+    pub fn new(clock: AnyClock, stopper: Stopper) -> Self {
+        Interrupt { source: Some((clock, stopper)), ..Interrupt::default() }
+    }
+
     /// Sets the reason and wakes the user. The first reason stays until `clear`.
     pub fn set(&self, reason: StopReason) {
         if self.reason.get().is_none() {
             self.reason.set(Some(reason));
         }
-        if let Some(waker) = self.waker.borrow_mut().take() {
+        // Taken out first: a waker may run code that registers again.
+        let waker = self.waker.borrow_mut().take();
+        if let Some(waker) = waker {
             waker.wake();
         }
     }
 
     /// The reason, when there is one.
     pub fn reason(&self) -> Option<StopReason> {
+        if self.reason.get().is_none() {
+            self.reason.set(self.own_reason());
+        }
         self.reason.get()
     }
 
-    /// Forgets the reason before the next iteration.
+    /// Forgets the reason and the deadline before the next iteration.
     pub fn clear(&self) {
         self.reason.set(None);
+        self.deadline.set(None);
     }
 
     /// Asks to be woken by `set`. The user calls it when it is about to wait.
@@ -47,5 +129,54 @@ impl Interrupt {
         if !slot.as_ref().is_some_and(|known| known.will_wake(waker)) {
             *slot = Some(waker.clone());
         }
+    }
+
+    /// From this time on the reason is `GracefulStopOver`, even when nobody gets round to setting it.
+    pub(crate) fn set_deadline(&self, deadline: Option<Duration>) {
+        self.deadline.set(deadline);
+    }
+
+    /// The time set by `set_deadline`.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        self.deadline.get()
+    }
+
+    fn own_reason(&self) -> Option<StopReason> {
+        let (clock, stopper) = self.source.as_ref()?;
+        if stopper.is_stopped() {
+            return Some(StopReason::Aborted);
+        }
+        (self.deadline.get()? <= clock.now()).then_some(StopReason::GracefulStopOver)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::FakeClock;
+
+    #[test]
+    fn the_first_cause_wins() {
+        let stopper = Stopper::new();
+        assert!(!stopper.is_stopped());
+        stopper.stop(StopCause::Signal("SIGINT"));
+        stopper.clone().stop(StopCause::Requested);
+        assert!(stopper.is_stopped());
+        assert_eq!(stopper.cause(), Some(&StopCause::Signal("SIGINT")));
+    }
+
+    #[test]
+    fn an_endless_loop_sees_its_deadline_and_the_abort() {
+        let clock = FakeClock::new();
+        let stopper = Stopper::new();
+        let interrupt = Interrupt::new(AnyClock::Fake(clock.clone()), stopper.clone());
+        interrupt.set_deadline(Some(Duration::from_secs(5)));
+        assert_eq!(interrupt.reason(), None);
+        clock.run(clock.sleep_until(Duration::from_secs(5)));
+        assert_eq!(interrupt.reason(), Some(StopReason::GracefulStopOver));
+        interrupt.clear();
+        assert_eq!(interrupt.reason(), None);
+        stopper.stop(StopCause::Requested);
+        assert_eq!(interrupt.reason(), Some(StopReason::Aborted));
     }
 }

@@ -1,13 +1,20 @@
 //! The traits through which the engine drives virtual users without knowing what they do.
+//!
+//! `Users` makes them, each on the worker where it will live; `VirtualUser` runs iterations. The engine never drops the future
+//! of an iteration before it has resolved: to cut one short it sets the `Interrupt` of the user's `Seat`.
 
+use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metrics::Recorder;
+use metrics::{Recorder, TagSet};
 
+use crate::clock::AnyClock;
+use crate::rate_limit::RateLimit;
 use crate::scenario::ScenarioInfo;
+use crate::state::RunState;
 use crate::stop::Interrupt;
 
 /// Someone who runs iterations. Lives on one worker thread, never moves to another.
@@ -16,6 +23,18 @@ pub trait VirtualUser: 'static {
     /// `Interrupt` of its `Seat`, and the future then resolves soon to `Interrupted`.
     /// The implementor records what happens inside (requests, checks, data); the engine records the iteration itself.
     fn iterate(&mut self, iteration: Iteration) -> impl Future<Output = IterationEnd>;
+
+    /// Names the present `tags`: equal for equal sets on one worker. 0 says that the iteration's own samples carry the tags
+    /// of the scenario and no others.
+    fn tags_key(&self) -> u32 {
+        0
+    }
+
+    /// All tags that the samples of an iteration which just ended carry (run, scenario, group, the script's own). Asked only
+    /// when `tags_key` is not 0 and has changed.
+    fn tags(&self) -> TagSet {
+        TagSet::empty()
+    }
 }
 
 /// Makes virtual users, on the worker thread where they will live.
@@ -29,7 +48,7 @@ pub trait Users: Send + Sync + 'static {
 }
 
 /// Init code failed in a virtual user: the message is for the person who wrote the script.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateError {
     /// Ready to print.
     pub message: String,
@@ -37,10 +56,18 @@ pub struct CreateError {
     pub exit_code: u8,
 }
 
+impl fmt::Display for CreateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for CreateError {}
+
 /// Who a virtual user is and what it may use.
 #[derive(Clone)]
 pub struct Seat {
-    /// From 1, unique in this process (`__VU`, `exec.vu.idInInstance`).
+    /// From 1, unique in this process (`__VU`, `exec.vu.idInInstance`); 0 outside the scenarios (setup, teardown).
     pub id_in_instance: u64,
     /// From 1, unique over all segments of the test (`exec.vu.idInTest`).
     pub id_in_test: u64,
@@ -51,7 +78,34 @@ pub struct Seat {
     /// How the engine tells this user to stop.
     pub interrupt: Rc<Interrupt>,
     /// Counts of the whole run.
-    pub run: Arc<crate::run::RunState>,
+    pub run: Arc<RunState>,
+    /// The run's time, and how to sleep.
+    pub clock: AnyClock,
+    /// The option `rps`, when it is set: wait for a turn before each request.
+    pub limit: Option<RateLimit>,
+}
+
+impl Seat {
+    /// The seat of a user outside the scenarios: init code, setup, teardown, tests.
+    pub fn outside(recorder: Rc<Recorder>, run: Arc<RunState>, clock: AnyClock) -> Self {
+        Seat {
+            id_in_instance: 0,
+            id_in_test: 0,
+            worker: 0,
+            recorder,
+            interrupt: Rc::new(Interrupt::default()),
+            run,
+            clock,
+            limit: None,
+        }
+    }
+
+    /// Waits until the option `rps` allows another request; at once without the option.
+    pub async fn wait_turn(&self) {
+        if let Some(limit) = &self.limit {
+            limit.wait_turn(&self.clock).await;
+        }
+    }
 }
 
 /// One iteration about to start.
@@ -61,8 +115,9 @@ pub struct Iteration {
     pub scenario: Rc<ScenarioInfo>,
     /// How many iterations this user did before in this scenario (`exec.vu.iterationInScenario`).
     pub in_scenario: u64,
-    /// Which of the scenario's iterations it is, where the executor deals them out in advance (shared-iterations);
-    /// others number them when the script asks (`RunState::next_scenario_iteration`).
+    /// Its number among this instance's iterations of the scenario, where the executor deals them out in advance
+    /// (shared-iterations; see `RunState::iteration_number`); others number them when the script asks
+    /// (`RunState::next_scenario_iteration`).
     pub number: Option<u64>,
     /// When it should have started, by the engine's clock; equals the real start for closed models.
     pub planned: Duration,

@@ -1,7 +1,18 @@
-//! Scenarios as the script gives them, and what a running iteration may know of its own.
+//! Scenarios as the options give them, and what a running iteration may know of its own.
+//!
+//! `config` holds them after reading and checking, `fields` reads JSON with messages that name the scenario and the field,
+//! `shortcut` makes scenarios of `vus`, `duration`, `iterations` and `stages`. Nothing here knows of segments or workers.
+
+mod config;
+mod fields;
+mod shortcut;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+pub use config::{Executor, Scenario, Scenarios, Stage};
+pub use fields::ConfigError;
+pub use shortcut::{Derived, Shortcuts};
 
 /// What an iteration knows of its scenario. One per scenario and worker, in an `Rc`.
 #[derive(Debug)]

@@ -1,0 +1,223 @@
+//! Durations as k6's options write them: `1h2m3s5ms`, `1.5h`, `1d12h`, or a bare number of milliseconds.
+//!
+//! Reading refuses what k6 refuses and keeps nanoseconds exactly; writing gives the form that k6 prints (`1h0m30s`, `1.5ms`).
+
+use std::fmt;
+use std::time::Duration;
+
+/// Nanoseconds of each unit, longest name first where one is the start of another.
+const UNITS: [(&str, u64); 8] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("μs", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
+const DAY: u64 = 24 * 3_600_000_000_000;
+
+/// A duration that reads and prints as k6's; may be negative, since options have to refuse negative ones by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    ns: i64,
+}
+
+/// Why a text is no duration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpanError(String);
+
+impl fmt::Display for SpanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is no duration: expected a form like 10s, 1h30m, 1d or a number of milliseconds", self.0)
+    }
+}
+
+impl std::error::Error for SpanError {}
+
+impl Span {
+    /// Reads `1h2m3s5ms` or a bare number of milliseconds.
+    pub fn parse(text: &str) -> Result<Self, SpanError> {
+        let (sign, rest) = match text.strip_prefix('-') {
+            Some(rest) => (-1, rest),
+            None => (1, text.strip_prefix('+').unwrap_or(text)),
+        };
+        let ns = bare_ms(rest).or_else(|| with_units(rest));
+        let ns = ns.and_then(|ns| i64::try_from(ns).ok()).ok_or_else(|| SpanError(format!("'{text}'")))?;
+        Ok(Span { ns: sign * ns })
+    }
+
+    /// Reads a JSON value: a text, or a number of milliseconds.
+    pub fn from_json(value: &serde_json::Value) -> Result<Self, SpanError> {
+        match value {
+            serde_json::Value::String(text) => Span::parse(text),
+            serde_json::Value::Number(number) => {
+                let ms = number.as_f64().unwrap_or(f64::NAN) * 1e6;
+                let fits = ms.abs() < i64::MAX as f64;
+                if fits { Ok(Span { ns: ms.round() as i64 }) } else { Err(SpanError(number.to_string())) }
+            }
+            other => Err(SpanError(other.to_string())),
+        }
+    }
+
+    /// The time, unless it is negative.
+    pub fn to_duration(self) -> Option<Duration> {
+        u64::try_from(self.ns).ok().map(Duration::from_nanos)
+    }
+
+    /// Less than nothing.
+    pub fn is_negative(self) -> bool {
+        self.ns < 0
+    }
+}
+
+impl From<Duration> for Span {
+    fn from(time: Duration) -> Self {
+        Span { ns: i64::try_from(time.as_nanos()).unwrap_or(i64::MAX) }
+    }
+}
+
+impl serde::Serialize for Span {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Span {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        Span::from_json(&value).map_err(serde::de::Error::custom)
+    }
+}
+
+/// `1500` or `1.5`: milliseconds.
+fn bare_ms(text: &str) -> Option<u64> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    (is_number && !text.is_empty()).then(|| scaled(text, 1_000_000)).flatten()
+}
+
+/// `1d2h3.5s`: numbers with units, days only in front.
+fn with_units(text: &str) -> Option<u64> {
+    let (mut total, mut rest) = (0u64, text);
+    if let Some((days, after)) = text.split_once('d') {
+        total = scaled(days, DAY)?;
+        rest = after;
+        if rest.is_empty() {
+            return Some(total);
+        }
+    }
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, after) = rest.split_at(end);
+        let (unit, ns) = UNITS.iter().find(|(unit, _)| after.starts_with(unit))?;
+        total = total.checked_add(scaled(number, *ns)?)?;
+        rest = &after[unit.len()..];
+    }
+    Some(total)
+}
+
+/// A decimal number times a unit, without passing through a float.
+fn scaled(number: &str, unit: u64) -> Option<u64> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() && fraction.is_empty() || !fraction.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let mut total = u128::from(whole) * u128::from(unit);
+    let mut place = u128::from(unit);
+    for digit in fraction.bytes().take(18) {
+        place /= 10;
+        total += place * u128::from(digit - b'0');
+    }
+    u64::try_from(total).ok()
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ns = self.ns.unsigned_abs();
+        if self.ns < 0 {
+            f.write_str("-")?;
+        }
+        match ns {
+            0 => f.write_str("0s"),
+            1..1_000 => write!(f, "{ns}ns"),
+            1_000..1_000_000 => write!(f, "{}µs", decimal(ns, 1_000)),
+            1_000_000..1_000_000_000 => write!(f, "{}ms", decimal(ns, 1_000_000)),
+            _ => {
+                let (minutes, seconds) = (ns / 60_000_000_000, decimal(ns % 60_000_000_000, 1_000_000_000));
+                match (minutes / 60, minutes % 60) {
+                    (0, 0) => write!(f, "{seconds}s"),
+                    (0, minutes) => write!(f, "{minutes}m{seconds}s"),
+                    (hours, minutes) => write!(f, "{hours}h{minutes}m{seconds}s"),
+                }
+            }
+        }
+    }
+}
+
+/// `ns / unit` with as many decimals as there are.
+fn decimal(ns: u64, unit: u64) -> String {
+    let digits = unit.ilog10() as usize;
+    let text = format!("{}.{:0digits$}", ns / unit, ns % unit);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ns(text: &str) -> Option<i64> {
+        Span::parse(text).ok().map(|span| span.ns)
+    }
+
+    #[test]
+    fn reads_what_k6_reads() {
+        assert_eq!(ns("1h2m3s5ms"), Some(3_723_005_000_000));
+        assert_eq!(ns("1d2h"), Some(26 * 3_600_000_000_000));
+        assert_eq!(ns("0.5d"), Some(12 * 3_600_000_000_000));
+        assert_eq!(ns("1.5h"), Some(5_400_000_000_000));
+        assert_eq!(ns("10"), Some(10_000_000));
+        assert_eq!(ns("1.5"), Some(1_500_000));
+        assert_eq!(ns("3us4µs5ns"), Some(7_005));
+        assert_eq!(ns("-5s"), Some(-5_000_000_000));
+        assert_eq!(ns("0"), Some(0));
+    }
+
+    #[test]
+    fn refuses_the_rest() {
+        for text in ["", "s", "10 s", "1x", "1s2", "1d2", "d", "1..5s", "--1s", "9999999d", "1h-2m", "."] {
+            assert_eq!(ns(text), None, "{text}");
+        }
+        assert_eq!(
+            Span::parse("10 s").unwrap_err().to_string(),
+            "'10 s' is no duration: expected a form like 10s, 1h30m, 1d or a number of milliseconds"
+        );
+    }
+
+    #[test]
+    fn prints_as_k6_does() {
+        for (text, printed) in [
+            ("90s", "1m30s"),
+            ("26h30s", "26h0m30s"),
+            ("1500us", "1.5ms"),
+            ("0", "0s"),
+            ("2500", "2.5s"),
+            ("-1s", "-1s"),
+            ("1ns", "1ns"),
+        ] {
+            assert_eq!(Span::parse(text).unwrap().to_string(), printed);
+        }
+    }
+
+    #[test]
+    fn json_numbers_are_milliseconds() {
+        let span: Span = serde_json::from_str("1500").unwrap();
+        assert_eq!(span.to_duration(), Some(Duration::from_millis(1500)));
+        assert_eq!(serde_json::to_string(&span).unwrap(), "\"1.5s\"");
+        assert!(serde_json::from_str::<Span>("true").is_err());
+    }
+}

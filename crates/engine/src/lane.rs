@@ -1,0 +1,289 @@
+//! One scenario on one worker: the loop in which virtual users ask their pacer, iterate and are counted.
+//!
+//! The loop exists once, for all executors. Planned users come from the worker's pool and go back to it when the pacer sends
+//! them away; an arrival rate has a pacing task beside them, which calls them at the desk and has unplanned ones made.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::desk::Desk;
+use crate::pacer::{Arrivals, Looping, Next, Pace, Ramping, Share, Turn};
+use crate::plan::{LanePlan, Work};
+use crate::pool::Member;
+use crate::record::LaneRecord;
+use crate::run::Report;
+use crate::scenario::ScenarioInfo;
+use crate::segment::Stripes;
+use crate::stop::StopCause;
+use crate::vu::{Iteration, IterationEnd, Users, VirtualUser};
+use crate::worker::{Tasks, Worker};
+
+/// Starts made in a row, when they are late, before other tasks get their turn.
+const BURST: u32 = 64;
+
+/// A scenario's part on one worker.
+pub(crate) struct Lane<F: Users> {
+    worker: Rc<Worker<F>>,
+    info: Rc<ScenarioInfo>,
+    record: LaneRecord,
+    start: Duration,
+    /// Whether users count as active only while they iterate (arrival rates) or for as long as they are lent.
+    is_open: bool,
+}
+
+impl<F: Users> Lane<F> {
+    /// The lane of scenario `index` in a test that starts at `test_start`.
+    pub(crate) fn new(worker: Rc<Worker<F>>, index: usize, plan: &LanePlan, test_start: Duration) -> Rc<Self> {
+        let scenario = &plan.scenario;
+        let start = test_start + scenario.start_time;
+        let info = ScenarioInfo {
+            index,
+            name: scenario.name.clone(),
+            executor: scenario.executor.name(),
+            exec: scenario.exec.clone(),
+            env: scenario.env.clone(),
+            tags: scenario.tags.clone(),
+            started: start,
+        };
+        let is_open = matches!(plan.work, Work::Arriving { .. });
+        let record = worker.lane_record((&scenario.name, &scenario.tags), is_open);
+        Rc::new(Lane { worker, info: Rc::new(info), record, start, is_open })
+    }
+
+    /// Runs the scenario to its end.
+    pub(crate) async fn run(self: Rc<Self>, plan: LanePlan) {
+        let place = self.worker.index;
+        self.worker.sleep_until(self.start).await;
+        let mut tasks = Tasks::default();
+        match plan.work {
+            Work::Looping { vus, most, iterations, end, hard } => {
+                let share = iterations.map(|deal| Rc::new(Share::new(deal)));
+                let left = Rc::new(Cell::new(0));
+                for _ in plan.spread.positions(place, vus) {
+                    let pace = Looping { end, hard, most, share: share.clone() };
+                    let (lane, left) = (Rc::clone(&self), Rc::clone(&left));
+                    tasks.spawn(async move {
+                        let begun = lane.live(None, pace).await;
+                        left.set(left.get() + most.map_or(0, |most| most - begun));
+                    });
+                }
+                tasks.join().await;
+                self.drop_iterations(left.get() + share.map_or(0, |share| share.forfeit()));
+            }
+            Work::Ramping { vus, ramp, stripes } => {
+                for position in plan.spread.positions(place, vus) {
+                    let pace = Ramping::new(ramp.spans(stripes.unscale(position)));
+                    let lane = Rc::clone(&self);
+                    tasks.spawn(async move { _ = lane.live(None, pace).await });
+                }
+                tasks.join().await;
+            }
+            Work::Arriving { arrivals, stripes, pre_allocated, max, hard } => {
+                let Some((first, step)) = plan.spread.stripe(place) else { return };
+                let pre_allocated = plan.spread.positions(place, pre_allocated).count();
+                let own_max = plan.spread.positions(place, max).count();
+                let open = Open {
+                    desk: Rc::default(),
+                    hard,
+                    users: Cell::new(pre_allocated),
+                    own_max,
+                    max,
+                    making: Rc::default(),
+                    has_warned: Cell::new(false),
+                };
+                for _ in 0..pre_allocated {
+                    let (lane, pace) = (Rc::clone(&self), open.desk.place(hard));
+                    tasks.spawn(async move { _ = lane.live(None, pace).await });
+                }
+                self.pace(&open, &arrivals, &stripes, (first, step), &mut tasks).await;
+                open.desk.close();
+                tasks.join().await;
+            }
+        }
+    }
+
+    /// The one loop: ask, iterate, count. Returns how many iterations were begun.
+    async fn live(&self, mut member: Option<Member<F::User>>, mut pace: impl Pace) -> u64 {
+        let mut begun = 0;
+        while !self.worker.is_halted() {
+            match pace.next(self.elapsed(), begun) {
+                Next::Done => break,
+                Next::Rest => {
+                    if member.is_none() {
+                        member = self.borrow().await;
+                    }
+                    self.worker.unless_halted(pace.rest()).await;
+                }
+                Next::Away(until) => {
+                    self.give_back(member.take());
+                    self.worker.sleep_until(self.start + until).await;
+                }
+                Next::Start(turn) => {
+                    if member.is_none() {
+                        member = self.borrow().await;
+                    }
+                    let Some(member) = &mut member else { break };
+                    self.iterate(member, turn).await;
+                    begun += 1;
+                }
+            }
+        }
+        self.give_back(member);
+        begun
+    }
+
+    /// A user from the pool; none when the test is stopped meanwhile.
+    async fn borrow(&self) -> Option<Member<F::User>> {
+        let member = self.worker.unless_halted(self.worker.pool.take()).await?;
+        if !self.is_open {
+            self.worker.state.vu_active(self.worker.index, self.info.index, true);
+        }
+        Some(member)
+    }
+
+    fn give_back(&self, member: Option<Member<F::User>>) {
+        let Some(member) = member else { return };
+        if !self.is_open {
+            self.worker.state.vu_active(self.worker.index, self.info.index, false);
+        }
+        self.worker.pool.put(member);
+    }
+
+    /// One iteration, and what is counted of it.
+    async fn iterate(&self, member: &mut Member<F::User>, turn: Turn) {
+        let (worker, scenario) = (&self.worker, self.info.index);
+        let begun = member.begun.entry(scenario).or_default();
+        let in_scenario = *begun;
+        *begun += 1;
+        let hard = self.start + turn.hard;
+        worker.set_deadline(member, hard);
+        let started = worker.clock.now();
+        let planned = turn.planned.map_or(started, |planned| self.start + planned);
+        if turn.planned.is_some() {
+            self.record.lag(started.saturating_sub(planned), worker.clock.epoch_ns(started));
+            worker.state.vu_active(worker.index, scenario, true);
+        }
+        worker.state.iteration_started(worker.index, scenario);
+        let iteration = Iteration { scenario: Rc::clone(&self.info), in_scenario, number: turn.number, planned };
+        let end = member.user.iterate(iteration).await;
+        self.count(&member.user, end, started);
+        self.fill_up(started, hard).await;
+        member.interrupt.clear();
+        if turn.planned.is_some() {
+            worker.state.vu_active(worker.index, scenario, false);
+        }
+    }
+
+    fn count(&self, user: &F::User, end: IterationEnd, started: Duration) {
+        let (worker, scenario) = (&self.worker, self.info.index);
+        match end {
+            IterationEnd::Completed => {
+                let ended = worker.clock.now();
+                self.record.completed(user, ended - started, worker.clock.epoch_ns(ended));
+                worker.state.iteration_completed(worker.index, scenario);
+            }
+            IterationEnd::Interrupted => worker.state.iteration_interrupted(worker.index, scenario),
+            IterationEnd::AbortTest(message) => {
+                worker.state.iteration_interrupted(worker.index, scenario);
+                worker.stopper.stop(StopCause::Script(message));
+            }
+        }
+    }
+
+    /// Waits out the option `minIterationDuration`, as part of the iteration but not of its measured time.
+    async fn fill_up(&self, started: Duration, hard: Duration) {
+        let least = self.worker.min_iteration_duration;
+        if !least.is_zero() {
+            self.worker.sleep_until((started + least).min(hard)).await;
+        }
+    }
+
+    /// Starts iterations at their planned times.
+    async fn pace(
+        self: &Rc<Self>,
+        open: &Open,
+        arrivals: &Arrivals,
+        stripes: &Stripes,
+        (first, step): (u64, u64),
+        tasks: &mut Tasks,
+    ) {
+        // The users spawned just now come to the desk before the first start looks for one.
+        tokio::task::yield_now().await;
+        let mut in_a_row = 0;
+        for k in (0..).map(|n| first + n * step) {
+            let Some(planned) = arrivals.start(stripes.unscale(k)) else { break };
+            let is_late = self.elapsed() > planned;
+            in_a_row = if is_late { in_a_row + 1 } else { 0 };
+            if in_a_row >= BURST {
+                in_a_row = 0;
+                tokio::task::yield_now().await;
+            }
+            self.worker.sleep_until(self.start + planned).await;
+            if self.worker.is_halted() {
+                return;
+            }
+            if open.desk.call(planned) {
+                continue;
+            }
+            if is_late {
+                // Whoever was done by then may not have had its turn on this thread yet: that is no dropped start.
+                tokio::task::yield_now().await;
+                if open.desk.call(planned) {
+                    continue;
+                }
+            }
+            self.drop_iterations(1);
+            self.want_user(open, tasks);
+        }
+        self.worker.sleep_until(self.start + arrivals.end()).await;
+    }
+
+    /// Has one more user made, one at a time, up to the scenario's maximum.
+    fn want_user(self: &Rc<Self>, open: &Open, tasks: &mut Tasks) {
+        if open.making.get() {
+            return;
+        }
+        if open.users.get() >= open.own_max {
+            if !open.has_warned.replace(true) {
+                self.worker.report(Report::Insufficient { scenario: self.info.index, vus: open.max });
+            }
+            return;
+        }
+        open.making.set(true);
+        open.users.set(open.users.get() + 1);
+        let (lane, pace, making) = (Rc::clone(self), open.desk.place(open.hard), Rc::clone(&open.making));
+        tasks.spawn(async move {
+            let made = lane.worker.make(lane.worker.next_user()).await;
+            making.set(false);
+            match made {
+                Ok(member) => _ = lane.live(Some(member), pace).await,
+                Err(error) => lane.worker.report(Report::NotMade(error)),
+            }
+        });
+    }
+
+    fn drop_iterations(&self, count: u64) {
+        let worker = &self.worker;
+        self.record.dropped(count, worker.clock.epoch_ns(worker.clock.now()));
+        worker.state.iterations_dropped(worker.index, self.info.index, count);
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.worker.clock.now().saturating_sub(self.start)
+    }
+}
+
+/// What an arrival rate has beside its users.
+struct Open {
+    desk: Rc<Desk>,
+    hard: Duration,
+    /// Users of this lane, with those being made.
+    users: Cell<usize>,
+    own_max: usize,
+    /// The maximum over all workers, for the warning.
+    max: u64,
+    making: Rc<Cell<bool>>,
+    has_warned: Cell<bool>,
+}

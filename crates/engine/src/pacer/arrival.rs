@@ -1,0 +1,247 @@
+//! The k-th start of an arrival rate, by the closed form of the ramp's integral.
+//!
+//! Starts are counted over the whole test; a segment or worker takes the positions it owns. A constant rate starts at 0 and
+//! includes its end, a ramp starts when its integral reaches 1: both as k6 does it. A start is the first whole nanosecond at
+//! which the integral has reached its count, found exactly: a float gives the guess, integers decide.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::scenario::Stage;
+
+/// The schedule of all starts of one scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrivals {
+    pieces: Vec<Piece>,
+    /// Nanoseconds of the time unit, twice: areas are kept as twice iterations times unit, which is whole.
+    twice_unit: u128,
+    /// What the integral has reached at the first start.
+    first: u64,
+    total: u64,
+    end: Duration,
+}
+
+/// A stretch in which the rate changes linearly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Piece {
+    begins_ns: u64,
+    lasts_ns: u64,
+    from: u64,
+    to: u64,
+    /// Area before this piece and with it.
+    before: u128,
+    with: u128,
+}
+
+/// The rates and times are so large that nanoseconds cannot be computed exactly any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooFast;
+
+impl fmt::Display for TooFast {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "the rate is too high for its duration, expected at most 10 million iterations a second and 30 days",
+        )
+    }
+}
+
+/// Bounds under which no product of the arithmetic below leaves an i128.
+const MAX_RATE: u64 = 1 << 40;
+const MAX_NS: u64 = 30 * 24 * 3600 * 1_000_000_000;
+
+impl Arrivals {
+    /// A fixed rate: starts at 0, one interval, two intervals, …, up to and including `duration`.
+    pub fn constant(rate: u64, unit: Duration, duration: Duration) -> Result<Self, TooFast> {
+        Arrivals::build(rate, unit, &[Stage { duration, target: rate }], 0)
+    }
+
+    /// A rate that follows stages; the first start is where one whole iteration has come together.
+    pub fn ramping(start_rate: u64, unit: Duration, stages: &[Stage]) -> Result<Self, TooFast> {
+        Arrivals::build(start_rate, unit, stages, 1)
+    }
+
+    fn build(start_rate: u64, unit: Duration, stages: &[Stage], first: u64) -> Result<Self, TooFast> {
+        let unit_ns = u64::try_from(unit.as_nanos()).ok().filter(|ns| *ns <= MAX_NS).ok_or(TooFast)?;
+        let (mut begins_ns, mut from, mut area) = (0u64, start_rate, 0u128);
+        let mut pieces = Vec::new();
+        for stage in stages {
+            let lasts_ns = u64::try_from(stage.duration.as_nanos()).map_err(|_| TooFast)?;
+            let ends_ns = begins_ns.checked_add(lasts_ns).filter(|ns| *ns <= MAX_NS).ok_or(TooFast)?;
+            if from.max(stage.target) > MAX_RATE || !fits(from.max(stage.target), lasts_ns) {
+                return Err(TooFast);
+            }
+            let with = area + (u128::from(from) + u128::from(stage.target)) * u128::from(lasts_ns);
+            pieces.push(Piece { begins_ns, lasts_ns, from, to: stage.target, before: area, with });
+            (begins_ns, from, area) = (ends_ns, stage.target, with);
+        }
+        let twice_unit = u128::from(unit_ns) * 2;
+        let reached = u64::try_from(area / twice_unit.max(1)).map_err(|_| TooFast)?;
+        let total = (reached + 1).saturating_sub(first);
+        Ok(Arrivals { pieces, twice_unit, first, total, end: Duration::from_nanos(begins_ns) })
+    }
+
+    /// How many starts there are.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// When the rate ends.
+    pub fn end(&self) -> Duration {
+        self.end
+    }
+
+    /// The k-th start, counted from 0; none after the end.
+    pub fn start(&self, k: u64) -> Option<Duration> {
+        if k >= self.total {
+            return None;
+        }
+        let area = u128::from(k + self.first) * self.twice_unit;
+        let piece = &self.pieces[self.pieces.partition_point(|piece| piece.with < area)];
+        Some(Duration::from_nanos(piece.begins_ns + piece.reaches(area - piece.before)))
+    }
+
+    /// The rate at a time, in iterations per time unit (for the progress line).
+    pub fn rate(&self, at: Duration) -> f64 {
+        let ns = u64::try_from(at.as_nanos()).unwrap_or(u64::MAX);
+        let Some(piece) = self.pieces.iter().find(|piece| ns < piece.begins_ns + piece.lasts_ns) else { return 0.0 };
+        let share = (ns - piece.begins_ns) as f64 / piece.lasts_ns as f64;
+        piece.from as f64 + (piece.to as f64 - piece.from as f64) * share
+    }
+}
+
+/// Whether rate × time² stays below what an i128 holds, with room for factors of 2.
+fn fits(rate: u64, lasts_ns: u64) -> bool {
+    let lasts = u128::from(lasts_ns);
+    u128::from(rate).checked_mul(lasts).and_then(|area| area.checked_mul(lasts)).is_some_and(|area| area < 1 << 124)
+}
+
+impl Piece {
+    /// The first nanosecond within the piece at which its area has reached `area`.
+    fn reaches(&self, area: u128) -> u64 {
+        let (from, lasts) = (self.from as f64, self.lasts_ns as f64);
+        let slope = self.to as f64 - from;
+        // Of the two forms of the root this one does not cancel: area·d / (r0·d + √((r0·d)² + slope·area·d)).
+        let root = ((from * lasts).powi(2) + slope * area as f64 * lasts).max(0.0).sqrt();
+        let guess = area as f64 * lasts / (from * lasts + root);
+        let guess = if guess.is_finite() { (guess as u64).min(self.lasts_ns) } else { 0 };
+        self.correct(guess, area)
+    }
+
+    /// Moves a guess to the exact place, in doubling steps and then by halves.
+    fn correct(&self, guess: u64, area: u128) -> u64 {
+        let (mut low, mut high, mut step) = (guess, guess, 1);
+        while low > 0 && self.has_reached(low - 1, area) {
+            high = low - 1;
+            low = low.saturating_sub(step);
+            step *= 2;
+        }
+        step = 1;
+        while high < self.lasts_ns && !self.has_reached(high, area) {
+            low = high + 1;
+            high = (high + step).min(self.lasts_ns);
+            step *= 2;
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.has_reached(middle, area) { high = middle } else { low = middle + 1 }
+        }
+        low
+    }
+
+    /// Whether twice the integral up to `at` has reached `area`: 2·r0·t + (r1 − r0)·t²/d ≥ area, multiplied by d.
+    fn has_reached(&self, at: u64, area: u128) -> bool {
+        let (at, lasts) = (i128::from(at), i128::from(self.lasts_ns));
+        let slope = i128::from(self.to) - i128::from(self.from);
+        let reached = 2 * i128::from(self.from) * at * lasts + slope * at * at;
+        // The area of a piece is below 2^125, as `fits` has made sure; with a piece of no length there is nothing to reach.
+        i128::try_from(area).is_ok_and(|area| reached >= area * lasts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn stage(seconds: u64, target: u64) -> Stage {
+        Stage { duration: Duration::from_secs(seconds), target }
+    }
+
+    #[test]
+    fn a_constant_rate_has_no_drift_over_days() {
+        let day = Duration::from_secs(24 * 3600);
+        let arrivals = Arrivals::constant(3, SECOND, day).unwrap();
+        assert_eq!(arrivals.total(), 3 * 24 * 3600 + 1);
+        assert_eq!(arrivals.start(0), Some(Duration::ZERO));
+        assert_eq!(arrivals.start(1), Some(Duration::from_nanos(333_333_334)));
+        assert_eq!(arrivals.start(3 * 24 * 3600), Some(day));
+        assert_eq!(arrivals.start(3 * 24 * 3600 + 1), None);
+    }
+
+    #[test]
+    fn a_ramp_starts_where_its_integral_is_whole() {
+        // As measured with k6: 0 → 10/s in 2 s, a jump to 5/s, 1 s at 5/s.
+        let arrivals = Arrivals::ramping(0, SECOND, &[stage(2, 10), stage(0, 5), stage(1, 5)]).unwrap();
+        let ms: Vec<u128> = (0..).map_while(|k| arrivals.start(k)).map(|start| start.as_millis()).collect();
+        let expected = [632, 894, 1095, 1264, 1414, 1549, 1673, 1788, 1897, 2000, 2200, 2400, 2600, 2800, 3000];
+        assert_eq!(ms, expected);
+        assert_eq!(arrivals.total(), 15);
+    }
+
+    #[test]
+    fn every_start_is_the_first_nanosecond_that_has_reached_its_count() {
+        let shapes: [&[Stage]; 4] = [
+            &[stage(3600, 10_000), stage(3600, 0)],
+            &[stage(7, 0), stage(11, 1), stage(0, 900), stage(5, 3)],
+            &[stage(1, 1_000_000)],
+            &[stage(86_400, 1), stage(86_400, 0)],
+        ];
+        for stages in shapes {
+            let arrivals = Arrivals::ramping(17, SECOND, stages).unwrap();
+            let mut last = Duration::ZERO;
+            for k in (0..arrivals.total()).step_by(1 + arrivals.total() as usize / 5000) {
+                let start = arrivals.start(k).unwrap();
+                assert!(start >= last && start <= arrivals.end(), "{stages:?} {k}");
+                let area = u128::from(k + 1) * arrivals.twice_unit;
+                let piece = arrivals.pieces.iter().find(|piece| piece.with >= area).unwrap();
+                let at = start.as_nanos() as u64 - piece.begins_ns;
+                assert!(piece.has_reached(at, area - piece.before), "{stages:?} {k}");
+                assert!(at == 0 || !piece.has_reached(at - 1, area - piece.before), "{stages:?} {k}");
+                last = start;
+            }
+            let last = arrivals.start(arrivals.total() - 1).unwrap();
+            assert!(last <= arrivals.end() && arrivals.start(arrivals.total()).is_none());
+        }
+    }
+
+    #[test]
+    fn a_ramp_to_zero_ends_with_its_last_whole_iteration() {
+        // The root is double at the end of a ramp to zero: the worst case for floats.
+        let arrivals = Arrivals::ramping(10_000, SECOND, &[stage(3600, 0)]).unwrap();
+        assert_eq!(arrivals.total(), 18_000_000);
+        assert_eq!(arrivals.start(17_999_999), Some(Duration::from_secs(3600)));
+    }
+
+    #[test]
+    fn a_time_unit_scales_the_rate() {
+        let arrivals = Arrivals::constant(30, Duration::from_secs(60), Duration::from_secs(10)).unwrap();
+        assert_eq!((arrivals.total(), arrivals.start(5)), (6, Some(Duration::from_secs(10))));
+    }
+
+    #[test]
+    fn what_cannot_be_computed_is_refused() {
+        assert_eq!(Arrivals::constant(u64::MAX, SECOND, SECOND), Err(TooFast));
+        assert_eq!(Arrivals::constant(1, SECOND, Duration::from_secs(1 << 40)), Err(TooFast));
+        let month = Arrivals::constant(10_000_000 / 4, SECOND, Duration::from_secs(29 * 86_400));
+        assert!(month.is_ok());
+    }
+
+    #[test]
+    fn tells_the_rate_of_a_moment() {
+        let arrivals = Arrivals::ramping(0, SECOND, &[stage(2, 10), stage(1, 10)]).unwrap();
+        assert_eq!(arrivals.rate(SECOND), 5.0);
+        assert_eq!(arrivals.rate(Duration::from_millis(2500)), 10.0);
+        assert_eq!(arrivals.rate(Duration::from_secs(9)), 0.0);
+    }
+}

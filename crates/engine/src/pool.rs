@@ -1,0 +1,71 @@
+//! The virtual users of one worker that no scenario uses now.
+//!
+//! Users are lent to one lane at a time and come back when the lane has no work for them. First come, first served: lanes
+//! wait in line, users are lent in the order in which they came back.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::stop::Interrupt;
+
+/// A virtual user and what the engine keeps for it.
+pub(crate) struct Member<U> {
+    pub(crate) user: U,
+    pub(crate) interrupt: Rc<Interrupt>,
+    /// Iterations begun, by scenario.
+    pub(crate) begun: HashMap<usize, u64>,
+    /// The deadline that the reaper knows.
+    pub(crate) watched: Cell<Option<Duration>>,
+}
+
+/// Users that are free.
+pub(crate) struct Pool<U> {
+    free: RefCell<VecDeque<Member<U>>>,
+    /// Of all users of the worker, free or lent.
+    interrupts: RefCell<Vec<Rc<Interrupt>>>,
+    came_back: Notify,
+}
+
+impl<U> Pool<U> {
+    pub(crate) fn new() -> Self {
+        Pool { free: RefCell::default(), interrupts: RefCell::default(), came_back: Notify::new() }
+    }
+
+    /// A new user of this worker, not yet free for lending.
+    pub(crate) fn enrol(&self, user: U, interrupt: Rc<Interrupt>) -> Member<U> {
+        self.interrupts.borrow_mut().push(Rc::clone(&interrupt));
+        Member { user, interrupt, begun: HashMap::new(), watched: Cell::new(None) }
+    }
+
+    /// Gives a user back.
+    pub(crate) fn put(&self, member: Member<U>) {
+        self.free.borrow_mut().push_back(member);
+        self.came_back.notify_one();
+    }
+
+    /// Takes the user that has been free the longest; waits until one is.
+    pub(crate) async fn take(&self) -> Member<U> {
+        loop {
+            let member = self.free.borrow_mut().pop_front();
+            match member {
+                Some(member) => return member,
+                None => self.came_back.notified().await,
+            }
+        }
+    }
+
+    /// Calls every user of the worker, also those that are lent.
+    pub(crate) fn each_interrupt(&self, call: impl Fn(&Interrupt)) {
+        let interrupts = self.interrupts.borrow().clone();
+        interrupts.iter().for_each(|interrupt| call(interrupt));
+    }
+
+    /// Takes all free users.
+    pub(crate) fn drain(&self) -> VecDeque<Member<U>> {
+        self.free.take()
+    }
+}

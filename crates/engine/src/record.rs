@@ -1,0 +1,113 @@
+//! The samples that the engine itself adds: iterations, their durations and lag, what was dropped, the number of users.
+//!
+//! Series are resolved once a lane; a user whose tags differ from its scenario's (a script that sets its own) has them
+//! resolved when the tags change.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use std::time::Duration;
+
+use metrics::{MetricId, Recorder, Series, SystemTag, SystemTags, TagSet, builtin};
+
+use crate::vu::VirtualUser;
+
+/// Adds the samples of one lane.
+pub(crate) struct LaneRecord {
+    recorder: Rc<Recorder>,
+    own: IterationSeries,
+    dropped: Series,
+    lag: Option<Series>,
+    others: RefCell<HashMap<u32, IterationSeries>>,
+}
+
+/// Where one iteration is counted.
+#[derive(Clone, Copy)]
+struct IterationSeries {
+    iterations: Series,
+    duration: Series,
+}
+
+impl IterationSeries {
+    fn new(recorder: &Recorder, tags: &TagSet) -> Self {
+        IterationSeries {
+            iterations: recorder.series(builtin::ITERATIONS, tags),
+            duration: recorder.series(builtin::ITERATION_DURATION, tags),
+        }
+    }
+}
+
+impl LaneRecord {
+    /// `run_tags` are on every sample; dropped iterations carry neither the scenario's own tags nor a group, as in k6.
+    pub(crate) fn new(
+        recorder: Rc<Recorder>,
+        system: SystemTags,
+        run_tags: &BTreeMap<String, String>,
+        (name, tags): (&str, &BTreeMap<String, String>),
+        is_open: bool,
+    ) -> Self {
+        let scenario = system.has(SystemTag::Scenario).then_some(("scenario", name));
+        let group = system.has(SystemTag::Group).then_some(("group", ""));
+        let run = || run_tags.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let own = tags.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let full = TagSet::new(run().chain(scenario).chain(group).chain(own));
+        let plain = TagSet::new(run().chain(scenario));
+        LaneRecord {
+            own: IterationSeries::new(&recorder, &full),
+            dropped: recorder.series(builtin::DROPPED_ITERATIONS, &plain),
+            lag: is_open.then(|| recorder.series(builtin::ITERATION_LAG, &full)),
+            others: RefCell::default(),
+            recorder,
+        }
+    }
+
+    /// An iteration of `user` that ran to its end.
+    pub(crate) fn completed(&self, user: &impl VirtualUser, took: Duration, at_ns: u64) {
+        let series = match user.tags_key() {
+            0 => self.own,
+            key => self.series_of(key, user),
+        };
+        self.recorder.add(series.duration, took.as_secs_f64() * 1e3, at_ns);
+        self.recorder.add(series.iterations, 1.0, at_ns);
+    }
+
+    /// An iteration that starts so long after it was planned.
+    pub(crate) fn lag(&self, lag: Duration, at_ns: u64) {
+        if let Some(series) = self.lag {
+            self.recorder.add(series, lag.as_secs_f64() * 1e3, at_ns);
+        }
+    }
+
+    /// Planned iterations that will not start.
+    pub(crate) fn dropped(&self, count: u64, at_ns: u64) {
+        if count > 0 {
+            self.recorder.add(self.dropped, count as f64, at_ns);
+        }
+    }
+
+    fn series_of(&self, key: u32, user: &impl VirtualUser) -> IterationSeries {
+        let mut others = self.others.borrow_mut();
+        *others.entry(key).or_insert_with(|| IterationSeries::new(&self.recorder, &user.tags()))
+    }
+}
+
+/// Adds `vus` and `vus_max`; one worker does it for all.
+pub(crate) struct UsersRecord {
+    recorder: Rc<Recorder>,
+    active: Series,
+    initialised: Series,
+}
+
+impl UsersRecord {
+    pub(crate) fn new(recorder: Rc<Recorder>, run_tags: &BTreeMap<String, String>) -> Self {
+        let tags = TagSet::new(run_tags.iter().map(|(key, value)| (key.as_str(), value.as_str())));
+        let series = |metric: MetricId| recorder.series(metric, &tags);
+        let (active, initialised) = (series(builtin::VUS), series(builtin::VUS_MAX));
+        UsersRecord { recorder, active, initialised }
+    }
+
+    pub(crate) fn add(&self, active: u64, initialised: u64, at_ns: u64) {
+        self.recorder.add(self.active, active as f64, at_ns);
+        self.recorder.add(self.initialised, initialised as f64, at_ns);
+    }
+}

@@ -1,0 +1,499 @@
+//! The scenarios of a test with every default filled in, read from the JSON of the option `scenarios`.
+//!
+//! What k6 refuses is refused here, with the scenario and the field in the message. A value of these types has been checked:
+//! durations are long enough, there is at least one stage, maxVUs is not below preAllocatedVUs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::fields::{ConfigError, Fields};
+use crate::duration::Span;
+
+const SECOND: Duration = Duration::from_secs(1);
+const GRACE: Duration = Duration::from_secs(30);
+pub(super) const MAX_DURATION: Duration = Duration::from_secs(600);
+
+/// One scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Its key in the option `scenarios`.
+    pub name: String,
+    /// How its iterations are started.
+    pub executor: Executor,
+    /// After the start of the test.
+    pub start_time: Duration,
+    /// How long iterations may go on after the regular end.
+    pub graceful_stop: Duration,
+    /// Exported function to call.
+    pub exec: String,
+    /// Added to `__ENV`.
+    pub env: BTreeMap<String, String>,
+    /// Added to every sample.
+    pub tags: BTreeMap<String, String>,
+    /// The field `options` as it was given (`browser`).
+    pub options: Option<Value>,
+    /// The field `network` as it was given: the link each virtual user gets (ours, unknown to k6).
+    pub network: Option<Value>,
+}
+
+/// A part of a ramp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// How long it takes to get there.
+    pub duration: Duration,
+    /// Virtual users, or iterations per time unit, at its end.
+    pub target: u64,
+}
+
+/// The six executors and their fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Executor {
+    /// A fixed number of iterations, taken by whoever is free.
+    SharedIterations {
+        /// Virtual users.
+        vus: u64,
+        /// Iterations of all together.
+        iterations: u64,
+        /// No iteration starts after it.
+        max_duration: Duration,
+    },
+    /// A fixed number of iterations for each virtual user.
+    PerVuIterations {
+        /// Virtual users.
+        vus: u64,
+        /// Iterations of each.
+        iterations: u64,
+        /// No iteration starts after it.
+        max_duration: Duration,
+    },
+    /// As many iterations as fit into a time.
+    ConstantVus {
+        /// Virtual users.
+        vus: u64,
+        /// No iteration starts after it.
+        duration: Duration,
+    },
+    /// A number of virtual users that follows stages.
+    RampingVus {
+        /// Virtual users at the start.
+        start_vus: u64,
+        /// Where to go from there.
+        stages: Vec<Stage>,
+        /// How long a virtual user that is no longer wanted may finish its iteration.
+        graceful_ramp_down: Duration,
+    },
+    /// Iterations that start at a fixed rate, however long they take.
+    ConstantArrivalRate {
+        /// Iterations per time unit.
+        rate: u64,
+        /// What the rate is per.
+        time_unit: Duration,
+        /// No iteration starts after it.
+        duration: Duration,
+        /// Virtual users made before the start.
+        pre_allocated_vus: u64,
+        /// Virtual users at most.
+        max_vus: u64,
+    },
+    /// Iterations that start at a rate that follows stages.
+    RampingArrivalRate {
+        /// Iterations per time unit at the start.
+        start_rate: u64,
+        /// What the rates are per.
+        time_unit: Duration,
+        /// Where to go from there.
+        stages: Vec<Stage>,
+        /// Virtual users made before the start.
+        pre_allocated_vus: u64,
+        /// Virtual users at most.
+        max_vus: u64,
+    },
+}
+
+/// k6's names of the executors, in the order of the enum.
+const NAMES: [&str; 6] = [
+    "shared-iterations",
+    "per-vu-iterations",
+    "constant-vus",
+    "ramping-vus",
+    "constant-arrival-rate",
+    "ramping-arrival-rate",
+];
+
+/// The checked scenarios of a test, in the order in which they were given; never empty.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenarios(Vec<Scenario>);
+
+impl Scenarios {
+    /// One scenario alone.
+    pub fn single(scenario: Scenario) -> Self {
+        Scenarios(vec![scenario])
+    }
+
+    /// Reads the option `scenarios`: an object of scenarios by name, not empty (k6 takes an empty one as absent).
+    pub fn from_json(value: &Value) -> Result<Self, ConfigError> {
+        let Value::Object(entries) = value else {
+            return Err(format!("scenarios is {value}, expected an object of scenarios by name").into());
+        };
+        let (mut scenarios, mut problems) = (Vec::new(), Vec::new());
+        for (name, value) in entries {
+            match read_scenario(name, value) {
+                Ok(scenario) => scenarios.push(scenario),
+                Err(found) => problems.extend(found),
+            }
+        }
+        if entries.is_empty() {
+            problems.push("scenarios is empty, expected at least one scenario".to_owned());
+        }
+        if problems.is_empty() { Ok(Scenarios(scenarios)) } else { Err(ConfigError { problems }) }
+    }
+
+    /// The option `scenarios` with every default filled in, as `exec.test.options` shows it.
+    pub fn to_json(&self) -> Value {
+        Value::Object(self.0.iter().map(|scenario| (scenario.name.clone(), scenario.to_json())).collect())
+    }
+
+    /// The scenarios in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Scenario> {
+        self.0.iter()
+    }
+
+    /// Refuses scenarios whose `exec` is none of the functions that the script exports.
+    pub fn check_exports(&self, exports: &[&str]) -> Result<(), ConfigError> {
+        let missing = self.0.iter().filter(|scenario| !exports.contains(&scenario.exec.as_str()));
+        let problem = |scenario: &Scenario| {
+            let (name, exec) = (&scenario.name, &scenario.exec);
+            let hint = metrics::suggest::hint(exec, exports.iter().copied());
+            format!("scenario '{name}': exec is '{exec}', which is no function that the script exports{hint}")
+        };
+        let problems: Vec<String> = missing.map(problem).collect();
+        if problems.is_empty() { Ok(()) } else { Err(ConfigError { problems }) }
+    }
+}
+
+impl Scenario {
+    /// A scenario with this executor and every other field at its default.
+    pub fn new(name: impl Into<String>, executor: Executor) -> Self {
+        Scenario {
+            name: name.into(),
+            executor,
+            start_time: Duration::ZERO,
+            graceful_stop: GRACE,
+            exec: "default".into(),
+            env: BTreeMap::new(),
+            tags: BTreeMap::new(),
+            options: None,
+            network: None,
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let mut all = Map::new();
+        all.insert("executor".into(), self.executor.name().into());
+        all.insert("startTime".into(), span(self.start_time));
+        all.insert("gracefulStop".into(), span(self.graceful_stop));
+        all.insert("env".into(), json!(self.env));
+        all.insert("exec".into(), json!(self.exec));
+        all.insert("tags".into(), json!(self.tags));
+        all.insert("options".into(), self.options.clone().unwrap_or_default());
+        if let Some(network) = &self.network {
+            all.insert("network".into(), network.clone());
+        }
+        if let Value::Object(own) = self.executor.to_json() {
+            all.extend(own);
+        }
+        Value::Object(all)
+    }
+}
+
+impl Executor {
+    /// k6's name: `constant-vus`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Executor::SharedIterations { .. } => NAMES[0],
+            Executor::PerVuIterations { .. } => NAMES[1],
+            Executor::ConstantVus { .. } => NAMES[2],
+            Executor::RampingVus { .. } => NAMES[3],
+            Executor::ConstantArrivalRate { .. } => NAMES[4],
+            Executor::RampingArrivalRate { .. } => NAMES[5],
+        }
+    }
+
+    /// Regular time, without graceful stop; for executors that count iterations the most they may take.
+    pub fn time(&self) -> Duration {
+        match self {
+            Executor::SharedIterations { max_duration, .. } | Executor::PerVuIterations { max_duration, .. } => {
+                *max_duration
+            }
+            Executor::ConstantVus { duration, .. } | Executor::ConstantArrivalRate { duration, .. } => *duration,
+            Executor::RampingVus { stages, .. } | Executor::RampingArrivalRate { stages, .. } => {
+                stages.iter().map(|stage| stage.duration).sum()
+            }
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let list = |stages: &[Stage]| -> Vec<Value> {
+            stages.iter().map(|stage| json!({ "duration": span(stage.duration), "target": stage.target })).collect()
+        };
+        match self {
+            Executor::SharedIterations { vus, iterations, max_duration }
+            | Executor::PerVuIterations { vus, iterations, max_duration } => {
+                json!({ "vus": vus, "iterations": iterations, "maxDuration": span(*max_duration) })
+            }
+            Executor::ConstantVus { vus, duration } => json!({ "vus": vus, "duration": span(*duration) }),
+            Executor::RampingVus { start_vus, stages, graceful_ramp_down } => json!({
+                "startVUs": start_vus, "stages": list(stages), "gracefulRampDown": span(*graceful_ramp_down),
+            }),
+            Executor::ConstantArrivalRate { rate, time_unit, duration, pre_allocated_vus, max_vus } => json!({
+                "rate": rate, "timeUnit": span(*time_unit), "duration": span(*duration),
+                "preAllocatedVUs": pre_allocated_vus, "maxVUs": max_vus,
+            }),
+            Executor::RampingArrivalRate { start_rate, time_unit, stages, pre_allocated_vus, max_vus } => json!({
+                "startRate": start_rate, "timeUnit": span(*time_unit), "stages": list(stages),
+                "preAllocatedVUs": pre_allocated_vus, "maxVUs": max_vus,
+            }),
+        }
+    }
+}
+
+fn span(time: Duration) -> Value {
+    Span::from(time).to_string().into()
+}
+
+fn read_scenario(name: &str, value: &Value) -> Result<Scenario, Vec<String>> {
+    let place = format!("scenario '{name}'");
+    let Value::Object(values) = value else {
+        return Err(vec![format!("{place} is {value}, expected an object with an executor")]);
+    };
+    let mut fields = Fields::new(place.clone(), values);
+    if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
+        fields.problem("its name has other characters than letters, digits, '_' and '-'");
+    }
+    // The other fields cannot be judged without knowing the executor.
+    let kind = fields.text("executor");
+    let kind = executor_index(&place, kind.as_deref()).map_err(|problem| vec![problem])?;
+    let scenario = Scenario {
+        name: name.to_owned(),
+        start_time: fields.duration("startTime", Duration::ZERO, Some(Duration::ZERO)),
+        graceful_stop: fields.duration("gracefulStop", Duration::ZERO, Some(GRACE)),
+        exec: fields.text("exec").filter(|exec| !exec.is_empty()).unwrap_or_else(|| "default".into()),
+        env: fields.texts("env"),
+        tags: fields.texts("tags"),
+        options: fields.value("options").cloned(),
+        network: fields.value("network").cloned(),
+        executor: read_executor(kind, &mut fields, &place),
+    };
+    let problems = fields.finish();
+    if problems.is_empty() { Ok(scenario) } else { Err(problems) }
+}
+
+fn executor_index(place: &str, kind: Option<&str>) -> Result<usize, String> {
+    let expected = NAMES.join(", ");
+    let kind = kind.ok_or_else(|| format!("{place}: executor is missing, expected any of {expected}"))?;
+    let hint = metrics::suggest::hint(kind, NAMES);
+    let found = NAMES.iter().position(|name| *name == kind);
+    found.ok_or_else(|| format!("{place}: unknown executor '{kind}'{hint} (expected any of {expected})"))
+}
+
+fn read_executor(index: usize, fields: &mut Fields<'_>, place: &str) -> Executor {
+    match index {
+        0 => {
+            let vus = fields.count("vus", 1, Some(1));
+            let iterations = fields.count("iterations", 1, Some(1));
+            if iterations < vus {
+                fields.problem(format_args!("iterations is {iterations}, expected at least as many as vus ({vus})"));
+            }
+            let max_duration = fields.duration("maxDuration", SECOND, Some(MAX_DURATION));
+            Executor::SharedIterations { vus, iterations, max_duration }
+        }
+        1 => Executor::PerVuIterations {
+            vus: fields.count("vus", 1, Some(1)),
+            iterations: fields.count("iterations", 1, Some(1)),
+            max_duration: fields.duration("maxDuration", SECOND, Some(MAX_DURATION)),
+        },
+        2 => Executor::ConstantVus {
+            vus: fields.count("vus", 1, Some(1)),
+            duration: fields.duration("duration", SECOND, None),
+        },
+        3 => {
+            let start_vus = fields.count("startVUs", 0, Some(1));
+            let stages = read_stages(fields, place);
+            if start_vus == 0 && !stages.is_empty() && stages.iter().all(|stage| stage.target == 0) {
+                fields.problem("startVUs and all targets are 0, expected one above 0");
+            }
+            let graceful_ramp_down = fields.duration("gracefulRampDown", Duration::ZERO, Some(GRACE));
+            Executor::RampingVus { start_vus, stages, graceful_ramp_down }
+        }
+        4 => {
+            let rate = fields.count("rate", 1, None);
+            let time_unit = read_time_unit(fields);
+            let duration = fields.duration("duration", SECOND, None);
+            let (pre_allocated_vus, max_vus) = read_vus(fields);
+            Executor::ConstantArrivalRate { rate, time_unit, duration, pre_allocated_vus, max_vus }
+        }
+        _ => {
+            let start_rate = fields.count("startRate", 0, Some(0));
+            let time_unit = read_time_unit(fields);
+            let stages = read_stages(fields, place);
+            let (pre_allocated_vus, max_vus) = read_vus(fields);
+            Executor::RampingArrivalRate { start_rate, time_unit, stages, pre_allocated_vus, max_vus }
+        }
+    }
+}
+
+fn read_time_unit(fields: &mut Fields<'_>) -> Duration {
+    fields.duration("timeUnit", Duration::from_nanos(1), Some(SECOND))
+}
+
+fn read_vus(fields: &mut Fields<'_>) -> (u64, u64) {
+    let pre_allocated = fields.count("preAllocatedVUs", 0, None);
+    let max = fields.count("maxVUs", 0, Some(pre_allocated));
+    if max < pre_allocated {
+        fields.problem(format_args!("maxVUs is {max}, expected at least preAllocatedVUs ({pre_allocated})"));
+    }
+    (pre_allocated, max)
+}
+
+/// Reads the field `stages`; at least one is needed.
+fn read_stages(fields: &mut Fields<'_>, place: &str) -> Vec<Stage> {
+    match fields.value("stages") {
+        Some(value) if value.as_array().is_none_or(|list| !list.is_empty()) => {
+            let (stages, problems) = stages_from(&format!("{place}: stages"), value);
+            fields.extend(problems);
+            stages
+        }
+        _ => {
+            fields.problem("stages is missing or empty, expected at least one {duration, target}");
+            Vec::new()
+        }
+    }
+}
+
+/// Reads a list of stages and says what is wrong with each.
+pub(super) fn stages_from(place: &str, value: &Value) -> (Vec<Stage>, Vec<String>) {
+    let objects: Option<Vec<_>> = value.as_array().and_then(|list| list.iter().map(Value::as_object).collect());
+    let Some(objects) = objects else {
+        return (Vec::new(), vec![format!("{place} is {value}, expected a list of {{duration, target}}")]);
+    };
+    let (mut stages, mut problems) = (Vec::new(), Vec::new());
+    for (index, object) in objects.into_iter().enumerate() {
+        let mut fields = Fields::new(format!("{place}[{index}]"), object);
+        let duration = fields.duration("duration", Duration::ZERO, None);
+        stages.push(Stage { duration, target: fields.count("target", 0, None) });
+        problems.extend(fields.finish());
+    }
+    (stages, problems)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(value: Value) -> Result<Scenario, Vec<String>> {
+        Scenarios::from_json(&json!({ "a": value })).map(|all| all.0[0].clone()).map_err(|error| error.problems)
+    }
+
+    fn problems(value: Value) -> Vec<String> {
+        read(value).unwrap_err()
+    }
+
+    #[test]
+    fn defaults_are_those_of_k6() {
+        let scenario = read(json!({ "executor": "constant-vus", "duration": "10s", "vus": null })).unwrap();
+        assert_eq!(scenario, Scenario::new("a", Executor::ConstantVus { vus: 1, duration: Duration::from_secs(10) }));
+        let ramp = read(json!({ "executor": "ramping-vus", "stages": [{ "duration": 500, "target": "3" }] })).unwrap();
+        let stages = vec![Stage { duration: Duration::from_millis(500), target: 3 }];
+        assert_eq!(ramp.executor, Executor::RampingVus { start_vus: 1, stages, graceful_ramp_down: GRACE });
+        let given = json!({ "executor": "constant-arrival-rate", "rate": 9, "duration": "1m", "preAllocatedVUs": 4 });
+        let expected = Executor::ConstantArrivalRate {
+            rate: 9,
+            time_unit: SECOND,
+            duration: Duration::from_secs(60),
+            pre_allocated_vus: 4,
+            max_vus: 4,
+        };
+        assert_eq!(read(given).unwrap().executor, expected);
+    }
+
+    #[test]
+    fn writes_what_it_reads() {
+        let given = json!({ "a": {
+            "executor": "ramping-arrival-rate", "startTime": "1m0s", "gracefulStop": "5s", "env": { "K": "v" }, "exec": "f",
+            "tags": { "t": "1" }, "options": { "browser": { "type": "chromium" } }, "network": { "latency": "10ms" },
+            "startRate": 5, "timeUnit": "1m0s", "stages": [{ "duration": "2s", "target": 7 }], "preAllocatedVUs": 1,
+            "maxVUs": 2,
+        }});
+        assert_eq!(Scenarios::from_json(&given).unwrap().to_json(), given);
+    }
+
+    #[test]
+    fn every_problem_is_named_with_its_scenario_and_field() {
+        let found = problems(json!({
+            "executor": "constant-arrival-rate", "rate": 0, "timeUnit": "0s", "duration": "100ms", "preAllocatedVUs": 5,
+            "maxVUs": 2, "startTime": "-5s", "exec": 7,
+        }));
+        let expected = [
+            "scenario 'a': startTime is -5s, expected 0s or more",
+            "scenario 'a': exec is 7, expected a text",
+            "scenario 'a': rate is 0, expected at least 1",
+            "scenario 'a': timeUnit is 0s, expected at least 1ns",
+            "scenario 'a': duration is 100ms, expected at least 1s",
+            "scenario 'a': maxVUs is 2, expected at least preAllocatedVUs (5)",
+        ];
+        assert_eq!(found, expected);
+        let found = problems(json!({ "executor": "constant-arrival-rate", "rate": 1.5 }));
+        let expected = [
+            "scenario 'a': rate is 1.5, expected a whole number",
+            "scenario 'a': duration is missing, expected a duration like 30s",
+            "scenario 'a': preAllocatedVUs is missing, expected a whole number",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn unknown_names_get_a_suggestion() {
+        let found = problems(json!({ "executor": "constant-vus", "vuss": 3, "duration": "1s" }));
+        let expected = "scenario 'a': unknown field 'vuss'; did you mean 'vus'? (expected any of executor, startTime, \
+             gracefulStop, exec, env, tags, options, network, vus, duration)";
+        assert_eq!(found, [expected]);
+        let found = problems(json!({ "executor": "constant-vu" }));
+        let expected = "scenario 'a': unknown executor 'constant-vu'; did you mean 'constant-vus'? (expected any of \
+             shared-iterations, per-vu-iterations, constant-vus, ramping-vus, constant-arrival-rate, \
+             ramping-arrival-rate)";
+        assert_eq!(found, [expected]);
+    }
+
+    #[test]
+    fn stages_are_checked_one_by_one() {
+        let stages = json!([{ "target": 1 }, { "duration": "-1s", "target": 5 }, { "duration": "1s" }]);
+        let expected = [
+            "scenario 'a': stages[0]: duration is missing, expected a duration like 30s",
+            "scenario 'a': stages[1]: duration is -1s, expected 0s or more",
+            "scenario 'a': stages[2]: target is missing, expected a whole number",
+        ];
+        assert_eq!(problems(json!({ "executor": "ramping-vus", "stages": stages })), expected);
+        let stages = json!([{ "duration": "1s", "target": 0 }]);
+        let found = problems(json!({ "executor": "ramping-vus", "startVUs": 0, "stages": stages }));
+        assert_eq!(found, ["scenario 'a': startVUs and all targets are 0, expected one above 0"]);
+        let found = problems(json!({ "executor": "ramping-vus", "stages": [] }));
+        assert_eq!(found, ["scenario 'a': stages is missing or empty, expected at least one {duration, target}"]);
+    }
+
+    #[test]
+    fn other_refusals() {
+        let found = problems(json!({ "executor": "shared-iterations", "vus": 10, "iterations": 5 }));
+        assert_eq!(found, ["scenario 'a': iterations is 5, expected at least as many as vus (10)"]);
+        assert_eq!(problems(json!(3)), ["scenario 'a' is 3, expected an object with an executor"]);
+        let spaced = json!({ "a b": { "executor": "per-vu-iterations" } });
+        let expected = "scenario 'a b': its name has other characters than letters, digits, '_' and '-'";
+        assert_eq!(Scenarios::from_json(&spaced).unwrap_err().to_string(), expected);
+        let given = json!({ "a": { "executor": "per-vu-iterations", "exec": "lgoin" } });
+        let error = Scenarios::from_json(&given).unwrap().check_exports(&["login"]).unwrap_err().to_string();
+        let expected =
+            "scenario 'a': exec is 'lgoin', which is no function that the script exports; did you mean 'login'?";
+        assert_eq!(error, expected);
+    }
+}

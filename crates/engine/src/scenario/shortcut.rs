@@ -1,0 +1,202 @@
+//! The execution shortcuts `vus`, `duration`, `iterations` and `stages`: how layers of options override each other, and which
+//! scenario they stand for.
+//!
+//! The rules are k6 2.2's: a layer that says how to execute replaces what lower layers said, `vus` is kept; `vus` without
+//! another shortcut replaces `scenarios`, with a warning. Pure.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::config::{Executor, MAX_DURATION, Scenario, Scenarios, Stage, stages_from};
+use super::fields::ConfigError;
+use crate::duration::Span;
+
+/// The options that say how to execute, of one layer or of all layers together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shortcuts {
+    /// `vus`.
+    pub vus: Option<i64>,
+    /// `duration`.
+    pub duration: Option<Span>,
+    /// `iterations`.
+    pub iterations: Option<i64>,
+    /// `stages`; an empty list is the same as none.
+    pub stages: Option<Vec<Stage>>,
+    /// `scenarios`; leave an empty object out.
+    pub scenarios: Option<Scenarios>,
+}
+
+/// What the shortcuts come to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Derived {
+    /// What to run.
+    pub scenarios: Scenarios,
+    /// To be logged.
+    pub warnings: Vec<String>,
+}
+
+impl Shortcuts {
+    /// These options with a higher layer on top.
+    pub fn overlaid(self, higher: Shortcuts) -> Shortcuts {
+        let vus = higher.vus.or(self.vus);
+        let says_how = higher.duration.is_some()
+            || higher.iterations.is_some()
+            || higher.stages.is_some()
+            || higher.scenarios.is_some();
+        let base = if says_how { higher } else { self };
+        Shortcuts { vus, ..base }
+    }
+
+    /// Reads a JSON list of stages (`stages` in a script or configuration file).
+    pub fn stages_from_json(value: &Value) -> Result<Vec<Stage>, ConfigError> {
+        let (stages, problems) = stages_from("stages", value);
+        if problems.is_empty() { Ok(stages) } else { Err(ConfigError { problems }) }
+    }
+
+    /// Reads one `duration:target` of the flag `--stage` or of `K6_STAGES`.
+    pub fn stage_from_text(text: &str) -> Result<Stage, ConfigError> {
+        let read = || {
+            let (duration, target) = text.trim().split_once(':')?;
+            let duration = Span::parse(duration).ok()?.to_duration()?;
+            Some(Stage { duration, target: target.trim().parse().ok()? })
+        };
+        read().ok_or_else(|| format!("'{text}' is no stage: expected duration:target like 10s:5").into())
+    }
+
+    /// The scenarios to run.
+    pub fn derive(self) -> Result<Derived, ConfigError> {
+        let stages = self.stages.filter(|stages| !stages.is_empty());
+        let given = [
+            ("iterations", self.iterations.is_some()),
+            ("duration", self.duration.is_some()),
+            ("stages", stages.is_some()),
+            ("scenarios", self.scenarios.is_some()),
+        ];
+        let given: Vec<&str> = given.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect();
+        // iterations with duration means "at most that long"; every other pair contradicts itself.
+        if given.len() > 1 && given != ["iterations", "duration"] {
+            return Err(format!("{} and {} are both given, expected one of them", given[0], given[1]).into());
+        }
+        let mut warnings = Vec::new();
+        if let Some(scenarios) = self.scenarios {
+            let Some(vus) = self.vus else { return Ok(Derived { scenarios, warnings }) };
+            warnings.push(format!("`vus={vus}` overrides scenarios configuration"));
+        }
+        let vus = count("vus", self.vus.unwrap_or(1), if stages.is_some() { 0 } else { 1 })?;
+        let executor = match (self.iterations, self.duration, stages) {
+            (Some(iterations), limit, _) => shared(vus, iterations, limit)?,
+            (None, Some(duration), _) => Executor::ConstantVus { vus, duration: at_least_a_second(duration)? },
+            (None, None, Some(stages)) => ramp(vus, stages)?,
+            (None, None, None) => Executor::PerVuIterations { vus, iterations: 1, max_duration: MAX_DURATION },
+        };
+        Ok(Derived { scenarios: Scenarios::single(Scenario::new("default", executor)), warnings })
+    }
+}
+
+fn shared(vus: u64, iterations: i64, limit: Option<Span>) -> Result<Executor, ConfigError> {
+    let iterations = count("iterations", iterations, 1)?;
+    if iterations < vus {
+        return Err(format!("iterations is {iterations}, expected at least as many as vus ({vus})").into());
+    }
+    let max_duration = limit.map_or(Ok(MAX_DURATION), at_least_a_second)?;
+    Ok(Executor::SharedIterations { vus, iterations, max_duration })
+}
+
+fn ramp(start_vus: u64, stages: Vec<Stage>) -> Result<Executor, ConfigError> {
+    if start_vus == 0 && stages.iter().all(|stage| stage.target == 0) {
+        return Err("vus and the targets of all stages are 0, expected one above 0".to_owned().into());
+    }
+    Ok(Executor::RampingVus { start_vus, stages, graceful_ramp_down: Duration::from_secs(30) })
+}
+
+fn count(name: &str, number: i64, least: i64) -> Result<u64, ConfigError> {
+    if number < least {
+        return Err(format!("{name} is {number}, expected at least {least}").into());
+    }
+    Ok(number.unsigned_abs())
+}
+
+fn at_least_a_second(span: Span) -> Result<Duration, ConfigError> {
+    let time = span.to_duration().filter(|time| *time >= Duration::from_secs(1));
+    time.ok_or_else(|| format!("duration is {span}, expected at least 1s").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(text: &str) -> Option<Span> {
+        Some(Span::parse(text).unwrap())
+    }
+
+    fn executor(shortcuts: Shortcuts) -> Executor {
+        let derived = shortcuts.derive().unwrap();
+        let scenario = derived.scenarios.iter().next().unwrap();
+        assert_eq!((scenario.name.as_str(), scenario.exec.as_str()), ("default", "default"));
+        scenario.executor.clone()
+    }
+
+    fn refusal(shortcuts: Shortcuts) -> String {
+        shortcuts.derive().unwrap_err().to_string()
+    }
+
+    fn some_scenarios() -> Option<Scenarios> {
+        let executor = Executor::ConstantVus { vus: 5, duration: Duration::from_secs(5) };
+        Some(Scenarios::single(Scenario::new("a", executor)))
+    }
+
+    #[test]
+    fn each_shortcut_stands_for_its_executor() {
+        let none = Executor::PerVuIterations { vus: 1, iterations: 1, max_duration: MAX_DURATION };
+        assert_eq!(executor(Shortcuts::default()), none);
+        let limited = Shortcuts { vus: Some(2), iterations: Some(9), duration: span("3s"), ..Default::default() };
+        let max_duration = Duration::from_secs(3);
+        assert_eq!(executor(limited), Executor::SharedIterations { vus: 2, iterations: 9, max_duration });
+        let timed = Shortcuts { duration: span("90s"), ..Default::default() };
+        assert_eq!(executor(timed), Executor::ConstantVus { vus: 1, duration: Duration::from_secs(90) });
+        let stages = vec![Shortcuts::stage_from_text("10s:5").unwrap()];
+        let staged = Shortcuts { vus: Some(0), stages: Some(stages.clone()), ..Default::default() };
+        let graceful_ramp_down = Duration::from_secs(30);
+        assert_eq!(executor(staged), Executor::RampingVus { start_vus: 0, stages, graceful_ramp_down });
+    }
+
+    #[test]
+    fn vus_alone_overrides_scenarios_with_a_warning() {
+        let derived = Shortcuts { vus: Some(2), scenarios: some_scenarios(), ..Default::default() }.derive().unwrap();
+        assert_eq!(derived.warnings, ["`vus=2` overrides scenarios configuration"]);
+        assert_eq!(derived.scenarios.iter().next().unwrap().executor.name(), "per-vu-iterations");
+        let kept = Shortcuts { scenarios: some_scenarios(), ..Default::default() }.derive().unwrap();
+        assert_eq!(Some(kept.scenarios), some_scenarios());
+    }
+
+    #[test]
+    fn contradictions_and_nonsense_are_refused() {
+        let stages = Some(vec![Stage { duration: Duration::ZERO, target: 0 }]);
+        let both = Shortcuts { duration: span("1s"), stages: stages.clone(), ..Default::default() };
+        assert_eq!(refusal(both), "duration and stages are both given, expected one of them");
+        let both = Shortcuts { iterations: Some(5), scenarios: some_scenarios(), ..Default::default() };
+        assert_eq!(refusal(both), "iterations and scenarios are both given, expected one of them");
+        let few = Shortcuts { vus: Some(9), iterations: Some(5), ..Default::default() };
+        assert_eq!(refusal(few), "iterations is 5, expected at least as many as vus (9)");
+        let zero = Shortcuts { duration: span("0s"), ..Default::default() };
+        assert_eq!(refusal(zero), "duration is 0s, expected at least 1s");
+        let nobody = Shortcuts { vus: Some(0), ..Default::default() };
+        assert_eq!(refusal(nobody), "vus is 0, expected at least 1");
+        let flat = Shortcuts { vus: Some(0), stages, ..Default::default() };
+        assert_eq!(refusal(flat), "vus and the targets of all stages are 0, expected one above 0");
+        let error = Shortcuts::stage_from_text("10s").unwrap_err().to_string();
+        assert_eq!(error, "'10s' is no stage: expected duration:target like 10s:5");
+    }
+
+    #[test]
+    fn a_layer_that_says_how_replaces_the_lower_one() {
+        let script = Shortcuts { vus: Some(3), scenarios: some_scenarios(), ..Default::default() };
+        let flags = Shortcuts { iterations: Some(7), ..Default::default() };
+        let both = script.clone().overlaid(flags.clone());
+        assert_eq!(both, Shortcuts { vus: Some(3), iterations: Some(7), ..Default::default() });
+        let only_vus = Shortcuts { vus: Some(1), ..Default::default() };
+        let kept = flags.overlaid(only_vus);
+        assert_eq!(kept, Shortcuts { vus: Some(1), iterations: Some(7), ..Default::default() });
+    }
+}

@@ -1,0 +1,233 @@
+//! Counts of a running test that the script, the progress line and the gauges read.
+//!
+//! Each worker adds to its own cache lines only, so that counting an iteration costs no traffic between cores; a reader sums
+//! over the workers. What is read is therefore a moment's picture, exact once the run is over. The one shared counter is that
+//! of iteration numbers, and it is touched only by scripts that ask for one.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::scenario::ScenarioInfo;
+use crate::segment::Stripes;
+
+/// A cache line of its own (two: neighbours are fetched in pairs).
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Padded<T>(T);
+
+/// What one worker counts for one scenario.
+#[derive(Debug, Default)]
+struct Cell {
+    started: AtomicU64,
+    completed: AtomicU64,
+    interrupted: AtomicU64,
+    dropped: AtomicU64,
+    active: AtomicU64,
+}
+
+/// What one worker counts for itself.
+#[derive(Debug, Default)]
+struct WorkerCell {
+    initialised: AtomicU64,
+}
+
+/// Facts of one scenario that all workers share.
+#[derive(Debug)]
+struct Shared {
+    name: String,
+    executor: &'static str,
+    /// Planned start after the run's start.
+    start_time: Duration,
+    /// Regular time, without graceful stop.
+    time: Duration,
+    /// Iterations to do, for executors that count them.
+    iterations: Option<u64>,
+    stripes: Stripes,
+    /// Numbers handed out to iterations that asked.
+    numbers: Padded<AtomicU64>,
+}
+
+/// What a `RunState` has to know of a scenario beforehand.
+#[derive(Clone, Debug)]
+pub(crate) struct ScenarioFacts {
+    pub(crate) name: String,
+    pub(crate) executor: &'static str,
+    pub(crate) start_time: Duration,
+    pub(crate) time: Duration,
+    pub(crate) iterations: Option<u64>,
+    /// Which of the test's iterations are this instance's.
+    pub(crate) stripes: Stripes,
+}
+
+/// Shared by all workers; each worker writes its own cache lines only.
+#[derive(Debug, Default)]
+pub struct RunState {
+    scenarios: Vec<Shared>,
+    cells: Vec<Padded<Cell>>,
+    workers: Vec<Padded<WorkerCell>>,
+    started: OnceLock<Duration>,
+}
+
+/// Sums over workers, of one scenario or of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Iterations that began.
+    pub started: u64,
+    /// Iterations that ran to their end.
+    pub completed: u64,
+    /// Iterations that were cut short.
+    pub interrupted: u64,
+    /// Iterations that were planned and never began.
+    pub dropped: u64,
+    /// Virtual users at work now.
+    pub active: u64,
+}
+
+/// The number of an iteration within its scenario, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IterationNumber {
+    /// `exec.scenario.iterationInInstance`.
+    pub in_instance: u64,
+    /// `exec.scenario.iterationInTest`: unique over all segments.
+    pub in_test: u64,
+}
+
+impl RunState {
+    /// The state of a run of these scenarios. Without scenarios (`default()`) all counts stay 0: for users outside a run.
+    pub(crate) fn new(scenarios: Vec<ScenarioFacts>, workers: usize) -> Self {
+        let cells = (0..workers * scenarios.len()).map(|_| Padded::default()).collect();
+        let shared = |facts: ScenarioFacts| Shared {
+            name: facts.name,
+            executor: facts.executor,
+            start_time: facts.start_time,
+            time: facts.time,
+            iterations: facts.iterations,
+            stripes: facts.stripes,
+            numbers: Padded::default(),
+        };
+        RunState {
+            scenarios: scenarios.into_iter().map(shared).collect(),
+            cells,
+            workers: (0..workers).map(|_| Padded::default()).collect(),
+            started: OnceLock::new(),
+        }
+    }
+
+    /// Names and executors of the scenarios, in the order of their indices.
+    pub fn scenarios(&self) -> impl ExactSizeIterator<Item = (&str, &'static str)> {
+        self.scenarios.iter().map(|scenario| (scenario.name.as_str(), scenario.executor))
+    }
+
+    /// Sums of one scenario.
+    pub fn scenario_counts(&self, scenario: usize) -> Counts {
+        let mut sum = Counts::default();
+        for worker in 0..self.workers.len() {
+            sum.add(&self.cells[worker * self.scenarios.len() + scenario].0);
+        }
+        sum
+    }
+
+    /// Sums of the whole run (`exec.instance.iterationsCompleted`, `iterationsInterrupted`, `vusActive`).
+    pub fn counts(&self) -> Counts {
+        let mut sum = Counts::default();
+        self.cells.iter().for_each(|cell| sum.add(&cell.0));
+        sum
+    }
+
+    /// Virtual users whose init code has run (`exec.instance.vusInitialized`).
+    pub fn vus_initialised(&self) -> u64 {
+        self.workers.iter().map(|worker| worker.0.initialised.load(Ordering::Relaxed)).sum()
+    }
+
+    /// When the scenarios' time began, by the run's clock; none during initialisation and `setup`.
+    pub fn started(&self) -> Option<Duration> {
+        self.started.get().copied()
+    }
+
+    /// When a scenario starts or started, by the run's clock.
+    pub fn scenario_start(&self, scenario: usize) -> Option<Duration> {
+        Some(self.started()? + self.scenarios[scenario].start_time)
+    }
+
+    /// Share of a scenario that is done at `now`, 0 to 1: by iterations where the executor counts them, else by time
+    /// (`exec.scenario.progress`).
+    pub fn progress(&self, scenario: usize, now: Duration) -> f64 {
+        let shared = &self.scenarios[scenario];
+        if let Some(total) = shared.iterations {
+            let counts = self.scenario_counts(scenario);
+            return ((counts.completed + counts.interrupted) as f64 / total.max(1) as f64).min(1.0);
+        }
+        let Some(start) = self.scenario_start(scenario) else { return 0.0 };
+        (now.saturating_sub(start).as_secs_f64() / shared.time.as_secs_f64().max(1e-9)).min(1.0)
+    }
+
+    /// Regular time of a scenario, without its graceful stop.
+    pub fn scenario_time(&self, scenario: usize) -> Duration {
+        self.scenarios[scenario].time
+    }
+
+    /// Iterations a scenario has to do, where its executor counts them.
+    pub fn scenario_iterations(&self, scenario: usize) -> Option<u64> {
+        self.scenarios[scenario].iterations
+    }
+
+    /// The next number of this scenario's iterations. Unique and without gaps among the iterations that ask; one that asks
+    /// twice must keep the answer. Iterations whose number was dealt out in advance have it in `Iteration::number`.
+    pub fn next_scenario_iteration(&self, scenario: &ScenarioInfo) -> IterationNumber {
+        let number = self.scenarios[scenario.index].numbers.0.fetch_add(1, Ordering::Relaxed);
+        self.iteration_number(scenario.index, number)
+    }
+
+    /// What a number dealt out in advance means over all segments.
+    pub fn iteration_number(&self, scenario: usize, in_instance: u64) -> IterationNumber {
+        IterationNumber { in_instance, in_test: self.scenarios[scenario].stripes.unscale(in_instance) }
+    }
+
+    pub(crate) fn set_started(&self, at: Duration) {
+        let _ = self.started.set(at);
+    }
+
+    pub(crate) fn vu_initialised(&self, worker: usize) {
+        self.workers[worker].0.initialised.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn cell(&self, worker: usize, scenario: usize) -> &Cell {
+        &self.cells[worker * self.scenarios.len() + scenario].0
+    }
+
+    pub(crate) fn iteration_started(&self, worker: usize, scenario: usize) {
+        bump(&self.cell(worker, scenario).started, 1);
+    }
+
+    pub(crate) fn iteration_completed(&self, worker: usize, scenario: usize) {
+        bump(&self.cell(worker, scenario).completed, 1);
+    }
+
+    pub(crate) fn iteration_interrupted(&self, worker: usize, scenario: usize) {
+        bump(&self.cell(worker, scenario).interrupted, 1);
+    }
+
+    pub(crate) fn iterations_dropped(&self, worker: usize, scenario: usize, count: u64) {
+        bump(&self.cell(worker, scenario).dropped, count);
+    }
+
+    pub(crate) fn vu_active(&self, worker: usize, scenario: usize, is_active: bool) {
+        bump(&self.cell(worker, scenario).active, if is_active { 1 } else { u64::MAX });
+    }
+}
+
+/// Adds without a locked instruction: only one thread ever writes this cell.
+fn bump(cell: &AtomicU64, by: u64) {
+    cell.store(cell.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
+}
+
+impl Counts {
+    fn add(&mut self, cell: &Cell) {
+        self.started += cell.started.load(Ordering::Relaxed);
+        self.completed += cell.completed.load(Ordering::Relaxed);
+        self.interrupted += cell.interrupted.load(Ordering::Relaxed);
+        self.dropped += cell.dropped.load(Ordering::Relaxed);
+        self.active += cell.active.load(Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,280 @@
+//! One worker: a thread's event loop with its own virtual users, recorder and clock.
+//!
+//! Its life reads from top to bottom in `run`: make the planned users, wait for the start, run the lanes, hand over what was
+//! recorded. A task that panics takes the worker down with it; the caller of the run learns of it.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use metrics::{Recorder, SystemTags, Trend};
+use tokio::sync::{Notify, watch};
+use tokio::task::{JoinHandle, spawn_local};
+
+use crate::clock::{AnyClock, Clock};
+use crate::health::{WorkerHealth, thread_cpu};
+use crate::lane::Lane;
+use crate::plan::Plan;
+use crate::pool::{Member, Pool};
+use crate::rate_limit::RateLimit;
+use crate::reaper::Reaper;
+use crate::record::{LaneRecord, UsersRecord};
+use crate::run::Report;
+use crate::state::RunState;
+use crate::stop::{Interrupt, StopReason, Stopper};
+use crate::vu::{CreateError, Seat, Users};
+
+/// How often the lag of the event loop is looked at.
+const BEAT: Duration = Duration::from_millis(10);
+/// How often samples are handed over.
+const TICK: Duration = Duration::from_secs(1);
+
+/// What a worker is given; everything here may be sent to its thread.
+pub(crate) struct Post<F> {
+    pub(crate) index: usize,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) users: Arc<F>,
+    pub(crate) state: Arc<RunState>,
+    pub(crate) stopper: Stopper,
+    pub(crate) registry: Arc<metrics::Registry>,
+    pub(crate) prepare: Option<crate::run::Prepare>,
+    pub(crate) system_tags: SystemTags,
+    pub(crate) tags: Arc<BTreeMap<String, String>>,
+    pub(crate) limit: Option<RateLimit>,
+    pub(crate) min_iteration_duration: Duration,
+    pub(crate) next_user: Arc<AtomicU64>,
+    pub(crate) reports: Sender<Report>,
+    pub(crate) start: watch::Receiver<Option<Duration>>,
+}
+
+/// What the tasks of one worker share.
+pub(crate) struct Worker<F: Users> {
+    pub(crate) index: usize,
+    pub(crate) clock: AnyClock,
+    pub(crate) state: Arc<RunState>,
+    pub(crate) stopper: Stopper,
+    pub(crate) pool: Pool<F::User>,
+    pub(crate) min_iteration_duration: Duration,
+    recorder: Rc<Recorder>,
+    reaper: Reaper,
+    halted: Cell<bool>,
+    halt: Notify,
+    post: Post<F>,
+}
+
+/// Tasks that are waited for together.
+#[derive(Default)]
+pub(crate) struct Tasks(Vec<JoinHandle<()>>);
+
+impl Tasks {
+    pub(crate) fn spawn(&mut self, task: impl Future<Output = ()> + 'static) {
+        self.0.push(spawn_local(task));
+    }
+
+    /// Waits for all; a panic in one goes on here.
+    pub(crate) async fn join(self) {
+        for task in self.0 {
+            if let Err(error) = task.await
+                && error.is_panic()
+            {
+                std::panic::resume_unwind(error.into_panic());
+            }
+        }
+    }
+
+    /// Ends all. Only for tasks that run no virtual user.
+    fn abort(self) {
+        self.0.iter().for_each(JoinHandle::abort);
+    }
+}
+
+impl<F: Users> Worker<F> {
+    pub(crate) fn new(post: Post<F>, clock: AnyClock) -> Rc<Self> {
+        let recorder = Rc::new(Recorder::new(Arc::clone(&post.registry)));
+        if let Some(prepare) = &post.prepare {
+            prepare(post.index, &recorder);
+        }
+        Rc::new(Worker {
+            index: post.index,
+            clock,
+            state: Arc::clone(&post.state),
+            stopper: post.stopper.clone(),
+            pool: Pool::new(),
+            min_iteration_duration: post.min_iteration_duration,
+            recorder,
+            reaper: Reaper::default(),
+            halted: Cell::new(false),
+            halt: Notify::new(),
+            post,
+        })
+    }
+
+    /// The worker's whole life.
+    pub(crate) async fn run(self: Rc<Self>) {
+        let mut attendants = Tasks::default();
+        let worker = Rc::clone(&self);
+        attendants.spawn(async move { worker.halt_when_stopped().await });
+        let worker = Rc::clone(&self);
+        attendants.spawn(async move { worker.reaper.run(&worker.clock).await });
+        let lag = Rc::new(std::cell::RefCell::new(Trend::default()));
+        if matches!(self.clock, AnyClock::Real(_)) {
+            let (worker, lag) = (Rc::clone(&self), Rc::clone(&lag));
+            attendants.spawn(async move { worker.beat(&lag).await });
+        }
+
+        if let Err(error) = self.make_planned_users().await {
+            self.report(Report::Failed(error));
+        }
+        self.report(Report::Ready);
+        let mut health = WorkerHealth::default();
+        if let Some(start) = self.wait_for_start().await {
+            let cpu = thread_cpu();
+            lag.replace(Trend::default());
+            let worker = Rc::clone(&self);
+            attendants.spawn(async move { worker.tick(start).await });
+            self.run_lanes(start).await;
+            let wall = self.clock.now().saturating_sub(start);
+            health = WorkerHealth::new(&lag.borrow(), thread_cpu().saturating_sub(cpu), wall);
+        }
+        attendants.abort();
+        self.report(Report::Ended { worker: self.index, snapshot: self.recorder.take(), health });
+        // Only now: putting thousands of users away takes time that belongs to nobody's numbers.
+        drop(self.pool.drain());
+    }
+
+    async fn make_planned_users(&self) -> Result<(), CreateError> {
+        for id in &self.post.plan.users[self.index] {
+            if self.is_halted() || self.stopper.is_stopped() {
+                break;
+            }
+            let member = self.make(*id).await?;
+            self.pool.put(member);
+            self.report(Report::Made);
+        }
+        Ok(())
+    }
+
+    /// Makes the user with this number.
+    pub(crate) async fn make(&self, id: u64) -> Result<Member<F::User>, CreateError> {
+        let interrupt = Rc::new(Interrupt::new(self.clock.clone(), self.stopper.clone()));
+        let seat = Seat {
+            id_in_instance: id,
+            id_in_test: self.post.plan.stripes.unscale(id - 1) + 1,
+            worker: self.index,
+            recorder: Rc::clone(&self.recorder),
+            interrupt: Rc::clone(&interrupt),
+            run: Arc::clone(&self.state),
+            clock: self.clock.clone(),
+            limit: self.post.limit.clone(),
+        };
+        let user = self.post.users.create(seat).await?;
+        self.state.vu_initialised(self.index);
+        Ok(self.pool.enrol(user, interrupt))
+    }
+
+    /// The number of an unplanned user.
+    pub(crate) fn next_user(&self) -> u64 {
+        self.post.next_user.fetch_add(1, Ordering::Relaxed)
+    }
+
+    async fn wait_for_start(&self) -> Option<Duration> {
+        let mut start = self.post.start.clone();
+        let given = self.unless_halted(async move { start.wait_for(Option::is_some).await.ok().and_then(|at| *at) });
+        given.await.flatten()
+    }
+
+    async fn run_lanes(self: &Rc<Self>, start: Duration) {
+        let mut lanes = Tasks::default();
+        for (index, plan) in self.post.plan.lanes.iter().enumerate().filter(|(_, plan)| plan.has_work()) {
+            let lane = Lane::new(Rc::clone(self), index, plan, start);
+            lanes.spawn(lane.run(plan.clone()));
+        }
+        lanes.join().await;
+    }
+
+    /// Interrupts everybody at once when the test is stopped.
+    async fn halt_when_stopped(&self) {
+        self.stopper.stopped().await;
+        self.halted.set(true);
+        self.halt.notify_waiters();
+        self.pool.each_interrupt(|interrupt| interrupt.set(StopReason::Aborted));
+    }
+
+    /// Notes how late the event loop is.
+    async fn beat(&self, lag: &std::cell::RefCell<Trend>) {
+        loop {
+            let due = self.clock.now() + BEAT;
+            self.clock.sleep_until(due).await;
+            let now = self.clock.now();
+            lag.borrow_mut().add((now - due).as_secs_f64() * 1e3);
+        }
+    }
+
+    /// Hands the samples over every second; the first worker adds the numbers of users.
+    async fn tick(&self, start: Duration) {
+        let users = (self.index == 0).then(|| UsersRecord::new(Rc::clone(&self.recorder), &self.post.tags));
+        for number in 1.. {
+            self.clock.sleep_until(start + TICK * number).await;
+            let now = self.clock.now();
+            if let Some(users) = &users {
+                let (active, initialised) = (self.state.counts().active, self.state.vus_initialised());
+                users.add(active, initialised, self.clock.epoch_ns(now));
+            }
+            self.report(Report::Tick { number, snapshot: self.recorder.take() });
+        }
+    }
+
+    /// Arms the interrupt of a user that is about to iterate.
+    pub(crate) fn set_deadline(&self, member: &Member<F::User>, deadline: Duration) {
+        member.interrupt.clear();
+        member.interrupt.set_deadline(Some(deadline));
+        if member.watched.replace(Some(deadline)) != Some(deadline) {
+            self.reaper.watch(&member.interrupt, deadline);
+        }
+        // A stop that came while nobody was polled has passed this user by.
+        if self.is_halted() {
+            member.interrupt.set(StopReason::Aborted);
+        }
+    }
+
+    /// Whether the test was stopped.
+    pub(crate) fn is_halted(&self) -> bool {
+        self.halted.get()
+    }
+
+    /// Sleeps, but not beyond a stop of the test.
+    pub(crate) async fn sleep_until(&self, deadline: Duration) {
+        if deadline > self.clock.now() {
+            self.unless_halted(self.clock.sleep_until(deadline)).await;
+        }
+    }
+
+    /// What `work` comes to; none when the test is stopped before. `work` must not hold a running iteration.
+    pub(crate) async fn unless_halted<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let mut halt = std::pin::pin!(self.halt.notified());
+        // Registered before the flag is read, so that a stop in between is not missed.
+        halt.as_mut().enable();
+        if self.is_halted() {
+            return None;
+        }
+        tokio::select! {
+            biased;
+            done = work => Some(done),
+            () = halt => None,
+        }
+    }
+
+    pub(crate) fn lane_record(&self, scenario: (&str, &BTreeMap<String, String>), is_open: bool) -> LaneRecord {
+        LaneRecord::new(Rc::clone(&self.recorder), self.post.system_tags, &self.post.tags, scenario, is_open)
+    }
+
+    pub(crate) fn report(&self, report: Report) {
+        // Nobody listens any more when the run gave this worker up as stuck.
+        let _ = self.post.reports.send(report);
+    }
+}
