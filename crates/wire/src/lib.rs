@@ -15,6 +15,7 @@ pub mod exchange;
 pub mod failure;
 mod failure_map;
 mod h1;
+mod http_date;
 mod origins;
 pub mod payload;
 mod pool;

@@ -8,11 +8,16 @@
 //!
 //! Invariant: `target` and `authority` are ASCII without spaces and controls, so they can be written to a socket as they are.
 
+mod escape;
+mod host;
+
 use std::borrow::Cow;
-use std::net::Ipv6Addr;
 use std::rc::Rc;
 
 use crate::failure::FailureKind;
+use escape::{encode_path, hex_byte, push_encoded};
+pub(crate) use escape::{percent_decode, quote};
+use host::Host;
 
 /// A parsed absolute URL. Cheap to clone; parse once, send often.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -266,86 +271,6 @@ impl Tail<'_> {
     }
 }
 
-/// The host in its four forms.
-struct Host {
-    name: String,
-    port: u16,
-    /// For the Host header.
-    header: String,
-    /// For people: as written, non-ASCII percent-encoded as Go shows it.
-    shown: String,
-}
-
-impl Host {
-    fn parse(whole: &str, text: &str, tls: bool) -> Result<Host, UrlError> {
-        let (host, port_text) = split_port(whole, text)?;
-        let port = parse_port(port_text, tls)?;
-        let suffix = port_text.map_or("", |p| if p.is_empty() { "" } else { &text[text.len() - p.len() - 1..] });
-        if let Some(literal) = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')) {
-            let address = literal.split("%25").next().unwrap_or(literal);
-            if address.parse::<Ipv6Addr>().is_err() {
-                return Err(invalid(whole, &format!("invalid host: not an IPv6 address: {}", quote(literal))));
-            }
-            let header = format!("[{address}]{suffix}");
-            return Ok(Host { name: address.to_ascii_lowercase(), port, header, shown: text.to_owned() });
-        }
-        let decoded = decode_host(whole, host)?;
-        let ascii = if decoded.is_ascii() { decoded } else { Cow::Owned(to_ascii(whole, &decoded)?) };
-        let mut shown = String::with_capacity(text.len());
-        push_encoded(&mut shown, text, |b| b < 0x80);
-        Ok(Host { name: ascii.to_ascii_lowercase(), port, header: format!("{ascii}{suffix}"), shown })
-    }
-}
-
-fn split_port<'a>(whole: &str, text: &'a str) -> Result<(&'a str, Option<&'a str>), UrlError> {
-    let colon = if text.starts_with('[') {
-        let Some(end) = text.rfind(']') else {
-            return Err(invalid(whole, "missing ']' in host"));
-        };
-        let after = &text[end + 1..];
-        if !after.is_empty() && !after.starts_with(':') {
-            return Err(invalid(whole, &format!("invalid port {} after host", quote(after))));
-        }
-        (!after.is_empty()).then_some(end + 1)
-    } else {
-        text.rfind(':')
-    };
-    let Some(colon) = colon else { return Ok((text, None)) };
-    let port = &text[colon + 1..];
-    if !port.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(invalid(whole, &format!("invalid port {} after host", quote(&text[colon..]))));
-    }
-    Ok((&text[..colon], Some(port)))
-}
-
-fn parse_port(text: Option<&str>, tls: bool) -> Result<u16, UrlError> {
-    match text {
-        None | Some("") => Ok(if tls { 443 } else { 80 }),
-        Some(digits) => digits.parse().map_err(|_| UrlError {
-            message: format!("dial tcp: address {digits}: invalid port"),
-            kind: FailureKind::Dial,
-        }),
-    }
-}
-
-/// Decodes escapes of non-ASCII bytes, the only ones a host may carry, and refuses what no host name holds.
-fn decode_host<'a>(whole: &str, host: &'a str) -> Result<Cow<'a, str>, UrlError> {
-    for (i, c) in host.char_indices() {
-        let fine = !c.is_ascii() || c.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:[]<>\"%".contains(&(c as u8));
-        if !fine {
-            return Err(invalid(whole, &format!("invalid character {} in host name", quote(&c.to_string()))));
-        }
-        if c == '%' && host.get(i + 1..i + 3).and_then(hex_byte).is_none_or(|byte| byte < 0x80) {
-            return Err(bad_escape(whole, &host[i..]));
-        }
-    }
-    Ok(percent_decode(host))
-}
-
-fn to_ascii(whole: &str, host: &str) -> Result<String, UrlError> {
-    idna::domain_to_ascii(host).map_err(|_| invalid(whole, &format!("host name {} is no valid IDNA name", quote(host))))
-}
-
 fn parse_userinfo(whole: &str, text: &str) -> Result<(String, Option<String>), UrlError> {
     let fine = |b: u8| b.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&b);
     if !text.bytes().all(fine) {
@@ -368,52 +293,6 @@ fn check_escapes(whole: &str, text: &str) -> Result<(), UrlError> {
 fn bad_escape(whole: &str, at: &str) -> UrlError {
     let escape: String = at.chars().take(3).collect();
     invalid(whole, &format!("invalid URL escape {}", quote(&escape)))
-}
-
-fn hex_byte(two: &str) -> Option<u8> {
-    if two.bytes().all(|b| b.is_ascii_hexdigit()) { u8::from_str_radix(two, 16).ok() } else { None }
-}
-
-/// Encodes what may not stand in a path or fragment; existing escapes stay.
-fn encode_path(text: &str) -> Cow<'_, str> {
-    let keep = |b: u8| b > b' ' && b < 0x7f && !b"\"#<>\\^`{|}".contains(&b);
-    if text.bytes().all(keep) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 16);
-    push_encoded(&mut out, text, keep);
-    Cow::Owned(out)
-}
-
-fn push_encoded(out: &mut String, text: &str, keep: impl Fn(u8) -> bool) {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    if text.bytes().all(&keep) {
-        return out.push_str(text);
-    }
-    for byte in text.bytes() {
-        if keep(byte) && byte.is_ascii() {
-            out.push(char::from(byte));
-        } else {
-            out.extend(['%', char::from(HEX[usize::from(byte >> 4)]), char::from(HEX[usize::from(byte & 15)])]);
-        }
-    }
-}
-
-/// Decodes well-formed escapes; bytes that make no UTF-8 become U+FFFD.
-pub(crate) fn percent_decode(text: &str) -> Cow<'_, str> {
-    if !text.contains('%') {
-        return Cow::Borrowed(text);
-    }
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('%') {
-        out.extend_from_slice(&rest.as_bytes()[..at]);
-        let (byte, used) = rest.get(at + 1..at + 3).and_then(hex_byte).map_or((b'%', 1), |b| (b, 3));
-        out.push(byte);
-        rest = &rest[at + used..];
-    }
-    out.extend_from_slice(rest.as_bytes());
-    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
 }
 
 /// RFC 3986, section 5.2.4, on a path that starts with a slash or is empty.
@@ -439,25 +318,6 @@ fn remove_dot_segments(path: &str) -> String {
 
 fn invalid(whole: &str, why: &str) -> UrlError {
     UrlError { message: format!("invalid URL: parse {}: {why}", quote(whole)), kind: FailureKind::InvalidUrl }
-}
-
-/// Quotes as Go's `%q` does, because k6's error texts carry that form.
-pub(crate) fn quote(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_ascii_control() => out.push_str(&format!("\\x{:02x}", c as u32)),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }
 
 #[cfg(test)]
