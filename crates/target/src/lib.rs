@@ -18,6 +18,8 @@
 //! assert_eq!(server.requests(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+#![doc = include_str!("../ROUTES.md")]
 
 mod certificate;
 mod connection;

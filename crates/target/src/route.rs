@@ -128,6 +128,16 @@ impl Route {
     }
 }
 
+/// The list as a Markdown table, as it stands in `ROUTES.md`.
+pub fn table() -> String {
+    let mut table = "| Path | Methods | What it does |\n|---|---|---|\n".to_owned();
+    for route in ROUTES {
+        let methods = if route.methods.is_empty() { "all".to_owned() } else { route.methods.join(", ") };
+        table += &format!("| `{}` | {methods} | {} |\n", route.pattern, route.what);
+    }
+    table
+}
+
 /// The route of a path, by index, and the values of its `{…}`.
 pub(crate) fn find(path: &str) -> Option<(usize, [&str; 4])> {
     ROUTES.iter().enumerate().find_map(|(index, route)| Some((index, fit(route.pattern, path)?)))
@@ -186,6 +196,21 @@ mod tests {
             assert_eq!(found.map_or("", |(_, p)| p[0]), first, "{path}");
         }
         assert_eq!(ROUTES[STATS].pattern, "/stats");
+    }
+
+    /// `ONRUSH_WRITE_DOCS=1 cargo test -p onrush-target` brings the page up to date.
+    #[test]
+    fn the_page_lists_every_route() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/ROUTES.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        let (intro, rest) = page.split_once("| Path").unwrap();
+        let notes = rest.split_once("\n\n").unwrap().1;
+        let current = format!("{intro}{}\n{notes}", table());
+        if std::env::var_os("ONRUSH_WRITE_DOCS").is_some() {
+            std::fs::write(path, current).unwrap();
+        } else {
+            assert_eq!(page, current, "ROUTES.md is not what the list says");
+        }
     }
 
     #[test]
