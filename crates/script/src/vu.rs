@@ -9,6 +9,7 @@ use std::future::Future;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use engine::clock::AnyClock;
 use engine::{Iteration, Seat};
 use metrics::{Recorder, Registry, TagSet, builtin};
 use rquickjs::{Ctx, Promise, Value};
@@ -44,6 +45,7 @@ pub struct Vu {
     pub(crate) runtime: runtime::RuntimeState,
     worker: Rc<WorkerState>,
     seat: Option<Seat>,
+    own_clock: OnceCell<AnyClock>,
     phase: Cell<Phase>,
     iteration: RefCell<Option<Iteration>>,
     iterations_done: Cell<u64>,
@@ -79,6 +81,7 @@ impl Vu {
             shared,
             worker,
             seat,
+            own_clock: OnceCell::new(),
             events: EventLoop::default(),
             runtime: runtime::RuntimeState::default(),
             phase: Cell::new(Phase::Init),
@@ -162,6 +165,22 @@ impl Vu {
         self.seat.as_ref()
     }
 
+    /// The run's clock; outside a run, time since the program was made for this user.
+    pub fn clock(&self) -> AnyClock {
+        match &self.seat {
+            Some(seat) => seat.clock.clone(),
+            None => self.own_clock.get_or_init(AnyClock::real).clone(),
+        }
+    }
+
+    /// Now, in nanoseconds since the Unix epoch: the time of a sample.
+    pub fn now_ns(&self) -> u64 {
+        match &self.seat {
+            Some(seat) => seat.clock.now_epoch_ns(),
+            None => self.own_clock.get_or_init(AnyClock::real).now_epoch_ns(),
+        }
+    }
+
     /// The iteration that is running.
     pub fn iteration(&self) -> Option<Iteration> {
         self.iteration.borrow().clone()
@@ -206,8 +225,7 @@ impl Vu {
         if sent == 0 && received == 0 {
             return;
         }
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let at_ns = now.as_nanos() as u64;
+        let at_ns = self.now_ns();
         let tags = self.tags();
         for (metric, bytes) in [(builtin::DATA_SENT, sent), (builtin::DATA_RECEIVED, received)] {
             let series = self.worker.data_series(self.tags_key(), metric, &tags);

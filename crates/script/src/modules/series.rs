@@ -6,7 +6,6 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use metrics::{MetricId, Series};
 use rquickjs::object::Filter;
@@ -100,9 +99,4 @@ pub fn refusal(what: &str, name: &str) -> String {
     format!(
         "invalid value for metric {what} '{name}': only String, Boolean and Number types are accepted as a metric {what} value"
     )
-}
-
-/// Now, in nanoseconds since the Unix epoch.
-pub fn now_ns() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64
 }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use engine::clock::AnyClock;
 use engine::scenario::ScenarioInfo;
 use engine::{Interrupt, Iteration, IterationEnd, Seat, Users, VirtualUser};
 use metrics::{Recorder, Registry};
@@ -70,14 +71,8 @@ pub async fn load(script: &str) -> Test {
 }
 
 pub fn seat(id: u64, recorder: &Rc<Recorder>) -> Seat {
-    Seat {
-        id_in_instance: id,
-        id_in_test: id,
-        worker: 0,
-        recorder: recorder.clone(),
-        interrupt: Rc::new(Interrupt::default()),
-        run: Arc::new(engine::run::RunState {}),
-    }
+    let outside = Seat::outside(recorder.clone(), Arc::default(), AnyClock::real());
+    Seat { id_in_instance: id, id_in_test: id, ..outside }
 }
 
 pub fn scenario(exec: &str) -> Rc<ScenarioInfo> {

@@ -45,7 +45,7 @@ pub(super) fn check<'js>(
     let tags = series::own_tags(&ctx, tags.0)?;
     let value = value.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
     let Some(checks) = checks.as_object() else { return Ok(true) };
-    let at_ns = series::now_ns();
+    let at_ns = vu.now_ns();
     let mut all = true;
     for entry in checks.own_props::<Atom<'js>, Value<'js>>(Filter::new().string().enum_only()) {
         let (name, condition) = entry?;

@@ -10,7 +10,7 @@ use super::{refuse_in_init, refuse_separator};
 use crate::Vu;
 use crate::host::object;
 use crate::modules::argument::text_or;
-use crate::modules::series::{self, SeriesCache};
+use crate::modules::series::SeriesCache;
 
 pub(super) fn group<'js>(ctx: Ctx<'js>, name: Opt<Value<'js>>, body: Opt<Value<'js>>) -> Result<Value<'js>> {
     let vu = Vu::of(&ctx);
@@ -32,7 +32,7 @@ pub(super) fn group<'js>(ctx: Ctx<'js>, name: Opt<Value<'js>>, body: Opt<Value<'
     // A group that was cut short has no duration; one that threw has.
     if !vu.is_leaving() {
         let series = vu.worker_local::<SeriesCache>().resolve(&vu, builtin::GROUP_DURATION, &[]);
-        vu.recorder().add(series, started.elapsed().as_secs_f64() * 1e3, series::now_ns());
+        vu.recorder().add(series, started.elapsed().as_secs_f64() * 1e3, vu.now_ns());
     }
     vu.set_group(outer);
     result

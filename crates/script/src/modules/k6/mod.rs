@@ -55,7 +55,9 @@ fn sleep(ctx: Ctx<'_>, seconds: Opt<Coerced<f64>>) -> Result<()> {
         return Ok(());
     }
     let time = Duration::from_secs_f64(seconds.min(LONGEST_SLEEP_S));
-    Vu::of(&ctx).block_on(&ctx, tokio::time::sleep(time))
+    let vu = Vu::of(&ctx);
+    let clock = vu.clock();
+    vu.block_on(&ctx, clock.sleep(time))
 }
 
 fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu, function: &str) -> Result<()> {

@@ -89,7 +89,7 @@ impl Metric {
             }
         };
         let series = self.series(ctx, &vu, tags)?;
-        vu.recorder().add(series, value, series::now_ns());
+        vu.recorder().add(series, value, vu.now_ns());
         Ok(true)
     }
 
