@@ -10,6 +10,16 @@ pub struct Options {
     pub tags: Option<std::collections::BTreeMap<String, String>>,
     /// Whether what is only a warning by default throws.
     pub throw: Option<bool>,
+    /// Concurrent requests of one batch.
+    pub batch: Option<u32>,
+    /// Concurrent requests of one batch to the same host.
+    pub batch_per_host: Option<u32>,
+    /// Bodies are read and dropped unless a request says otherwise.
+    pub discard_response_bodies: Option<bool>,
+    /// Redirects to follow.
+    pub max_redirects: Option<u32>,
+    /// Cookies outlive the iteration.
+    pub no_cookies_reset: Option<bool>,
 }
 
 impl Options {
@@ -31,6 +41,21 @@ impl Options {
 
     /// System tags that are on.
     pub fn system_tags(&self) -> BTreeSet<&'static str> {
-        BTreeSet::from(["scenario", "group", "check"])
+        BTreeSet::from([
+            "proto",
+            "subproto",
+            "status",
+            "method",
+            "url",
+            "name",
+            "group",
+            "check",
+            "error",
+            "error_code",
+            "tls_version",
+            "scenario",
+            "service",
+            "expected_response",
+        ])
     }
 }

@@ -63,6 +63,16 @@ impl LazyObject {
         };
         cell.fields.clone().as_any().downcast::<T>().ok()
     }
+
+    /// The data behind an object when the script has neither read nor changed its field `index`: what the field would hold
+    /// can then be taken from the data.
+    pub fn unread<T: LazyFields>(value: &Value<'_>, index: usize) -> Option<Rc<T>> {
+        let data = Self::data::<T>(value)?;
+        // SAFETY: `data` has made sure that it is an object of our class.
+        let cell = unsafe { LazyCell::of(value.as_raw())? };
+        let unread = !cell.expanded.get() && !cell.slots.borrow()[index].is_made();
+        unread.then_some(data)
+    }
 }
 
 /// `LazyFields` as a trait object.

@@ -14,6 +14,7 @@ pub(crate) mod globals;
 pub(crate) mod inspect;
 pub mod lazy_object;
 pub(crate) mod linker;
+pub mod native;
 pub mod object;
 pub(crate) mod runtime;
 pub(crate) mod user_main;

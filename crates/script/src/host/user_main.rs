@@ -155,6 +155,7 @@ impl<'js> User<'js> {
 
     fn iterate(&mut self, ctx: &Ctx<'js>, vu: &Rc<Vu>, iteration: Iteration) -> IterationEnd {
         vu.begin_iteration(iteration);
+        crate::modules::http::on_iteration_start(vu);
         let outcome = globals::begin_iteration(ctx, vu).and_then(|()| self.run_iteration(ctx, vu));
         let end = match outcome {
             Ok(()) => IterationEnd::Completed,

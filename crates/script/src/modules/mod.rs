@@ -4,6 +4,7 @@ pub mod argument;
 pub mod crypto;
 pub mod data;
 pub mod encoding;
+pub mod http;
 pub mod k6;
 pub mod metrics;
 pub mod series;
@@ -29,6 +30,7 @@ pub static MODULES: &[ModuleDef] = &[
     crypto::MODULE,
     data::MODULE,
     encoding::MODULE,
+    http::MODULE,
     k6::MODULE,
     metrics::MODULE,
     timers::MODULE,

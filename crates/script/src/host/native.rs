@@ -1,0 +1,100 @@
+//! Rust values inside of script objects: a class for every plain Rust type, made in one line and without macros.
+//!
+//! A `Native<T>` object is recognised by its class, so scripts cannot forge one; it may carry ordinary properties as well.
+//! The Rust value holds no script values: `T: 'static` makes sure of it.
+#![allow(unsafe_code)]
+
+use rquickjs::class::{JsClass, Readable, Trace, Tracer};
+use rquickjs::function::Constructor;
+use rquickjs::{Class, Ctx, JsLifetime, Object, Result, Value};
+
+/// What a Rust type needs to become a class.
+pub trait NativeClass: 'static {
+    /// Name of the class.
+    const NAME: &'static str;
+
+    /// Puts methods onto the prototype; called once a virtual user.
+    fn methods<'js>(_prototype: &Object<'js>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The script-side holder of a `T`.
+pub struct Native<T>(T);
+
+/// An object made of a Rust value.
+pub fn object<'js, T: NativeClass>(ctx: &Ctx<'js>, value: T) -> Result<Object<'js>> {
+    Class::instance(ctx.clone(), Native(value)).map(Class::into_inner)
+}
+
+/// The prototype of the class, for a constructor to hand out.
+pub fn prototype<'js, T: NativeClass>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    match Class::<Native<T>>::prototype(ctx)? {
+        Some(prototype) => Ok(prototype),
+        None => Object::new(ctx.clone()),
+    }
+}
+
+/// Looks at the Rust value of an object; `None` when it is no such object.
+pub fn with<'js, T: NativeClass, R>(value: &Value<'js>, f: impl FnOnce(&T) -> R) -> Option<R> {
+    let class = Class::<Native<T>>::from_object(value.as_object()?)?;
+    let holder = class.borrow();
+    Some(f(&holder.0))
+}
+
+impl<'js, T: 'static> Trace<'js> for Native<T> {
+    fn trace<'a>(&self, _tracer: Tracer<'a, 'js>) {}
+}
+
+// SAFETY: `T: 'static` cannot hold anything of the lifetime of a context, so there is nothing to change.
+unsafe impl<'js, T: 'static> JsLifetime<'js> for Native<T> {
+    type Changed<'to> = Native<T>;
+}
+
+impl<'js, T: NativeClass> JsClass<'js> for Native<T> {
+    const NAME: &'static str = T::NAME;
+    type Mutable = Readable;
+
+    fn prototype(ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
+        let prototype = Object::new(ctx.clone())?;
+        T::methods(&prototype)?;
+        Ok(Some(prototype))
+    }
+
+    fn constructor(_ctx: &Ctx<'js>) -> Result<Option<Constructor<'js>>> {
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rquickjs::{Context, Runtime};
+
+    use super::*;
+
+    struct Left(u32);
+    struct Right;
+
+    impl NativeClass for Left {
+        const NAME: &'static str = "Left";
+    }
+
+    impl NativeClass for Right {
+        const NAME: &'static str = "Right";
+    }
+
+    #[test]
+    fn classes_are_told_apart() {
+        let runtime = Runtime::new().unwrap();
+        Context::full(&runtime).unwrap().with(|ctx| {
+            let left = object(&ctx, Left(7)).unwrap();
+            left.set("own", 1).unwrap();
+            assert_eq!(with(left.as_value(), |l: &Left| l.0), Some(7));
+            assert_eq!(with(left.as_value(), |_: &Right| ()), None);
+            let plain: Value<'_> = ctx.eval("({})").unwrap();
+            assert_eq!(with(&plain, |_: &Left| ()), None);
+            ctx.globals().set("left", left).unwrap();
+            assert_eq!(ctx.eval::<String, _>("JSON.stringify(left)").unwrap(), r#"{"own":1}"#);
+        });
+    }
+}

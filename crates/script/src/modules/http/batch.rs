@@ -1,0 +1,271 @@
+//! `http.batch`: several requests at once, as many as `batch` and `batchPerHost` allow, answers in the shape asked for.
+//!
+//! All items are prepared first; when one is refused none is sent, as in k6. Each request is polled only when something
+//! happened to it, so a large batch does not cost the square of its size.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+
+use rquickjs::function::Rest;
+use rquickjs::object::Filter;
+use rquickjs::{Array, Ctx, Object, Result, Value};
+use wire::{Exchange, Method};
+
+use super::request::{Args, Finished, HttpState, Prepared, failure_text, finish, perform, prepare, warn};
+use super::{Refusal, body, go_error, response, url};
+use crate::host::bytes;
+use crate::{Phase, Vu};
+
+/// How the items came, and so how the answers go.
+enum Shape {
+    List,
+    Named(Vec<String>),
+}
+
+/// `http.batch(requests)`.
+pub fn batch<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Value<'js>> {
+    let vu = Vu::of(&ctx);
+    if vu.phase() == Phase::Init {
+        return Err(go_error(&ctx, "Using batch in the init context is not supported"));
+    }
+    let [argument] = args.0.as_slice() else {
+        let message = match args.0.len() {
+            0 => "no argument was provided to http.batch()",
+            _ => "http.batch() accepts only an array or an object of requests",
+        };
+        return Err(go_error(&ctx, message));
+    };
+    let (shape, items) = items(&ctx, argument)?;
+    let state = vu.local::<HttpState>();
+    let mut prepared = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        let key = match &shape {
+            Shape::List => index.to_string(),
+            Shape::Named(names) => names[index].clone(),
+        };
+        match item_request(&ctx, &vu, &state, &key, item)? {
+            Ok(request) => prepared.push(request),
+            Err(refusal) => return refuse(&ctx, &vu, &state, &shape, (index, items.len()), refusal),
+        }
+    }
+    let run = state.run(&vu);
+    let exchanges = vu.block_on(&ctx, all(&vu, &state, &prepared, run.batch, run.batch_per_host))?;
+    let finished: Vec<Finished> =
+        prepared.into_iter().zip(exchanges).map(|(prepared, exchange)| Finished { prepared, exchange }).collect();
+    let thrown = finished.iter().find(|finished| finished.prepared.throw && failure_text(finished).is_some());
+    if let Some(message) = thrown.and_then(failure_text) {
+        return Err(go_error(&ctx, &message));
+    }
+    let answers = finished.into_iter().map(|finished| finish(&ctx, &vu, finished)).collect::<Result<Vec<_>>>()?;
+    shape.gather(&ctx, answers)
+}
+
+impl Shape {
+    fn gather<'js>(&self, ctx: &Ctx<'js>, answers: Vec<Value<'js>>) -> Result<Value<'js>> {
+        match self {
+            Shape::List => {
+                let list = Array::new(ctx.clone())?;
+                for (index, answer) in answers.into_iter().enumerate() {
+                    list.set(index, answer)?;
+                }
+                Ok(list.into_value())
+            }
+            Shape::Named(names) => {
+                let object = Object::new(ctx.clone())?;
+                for (name, answer) in names.iter().zip(answers) {
+                    object.set(name.as_str(), answer)?;
+                }
+                Ok(object.into_value())
+            }
+        }
+    }
+}
+
+/// What k6 gives back when an item cannot be a request: blank answers before it, the error, nothing behind it.
+fn refuse<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    state: &HttpState,
+    shape: &Shape,
+    (index, count): (usize, usize),
+    refusal: Refusal,
+) -> Result<Value<'js>> {
+    if state.run(vu).throw {
+        return Err(go_error(ctx, &refusal.message));
+    }
+    warn(vu, "A batch request failed", &[("error", &refusal.message)]);
+    let mut answers = (0..index).map(|_| response::refused(ctx, None)).collect::<Result<Vec<_>>>()?;
+    answers.push(response::refused(ctx, Some(refusal))?);
+    if let Shape::List = shape {
+        answers.resize_with(count, || Value::new_null(ctx.clone()));
+    }
+    shape.gather(ctx, answers)
+}
+
+fn items<'js>(ctx: &Ctx<'js>, argument: &Value<'js>) -> Result<(Shape, Vec<Value<'js>>)> {
+    if let Some(list) = argument.as_array() {
+        return Ok((Shape::List, list.iter::<Value<'js>>().collect::<Result<_>>()?));
+    }
+    let Some(object) = argument.as_object().filter(|object| !object.is_function()) else {
+        return Err(go_error(ctx, &format!("invalid http.batch() argument type {}", body::go_type(argument))));
+    };
+    let (mut names, mut items) = (Vec::new(), Vec::new());
+    for entry in object.own_props::<Value<'js>, Value<'js>>(Filter::default()) {
+        let (name, item) = entry?;
+        names.push(bytes::to_text(ctx, &name)?);
+        items.push(item);
+    }
+    Ok((Shape::Named(names), items))
+}
+
+type Item = std::result::Result<Prepared, Refusal>;
+
+/// An item: a URL, `[method, url, body?, params?]`, or `{ method?, url, body?, params? }`.
+fn item_request<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, key: &str, item: &Value<'js>) -> Result<Item> {
+    if let Some(list) = item.as_array() {
+        return list_request(ctx, vu, state, list);
+    }
+    let Some(object) = item.as_object().filter(|_| !url::is_template(item)) else {
+        return prepare(ctx, vu, state, &Args { method: Method::Get, url: Some(item), body: None, params: None });
+    };
+    let (address, body, params): (Value<'js>, Value<'js>, Value<'js>) =
+        (object.get("url")?, object.get("body")?, object.get("params")?);
+    if address.is_undefined() {
+        return Ok(Err(Refusal::new(format!("batch request {key} doesn't have a url key"))));
+    }
+    let token: Value<'js> = object.get("method")?;
+    let method = match method_token(ctx, &token, true)? {
+        Ok(method) => method,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    // Only a method that is named drops the body; k6 sends one with the GET that it assumes.
+    let drop_body = !token.is_undefined() && matches!(method, Method::Get | Method::Head);
+    let body = Some(&body).filter(|_| !drop_body);
+    prepare(ctx, vu, state, &Args { method, url: Some(&address), body, params: Some(&params) })
+}
+
+fn list_request<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, list: &Array<'js>) -> Result<Item> {
+    let parts: Vec<Value<'js>> = list.iter::<Value<'js>>().collect::<Result<_>>()?;
+    if parts.len() < 2 {
+        let shown: Vec<String> = parts
+            .iter()
+            .map(|part| bytes::to_text(ctx, part).map(|text| if part.is_string() { format!("{text:?}") } else { text }))
+            .collect::<Result<_>>()?;
+        return Ok(Err(Refusal::new(format!("invalid batch request '[]interface {{}}{{{}}}'", shown.join(", ")))));
+    }
+    match method_token(ctx, &parts[0], false)? {
+        Ok(method) => {
+            prepare(ctx, vu, state, &Args { method, url: parts.get(1), body: parts.get(2), params: parts.get(3) })
+        }
+        Err(refusal) => Ok(Err(refusal)),
+    }
+}
+
+/// A method of an item. In object form k6 takes any case; none at all is GET.
+fn method_token<'js>(ctx: &Ctx<'js>, token: &Value<'js>, named: bool) -> Result<std::result::Result<Method, Refusal>> {
+    if named && token.is_undefined() {
+        return Ok(Ok(Method::Get));
+    }
+    let Some(text) = bytes::text(token)? else {
+        let shown =
+            if token.is_null() || token.is_undefined() { String::from("<nil>") } else { bytes::to_text(ctx, token)? };
+        return Ok(Err(Refusal::new(format!("invalid method type '{shown}'"))));
+    };
+    let text = if named { text.to_ascii_uppercase() } else { text };
+    Ok(Ok(response::method(&text)))
+}
+
+type Running<'a> = Pin<Box<dyn Future<Output = Option<Exchange>> + 'a>>;
+
+/// Wakes the batch and remembers which request it was for.
+struct Slot {
+    ready: AtomicBool,
+    batch: Mutex<Waker>,
+}
+
+impl Wake for Slot {
+    fn wake(self: Arc<Self>) {
+        self.ready.store(true, Ordering::Release);
+        self.batch.lock().expect("nobody panics while holding it").wake_by_ref();
+    }
+}
+
+/// A request on its way.
+struct Active<'a> {
+    index: usize,
+    host: Rc<str>,
+    future: Running<'a>,
+    slot: Arc<Slot>,
+}
+
+/// Sends all, at most `limit` at a time and `per_host` of them to the same host.
+fn all<'a>(
+    vu: &'a Vu,
+    state: &'a HttpState,
+    prepared: &'a [Prepared],
+    limit: usize,
+    per_host: usize,
+) -> impl Future<Output = Vec<Option<Exchange>>> + 'a {
+    let hosts: Vec<Rc<str>> = prepared.iter().map(|prepared| Rc::from(host(prepared))).collect();
+    let unlimited = |n: usize| if n == 0 { usize::MAX } else { n };
+    let (limit, per_host) = (unlimited(limit), unlimited(per_host));
+    let mut waiting: Vec<usize> = (0..prepared.len()).collect();
+    let mut active: Vec<Active<'a>> = Vec::new();
+    let mut results: Vec<Option<Exchange>> = prepared.iter().map(|_| None).collect();
+    let mut busy: HashMap<Rc<str>, usize> = HashMap::new();
+    std::future::poll_fn(move |context| {
+        loop {
+            waiting.retain(|&index| {
+                let on_host = busy.entry(Rc::clone(&hosts[index])).or_default();
+                if active.len() >= limit || *on_host >= per_host {
+                    return true;
+                }
+                *on_host += 1;
+                let future: Running<'a> = Box::pin(perform(vu, state, &prepared[index]));
+                let slot = Arc::new(Slot { ready: AtomicBool::new(true), batch: Mutex::new(context.waker().clone()) });
+                active.push(Active { index, host: Rc::clone(&hosts[index]), future, slot });
+                false
+            });
+            let before = active.len();
+            active.retain_mut(|request| match request.poll(context) {
+                Poll::Pending => true,
+                Poll::Ready(exchange) => {
+                    results[request.index] = exchange;
+                    busy.entry(Rc::clone(&request.host)).and_modify(|count| *count -= 1);
+                    false
+                }
+            });
+            if active.is_empty() && waiting.is_empty() {
+                return Poll::Ready(std::mem::take(&mut results));
+            }
+            // Something finished: there may be room for one that waits.
+            if active.len() == before || waiting.is_empty() {
+                return Poll::Pending;
+            }
+        }
+    })
+}
+
+impl Active<'_> {
+    fn poll(&mut self, context: &Context<'_>) -> Poll<Option<Exchange>> {
+        let mut batch = self.slot.batch.lock().expect("nobody panics while holding it");
+        if !batch.will_wake(context.waker()) {
+            batch.clone_from(context.waker());
+        }
+        drop(batch);
+        if !self.slot.ready.swap(false, Ordering::AcqRel) {
+            return Poll::Pending;
+        }
+        let waker = Waker::from(Arc::clone(&self.slot));
+        self.future.as_mut().poll(&mut Context::from_waker(&waker))
+    }
+}
+
+fn host(prepared: &Prepared) -> &str {
+    prepared.sent.target.url.as_ref().map_or("", |url| url.authority.as_str())
+}

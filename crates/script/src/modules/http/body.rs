@@ -1,0 +1,419 @@
+//! The body argument: what a script gives becomes a `wire::Payload`, bytes untouched.
+//!
+//! Strings and buffers go as they are; an object becomes a form, url-encoded or, when a value is an `http.file`,
+//! multipart with one segment a part: file contents are not concatenated. Values of forms are written as k6 writes them,
+//! which is Go's default format (`<nil>`, `map[a:1]`), because servers under test have been fed that.
+//! Differs from k6 on purpose: any typed array and DataView is sent as its bytes.
+
+use ::bytes::Bytes;
+use rquickjs::function::{Opt, This};
+use rquickjs::object::Filter;
+use rquickjs::{Ctx, Function, Object, Result, Type, Value};
+use wire::{Payload, Segment};
+
+use super::{Refusal, go_error};
+use crate::host::bytes;
+use crate::host::native::{self, NativeClass};
+
+/// A body ready to be sent.
+#[derive(Default)]
+pub struct BodyArg {
+    /// The bytes; `None` when the script gave null or nothing.
+    pub payload: Option<Payload>,
+    /// Content-Type to set unless the script set one.
+    pub content_type: Option<String>,
+}
+
+/// Brand of what `http.file` returns; its fields are ordinary properties.
+struct FileData;
+
+impl NativeClass for FileData {
+    const NAME: &'static str = "FileData";
+}
+
+/// `http.file(data, filename?, contentType?)`.
+pub fn file<'js>(
+    ctx: Ctx<'js>,
+    data: Opt<Value<'js>>,
+    filename: Opt<Value<'js>>,
+    content_type: Opt<Value<'js>>,
+) -> Result<Object<'js>> {
+    let data = data.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
+    if !data.is_string() && !data.as_object().is_some_and(Object::is_array_buffer) {
+        let name = go_type(&data);
+        return Err(go_error(&ctx, &format!("invalid type {name}, expected string or ArrayBuffer")));
+    }
+    let object = native::object(&ctx, FileData)?;
+    object.set("data", data)?;
+    match given(filename) {
+        Some(name) => object.set("filename", name)?,
+        None => object.set("filename", now_ns().to_string())?,
+    }
+    match given(content_type) {
+        Some(kind) => object.set("content_type", kind)?,
+        None => object.set("content_type", "application/octet-stream")?,
+    }
+    Ok(object)
+}
+
+fn given<'js>(value: Opt<Value<'js>>) -> Option<Value<'js>> {
+    value.0.filter(|v| !v.is_undefined() && !v.is_null())
+}
+
+fn now_ns() -> u128 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos())
+}
+
+/// Converts the body argument of a request.
+pub fn from_js<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<std::result::Result<BodyArg, Refusal>> {
+    let content = match value.type_of() {
+        Type::Undefined | Type::Null | Type::Uninitialized => return Ok(Ok(BodyArg::default())),
+        Type::String | Type::Symbol => Bytes::from(bytes::to_text(ctx, value)?),
+        // An Error is an object without enumerable properties: an empty form.
+        Type::Object | Type::Proxy | Type::Exception => {
+            let object = value.as_object().expect("the type was checked");
+            match buffer_bytes(ctx, value)? {
+                Some(content) => content,
+                None if is_instance(ctx, object, "Date")? || is_instance(ctx, object, "Map")? => {
+                    return Ok(Err(unknown_type(value)));
+                }
+                None => return form(ctx, object).map(Ok),
+            }
+        }
+        _ => return Ok(Err(unknown_type(value))),
+    };
+    Ok(Ok(BodyArg { payload: Some(Payload::from_bytes(content)), content_type: None }))
+}
+
+fn unknown_type(value: &Value<'_>) -> Refusal {
+    Refusal::new(format!("unknown request body type {}", go_type(value)))
+}
+
+/// A copy of the bytes of an ArrayBuffer or a view; `None` for anything else.
+fn buffer_bytes<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Bytes>> {
+    if value.is_string() {
+        return Ok(None);
+    }
+    bytes::read(ctx, value, Bytes::copy_from_slice)
+}
+
+fn is_instance<'js>(ctx: &Ctx<'js>, object: &Object<'js>, class: &str) -> Result<bool> {
+    let constructor: Value<'js> = ctx.globals().get(class)?;
+    Ok(object.is_instance_of(&constructor))
+}
+
+fn form<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> Result<BodyArg> {
+    let mut fields: Vec<(String, Value<'js>)> = Vec::new();
+    for entry in object.own_props::<Value<'js>, Value<'js>>(Filter::default()) {
+        let (key, value) = entry?;
+        fields.push((bytes::to_text(ctx, &key)?, value));
+    }
+    if fields.iter().any(|(_, value)| is_file(value)) {
+        return multipart(ctx, &fields);
+    }
+    fields.sort_by(|a, b| a.0.as_bytes().cmp(b.0.as_bytes()));
+    let mut text = String::new();
+    for (name, value) in &fields {
+        match value.as_array() {
+            Some(array) => {
+                for item in array.iter::<Value<'js>>() {
+                    push_pair(&mut text, name, &go_text(ctx, &item?, 0)?);
+                }
+            }
+            None => push_pair(&mut text, name, &go_text(ctx, value, 0)?),
+        }
+    }
+    Ok(BodyArg {
+        payload: Some(Payload::from_bytes(text.into_bytes())),
+        content_type: Some(String::from("application/x-www-form-urlencoded")),
+    })
+}
+
+fn is_file(value: &Value<'_>) -> bool {
+    native::with(value, |_: &FileData| ()).is_some()
+}
+
+fn push_pair(text: &mut String, name: &str, value: &str) {
+    if !text.is_empty() {
+        text.push('&');
+    }
+    query_escape(text, name);
+    text.push('=');
+    query_escape(text, value);
+}
+
+/// Percent-encodes as Go's url.QueryEscape does: a space becomes `+`.
+fn query_escape(out: &mut String, text: &str) {
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
+            b' ' => out.push('+'),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+}
+
+fn multipart<'js>(ctx: &Ctx<'js>, fields: &[(String, Value<'js>)]) -> Result<BodyArg> {
+    let boundary = boundary();
+    let mut parts = Parts { boundary: &boundary, payload: Payload::empty(), pending: Vec::new() };
+    for (name, value) in fields {
+        let Some(file) = value.as_object().filter(|_| is_file(value)) else {
+            parts.text(name, &go_text(ctx, value, 0)?);
+            continue;
+        };
+        let data: Value<'js> = file.get("data")?;
+        let content = match buffer_bytes(ctx, &data)? {
+            Some(content) => content,
+            None => Bytes::from(go_text(ctx, &data, 0)?),
+        };
+        let filename: Value<'js> = file.get("filename")?;
+        let kind: Value<'js> = file.get("content_type")?;
+        parts.file(name, &go_text(ctx, &filename, 0)?, &go_text(ctx, &kind, 0)?, content);
+    }
+    let payload = parts.finish();
+    Ok(BodyArg { payload: Some(payload), content_type: Some(format!("multipart/form-data; boundary={boundary}")) })
+}
+
+/// 60 hexadecimal digits, the shape that Go's and so k6's boundaries have.
+fn boundary() -> String {
+    (0..30).map(|_| format!("{:02x}", fastrand::u8(..))).collect()
+}
+
+/// Writes the parts of a multipart body; small text gathers in `pending`, contents are segments of their own.
+struct Parts<'b> {
+    boundary: &'b str,
+    payload: Payload,
+    pending: Vec<u8>,
+}
+
+impl Parts<'_> {
+    fn head(&mut self, disposition: &str) {
+        let first = self.payload.segments().is_empty() && self.pending.is_empty();
+        let lead = if first { "" } else { "\r\n" };
+        self.pending.extend_from_slice(lead.as_bytes());
+        self.pending.extend_from_slice(b"--");
+        self.pending.extend_from_slice(self.boundary.as_bytes());
+        self.pending.extend_from_slice(b"\r\nContent-Disposition: form-data; ");
+        self.pending.extend_from_slice(disposition.as_bytes());
+        self.pending.extend_from_slice(b"\r\n");
+    }
+
+    fn text(&mut self, name: &str, value: &str) {
+        self.head(&format!("name=\"{}\"", escape_quotes(name)));
+        self.pending.extend_from_slice(b"\r\n");
+        self.pending.extend_from_slice(value.as_bytes());
+    }
+
+    fn file(&mut self, name: &str, filename: &str, kind: &str, data: Bytes) {
+        self.head(&format!("name=\"{}\"; filename=\"{}\"", escape_quotes(name), escape_quotes(filename)));
+        self.pending.extend_from_slice(format!("Content-Type: {}\r\n\r\n", one_line(kind)).as_bytes());
+        self.flush();
+        if !data.is_empty() {
+            self.payload.push(Segment::Shared(data));
+        }
+    }
+
+    fn flush(&mut self) {
+        self.payload.push(Segment::Shared(Bytes::from(std::mem::take(&mut self.pending))));
+    }
+
+    fn finish(mut self) -> Payload {
+        self.pending.extend_from_slice(format!("\r\n--{}--\r\n", self.boundary).as_bytes());
+        self.flush();
+        self.payload
+    }
+}
+
+/// Names inside of quotes: quotes and backslashes by backslash, line breaks percent-encoded.
+fn escape_quotes(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\r' => out.push_str("%0D"),
+            '\n' => out.push_str("%0A"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// A header value cannot hold line breaks: a part's type from a script must not add headers.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c == '\r' || c == '\n' { ' ' } else { c }).collect()
+}
+
+/// A value in Go's default format, which k6 applies to the values of forms. Nesting past 32 levels is cut.
+fn go_text<'js>(ctx: &Ctx<'js>, value: &Value<'js>, depth: usize) -> Result<String> {
+    if value.is_string() || matches!(value.type_of(), Type::BigInt | Type::Symbol) {
+        return bytes::to_text(ctx, value);
+    }
+    if let Some(flag) = value.as_bool() {
+        return Ok(flag.to_string());
+    }
+    if let Some(number) = value.as_number() {
+        return Ok(go_number(number));
+    }
+    if value.is_null() || value.is_undefined() {
+        return Ok(String::from("<nil>"));
+    }
+    let Some(object) = value.as_object().filter(|_| depth < 32) else { return Ok(String::new()) };
+    if let Some(array) = object.as_array() {
+        let items: Result<Vec<String>> =
+            array.iter::<Value<'js>>().map(|item| go_text(ctx, &item?, depth + 1)).collect();
+        return Ok(format!("[{}]", items?.join(" ")));
+    }
+    if is_instance(ctx, object, "Date")? {
+        return go_time(object);
+    }
+    if object.is_function() {
+        return Ok(String::new());
+    }
+    let mut members: Vec<(String, String)> = Vec::new();
+    for entry in object.own_props::<Value<'js>, Value<'js>>(Filter::default()) {
+        let (key, value) = entry?;
+        members.push((bytes::to_text(ctx, &key)?, go_text(ctx, &value, depth + 1)?));
+    }
+    members.sort();
+    let members: Vec<String> = members.into_iter().map(|(key, value)| format!("{key}:{value}")).collect();
+    Ok(format!("map[{}]", members.join(" ")))
+}
+
+/// A Date as Go prints a time in UTC.
+fn go_time(date: &Object<'_>) -> Result<String> {
+    let to_iso: Function<'_> = date.get("toISOString")?;
+    let iso: String = to_iso.call((This(date.clone()),))?;
+    let (seconds, fraction) = iso.trim_end_matches('Z').split_once('.').unwrap_or((&iso, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let dot = if fraction.is_empty() { "" } else { "." };
+    let text = format!("{}{dot}{fraction}", seconds.replace('T', " "));
+    Ok(format!("{text} +0000 UTC"))
+}
+
+/// A number in Go's default format: whole ones as integers, others in the shortest form with an exponent from 1e6 or under
+/// 1e-4 on.
+pub fn go_number(number: f64) -> String {
+    if number.is_nan() {
+        return String::from("NaN");
+    }
+    if number.is_infinite() {
+        return String::from(if number > 0.0 { "+Inf" } else { "-Inf" });
+    }
+    if number == 0.0 {
+        return String::from(if number.is_sign_negative() { "-0" } else { "0" });
+    }
+    if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
+        return format!("{number:.0}");
+    }
+    let shortest = format!("{number:e}");
+    let (mantissa, exponent) = shortest.split_once('e').expect("the format always has an exponent");
+    let exponent: i32 = exponent.parse().expect("the exponent is a small integer");
+    if (-4..6).contains(&exponent) {
+        return format!("{number}");
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{mantissa}e{sign}{:02}", exponent.abs())
+}
+
+/// The name that k6's messages have for the type of a value.
+pub fn go_type(value: &Value<'_>) -> &'static str {
+    if value.is_int() {
+        return "int64";
+    }
+    if let Some(number) = value.as_float() {
+        return if number.fract() == 0.0 && number.abs() < 9e15 { "int64" } else { "float64" };
+    }
+    let Some(object) = value.as_object() else {
+        return match value.type_of() {
+            Type::Bool => "bool",
+            Type::String | Type::Symbol => "string",
+            Type::BigInt => "*big.Int",
+            _ => "<nil>",
+        };
+    };
+    if object.is_function() {
+        return "func(sobek.FunctionCall) sobek.Value";
+    }
+    if object.is_array() {
+        return "[]interface {}";
+    }
+    let class = object.get::<_, Object<'_>>("constructor").and_then(|c| c.get::<_, String>("name")).unwrap_or_default();
+    match class.as_str() {
+        "Date" => "time.Time",
+        "Map" => "[][2]interface {}",
+        "Uint8Array" | "Uint8ClampedArray" => "[]uint8",
+        "Int8Array" => "[]int8",
+        "Uint16Array" => "[]uint16",
+        "Int16Array" => "[]int16",
+        "Uint32Array" => "[]uint32",
+        "Int32Array" => "[]int32",
+        "Float32Array" => "[]float32",
+        "Float64Array" => "[]float64",
+        _ => "map[string]interface {}",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joined(payload: &Payload) -> String {
+        payload.segments().iter().map(|s| String::from_utf8_lossy(s.as_slice()).into_owned()).collect()
+    }
+
+    #[test]
+    fn numbers_like_go() {
+        let table: &[(f64, &str)] = &[
+            (1.0, "1"),
+            (-3.0, "-3"),
+            (-0.0, "-0"),
+            (0.1, "0.1"),
+            (1.5, "1.5"),
+            (123456.5, "123456.5"),
+            (1234567.5, "1.2345675e+06"),
+            (1e6, "1000000"),
+            (12345678901.0, "12345678901"),
+            (1e21, "1e+21"),
+            (1e-7, "1e-07"),
+            (0.0001, "0.0001"),
+            (f64::NAN, "NaN"),
+            (f64::INFINITY, "+Inf"),
+        ];
+        for (number, expected) in table {
+            assert_eq!(go_number(*number), *expected);
+        }
+    }
+
+    #[test]
+    fn escapes_like_go() {
+        let mut out = String::new();
+        push_pair(&mut out, "a", "x y&é");
+        push_pair(&mut out, "b", "-_.~*");
+        assert_eq!(out, "a=x+y%26%C3%A9&b=-_.~%2A");
+    }
+
+    #[test]
+    fn multipart_shape() {
+        let mut parts = Parts { boundary: "B", payload: Payload::empty(), pending: Vec::new() };
+        parts.text("k\"\n", "v");
+        parts.file("f", "n\\.txt", "text/x\r\nEvil: 1", Bytes::from_static(b"abc"));
+        parts.text("z", "");
+        let payload = parts.finish();
+        assert_eq!(payload.segments().len(), 3, "the file's bytes are a segment of their own");
+        assert_eq!(
+            joined(&payload),
+            "--B\r\nContent-Disposition: form-data; name=\"k\\\"%0A\"\r\n\r\nv\r\n--B\r\nContent-Disposition: form-data; \
+             name=\"f\"; filename=\"n\\\\.txt\"\r\nContent-Type: text/x  Evil: 1\r\n\r\nabc\r\n--B\r\nContent-Disposition: \
+             form-data; name=\"z\"\r\n\r\n\r\n--B--\r\n"
+        );
+    }
+
+    #[test]
+    fn boundaries_differ_and_have_sixty_digits() {
+        let (a, b) = (boundary(), boundary());
+        assert_eq!(a.len(), 60);
+        assert!(a.bytes().all(|c| c.is_ascii_hexdigit()));
+        assert_ne!(a, b);
+    }
+}

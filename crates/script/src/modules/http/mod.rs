@@ -1,0 +1,277 @@
+//! `k6/http`: names and argument order; the work is in the files beside.
+//!
+//! A request function reads its arguments, waits for the exchange without blocking the worker, and returns a response that
+//! is filled in when it is read. Refused in init code, as in k6. Not there yet: NTLM, and what needs `k6/html`.
+
+mod batch;
+mod body;
+mod cookies;
+mod json;
+mod params;
+mod request;
+mod response;
+mod samples;
+mod selector;
+mod status;
+mod url;
+
+use std::rc::Rc;
+
+use rquickjs::function::{Constructor, Opt, Rest};
+use rquickjs::object::Property;
+use rquickjs::prelude::Func;
+use rquickjs::{Ctx, Error, Function, Object, Promise, Result, Value};
+use wire::Method;
+
+use self::request::{Args, Finished, HttpState, Prepared, finish, perform, prepare, warn};
+use self::status::Expectation;
+use crate::host::bytes;
+use crate::modules::ModuleDef;
+use crate::{Phase, Vu};
+
+/// The module.
+pub const MODULE: ModuleDef = ModuleDef {
+    name: "k6/http",
+    exports: &[
+        "TLS_1_0",
+        "TLS_1_1",
+        "TLS_1_2",
+        "TLS_1_3",
+        "OCSP_STATUS_GOOD",
+        "OCSP_STATUS_REVOKED",
+        "OCSP_STATUS_SERVER_FAILED",
+        "OCSP_STATUS_UNKNOWN",
+        "OCSP_REASON_UNSPECIFIED",
+        "OCSP_REASON_KEY_COMPROMISE",
+        "OCSP_REASON_CA_COMPROMISE",
+        "OCSP_REASON_AFFILIATION_CHANGED",
+        "OCSP_REASON_SUPERSEDED",
+        "OCSP_REASON_CESSATION_OF_OPERATION",
+        "OCSP_REASON_CERTIFICATE_HOLD",
+        "OCSP_REASON_REMOVE_FROM_CRL",
+        "OCSP_REASON_PRIVILEGE_WITHDRAWN",
+        "OCSP_REASON_AA_COMPROMISE",
+        "url",
+        "CookieJar",
+        "cookieJar",
+        "file",
+        "get",
+        "head",
+        "post",
+        "put",
+        "patch",
+        "del",
+        "options",
+        "request",
+        "asyncRequest",
+        "batch",
+        "setResponseCallback",
+        "expectedStatuses",
+    ],
+    load,
+    types: include_str!("types.d.ts"),
+};
+
+/// Empties the user's cookie jar before an iteration, unless `noCookiesReset` is set. Called by the host.
+pub fn on_iteration_start(vu: &Vu) {
+    let state = vu.local::<HttpState>();
+    if !state.jar.is_empty() && !vu.options().no_cookies_reset.unwrap_or(false) {
+        state.jar.clear_all();
+    }
+}
+
+/// Arguments that cannot be a request: told to the script by a failed response or a throw, never counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    message: String,
+    /// k6's `error_code`; 0 for most.
+    code: u16,
+}
+
+impl Refusal {
+    fn new(message: impl Into<String>) -> Refusal {
+        Refusal { message: message.into(), code: 0 }
+    }
+}
+
+/// An exception with the name that k6 gives errors of its Go side.
+fn go_error(ctx: &Ctx<'_>, message: &str) -> Error {
+    let made = ctx.globals().get::<_, Constructor<'_>>("Error").and_then(|class| {
+        let error: Object<'_> = class.construct((message,))?;
+        error.prop("name", Property::from("GoError").writable().configurable())?;
+        Ok(error)
+    });
+    match made {
+        Ok(error) => ctx.throw(error.into_value()),
+        Err(error) => error,
+    }
+}
+
+fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let module = Object::new(ctx.clone())?;
+    constants(&module)?;
+    module.set("url", Func::from(url::template))?;
+    module.set("CookieJar", cookies::constructor(ctx)?)?;
+    module.set("cookieJar", Func::from(user_jar))?;
+    module.set("file", Func::from(body::file))?;
+    module.set("get", without_body(ctx, "get", Method::Get)?)?;
+    module.set("head", without_body(ctx, "head", Method::Head)?)?;
+    let with_bodies = [
+        ("post", Method::Post),
+        ("put", Method::Put),
+        ("patch", Method::Patch),
+        ("del", Method::Delete),
+        ("options", Method::Options),
+    ];
+    for (name, method) in with_bodies {
+        module.set(name, with_body(ctx, name, method)?)?;
+    }
+    module.set("request", Func::from(any_method))?;
+    module.set("asyncRequest", Func::from(async_request))?;
+    module.set("batch", Func::from(batch::batch))?;
+    module.set("setResponseCallback", Func::from(set_response_callback))?;
+    module.set("expectedStatuses", Func::from(status::expected_statuses))?;
+    Ok(module)
+}
+
+fn constants(module: &Object<'_>) -> Result<()> {
+    for (name, value) in [("TLS_1_0", "tls1.0"), ("TLS_1_1", "tls1.1"), ("TLS_1_2", "tls1.2"), ("TLS_1_3", "tls1.3")] {
+        module.set(name, value)?;
+    }
+    for name in MODULE.exports {
+        if let Some(word) = name.strip_prefix("OCSP_STATUS_").or_else(|| name.strip_prefix("OCSP_REASON_")) {
+            module.set(*name, word.to_ascii_lowercase())?;
+        }
+    }
+    Ok(())
+}
+
+fn without_body<'js>(ctx: &Ctx<'js>, name: &'static str, method: Method) -> Result<Function<'js>> {
+    let call = move |ctx: Ctx<'js>, url: Opt<Value<'js>>, params: Opt<Value<'js>>, more: Rest<Value<'js>>| {
+        if !more.0.is_empty() {
+            let given = more.0.len() + 2;
+            let message =
+                format!("http.{name} only accepts a url and a params argument (2 arguments), but {given} were given");
+            warn(&Vu::of(&ctx), &message, &[]);
+        }
+        send(&ctx, &Args { method: method.clone(), url: url.0.as_ref(), body: None, params: params.0.as_ref() })
+    };
+    Function::new(ctx.clone(), call)?.with_name(name)
+}
+
+fn with_body<'js>(ctx: &Ctx<'js>, name: &'static str, method: Method) -> Result<Function<'js>> {
+    let call = move |ctx: Ctx<'js>, url: Opt<Value<'js>>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
+        let (url, body, params) = (url.0.as_ref(), body.0.as_ref(), params.0.as_ref());
+        send(&ctx, &Args { method: method.clone(), url, body, params })
+    };
+    Function::new(ctx.clone(), call)?.with_name(name)
+}
+
+/// `http.request(method, url, body?, params?)`.
+fn any_method<'js>(
+    ctx: Ctx<'js>,
+    method: Opt<Value<'js>>,
+    url: Opt<Value<'js>>,
+    body: Opt<Value<'js>>,
+    params: Opt<Value<'js>>,
+) -> Result<Value<'js>> {
+    let method = method_argument(&ctx, method)?;
+    send(&ctx, &Args { method, url: url.0.as_ref(), body: body.0.as_ref(), params: params.0.as_ref() })
+}
+
+/// The method as the script wrote it; k6 does not change its case either. Nothing means GET.
+fn method_argument<'js>(ctx: &Ctx<'js>, method: Opt<Value<'js>>) -> Result<Method> {
+    match method.0.filter(|method| !method.is_null() && !method.is_undefined()) {
+        Some(method) => {
+            let token = bytes::to_text(ctx, &method)?;
+            Ok(if token.is_empty() { Method::Get } else { response::method(&token) })
+        }
+        None => Ok(Method::Get),
+    }
+}
+
+fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
+    if vu.phase() == Phase::Init {
+        return Err(go_error(ctx, "Making http requests in the init context is not supported"));
+    }
+    Ok(())
+}
+
+/// Runs one request and waits for it.
+fn send<'js>(ctx: &Ctx<'js>, args: &Args<'_, 'js>) -> Result<Value<'js>> {
+    let vu = Vu::of(ctx);
+    refuse_in_init(ctx, &vu)?;
+    let state = vu.local::<HttpState>();
+    match prepare(ctx, &vu, &state, args)? {
+        Ok(prepared) => {
+            let exchange = vu.block_on(ctx, perform(&vu, &state, &prepared))?;
+            finish(ctx, &vu, Finished { prepared, exchange })
+        }
+        Err(refusal) => refused(ctx, &vu, &state, refusal),
+    }
+}
+
+fn refused<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, refusal: Refusal) -> Result<Value<'js>> {
+    if state.run(vu).throw {
+        return Err(go_error(ctx, &refusal.message));
+    }
+    warn(vu, "Request Failed", &[("error", &refusal.message)]);
+    response::refused(ctx, Some(refusal))
+}
+
+/// `http.asyncRequest(method, url, body?, params?)`.
+fn async_request<'js>(
+    ctx: Ctx<'js>,
+    method: Opt<Value<'js>>,
+    url: Opt<Value<'js>>,
+    body: Opt<Value<'js>>,
+    params: Opt<Value<'js>>,
+) -> Result<Promise<'js>> {
+    let vu = Vu::of(&ctx);
+    refuse_in_init(&ctx, &vu)?;
+    let state = vu.local::<HttpState>();
+    let args = Args {
+        method: method_argument(&ctx, method)?,
+        url: url.0.as_ref(),
+        body: body.0.as_ref(),
+        params: params.0.as_ref(),
+    };
+    let prepared = prepare(&ctx, &vu, &state, &args)?;
+    let (sender, sender_state) = (Rc::clone(&vu), Rc::clone(&state));
+    let work = async move {
+        match prepared {
+            Ok(prepared) => Ok(run_alone(&sender, &sender_state, prepared).await),
+            Err(refusal) => Err(refusal),
+        }
+    };
+    vu.promise(&ctx, work, move |ctx, outcome| {
+        let vu = Vu::of(ctx);
+        match outcome {
+            Ok(finished) => finish(ctx, &vu, finished),
+            Err(refusal) => refused(ctx, &vu, &state, refusal),
+        }
+    })
+}
+
+async fn run_alone(vu: &Vu, state: &HttpState, prepared: Prepared) -> Finished {
+    let exchange = perform(vu, state, &prepared).await;
+    Finished { prepared, exchange }
+}
+
+/// `http.cookieJar()`: the user's own jar.
+fn user_jar<'js>(ctx: Ctx<'js>) -> Result<Object<'js>> {
+    let vu = Vu::of(&ctx);
+    if vu.phase() == Phase::Init {
+        return Err(go_error(&ctx, "Making cookie jars in the init context is not supported"));
+    }
+    cookies::object(&ctx, Rc::clone(&vu.local::<HttpState>().jar))
+}
+
+fn set_response_callback<'js>(ctx: Ctx<'js>, callback: Opt<Value<'js>>) -> Result<()> {
+    let callback = callback.0.unwrap_or_else(|| Value::new_null(ctx.clone()));
+    let Some(expectation) = Expectation::from_js(&callback) else {
+        return Err(go_error(&ctx, "unsupported argument, expected http.expectedStatuses"));
+    };
+    *Vu::of(&ctx).local::<HttpState>().expectation.borrow_mut() = expectation;
+    Ok(())
+}

@@ -1,0 +1,343 @@
+//! The params object of a request: only what is there is read, and what cannot be used is refused in k6's words.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rquickjs::object::Filter;
+use rquickjs::{Coerced, Ctx, FromJs, Result, Value};
+use wire::codec::Coding;
+use wire::cookies::CookieJar;
+
+use super::cookies;
+use super::status::Expectation;
+use super::{Refusal, body};
+use crate::host::bytes;
+
+/// Pairs of name and value.
+pub type Pairs = Rc<[(String, String)]>;
+/// User tags of one request.
+pub type Tags = Rc<[(Arc<str>, Arc<str>)]>;
+/// Cookies of one request: name, value, whether it replaces those of the jar.
+pub type RequestCookies = Rc<[(String, String, bool)]>;
+
+/// Time of a whole request unless the script says otherwise.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How the script wants the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ResponseType {
+    /// A string.
+    #[default]
+    Text,
+    /// An ArrayBuffer.
+    Binary,
+    /// Not at all.
+    None,
+}
+
+/// What params say. `None` where the options of the run decide.
+pub struct Params {
+    /// Canonical names, in the order given.
+    pub headers: Pairs,
+    /// Cookies of this request alone.
+    pub cookies: RequestCookies,
+    /// A jar other than the user's.
+    pub jar: Option<Rc<CookieJar>>,
+    /// Tags but `name`.
+    pub tags: Option<Tags>,
+    /// The `name` tag.
+    pub name: Option<Arc<str>>,
+    /// Whole request.
+    pub timeout: Duration,
+    /// Redirects to follow.
+    pub redirects: Option<u32>,
+    /// Digest authentication.
+    pub digest: bool,
+    /// Content codings to apply, in order.
+    pub compression: Vec<Coding>,
+    /// The codings as the header names them.
+    pub compression_text: String,
+    /// Form of the body.
+    pub response_type: Option<ResponseType>,
+    /// Which statuses are expected.
+    pub expectation: Option<Expectation>,
+    /// Throw instead of returning a failed response.
+    pub throw: Option<bool>,
+}
+
+/// Shared empty lists: a request without params allocates none.
+pub struct Empty {
+    headers: Pairs,
+    cookies: RequestCookies,
+}
+
+impl Default for Empty {
+    fn default() -> Self {
+        Empty { headers: Rc::from([]), cookies: Rc::from([]) }
+    }
+}
+
+impl Params {
+    /// What no params mean.
+    pub fn none(empty: &Empty) -> Params {
+        Params {
+            headers: Rc::clone(&empty.headers),
+            cookies: Rc::clone(&empty.cookies),
+            jar: None,
+            tags: None,
+            name: None,
+            timeout: DEFAULT_TIMEOUT,
+            redirects: None,
+            digest: false,
+            compression: Vec::new(),
+            compression_text: String::new(),
+            response_type: None,
+            expectation: None,
+            throw: None,
+        }
+    }
+
+    /// Reads params; anything but an object counts as none, as in k6.
+    pub fn from_js<'js>(
+        ctx: &Ctx<'js>,
+        value: Option<&Value<'js>>,
+        empty: &Empty,
+    ) -> Result<std::result::Result<Params, Refusal>> {
+        let mut params = Params::none(empty);
+        let Some(object) = value.and_then(Value::as_object) else { return Ok(Ok(params)) };
+        for entry in object.own_props::<Value<'js>, Value<'js>>(Filter::default()) {
+            let (key, value) = entry?;
+            if value.is_undefined() {
+                continue;
+            }
+            let Some(key) = bytes::text(&key)? else { continue };
+            if let Err(refusal) = params.field(ctx, &key, &value)? {
+                return Ok(Err(refusal));
+            }
+        }
+        Ok(Ok(params))
+    }
+
+    fn field<'js>(&mut self, ctx: &Ctx<'js>, key: &str, value: &Value<'js>) -> Checked<()> {
+        match key {
+            "headers" => self.headers = headers(ctx, value)?,
+            "cookies" => self.cookies = request_cookies(ctx, value)?,
+            "jar" => self.jar = cookies::jar_of(value),
+            "tags" => match tags(ctx, value)? {
+                Ok((tags, name)) => (self.tags, self.name) = (tags, name),
+                Err(refusal) => return Ok(Err(refusal)),
+            },
+            "timeout" => match timeout(value)? {
+                Ok(timeout) => self.timeout = timeout,
+                Err(refusal) => return Ok(Err(refusal)),
+            },
+            "redirects" => {
+                let Coerced(count) = Coerced::<f64>::from_js(ctx, value.clone())?;
+                self.redirects = Some(count.clamp(0.0, f64::from(u32::MAX)) as u32);
+            }
+            "responseCallback" => match Expectation::from_js(value) {
+                Some(expectation) => self.expectation = Some(expectation),
+                None => return Ok(Err(Refusal::new("unsupported responseCallback"))),
+            },
+            "throw" => self.throw = Some(Coerced::<bool>::from_js(ctx, value.clone())?.0),
+            "auth" | "compression" | "responseType" => return Ok(self.word(key, &bytes::to_text(ctx, value)?)),
+            _ => {}
+        }
+        Ok(Ok(()))
+    }
+
+    fn word(&mut self, key: &str, text: &str) -> std::result::Result<(), Refusal> {
+        match (key, text) {
+            ("auth", "digest") => self.digest = true,
+            ("auth", "ntlm") => {
+                let instead = "use basic or digest authentication, or send the headers";
+                return Err(Refusal::new(format!("auth \"ntlm\" is not there yet: {instead}")));
+            }
+            ("responseType", "text") => self.response_type = Some(ResponseType::Text),
+            ("responseType", "binary") => self.response_type = Some(ResponseType::Binary),
+            ("responseType", "none") => self.response_type = Some(ResponseType::None),
+            ("responseType", _) => return Err(Refusal::new(format!("{text} does not belong to ResponseType values"))),
+            ("compression", _) if !text.trim().is_empty() => {
+                self.compression = codings(text)?;
+                let names: Vec<&str> = self.compression.iter().map(|coding| coding.name()).collect();
+                self.compression_text = names.join(", ");
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+type Checked<T> = Result<std::result::Result<T, Refusal>>;
+
+fn codings(text: &str) -> std::result::Result<Vec<Coding>, Refusal> {
+    text.split(',')
+        .map(|name| match name.trim() {
+            "gzip" => Ok(Coding::Gzip),
+            "deflate" => Ok(Coding::Deflate),
+            "br" => Ok(Coding::Brotli),
+            "zstd" => Ok(Coding::Zstd),
+            other => {
+                let supported = "supported algorithms are [gzip deflate zstd br]";
+                Err(Refusal::new(format!("unknown compression algorithm {other}, {supported}")))
+            }
+        })
+        .collect()
+}
+
+fn headers<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Pairs> {
+    let Some(object) = value.as_object() else { return Ok(Rc::from([])) };
+    let mut headers: Vec<(String, String)> = Vec::new();
+    for entry in object.own_props::<Value<'js>, Value<'js>>(Filter::default()) {
+        let (name, value) = entry?;
+        let (name, value) = (canonical(&bytes::to_text(ctx, &name)?), bytes::to_text(ctx, &value)?);
+        match headers.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, known)) => *known = value,
+            None => headers.push((name, value)),
+        }
+    }
+    Ok(headers.into())
+}
+
+fn request_cookies<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<RequestCookies> {
+    let Some(object) = value.as_object() else { return Ok(Rc::from([])) };
+    let mut cookies = Vec::new();
+    for entry in object.own_props::<Value<'js>, Value<'js>>(Filter::default()) {
+        let (name, value) = entry?;
+        if value.is_null() || value.is_undefined() {
+            continue;
+        }
+        let name = bytes::to_text(ctx, &name)?;
+        match value.as_object() {
+            Some(detailed) => {
+                let text = bytes::to_text(ctx, &detailed.get("value")?)?;
+                let Coerced(replace) = detailed.get::<_, Coerced<bool>>("replace")?;
+                cookies.push((name, text, replace));
+            }
+            None => cookies.push((name, bytes::to_text(ctx, &value)?, false)),
+        }
+    }
+    Ok(cookies.into())
+}
+
+/// The tags of a request, `name` apart.
+fn tags<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Checked<(Option<Tags>, Option<Arc<str>>)> {
+    let Some(object) = value.as_object() else { return Ok(Ok((None, None))) };
+    let (mut tags, mut tagged_name) = (Vec::new(), None);
+    for entry in object.own_props::<Value<'js>, Value<'js>>(Filter::default()) {
+        let (name, value) = entry?;
+        let name = bytes::to_text(ctx, &name)?;
+        if !(value.is_string() || value.is_number() || value.is_bool()) {
+            return Ok(Err(Refusal::new(format!(
+                "invalid HTTP request metric tags: invalid value for metric tag '{name}': only String, Boolean and Number types \
+                 are accepted as a metric tag values"
+            ))));
+        }
+        let text: Arc<str> = bytes::to_text(ctx, &value)?.into();
+        match name.as_str() {
+            "name" => tagged_name = Some(text),
+            _ => tags.push((Arc::from(name), text)),
+        }
+    }
+    let tags = if tags.is_empty() { None } else { Some(tags.into()) };
+    Ok(Ok((tags, tagged_name)))
+}
+
+fn timeout(value: &Value<'_>) -> Checked<Duration> {
+    let refused = |why: String| Refusal::new(format!("invalid timeout value: {why}"));
+    if let Some(ms) = value.as_number() {
+        return Ok(Ok(Duration::try_from_secs_f64(ms / 1e3).unwrap_or(if ms > 0.0 {
+            Duration::MAX
+        } else {
+            Duration::ZERO
+        })));
+    }
+    let Some(text) = bytes::text(value)? else {
+        return Ok(Err(refused(format!("unable to use type {} as a duration value", body::go_type(value)))));
+    };
+    Ok(go_duration(&text).ok_or_else(|| refused(format!("time: invalid duration {text:?}"))))
+}
+
+/// A duration as k6 reads it: a number of milliseconds, or numbers with the units d, h, m, s, ms, us, ns. Negative ones are
+/// no time at all.
+pub fn go_duration(text: &str) -> Option<Duration> {
+    if let Ok(ms) = text.parse::<f64>() {
+        return if ms.is_finite() { Some(Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()) } else { None };
+    }
+    let negative = text.starts_with('-');
+    let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let mut seconds = 0.0;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let number: f64 = rest[..digits].parse().ok()?;
+        let after = &rest[digits..];
+        let unit_end = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
+        let unit = match &after[..unit_end] {
+            "d" => 86_400.0,
+            "h" => 3_600.0,
+            "m" => 60.0,
+            "s" => 1.0,
+            "ms" => 1e-3,
+            "us" | "µs" | "μs" => 1e-6,
+            "ns" => 1e-9,
+            _ => return None,
+        };
+        seconds += number * unit;
+        rest = &after[unit_end..];
+    }
+    if text.is_empty() || negative && seconds == 0.0 && text.len() == 1 {
+        return None;
+    }
+    Duration::try_from_secs_f64(if negative { 0.0 } else { seconds }).ok()
+}
+
+/// A header name as Go writes it: the first letter and those behind hyphens upper, the others lower case. Names that are no
+/// tokens stay as they are.
+pub fn canonical(name: &str) -> String {
+    let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+    if name.is_empty() || !name.bytes().all(token) {
+        return name.to_owned();
+    }
+    let mut upper = true;
+    name.chars()
+        .map(|c| {
+            let c = if upper { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+            upper = c == '-';
+            c
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        let ms = |text: &str| go_duration(text).map(|d| d.as_millis());
+        assert_eq!(ms("100"), Some(100));
+        assert_eq!(ms("100ms"), Some(100));
+        assert_eq!(ms("1m30.5s"), Some(90_500));
+        assert_eq!(ms("1d"), Some(86_400_000));
+        assert_eq!(ms("-5s"), Some(0));
+        for bad in ["abc", "", "5x", "s", "1h5", "-"] {
+            assert_eq!(ms(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn canonical_names() {
+        for (given, expected) in
+            [("content-type", "Content-Type"), ("X-FOO", "X-Foo"), ("a b", "a b"), ("etag", "Etag"), ("x--y", "X--Y")]
+        {
+            assert_eq!(canonical(given), expected);
+        }
+    }
+
+    #[test]
+    fn compression_lists() {
+        assert_eq!(codings("gzip, br").unwrap(), [Coding::Gzip, Coding::Brotli]);
+        assert!(codings("foo").unwrap_err().message.starts_with("unknown compression algorithm foo, supported"));
+    }
+}

@@ -1,0 +1,408 @@
+//! One request from arguments to response: prepare, send, judge.
+//!
+//! Preparing turns script values into a `wire::Request` and refuses what cannot be one. Sending needs no script value, so
+//! the same future serves the blocking functions, `asyncRequest` and `batch`. Judging throws or warns as k6 does.
+//! A refused request is not counted (it never was one); a failed one is.
+
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use rquickjs::{Ctx, Result, Value};
+use wire::codec::encode;
+use wire::cookies::CookieJar;
+use wire::request::{Auth, BodyUse};
+use wire::{Exchange, FailureKind, Method, Payload, Request, Timings};
+
+use super::body::{self, BodyArg};
+use super::params::{Empty, Params, ResponseType};
+use super::samples::{EnabledTags, Hop, Labels, Sampler, SeriesCache};
+use super::status::Expectation;
+use super::url::{self, Target, Unsendable, UrlArg, UrlCache};
+use super::{Refusal, go_error, response};
+use crate::Vu;
+use crate::host::bytes;
+use crate::log::{Level, Record};
+
+/// What the module keeps for a virtual user.
+#[derive(Default)]
+pub struct HttpState {
+    /// The user's cookies.
+    pub jar: Rc<CookieJar>,
+    /// Set by `setResponseCallback`.
+    pub expectation: RefCell<Expectation>,
+    empty: Empty,
+    run: OnceCell<Run>,
+}
+
+/// What the options of the run say, read at the first request.
+pub struct Run {
+    /// `throw`.
+    pub throw: bool,
+    /// `batch`.
+    pub batch: usize,
+    /// `batchPerHost`.
+    pub batch_per_host: usize,
+    /// User-Agent.
+    pub user_agent: Rc<str>,
+    discard: bool,
+    max_redirects: u32,
+    redirects_given: bool,
+    urls: Rc<UrlCache>,
+    sampler: Sampler,
+}
+
+impl HttpState {
+    /// Options and caches.
+    pub fn run(&self, vu: &Vu) -> &Run {
+        self.run.get_or_init(|| {
+            let options = vu.options();
+            Run {
+                throw: options.throw.unwrap_or(false),
+                batch: options.batch.unwrap_or(20) as usize,
+                batch_per_host: options.batch_per_host.unwrap_or(6) as usize,
+                user_agent: Rc::from(options.network_settings().user_agent),
+                discard: options.discard_response_bodies.unwrap_or(false),
+                max_redirects: options.max_redirects.unwrap_or(10) as u32,
+                redirects_given: options.max_redirects.is_some(),
+                urls: vu.worker_local::<UrlCache>(),
+                sampler: Sampler::new(EnabledTags::of(&options), vu.worker_local::<SeriesCache>()),
+            }
+        })
+    }
+}
+
+/// The arguments of one request, as the script gave them.
+pub struct Args<'a, 'js> {
+    /// Method.
+    pub method: Method,
+    /// URL: text or template.
+    pub url: Option<&'a Value<'js>>,
+    /// Body.
+    pub body: Option<&'a Value<'js>>,
+    /// Params.
+    pub params: Option<&'a Value<'js>>,
+}
+
+/// A request ready to be sent.
+pub struct Prepared {
+    /// What is sent, and what the response says about it.
+    pub sent: Sent,
+    labels: Labels,
+    jar: Rc<CookieJar>,
+    /// Why it fails before anything is sent.
+    pub unsendable: Option<Unsendable>,
+    /// How the script wants the body.
+    pub response_type: ResponseType,
+    /// Throw when it fails.
+    pub throw: bool,
+    /// Warn when redirects were cut off: the limit is the default one.
+    warn_redirects: bool,
+}
+
+/// What `response.request` shows.
+pub struct Sent {
+    /// Where to.
+    pub target: Rc<Target>,
+    /// Method.
+    pub method: Method,
+    /// Absent when the URL cannot be requested.
+    pub request: Option<Request>,
+    /// The body as the script gave it, before compression.
+    pub body: Option<Payload>,
+    /// Cookies of the jar that went along.
+    pub jar_cookies: Vec<(String, String)>,
+    /// User-Agent unless the headers have one.
+    pub user_agent: Rc<str>,
+}
+
+/// What came of a request.
+pub struct Finished {
+    /// What was sent.
+    pub prepared: Prepared,
+    /// The last exchange; `None` when the URL cannot be requested.
+    pub exchange: Option<Exchange>,
+}
+
+/// Turns arguments into a request.
+pub fn prepare<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    state: &HttpState,
+    args: &Args<'_, 'js>,
+) -> Result<std::result::Result<Prepared, Refusal>> {
+    let run = state.run(vu);
+    let (target, template_name) = match target(ctx, run, args.url)? {
+        Ok(found) => found,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let body = match args.body {
+        None => BodyArg::default(),
+        Some(value) => match body::from_js(ctx, value)? {
+            Ok(body) => body,
+            Err(refusal) => return Ok(Err(refusal)),
+        },
+    };
+    let params = match Params::from_js(ctx, args.params, &state.empty)? {
+        Ok(params) => params,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    Ok(Ok(assemble(vu, state, run, Arguments { method: args.method.clone(), target, template_name, body, params })))
+}
+
+type Found = (Rc<Target>, Option<Arc<str>>);
+
+fn target<'js>(ctx: &Ctx<'js>, run: &Run, url: Option<&Value<'js>>) -> Result<std::result::Result<Found, Refusal>> {
+    let undefined;
+    let value = match url {
+        Some(value) => value,
+        None => {
+            undefined = Value::new_undefined(ctx.clone());
+            &undefined
+        }
+    };
+    if value.is_string() {
+        // The usual case: the text is looked up without a copy.
+        let urls = Rc::clone(&run.urls);
+        let found = bytes::read(ctx, value, move |text| urls.target(std::str::from_utf8(text).unwrap_or_default()))?;
+        return Ok(found.expect("it is a string").map(|target| (target, None)));
+    }
+    Ok(match url::from_js(ctx, value)? {
+        Ok(UrlArg::Text(text)) => run.urls.target(&text).map(|target| (target, None)),
+        Ok(UrlArg::Named(text, name)) => run.urls.target(&text).map(|target| (target, Some(name))),
+        Err(refusal) => Err(refusal),
+    })
+}
+
+/// Arguments after conversion.
+struct Arguments {
+    method: Method,
+    target: Rc<Target>,
+    template_name: Option<Arc<str>>,
+    body: BodyArg,
+    params: Params,
+}
+
+fn assemble(vu: &Vu, state: &HttpState, run: &Run, arguments: Arguments) -> Prepared {
+    let Arguments { method, target, template_name, body, mut params } = arguments;
+    let (payload, plain) = encode_body(vu, &method, &target, &body, &mut params);
+    let response_type =
+        params.response_type.unwrap_or(if run.discard { ResponseType::None } else { ResponseType::Text });
+    let jar = params.jar.unwrap_or_else(|| Rc::clone(&state.jar));
+    let request = target.url.as_ref().ok().map(|url| Request {
+        method: method.clone(),
+        url: url.clone(),
+        headers: params.headers,
+        cookies: params.cookies,
+        body: payload,
+        timeout: Some(params.timeout),
+        max_redirects: params.redirects.unwrap_or(run.max_redirects),
+        auth: if params.digest { Auth::Digest } else { Auth::FromUserinfo },
+        body_use: if response_type == ResponseType::None { BodyUse::Discard } else { BodyUse::Keep },
+    });
+    let jar_cookies = match (&target.url, jar.is_empty()) {
+        (Ok(url), false) => jar.for_url(url),
+        _ => Vec::new(),
+    };
+    let labels = Labels {
+        url: tag_url(&target, params.digest),
+        name: params.name.or(template_name),
+        extra: params.tags,
+        expectation: params.expectation.unwrap_or_else(|| state.expectation.borrow().clone()),
+    };
+    let out_of_time = || {
+        let message = String::from("request timeout");
+        params.timeout.is_zero().then_some(Unsendable { kind: FailureKind::Timeout, message })
+    };
+    Prepared {
+        labels,
+        jar,
+        unsendable: target.url.as_ref().err().cloned().or_else(out_of_time),
+        response_type,
+        throw: params.throw.unwrap_or(run.throw),
+        warn_redirects: params.redirects.is_none() && !run.redirects_given,
+        sent: Sent { target, method, request, body: plain, jar_cookies, user_agent: Rc::clone(&run.user_agent) },
+    }
+}
+
+/// k6 takes the userinfo off the URL before it starts a digest exchange, so the tag lacks even the mask.
+fn tag_url(target: &Target, digest: bool) -> Arc<str> {
+    match &target.url {
+        Ok(url) if digest && url.userinfo.is_some() => Arc::from(without_userinfo(url)),
+        _ => Arc::clone(&target.name),
+    }
+}
+
+/// The URL as it is requested, without name and password.
+pub fn without_userinfo(url: &wire::Url) -> String {
+    format!("{}://{}{}", url.scheme(), url.authority, url.target)
+}
+
+/// Applies compression and completes the headers that describe the body. Returns what is sent and what was given.
+fn encode_body(
+    vu: &Vu,
+    method: &Method,
+    target: &Target,
+    body: &BodyArg,
+    params: &mut Params,
+) -> (Option<Payload>, Option<Payload>) {
+    let plain = body.payload.clone();
+    let has =
+        |params: &Params, name: &str| params.headers.iter().find(|(known, _)| known == name).map(|(_, v)| v.clone());
+    let mut added: Vec<(String, String)> = Vec::new();
+    if let Some(kind) = body.content_type.as_ref().filter(|_| has(params, "Content-Type").is_none()) {
+        added.push((String::from("Content-Type"), kind.clone()));
+    }
+    // Methods that define a body say that there is none, as Go does.
+    let empty = || matches!(method, Method::Post | Method::Put | Method::Patch).then(Payload::empty);
+    let mut payload = plain.clone().or_else(empty);
+    if let (Some(given), false) = (&plain, params.compression.is_empty()) {
+        payload = Some(params.compression.iter().fold(given.clone(), |body, coding| encode(*coding, &body)));
+        match has(params, "Content-Encoding") {
+            None => added.push((String::from("Content-Encoding"), params.compression_text.clone())),
+            Some(header) if header != params.compression_text => {
+                let (method, url) = (method.as_str(), &target.text);
+                warn(
+                    vu,
+                    &format!(
+                        "There's a mismatch between the desired `compression` the manually set `Content-Encoding` header in the {method} \
+                     request for '{url}', the custom header has precedence and won't be overwritten. This may result in invalid data \
+                     being sent to the server."
+                    ),
+                    &[],
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    let length = has(params, "Content-Length");
+    if let Some(length) = &length {
+        let real = payload.as_ref().map_or(0, Payload::len);
+        if length.parse() != Ok(real) {
+            let (method, url) = (method.as_str(), &target.text);
+            warn(
+                vu,
+                &format!(
+                    "The specified Content-Length header {length:?} in the {method} request for {url} doesn't match the actual request body \
+                 length of {real}, so it will be ignored!"
+                ),
+                &[],
+            );
+        }
+    }
+    if !added.is_empty() || length.is_some() {
+        let kept = params.headers.iter().filter(|(name, _)| name != "Content-Length").cloned();
+        params.headers = kept.chain(added).collect();
+    }
+    (payload, plain)
+}
+
+/// Sends a request and records what happens. Holds no script value.
+pub async fn perform(vu: &Vu, state: &HttpState, prepared: &Prepared) -> Option<Exchange> {
+    let run = state.run(vu);
+    let labels = &prepared.labels;
+    let request = match (&prepared.sent.request, &prepared.unsendable) {
+        (Some(request), None) => request,
+        (_, why) => {
+            let (kind, message) = why.as_ref().map_or((FailureKind::Other, ""), |why| (why.kind, &why.message));
+            let hop = Hop {
+                method: &prepared.sent.method,
+                outcome: Err((kind, message)),
+                timings: Timings::default(),
+                ended_at: SystemTime::now(),
+                ip: None,
+            };
+            run.sampler.record(vu, labels, &hop, None, false);
+            return None;
+        }
+    };
+    if let Some(seat) = vu.seat().filter(|seat| seat.limit.is_some()) {
+        seat.wait_turn().await;
+    }
+    let digest = request.auth == Auth::Digest;
+    let record = |exchange: &Exchange, last: bool| {
+        vu.count_data(exchange.bytes_sent, exchange.bytes_received);
+        let hop = Hop::of(exchange);
+        let challenge = digest && !last && matches!(&hop.outcome, Ok(answer) if answer.status == 401);
+        let elsewhere = exchange.url != request.url && !digest_leg(digest, exchange, request);
+        run.sampler.record(vu, labels, &hop, elsewhere.then_some(exchange.url.text.as_str()), challenge);
+    };
+    let client = vu.client();
+    let exchange = client.send(request, Some(&prepared.jar), &mut |exchange| record(exchange, false)).await;
+    record(&exchange, true);
+    Some(exchange)
+}
+
+/// Whether the hop is a leg of a digest exchange with the URL that was asked for.
+fn digest_leg(digest: bool, exchange: &Exchange, request: &Request) -> bool {
+    digest && exchange.url.target == request.url.target && exchange.url.same_origin(&request.url)
+}
+
+/// Throws or warns when the request failed, and makes the response.
+pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, finished: Finished) -> Result<Value<'js>> {
+    if let Some(message) = failure_text(&finished) {
+        if finished.prepared.throw {
+            return Err(go_error(ctx, &message));
+        }
+        warn(vu, "Request Failed", &[("error", &message)]);
+    } else if finished.prepared.warn_redirects {
+        warn_about_redirects(vu, &finished);
+    }
+    response::object(ctx, finished)
+}
+
+/// The text for people when a request failed: what was asked of whom, and what went wrong.
+pub fn failure_text(finished: &Finished) -> Option<String> {
+    let sent = &finished.prepared.sent;
+    let (method, url, message) = match (&finished.exchange, &finished.prepared.unsendable) {
+        (Some(Exchange { outcome: Err(failure), method, url, .. }), _) => {
+            (method, hide_password(url), &failure.message)
+        }
+        (None, Some(why)) => (&sent.method, sent.target.name.to_string(), &why.message),
+        _ => return None,
+    };
+    // k6 tells a broken body without the request's line.
+    if message.starts_with("error decompressing") {
+        return Some(message.clone());
+    }
+    Some(format!("{} {url:?}: {message}", operation(method)))
+}
+
+/// The method as Go's error texts write it: `Get`, but other tokens as they are.
+fn operation(method: &Method) -> String {
+    let token = method.as_str();
+    let (first, rest) = token.split_at(token.len().min(1));
+    format!("{first}{}", rest.to_ascii_lowercase())
+}
+
+/// The URL for log lines: the user's name, no password.
+fn hide_password(url: &wire::Url) -> String {
+    match &url.userinfo {
+        None => url.text.clone(),
+        Some((name, password)) => {
+            let mask = if password.is_some() { ":***" } else { "" };
+            url.text.replacen("****:****@", &format!("{name}{mask}@"), 1)
+        }
+    }
+}
+
+/// Tells that a default limit, not the script's, cut redirects off.
+fn warn_about_redirects(vu: &Vu, finished: &Finished) {
+    let (Some(exchange), Some(request)) = (&finished.exchange, &finished.prepared.sent.request) else { return };
+    let Ok(response) = &exchange.outcome else { return };
+    if !matches!(response.status, 301 | 302 | 303 | 307 | 308) || response.header("Location").is_none() {
+        return;
+    }
+    let message = format!(
+        "Stopped after {} redirects and returned the redirection; pass {{ redirects: n }} in request params or set global \
+         maxRedirects to silence this",
+        request.max_redirects + 1
+    );
+    warn(vu, &message, &[("url", &finished.prepared.sent.target.name)]);
+}
+
+/// Writes a warning.
+pub fn warn(vu: &Vu, message: &str, fields: &[(&str, &str)]) {
+    vu.log().log(&Record { level: Level::Warning, message, fields });
+}

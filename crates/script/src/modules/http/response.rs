@@ -1,0 +1,411 @@
+//! The response object: nothing of it becomes a script value before the script reads it.
+//!
+//! Fields come in k6's order; enumerating, copying and `JSON.stringify` see all of them. A script may overwrite any.
+//! `json()` works on the bytes as received when the body was not read yet, else on what `body` holds by then.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rquickjs::function::Opt;
+use rquickjs::prelude::{Func, This};
+use rquickjs::{Array, ArrayBuffer, Ctx, Object, Persistent, Result, Value};
+use wire::cookies::Cookie;
+use wire::request::Auth;
+use wire::{Body, Exchange, Method, Request, Response};
+
+use super::params::{ResponseType, canonical};
+use super::request::{Finished, Sent, without_userinfo};
+use super::samples::{ms, status_code};
+use super::selector::Selector;
+use super::{Refusal, go_error, json};
+use crate::Vu;
+use crate::host::bytes;
+use crate::host::lazy_object::{LazyFields, LazyObject};
+
+/// k6 shows this for a cookie that has no expiry: the year 1 in milliseconds, wrapped around by 64 bits.
+const NO_EXPIRY: i64 = -6_795_364_578_871;
+
+/// Position of `body` among the fields.
+const BODY: usize = 8;
+
+/// What a response object is made from.
+pub struct ResponseData {
+    sent: Option<Sent>,
+    exchange: Option<Exchange>,
+    /// Why nothing was sent.
+    refusal: Option<Refusal>,
+    response_type: ResponseType,
+}
+
+/// The response of a request that was sent, or could not be because of its URL.
+pub fn object<'js>(ctx: &Ctx<'js>, finished: Finished) -> Result<Value<'js>> {
+    let Finished { prepared, exchange } = finished;
+    let refusal = prepared.unsendable.map(|why| Refusal { message: why.message, code: why.kind.code() });
+    let response_type = prepared.response_type;
+    make(ctx, ResponseData { sent: Some(prepared.sent), exchange, refusal, response_type })
+}
+
+/// The response of a request whose arguments were refused; `None` for one that was never looked at.
+pub fn refused<'js>(ctx: &Ctx<'js>, refusal: Option<Refusal>) -> Result<Value<'js>> {
+    make(ctx, ResponseData { sent: None, exchange: None, refusal, response_type: ResponseType::Text })
+}
+
+fn make<'js>(ctx: &Ctx<'js>, data: ResponseData) -> Result<Value<'js>> {
+    let state = Vu::of(ctx).local::<Prototype>();
+    if state.0.borrow().is_none() {
+        let prototype = prototype(ctx)?;
+        *state.0.borrow_mut() = Some(Persistent::save(ctx, prototype));
+    }
+    let prototype = state.0.borrow().clone().expect("just set").restore(ctx)?;
+    LazyObject::create(ctx, Rc::new(data), Some(&prototype)).map(Object::into_value)
+}
+
+/// The object that holds the methods of a user's responses.
+#[derive(Default)]
+struct Prototype(RefCell<Option<Persistent<Object<'static>>>>);
+
+fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let prototype = Object::new(ctx.clone())?;
+    for name in ["clickLink", "html", "json", "submitForm"] {
+        let refuse = move |ctx: Ctx<'js>| -> Result<()> {
+            Err(go_error(&ctx, &format!("response.{name}() is not there yet: k6/html comes later")))
+        };
+        prototype.set(name, Func::from(refuse))?;
+    }
+    // Set again: the order of names is k6's.
+    prototype.set("json", Func::from(json_method))?;
+    Ok(prototype)
+}
+
+impl LazyFields for ResponseData {
+    const FIELDS: &'static [&'static str] = &[
+        "remote_ip",
+        "remote_port",
+        "url",
+        "status",
+        "status_text",
+        "proto",
+        "headers",
+        "cookies",
+        "body",
+        "timings",
+        "tls_version",
+        "tls_cipher_suite",
+        "ocsp",
+        "error",
+        "error_code",
+        "request",
+    ];
+
+    fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> Result<Value<'js>> {
+        let number = |value: f64| Ok(Value::new_number(ctx.clone(), value));
+        match index {
+            0 => text(ctx, &self.remote().map(|remote| remote.ip().to_string()).unwrap_or_default()),
+            1 => number(self.remote().map_or(0.0, |remote| f64::from(remote.port()))),
+            2 => text(ctx, &self.url()),
+            3 => Ok(Value::new_int(ctx.clone(), self.answer().map_or(0, |answer| i32::from(answer.status)))),
+            4 => text(ctx, &self.answer().map(|a| format!("{} {}", a.status, a.reason())).unwrap_or_default()),
+            5 => text(ctx, self.answer().map_or("", |answer| answer.proto)),
+            6 => self.headers(ctx),
+            7 => self.cookies(ctx),
+            BODY => self.body(ctx),
+            9 => self.timings(ctx),
+            10 => text(ctx, self.tls(|c| c.tls_version)),
+            11 => text(ctx, self.tls(|c| c.tls_cipher_suite)),
+            12 => ocsp(ctx, self.tls(|c| c.tls_version)),
+            13 => text(ctx, self.error().1),
+            14 => number(f64::from(self.error().0)),
+            _ => match &self.sent {
+                Some(sent) => request(ctx, sent),
+                None => Ok(Value::new_null(ctx.clone())),
+            },
+        }
+    }
+}
+
+impl ResponseData {
+    fn answer(&self) -> Option<&Response> {
+        self.exchange.as_ref()?.outcome.as_ref().ok()
+    }
+
+    fn remote(&self) -> Option<std::net::SocketAddr> {
+        self.exchange.as_ref()?.connection.as_ref()?.remote
+    }
+
+    fn tls(&self, what: impl Fn(&wire::ConnectionInfo) -> Option<&'static str>) -> &'static str {
+        self.answer().and_then(|_| self.exchange.as_ref()?.connection.as_ref()).and_then(what).unwrap_or("")
+    }
+
+    /// Where the answer came from, userinfo in clear except after digest authentication.
+    fn url(&self) -> Cow<'_, str> {
+        let Some(sent) = &self.sent else { return Cow::Borrowed("") };
+        match (&self.exchange, &sent.request) {
+            (Some(exchange), Some(Request { auth: Auth::Digest, .. })) if exchange.url.userinfo.is_some() => {
+                Cow::Owned(without_userinfo(&exchange.url))
+            }
+            (Some(exchange), _) => Cow::Borrowed(exchange.url.full_text()),
+            _ => Cow::Borrowed(&sent.target.text),
+        }
+    }
+
+    /// k6's error code and the text.
+    fn error(&self) -> (u16, &str) {
+        match (&self.refusal, &self.exchange) {
+            (Some(refusal), _) => (refusal.code, &refusal.message),
+            (None, Some(Exchange { outcome: Err(failure), .. })) => (failure.kind.code(), &failure.message),
+            (None, _) => (self.answer().map_or(0, |answer| status_code(answer.status)), ""),
+        }
+    }
+
+    fn headers<'js>(&self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
+        let object = Object::new(ctx.clone())?;
+        let mut joined: Vec<(String, String)> = Vec::new();
+        for (name, value) in self.answer().into_iter().flat_map(Response::headers) {
+            let (name, value) = (canonical(name), lossy(value));
+            match joined.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, all)) => all.extend([", ", &value]),
+                None => joined.push((name, value.into_owned())),
+            }
+        }
+        for (name, value) in joined {
+            object.set(name, value)?;
+        }
+        Ok(object.into_value())
+    }
+
+    fn cookies<'js>(&self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
+        let object = Object::new(ctx.clone())?;
+        for (name, value) in self.answer().into_iter().flat_map(Response::headers) {
+            if !name.eq_ignore_ascii_case("Set-Cookie") {
+                continue;
+            }
+            if let Some(cookie) = Cookie::parse(value) {
+                append(ctx, &object, &cookie.name, cookie_object(ctx, &cookie)?)?;
+            }
+        }
+        Ok(object.into_value())
+    }
+
+    fn body<'js>(&self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
+        let Some(answer) = self.answer() else {
+            // A refused request has an empty list here, a failed one nothing: k6 does so.
+            let refused = self.sent.is_none();
+            return if refused {
+                Array::new(ctx.clone()).map(Array::into_value)
+            } else {
+                Ok(Value::new_null(ctx.clone()))
+            };
+        };
+        let none_by_status = matches!(answer.status, 100..=199 | 204 | 304);
+        let content: &[u8] = match &answer.body {
+            Body::Kept(bytes) => bytes,
+            Body::None if !none_by_status => &[],
+            _ => return Ok(Value::new_null(ctx.clone())),
+        };
+        match self.response_type {
+            _ if none_by_status => Ok(Value::new_null(ctx.clone())),
+            ResponseType::None => Ok(Value::new_null(ctx.clone())),
+            ResponseType::Text => text(ctx, &lossy(content)),
+            ResponseType::Binary => ArrayBuffer::new_copy(ctx.clone(), content).map(ArrayBuffer::into_value),
+        }
+    }
+
+    fn timings<'js>(&self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
+        let timings = self.exchange.as_ref().map(|exchange| exchange.timings).unwrap_or_default();
+        let object = Object::new(ctx.clone())?;
+        object.set("duration", ms(timings.duration()))?;
+        object.set("blocked", ms(timings.blocked))?;
+        // k6 always has 0 here; the truth is worth more.
+        object.set("looking_up", ms(timings.looking_up))?;
+        object.set("connecting", ms(timings.connecting))?;
+        object.set("tls_handshaking", ms(timings.tls_handshaking))?;
+        object.set("sending", ms(timings.sending))?;
+        object.set("waiting", ms(timings.waiting))?;
+        object.set("receiving", ms(timings.receiving))?;
+        Ok(object.into_value())
+    }
+}
+
+fn text<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Value<'js>> {
+    rquickjs::String::from_str(ctx.clone(), text).map(rquickjs::String::into_value)
+}
+
+/// Adds to the list under a name, as `cookies` and `headers` of requests are shown.
+fn append<'js>(ctx: &Ctx<'js>, object: &Object<'js>, name: &str, value: Value<'js>) -> Result<()> {
+    if let Some(list) = object.get::<_, Option<Array<'js>>>(name)? {
+        return list.set(list.len(), value);
+    }
+    let list = Array::new(ctx.clone())?;
+    list.set(0, value)?;
+    object.set(name, list)
+}
+
+fn cookie_object<'js>(ctx: &Ctx<'js>, cookie: &Cookie) -> Result<Value<'js>> {
+    let object = Object::new(ctx.clone())?;
+    object.set("name", cookie.name.as_str())?;
+    object.set("value", cookie.value.as_str())?;
+    object.set("domain", cookie.domain.as_str())?;
+    object.set("path", cookie.path.as_str())?;
+    object.set("http_only", cookie.http_only)?;
+    object.set("secure", cookie.secure)?;
+    object.set("max_age", cookie.max_age as f64)?;
+    object.set("expires", cookie.expires_ms.unwrap_or(NO_EXPIRY) as f64)?;
+    Ok(object.into_value())
+}
+
+/// No stapled answer is ever read, which k6 calls unknown.
+fn ocsp<'js>(ctx: &Ctx<'js>, tls_version: &str) -> Result<Value<'js>> {
+    let object = Object::new(ctx.clone())?;
+    for name in ["produced_at", "this_update", "next_update", "revoked_at"] {
+        object.set(name, 0)?;
+    }
+    object.set("revocation_reason", "")?;
+    object.set("status", if tls_version.is_empty() { "" } else { "unknown" })?;
+    Ok(object.into_value())
+}
+
+/// The cookies that went out, in the order of the header.
+fn sent_cookies(sent: &Sent) -> Vec<(String, String)> {
+    let Some(request) = &sent.request else { return Vec::new() };
+    let mut all: Vec<(String, String)> = Vec::new();
+    for (_, value) in request.headers.iter().filter(|(name, _)| name == "Cookie") {
+        let pairs = value.split(';').filter_map(|pair| pair.trim().split_once('='));
+        all.extend(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    }
+    all.extend(request.cookies.iter().map(|(name, value, _)| (name.clone(), value.clone())));
+    let replaced = |name: &str| request.cookies.iter().any(|(known, _, replace)| *replace && known == name);
+    all.extend(sent.jar_cookies.iter().filter(|(name, _)| !replaced(name)).cloned());
+    all
+}
+
+fn request<'js>(ctx: &Ctx<'js>, sent: &Sent) -> Result<Value<'js>> {
+    let headers = Object::new(ctx.clone())?;
+    let given = sent.request.iter().flat_map(|request| request.headers.iter());
+    let mut has_agent = false;
+    for (name, value) in given.filter(|(name, _)| name != "Cookie") {
+        has_agent |= name == "User-Agent";
+        append(ctx, &headers, name, text(ctx, value)?)?;
+    }
+    if !has_agent && !sent.user_agent.is_empty() {
+        append(ctx, &headers, "User-Agent", text(ctx, &sent.user_agent)?)?;
+    }
+    let cookies = Object::new(ctx.clone())?;
+    let all = sent_cookies(sent);
+    if !all.is_empty() {
+        let line: Vec<String> = all.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        append(ctx, &headers, "Cookie", text(ctx, &line.join("; "))?)?;
+    }
+    for (name, value) in &all {
+        let cookie = Object::new(ctx.clone())?;
+        cookie.set("name", name.as_str())?;
+        cookie.set("value", value.as_str())?;
+        cookie.set("replace", false)?;
+        append(ctx, &cookies, name, cookie.into_value())?;
+    }
+    let object = Object::new(ctx.clone())?;
+    object.set("method", sent.method.as_str())?;
+    object.set("url", sent.target.text.as_str())?;
+    object.set("headers", headers)?;
+    object.set("body", text(ctx, &body_text(sent))?)?;
+    object.set("cookies", cookies)?;
+    Ok(object.into_value())
+}
+
+fn body_text(sent: &Sent) -> String {
+    let Some(body) = &sent.body else { return String::new() };
+    let bytes: Vec<u8> = body.segments().iter().flat_map(|segment| segment.as_slice().iter().copied()).collect();
+    lossy(&bytes).into_owned()
+}
+
+/// Text with U+FFFD for each byte that is not UTF-8, as Go converts.
+fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    let mut rest = bytes;
+    let mut out = String::new();
+    loop {
+        match std::str::from_utf8(rest) {
+            Ok(good) if out.is_empty() && rest.len() == bytes.len() => return Cow::Borrowed(good),
+            Ok(good) => {
+                out.push_str(good);
+                return Cow::Owned(out);
+            }
+            Err(error) => {
+                let (good, bad) = rest.split_at(error.valid_up_to());
+                out.push_str(std::str::from_utf8(good).expect("valid up to here"));
+                out.push(char::REPLACEMENT_CHARACTER);
+                rest = &bad[1..];
+            }
+        }
+    }
+}
+
+/// `response.json(selector?)`.
+fn json_method<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, selector: Opt<Value<'js>>) -> Result<Value<'js>> {
+    let content = json_text(&ctx, &this.0)?;
+    let Some(selector) = selector.0.filter(|selector| !selector.is_undefined()) else {
+        return parse(&ctx, &content);
+    };
+    let path = bytes::to_text(&ctx, &selector)?;
+    let selector = Selector::parse(&path).map_err(|message| go_error(&ctx, &message))?;
+    let found = selector.and_then(|selector| selector.find(&content).ok().flatten().map(Cow::into_owned));
+    match found {
+        Some(raw) => parse(&ctx, &raw),
+        None => Ok(Value::new_undefined(ctx)),
+    }
+}
+
+/// The text to parse: the received bytes when nobody touched `body` yet.
+fn json_text<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<::bytes::Bytes> {
+    if let Some(data) = LazyObject::unread::<ResponseData>(this, BODY) {
+        match data.answer() {
+            Some(Response { body: Body::Kept(bytes), .. }) => return Ok(bytes.clone()),
+            // Refused arguments: k6 has no bytes there rather than no body.
+            None if data.sent.is_none() => return Ok(::bytes::Bytes::new()),
+            _ => {}
+        }
+    }
+    let body: Value<'js> = match this.as_object() {
+        Some(object) => object.get("body")?,
+        None => Value::new_null(ctx.clone()),
+    };
+    bytes::read(ctx, &body, ::bytes::Bytes::copy_from_slice)?.ok_or_else(|| {
+        let reason = "this likely was because of a request error getting the response";
+        go_error(ctx, &format!("the body is null so we can't transform it to JSON - {reason}"))
+    })
+}
+
+fn parse<'js>(ctx: &Ctx<'js>, content: &[u8]) -> Result<Value<'js>> {
+    ctx.json_parse(&*lossy(content)).map_err(|error| match json::explain(content) {
+        Some(message) => {
+            ctx.catch();
+            go_error(ctx, &message)
+        }
+        None => error,
+    })
+}
+
+/// A method token: the common ones without allocation.
+pub fn method(token: &str) -> Method {
+    match token {
+        "GET" => Method::Get,
+        "HEAD" => Method::Head,
+        "POST" => Method::Post,
+        "PUT" => Method::Put,
+        "PATCH" => Method::Patch,
+        "DELETE" => Method::Delete,
+        "OPTIONS" => Method::Options,
+        other => Method::Other(Rc::from(other)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_bad_byte_becomes_one_character() {
+        assert_eq!(lossy(b"a\xff\xfe\xe2\x82\xacz"), "a\u{fffd}\u{fffd}€z");
+        assert_eq!(lossy(b"\xe2\x82"), "\u{fffd}\u{fffd}");
+        assert!(matches!(lossy("é".as_bytes()), Cow::Borrowed("é")));
+    }
+}

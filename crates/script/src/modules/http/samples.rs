@@ -1,0 +1,347 @@
+//! The one place where an exchange becomes samples.
+//!
+//! Nine samples a request, in k6's order, all stamped with the end of the exchange. Their nine series are resolved once
+//! for each distinct set of tags and kept by the worker; a user's last set is compared first, without hashing. A request
+//! that the test's end cut short is no sample.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use metrics::{MetricId, Recorder, Series, TagSet, builtin};
+use wire::{Exchange, FailureKind, Method, Timings};
+
+use super::params::Tags;
+use super::status::Expectation;
+use crate::Vu;
+use crate::options::Options;
+
+/// Distinct tag sets kept by a worker.
+const KEPT: usize = 8192;
+
+const METRICS: [MetricId; 9] = [
+    builtin::HTTP_REQS,
+    builtin::HTTP_REQ_DURATION,
+    builtin::HTTP_REQ_BLOCKED,
+    builtin::HTTP_REQ_CONNECTING,
+    builtin::HTTP_REQ_TLS_HANDSHAKING,
+    builtin::HTTP_REQ_SENDING,
+    builtin::HTTP_REQ_WAITING,
+    builtin::HTTP_REQ_RECEIVING,
+    builtin::HTTP_REQ_FAILED,
+];
+
+/// The series of one tag set; the last is absent when nobody judges the answer.
+type SeriesSet = [Series; 9];
+
+/// Everything that decides which series a sample goes to.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    tags_key: u32,
+    status: u16,
+    error_code: u16,
+    expected: Option<bool>,
+    proto: &'static str,
+    tls_version: &'static str,
+    method: Method,
+    url: Arc<str>,
+    name: Option<Arc<str>>,
+    extra: Option<Tags>,
+    error: Option<Box<str>>,
+    ip: Option<IpAddr>,
+}
+
+/// The series that a worker resolved.
+#[derive(Default)]
+pub struct SeriesCache {
+    known: RefCell<HashMap<Key, SeriesSet>>,
+}
+
+/// Which of the optional tags the run wants.
+#[derive(Clone, Copy, Debug)]
+pub struct EnabledTags {
+    proto: bool,
+    status: bool,
+    method: bool,
+    url: bool,
+    name: bool,
+    error: bool,
+    error_code: bool,
+    tls_version: bool,
+    expected_response: bool,
+    ip: bool,
+}
+
+impl EnabledTags {
+    /// Reads the `systemTags` option.
+    pub fn of(options: &Options) -> EnabledTags {
+        let system = options.system_tags();
+        EnabledTags {
+            proto: system.contains("proto"),
+            status: system.contains("status"),
+            method: system.contains("method"),
+            url: system.contains("url"),
+            name: system.contains("name"),
+            error: system.contains("error"),
+            error_code: system.contains("error_code"),
+            tls_version: system.contains("tls_version"),
+            expected_response: system.contains("expected_response"),
+            ip: system.contains("ip"),
+        }
+    }
+}
+
+/// What of a request, beyond the exchange, its samples depend on.
+pub struct Labels {
+    /// Value of the url tag of the first hop.
+    pub url: Arc<str>,
+    /// The name, when the script gave one: url and name tag of every hop.
+    pub name: Option<Arc<str>>,
+    /// The request's own tags.
+    pub extra: Option<Tags>,
+    /// Which answers are expected.
+    pub expectation: Expectation,
+}
+
+/// The facts of one hop.
+pub struct Hop<'a> {
+    /// Method.
+    pub method: &'a Method,
+    /// Status, protocol and TLS version, or why there is no answer.
+    pub outcome: Result<Answer, (FailureKind, &'a str)>,
+    /// How long each step took.
+    pub timings: Timings,
+    /// When it ended.
+    pub ended_at: SystemTime,
+    /// Whom it went to.
+    pub ip: Option<IpAddr>,
+}
+
+/// An answer as far as tags tell it.
+#[derive(Clone, Copy)]
+pub struct Answer {
+    /// Status code.
+    pub status: u16,
+    /// `HTTP/1.1`.
+    pub proto: &'static str,
+    /// `tls1.3`, or empty.
+    pub tls_version: &'static str,
+}
+
+impl<'a> Hop<'a> {
+    /// The facts of an exchange.
+    pub fn of(exchange: &'a Exchange) -> Hop<'a> {
+        let connection = exchange.connection.as_ref();
+        let outcome = match &exchange.outcome {
+            Ok(response) => Ok(Answer {
+                status: response.status,
+                proto: response.proto,
+                tls_version: connection.and_then(|c| c.tls_version).unwrap_or(""),
+            }),
+            Err(failure) => Err((failure.kind, failure.message.as_str())),
+        };
+        Hop {
+            method: &exchange.method,
+            outcome,
+            timings: exchange.timings,
+            ended_at: exchange.ended_at,
+            ip: connection.and_then(|c| c.remote).map(|remote| remote.ip()),
+        }
+    }
+}
+
+/// k6's code for an answer: 1000 more than an error status.
+pub fn status_code(status: u16) -> u16 {
+    if (400..600).contains(&status) { 1000 + status } else { 0 }
+}
+
+/// One user's way to its series.
+pub struct Sampler {
+    enabled: EnabledTags,
+    worker: Rc<SeriesCache>,
+    last: RefCell<Option<(Key, SeriesSet)>>,
+}
+
+impl Sampler {
+    /// A sampler for a user of this worker.
+    pub fn new(enabled: EnabledTags, worker: Rc<SeriesCache>) -> Sampler {
+        Sampler { enabled, worker, last: RefCell::new(None) }
+    }
+
+    /// Records one hop. `first`: the hop goes to the URL that the script asked for; `url` is the other hops' own.
+    /// `challenge`: a 401 that digest authentication answers, which is expected.
+    pub fn record(&self, vu: &Vu, labels: &Labels, hop: &Hop<'_>, url: Option<&str>, challenge: bool) {
+        let (status, error_code, proto, tls_version, error) = match &hop.outcome {
+            Ok(answer) => (answer.status, status_code(answer.status), answer.proto, answer.tls_version, None),
+            Err((FailureKind::Cancelled, _)) => return,
+            Err((kind, message)) => (0, kind.code(), "", "", Some(*message)),
+        };
+        let judged = labels.expectation.judge(status).map(|good| good || challenge);
+        let wanted =
+            Wanted { tags_key: vu.tags_key(), status, error_code, expected: judged, proto, tls_version, error };
+        let ip = hop.ip.filter(|_| self.enabled.ip);
+        let series = match self.remembered(&wanted, hop.method, labels, url, ip) {
+            Some(series) => series,
+            None => self.resolve(vu, &wanted, hop.method, labels, url, ip),
+        };
+        add(vu.recorder(), &series, hop, judged);
+    }
+
+    fn remembered(
+        &self,
+        wanted: &Wanted<'_>,
+        method: &Method,
+        labels: &Labels,
+        url: Option<&str>,
+        ip: Option<IpAddr>,
+    ) -> Option<SeriesSet> {
+        let last = self.last.borrow();
+        let (key, series) = last.as_ref()?;
+        let same_url = match url {
+            None => Arc::ptr_eq(&key.url, &labels.url) || key.url == labels.url,
+            Some(url) => *key.url == *url,
+        };
+        let same = wanted.matches(key)
+            && same_url
+            && key.method == *method
+            && key.name == labels.name
+            && key.extra == labels.extra
+            && key.ip == ip;
+        same.then_some(*series)
+    }
+
+    #[cold]
+    fn resolve(
+        &self,
+        vu: &Vu,
+        wanted: &Wanted<'_>,
+        method: &Method,
+        labels: &Labels,
+        url: Option<&str>,
+        ip: Option<IpAddr>,
+    ) -> SeriesSet {
+        let key = Key {
+            tags_key: wanted.tags_key,
+            status: wanted.status,
+            error_code: wanted.error_code,
+            expected: wanted.expected,
+            proto: wanted.proto,
+            tls_version: wanted.tls_version,
+            method: method.clone(),
+            url: url.map_or_else(|| Arc::clone(&labels.url), Arc::from),
+            name: labels.name.clone(),
+            extra: labels.extra.clone(),
+            error: wanted.error.map(Box::from),
+            ip,
+        };
+        let known = self.worker.known.borrow().get(&key).copied();
+        let series = known.unwrap_or_else(|| {
+            let tags = self.tags(&vu.tags(), &key);
+            let recorder = vu.recorder();
+            let series = METRICS.map(|metric| recorder.series(metric, &tags));
+            let mut known = self.worker.known.borrow_mut();
+            if known.len() >= KEPT {
+                known.clear();
+            }
+            known.insert(key.clone(), series);
+            series
+        });
+        *self.last.borrow_mut() = Some((key, series));
+        series
+    }
+
+    /// The tag set of a key: the user's tags, the request's own, then what we know of the request.
+    fn tags(&self, base: &TagSet, key: &Key) -> TagSet {
+        let mut pairs: Vec<(Arc<str>, Arc<str>)> = key.extra.iter().flat_map(|extra| extra.iter().cloned()).collect();
+        let enabled = self.enabled;
+        let mut put = |wanted: bool, name: &str, value: &str| {
+            if wanted {
+                pairs.push((Arc::from(name), Arc::from(value)));
+            }
+        };
+        let named = key.name.as_ref().unwrap_or(&key.url);
+        put(enabled.method, "method", key.method.as_str());
+        put(enabled.status, "status", &key.status.to_string());
+        put(enabled.url, "url", named);
+        put(enabled.name, "name", named);
+        put(enabled.proto && !key.proto.is_empty(), "proto", key.proto);
+        put(enabled.tls_version && !key.tls_version.is_empty(), "tls_version", key.tls_version);
+        put(enabled.error && key.error.is_some(), "error", key.error.as_deref().unwrap_or(""));
+        put(enabled.error_code && key.error_code != 0, "error_code", &key.error_code.to_string());
+        if let Some(expected) = key.expected {
+            put(enabled.expected_response, "expected_response", if expected { "true" } else { "false" });
+        }
+        if let Some(ip) = key.ip {
+            put(true, "ip", &ip.to_string());
+        }
+        base.with(pairs)
+    }
+}
+
+/// The parts of a key that are compared without touching memory.
+struct Wanted<'a> {
+    tags_key: u32,
+    status: u16,
+    error_code: u16,
+    expected: Option<bool>,
+    proto: &'static str,
+    tls_version: &'static str,
+    error: Option<&'a str>,
+}
+
+impl Wanted<'_> {
+    fn matches(&self, key: &Key) -> bool {
+        self.tags_key == key.tags_key
+            && self.status == key.status
+            && self.error_code == key.error_code
+            && self.expected == key.expected
+            && self.proto == key.proto
+            && self.tls_version == key.tls_version
+            && self.error == key.error.as_deref()
+    }
+}
+
+/// A duration in milliseconds, to the nanosecond.
+pub fn ms(duration: Duration) -> f64 {
+    (duration.as_secs() as f64).mul_add(1e9, f64::from(duration.subsec_nanos())) / 1e6
+}
+
+fn add(recorder: &Recorder, series: &SeriesSet, hop: &Hop<'_>, judged: Option<bool>) {
+    let at_ns = hop.ended_at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+    let timings = &hop.timings;
+    let values = [
+        1.0,
+        ms(timings.duration()),
+        ms(timings.blocked),
+        ms(timings.connecting),
+        ms(timings.tls_handshaking),
+        ms(timings.sending),
+        ms(timings.waiting),
+        ms(timings.receiving),
+    ];
+    for (series, value) in series.iter().zip(values) {
+        recorder.add(*series, value, at_ns);
+    }
+    if let Some(good) = judged {
+        recorder.add(series[8], f64::from(u8::from(!good)), at_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn milliseconds_keep_nanoseconds() {
+        assert_eq!(ms(Duration::from_nanos(1)), 1e-6);
+        assert_eq!(ms(Duration::new(3, 500)), 3000.0005);
+    }
+
+    #[test]
+    fn codes_of_statuses() {
+        assert_eq!([200, 302, 399, 400, 404, 599, 600].map(status_code), [0, 0, 0, 1400, 1404, 1599, 0]);
+    }
+}

@@ -1,0 +1,698 @@
+//! The paths of `response.json(selector)`: the part of gjson's syntax that k6 scripts use.
+//!
+//! Keys and indexes joined by dots, `\` escapes, wildcards `*` and `?`, `#` (count), `#.rest` (each), queries
+//! `#(path op value)` and `#(…)#` with `== = != < <= > >= % !%`, `|`, and the modifiers `@this` and `@reverse`.
+//! Refused with a message, never answered wrongly: other modifiers, multipaths `{…}` `[…]`, literals `!…`, `~` values.
+//! The document is stepped through once and validated on the way; nothing is built but the answer, which is JSON text.
+
+use std::borrow::Cow;
+
+use super::json::{JsonError, Scanner, unescape};
+
+/// Longest path in bytes. Each step is a stack frame, and the stack of a virtual user is small.
+const LONGEST: usize = 512;
+
+/// JSON text of the answer.
+type Raw<'a> = Cow<'a, [u8]>;
+
+/// A parsed selector.
+#[derive(Debug)]
+pub struct Selector {
+    /// Parts between pipes: each works on what the one before found.
+    parts: Vec<Vec<Step>>,
+}
+
+/// One component of a path.
+#[derive(Debug)]
+enum Step {
+    /// Key of an object or index of an array.
+    Key { pattern: Vec<Token>, literal: Option<Vec<u8>> },
+    /// `#`: the count at the end of a path, else the rest of the path for each element.
+    Each,
+    /// `#(…)` or, with `all`, `#(…)#`.
+    Query { left: Vec<Step>, test: Option<(Op, Vec<u8>)>, all: bool },
+    /// `@reverse`; `@this` leaves no step.
+    Reverse,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Token {
+    Byte(u8),
+    /// `?`
+    One,
+    /// `*`
+    Many,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Op {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Like,
+    NotLike,
+}
+
+impl Selector {
+    /// Parses a selector. `Ok(None)`: it can match nothing (an unclosed query). `Err`: syntax that is not there yet.
+    pub fn parse(path: &str) -> Result<Option<Selector>, String> {
+        if path.len() > LONGEST {
+            return Err(format!("json selector of {} bytes: expected at most {LONGEST}", path.len()));
+        }
+        let mut parser = PathParser { path: path.as_bytes(), at: 0, whole: path };
+        let mut parts = Vec::new();
+        loop {
+            let Some(steps) = parser.steps()? else { return Ok(None) };
+            parts.push(steps);
+            if parser.at >= parser.path.len() {
+                return Ok(Some(Selector { parts }));
+            }
+            parser.at += 1;
+        }
+    }
+
+    /// The JSON text that the path leads to. `Ok(None)`: nothing there. `Err`: the document is not JSON.
+    pub fn find<'a>(&self, document: &'a [u8]) -> Result<Option<Raw<'a>>, JsonError> {
+        let mut scanner = Scanner::new(document);
+        let mut found = walk(&mut scanner, &self.parts[0])?;
+        scanner.end()?;
+        for part in &self.parts[1..] {
+            let Some(raw) = found else { return Ok(None) };
+            found = walk(&mut Scanner::new(&raw), part)?.map(|raw| Cow::Owned(raw.into_owned()));
+        }
+        Ok(found)
+    }
+}
+
+struct PathParser<'p> {
+    path: &'p [u8],
+    at: usize,
+    whole: &'p str,
+}
+
+impl PathParser<'_> {
+    /// The steps up to a pipe or the end.
+    fn steps(&mut self) -> Result<Option<Vec<Step>>, String> {
+        let mut steps = Vec::new();
+        loop {
+            match self.path.get(self.at) {
+                Some(b'{' | b'[' | b'!') => return Err(self.unsupported("multipaths and literals")),
+                Some(b'@') => {
+                    if let Some(step) = self.modifier()? {
+                        steps.push(step);
+                    }
+                }
+                Some(b'#') if matches!(self.path.get(self.at + 1), Some(b'(' | b'[')) => match self.query()? {
+                    Some(step) => steps.push(step),
+                    None => return Ok(None),
+                },
+                Some(b'#') if matches!(self.path.get(self.at + 1), None | Some(b'.' | b'|')) => {
+                    self.at += 1;
+                    steps.push(Step::Each);
+                }
+                _ => steps.push(self.key()),
+            }
+            match self.path.get(self.at) {
+                Some(b'.') => self.at += 1,
+                Some(b'|') | None => return Ok(Some(steps)),
+                // Something right behind a query: `#(a==1)x` leads nowhere.
+                Some(_) => return Ok(None),
+            }
+        }
+    }
+
+    fn unsupported(&self, what: &str) -> String {
+        format!(
+            "json selector {:?}: {what} are not there yet; parse the document with json() and pick in JavaScript",
+            self.whole
+        )
+    }
+
+    fn key(&mut self) -> Step {
+        let mut pattern = Vec::new();
+        while let Some(&byte) = self.path.get(self.at) {
+            match byte {
+                b'.' | b'|' => break,
+                b'*' => pattern.push(Token::Many),
+                b'?' => pattern.push(Token::One),
+                b'\\' => {
+                    self.at += 1;
+                    pattern.extend(self.path.get(self.at).map(|&b| Token::Byte(b)));
+                }
+                _ => pattern.push(Token::Byte(byte)),
+            }
+            self.at += 1;
+        }
+        self.at = self.at.min(self.path.len());
+        let literal = pattern.iter().map(|t| if let Token::Byte(b) = t { Some(*b) } else { None }).collect();
+        Step::Key { pattern, literal }
+    }
+
+    fn modifier(&mut self) -> Result<Option<Step>, String> {
+        let rest = &self.path[self.at..];
+        let end = rest.iter().position(|b| matches!(b, b'.' | b'|')).unwrap_or(rest.len());
+        let step = match &rest[..end] {
+            b"@this" => None,
+            b"@reverse" => Some(Step::Reverse),
+            _ => return Err(self.unsupported("modifiers other than @this and @reverse")),
+        };
+        self.at += end;
+        Ok(step)
+    }
+
+    fn query(&mut self) -> Result<Option<Step>, String> {
+        let start = self.at + 2;
+        let Some(end) = closing(self.path, start) else { return Ok(None) };
+        let inner = &self.path[start..end];
+        self.at = end + 1;
+        let all = self.path.get(self.at) == Some(&b'#');
+        self.at += usize::from(all);
+        let (left, test) = split_test(inner);
+        let test = match test {
+            Some((_, value)) if value.first() == Some(&b'~') => return Err(self.unsupported("~ values")),
+            Some((op, value)) => Some((op, unquote(value))),
+            None => None,
+        };
+        let left = left.trim_ascii();
+        let steps = if left.is_empty() {
+            Some(Vec::new())
+        } else {
+            PathParser { path: left, at: 0, whole: self.whole }.steps()?
+        };
+        Ok(steps.map(|left| Step::Query { left, test, all }))
+    }
+}
+
+/// Position of the bracket that closes the one before `start`.
+fn closing(path: &[u8], start: usize) -> Option<usize> {
+    let mut depth = 1;
+    let mut at = start;
+    while let Some(&byte) = path.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'"' => at = end_of_quotes(path, at)?,
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+fn end_of_quotes(path: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    while let Some(&byte) = path.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'"' => return Some(at),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Splits the inside of a query at its operator. Operators inside nested brackets belong to the nested query.
+fn split_test(inner: &[u8]) -> (&[u8], Option<(Op, &[u8])>) {
+    let mut depth = 0;
+    let mut at = 0;
+    while let Some(&byte) = inner.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth -= 1,
+            b'=' | b'!' | b'<' | b'>' | b'%' if depth == 0 => {
+                let (op, width) = operator(&inner[at..]);
+                return (&inner[..at], op.map(|op| (op, inner[at + width..].trim_ascii())));
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    (inner, None)
+}
+
+fn operator(text: &[u8]) -> (Option<Op>, usize) {
+    match (text[0], text.get(1)) {
+        (b'=', Some(b'=')) => (Some(Op::Equal), 2),
+        (b'=', _) => (Some(Op::Equal), 1),
+        (b'!', Some(b'=')) => (Some(Op::NotEqual), 2),
+        (b'!', Some(b'%')) => (Some(Op::NotLike), 2),
+        (b'<', Some(b'=')) => (Some(Op::LessOrEqual), 2),
+        (b'<', _) => (Some(Op::Less), 1),
+        (b'>', Some(b'=')) => (Some(Op::GreaterOrEqual), 2),
+        (b'>', _) => (Some(Op::Greater), 1),
+        (b'%', _) => (Some(Op::Like), 1),
+        _ => (None, 1),
+    }
+}
+
+fn unquote(value: &[u8]) -> Vec<u8> {
+    match value {
+        [b'"', inner @ .., b'"'] => unescape(inner),
+        _ => value.to_vec(),
+    }
+}
+
+/// Follows `steps` from the value at the scanner's position and leaves the scanner behind that value.
+fn walk<'a>(scanner: &mut Scanner<'a>, steps: &[Step]) -> Result<Option<Raw<'a>>, JsonError> {
+    scanner.space();
+    let start = scanner.pos();
+    let Some((step, rest)) = steps.split_first() else {
+        scanner.skip_value()?;
+        return Ok(Some(Cow::Borrowed(scanner.since(start))));
+    };
+    match (scanner.peek(), step) {
+        (Some(b'{'), Step::Key { pattern, literal }) => {
+            in_object(scanner, |key| matches_key(key, pattern, literal), rest)
+        }
+        (Some(b'{'), Step::Each) => in_object(scanner, |key| key == b"#", rest),
+        (Some(b'['), Step::Key { literal: Some(literal), .. }) => match index(literal) {
+            Some(wanted) => nth(scanner, wanted, rest),
+            None => nothing(scanner),
+        },
+        (Some(b'['), Step::Each) => each(scanner, rest),
+        (Some(b'['), Step::Query { left, test, all }) => query(scanner, left, test.as_ref(), *all, rest),
+        (_, Step::Reverse) => {
+            scanner.skip_value()?;
+            let turned = reversed(scanner.since(start))?;
+            Ok(walk(&mut Scanner::new(&turned), rest)?.map(|raw| Cow::Owned(raw.into_owned())))
+        }
+        _ => nothing(scanner),
+    }
+}
+
+fn nothing<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Raw<'a>>, JsonError> {
+    scanner.skip_value()?;
+    Ok(None)
+}
+
+/// The first member whose key is wanted and under which the rest of the path leads somewhere.
+fn in_object<'a>(
+    scanner: &mut Scanner<'a>,
+    wanted: impl Fn(&[u8]) -> bool,
+    rest: &[Step],
+) -> Result<Option<Raw<'a>>, JsonError> {
+    let mut found = None;
+    scanner.bump();
+    scanner.space();
+    if scanner.peek() == Some(b'}') {
+        scanner.bump();
+        return Ok(None);
+    }
+    loop {
+        scanner.space();
+        let key = scanner.key()?;
+        if found.is_none() && wanted(key) {
+            found = walk(scanner, rest)?;
+        } else {
+            scanner.skip_value()?;
+        }
+        scanner.space();
+        match scanner.peek() {
+            Some(b',') => scanner.bump(),
+            Some(b'}') => break,
+            _ => return Err(scanner.unexpected("after object key:value pair")),
+        }
+    }
+    scanner.bump();
+    Ok(found)
+}
+
+/// Calls `visit` with the scanner before each element of the array; it has to step over the element.
+fn elements<'a>(
+    scanner: &mut Scanner<'a>,
+    mut visit: impl FnMut(&mut Scanner<'a>) -> Result<(), JsonError>,
+) -> Result<(), JsonError> {
+    scanner.bump();
+    scanner.space();
+    if scanner.peek() == Some(b']') {
+        scanner.bump();
+        return Ok(());
+    }
+    loop {
+        visit(scanner)?;
+        scanner.space();
+        match scanner.peek() {
+            Some(b',') => scanner.bump(),
+            Some(b']') => break,
+            _ => return Err(scanner.unexpected("after array element")),
+        }
+    }
+    scanner.bump();
+    Ok(())
+}
+
+fn nth<'a>(scanner: &mut Scanner<'a>, wanted: usize, rest: &[Step]) -> Result<Option<Raw<'a>>, JsonError> {
+    let mut found = None;
+    let mut at = 0;
+    elements(scanner, |scanner| {
+        if at == wanted {
+            found = walk(scanner, rest)?;
+        } else {
+            scanner.skip_value()?;
+        }
+        at += 1;
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// `#`: the count, or what the rest of the path finds in each element, as an array.
+fn each<'a>(scanner: &mut Scanner<'a>, rest: &[Step]) -> Result<Option<Raw<'a>>, JsonError> {
+    let mut count = 0;
+    let mut all = Vec::from(*b"[");
+    elements(scanner, |scanner| {
+        count += 1;
+        if rest.is_empty() {
+            return scanner.skip_value();
+        }
+        if let Some(raw) = walk(scanner, rest)? {
+            append(&mut all, &raw);
+        }
+        Ok(())
+    })?;
+    if rest.is_empty() {
+        return Ok(Some(Cow::Owned(count.to_string().into_bytes())));
+    }
+    all.push(b']');
+    Ok(Some(Cow::Owned(all)))
+}
+
+fn query<'a>(
+    scanner: &mut Scanner<'a>,
+    left: &[Step],
+    test: Option<&(Op, Vec<u8>)>,
+    all: bool,
+    rest: &[Step],
+) -> Result<Option<Raw<'a>>, JsonError> {
+    let mut first = None;
+    let mut decided = false;
+    let mut gathered = Vec::from(*b"[");
+    elements(scanner, |scanner| {
+        scanner.space();
+        let start = scanner.pos();
+        scanner.skip_value()?;
+        let element = scanner.since(start);
+        if (decided && !all) || !holds(element, left, test)? {
+            return Ok(());
+        }
+        decided = true;
+        let raw = walk(&mut Scanner::new(element), rest)?;
+        match raw {
+            Some(raw) if all => append(&mut gathered, &raw),
+            raw => first = raw,
+        }
+        Ok(())
+    })?;
+    if !all {
+        return Ok(first);
+    }
+    gathered.push(b']');
+    Ok(Some(Cow::Owned(gathered)))
+}
+
+fn append(array: &mut Vec<u8>, raw: &[u8]) {
+    if array.len() > 1 {
+        array.push(b',');
+    }
+    array.extend_from_slice(raw);
+}
+
+/// Whether an element passes the test of a query. The element's own type decides how the value is compared.
+fn holds(element: &[u8], left: &[Step], test: Option<&(Op, Vec<u8>)>) -> Result<bool, JsonError> {
+    let Some(value) = walk(&mut Scanner::new(element), left)? else { return Ok(false) };
+    let Some((op, right)) = test else { return Ok(true) };
+    Ok(match value.first() {
+        Some(b'"') => {
+            let left = unescape(&value[1..value.len() - 1]);
+            match op {
+                Op::Like => like(&left, &tokens(right)),
+                Op::NotLike => !like(&left, &tokens(right)),
+                _ => ordered(*op, Some(left.as_slice().cmp(right.as_slice()))),
+            }
+        }
+        Some(b'-' | b'0'..=b'9') => ordered(*op, number(&value).partial_cmp(&number(right))),
+        Some(b't' | b'f') => {
+            let right = if right == b"true" {
+                Some(true)
+            } else if right == b"false" {
+                Some(false)
+            } else {
+                None
+            };
+            let left = value.first() == Some(&b't');
+            match right {
+                Some(right) => ordered(*op, Some(left.cmp(&right))),
+                None => *op == Op::NotEqual || (left && *op == Op::GreaterOrEqual) || (!left && *op == Op::LessOrEqual),
+            }
+        }
+        _ => false,
+    })
+}
+
+/// A number as gjson reads the value of a query: 0 when it is none.
+fn number(text: &[u8]) -> f64 {
+    std::str::from_utf8(text).ok().and_then(|t| t.parse().ok()).unwrap_or(0.0)
+}
+
+fn ordered(op: Op, order: Option<std::cmp::Ordering>) -> bool {
+    let Some(order) = order else { return op == Op::NotEqual };
+    match op {
+        Op::Equal => order.is_eq(),
+        Op::NotEqual => order.is_ne(),
+        Op::Less => order.is_lt(),
+        Op::LessOrEqual => order.is_le(),
+        Op::Greater => order.is_gt(),
+        Op::GreaterOrEqual => order.is_ge(),
+        Op::Like | Op::NotLike => false,
+    }
+}
+
+fn tokens(pattern: &[u8]) -> Vec<Token> {
+    let mut out = Vec::with_capacity(pattern.len());
+    let mut bytes = pattern.iter();
+    while let Some(&byte) = bytes.next() {
+        out.push(match byte {
+            b'*' => Token::Many,
+            b'?' => Token::One,
+            b'\\' => Token::Byte(*bytes.next().unwrap_or(&b'\\')),
+            _ => Token::Byte(byte),
+        });
+    }
+    out
+}
+
+fn matches_key(raw: &[u8], pattern: &[Token], literal: &Option<Vec<u8>>) -> bool {
+    let key: Cow<'_, [u8]> = if raw.contains(&b'\\') { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) };
+    match literal {
+        Some(literal) => *key == **literal,
+        None => like(&key, pattern),
+    }
+}
+
+/// Wildcard match in linear space and at worst quadratic time: only the last `*` is ever retried.
+fn like(text: &[u8], pattern: &[Token]) -> bool {
+    let (mut t, mut p) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    loop {
+        match pattern.get(p) {
+            Some(Token::Many) => {
+                retry = Some((t, p + 1));
+                p += 1;
+                continue;
+            }
+            Some(Token::One) if t < text.len() => {
+                t += char_width(text[t]).min(text.len() - t);
+                p += 1;
+                continue;
+            }
+            Some(Token::Byte(byte)) if text.get(t) == Some(byte) => {
+                t += 1;
+                p += 1;
+                continue;
+            }
+            None if t == text.len() => return true,
+            _ => {}
+        }
+        let Some((from, after)) = retry else { return false };
+        if from >= text.len() {
+            return false;
+        }
+        retry = Some((from + 1, after));
+        (t, p) = (from + 1, after);
+    }
+}
+
+/// Bytes of the UTF-8 character that starts with this byte.
+fn char_width(first: u8) -> usize {
+    match first {
+        0xc0..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xff => 4,
+        _ => 1,
+    }
+}
+
+fn index(literal: &[u8]) -> Option<usize> {
+    if literal.is_empty() || !literal.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(literal).ok()?.parse().ok()
+}
+
+/// An array's elements or an object's members in reverse order; anything else as it is.
+fn reversed(value: &[u8]) -> Result<Vec<u8>, JsonError> {
+    let mut pieces: Vec<&[u8]> = Vec::new();
+    let mut scanner = Scanner::new(value);
+    let close = match scanner.peek() {
+        Some(b'[') => {
+            elements(&mut scanner, |scanner| {
+                scanner.space();
+                let start = scanner.pos();
+                scanner.skip_value()?;
+                pieces.push(scanner.since(start));
+                Ok(())
+            })?;
+            b']'
+        }
+        Some(b'{') => {
+            members(&mut scanner, &mut pieces)?;
+            b'}'
+        }
+        _ => return Ok(value.to_vec()),
+    };
+    let mut out = vec![value[0]];
+    for piece in pieces.iter().rev() {
+        append(&mut out, piece);
+    }
+    out.push(close);
+    Ok(out)
+}
+
+/// The `"key": value` pieces of an object that is known to be well formed.
+fn members<'a>(scanner: &mut Scanner<'a>, pieces: &mut Vec<&'a [u8]>) -> Result<(), JsonError> {
+    scanner.bump();
+    scanner.space();
+    while scanner.peek().is_some_and(|b| b != b'}') {
+        let start = scanner.pos();
+        scanner.key()?;
+        scanner.skip_value()?;
+        pieces.push(scanner.since(start));
+        scanner.space();
+        if scanner.peek() == Some(b',') {
+            scanner.bump();
+            scanner.space();
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOC: &str = r#"{"a": {"b": [1, 2, {"c": "x"}]}, "n": 1.5, "t": true, "z": null, "f.n": {"first": "T"},
+        "friends": [{"first": "Dale", "age": 44}, {"first": "Roger", "age": 68}, {"first": "Jane", "age": 47}]}"#;
+
+    fn find(path: &str) -> Option<String> {
+        let selector = Selector::parse(path).unwrap()?;
+        selector.find(DOC.as_bytes()).unwrap().map(|raw| String::from_utf8(raw.into_owned()).unwrap())
+    }
+
+    /// Answers taken from k6 2.2.0.
+    #[test]
+    fn answers_like_k6() {
+        let table: &[(&str, Option<&str>)] = &[
+            ("a.b", Some(r#"[1, 2, {"c": "x"}]"#)),
+            ("a.b.0", Some("1")),
+            ("a.b.2.c", Some(r#""x""#)),
+            ("a.b.#", Some("3")),
+            ("n", Some("1.5")),
+            ("z", Some("null")),
+            ("nope", None),
+            (r"f\.n.first", Some(r#""T""#)),
+            ("friends.#.first", Some(r#"["Dale","Roger","Jane"]"#)),
+            (r#"friends.#(first=="Jane").age"#, Some("47")),
+            (r#"friends.#(first="Jane").age"#, Some("47")),
+            (r#"friends.#[first=="Dale"].age"#, Some("44")),
+            ("friends.#(age>45)#.first", Some(r#"["Roger","Jane"]"#)),
+            (r#"friends.#(age>"45")#.first"#, Some(r#"["Roger","Jane"]"#)),
+            ("friends.#(age>45).first", Some(r#""Roger""#)),
+            ("friends.#(age<=44).first", Some(r#""Dale""#)),
+            ("friends.1.first", Some(r#""Roger""#)),
+            ("friends.00.first", Some(r#""Dale""#)),
+            ("friends.-1", None),
+            ("friends.9", None),
+            ("friends.@reverse.0.first", Some(r#""Jane""#)),
+            ("fri*.0.first", Some(r#""Dale""#)),
+            ("friends.*.age", None),
+            ("friends.0.*", Some(r#""Dale""#)),
+            ("n?pe", None),
+            ("f?.n", None),
+            ("", None),
+            ("..", None),
+            ("n.", None),
+            (".n", None),
+            ("a..b", None),
+            (r#"friends.#(first%"D*").age"#, Some("44")),
+            (r#"friends.#(first!%"D*")#.first"#, Some(r#"["Roger","Jane"]"#)),
+            (r#"friends.#(first!="Dale")#.age"#, Some("[68,47]")),
+            ("friends.#(age>=47)#|#", Some("2")),
+            ("friends|0|first", Some(r#""Dale""#)),
+            ("friends.#(nope)#", Some("[]")),
+            ("friends.#.nope", Some("[]")),
+            ("friends.#.#", Some("[]")),
+            ("friends.#(first)#.age", Some("[44,68,47]")),
+            ("friends.#(age>40)#.first.0", Some("[]")),
+            ("friends.#(age>40)#|0.first", Some(r#""Dale""#)),
+            ("friends.#.first|0", Some(r#""Dale""#)),
+            ("friends.#.first|#", Some("3")),
+            ("a.b.#.c", Some(r#"["x"]"#)),
+            ("a.b.#(>1)", Some("2")),
+            ("a.b.#(=1)", Some("1")),
+            ("*.b.#", Some("3")),
+            ("n.x", None),
+            ("t.x", None),
+            ("friends.first", None),
+            (r#"friends.#(first=="Jane""#, None),
+            ("friends.#(", None),
+            ("friends.##", None),
+            ("friends.#x", None),
+            (" n", None),
+        ];
+        for (path, expected) in table {
+            assert_eq!(find(path).as_deref(), *expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        for path in ["{n,t}", "[n,t]", "!\"x\"", "a.@pretty", "friends.#(t==~true)#"] {
+            let message = Selector::parse(path).unwrap_err();
+            assert!(message.contains("not there yet"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_broken_document_is_an_error_even_behind_the_answer() {
+        let selector = Selector::parse("a").unwrap().unwrap();
+        assert!(selector.find(b"{\"a\": 1, xx}").is_err());
+        assert!(selector.find(b"{\"a\": 1} x").is_err());
+    }
+
+    #[test]
+    fn escaped_keys_match() {
+        let selector = Selector::parse("é.\"").unwrap().unwrap();
+        assert_eq!(selector.find(br#"{"\u00e9": {"\"": 7}}"#).unwrap().as_deref(), Some(&b"7"[..]));
+    }
+}

@@ -1,0 +1,222 @@
+//! URL arguments: a string or an `http.url` template, parsed once and kept.
+//!
+//! Scripts ask for the same few URLs again and again, so a worker keeps what it has parsed, up to a bound; the last one
+//! of each user is compared first. The text that becomes the `url` and `name` tags has its userinfo masked.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rquickjs::function::Rest;
+use rquickjs::prelude::{Func, This};
+use rquickjs::{Ctx, Exception, Object, Result, Value};
+use wire::{FailureKind, Url};
+
+use super::{Refusal, go_error};
+use crate::host::bytes;
+use crate::host::native::{self, NativeClass};
+
+/// Distinct URLs kept by a worker; scripts that put ids into their URLs would otherwise fill the memory.
+const KEPT: usize = 4096;
+
+/// A URL that was asked for.
+#[derive(Debug)]
+pub struct Target {
+    /// As the script wrote it.
+    pub text: String,
+    /// Ready to be requested, or why not: such a request is still counted, as a failed one.
+    pub url: std::result::Result<Url, Unsendable>,
+    /// Value of the `url` tag, and of `name` unless the script gave one.
+    pub name: Arc<str>,
+}
+
+/// Why a request fails before anything is sent: another scheme, no host, a port out of range, no time.
+#[derive(Clone, Debug)]
+pub struct Unsendable {
+    /// For k6's error code.
+    pub kind: FailureKind,
+    /// For people.
+    pub message: String,
+}
+
+/// The URLs that a worker's users asked for.
+#[derive(Default)]
+pub struct UrlCache {
+    known: RefCell<HashMap<Box<str>, Rc<Target>>>,
+}
+
+impl UrlCache {
+    /// The parsed form of a URL.
+    pub fn target(&self, text: &str) -> std::result::Result<Rc<Target>, Refusal> {
+        if let Some(target) = self.known.borrow().get(text) {
+            return Ok(Rc::clone(target));
+        }
+        let target = Rc::new(Target::parse(text)?);
+        let mut known = self.known.borrow_mut();
+        if known.len() >= KEPT {
+            known.clear();
+        }
+        known.insert(text.into(), Rc::clone(&target));
+        Ok(target)
+    }
+}
+
+impl Target {
+    fn parse(text: &str) -> std::result::Result<Target, Refusal> {
+        let url = match Url::parse(text) {
+            Ok(url) => Ok(url),
+            Err(error) if error.kind == FailureKind::InvalidUrl => {
+                return Err(Refusal { message: error.message, code: FailureKind::InvalidUrl.code() });
+            }
+            Err(error) => Err(Unsendable { kind: error.kind, message: error.message }),
+        };
+        let name = match &url {
+            Ok(url) if url.userinfo.is_some() => Arc::from(url.text.as_str()),
+            _ => Arc::from(text),
+        };
+        Ok(Target { text: text.to_owned(), url, name })
+    }
+}
+
+/// What an `http.url` template holds: the text to request and the name for the tags.
+struct Template {
+    text: String,
+    name: Arc<str>,
+}
+
+impl NativeClass for Template {
+    const NAME: &'static str = "URL";
+
+    fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
+        prototype.set("clean", Func::from(|This(this): This<Object<'js>>| this.get::<_, String>("clean_url")))?;
+        prototype.set("getURL", Func::from(parts))
+    }
+}
+
+/// A URL argument: its text and, from a template, its name.
+pub enum UrlArg {
+    /// A string.
+    Text(String),
+    /// An `http.url` template.
+    Named(String, Arc<str>),
+}
+
+/// Reads a URL argument.
+pub fn from_js<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<std::result::Result<UrlArg, Refusal>> {
+    if let Some(text) = bytes::text(value)? {
+        return Ok(Ok(UrlArg::Text(text)));
+    }
+    if let Some((text, name)) = native::with(value, |t: &Template| (t.text.clone(), Arc::clone(&t.name))) {
+        return Ok(Ok(UrlArg::Named(text, name)));
+    }
+    let shown = if value.is_null() || value.is_undefined() {
+        String::from("<nil>")
+    } else if value.is_object() {
+        String::from("map[]")
+    } else {
+        bytes::to_text(ctx, value)?
+    };
+    Ok(Err(Refusal { message: format!("invalid URL: '#{shown}'"), code: FailureKind::InvalidUrl.code() }))
+}
+
+/// Whether the value is a template, and so an address rather than a description of a request.
+pub fn is_template(value: &Value<'_>) -> bool {
+    native::with(value, |_: &Template| ()).is_some()
+}
+
+/// ``http.url`…` ``: also callable as an ordinary function with an array of texts.
+pub fn template<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Object<'js>> {
+    let mut args = args.0.into_iter();
+    let pieces = match args.next() {
+        None => Vec::new(),
+        Some(first) => {
+            let Some(array) = first.as_array() else {
+                let shown = bytes::to_text(&ctx, &first)?;
+                let message =
+                    format!("could not convert function call parameter 0: could not convert {shown} to []string");
+                return Err(Exception::throw_type(&ctx, &message));
+            };
+            array.iter::<Value<'js>>().map(|piece| bytes::to_text(&ctx, &piece?)).collect::<Result<Vec<_>>>()?
+        }
+    };
+    let values: Vec<String> = args.map(|value| bytes::to_text(&ctx, &value)).collect::<Result<_>>()?;
+    let (text, name) = fill(&pieces, &values);
+    // An empty text is accepted here and refused when it is requested.
+    let clean = if text.is_empty() {
+        String::new()
+    } else {
+        let target = Target::parse(&text).map_err(|refusal| go_error(&ctx, &refusal.message))?;
+        target.name.to_string()
+    };
+    let object = native::object(&ctx, Template { text: text.clone(), name: Arc::from(name.as_str()) })?;
+    object.set("name", name)?;
+    object.set("url", text)?;
+    object.set("clean_url", clean)?;
+    Ok(object)
+}
+
+/// The text with the values put in, and the name with `${}` in their places.
+fn fill(pieces: &[String], values: &[String]) -> (String, String) {
+    let (mut text, mut name) = (String::new(), String::new());
+    for (index, piece) in pieces.iter().enumerate() {
+        text.push_str(piece);
+        name.push_str(piece);
+        if index + 1 < pieces.len() {
+            text.push_str(values.get(index).map_or("", String::as_str));
+            name.push_str("${}");
+        }
+    }
+    (text, name)
+}
+
+/// `getURL()`: the parts of the URL, named as k6 names them.
+fn parts<'js>(ctx: Ctx<'js>, This(this): This<Object<'js>>) -> Result<Object<'js>> {
+    let text: String = this.get("url")?;
+    let url = Url::parse(&text).map_err(|error| go_error(&ctx, &error.message))?;
+    let (path, query) = url.target.split_once('?').unwrap_or((&url.target, ""));
+    let parts = Object::new(ctx)?;
+    parts.set("scheme", url.scheme())?;
+    parts.set("host", url.authority.as_str())?;
+    parts.set("path", path)?;
+    parts.set("raw_query", query)?;
+    parts.set("fragment", text.split_once('#').map_or("", |(_, fragment)| fragment))?;
+    Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fills_templates() {
+        let own = |texts: &[&str]| texts.iter().map(|&t| String::from(t)).collect::<Vec<_>>();
+        let (text, name) = fill(&own(&["http://h/a/", "/b/", ""]), &own(&["5", "x y"]));
+        assert_eq!((text.as_str(), name.as_str()), ("http://h/a/5/b/x y", "http://h/a/${}/b/${}"));
+    }
+
+    #[test]
+    fn keeps_what_it_parsed_but_not_without_bound() {
+        let cache = UrlCache::default();
+        let first = cache.target("http://h/0").unwrap();
+        assert!(Rc::ptr_eq(&first, &cache.target("http://h/0").unwrap()));
+        for n in 0..KEPT {
+            cache.target(&format!("http://h/{n}")).unwrap();
+        }
+        cache.target("http://h/more").unwrap();
+        assert!(cache.known.borrow().len() <= KEPT);
+    }
+
+    #[test]
+    fn tags_show_no_password_but_the_fragment() {
+        assert_eq!(&*Target::parse("http://u:p@h/a#f").unwrap().name, "http://****:****@h/a#f");
+        assert_eq!(&*Target::parse("http://H/é b#f").unwrap().name, "http://H/é b#f");
+    }
+
+    #[test]
+    fn errors_differ() {
+        assert_eq!(Target::parse("http://[::1").unwrap_err().code, 1020);
+        let unsendable = Target::parse("foo").unwrap().url.unwrap_err();
+        assert_eq!((unsendable.kind.code(), unsendable.message.as_str()), (1000, "unsupported protocol scheme \"\""));
+    }
+}

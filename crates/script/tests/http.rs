@@ -1,0 +1,214 @@
+//! `k6/http` against a real server: its `test.js` in our host and, where a k6 binary is at hand, in k6; samples and tags.
+
+mod driver;
+mod echo_server;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use engine::{IterationEnd, Users, VirtualUser};
+use metrics::{Recorder, Registry, builtin};
+use onrush_script::{LoadOptions, Program, ScriptUsers, Source};
+
+/// A sample as it was recorded: metric, value, tags.
+type Seen = Rc<RefCell<Vec<(&'static str, f64, BTreeMap<String, String>)>>>;
+
+/// Runs a script's default function with the server's address in TARGET; returns its samples and what it logged.
+async fn run(source: Source, target: &str, iterations: u64) -> (Seen, Vec<String>) {
+    let log = Arc::new(driver::Lines::default());
+    let registry = Registry::new();
+    let recorder = Rc::new(Recorder::new(registry.clone()));
+    let seen: Seen = Rc::default();
+    let kept = seen.clone();
+    recorder.set_tap(Box::new(move |sample| {
+        let name = builtin::ALL.get(sample.metric.0 as usize).map_or("custom", |metric| metric.0);
+        let tags = sample.tags.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        kept.borrow_mut().push((name, sample.value, tags));
+    }));
+    let options = LoadOptions {
+        env: BTreeMap::from([("TARGET".into(), target.into())]),
+        cwd: PathBuf::from("/"),
+        log: log.clone(),
+        registry,
+        recorder: recorder.clone(),
+    };
+    let program = Program::load(source, options).await.unwrap_or_else(|error| panic!("{error}\n{}", error.stack));
+    let user = ScriptUsers::new(&program).create(driver::seat(1, &recorder)).await;
+    let mut user = user.unwrap_or_else(|error| panic!("{}", error.message));
+    let scenario = driver::scenario("default");
+    for number in 0..iterations {
+        assert_eq!(user.iterate(driver::iteration(&scenario, number)).await, IterationEnd::Completed);
+    }
+    (seen, log.take())
+}
+
+fn run_text(body: &str, iterations: u64) -> (Vec<(&'static str, f64, BTreeMap<String, String>)>, Vec<String>) {
+    let server = echo_server::start();
+    let text =
+        format!("import http from 'k6/http';\nconst base = __ENV.TARGET;\nexport default function () {{ {body} }}");
+    let source = Source::Text { name: "script.js".into(), text };
+    let (seen, log) = driver::block_on(run(source, &server, iterations));
+    // Addresses differ from run to run.
+    let plain = |text: &String| text.replace(&server, "BASE");
+    let seen = seen.take().into_iter().map(|(name, value, tags)| {
+        (name, value, tags.iter().map(|(key, value)| (key.clone(), plain(value))).collect())
+    });
+    (seen.collect(), log.iter().map(plain).collect())
+}
+
+fn tags(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let common = [("group", ""), ("scenario", "default")];
+    pairs.iter().chain(&common).map(|(key, value)| ((*key).to_string(), (*value).to_string())).collect()
+}
+
+fn script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/modules/http/test.js")
+}
+
+#[test]
+fn the_module_behaves() {
+    let server = echo_server::start();
+    let (seen, log) = driver::block_on(run(Source::File(script()), &server, 1));
+    let errors: Vec<_> = log.iter().filter(|line| line.starts_with("error ")).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    let checks: Vec<_> = seen.borrow().iter().filter(|(name, ..)| *name == "checks").cloned().collect();
+    let failed: Vec<_> = checks.iter().filter(|(_, value, _)| *value == 0.0).map(|(.., tags)| &tags["check"]).collect();
+    assert!(checks.len() > 80, "only {} checks ran", checks.len());
+    assert!(failed.is_empty(), "checks that failed: {failed:?}");
+}
+
+/// The same file under k6: what we test is what k6 does.
+#[test]
+fn k6_agrees() {
+    let binary = std::env::var("K6").unwrap_or_else(|_| "/opt/peers/bin/k6".into());
+    if !Path::new(&binary).is_file() {
+        return;
+    }
+    let output = std::process::Command::new(binary)
+        .args(["run", "--no-usage-report", "--address", "", "--quiet", "-e"])
+        .arg(format!("TARGET={}", echo_server::start()))
+        .arg(script())
+        .env("K6_AUTO_EXTENSION_RESOLUTION", "false")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn nine_samples_in_order() {
+    let (seen, _) = run_text("http.get(base + '/text')", 1);
+    let names: Vec<_> = seen.iter().map(|(name, ..)| *name).collect();
+    let steps = ["duration", "blocked", "connecting", "tls_handshaking", "sending", "waiting", "receiving", "failed"];
+    let mut expected = vec![String::from("http_reqs")];
+    expected.extend(steps.map(|step| format!("http_req_{step}")));
+    expected.extend([String::from("data_sent"), String::from("data_received")]);
+    assert_eq!(names, expected);
+    let all = tags(&[
+        ("expected_response", "true"),
+        ("method", "GET"),
+        ("name", "BASE/text"),
+        ("proto", "HTTP/1.1"),
+        ("status", "200"),
+        ("url", "BASE/text"),
+    ]);
+    assert!(seen[..9].iter().all(|(.., tags)| *tags == all), "{:?}", seen[0]);
+    assert!(seen[9].1 > 0.0 && seen[10].1 > 0.0, "bytes were counted");
+}
+
+/// Method, status, url tag, failed and further tags of each request of a script.
+fn requests(body: &str) -> Vec<String> {
+    let (seen, _) = run_text(body, 1);
+    let mut lines = Vec::new();
+    for (name, value, tags) in &seen {
+        let tag = |key: &str| tags.get(key).map_or("-", String::as_str);
+        match *name {
+            "http_reqs" => lines.push(format!(
+                "{} {} {} {} {}",
+                tag("method"),
+                tag("status"),
+                tag("url"),
+                tag("error_code"),
+                tag("expected_response")
+            )),
+            "http_req_failed" => lines.last_mut().unwrap().push_str(&format!(" {value}")),
+            _ => {}
+        }
+    }
+    lines
+}
+
+#[test]
+fn every_hop_counts() {
+    assert_eq!(
+        requests("http.get(base + '/redirect/1')"),
+        ["GET 302 BASE/redirect/1 - true 0", "GET 200 BASE/text - true 0"]
+    );
+    let digest = "http.get(base.replace('//', '//me:word@') + '/digest', { auth: 'digest' })";
+    assert_eq!(requests(digest), ["GET 401 BASE/digest 1401 true 0", "GET 200 BASE/digest - true 0"]);
+}
+
+#[test]
+fn names_replace_urls() {
+    assert_eq!(requests("http.get(http.url`${base}/te${'xt'}`)"), ["GET 200 ${}/te${} - true 0"]);
+    assert_eq!(
+        requests("http.get(base + '/redirect/1', { tags: { name: 'n' } })"),
+        ["GET 302 n - true 0", "GET 200 n - true 0"]
+    );
+}
+
+#[test]
+fn failures_count_and_refusals_do_not() {
+    assert_eq!(
+        requests("http.get(base + '/status/404'); http.get('http://127.0.0.1:1/'); http.get('foo')"),
+        ["GET 404 BASE/status/404 1404 false 1", "GET 0 http://127.0.0.1:1/ 1212 false 1", "GET 0 foo 1000 false 1",]
+    );
+    assert!(requests("http.get('http://[::1'); http.post(base, 5)").is_empty());
+}
+
+#[test]
+fn callbacks_judge() {
+    let at = "base + '/status/404'";
+    assert_eq!(
+        requests(&format!("http.get({at}, {{ responseCallback: http.expectedStatuses(404) }})")),
+        ["GET 404 BASE/status/404 1404 true 0"]
+    );
+    assert_eq!(requests(&format!("http.get({at}, {{ responseCallback: null }})")), ["GET 404 BASE/status/404 1404 -"]);
+}
+
+#[test]
+fn own_tags_come_along_but_do_not_lie() {
+    let (seen, _) = run_text("http.get(base + '/text', { tags: { a: 1, status: 'x', e: '' } })", 1);
+    let tags = &seen[0].2;
+    assert_eq!((tags["a"].as_str(), tags["status"].as_str(), tags["e"].as_str()), ("1", "200", ""));
+}
+
+#[test]
+fn cookies_live_for_an_iteration() {
+    let (_, log) =
+        run_text("console.log(JSON.stringify(http.cookieJar().cookiesForURL(base))); http.get(base + '/cookies')", 2);
+    assert_eq!(log, ["{}", "{}"]);
+}
+
+#[test]
+fn warnings_are_logged() {
+    let (_, log) = run_text(
+        "http.get(base + '/text', null, 1); http.post(base + '/echo', 'ab', { headers: { 'content-length': '7' } }); \
+         http.get(base + '/redirect/12'); http.get('foo')",
+        1,
+    );
+    assert_eq!(
+        log,
+        [
+            "warning http.get only accepts a url and a params argument (2 arguments), but 3 were given",
+            "warning The specified Content-Length header \"7\" in the POST request for BASE/echo doesn't match the actual request body \
+         length of 2, so it will be ignored!",
+            "warning Stopped after 11 redirects and returned the redirection; pass { redirects: n } in request params or set global \
+         maxRedirects to silence this",
+            "warning Request Failed",
+        ]
+    );
+}
