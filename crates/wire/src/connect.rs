@@ -59,7 +59,7 @@ pub(crate) async fn open(
     route: &Route,
     deadline: Option<Instant>,
     timings: &mut Timings,
-) -> Result<Connection, Failure> {
+) -> Result<Box<Connection>, Failure> {
     let dialing = Instant::now();
     let mut connection = Connection::new(dial(route, deadline, dialing + DIAL_TIMEOUT).await?);
     if let Some(request) = &endpoint.tunnel {

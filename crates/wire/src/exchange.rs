@@ -142,7 +142,7 @@ impl Progress<'_> {
         endpoint: &Rc<Endpoint>,
         out: &Outgoing<'_>,
         resolve: &impl AsyncFn() -> Result<Route, Failure>,
-    ) -> Result<(Connection, Instant), Failure> {
+    ) -> Result<(Box<Connection>, Instant), Failure> {
         let lookup = Instant::now();
         let route = match out.deadline {
             Some(deadline) => match tokio::time::timeout_at(deadline.into(), resolve()).await {

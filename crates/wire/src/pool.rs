@@ -28,11 +28,12 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(socket: Socket) -> Connection {
+    /// Boxed: it moves between pool and exchange all the time.
+    pub(crate) fn new(socket: Socket) -> Box<Connection> {
         let remote = socket.peer();
         let info =
             ConnectionInfo { remote, reused: false, tls_version: None, tls_cipher_suite: None, kernel_stamps: false };
-        Connection { transport: Transport::new(socket), info, alarm: None, alarm_waker: None }
+        Box::new(Connection { transport: Transport::new(socket), info, alarm: None, alarm_waker: None })
     }
 
     /// Whether nothing but TLS' own messages (session tickets) arrived while it was idle.
@@ -61,7 +62,7 @@ impl Connection {
 
 /// Idle connections by endpoint.
 pub(crate) struct Pool {
-    idle: RefCell<Vec<(Rc<Endpoint>, Connection)>>,
+    idle: RefCell<Vec<(Rc<Endpoint>, Box<Connection>)>>,
     max_idle: usize,
     max_idle_per_endpoint: usize,
 }
@@ -73,7 +74,7 @@ impl Pool {
     }
 
     /// An idle connection that is still open as far as this machine knows.
-    pub(crate) fn lease(&self, io: &WorkerIo, endpoint: &Rc<Endpoint>) -> Option<Connection> {
+    pub(crate) fn lease(&self, io: &WorkerIo, endpoint: &Rc<Endpoint>) -> Option<Box<Connection>> {
         let mut idle = self.idle.borrow_mut();
         while let Some(at) = idle.iter().rposition(|(owner, _)| Rc::ptr_eq(owner, endpoint)) {
             let (_, mut connection) = idle.remove(at);
@@ -86,7 +87,7 @@ impl Pool {
     }
 
     /// Keeps a connection for the next exchange, dropping the oldest where there are too many.
-    pub(crate) fn give_back(&self, endpoint: &Rc<Endpoint>, connection: Connection) {
+    pub(crate) fn give_back(&self, endpoint: &Rc<Endpoint>, connection: Box<Connection>) {
         let mut idle = self.idle.borrow_mut();
         let same = idle.iter().filter(|(owner, _)| Rc::ptr_eq(owner, endpoint)).count();
         if same >= self.max_idle_per_endpoint {

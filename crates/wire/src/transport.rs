@@ -28,6 +28,14 @@ pub(crate) enum TransportError {
     Tls(rustls::Error),
 }
 
+impl TransportError {
+    /// The peer hung up while something was being written.
+    pub(crate) fn is_hangup(&self) -> bool {
+        let kinds = [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset];
+        matches!(self, TransportError::Io(error) if error.raw_os_error().is_some() && kinds.contains(&error.kind()))
+    }
+}
+
 /// One read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {

@@ -334,6 +334,17 @@ fn a_later_deadline_is_kept_by_the_timer_of_an_earlier_request() {
 }
 
 #[test]
+fn a_response_that_never_pauses_does_not_escape_its_deadline() {
+    let head = write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    let chunk = [&b"10000\r\n"[..], &[b'z'; 0x10000], b"\r\n"].concat();
+    let peer = Peer::play(vec![vec![Act::ReadRequest, head, Act::WriteForever(chunk)]]);
+    let timeout = Some(Duration::from_millis(50));
+    let exchange = send(&Request { timeout, body_use: BodyUse::Discard, ..get(peer.url("/")) });
+    assert_eq!(failure(&exchange), "request timeout");
+    peer.finish();
+}
+
+#[test]
 fn an_early_refusal_ends_the_upload() {
     let reply = write("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig");
     let peer = Peer::play(vec![vec![Act::ReadHead, reply, Act::AwaitClose]]);

@@ -62,6 +62,8 @@ struct Transaction<'a> {
     upload: Upload<'a>,
     reader: ResponseReader,
     write_error: Option<TransportError>,
+    /// The server refused before the upload was through: the rest stays unsent and the connection is closed.
+    refused_early: bool,
     sent_at: Option<Instant>,
     first: Option<Moment>,
     last: Option<Moment>,
@@ -83,6 +85,7 @@ impl Connection {
             upload: Upload::new(work.head, work.body),
             reader: ResponseReader::new(work.to_head_request, work.body_use),
             write_error: None,
+            refused_early: false,
             sent_at: None,
             first: None,
             last: None,
@@ -100,6 +103,10 @@ impl Connection {
             alarm.as_mut().reset(deadline);
         } else if armed_for_me && !alarm.is_elapsed() {
             return Poll::Pending;
+        } else if alarm.is_elapsed() && tokio::time::Instant::now() >= deadline {
+            // Asked before polling: a response that never pauses uses up tokio's budget, and then a timer never is ready.
+            self.alarm_waker = None;
+            return Poll::Ready(());
         }
         while alarm.as_mut().poll(cx).is_ready() {
             if tokio::time::Instant::now() >= deadline {
@@ -123,7 +130,7 @@ impl Transaction<'_> {
                 return Poll::Ready(end);
             }
         }
-        if let Some(error) = self.write_error.take() {
+        if let Some(error) = self.write_error.take_if(|e| !e.is_hangup()) {
             return Poll::Ready(End::Failed(failure_map::transport(error, Step::Send)));
         }
         if let Some(deadline) = self.deadline
@@ -135,12 +142,13 @@ impl Transaction<'_> {
     }
 
     fn write(&mut self, cx: &mut Context<'_>) {
-        if self.sent_at.is_some() || self.write_error.is_some() {
+        if self.sent_at.is_some() || self.write_error.is_some() || self.refused_early {
             return;
         }
         match self.connection.transport.poll_send(cx, self.io, &mut self.upload) {
             Poll::Ready(Ok(())) => self.sent_at = Some(Instant::now()),
-            // The server may have answered before it closed: what it said is read first.
+            // The server may have answered before it closed: what it said is read first. After a hang-up the socket is
+            // certain to become readable.
             Poll::Ready(Err(error)) => self.write_error = Some(error),
             Poll::Pending => {}
         }
@@ -167,7 +175,10 @@ impl Transaction<'_> {
             Err(message) => Some(End::Failed(failure_map::protocol(self.step(), message))),
             Ok(Fed::Complete { surplus }) => Some(End::Complete { clean: surplus == 0 && !arrival.closed }),
             Ok(Fed::More) if arrival.closed => Some(self.closed()),
-            Ok(Fed::More) => self.early_refusal(),
+            Ok(Fed::More) => {
+                self.refused_early = self.sent_at.is_none() && self.reader.status().is_some_and(|s| s >= 400);
+                None
+            }
         })
     }
 
@@ -177,14 +188,6 @@ impl Transaction<'_> {
             self.first.get_or_insert(moment);
             self.last = Some(moment);
         }
-    }
-
-    /// An error answer while the request is still being written: stop writing, read the answer, close.
-    fn early_refusal(&mut self) -> Option<End> {
-        if self.sent_at.is_none() && self.write_error.is_none() && self.reader.status().is_some_and(|s| s >= 400) {
-            self.sent_at = self.first.map(|m| m.seen);
-        }
-        None
     }
 
     fn closed(&mut self) -> End {

@@ -23,6 +23,8 @@ pub enum Act {
     ReadHead,
     /// Writes these bytes at once.
     Write(Vec<u8>),
+    /// Writes these bytes again and again till the client closes.
+    WriteForever(Vec<u8>),
     /// Waits.
     Pause(Duration),
     /// Closes with a reset instead of a FIN.
@@ -88,6 +90,7 @@ fn perform(act: Act, stream: &mut TcpStream, seen: &mpsc::Sender<Vec<u8>>) {
         Act::ReadHead => seen.send(read_request(stream, false)).unwrap(),
         // The client may be gone already; that is its right in many rows.
         Act::Write(bytes) => drop(stream.write_all(&bytes)),
+        Act::WriteForever(bytes) => while stream.write_all(&bytes).is_ok() {},
         Act::Pause(time) => thread::sleep(time),
         Act::Reset => {
             socket2::SockRef::from(&*stream).set_linger(Some(Duration::ZERO)).unwrap();
