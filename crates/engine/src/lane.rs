@@ -4,6 +4,7 @@
 //! them away; an arrival rate has a pacing task beside them, which calls them at the desk and has unplanned ones made.
 
 use std::cell::Cell;
+use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ use crate::worker::{Tasks, Worker};
 
 /// Starts made in a row, when they are late, before other tasks get their turn.
 const BURST: u32 = 64;
+/// How long, and how often, a user may iterate without ever waiting before other tasks get their turn.
+const STREAK: (Duration, u32) = (Duration::from_micros(200), 64);
 
 /// A scenario's part on one worker.
 pub(crate) struct Lane<F: Users> {
@@ -70,7 +73,10 @@ impl<F: Users> Lane<F> {
                     });
                 }
                 tasks.join().await;
-                self.drop_iterations(left.get() + share.map_or(0, |share| share.forfeit()));
+                // What an aborted test leaves undone was not dropped for want of time.
+                if !self.worker.is_halted() {
+                    self.drop_iterations(left.get() + share.map_or(0, |share| share.forfeit()));
+                }
             }
             Work::Ramping { vus, ramp, stripes } => {
                 for position in plan.spread.positions(place, vus) {
@@ -106,7 +112,7 @@ impl<F: Users> Lane<F> {
 
     /// The one loop: ask, iterate, count. Returns how many iterations were begun.
     async fn live(&self, mut member: Option<Member<F::User>>, mut pace: impl Pace) -> u64 {
-        let mut begun = 0;
+        let (mut begun, mut streak) = (0, Streak::default());
         while !self.worker.is_halted() {
             match pace.next(self.elapsed(), begun) {
                 Next::Done => break,
@@ -125,8 +131,12 @@ impl<F: Users> Lane<F> {
                         member = self.borrow().await;
                     }
                     let Some(member) = &mut member else { break };
-                    self.iterate(member, turn).await;
+                    let has_waited = self.iterate(member, turn).await;
                     begun += 1;
+                    // A script that never waits must not keep the event loop from everybody else.
+                    if streak.is_over(has_waited, self.elapsed()) {
+                        tokio::task::yield_now().await;
+                    }
                 }
             }
         }
@@ -151,8 +161,8 @@ impl<F: Users> Lane<F> {
         self.worker.pool.put(member);
     }
 
-    /// One iteration, and what is counted of it.
-    async fn iterate(&self, member: &mut Member<F::User>, turn: Turn) {
+    /// One iteration, and what is counted of it. Returns whether it waited for anything.
+    async fn iterate(&self, member: &mut Member<F::User>, turn: Turn) -> bool {
         let (worker, scenario) = (&self.worker, self.info.index);
         let begun = member.begun.entry(scenario).or_default();
         let in_scenario = *begun;
@@ -167,13 +177,14 @@ impl<F: Users> Lane<F> {
         }
         worker.state.iteration_started(worker.index, scenario);
         let iteration = Iteration { scenario: Rc::clone(&self.info), in_scenario, number: turn.number, planned };
-        let end = member.user.iterate(iteration).await;
+        let (end, has_waited) = observed(member.user.iterate(iteration)).await;
         self.count(&member.user, end, started);
         self.fill_up(started, hard).await;
         member.interrupt.clear();
         if turn.planned.is_some() {
             worker.state.vu_active(worker.index, scenario, false);
         }
+        has_waited
     }
 
     fn count(&self, user: &F::User, end: IterationEnd, started: Duration) {
@@ -272,6 +283,42 @@ impl<F: Users> Lane<F> {
 
     fn elapsed(&self) -> Duration {
         self.worker.clock.now().saturating_sub(self.start)
+    }
+}
+
+/// What a future comes to, and whether it was ever pending.
+async fn observed<T>(work: impl Future<Output = T>) -> (T, bool) {
+    let mut work = std::pin::pin!(work);
+    let mut has_waited = false;
+    let done = std::future::poll_fn(|context| {
+        let polled = work.as_mut().poll(context);
+        has_waited |= polled.is_pending();
+        polled
+    });
+    (done.await, has_waited)
+}
+
+/// Iterations in a row that did not wait for anything.
+#[derive(Default)]
+struct Streak {
+    since: Option<Duration>,
+    length: u32,
+}
+
+impl Streak {
+    /// Whether others should have their turn now.
+    fn is_over(&mut self, has_waited: bool, now: Duration) -> bool {
+        if has_waited {
+            *self = Streak::default();
+            return false;
+        }
+        let since = *self.since.get_or_insert(now);
+        self.length += 1;
+        let is_over = now - since >= STREAK.0 || self.length >= STREAK.1;
+        if is_over {
+            *self = Streak::default();
+        }
+        is_over
     }
 }
 

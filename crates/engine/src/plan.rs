@@ -230,9 +230,9 @@ impl LanePlan {
             Work::Ramping { ramp, stripes, .. } => {
                 let spans = ramp.spans(stripes.unscale(position));
                 let next = spans.iter().skip(1).map(|next| next.from).chain([Duration::MAX]);
-                // A user that is wanted only at the very end has to be there, however short that is; one whose grace
-                // bridges a gap is there once.
-                let until = |span: &Span| span.hard.max(span.from + Duration::from_nanos(1));
+                // A user that is wanted for a moment only has to be there, together with those that leave in that moment;
+                // one whose grace bridges a gap is there once.
+                let until = |span: &Span| span.hard.max(span.to + Duration::from_nanos(1));
                 let in_use = |(span, next): (&Span, Duration)| (start + span.from, start + until(span).min(next));
                 spans.iter().zip(next).map(in_use).collect()
             }
@@ -358,6 +358,9 @@ mod tests {
         let end = json!([{ "duration": "10s", "target": 1 }, { "duration": "1s", "target": 8 }]);
         let end = ramp(json!({ "startVUs": 5, "gracefulRampDown": "10s", "gracefulStop": "0s", "stages": end }));
         assert_eq!(needs(json!({ "a": end })), (8, 8, 11));
+        let jump = json!([{ "duration": "10s", "target": 5 }, { "duration": "0s", "target": 0 }]);
+        let jump = ramp(json!({ "startVUs": 0, "gracefulRampDown": "0s", "stages": jump }));
+        assert_eq!(needs(json!({ "a": jump })), (5, 5, 10));
         assert_eq!(needs(json!({ "a": json!({ "executor": "per-vu-iterations" }) })), (1, 1, 630));
     }
 

@@ -159,7 +159,7 @@ pub(crate) enum Report {
     /// An arrival rate found nobody free and may make no more users.
     Insufficient { scenario: usize, vus: u64 },
     /// A worker's last samples.
-    Ended { worker: usize, snapshot: Snapshot, health: WorkerHealth },
+    Ended { worker: usize, at: Duration, snapshot: Snapshot, health: WorkerHealth },
     /// A worker could not start.
     Refused { worker: usize, error: std::io::Error },
     /// A bug: the panic goes on in the caller.
@@ -294,6 +294,7 @@ struct Gathering<E> {
     stopped_at: Option<Duration>,
     /// One a worker, once it has ended.
     ended: Vec<Option<WorkerHealth>>,
+    last_end: Duration,
     snapshots: Vec<Snapshot>,
     /// The tick being put together: its number, who has reported, and since when.
     tick: (u32, usize, Option<Duration>),
@@ -321,6 +322,7 @@ impl<E: FnMut(Event)> Gathering<E> {
             ready: 0,
             started: None,
             stopped_at: None,
+            last_end: Duration::ZERO,
             snapshots: Vec::new(),
             tick: (1, 0, None),
             warned: HashSet::new(),
@@ -347,8 +349,9 @@ impl<E: FnMut(Event)> Gathering<E> {
             }
             Report::Tick { number, snapshot } => self.take_tick(number, snapshot),
             Report::Insufficient { scenario, vus } => self.warn_insufficient(scenario, vus),
-            Report::Ended { worker, snapshot, health } => {
+            Report::Ended { worker, at, snapshot, health } => {
                 self.snapshots.push(snapshot);
+                self.last_end = self.last_end.max(at);
                 self.ended[worker] = Some(health);
             }
             Report::Refused { worker, error } => {
@@ -451,7 +454,8 @@ impl<E: FnMut(Event)> Gathering<E> {
             return Err(failure);
         }
         self.send_tick(true);
-        let ended = self.clock.now();
+        let is_stuck = self.ended.iter().any(Option::is_none);
+        let ended = if is_stuck { self.clock.now() } else { self.last_end };
         let ran = self.started.map_or(Duration::ZERO, |start| ended.saturating_sub(start));
         let cpu = if self.started.is_some() { process_cpu().saturating_sub(self.cpu) } else { Duration::ZERO };
         let stuck = self.ended.iter().enumerate().filter(|(_, ended)| ended.is_none());

@@ -3,7 +3,7 @@
 //! Its life reads from top to bottom in `run`: make the planned users, wait for the start, run the lanes, hand over what was
 //! recorded. A task that panics takes the worker down with it; the caller of the run learns of it.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::rc::Rc;
@@ -62,7 +62,6 @@ pub(crate) struct Worker<F: Users> {
     pub(crate) min_iteration_duration: Duration,
     recorder: Rc<Recorder>,
     reaper: Reaper,
-    halted: Cell<bool>,
     halt: Notify,
     post: Post<F>,
 }
@@ -108,7 +107,6 @@ impl<F: Users> Worker<F> {
             min_iteration_duration: post.min_iteration_duration,
             recorder,
             reaper: Reaper::default(),
-            halted: Cell::new(false),
             halt: Notify::new(),
             post,
         })
@@ -121,7 +119,7 @@ impl<F: Users> Worker<F> {
         attendants.spawn(async move { worker.halt_when_stopped().await });
         let worker = Rc::clone(&self);
         attendants.spawn(async move { worker.reaper.run(&worker.clock).await });
-        let lag = Rc::new(std::cell::RefCell::new(Trend::default()));
+        let lag = Rc::new(RefCell::new(Trend::default()));
         if matches!(self.clock, AnyClock::Real(_)) {
             let (worker, lag) = (Rc::clone(&self), Rc::clone(&lag));
             attendants.spawn(async move { worker.beat(&lag).await });
@@ -142,14 +140,15 @@ impl<F: Users> Worker<F> {
             health = WorkerHealth::new(&lag.borrow(), thread_cpu().saturating_sub(cpu), wall);
         }
         attendants.abort();
-        self.report(Report::Ended { worker: self.index, snapshot: self.recorder.take(), health });
+        let (worker, at, snapshot) = (self.index, self.clock.now(), self.recorder.take());
+        self.report(Report::Ended { worker, at, snapshot, health });
         // Only now: putting thousands of users away takes time that belongs to nobody's numbers.
         drop(self.pool.drain());
     }
 
     async fn make_planned_users(&self) -> Result<(), CreateError> {
         for id in &self.post.plan.users[self.index] {
-            if self.is_halted() || self.stopper.is_stopped() {
+            if self.is_halted() {
                 break;
             }
             let member = self.make(*id).await?;
@@ -200,13 +199,12 @@ impl<F: Users> Worker<F> {
     /// Interrupts everybody at once when the test is stopped.
     async fn halt_when_stopped(&self) {
         self.stopper.stopped().await;
-        self.halted.set(true);
         self.halt.notify_waiters();
         self.pool.each_interrupt(|interrupt| interrupt.set(StopReason::Aborted));
     }
 
     /// Notes how late the event loop is.
-    async fn beat(&self, lag: &std::cell::RefCell<Trend>) {
+    async fn beat(&self, lag: &RefCell<Trend>) {
         loop {
             let due = self.clock.now() + BEAT;
             self.clock.sleep_until(due).await;
@@ -236,15 +234,11 @@ impl<F: Users> Worker<F> {
         if member.watched.replace(Some(deadline)) != Some(deadline) {
             self.reaper.watch(&member.interrupt, deadline);
         }
-        // A stop that came while nobody was polled has passed this user by.
-        if self.is_halted() {
-            member.interrupt.set(StopReason::Aborted);
-        }
     }
 
     /// Whether the test was stopped.
     pub(crate) fn is_halted(&self) -> bool {
-        self.halted.get()
+        self.stopper.is_stopped()
     }
 
     /// Sleeps, but not beyond a stop of the test.

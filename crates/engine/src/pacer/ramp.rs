@@ -46,8 +46,8 @@ impl Ramp {
         self.end
     }
 
-    /// The spans of the user at a position, in order; none touches the next. Only one that is wanted at the very end, and not
-    /// before, has an empty span: k6 makes that user too.
+    /// The spans of the user at a position, in order; none touches the next. A user that comes in the moment of a jump down,
+    /// or at the very end, has an empty span: it runs nothing, but k6 makes it too.
     pub fn spans(&self, position: u64) -> Vec<Span> {
         let mut spans = Vec::new();
         let mut since = (self.start > position).then_some(Duration::ZERO);
@@ -60,7 +60,7 @@ impl Ramp {
                 && let Some(from) = since.take()
             {
                 let to = begins + part(stage.duration, number - position, number - stage.target);
-                push(&mut spans, Span { from, to, hard: (to + self.ramp_down).min(self.hard_end) });
+                join(&mut spans, Span { from, to, hard: (to + self.ramp_down).min(self.hard_end) });
             }
             (number, begins) = (stage.target, begins + stage.duration);
         }
@@ -85,13 +85,6 @@ impl Ramp {
             (number, begins) = (stage.target, ends);
         }
         number
-    }
-}
-
-/// Adds a span unless it is empty.
-fn push(spans: &mut Vec<Span>, span: Span) {
-    if span.from < span.to {
-        join(spans, span);
     }
 }
 
@@ -145,7 +138,7 @@ mod tests {
         assert_eq!(spans(&ramp, 0), [(500, 3000, 3200)]);
         assert_eq!(spans(&ramp, 1), [(1000, 2500, 2700)]);
         assert_eq!(spans(&ramp, 2), [(1500, 2000, 2200)]);
-        assert_eq!(spans(&ramp, 3), [], "the fourth user would come at the very moment of the jump");
+        assert_eq!(spans(&ramp, 3), [(2000, 2000, 2200)], "the fourth user comes at the very moment of the jump");
         assert_eq!((ramp.peak(), ramp.end()), (4, ms(3000)));
     }
 

@@ -1,0 +1,151 @@
+//! Closed executors in simulated time: how many iterations, when, by whom, and what is left over.
+
+mod fake;
+
+use fake::{Doing, FakeUsers, simulation};
+use serde_json::json;
+use std::time::Duration;
+
+#[test]
+fn constant_vus_fill_their_time_and_finish_gracefully() {
+    let scenarios = json!({ "a": { "executor": "constant-vus", "vus": 2, "duration": "1s", "gracefulStop": "500ms" } });
+    let ran = simulation(scenarios, FakeUsers::sleeping(400)).run();
+    assert_eq!(ran.begins(), [0, 0, 400, 400, 800, 800], "as k6 does it");
+    assert_eq!((ran.completed(), ran.counter("iterations")), (6, 6));
+    assert_eq!(ran.trend("iteration_duration").max(), 400.0);
+    let counts = ran.state.counts();
+    assert_eq!((counts.completed, counts.interrupted, counts.dropped, counts.active), (6, 0, 0, 0));
+    assert_eq!(ran.outcome.ended - ran.outcome.started.unwrap(), Duration::from_millis(1200));
+}
+
+#[test]
+fn an_iteration_longer_than_the_grace_is_interrupted_at_its_end() {
+    let scenarios = json!({ "a": { "executor": "constant-vus", "vus": 3, "duration": "1s", "gracefulStop": "500ms" } });
+    let ran = simulation(scenarios, FakeUsers::sleeping(800)).run();
+    assert_eq!((ran.completed(), ran.counter("iterations")), (3, 3));
+    assert_eq!(ran.interrupted().iter().map(|entry| (entry.began, entry.ended)).collect::<Vec<_>>(), [(800, 1500); 3]);
+    assert_eq!(ran.state.counts().interrupted, 3);
+    assert_eq!(ran.outcome.stopped, None);
+}
+
+#[test]
+fn per_vu_iterations_count_for_each_user() {
+    let scenarios = json!({ "a": { "executor": "per-vu-iterations", "vus": 3, "iterations": 4 } });
+    let ran = simulation(scenarios, FakeUsers::sleeping(100)).workers(2).run();
+    assert_eq!((ran.completed(), ran.counter("dropped_iterations")), (12, 0));
+    for user in 1..=3 {
+        let mut own: Vec<u64> = ran.diary.iter().filter(|entry| entry.user == user).map(|e| e.in_scenario).collect();
+        own.sort_unstable();
+        assert_eq!(own, [0, 1, 2, 3]);
+    }
+    let mut numbers: Vec<u64> = ran.diary.iter().map(|entry| entry.in_test).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..12).collect::<Vec<_>>());
+}
+
+#[test]
+fn leftovers_at_the_maximum_duration_are_dropped() {
+    let limits = json!({ "vus": 2, "iterations": 5, "maxDuration": "1s", "gracefulStop": "0s" });
+    let of = |executor: &str, iterations: u64| {
+        let mut scenario = limits.clone();
+        scenario["executor"] = executor.into();
+        scenario["iterations"] = iterations.into();
+        let ran = simulation(json!({ "a": scenario }), FakeUsers::sleeping(400)).workers(2).run();
+        (
+            ran.counter("iterations"),
+            ran.interrupted().len(),
+            ran.counter("dropped_iterations"),
+            ran.state.counts().dropped,
+        )
+    };
+    // The same scenarios under k6: 4 complete, 2 interrupted, 4 and 44 dropped.
+    assert_eq!(of("per-vu-iterations", 5), (4, 2, 4, 4));
+    assert_eq!(of("shared-iterations", 50), (4, 2, 44, 44));
+}
+
+#[test]
+fn shared_iterations_go_to_whoever_is_free() {
+    let scenarios = json!({ "a": { "executor": "shared-iterations", "vus": 2, "iterations": 11 } });
+    let users = FakeUsers::acting(|_, seat| {
+        Doing::Sleep(Duration::from_millis(if seat.id_in_instance == 1 { 1000 } else { 100 }))
+    });
+    let ran = simulation(scenarios, users).run();
+    let of = |user| ran.diary.iter().filter(|entry| entry.user == user).count();
+    assert_eq!((of(1), of(2)), (1, 10));
+    let mut numbers: Vec<u64> = ran.diary.iter().map(|entry| entry.number.unwrap()).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..11).collect::<Vec<_>>());
+    assert_eq!(ran.state.progress(0, Duration::ZERO), 1.0);
+}
+
+#[test]
+fn shared_iterations_are_all_done_on_many_workers() {
+    let scenarios = json!({ "a": { "executor": "shared-iterations", "vus": 13, "iterations": 5000 } });
+    let ran = simulation(scenarios, FakeUsers::sleeping(3)).workers(4).run();
+    assert_eq!((ran.completed(), ran.counter("iterations"), ran.counter("dropped_iterations")), (5000, 5000, 0));
+    assert!((0..4).all(|worker| ran.diary.iter().any(|entry| entry.worker == worker)));
+}
+
+#[test]
+fn ramping_vus_come_and_go_at_the_times_of_k6() {
+    let scenarios = json!({ "a": {
+        "executor": "ramping-vus", "startVUs": 0, "gracefulRampDown": "200ms",
+        "stages": [{ "duration": "2s", "target": 4 }, { "duration": "0s", "target": 2 }, { "duration": "1s", "target": 0 }],
+    }});
+    let ran = simulation(scenarios, FakeUsers::sleeping(100)).workers(2).run();
+    let active = |at: u64| ran.diary.iter().filter(|entry| entry.began <= at && at < entry.ended).count();
+    assert_eq!([499, 501, 1001, 1501, 1999, 2101, 2499, 2601, 2999].map(active), [0, 1, 2, 3, 3, 2, 2, 1, 1]);
+    assert_eq!(ran.counter("iterations"), 25 + 15 + 5, "as k6 does it");
+    assert_eq!(ran.interrupted().len(), 0);
+}
+
+#[test]
+fn ramping_down_interrupts_after_its_own_grace() {
+    let scenarios = json!({ "a": {
+        "executor": "ramping-vus", "startVUs": 2, "gracefulRampDown": "1s", "gracefulStop": "30s",
+        "stages": [{ "duration": "2s", "target": 1 }, { "duration": "8s", "target": 1 }],
+    }});
+    let ran = simulation(scenarios, FakeUsers::sleeping(5000)).run();
+    assert_eq!(ran.interrupted().iter().map(|entry| (entry.began, entry.ended)).collect::<Vec<_>>(), [(0, 3000)]);
+    assert_eq!(ran.begins(), [0, 0, 5000]);
+}
+
+#[test]
+fn scenarios_start_at_their_time_and_share_users_that_are_free() {
+    let scenarios = json!({
+        "a": { "executor": "per-vu-iterations", "vus": 2, "maxDuration": "1s", "gracefulStop": "1s" },
+        "b": { "executor": "per-vu-iterations", "vus": 2, "startTime": "2s", "exec": "other" },
+        "c": { "executor": "constant-vus", "vus": 1, "duration": "1s", "startTime": "500ms" },
+    });
+    let ran = simulation(scenarios, FakeUsers::sleeping(1000)).run();
+    let of = |name: &str| {
+        ran.diary.iter().filter(|e| e.scenario == name).map(|e| (e.began, e.in_scenario)).collect::<Vec<_>>()
+    };
+    assert_eq!(of("a"), [(0, 0); 2]);
+    assert_eq!(of("b"), [(2000, 0); 2], "counted for each scenario");
+    assert_eq!(of("c"), [(500, 0)]);
+    assert_eq!(ran.made.len(), 3);
+    assert_eq!(ran.state.scenarios().map(|(name, _)| name).collect::<Vec<_>>(), ["a", "b", "c"]);
+}
+
+#[test]
+fn min_iteration_duration_spaces_iterations_without_being_measured() {
+    let scenarios = json!({ "a": { "executor": "constant-vus", "vus": 1, "duration": "1s" } });
+    let mut simulation = simulation(scenarios, FakeUsers::sleeping(10));
+    simulation.configure = Box::new(|config| config.min_iteration_duration = Duration::from_millis(300));
+    let ran = simulation.run();
+    assert_eq!(ran.begins(), [0, 300, 600, 900]);
+    assert_eq!(ran.trend("iteration_duration").max(), 10.0);
+}
+
+#[test]
+fn numbers_of_users_are_gauged_every_second() {
+    let scenarios = json!({ "a": { "executor": "constant-vus", "vus": 3, "duration": "3s" } });
+    let ran = simulation(scenarios, FakeUsers::sleeping(700)).workers(2).run();
+    for name in ["vus", "vus_max"] {
+        let metric = ran.results.metrics.iter().find(|metric| metric.name == name).unwrap();
+        let metrics::results::Value::Gauge { min, max, .. } = metric.value else { panic!() };
+        assert_eq!((name, min, max), (name, 3.0, 3.0));
+    }
+    assert_eq!(ran.ticks, 4, "one a second and the last");
+}
