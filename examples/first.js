@@ -9,17 +9,18 @@ import { check, group, sleep } from "k6";
 import http from "k6/http";
 
 const TARGET = __ENV.TARGET || "http://127.0.0.1:8080";
+const duration = __ENV.DURATION || "10s";
 
 export const options = {
   scenarios: {
     // Ten users, each beginning its next iteration when the last has ended.
-    visitors: { executor: "constant-vus", vus: 10, duration: "10s" },
+    visitors: { executor: "constant-vus", vus: 10, duration },
     // One iteration a second, however long each takes.
     watcher: {
       executor: "constant-arrival-rate",
       rate: 1,
       timeUnit: "1s",
-      duration: "10s",
+      duration,
       preAllocatedVUs: 2,
       exec: "watch",
     },

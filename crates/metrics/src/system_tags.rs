@@ -112,6 +112,11 @@ impl SystemTags {
         Ok(SystemTags(bits))
     }
 
+    /// Whether the tag of this name is on.
+    pub fn contains(self, name: &str) -> bool {
+        self.iter().any(|tag| tag.name() == name)
+    }
+
     /// Whether a tag is on.
     pub const fn has(self, tag: SystemTag) -> bool {
         self.0 & tag.bit() != 0

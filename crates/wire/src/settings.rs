@@ -85,7 +85,7 @@ pub struct TlsAuth {
 }
 
 /// Proxies as environment variables give them; empty strings are ignored.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proxies {
     /// For http URLs.
     pub http: Option<String>,

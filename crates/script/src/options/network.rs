@@ -1,0 +1,165 @@
+//! The options that the wire obeys, and how they become its settings.
+
+use std::time::Duration;
+
+use engine::duration::Span;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use wire::settings::{DnsPolicy, DnsSelect};
+
+use super::{Options, read};
+
+/// What a request that brings no User-Agent sends.
+const USER_AGENT: &str = concat!("Onrush/", env!("CARGO_PKG_VERSION"));
+
+/// The option `dns`; texts as written, checked when they are read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Dns {
+    /// `inf`, `0`, or a duration; 5 min.
+    pub ttl: Option<String>,
+    /// `first`, `random`, `roundRobin`.
+    pub select: Option<String>,
+    /// `preferIPv4`, `preferIPv6`, `onlyIPv4`, `onlyIPv6`, `any`.
+    pub policy: Option<String>,
+}
+
+/// The option `tlsVersion`: a single version, or lowest and highest.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsVersions {
+    /// Lowest.
+    pub min: Option<String>,
+    /// Highest.
+    pub max: Option<String>,
+}
+
+/// One entry of the option `tlsAuth`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsAuth {
+    /// Host patterns it is for; none: all.
+    #[serde(default)]
+    pub domains: Vec<String>,
+    /// PEM.
+    pub cert: String,
+    /// PEM.
+    pub key: String,
+    /// Password of the key.
+    #[serde(default)]
+    pub password: Option<String>,
+}
+
+const VERSIONS: [&str; 4] = ["tls1.0", "tls1.1", "tls1.2", "tls1.3"];
+
+pub(super) fn tls_versions(value: &Value) -> Result<TlsVersions, String> {
+    let versions = match value {
+        Value::String(one) => TlsVersions { min: Some(one.clone()), max: Some(one.clone()) },
+        _ => serde_json::from_value(value.clone()).or_else(|_| read::expected(value, "a version or { min, max }"))?,
+    };
+    for version in [&versions.min, &versions.max].into_iter().flatten() {
+        if !VERSIONS.contains(&version.as_str()) {
+            return Err(format!("found '{version}', expected one of {}", VERSIONS.join(", ")));
+        }
+    }
+    Ok(versions)
+}
+
+pub(super) fn tls_auth(value: &Value) -> Result<Vec<TlsAuth>, String> {
+    serde_json::from_value(value.clone())
+        .map_err(|error| format!("expected a list of {{ domains, cert, key, password }}: {error}"))
+}
+
+pub(super) fn dns(value: &Value) -> Result<Dns, String> {
+    let Value::Object(fields) = value else { return read::expected(value, "an object with ttl, select, policy") };
+    let mut dns = Dns::default();
+    for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
+        let text = match value {
+            Value::Number(ms) => ms.to_string(),
+            _ => read::text(value).map_err(|problem| format!("{name}: {problem}"))?,
+        };
+        match name.as_str() {
+            "ttl" => dns.ttl = Some(text),
+            "select" => dns.select = Some(text),
+            "policy" => dns.policy = Some(text),
+            _ => return Err(format!("found '{name}', expected ttl, select or policy")),
+        }
+    }
+    ttl(dns.ttl.as_deref())?;
+    select(dns.select.as_deref())?;
+    policy(dns.policy.as_deref())?;
+    Ok(dns)
+}
+
+pub(super) fn local_ips(value: &Value) -> Result<String, String> {
+    let text = read::text(value)?;
+    wire::parse_local_ips(&text)?;
+    Ok(text)
+}
+
+fn ttl(text: Option<&str>) -> Result<Option<Duration>, String> {
+    match text.unwrap_or("5m") {
+        "inf" => Ok(None),
+        text => {
+            let span = Span::parse(text).map_err(|error| format!("ttl: {error}, or inf"))?;
+            span.to_duration().map(Some).ok_or_else(|| format!("ttl: found {text}, expected at least 0"))
+        }
+    }
+}
+
+fn select(text: Option<&str>) -> Result<DnsSelect, String> {
+    match text.unwrap_or("random") {
+        "first" => Ok(DnsSelect::First),
+        "random" => Ok(DnsSelect::Random),
+        "roundRobin" => Ok(DnsSelect::RoundRobin),
+        other => Err(format!("select: found '{other}', expected first, random or roundRobin")),
+    }
+}
+
+fn policy(text: Option<&str>) -> Result<DnsPolicy, String> {
+    match text.unwrap_or("preferIPv4") {
+        "preferIPv4" => Ok(DnsPolicy::PreferIpv4),
+        "preferIPv6" => Ok(DnsPolicy::PreferIpv6),
+        "onlyIPv4" => Ok(DnsPolicy::OnlyIpv4),
+        "onlyIPv6" => Ok(DnsPolicy::OnlyIpv6),
+        "any" => Ok(DnsPolicy::Any),
+        other => Err(format!("policy: found '{other}', expected preferIPv4, preferIPv6, onlyIPv4, onlyIPv6 or any")),
+    }
+}
+
+impl Options {
+    /// What the wire obeys.
+    pub fn network_settings(&self) -> wire::Settings {
+        const CHECKED: &str = "checked when it was read";
+        let dns = self.dns.clone().unwrap_or_default();
+        let versions = self.tls_version.clone().unwrap_or_default();
+        let standard = wire::Settings::default();
+        wire::Settings {
+            user_agent: self.user_agent.clone().unwrap_or_else(|| USER_AGENT.to_owned()),
+            hosts: self.hosts.clone().unwrap_or_default(),
+            dns_ttl: ttl(dns.ttl.as_deref()).expect(CHECKED),
+            dns_select: select(dns.select.as_deref()).expect(CHECKED),
+            dns_policy: policy(dns.policy.as_deref()).expect(CHECKED),
+            blacklist_ips: self.blacklist_ips.clone().unwrap_or_default(),
+            block_hostnames: self.block_hostnames.clone().unwrap_or_default(),
+            local_ips: self.local_ips.as_deref().map_or(Ok(Vec::new()), wire::parse_local_ips).expect(CHECKED),
+            insecure_skip_tls_verify: self.insecure_skip_tls_verify.unwrap_or(false),
+            tls_version: (versions.min, versions.max),
+            tls_cipher_suites: self.tls_cipher_suites.clone().unwrap_or_default(),
+            tls_auth: self.tls_auth.iter().flatten().map(certificate).collect(),
+            no_connection_reuse: self.no_connection_reuse.unwrap_or(false),
+            batch: self.batch.map_or(standard.batch, |n| n as usize),
+            batch_per_host: self.batch_per_host.map_or(standard.batch_per_host, |n| n as usize),
+            proxies: self.proxies.clone(),
+            ..standard
+        }
+    }
+}
+
+fn certificate(auth: &TlsAuth) -> wire::settings::TlsAuth {
+    wire::settings::TlsAuth {
+        domains: auth.domains.clone(),
+        cert: auth.cert.clone(),
+        key: auth.key.clone(),
+        password: auth.password.clone(),
+    }
+}

@@ -1,0 +1,95 @@
+//! Reading single option values out of JSON. An error says what was found and what was expected; the caller names the option.
+
+use std::collections::BTreeMap;
+
+use engine::duration::Span;
+use metrics::{SystemTags, ThresholdSpecs};
+use serde_json::Value;
+
+pub(super) fn expected<T>(found: &Value, what: &str) -> Result<T, String> {
+    Err(format!("found {found}, expected {what}"))
+}
+
+/// Whole numbers; also as text, since k6 takes them so in scripts.
+pub(super) fn integer(value: &Value) -> Result<i64, String> {
+    let whole = |number: f64| (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64);
+    let number = match value {
+        Value::Number(number) => number.as_i64().or_else(|| number.as_f64().and_then(whole)),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    };
+    number.map_or_else(|| expected(value, "a whole number"), Ok)
+}
+
+pub(super) fn whole(value: &Value) -> Result<u32, String> {
+    u32::try_from(integer(value)?).or_else(|_| expected(value, "a whole number from 0 to 4294967295"))
+}
+
+pub(super) fn switch(value: &Value) -> Result<bool, String> {
+    match value {
+        Value::Bool(on) => Ok(*on),
+        Value::String(text) if text == "true" => Ok(true),
+        Value::String(text) if text == "false" => Ok(false),
+        _ => expected(value, "true or false"),
+    }
+}
+
+pub(super) fn text(value: &Value) -> Result<String, String> {
+    value.as_str().map_or_else(|| expected(value, "a text"), |text| Ok(text.to_owned()))
+}
+
+pub(super) fn span(value: &Value) -> Result<Span, String> {
+    let span = Span::from_json(value).map_err(|error| error.to_string())?;
+    if span.is_negative() { expected(value, "a duration of at least 0") } else { Ok(span) }
+}
+
+pub(super) fn list(value: &Value) -> Result<Vec<String>, String> {
+    match value {
+        Value::Array(items) => items.iter().map(text).collect(),
+        // k6 takes one text with commas wherever it takes a list.
+        Value::String(items) => {
+            Ok(items.split(',').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect())
+        }
+        _ => expected(value, "a list of texts"),
+    }
+}
+
+pub(super) fn text_map(value: &Value) -> Result<BTreeMap<String, String>, String> {
+    let Value::Object(entries) = value else { return expected(value, "an object of texts") };
+    let one = |(name, value): (&String, &Value)| match value {
+        Value::String(text) => Ok((name.clone(), text.clone())),
+        Value::Number(_) | Value::Bool(_) => Ok((name.clone(), value.to_string())),
+        other => Err(format!("'{name}': found {other}, expected a text")),
+    };
+    entries.iter().map(one).collect()
+}
+
+pub(super) fn debug(value: &Value) -> Result<String, String> {
+    match value.as_str() {
+        Some(word @ ("headers" | "full")) => Ok(word.to_owned()),
+        Some("") => Ok("headers".to_owned()),
+        _ => expected(value, "headers or full"),
+    }
+}
+
+pub(super) fn system_tags(value: &Value) -> Result<Vec<String>, String> {
+    let names = list(value)?;
+    SystemTags::parse(&names).map_err(|error| error.to_string())?;
+    Ok(names)
+}
+
+pub(super) fn thresholds(value: &Value) -> Result<ThresholdSpecs, String> {
+    let Value::Object(entries) = value else { return expected(value, "an object of lists by metric") };
+    let one = |(metric, list): (&String, &Value)| {
+        let specs = serde_json::from_value(list.clone()).map_err(|error| {
+            let wanted = "a list of expressions like \"p(95)<500\" or of objects with a threshold";
+            format!("'{metric}': found {list}, expected {wanted} ({error})")
+        })?;
+        Ok((metric.clone(), specs))
+    };
+    entries.iter().map(one).collect()
+}
+
+pub(super) fn anything(value: &Value) -> Result<Value, String> {
+    Ok(value.clone())
+}
