@@ -10,6 +10,7 @@ mod read;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::duration::Span;
 use engine::scenario::{Scenarios, Shortcuts};
@@ -189,6 +190,21 @@ impl Options {
         self.vu_memory_limit.unwrap_or(DEFAULT_MEMORY_LIMIT)
     }
 
+    /// How long `setup()` may take.
+    pub fn setup_time_limit(&self) -> Duration {
+        limit(self.setup_timeout, 60)
+    }
+
+    /// How long `teardown()` may take.
+    pub fn teardown_time_limit(&self) -> Duration {
+        limit(self.teardown_timeout, 60)
+    }
+
+    /// How long `handleSummary()` may take.
+    pub fn summary_time_limit(&self) -> Duration {
+        limit(self.handle_summary_timeout, 120)
+    }
+
     /// Tags of every sample of the run.
     pub fn run_tags(&self) -> Vec<(Arc<str>, Arc<str>)> {
         let tags = self.tags.iter().flatten();
@@ -202,6 +218,10 @@ impl Options {
             None => SystemTags::default(),
         }
     }
+}
+
+fn limit(given: Option<Span>, standard_s: u64) -> Duration {
+    given.and_then(Span::to_duration).unwrap_or(Duration::from_secs(standard_s))
 }
 
 impl serde::Serialize for Options {
