@@ -14,6 +14,7 @@ use crate::host::coroutine::{Fiber, Switch};
 use crate::host::user_main::{self, Exported, Job, JobEnd};
 use crate::loader::{ModuleStore, resolve};
 use crate::log::LogSink;
+use crate::modules::execution::TestMark;
 use crate::options::Options;
 use crate::vu::Vu;
 use crate::worker::WorkerState;
@@ -157,6 +158,11 @@ impl Program {
     /// The script's own `options` as JSON; `None` when it exports none.
     pub fn options_json(&self) -> Option<&str> {
         self.exported.options.as_deref()
+    }
+
+    /// Whether the script has marked the test as failed (`exec.test.fail`); k6's exit code for it is 110.
+    pub fn marked_failed(&self) -> bool {
+        self.shared.process_state::<TestMark>().failed()
     }
 
     /// Sets the consolidated options that users see from now on.

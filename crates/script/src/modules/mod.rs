@@ -4,6 +4,7 @@ pub mod argument;
 pub mod crypto;
 pub mod data;
 pub mod encoding;
+pub mod execution;
 pub mod http;
 pub mod k6;
 pub mod metrics;
@@ -30,6 +31,7 @@ pub static MODULES: &[ModuleDef] = &[
     crypto::MODULE,
     data::MODULE,
     encoding::MODULE,
+    execution::MODULE,
     http::MODULE,
     k6::MODULE,
     metrics::MODULE,

@@ -11,7 +11,8 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::clock::Clock;
-use engine::{Iteration, IterationNumber, RunState};
+use engine::state::IterationNumber;
+use engine::{Iteration, RunState};
 use rquickjs::function::{Func, Opt};
 use rquickjs::object::{Accessor, Property};
 use rquickjs::{Ctx, Exception, IntoJs, Object, Result, Value};
@@ -46,7 +47,8 @@ impl TestMark {
 
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
-    for (name, part) in [("instance", instance(ctx)?), ("scenario", scenario(ctx)?), ("test", test(ctx)?), ("vu", vu(ctx)?)]
+    for (name, part) in
+        [("instance", instance(ctx)?), ("scenario", scenario(ctx)?), ("test", test(ctx)?), ("vu", vu(ctx)?)]
     {
         module.prop(name, Property::from(part).enumerable())?;
     }
@@ -66,7 +68,9 @@ fn getter<'js, T: IntoJs<'js> + 'js>(
 fn vu<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     getter(&object, "idInInstance", |ctx, vu| running(ctx, vu).map(|()| vu.id() as f64))?;
-    getter(&object, "idInTest", |ctx, vu| running(ctx, vu).map(|()| vu.seat().map_or(0, |seat| seat.id_in_test) as f64))?;
+    getter(&object, "idInTest", |ctx, vu| {
+        running(ctx, vu).map(|()| vu.seat().map_or(0, |seat| seat.id_in_test) as f64)
+    })?;
     getter(&object, "iterationInInstance", |ctx, vu| running(ctx, vu).map(|()| vu.iterations_before()))?;
     getter(&object, "iterationInScenario", |ctx, vu| {
         running(ctx, vu).map(|()| vu.iteration().map_or(0, |iteration| iteration.in_scenario) as f64)
@@ -175,8 +179,7 @@ fn test<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 
 /// A new frozen copy at each access, as in k6.
 fn options<'js>(ctx: &Ctx<'js>, vu: &Vu) -> Result<Value<'js>> {
-    let json = serde_json::to_string(&*vu.options()).expect("options came from JSON");
-    let value = ctx.json_parse(json)?;
+    let value = ctx.json_parse(vu.options().to_json().to_string())?;
     object::freeze_tree(ctx, &value)?;
     Ok(value)
 }
