@@ -5,11 +5,11 @@
 //! is being resolved or JavaScript runs.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use metrics::{MetricId, Series};
 use rquickjs::object::Filter;
 use rquickjs::{Ctx, Exception, Result, Value};
+use rustc_hash::FxHashMap;
 
 use crate::Vu;
 use crate::host::bytes;
@@ -23,8 +23,8 @@ pub type OwnTags = Vec<(String, String)>;
 /// Resolved series by metric, tags of the virtual user and tags of the sample.
 #[derive(Default)]
 pub struct SeriesCache {
-    plain: RefCell<HashMap<(MetricId, u32), Series>>,
-    tagged: RefCell<HashMap<Box<[u8]>, Series>>,
+    plain: RefCell<FxHashMap<(MetricId, u32), Series>>,
+    tagged: RefCell<FxHashMap<Box<[u8]>, Series>>,
     key: RefCell<Vec<u8>>,
 }
 
@@ -63,7 +63,7 @@ impl SeriesCache {
     }
 }
 
-fn insert<K: std::hash::Hash + Eq>(known: &RefCell<HashMap<K, Series>>, key: K, series: Series) {
+fn insert<K: std::hash::Hash + Eq>(known: &RefCell<FxHashMap<K, Series>>, key: K, series: Series) {
     let mut known = known.borrow_mut();
     if known.len() >= LIMIT {
         known.clear();

@@ -4,12 +4,12 @@
 //! virtual user, without building a tag set.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
-use metrics::{Series, builtin};
+use metrics::{Series, SystemTag, builtin};
 use rquickjs::function::Opt;
 use rquickjs::object::Filter;
-use rquickjs::{Atom, Coerced, Ctx, Exception, FromJs, Result, Value};
+use rquickjs::{Atom, Coerced, Ctx, Exception, FromJs, Function, Result, Value};
+use rustc_hash::FxHashMap;
 
 use super::{refuse_in_init, refuse_separator};
 use crate::Vu;
@@ -20,29 +20,39 @@ use crate::modules::series::{self, OwnTags, SeriesCache};
 const LIMIT: usize = 1_000;
 
 /// Series by the name of the check.
-type Names = HashMap<Box<[u8]>, Series>;
+type Names = FxHashMap<Box<[u8]>, Series>;
 
 /// Series of checks without tags of their own, by `Vu::tags_key`.
 #[derive(Default)]
 struct CheckCache {
-    by_tags: RefCell<HashMap<u32, Names>>,
+    by_tags: RefCell<FxHashMap<u32, Names>>,
 }
 
-pub(super) fn check<'js>(
-    ctx: Ctx<'js>,
+/// The function, with the worker's cache at hand.
+pub(super) fn function<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
+    let cache = Vu::of(ctx).worker_local::<CheckCache>();
+    let check = move |ctx: Ctx<'js>, value: Opt<Value<'js>>, checks: Opt<Value<'js>>, tags: Opt<Value<'js>>| {
+        check(&ctx, &cache, value, checks, tags)
+    };
+    Function::new(ctx.clone(), check)?.with_name("check")
+}
+
+fn check<'js>(
+    ctx: &Ctx<'js>,
+    cache: &CheckCache,
     value: Opt<Value<'js>>,
     checks: Opt<Value<'js>>,
     tags: Opt<Value<'js>>,
 ) -> Result<bool> {
-    let vu = Vu::of(&ctx);
-    refuse_in_init(&ctx, &vu, "check")?;
+    let vu = Vu::of(ctx);
+    refuse_in_init(ctx, &vu, "check")?;
     let Some(checks) = checks.0 else {
-        return Err(Exception::throw_message(&ctx, "no checks provided to `check`"));
+        return Err(Exception::throw_message(ctx, "no checks provided to `check`"));
     };
     if checks.is_null() || checks.is_undefined() {
-        return Err(Exception::throw_type(&ctx, "no checks provided to `check`: expected an object, found nothing"));
+        return Err(Exception::throw_type(ctx, "no checks provided to `check`: expected an object, found nothing"));
     }
-    let tags = series::own_tags(&ctx, tags.0)?;
+    let tags = series::own_tags(ctx, tags.0)?;
     let value = value.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
     let Some(checks) = checks.as_object() else { return Ok(true) };
     let at_ns = vu.now_ns();
@@ -50,9 +60,9 @@ pub(super) fn check<'js>(
     for entry in checks.own_props::<Atom<'js>, Value<'js>>(Filter::new().string().enum_only()) {
         let (name, condition) = entry?;
         // Resolved first: a condition may change the tags, and a name that is refused must not run its condition.
-        let series = series_of(&ctx, &vu, &name, &tags)?;
-        refuse_async(&ctx, &condition)?;
-        let held = holds(&ctx, &value, condition);
+        let series = series_of(ctx, &vu, cache, &name, &tags)?;
+        refuse_async(ctx, &condition)?;
+        let held = holds(ctx, &value, condition);
         if held.is_err() && vu.is_leaving() {
             return held;
         }
@@ -80,8 +90,7 @@ fn holds<'js>(ctx: &Ctx<'js>, value: &Value<'js>, condition: Value<'js>) -> Resu
     Coerced::<bool>::from_js(ctx, result).map(|held| held.0)
 }
 
-fn series_of(ctx: &Ctx<'_>, vu: &Vu, name: &Atom<'_>, tags: &OwnTags) -> Result<Series> {
-    let cache = vu.worker_local::<CheckCache>();
+fn series_of(ctx: &Ctx<'_>, vu: &Vu, cache: &CheckCache, name: &Atom<'_>, tags: &OwnTags) -> Result<Series> {
     let key = vu.tags_key();
     let name = name.to_js_string()?;
     if tags.is_empty() {
@@ -93,7 +102,7 @@ fn series_of(ctx: &Ctx<'_>, vu: &Vu, name: &Atom<'_>, tags: &OwnTags) -> Result<
     }
     let name = bytes::text(name.as_value())?.unwrap_or_default();
     refuse_separator(ctx, &name)?;
-    let named = vu.options().system_tags().contains("check").then(|| ("check".to_owned(), name.clone()));
+    let named = vu.options().system_tags().has(SystemTag::Check).then(|| ("check".to_owned(), name.clone()));
     let own: OwnTags = tags.iter().cloned().chain(named).collect();
     let series = vu.worker_local::<SeriesCache>().resolve(vu, builtin::CHECKS, &own);
     if tags.is_empty() {

@@ -28,7 +28,7 @@ pub const MODULE: ModuleDef = ModuleDef {
 
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
-    module.set("check", Func::from(check::check))?;
+    module.set("check", check::function(ctx)?)?;
     module.set("fail", Func::from(fail))?;
     module.set("group", Func::from(group::group))?;
     module.set("randomSeed", Func::from(random_seed))?;
