@@ -30,7 +30,8 @@ pub struct EventLoop {
     next_timer: Cell<u32>,
     futures: RefCell<Vec<Pending>>,
     settled: RefCell<VecDeque<Settle>>,
-    rejections: RefCell<Vec<(usize, Persistent<Value<'static>>)>>,
+    /// Rejected promises nobody looked after yet, and their reasons.
+    rejections: RefCell<Vec<(Persistent<Value<'static>>, Persistent<Value<'static>>)>>,
 }
 
 struct Timer {
@@ -230,18 +231,32 @@ impl EventLoop {
         drop(std::mem::take(&mut *self.rejections.borrow_mut()));
     }
 
-    pub(crate) fn note_rejection<'js>(&self, ctx: &Ctx<'js>, promise: usize, reason: Value<'js>, is_handled: bool) {
-        let mut rejections = self.rejections.borrow_mut();
+    pub(crate) fn note_rejection<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        promise: Value<'js>,
+        reason: Value<'js>,
+        is_handled: bool,
+    ) {
+        let promise = Persistent::save(ctx, promise);
         if is_handled {
-            rejections.retain(|(known, _)| *known != promise);
+            self.remove_rejection(&promise);
         } else {
-            rejections.push((promise, Persistent::save(ctx, reason)));
+            self.rejections.borrow_mut().push((promise, Persistent::save(ctx, reason)));
         }
     }
 
     /// Takes the reason of a promise that the host itself looks after, so that it is not logged as unhandled.
-    pub(crate) fn forget_rejection(&self, promise: usize) {
-        self.rejections.borrow_mut().retain(|(known, _)| *known != promise);
+    pub(crate) fn forget_rejection<'js>(&self, ctx: &Ctx<'js>, promise: &Value<'js>) {
+        self.remove_rejection(&Persistent::save(ctx, promise.clone()));
+    }
+
+    fn remove_rejection(&self, promise: &Persistent<Value<'static>>) {
+        let removed: Vec<_> = {
+            let mut rejections = self.rejections.borrow_mut();
+            rejections.extract_if(.., |(known, _)| known == promise).collect()
+        };
+        drop(removed);
     }
 
     fn log_rejections(&self, ctx: &Ctx<'_>, vu: &Vu) {

@@ -187,8 +187,7 @@ fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, promise: &Promise<'js>) -> rquickjs::Res
     match promise.result::<Value<'js>>() {
         Some(Ok(_)) => Ok(()),
         Some(Err(error)) => {
-            // SAFETY: a live promise; its address alone is used.
-            vu.events.forget_rejection(unsafe { qjs::JS_VALUE_GET_PTR(promise.as_value().as_raw()) } as usize);
+            vu.events.forget_rejection(ctx, promise.as_value());
             Err(error)
         }
         None => Err(Exception::throw_message(ctx, "the module waits for something that never comes (top-level await)")),

@@ -130,7 +130,7 @@ unsafe extern "C" fn on_rejection(
         let vu = &*opaque.cast::<Vu>();
         let ctx = Ctx::from_raw(context);
         let reason = rquickjs::Value::from_raw(ctx.clone(), qjs::JS_DupValue(context.as_ptr(), reason));
-        let promise = qjs::JS_VALUE_GET_PTR(promise) as usize;
+        let promise = rquickjs::Value::from_raw(ctx.clone(), qjs::JS_DupValue(context.as_ptr(), promise));
         vu.events.note_rejection(&ctx, promise, reason, is_handled);
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use engine::{Iteration, IterationEnd};
-use rquickjs::{Ctx, Error, Function, Object, Promise, Value, qjs};
+use rquickjs::{Ctx, Error, Function, Object, Value};
 
 use super::exception::Caught;
 use super::{globals, linker, runtime};
@@ -269,10 +269,7 @@ fn parse_argument<'js>(ctx: &Ctx<'js>, json: Option<&str>) -> rquickjs::Result<V
 /// What a function's promise settled to, once nothing is pending; a plain value as it is.
 fn settled<'js>(vu: &Vu, value: Value<'js>) -> rquickjs::Result<Value<'js>> {
     let Some(promise) = value.as_promise() else { return Ok(value) };
-    let promise: &Promise<'js> = promise;
-    // SAFETY: a live promise; its address alone is used.
-    let address = unsafe { qjs::JS_VALUE_GET_PTR(value.as_raw()) } as usize;
-    vu.events.forget_rejection(address);
+    vu.events.forget_rejection(value.ctx(), &value);
     match promise.result::<Value<'js>>() {
         Some(result) => result,
         None => Ok(Value::new_undefined(value.ctx().clone())),
