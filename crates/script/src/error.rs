@@ -12,6 +12,8 @@ pub mod exit_code {
     pub const GENERIC_TIMEOUT: u8 = 102;
     /// Options that cannot work.
     pub const INVALID_CONFIG: u8 = 104;
+    /// A signal ended the test.
+    pub const INTERRUPTED: u8 = 105;
     /// The script threw, or could not be parsed or loaded.
     pub const SCRIPT_EXCEPTION: u8 = 107;
     /// `exec.test.abort()`.

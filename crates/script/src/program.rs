@@ -3,20 +3,23 @@
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 use engine::Interrupt;
 use metrics::{Recorder, Registry};
 
-use crate::error::ScriptError;
+use crate::error::{ScriptError, exit_code};
 use crate::host::coroutine::{Fiber, Switch};
-use crate::host::user_main::{self, Exported, Job, JobEnd};
+use crate::host::files::Files;
+use crate::host::user_main::{self, CallError, Exported, Job, JobEnd, Returned};
 use crate::loader::{ModuleStore, resolve};
 use crate::log::LogSink;
 use crate::modules::execution::TestMark;
 use crate::options::Options;
-use crate::vu::Vu;
+use crate::vu::{Phase, Vu};
 use crate::worker::WorkerState;
 
 /// Where the entry script comes from.
@@ -54,6 +57,7 @@ pub(crate) struct Shared {
     pub env: BTreeMap<String, String>,
     pub log: Arc<dyn LogSink>,
     pub registry: Arc<Registry>,
+    pub files: Files,
     options: RwLock<Arc<Options>>,
     setup_data: RwLock<Option<Arc<str>>>,
     process: Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>,
@@ -109,7 +113,7 @@ pub(crate) fn new_fiber(
     Fiber::new(switch, move |_: Job| user_main::run(vu)).map_err(|error| {
         let message =
             format!("no stack for a virtual user: {error}; lower the number of users or raise the memory limit");
-        ScriptError::new(message, crate::error::exit_code::GENERIC)
+        ScriptError::new(message, exit_code::GENERIC)
     })
 }
 
@@ -137,6 +141,7 @@ impl Program {
             env: load.env,
             log: load.log,
             registry: load.registry,
+            files: Files::default(),
             options: RwLock::default(),
             setup_data: RwLock::default(),
             process: Mutex::default(),
@@ -168,5 +173,121 @@ impl Program {
     /// Sets the consolidated options that users see from now on.
     pub fn set_options(&self, options: Options) {
         *self.shared.options.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(options);
+    }
+
+    /// The options that users see.
+    pub fn options(&self) -> Arc<Options> {
+        self.shared.options()
+    }
+
+    /// Whether a function of that name is exported.
+    pub fn exports(&self, function: &str) -> bool {
+        self.exported.functions.iter().any(|name| name == function)
+    }
+
+    /// Refuses scenarios whose function is not exported; pairs of scenario and function.
+    pub fn check_functions<'a>(&self, wanted: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), ScriptError> {
+        let missing = wanted.into_iter().filter(|(_, function)| !self.exports(function));
+        let lines: Vec<String> = missing
+            .map(|(scenario, function)| {
+                let hint = metrics::suggest::hint(function, self.exported.functions.iter().map(String::as_str));
+                format!("scenario '{scenario}': function '{function}' not found in exports{hint}")
+            })
+            .collect();
+        if lines.is_empty() { Ok(()) } else { Err(ScriptError::new(lines.join("\n"), exit_code::INVALID_CONFIG)) }
+    }
+
+    /// Runs `setup()`, when there is one, and keeps what it returns for all users made from now on.
+    /// `stop` ends it early.
+    pub async fn run_setup(&self, recorder: &Rc<Recorder>, stop: impl Future<Output = ()>) -> Result<(), ScriptError> {
+        let limit = self.options().setup_time_limit();
+        if let Returned::Json(data) = self.run_once(Phase::Setup, "setup", None, recorder, limit, stop).await? {
+            *self.shared.setup_data.write().unwrap_or_else(PoisonError::into_inner) = data.map(Arc::from);
+        }
+        Ok(())
+    }
+
+    /// Runs `teardown(data)`, when there is one.
+    pub async fn run_teardown(
+        &self,
+        recorder: &Rc<Recorder>,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), ScriptError> {
+        let limit = self.options().teardown_time_limit();
+        let data = self.shared.setup_data();
+        self.run_once(Phase::Teardown, "teardown", data, recorder, limit, stop).await.map(drop)
+    }
+
+    /// Runs `handleSummary(data)` with this JSON; file names (or `stdout`, `stderr`) and contents.
+    pub async fn run_handle_summary(
+        &self,
+        data: &str,
+        recorder: &Rc<Recorder>,
+        stop: impl Future<Output = ()>,
+    ) -> Result<Vec<(String, Vec<u8>)>, ScriptError> {
+        let limit = self.options().summary_time_limit();
+        match self.run_once(Phase::Summary, "handleSummary", Some(Arc::from(data)), recorder, limit, stop).await? {
+            Returned::Files(files) => Ok(files),
+            Returned::Json(_) => Ok(Vec::new()),
+        }
+    }
+
+    async fn run_once(
+        &self,
+        phase: Phase,
+        function: &str,
+        argument: Option<Arc<str>>,
+        recorder: &Rc<Recorder>,
+        limit: Duration,
+        stop: impl Future<Output = ()>,
+    ) -> Result<Returned, ScriptError> {
+        // k6 runs the init code once more for the summary even when nobody handles it.
+        if !self.exports(function) && phase != Phase::Summary {
+            return Ok(Returned::Json(None));
+        }
+        let mut guest = Guest::new(&self.shared, recorder)?;
+        if let Some(JobEnd::Ready(Err(error))) = guest.fiber.run(Job::Init).await {
+            return Err(error);
+        }
+        if !self.exports(function) {
+            return Ok(Returned::Json(None));
+        }
+        let job = Job::Call { phase, function: function.to_string(), argument };
+        let mut running = pin!(guest.fiber.run(job));
+        let mut late = false;
+        let end = tokio::select! {
+            end = &mut running => end,
+            () = tokio::time::sleep(limit) => {
+                late = true;
+                guest.interrupt.set(engine::StopReason::Aborted);
+                running.await
+            }
+            () = stop => {
+                guest.interrupt.set(engine::StopReason::Aborted);
+                running.await
+            }
+        };
+        match end {
+            Some(JobEnd::Called(Ok(returned))) => Ok(returned),
+            Some(JobEnd::Called(Err(error))) => Err(call_failed(phase, function, limit, late, error)),
+            _ => unreachable!("a coroutine answers each job"),
+        }
+    }
+}
+
+fn call_failed(phase: Phase, function: &str, limit: Duration, late: bool, error: CallError) -> ScriptError {
+    let code = match phase {
+        Phase::Setup => exit_code::SETUP_TIMEOUT,
+        Phase::Teardown => exit_code::TEARDOWN_TIMEOUT,
+        _ => exit_code::GENERIC_TIMEOUT,
+    };
+    match error {
+        CallError::Threw(error) => error,
+        CallError::AbortTest(message) => ScriptError::new(message, exit_code::SCRIPT_ABORTED),
+        CallError::Stopped if late => ScriptError::new(
+            format!("{function}() did not end within {limit:?}; raise the limit with the option {function}Timeout"),
+            code,
+        ),
+        CallError::Stopped => ScriptError::new(format!("{function}() was interrupted"), exit_code::INTERRUPTED),
     }
 }

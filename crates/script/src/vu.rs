@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use engine::clock::AnyClock;
 use engine::{Iteration, Seat};
+use metrics::system_tags::SystemTag;
 use metrics::{Recorder, Registry, TagSet, builtin};
 use rquickjs::{Ctx, Promise, Value};
 
@@ -197,11 +198,14 @@ impl Vu {
     }
 
     /// Makes `Math.random` of this user a reproducible sequence.
-    pub fn seed_random(&self, seed: u64) {
-        self.runtime.seed_random(seed);
+    pub fn seed_random(&self, ctx: &Ctx<'_>, seed: u64) -> rquickjs::Result<()> {
+        let numbers = RefCell::new(fastrand::Rng::with_seed(seed));
+        let math: rquickjs::Object<'_> = ctx.globals().get("Math")?;
+        math.set("random", rquickjs::Function::new(ctx.clone(), move || numbers.borrow_mut().f64())?)
     }
 
-    pub(crate) fn begin_iteration(&self, iteration: Iteration) {
+    /// Prepares for an iteration; whether its scenario is another than the last one's.
+    pub(crate) fn begin_iteration(&self, iteration: Iteration) -> bool {
         let same = self.iteration.borrow().as_ref().is_some_and(|last| Rc::ptr_eq(&last.scenario, &iteration.scenario));
         *self.iteration.borrow_mut() = Some(iteration);
         if !same || !self.group.borrow().is_empty() || self.phase() != Phase::Iteration {
@@ -212,6 +216,7 @@ impl Vu {
             *self.group.borrow_mut() = Arc::from("");
             self.set_phase(Phase::Iteration);
         }
+        !same
     }
 
     /// Counts the iteration and reports the bytes it moved.
@@ -258,14 +263,14 @@ impl Vu {
     fn compute_tags(&self, own: &[(Arc<str>, Option<Arc<str>>)]) -> TagSet {
         let options = self.options();
         let mut all: Vec<(Arc<str>, Arc<str>)> = options.run_tags();
-        let system = options.system_tags();
+        let system = options.enabled_system_tags();
         if let Some(iteration) = &*self.iteration.borrow() {
-            if system.contains("scenario") {
+            if system.has(SystemTag::Scenario) {
                 all.push((Arc::from("scenario"), Arc::from(iteration.scenario.name.as_str())));
             }
             all.extend(iteration.scenario.tags.iter().map(|(k, v)| (Arc::from(k.as_str()), Arc::from(v.as_str()))));
         }
-        if system.contains("group") {
+        if system.has(SystemTag::Group) {
             all.push((Arc::from("group"), self.group.borrow().clone()));
         }
         all.retain(|(name, _)| own.iter().all(|(changed, _)| changed != name));

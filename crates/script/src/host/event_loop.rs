@@ -136,7 +136,12 @@ impl EventLoop {
     pub(crate) fn run(&self, ctx: &Ctx<'_>, vu: &Vu) -> rquickjs::Result<()> {
         loop {
             self.run_jobs(ctx)?;
-            self.log_rejections(ctx, vu);
+            if self.log_rejections(ctx, vu) {
+                // As in k6, an unhandled rejection ends the iteration.
+                self.stop_timers(vu);
+                self.clear(ctx);
+                return Ok(());
+            }
             let settle = self.settled.borrow_mut().pop_front();
             if let Some(settle) = settle {
                 settle(ctx)?;
@@ -259,13 +264,31 @@ impl EventLoop {
         drop(removed);
     }
 
-    fn log_rejections(&self, ctx: &Ctx<'_>, vu: &Vu) {
+    /// Logs rejections that nobody handled; whether there were any.
+    fn log_rejections(&self, ctx: &Ctx<'_>, vu: &Vu) -> bool {
         let rejections = std::mem::take(&mut *self.rejections.borrow_mut());
+        let any = !rejections.is_empty();
         for (_, reason) in rejections {
             let Ok(reason) = reason.restore(ctx) else { continue };
             let error = exception::describe(&reason, &vu.shared.modules);
             let message = format!("Uncaught (in promise) {}", error.with_stack());
-            vu.log().log(&Record { level: Level::Error, message: &message, fields: &[] });
+            let iteration = vu.iteration();
+            let fields = iteration.as_ref().map(|iteration| {
+                [("executor", iteration.scenario.executor), ("scenario", iteration.scenario.name.as_str())]
+            });
+            let fields = fields.as_ref().map_or(&[][..], |fields| &fields[..]);
+            vu.log().log(&Record { level: Level::Error, message: &message, fields });
+        }
+        any
+    }
+
+    /// Says which timers will not fire.
+    pub(crate) fn stop_timers(&self, vu: &Vu) {
+        let timers = std::mem::take(&mut *self.timers.borrow_mut());
+        for timer in timers {
+            let function = if timer.every.is_some() { "setInterval" } else { "setTimeout" };
+            let message = format!("{function} {} was stopped because the VU iteration was interrupted", timer.id);
+            vu.log().log(&Record { level: Level::Warning, message: &message, fields: &[] });
         }
     }
 }

@@ -1,11 +1,14 @@
 //! The names a script finds without importing anything: those of k6, and no others that feature detection could stumble on.
+//!
+//! What few scripts use is made at its first mention, since every user would pay for it.
 
 use std::rc::Rc;
 
 use rquickjs::function::{Opt, Rest};
+use rquickjs::object::Accessor;
 use rquickjs::{Ctx, Exception, Function, Object, Value};
 
-use super::{console, linker};
+use super::{console, files, linker, text, web_crypto};
 use crate::vu::Vu;
 
 /// Names that QuickJS brings and k6 lacks.
@@ -14,9 +17,13 @@ const HIDDEN: &[&str] = &[
     "Atomics",
     "DOMException",
     "FinalizationRegistry",
+    "Float16Array",
     "InternalError",
     "Iterator",
     "SharedArrayBuffer",
+    "SuppressedError",
+    "DisposableStack",
+    "AsyncDisposableStack",
     "WeakRef",
     "atob",
     "btoa",
@@ -33,11 +40,64 @@ pub(crate) fn install(ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
     for name in HIDDEN {
         globals.remove(*name)?;
     }
-    globals.set("console", console::object(ctx)?)?;
+    hidden(&globals, "global", globals.clone().into_value())?;
     globals.set("__ENV", environment(ctx, vu)?)?;
     globals.set("__VU", vu.id())?;
-    globals.set("require", linker::require_function(ctx, &vu.shared.entry)?)?;
-    timers(ctx, &globals)
+    function(ctx, &globals, "open", files::open)?;
+    let require = linker::require_function(ctx, &vu.shared.entry)?;
+    hidden(&globals, "require", require.with_name("require")?.into_value())?;
+    hidden(&globals, "console", console::object(ctx)?.into_value())?;
+    timers(ctx, &globals)?;
+    for name in ["TextEncoder", "TextDecoder"] {
+        lazy(ctx, name, move |ctx| text::classes(ctx)?.get(name))?;
+    }
+    lazy(ctx, "crypto", |ctx| web_crypto::object(ctx).map(Object::into_value))?;
+    lazy(ctx, "GoError", |ctx| ctx.eval("(class GoError extends Error {})"))?;
+    for name in ["module", "exports"] {
+        refuse(ctx, name)?;
+    }
+    Ok(())
+}
+
+/// A property that enumeration does not show, like the built-in globals.
+fn hidden<'js>(globals: &Object<'js>, name: &str, value: Value<'js>) -> rquickjs::Result<()> {
+    globals.prop(name, rquickjs::object::Property::from(value).writable().configurable())
+}
+
+fn function<'js, F, P>(ctx: &Ctx<'js>, globals: &Object<'js>, name: &str, body: F) -> rquickjs::Result<()>
+where
+    F: rquickjs::function::IntoJsFunc<'js, P> + 'js,
+{
+    hidden(globals, name, Function::new(ctx.clone(), body)?.with_name(name)?.into_value())
+}
+
+/// A global that is made when it is first named. Assigning to it replaces it.
+fn lazy<'js>(
+    ctx: &Ctx<'js>,
+    name: &'static str,
+    make: impl Fn(&Ctx<'js>) -> rquickjs::Result<Value<'js>> + 'js,
+) -> rquickjs::Result<()> {
+    let get = move |ctx: Ctx<'js>| {
+        let value = make(&ctx)?;
+        hidden(&ctx.globals(), name, value.clone())?;
+        Ok::<_, rquickjs::Error>(value)
+    };
+    let set = move |ctx: Ctx<'js>, value: Value<'js>| hidden(&ctx.globals(), name, value);
+    ctx.globals().prop(name, Accessor::new(get, set).configurable())
+}
+
+/// A name of CommonJS in ES modules: an exception that says what is wrong.
+fn refuse(ctx: &Ctx<'_>, name: &'static str) -> rquickjs::Result<()> {
+    let message = move || {
+        format!(
+            "'{name}' belongs to CommonJS, and this file is an ES module, for it has import or export; \
+             use one of the two alone"
+        )
+    };
+    let get = move |ctx: Ctx<'_>| -> rquickjs::Result<()> { Err(Exception::throw_message(&ctx, &message())) };
+    let set =
+        move |ctx: Ctx<'_>, _: Rest<()>| -> rquickjs::Result<()> { Err(Exception::throw_message(&ctx, &message())) };
+    ctx.globals().prop(name, Accessor::new(get, set).configurable())
 }
 
 fn environment<'js>(ctx: &Ctx<'js>, vu: &Vu) -> rquickjs::Result<Object<'js>> {
@@ -52,7 +112,7 @@ fn timers<'js>(ctx: &Ctx<'js>, globals: &Object<'js>) -> rquickjs::Result<()> {
     for (name, repeat) in [("setTimeout", false), ("setInterval", true)] {
         let set = move |ctx: Ctx<'js>, callback: Opt<Value<'js>>, delay: Opt<Value<'js>>, args: Rest<Value<'js>>| {
             let Some(callback) = callback.0.and_then(Value::into_function) else {
-                return Err(Exception::throw_type(&ctx, &format!("{name}'s callback isn't a callable function")));
+                return Err(Exception::throw_type(&ctx, &format!("{name}() wants a function to call")));
             };
             let delay = match delay.0 {
                 Some(delay) if !delay.is_undefined() => delay.get::<rquickjs::Coerced<f64>>()?.0,
@@ -60,7 +120,7 @@ fn timers<'js>(ctx: &Ctx<'js>, globals: &Object<'js>) -> rquickjs::Result<()> {
             };
             Ok(Vu::of(&ctx).events.add_timer(&ctx, callback, args.0, delay, repeat))
         };
-        globals.set(name, Function::new(ctx.clone(), set)?.with_name(name)?)?;
+        function(ctx, globals, name, set)?;
     }
     for name in ["clearTimeout", "clearInterval"] {
         let clear = |ctx: Ctx<'js>, id: Opt<Value<'js>>| {
@@ -68,25 +128,51 @@ fn timers<'js>(ctx: &Ctx<'js>, globals: &Object<'js>) -> rquickjs::Result<()> {
                 Vu::of(&ctx).events.clear_timer(id as u32);
             }
         };
-        globals.set(name, Function::new(ctx.clone(), clear)?.with_name(name)?)?;
+        function(ctx, globals, name, clear)?;
     }
     Ok(())
 }
 
-/// Sets what changes with each iteration.
-pub(crate) fn begin_iteration(ctx: &Ctx<'_>, vu: &Vu) -> rquickjs::Result<()> {
-    ctx.globals().set("__ITER", vu.iterations_before())
+/// Sets what changes with each iteration, and with the scenario `__ENV`.
+pub(crate) fn begin_iteration(ctx: &Ctx<'_>, vu: &Vu, scenario_changed: bool) -> rquickjs::Result<()> {
+    let globals = ctx.globals();
+    globals.set("__ITER", vu.iterations_before())?;
+    if !scenario_changed {
+        return Ok(());
+    }
+    let Some(iteration) = vu.iteration() else { return Ok(()) };
+    let env: Object<'_> = globals.get("__ENV")?;
+    for name in vu.runtime.scenario_env.take() {
+        match vu.shared.env.get(&name) {
+            Some(value) => env.set(name, value.as_str())?,
+            None => env.remove(name)?,
+        }
+    }
+    for (name, value) in &iteration.scenario.env {
+        env.set(name.as_str(), value.as_str())?;
+    }
+    vu.runtime.scenario_env.replace(iteration.scenario.env.keys().cloned().collect());
+    Ok(())
 }
 
 /// The properties of an object as named byte strings: what `handleSummary` returns.
 pub(crate) fn files_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Vec<(String, Vec<u8>)>> {
-    let Some(object) = value.as_object() else { return Ok(Vec::new()) };
+    let Some(object) = value.as_object() else {
+        let message = format!("handleSummary() returned {}, expected an object of texts or buffers", value.type_name());
+        return Err(Exception::throw_type(ctx, &message));
+    };
     let mut files = Vec::new();
     for key in object.keys::<String>() {
         let key = key?;
         let content: Value<'js> = object.get(key.as_str())?;
-        if let Some(bytes) = super::bytes::read(ctx, &content, <[u8]>::to_vec)? {
-            files.push((key, bytes));
+        match super::bytes::read(ctx, &content, <[u8]>::to_vec)? {
+            Some(bytes) => files.push((key, bytes)),
+            None => {
+                let found = content.type_name();
+                let message =
+                    format!("handleSummary() returned {found} for '{key}', expected a text or an ArrayBuffer");
+                return Err(Exception::throw_type(ctx, &message));
+            }
         }
     }
     Ok(files)

@@ -23,13 +23,14 @@ const GC_THRESHOLD: usize = 1 << 20;
 /// What the host keeps for a user beside the runtime itself.
 #[derive(Default)]
 pub(crate) struct RuntimeState {
-    random: RefCell<Option<fastrand::Rng>>,
     /// Module objects made so far, by import path.
     pub builtins: RefCell<Vec<(&'static str, Persistent<Object<'static>>)>>,
     /// What CommonJS modules, and ES modules that were required, export.
     pub exports: RefCell<Vec<(String, Persistent<rquickjs::Value<'static>>)>>,
     /// The last error of the module loader, whose exception may be on its way through the script.
     pub load_error: RefCell<Option<crate::error::ScriptError>>,
+    /// Names that the scenario of the last iteration put into `__ENV`.
+    pub scenario_env: RefCell<Vec<String>>,
     /// Class of lazy objects; 0: not registered yet.
     pub lazy_class: Cell<qjs::JSClassID>,
     /// Field names of lazy objects as atoms, by type.
@@ -37,20 +38,11 @@ pub(crate) struct RuntimeState {
 }
 
 impl RuntimeState {
-    /// Next number of the sequence begun with `seed_random`.
-    pub fn random(&self) -> Option<f64> {
-        self.random.borrow_mut().as_mut().map(fastrand::Rng::f64)
-    }
-
     /// Lets go of JavaScript values before the runtime goes.
     pub fn clear(&self) {
         drop(std::mem::take(&mut *self.builtins.borrow_mut()));
         drop(std::mem::take(&mut *self.exports.borrow_mut()));
         drop(std::mem::take(&mut *self.lazy_fields.borrow_mut()));
-    }
-
-    pub fn seed_random(&self, seed: u64) {
-        *self.random.borrow_mut() = Some(fastrand::Rng::with_seed(seed));
     }
 }
 

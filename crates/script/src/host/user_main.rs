@@ -9,6 +9,7 @@ use engine::{Iteration, IterationEnd};
 use rquickjs::{Ctx, Error, Function, Object, Value};
 
 use super::exception::Caught;
+use super::export::{self, ExportError};
 use super::{globals, linker, runtime};
 use crate::error::{ScriptError, exit_code};
 use crate::log::{Level, Record};
@@ -144,6 +145,9 @@ impl<'js> User<'js> {
         for key in self.exports.keys::<String>() {
             let key = key?;
             let value: Value<'js> = self.exports.get(key.as_str())?;
+            if ["setup", "teardown", "handleSummary"].contains(&key.as_str()) && !value.is_function() {
+                return Err(rquickjs::Exception::throw_message(ctx, &format!("exported '{key}' must be a function")));
+            }
             if key == "options" && !value.is_undefined() {
                 exported.options = ctx.json_stringify(value)?.map(|text| text.to_string()).transpose()?;
             } else if value.is_function() {
@@ -154,9 +158,9 @@ impl<'js> User<'js> {
     }
 
     fn iterate(&mut self, ctx: &Ctx<'js>, vu: &Rc<Vu>, iteration: Iteration) -> IterationEnd {
-        vu.begin_iteration(iteration);
+        let scenario_changed = vu.begin_iteration(iteration);
         crate::modules::http::on_iteration_start(vu);
-        let outcome = globals::begin_iteration(ctx, vu).and_then(|()| self.run_iteration(ctx, vu));
+        let outcome = globals::begin_iteration(ctx, vu, scenario_changed).and_then(|()| self.run_iteration(ctx, vu));
         let end = match outcome {
             Ok(()) => IterationEnd::Completed,
             Err(error) => self.judge(ctx, vu, error),
@@ -167,6 +171,7 @@ impl<'js> User<'js> {
 
     fn judge(&self, ctx: &Ctx<'js>, vu: &Vu, error: Error) -> IterationEnd {
         let caught = linker::take_error(ctx, vu, error);
+        vu.events.stop_timers(vu);
         vu.events.clear(ctx);
         match caught {
             Caught::Thrown(error) => {
@@ -230,6 +235,13 @@ impl<'js> User<'js> {
         }
         let outcome = self.run_call(ctx, vu, phase, function, argument);
         let outcome = outcome.map_err(|error| {
+            let error = match error {
+                ExportError::Thrown(error) => error,
+                ExportError::Refused(what) => {
+                    let message = format!("{function}() returned a value that cannot be shared as JSON: {what}");
+                    return CallError::Threw(ScriptError::new(message, exit_code::GENERIC));
+                }
+            };
             let caught = linker::take_error(ctx, vu, error);
             vu.events.clear(ctx);
             match caught {
@@ -248,17 +260,19 @@ impl<'js> User<'js> {
         phase: Phase,
         function: &str,
         argument: Option<&str>,
-    ) -> rquickjs::Result<Returned> {
+    ) -> Result<Returned, ExportError> {
         let function: Function<'js> = self.exports.get(function)?;
         let argument = parse_argument(ctx, argument)?;
         let result: Value<'js> = function.call((argument,))?;
         vu.events.run(ctx, vu)?;
         let value = settled(vu, result)?;
         if phase == Phase::Summary {
-            return globals::files_of(ctx, &value).map(Returned::Files);
+            return Ok(Returned::Files(globals::files_of(ctx, &value)?));
         }
-        let text = ctx.json_stringify(value)?;
-        Ok(Returned::Json(text.map(|text| text.to_string()).transpose()?))
+        if phase == Phase::Teardown {
+            return Ok(Returned::Json(None));
+        }
+        export::to_json(&value).map(Returned::Json)
     }
 }
 
@@ -278,7 +292,15 @@ fn settled<'js>(vu: &Vu, value: Value<'js>) -> rquickjs::Result<Value<'js>> {
 
 fn log_exception(vu: &Vu, error: &ScriptError) {
     let message = error.with_stack();
-    let fields: &[(&str, &str)] = if error.stack.is_empty() { &[] } else { &[("source", "stacktrace")] };
-    let record = Record { level: Level::Error, message: &message, fields };
-    vu.log().log(&record);
+    let iteration = vu.iteration();
+    let mut fields = Vec::new();
+    if let Some(iteration) = &iteration {
+        fields.push(("executor", iteration.scenario.executor));
+    }
+    fields.push(("hint", "script exception"));
+    if let Some(iteration) = &iteration {
+        fields.push(("scenario", iteration.scenario.name.as_str()));
+    }
+    fields.push(("source", "stacktrace"));
+    vu.log().log(&Record { level: Level::Error, message: &message, fields: &fields });
 }

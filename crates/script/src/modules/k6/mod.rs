@@ -44,9 +44,7 @@ fn fail<'js>(ctx: Ctx<'js>, message: Opt<Value<'js>>) -> Result<()> {
 /// Only users who seed pay for a `Math.random` of ours; the engine's own cannot be seeded.
 fn random_seed(ctx: Ctx<'_>, seed: Opt<Coerced<i64>>) -> Result<()> {
     let seed = seed.0.map_or(0, |seed| seed.0);
-    Vu::of(&ctx).seed_random(seed as u64);
-    let math: Object<'_> = ctx.globals().get("Math")?;
-    math.set("random", Func::from(|ctx: Ctx<'_>| Vu::of(&ctx).runtime.random().unwrap_or_default()))
+    Vu::of(&ctx).seed_random(&ctx, seed as u64)
 }
 
 fn sleep(ctx: Ctx<'_>, seconds: Opt<Coerced<f64>>) -> Result<()> {

@@ -1,0 +1,148 @@
+//! `open`: files of the init code, read once for the process.
+//!
+//! Text is kept once and becomes a string in each user. `open(path, "b")` maps the file privately: each user gets an ordinary,
+//! writable ArrayBuffer over pages that all share until one writes. As in k6, a file that the first run of the init code did
+//! not open cannot be opened by a later one. A file that is truncated while a test maps it ends the process (SIGBUS), as for
+//! every program that maps files.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memmap2::{MmapMut, MmapOptions};
+use rquickjs::function::Opt;
+use rquickjs::{ArrayBuffer, Ctx, Exception, Value, qjs};
+
+use super::bytes;
+use crate::loader::resolve;
+use crate::vu::{Phase, Vu};
+
+/// Files that the script has opened, by absolute path.
+#[derive(Default)]
+pub(crate) struct Files {
+    known: Mutex<HashMap<PathBuf, Arc<Opened>>>,
+}
+
+struct Opened {
+    file: File,
+    text: std::sync::OnceLock<Arc<str>>,
+}
+
+impl Files {
+    fn open(&self, path: &Path, sealed: bool) -> Result<Arc<Opened>, String> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(opened) = known.get(path) {
+            return Ok(opened.clone());
+        }
+        if sealed {
+            return Err(format!(
+                "cannot open {}: the first run of the init code did not open it, and later runs may not add files; \
+                 open it unconditionally",
+                path.display()
+            ));
+        }
+        let file = File::open(path).map_err(|error| describe(path, &error))?;
+        let is_directory = file.metadata().map_err(|error| describe(path, &error))?.is_dir();
+        if is_directory {
+            return Err(format!("open {}: is a directory, expected a file", path.display()));
+        }
+        let opened = Arc::new(Opened { file, text: std::sync::OnceLock::new() });
+        known.insert(path.to_path_buf(), opened.clone());
+        Ok(opened)
+    }
+}
+
+fn describe(path: &Path, error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => format!("open {}: no such file or directory", path.display()),
+        std::io::ErrorKind::PermissionDenied => format!("open {}: permission denied", path.display()),
+        _ => format!("open {}: {error}", path.display()),
+    }
+}
+
+impl Opened {
+    fn text(&self, path: &Path) -> Result<Arc<str>, String> {
+        if let Some(text) = self.text.get() {
+            return Ok(text.clone());
+        }
+        let bytes = std::fs::read(path).map_err(|error| describe(path, &error))?;
+        let text: Arc<str> = Arc::from(String::from_utf8_lossy(&bytes));
+        Ok(self.text.get_or_init(|| text).clone())
+    }
+
+    fn map(&self, path: &Path) -> Result<Option<MmapMut>, String> {
+        let length = self.file.metadata().map_err(|error| describe(path, &error))?.len();
+        if length == 0 {
+            return Ok(None);
+        }
+        // SAFETY: the mapping is private, so nothing written through it reaches the file; a file truncated meanwhile ends the
+        // process, which the module's header says.
+        let map = unsafe { MmapOptions::new().map_copy(&self.file) };
+        map.map(Some).map_err(|error| describe(path, &error))
+    }
+}
+
+/// The global function `open`.
+pub(crate) fn open<'js>(ctx: Ctx<'js>, path: Opt<Value<'js>>, mode: Opt<Value<'js>>) -> rquickjs::Result<Value<'js>> {
+    let vu = Vu::of(&ctx);
+    if vu.phase() != Phase::Init {
+        let message = "the \"open\" function can only be used in the init code, outside of functions";
+        return Err(Exception::throw_message(&ctx, message));
+    }
+    let path = path.0.map(|value| bytes::text(&value)).transpose()?.flatten().unwrap_or_default();
+    if path.is_empty() {
+        return Err(Exception::throw_message(&ctx, "open() can't be used with an empty filename"));
+    }
+    let mode = mode.0.map(|value| bytes::text(&value)).transpose()?.flatten().unwrap_or_default();
+    let path = absolute(&ctx, &vu, &path);
+    let throw = |message: String| Exception::throw_message(&ctx, &message);
+    let opened = vu.shared.files.open(&path, vu.shared.modules.is_sealed()).map_err(throw)?;
+    if mode == "b" {
+        let map = opened.map(&path).map_err(throw)?;
+        return map.map_or_else(
+            || Ok(ArrayBuffer::new(ctx.clone(), Vec::<u8>::new())?.into_value()),
+            |map| buffer_over(&ctx, map),
+        );
+    }
+    let text = opened.text(&path).map_err(throw)?;
+    Ok(rquickjs::String::from_str(ctx.clone(), &text)?.into_value())
+}
+
+/// Relative paths start at the module that calls.
+fn absolute(ctx: &Ctx<'_>, vu: &Vu, path: &str) -> PathBuf {
+    let path = Path::new(path.strip_prefix("file://").unwrap_or(path));
+    let caller = ctx.script_or_module_name(1).and_then(|name| name.to_string().ok()).unwrap_or_default();
+    let directory = caller.strip_prefix("file://").and_then(|name| Path::new(name).parent());
+    resolve::normalize(&directory.unwrap_or(&vu.shared.modules.cwd).join(path))
+}
+
+/// An ArrayBuffer whose memory is a private mapping, unmapped when the buffer is collected.
+fn buffer_over<'js>(ctx: &Ctx<'js>, map: MmapMut) -> rquickjs::Result<Value<'js>> {
+    let mut map = Box::new(map);
+    let (start, length) = (map.as_mut_ptr(), map.len());
+    let opaque = Box::into_raw(map);
+    // SAFETY: the memory stays mapped and in place until `on_realloc` unmaps it, which QuickJS calls once with size 0.
+    unsafe {
+        let context = ctx.as_raw().as_ptr();
+        let value = qjs::JS_NewArrayBuffer(context, start, length as _, 0, Some(on_realloc), opaque.cast(), false);
+        if qjs::JS_IsException(value) {
+            return Err(rquickjs::Error::Exception);
+        }
+        Ok(Value::from_raw(ctx.clone(), value))
+    }
+}
+
+unsafe extern "C" fn on_realloc(
+    _runtime: *mut qjs::JSRuntime,
+    opaque: *mut qjs::c_void,
+    _start: *mut qjs::c_void,
+    size: qjs::size_t,
+) -> *mut qjs::c_void {
+    if size == 0 {
+        // SAFETY: `opaque` comes from `Box::into_raw` in `buffer_over`; size 0 means that this is the end of the buffer.
+        drop(unsafe { Box::from_raw(opaque.cast::<MmapMut>()) });
+    }
+    // A mapping cannot grow: null says so.
+    std::ptr::null_mut()
+}
