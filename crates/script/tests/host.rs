@@ -90,7 +90,8 @@ fn waits_for_promises_end() {
         "setTimeout(() => console.log('never'), 60000);
          return (async () => { try { await new Promise(() => {}) } finally { console.log('finally') } })()",
     );
-    assert_eq!((end, lines), (IterationEnd::Interrupted, vec![]));
+    let stopped = "warning setTimeout 1 was stopped because the VU iteration was interrupted";
+    assert_eq!((end, lines), (IterationEnd::Interrupted, vec![stopped.to_string()]));
 }
 
 #[test]
@@ -140,13 +141,7 @@ fn deep_recursion_is_an_exception() {
         let script = format!(
             "export default function () {{ try {{ {body} }} catch (e) {{ console.log(e.name) }} console.log('alive') }}"
         );
-        let t = std::time::Instant::now();
         let lines = run_script(&script);
-        eprintln!(
-            "{body} {:?} {:?}",
-            t.elapsed(),
-            lines.iter().map(|l| l.chars().take(100).collect::<String>()).collect::<Vec<_>>()
-        );
         assert_eq!(lines.last().unwrap(), "alive", "{body}");
     }
 }
@@ -165,5 +160,154 @@ fn init_errors_name_the_place() {
     assert_eq!(
         error("\nnope();\nexport default 1"),
         "file:///script.js:2:1: ReferenceError: nope is not defined\n  2 | nope();\n    | ^"
+    );
+}
+
+#[test]
+fn globals_are_those_of_k6() {
+    let lines = run_script(
+        "export default function () {
+           const names = Object.getOwnPropertyNames(globalThis).filter((name) => name != '__ITER');
+           console.log(names.sort().join());
+         }",
+    );
+    let k6 = "AggregateError,Array,ArrayBuffer,BigInt,BigInt64Array,BigUint64Array,Boolean,DataView,Date,Error,EvalError,\
+              Float32Array,Float64Array,Function,GoError,Infinity,Int16Array,Int32Array,Int8Array,JSON,Map,Math,NaN,Number,\
+              Object,Promise,Proxy,RangeError,ReferenceError,Reflect,RegExp,Set,String,Symbol,SyntaxError,TextDecoder,\
+              TextEncoder,TypeError,URIError,Uint16Array,Uint32Array,Uint8Array,Uint8ClampedArray,WeakMap,WeakSet,__ENV,\
+              __VU,clearInterval,clearTimeout,console,crypto,decodeURI,decodeURIComponent,encodeURI,encodeURIComponent,\
+              escape,eval,exports,global,globalThis,isFinite,isNaN,module,open,parseFloat,parseInt,require,setInterval,\
+              setTimeout,undefined,unescape";
+    assert_eq!(lines, [k6]);
+}
+
+#[test]
+fn console_prints_as_k6_does() {
+    let lines = run_script(
+        "export default function () {
+           console.log({ a: 1, b: [1, undefined, null, 'x'], c: () => 1, d: new Date(0), e: new Map([[1, 2]]),
+             f: new Uint8Array([1, 2]), g: new ArrayBuffer(3), h: /x/g, i: Symbol('q'), j: new Error('boo'), k: 1n,
+             l: undefined, m: NaN, n: 'it\\'s \"q\"', o: true, p: {} }, [], 's', 1.5, null, undefined, new Error('top'),
+             () => 2, Symbol('z'), [-0], new Date(5));
+           console.log(); console.warn('a', 1);
+           const o = {}; o.o = o; console.log(o, { 'a-b': 1, 1: 2 });
+         }",
+    );
+    assert_eq!(
+        lines,
+        [
+            "{ a: 1, b: [ 1, null, null, \"x\" ], c: [object Function], d: \"1970-01-01T00:00:00.000Z\", e: {}, \
+             f: Uint8Array(2) [ 1, 2 ], g: ArrayBuffer { [Uint8Contents]: <00 00 00>, byteLength: 3 }, h: {}, i: \"q\", \
+             j: Error: boo, k: 1, l: null, m: NaN, n: \"it's \"q\"\", o: true, p: {} } [] s 1.5 null undefined Error: top \
+             [object Function] z [ 0 ] \"1970-01-01T00:00:00.005Z\"",
+            "",
+            "warning a 1",
+            "{ o: [Circular] } { 1: 2, a-b: 1 }",
+        ]
+    );
+}
+
+#[test]
+fn text_encoder_and_decoder() {
+    let lines = run_script(
+        "export default function () {
+           console.log(new TextEncoder().encode('aé'), new TextDecoder().decode(new Uint8Array([0xef, 0xbb, 0xbf, 97, 0xff])));
+           console.log(new TextDecoder('utf-16le').decode(new Uint8Array([97, 0])), new TextDecoder('utf-16be').decode(new Uint8Array([0, 98]).buffer));
+           const d = new TextDecoder(); console.log(d.decode(new Uint8Array([0xc3]), { stream: true }) + d.decode(new Uint8Array([0xa9])));
+           try { new TextDecoder('latin1') } catch (e) { console.log(e.name) }
+           try { new TextDecoder('utf-8', { fatal: true }).decode(new Uint8Array([0xff])) } catch (e) { console.log(e.name) }
+           console.log(new TextEncoder().encodeInto('aéb', new Uint8Array(2)));
+         }",
+    );
+    assert_eq!(
+        lines,
+        ["Uint8Array(3) [ 97, 195, 169 ] a\u{fffd}", "a b", "é", "RangeError", "TypeError", "{ read: 1, written: 1 }"]
+    );
+}
+
+#[test]
+fn crypto_gives_random_values() {
+    let lines = run_script(
+        "export default function () {
+           const a = crypto.getRandomValues(new Uint32Array(8));
+           console.log(a.length, a.some((x) => x !== 0));
+           console.log(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(crypto.randomUUID()));
+           try { crypto.subtle } catch (e) { console.log(e.message.includes('not there yet')) }
+           try { crypto.getRandomValues(new Float32Array(1)) } catch (e) { console.log(e.name) }
+         }",
+    );
+    assert_eq!(lines, ["8 true", "true", "true", "TypeError"]);
+}
+
+#[test]
+fn an_exhausted_memory_limit_is_an_exception() {
+    block_on(async {
+        let test = load("export default function () { try { let a = []; for (;;) a.push('x'.repeat(1000) + a.length) } catch (e) { console.log(`${e}`.includes(\"out of memory\") || e === null) } }").await;
+        let (options, _) =
+            onrush_script::options::Options::from_json(&serde_json::json!({"vuMemoryLimit": 8000000})).unwrap();
+        test.program.set_options(options);
+        assert_eq!(test.run(2).await, ["true", "true"]);
+    });
+}
+
+#[test]
+fn setup_data_reaches_users_and_teardown() {
+    block_on(async {
+        let test = load(
+            "export function setup() { return { u: undefined, d: new Date(0), b: new ArrayBuffer(2), n: [1, null], y: new Uint8Array([1, 2]), m: new Map([[1, 2]]) } }
+             export default function (data) { data.count = (data.count || 0) + 1; console.log(JSON.stringify(data)) }
+             export function teardown(data) { console.log('teardown', JSON.stringify(data)) }
+             export function handleSummary(data) { return { stdout: data.text, 'a.bin': new Uint8Array([1]).buffer } }",
+        )
+        .await;
+        test.program.run_setup(&test.recorder, std::future::pending()).await.unwrap();
+        let json = r#"{"u":null,"d":"1970-01-01T00:00:00Z","b":{},"n":[1,null],"y":"AQI=","m":[[1,2]]"#;
+        assert_eq!(test.run(2).await, [format!("{json},\"count\":1}}"), format!("{json},\"count\":2}}")]);
+        test.program.run_teardown(&test.recorder, std::future::pending()).await.unwrap();
+        assert_eq!(test.log.take(), [format!("teardown {json}}}")]);
+        let files =
+            test.program.run_handle_summary("{\"text\":\"hi\"}", &test.recorder, std::future::pending()).await.unwrap();
+        assert_eq!(files, [("stdout".to_string(), b"hi".to_vec()), ("a.bin".to_string(), vec![1])]);
+    });
+}
+
+#[test]
+fn setup_fails_with_its_own_exit_codes() {
+    block_on(async {
+        let run = async |script: &str| {
+            let test = load(&format!("{script}; export default function () {{}}")).await;
+            let (options, _) =
+                onrush_script::options::Options::from_json(&serde_json::json!({"setupTimeout": 30})).unwrap();
+            test.program.set_options(options);
+            let error = test.program.run_setup(&test.recorder, std::future::pending()).await.unwrap_err();
+            (error.exit_code, error.message)
+        };
+        let late = "setup() did not end within 30ms; raise the limit with the option setupTimeout".to_string();
+        assert_eq!(run("export function setup() { while (true) {} }").await, (100, late.clone()));
+        assert_eq!(
+            run("export function setup() { return new Promise((r) => setTimeout(r, 60000)) }").await,
+            (100, late)
+        );
+        assert_eq!(run("export function setup() { throw new Error('x') }").await, (107, "Error: x".to_string()));
+        let shared = "setup() returned a value that cannot be shared as JSON: a function".to_string();
+        assert_eq!(run("export function setup() { return { f() {} } }").await, (255, shared));
+    });
+}
+
+#[test]
+fn unhandled_rejections_end_the_iteration() {
+    let lines = run_script(
+        "export default async function () {
+           setTimeout(() => console.log('never'), 20);
+           await 5;
+           throw 'async';
+         }",
+    );
+    assert_eq!(
+        lines,
+        [
+            "error Uncaught (in promise) async",
+            "warning setTimeout 1 was stopped because the VU iteration was interrupted"
+        ]
     );
 }

@@ -251,8 +251,10 @@ impl EventLoop {
         }
     }
 
-    /// Takes the reason of a promise that the host itself looks after, so that it is not logged as unhandled.
-    pub(crate) fn forget_rejection<'js>(&self, ctx: &Ctx<'js>, promise: &Value<'js>) {
+    /// Takes a promise into the host's own care: its rejection is not logged as unhandled and does not end the loop.
+    pub(crate) fn look_after<'js>(&self, ctx: &Ctx<'js>, promise: &Value<'js>) {
+        // SAFETY: a live promise of this context.
+        unsafe { qjs::JS_PromiseMarkAsHandled(ctx.as_raw().as_ptr(), promise.as_raw()) };
         self.remove_rejection(&Persistent::save(ctx, promise.clone()));
     }
 

@@ -40,8 +40,9 @@ pub(crate) fn run_entry<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, name: &str) -> rquickj
         }
         Linked::Es(module) => {
             let promise = evaluate(ctx, module)?;
+            vu.events.look_after(ctx, promise.as_value());
             vu.events.run(ctx, vu)?;
-            finish(ctx, vu, &promise)?;
+            finish(ctx, &promise)?;
             namespace(ctx, module)
         }
     }
@@ -64,8 +65,9 @@ pub(crate) fn require<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, base: &str, specifier: &
         Linked::CommonJs(function) => run_common_js(ctx, vu, &name, function),
         Linked::Es(module) => {
             let promise = evaluate(ctx, module)?;
+            vu.events.look_after(ctx, promise.as_value());
             vu.events.run_jobs(ctx)?;
-            finish(ctx, vu, &promise)?;
+            finish(ctx, &promise)?;
             let namespace = namespace(ctx, module)?.into_value();
             vu.runtime.exports.borrow_mut().push((name, Persistent::save(ctx, namespace.clone())));
             Ok(namespace)
@@ -183,13 +185,10 @@ fn evaluate<'js>(ctx: &Ctx<'js>, module: *mut qjs::JSModuleDef) -> rquickjs::Res
 }
 
 /// The outcome of a module's evaluation; its rejection is the exception that its code threw.
-fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, promise: &Promise<'js>) -> rquickjs::Result<()> {
+fn finish<'js>(ctx: &Ctx<'js>, promise: &Promise<'js>) -> rquickjs::Result<()> {
     match promise.result::<Value<'js>>() {
         Some(Ok(_)) => Ok(()),
-        Some(Err(error)) => {
-            vu.events.forget_rejection(ctx, promise.as_value());
-            Err(error)
-        }
+        Some(Err(error)) => Err(error),
         None => Err(Exception::throw_message(ctx, "the module waits for something that never comes (top-level await)")),
     }
 }

@@ -185,9 +185,8 @@ impl<'js> User<'js> {
     fn run_iteration(&mut self, ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
         let function = self.exec_function(ctx, vu)?;
         let data = self.setup_data(ctx, vu)?;
-        let result: Value<'js> = function.call((data,))?;
-        vu.events.run(ctx, vu)?;
-        settled(vu, result).map(drop)
+        let _returned: Value<'js> = function.call((data,))?;
+        vu.events.run(ctx, vu)
     }
 
     fn exec_function(&mut self, ctx: &Ctx<'js>, vu: &Vu) -> rquickjs::Result<Function<'js>> {
@@ -263,9 +262,12 @@ impl<'js> User<'js> {
     ) -> Result<Returned, ExportError> {
         let function: Function<'js> = self.exports.get(function)?;
         let argument = parse_argument(ctx, argument)?;
-        let result: Value<'js> = function.call((argument,))?;
+        let returned: Value<'js> = function.call((argument,))?;
+        if returned.is_promise() {
+            vu.events.look_after(ctx, &returned);
+        }
         vu.events.run(ctx, vu)?;
-        let value = settled(vu, result)?;
+        let value = settled(returned)?;
         if phase == Phase::Summary {
             return Ok(Returned::Files(globals::files_of(ctx, &value)?));
         }
@@ -281,9 +283,8 @@ fn parse_argument<'js>(ctx: &Ctx<'js>, json: Option<&str>) -> rquickjs::Result<V
 }
 
 /// What a function's promise settled to, once nothing is pending; a plain value as it is.
-fn settled<'js>(vu: &Vu, value: Value<'js>) -> rquickjs::Result<Value<'js>> {
+fn settled<'js>(value: Value<'js>) -> rquickjs::Result<Value<'js>> {
     let Some(promise) = value.as_promise() else { return Ok(value) };
-    vu.events.forget_rejection(value.ctx(), &value);
     match promise.result::<Value<'js>>() {
         Some(result) => result,
         None => Ok(Value::new_undefined(value.ctx().clone())),

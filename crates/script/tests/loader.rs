@@ -1,0 +1,158 @@
+//! Modules of every kind through the real host.
+
+mod driver;
+
+use std::path::{Path, PathBuf};
+
+use driver::{block_on, load_source};
+use onrush_script::{ScriptError, Source};
+
+/// A directory of files that is removed at the end.
+struct Files(PathBuf);
+
+impl Files {
+    fn new(name: &str, files: &[(&str, &str)]) -> Files {
+        let path = std::env::temp_dir().join(format!("onrush-loader-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        for (file, text) in files {
+            std::fs::write(path.join(file), text).unwrap();
+        }
+        Files(path)
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Loads `entry` of a directory, runs one iteration; all that was logged by the user, its init code included.
+fn run(directory: &Path, entry: &str) -> Result<Vec<String>, ScriptError> {
+    block_on(async {
+        let (program, log, recorder) = load_source(Source::File(entry.into()), directory.to_path_buf()).await;
+        let test = driver::Test { program: program?, log, recorder };
+        test.log.take();
+        let (mut user, _) = test.user(1).await;
+        use engine::VirtualUser;
+        user.iterate(driver::iteration(&driver::scenario("default"), 0)).await;
+        Ok(test.log.take())
+    })
+}
+
+#[test]
+fn common_js_and_es_modules_mix() {
+    let files = Files::new(
+        "mix",
+        &[
+            ("cjs.js", "exports.x = 1; exports.default = 5; exports.f = function () { return typeof this };"),
+            ("plain.js", "console.log(typeof module, typeof exports, typeof require, this === module.exports)"),
+            ("returns.js", "exports.y = 2; return; exports.y = 3"),
+            ("esm.js", "export const z = 26; export default 'dz'"),
+            (
+                "main.js",
+                "import * as ns from './cjs.js'; import d, { x } from './cjs.js'; import './plain.js';
+                 import * as r from './returns.js';
+                 console.log(Object.keys(ns).sort().join(), d, x, r.y);
+                 const q = require('./cjs.js'); console.log(q.x, q.default, require('./esm.js').z, require('./esm.js').default);
+                 try { exports.z = 1 } catch (e) { console.log(e.message.includes('CommonJS')) }
+                 console.log(import.meta.resolve('./x.js').endsWith('/x.js'));
+                 export default function () { try { require('./cjs.js') } catch (e) { console.log(e.message.includes('init code')) } }",
+            ),
+        ],
+    );
+    assert_eq!(
+        run(&files.0, "main.js").unwrap(),
+        ["object object function true", "default,f,x 5 1 2", "1 5 26 dz", "true", "true", "true"]
+    );
+}
+
+#[test]
+fn an_entry_may_be_common_js() {
+    let files = Files::new("entry", &[("main.js", "exports.default = function () { console.log('ran') }")]);
+    assert_eq!(run(&files.0, "main.js").unwrap(), ["ran"]);
+}
+
+#[test]
+fn typescript_keeps_its_places() {
+    let files = Files::new(
+        "ts",
+        &[
+            (
+                "lib.ts",
+                "interface A {\n  a: number\n}\nenum C { P = 1, Q }\nexport function x(a?: A): void {\n  const q: A = { a: 1 };\n  console.log(C.Q, q);\n  throw new Error('here');\n}\n",
+            ),
+            ("main.js", "import { x } from './lib.ts';\nexport default function () { x() }"),
+        ],
+    );
+    let lines = run(&files.0, "main.js").unwrap();
+    assert_eq!(lines[0], "2 { a: 1 }");
+    assert!(lines[1].contains("/lib.ts:8:"), "{lines:?}");
+}
+
+#[test]
+fn top_level_await() {
+    let files = Files::new(
+        "tla",
+        &[(
+            "main.js",
+            "const v = await new Promise((r) => setTimeout(() => r(3), 5)); export default function () { console.log(v) }",
+        )],
+    );
+    assert_eq!(run(&files.0, "main.js").unwrap(), ["3"]);
+}
+
+#[test]
+fn open_reads_and_maps() {
+    let files = Files::new(
+        "open",
+        &[
+            ("data.txt", "hello"),
+            ("empty.bin", ""),
+            (
+                "main.js",
+                "const t = open('data.txt'), b = open('./data.txt', 'b'), e = open('empty.bin', 'b');
+                 export default function () {
+                   new Uint8Array(b)[0] = 72;
+                   console.log(t, b, e);
+                   try { open('data.txt') } catch (e) { console.log(e.message.includes('init code')) }
+                 }",
+            ),
+        ],
+    );
+    let expected = "hello ArrayBuffer { [Uint8Contents]: <48 65 6c 6c 6f>, byteLength: 5 } ArrayBuffer { [Uint8Contents]: <>, byteLength: 0 }";
+    assert_eq!(run(&files.0, "main.js").unwrap(), [expected, "true"]);
+    assert_eq!(std::fs::read(files.0.join("data.txt")).unwrap(), b"hello");
+}
+
+#[test]
+fn later_users_cannot_add_files_or_modules() {
+    let files = Files::new(
+        "late",
+        &[
+            ("x.js", "exports.x = 1"),
+            (
+                "main.js",
+                "if (__VU > 0) {
+                   try { open('./x.js') } catch (e) { console.log(e.message.includes('first run')) }
+                   try { require('./x.js') } catch (e) { console.log(e.message.includes('first run')) }
+                 }
+                 export default function () {}",
+            ),
+        ],
+    );
+    assert_eq!(run(&files.0, "main.js").unwrap(), ["true", "true"]);
+}
+
+#[test]
+fn missing_files_are_named() {
+    let files = Files::new("missing", &[("main.js", "import './nope.js'"), ("open.js", "open('nope.txt')")]);
+    let error = run(&files.0, "main.js").unwrap_err();
+    assert_eq!(
+        (error.exit_code, error.message.contains("there is no file") && error.message.contains("/nope.js")),
+        (107, true),
+        "{error}"
+    );
+    let error = run(&files.0, "open.js").unwrap_err();
+    assert!(error.to_string().contains("open.js:1:") && error.message.contains("no such file"), "{error}");
+}
