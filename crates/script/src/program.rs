@@ -82,7 +82,7 @@ impl Shared {
             made
         });
         drop(states);
-        state.downcast::<T>().ok().expect("stored under its own type")
+        state.downcast::<T>().unwrap_or_else(|_| unreachable!("stored under its own type"))
     }
 }
 

@@ -222,7 +222,15 @@ impl Vu {
     /// Counts the iteration and reports the bytes it moved.
     pub(crate) fn end_iteration(&self) {
         self.iterations_done.set(self.iterations_done.get() + 1);
+        if self.data.get() == (0, 0) {
+            return;
+        }
         self.flush_data();
+        if self.options().no_vu_connection_reuse == Some(true)
+            && let Some(client) = self.client_if_made()
+        {
+            client.close_idle();
+        }
     }
 
     pub(crate) fn flush_data(&self) {

@@ -105,7 +105,8 @@ impl EventLoop {
         delay_ms: f64,
         repeat: bool,
     ) -> u32 {
-        let delay = Duration::from_secs_f64(delay_ms.max(0.0).min(LONGEST_DELAY_MS) / 1000.0);
+        let delay_ms = if delay_ms > 0.0 { delay_ms.min(LONGEST_DELAY_MS) } else { 0.0 };
+        let delay = Duration::from_secs_f64(delay_ms / 1000.0);
         let id = self.next_timer.get() + 1;
         self.next_timer.set(id);
         self.timers.borrow_mut().push(Timer {

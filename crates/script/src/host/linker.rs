@@ -115,6 +115,7 @@ fn linked<'js>(ctx: &Ctx<'js>, name: &str, kind: Kind, value: Value<'js>) -> rqu
     }
     // SAFETY: a module value holds a pointer to its definition, which the context owns; the value's own count is not needed.
     let module: *mut qjs::JSModuleDef = unsafe { qjs::JS_VALUE_GET_PTR(value.as_raw()).cast() };
+    // SAFETY: the call hands over one count of the object.
     let meta = unsafe { Value::from_raw(ctx.clone(), qjs::JS_GetImportMeta(ctx.as_raw().as_ptr(), module)) };
     let base = name.to_string();
     let resolve_there = move |ctx: Ctx<'js>, specifier: String| {
