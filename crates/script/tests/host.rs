@@ -243,8 +243,7 @@ fn crypto_gives_random_values() {
 fn an_exhausted_memory_limit_is_an_exception() {
     block_on(async {
         let test = load("export default function () { try { let a = []; for (;;) a.push('x'.repeat(1000) + a.length) } catch (e) { console.log(`${e}`.includes(\"out of memory\") || e === null) } }").await;
-        let (options, _) =
-            onrush_script::options::Options::from_json(&serde_json::json!({"vuMemoryLimit": 8000000})).unwrap();
+        let options = onrush_script::options::Options { vu_memory_limit: Some(8_000_000), ..Default::default() };
         test.program.set_options(options);
         assert_eq!(test.run(2).await, ["true", "true"]);
     });
@@ -277,7 +276,7 @@ fn setup_fails_with_its_own_exit_codes() {
         let run = async |script: &str| {
             let test = load(&format!("{script}; export default function () {{}}")).await;
             let (options, _) =
-                onrush_script::options::Options::from_json(&serde_json::json!({"setupTimeout": 30})).unwrap();
+                onrush_script::options::Options::from_json(&serde_json::json!({"setupTimeout": 30}), "script").unwrap();
             test.program.set_options(options);
             let error = test.program.run_setup(&test.recorder, std::future::pending()).await.unwrap_err();
             (error.exit_code, error.message)
