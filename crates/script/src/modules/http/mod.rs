@@ -204,7 +204,8 @@ fn send<'js>(ctx: &Ctx<'js>, args: &Args<'_, 'js>) -> Result<Value<'js>> {
     let state = vu.local::<HttpState>();
     match prepare(ctx, &vu, &state, args)? {
         Ok(prepared) => {
-            let exchange = vu.block_on(ctx, perform(&vu, &state, &prepared))?;
+            // Pinned here: handed over by value, the future's kilobytes would be copied for each request.
+            let exchange = vu.block_on(ctx, std::pin::pin!(perform(&vu, &state, &prepared)))?;
             finish(ctx, &vu, Finished { prepared, exchange })
         }
         Err(refusal) => refused(ctx, &vu, &state, refusal),

@@ -406,3 +406,22 @@ fn warn_about_redirects(vu: &Vu, finished: &Finished) {
 pub fn warn(vu: &Vu, message: &str, fields: &[(&str, &str)]) {
     vu.log().log(&Record { level: Level::Warning, message, fields });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_read_like_go() {
+        for (token, expected) in [("GET", "Get"), ("DELETE", "Delete"), ("weird", "weird"), ("X", "X")] {
+            assert_eq!(operation(&response::method(token)), expected);
+        }
+    }
+
+    #[test]
+    fn log_lines_show_no_password() {
+        let shown = |text: &str| hide_password(&wire::Url::parse(text).expect("a good URL"));
+        assert_eq!(shown("http://u:p@h/a?b"), "http://u:***@h/a?b");
+        assert_eq!(shown("http://h/"), "http://h/");
+    }
+}
