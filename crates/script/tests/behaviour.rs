@@ -3,43 +3,50 @@
 mod driver;
 
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{IterationEnd, Users, VirtualUser};
+use engine::Plan;
+use engine::run::{Event, RunConfig};
+use engine::segment::Stripes;
 use metrics::threshold::Moment;
-use metrics::{Aggregate, Recorder, ThresholdSpecs, Thresholds};
+use metrics::{Aggregate, Thresholds};
 use onrush_script::modules::MODULES;
+use onrush_script::options::Options;
 use onrush_script::{ScriptUsers, Source};
 
-/// Modules whose test needs more than this driver has: scenarios, setup, a server. Theirs run through the binary.
-const ELSEWHERE: [&str; 2] = ["k6/execution", "k6/http"];
+/// Modules whose test needs a server: theirs run through the binary.
+const ELSEWHERE: [&str; 1] = ["k6/http"];
 
 /// The failures of one script: what it logged as an error, checks and thresholds that do not hold.
-async fn failures(path: PathBuf) -> Vec<String> {
-    let (program, log, recorder) = driver::load_source(Source::File(path), PathBuf::from("/")).await;
+fn failures(path: PathBuf) -> Vec<String> {
+    let load = driver::load_source(Source::File(path), PathBuf::from("/"));
+    let (program, log, recorder) = driver::block_on(load);
     let program = match program {
         Ok(program) => program,
         Err(error) => return vec![format!("{error}\n{}", error.stack)],
     };
-    let options: serde_json::Value = serde_json::from_str(program.options_json().unwrap_or("{}")).unwrap();
-    let specs: ThresholdSpecs = serde_json::from_value(options["thresholds"].clone()).unwrap();
+    let json = serde_json::from_str(program.options_json().unwrap_or("{}")).unwrap();
+    let (mut options, warnings) = Options::from_json(&json, "script").unwrap();
+    assert_eq!(warnings, Vec::<String>::new());
+    let specs = options.thresholds.clone().unwrap_or_default();
     assert!(!specs.is_empty(), "a test without thresholds cannot fail");
     let registry = recorder.registry().clone();
     let mut aggregate = Aggregate::new(registry.clone(), Thresholds::resolve(&specs, &registry).unwrap());
 
-    // A recorder of its own: series resolved before the thresholds were known do not feed their sub-metrics.
-    let recorder = Rc::new(Recorder::new(registry));
-    let scenario = driver::scenario("default");
-    let users = ScriptUsers::new(&program);
-    for id in 1..=options["vus"].as_u64().unwrap_or(1) {
-        let user = users.create(driver::seat(id, &recorder)).await;
-        let mut user = user.unwrap_or_else(|error| panic!("{}", error.message));
-        for number in 0..options["iterations"].as_u64().unwrap_or(1) {
-            assert_eq!(user.iterate(driver::iteration(&scenario, number)).await, IterationEnd::Completed);
+    let scenarios = options.execution.clone().derive().unwrap().scenarios;
+    options.execution.scenarios = Some(scenarios.clone());
+    let tags = options.tags.clone().unwrap_or_default();
+    program.set_options(options);
+    let plan = Plan::new(&scenarios, &Stripes::whole(), 2).unwrap();
+    let config = RunConfig { tags, ..RunConfig::new(registry, plan.state()) };
+    let outcome = engine::run(plan, Arc::new(ScriptUsers::new(&program)), config, |event| {
+        if let Event::Tick(tick) = event {
+            tick.snapshots.into_iter().for_each(|snapshot| aggregate.merge(snapshot));
         }
-    }
-    aggregate.merge(recorder.take());
+    });
+    let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(outcome.stopped, None);
     let verdict = aggregate.judge(Duration::from_secs(1), Moment::End);
     let results = aggregate.results(Duration::from_secs(1), false);
     let mut failures: Vec<String> = log.take().into_iter().filter(|line| line.starts_with("error ")).collect();
@@ -60,10 +67,24 @@ fn modules_behave() {
     for module in MODULES.iter().filter(|module| !ELSEWHERE.contains(&module.name)) {
         let noun = module.name.rsplit('/').next().unwrap();
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/modules").join(noun).join("test.js");
-        let failures = driver::block_on(failures(path));
+        let failures = failures(path);
         // The test of `k6` makes checks that fail, on purpose: its thresholds say what is right.
         let failures: Vec<_> =
             failures.into_iter().filter(|failure| !(module.name == "k6" && failure.starts_with("check '"))).collect();
         assert!(failures.is_empty(), "{}:\n{}", module.name, failures.join("\n"));
+    }
+}
+
+#[test]
+fn what_fails_is_noticed() {
+    let path = std::env::temp_dir().join(format!("onrush-behaviour-{}.js", std::process::id()));
+    let script = "import { check } from 'k6';
+        export const options = { thresholds: { checks: ['rate==1'] } };
+        export default function () { check(1, { held: true, 'not held': false }); throw new Error('thrown'); }";
+    std::fs::write(&path, script).unwrap();
+    let failures = failures(path.clone()).join("\n");
+    std::fs::remove_file(&path).unwrap();
+    for part in ["Error: thrown", "threshold on checks", "check 'not held' failed 1 times"] {
+        assert!(failures.contains(part), "{part} is missing in:\n{failures}");
     }
 }
