@@ -291,3 +291,21 @@ fn call_failed(phase: Phase, function: &str, limit: Duration, late: bool, error:
         CallError::Stopped => ScriptError::new(format!("{function}() was interrupted"), exit_code::INTERRUPTED),
     }
 }
+
+#[cfg(test)]
+impl Program {
+    /// What users share, with no script behind it.
+    pub(crate) fn for_tests() -> Arc<Shared> {
+        Arc::new(Shared {
+            entry: String::from("file:///test.js"),
+            modules: ModuleStore::new(PathBuf::from("/")),
+            env: BTreeMap::new(),
+            log: Arc::new(crate::log::Silent),
+            registry: Registry::new(),
+            files: Files::default(),
+            options: RwLock::default(),
+            setup_data: RwLock::default(),
+            process: Mutex::default(),
+        })
+    }
+}
