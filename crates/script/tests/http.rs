@@ -1,5 +1,7 @@
 //! `k6/http` against a real server: its `test.js` in our host and, where a k6 binary is at hand, in k6; samples and tags.
 
+#![allow(clippy::unwrap_used)]
+
 mod driver;
 mod echo_server;
 
