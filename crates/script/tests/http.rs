@@ -36,6 +36,8 @@ async fn run(source: Source, target: &str, iterations: u64) -> (Seen, Vec<String
     let options = LoadOptions {
         env: BTreeMap::from([("TARGET".into(), target.into())]),
         cwd: PathBuf::from("/"),
+        cache_dir: None,
+        options: onrush_script::options::Options::default(),
         log: log.clone(),
         registry,
         recorder: recorder.clone(),
