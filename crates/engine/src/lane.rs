@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::desk::Desk;
+use crate::gathering::Report;
 use crate::pacer::{Arrivals, Looping, Next, Pace, Ramping, Share, Turn};
 use crate::plan::{LanePlan, Work};
 use crate::pool::Member;
 use crate::record::LaneRecord;
-use crate::run::Report;
 use crate::scenario::ScenarioInfo;
 use crate::segment::Stripes;
 use crate::stop::StopCause;
@@ -57,29 +57,17 @@ impl<F: Users> Lane<F> {
 
     /// Runs the scenario to its end.
     pub(crate) async fn run(self: Rc<Self>, plan: LanePlan) {
-        let place = self.worker.index;
         self.worker.sleep_until(self.start).await;
-        let mut tasks = Tasks::default();
+        let (place, spread) = (self.worker.index, plan.spread);
         match plan.work {
             Work::Looping { vus, most, iterations, end, hard } => {
                 let share = iterations.map(|deal| Rc::new(Share::new(deal)));
-                let left = Rc::new(Cell::new(0));
-                for _ in plan.spread.positions(place, vus) {
-                    let pace = Looping { end, hard, most, share: share.clone() };
-                    let (lane, left) = (Rc::clone(&self), Rc::clone(&left));
-                    tasks.spawn(async move {
-                        let begun = lane.live(None, pace).await;
-                        left.set(left.get() + most.map_or(0, |most| most - begun));
-                    });
-                }
-                tasks.join().await;
-                // What an aborted test leaves undone was not dropped for want of time.
-                if !self.worker.is_halted() {
-                    self.drop_iterations(left.get() + share.map_or(0, |share| share.forfeit()));
-                }
+                let users = spread.positions(place, vus).count();
+                self.run_looping(users, || Looping { end, hard, most, share: share.clone() }, share.as_deref()).await;
             }
             Work::Ramping { vus, ramp, stripes } => {
-                for position in plan.spread.positions(place, vus) {
+                let mut tasks = Tasks::default();
+                for position in spread.positions(place, vus) {
                     let pace = Ramping::new(ramp.spans(stripes.unscale(position)));
                     let lane = Rc::clone(&self);
                     tasks.spawn(async move { _ = lane.live(None, pace).await });
@@ -87,27 +75,49 @@ impl<F: Users> Lane<F> {
                 tasks.join().await;
             }
             Work::Arriving { arrivals, stripes, pre_allocated, max, hard } => {
-                let Some((first, step)) = plan.spread.stripe(place) else { return };
-                let pre_allocated = plan.spread.positions(place, pre_allocated).count();
-                let own_max = plan.spread.positions(place, max).count();
-                let open = Open {
-                    desk: Rc::default(),
-                    hard,
-                    users: Cell::new(pre_allocated),
-                    own_max,
-                    max,
-                    making: Rc::default(),
-                    has_warned: Cell::new(false),
-                };
-                for _ in 0..pre_allocated {
-                    let (lane, pace) = (Rc::clone(&self), open.desk.place(hard));
-                    tasks.spawn(async move { _ = lane.live(None, pace).await });
+                let pre_allocated = spread.positions(place, pre_allocated).count();
+                let own_max = spread.positions(place, max).count();
+                let open = Open::new(hard, pre_allocated, own_max, max);
+                if let Some(stripe) = spread.stripe(place) {
+                    self.run_arriving(open, &arrivals, &stripes, stripe).await;
                 }
-                self.pace(&open, &arrivals, &stripes, (first, step), &mut tasks).await;
-                open.desk.close();
-                tasks.join().await;
             }
         }
+    }
+
+    /// Users who iterate until their time or their iterations are over; what is left over is dropped.
+    async fn run_looping(self: &Rc<Self>, users: usize, pace: impl Fn() -> Looping, share: Option<&Share>) {
+        if users == 0 {
+            // A worker without users must not forfeit what others are still doing.
+            return;
+        }
+        let mut tasks = Tasks::default();
+        let left = Rc::new(Cell::new(0));
+        for _ in 0..users {
+            let (lane, left, pace) = (Rc::clone(self), Rc::clone(&left), pace());
+            tasks.spawn(async move {
+                let most = pace.most;
+                let begun = lane.live(None, pace).await;
+                left.set(left.get() + most.map_or(0, |most| most - begun));
+            });
+        }
+        tasks.join().await;
+        // What an aborted test leaves undone was not dropped for want of time.
+        if !self.worker.is_halted() {
+            self.drop_iterations(left.get() + share.map_or(0, Share::forfeit));
+        }
+    }
+
+    /// Users who wait at the desk, and the pacing that calls them.
+    async fn run_arriving(self: &Rc<Self>, open: Open, arrivals: &Arrivals, stripes: &Stripes, stripe: (u64, u64)) {
+        let mut tasks = Tasks::default();
+        for _ in 0..open.users.get() {
+            let (lane, pace) = (Rc::clone(self), open.desk.place(open.hard));
+            tasks.spawn(async move { _ = lane.live(None, pace).await });
+        }
+        self.pace(&open, arrivals, stripes, stripe, &mut tasks).await;
+        open.desk.close();
+        tasks.join().await;
     }
 
     /// The one loop: ask, iterate, count. Returns how many iterations were begun.
@@ -178,7 +188,9 @@ impl<F: Users> Lane<F> {
         worker.state.iteration_started(worker.index, scenario);
         let iteration = Iteration { scenario: Rc::clone(&self.info), in_scenario, number: turn.number, planned };
         let (end, has_waited) = observed(member.user.iterate(iteration)).await;
-        self.count(&member.user, end, started);
+        let ended = worker.clock.now();
+        worker.clock.nudge(ended);
+        self.count(&member.user, end, started, ended);
         self.fill_up(started, hard).await;
         member.interrupt.clear();
         if turn.planned.is_some() {
@@ -187,11 +199,10 @@ impl<F: Users> Lane<F> {
         has_waited
     }
 
-    fn count(&self, user: &F::User, end: IterationEnd, started: Duration) {
+    fn count(&self, user: &F::User, end: IterationEnd, started: Duration, ended: Duration) {
         let (worker, scenario) = (&self.worker, self.info.index);
         match end {
             IterationEnd::Completed => {
-                let ended = worker.clock.now();
                 self.record.completed(user, ended - started, worker.clock.epoch_ns(ended));
                 worker.state.iteration_completed(worker.index, scenario);
             }
@@ -333,4 +344,18 @@ struct Open {
     max: u64,
     making: Rc<Cell<bool>>,
     has_warned: Cell<bool>,
+}
+
+impl Open {
+    fn new(hard: Duration, users: usize, own_max: usize, max: u64) -> Self {
+        Open {
+            desk: Rc::default(),
+            hard,
+            users: Cell::new(users),
+            own_max,
+            max,
+            making: Rc::default(),
+            has_warned: Cell::new(false),
+        }
+    }
 }

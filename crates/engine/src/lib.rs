@@ -35,6 +35,7 @@
 pub mod clock;
 mod desk;
 pub mod duration;
+mod gathering;
 pub mod health;
 mod lane;
 pub mod pacer;

@@ -4,7 +4,7 @@
 //! the request path. `run` must not be called from within an async runtime. It returns when every worker has handed over its
 //! last samples, or without those that are stuck in native code past every grace.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use metrics::{Recorder, Registry, Snapshot, SystemTags};
 use tokio::sync::watch;
 
 use crate::clock::{AnyClock, Clock, FakeClock, Origin, RealClock};
-use crate::health::{Health, WorkerHealth, process_cpu};
+use crate::gathering::{Gathering, Report};
+use crate::health::Health;
 use crate::plan::Plan;
 use crate::rate_limit::RateLimit;
 pub use crate::state::RunState;
@@ -29,10 +30,6 @@ pub type Prepare = Arc<dyn Fn(usize, &Recorder) + Send + Sync>;
 
 /// How long workers have to hand over their samples after the last possible end.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a tick waits for the slowest worker.
-const TICK_PATIENCE: Duration = Duration::from_millis(200);
-/// From the decision to start until the start, so that all workers start at the same time.
-const LEAD: Duration = Duration::from_millis(2);
 
 /// What a run needs beside its plan.
 #[derive(Clone)]
@@ -143,28 +140,6 @@ impl fmt::Display for RunError {
 }
 
 impl std::error::Error for RunError {}
-
-/// What workers tell.
-pub(crate) enum Report {
-    /// One planned user is made.
-    Made,
-    /// All planned users of a worker are made, or it gave up.
-    Ready,
-    /// A planned user could not be made.
-    Failed(CreateError),
-    /// An unplanned user could not be made.
-    NotMade(CreateError),
-    /// A second's samples.
-    Tick { number: u32, snapshot: Snapshot },
-    /// An arrival rate found nobody free and may make no more users.
-    Insufficient { scenario: usize, vus: u64 },
-    /// A worker's last samples.
-    Ended { worker: usize, at: Duration, snapshot: Snapshot, health: WorkerHealth },
-    /// A worker could not start.
-    Refused { worker: usize, error: std::io::Error },
-    /// A bug: the panic goes on in the caller.
-    Panicked(Box<dyn std::any::Any + Send>),
-}
 
 /// Runs the plan in real time, one thread a worker.
 pub fn run<F: Users>(
@@ -279,196 +254,4 @@ fn prepare<F: Users, E: FnMut(Event)>(
     };
     let posts = (0..plan.workers()).map(post).collect();
     (posts, receiver, Gathering::new(plan, config, clock, start, events))
-}
-
-/// Puts together what the workers report.
-struct Gathering<E> {
-    plan: Arc<Plan>,
-    config: RunConfig,
-    clock: AnyClock,
-    start: watch::Sender<Option<Duration>>,
-    events: E,
-    made: u64,
-    ready: usize,
-    started: Option<Duration>,
-    stopped_at: Option<Duration>,
-    /// One a worker, once it has ended.
-    ended: Vec<Option<WorkerHealth>>,
-    last_end: Duration,
-    snapshots: Vec<Snapshot>,
-    /// The tick being put together: its number, who has reported, and since when.
-    tick: (u32, usize, Option<Duration>),
-    warned: HashSet<usize>,
-    failure: Option<RunError>,
-    cpu: Duration,
-}
-
-impl<E: FnMut(Event)> Gathering<E> {
-    fn new(
-        plan: Arc<Plan>,
-        config: RunConfig,
-        clock: AnyClock,
-        start: watch::Sender<Option<Duration>>,
-        events: E,
-    ) -> Self {
-        Gathering {
-            ended: vec![None; plan.workers()],
-            plan,
-            config,
-            clock,
-            start,
-            events,
-            made: 0,
-            ready: 0,
-            started: None,
-            stopped_at: None,
-            last_end: Duration::ZERO,
-            snapshots: Vec::new(),
-            tick: (1, 0, None),
-            warned: HashSet::new(),
-            failure: None,
-            cpu: Duration::ZERO,
-        }
-    }
-
-    fn take(&mut self, report: Report) {
-        match report {
-            Report::Made => {
-                self.made += 1;
-                (self.events)(Event::Making { done: self.made, of: self.plan.planned_users() });
-            }
-            Report::Ready => {
-                self.ready += 1;
-                if self.ready == self.plan.workers() {
-                    self.begin();
-                }
-            }
-            Report::Failed(error) => self.fail(RunError::Create(error)),
-            Report::NotMade(error) => {
-                (self.events)(Event::Warning(format!("could not initialise an unplanned VU: {}", error.message)));
-            }
-            Report::Tick { number, snapshot } => self.take_tick(number, snapshot),
-            Report::Insufficient { scenario, vus } => self.warn_insufficient(scenario, vus),
-            Report::Ended { worker, at, snapshot, health } => {
-                self.snapshots.push(snapshot);
-                self.last_end = self.last_end.max(at);
-                self.ended[worker] = Some(health);
-            }
-            Report::Refused { worker, error } => {
-                self.ended[worker] = Some(WorkerHealth::default());
-                self.ready += 1;
-                self.fail(RunError::System(error));
-            }
-            Report::Panicked(panic) => std::panic::resume_unwind(panic),
-        }
-    }
-
-    /// All users are made: lets the caller run setup, then starts.
-    fn begin(&mut self) {
-        if self.failure.is_some() || self.config.stopper.is_stopped() {
-            return;
-        }
-        (self.events)(Event::Made);
-        if self.config.stopper.is_stopped() {
-            return;
-        }
-        let start = self.clock.now() + LEAD;
-        self.config.state.set_started(start);
-        self.started = Some(start);
-        self.cpu = process_cpu();
-        (self.events)(Event::Started(start));
-        let _ = self.start.send(Some(start));
-    }
-
-    fn fail(&mut self, error: RunError) {
-        self.failure.get_or_insert(error);
-        // The other workers end by the same way as any stop.
-        self.config.stopper.stop(StopCause::Requested);
-    }
-
-    fn give_up(&mut self, error: std::io::Error) -> RunError {
-        self.config.stopper.stop(StopCause::Requested);
-        RunError::System(error)
-    }
-
-    fn take_tick(&mut self, number: u32, snapshot: Snapshot) {
-        self.snapshots.push(snapshot);
-        if number == self.tick.0 {
-            self.tick.1 += 1;
-            self.tick.2.get_or_insert(self.clock.now());
-        }
-    }
-
-    fn warn_insufficient(&mut self, scenario: usize, vus: u64) {
-        if self.warned.insert(scenario) {
-            let name = self.plan.scenarios().nth(scenario).map_or("", |scenario| scenario.name.as_str());
-            let text = format!(
-                "Insufficient VUs, reached {vus} active VUs and cannot initialize more (scenario '{name}'): \
-                 iterations are dropped; raise maxVUs"
-            );
-            (self.events)(Event::Warning(text));
-        }
-    }
-
-    /// Looks at the time: is a tick due, has somebody got stuck.
-    fn look(&mut self) {
-        let now = self.clock.now();
-        if self.config.stopper.is_stopped() {
-            self.stopped_at.get_or_insert(now);
-        }
-        let running = self.ended.iter().filter(|ended| ended.is_none()).count();
-        let (number, reported, since) = self.tick;
-        let is_due = reported >= running || since.is_some_and(|since| now >= since + TICK_PATIENCE);
-        if since.is_some() && is_due && running > 0 {
-            self.tick = (number + 1, 0, None);
-            self.send_tick(false);
-        }
-    }
-
-    fn send_tick(&mut self, is_last: bool) {
-        let now = self.clock.now();
-        let elapsed = self.started.map_or(Duration::ZERO, |start| now.saturating_sub(start));
-        let snapshots = std::mem::take(&mut self.snapshots);
-        (self.events)(Event::Tick(Tick { now, elapsed, snapshots, is_last }));
-    }
-
-    /// When workers that have not ended are stuck.
-    fn last_moment(&self) -> Option<Duration> {
-        let regular = self.started.map(|start| start + self.plan.requirements().duration);
-        let end = [regular, self.stopped_at].into_iter().flatten().min()?;
-        Some(end + self.config.patience)
-    }
-
-    fn is_over(&self) -> bool {
-        let is_stuck = || self.last_moment().is_some_and(|last| self.clock.now() > last);
-        self.ended.iter().all(Option::is_some) || is_stuck()
-    }
-
-    /// How long to wait for the next report before looking at the time again.
-    fn patience(&self) -> Duration {
-        TICK_PATIENCE / 2
-    }
-
-    fn finish(mut self) -> Result<Outcome, RunError> {
-        if let Some(failure) = self.failure {
-            return Err(failure);
-        }
-        self.send_tick(true);
-        let is_stuck = self.ended.iter().any(Option::is_none);
-        let ended = if is_stuck { self.clock.now() } else { self.last_end };
-        let ran = self.started.map_or(Duration::ZERO, |start| ended.saturating_sub(start));
-        let cpu = if self.started.is_some() { process_cpu().saturating_sub(self.cpu) } else { Duration::ZERO };
-        let stuck = self.ended.iter().enumerate().filter(|(_, ended)| ended.is_none());
-        Ok(Outcome {
-            stopped: self.config.stopper.cause().cloned(),
-            started: self.started,
-            ended,
-            stuck_workers: stuck.map(|(worker, _)| worker).collect(),
-            health: Health {
-                workers: self.ended.iter().cloned().map(Option::unwrap_or_default).collect(),
-                dropped: self.config.state.counts().dropped,
-                process_cores: cpu.as_secs_f64() / ran.as_secs_f64().max(1e-9),
-            },
-        })
-    }
 }

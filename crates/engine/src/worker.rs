@@ -17,6 +17,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::{JoinHandle, spawn_local};
 
 use crate::clock::{AnyClock, Clock};
+use crate::gathering::Report;
 use crate::health::{WorkerHealth, thread_cpu};
 use crate::lane::Lane;
 use crate::plan::Plan;
@@ -24,7 +25,6 @@ use crate::pool::{Member, Pool};
 use crate::rate_limit::RateLimit;
 use crate::reaper::Reaper;
 use crate::record::{LaneRecord, UsersRecord};
-use crate::run::Report;
 use crate::state::RunState;
 use crate::stop::{Interrupt, StopReason, Stopper};
 use crate::vu::{CreateError, Seat, Users};

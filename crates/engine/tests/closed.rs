@@ -3,6 +3,7 @@
 mod fake;
 
 use fake::{Doing, FakeUsers, simulation};
+use onrush_engine::segment::{Sequence, Stripes};
 use serde_json::json;
 use std::time::Duration;
 
@@ -87,6 +88,13 @@ fn shared_iterations_are_all_done_on_many_workers() {
 }
 
 #[test]
+fn a_worker_without_users_leaves_shared_iterations_to_the_others() {
+    let scenarios = json!({ "a": { "executor": "shared-iterations", "vus": 1, "iterations": 50 } });
+    let ran = simulation(scenarios, FakeUsers::sleeping(3)).workers(3).run();
+    assert_eq!((ran.completed(), ran.counter("dropped_iterations")), (50, 0));
+}
+
+#[test]
 fn ramping_vus_come_and_go_at_the_times_of_k6() {
     let scenarios = json!({ "a": {
         "executor": "ramping-vus", "startVUs": 0, "gracefulRampDown": "200ms",
@@ -136,6 +144,40 @@ fn min_iteration_duration_spaces_iterations_without_being_measured() {
     let ran = simulation.run();
     assert_eq!(ran.begins(), [0, 300, 600, 900]);
     assert_eq!(ran.trend("iteration_duration").max(), 10.0);
+}
+
+#[test]
+fn segments_together_do_the_whole_test() {
+    let scenarios = json!({
+        "a": { "executor": "shared-iterations", "vus": 2, "iterations": 101 },
+        "b": { "executor": "ramping-vus", "startVUs": 0, "gracefulRampDown": "0s", "gracefulStop": "0s",
+               "stages": [{ "duration": "3s", "target": 7 }, { "duration": "3s", "target": 0 }] },
+        "c": { "executor": "constant-arrival-rate", "rate": 13, "duration": "4s", "preAllocatedVUs": 9 },
+        "d": { "executor": "per-vu-iterations", "vus": 5, "iterations": 3 },
+    });
+    let run = |stripes: Stripes| {
+        let mut simulation = simulation(scenarios.clone(), FakeUsers::sleeping(130)).workers(2);
+        simulation.stripes = stripes;
+        simulation.run()
+    };
+    let whole = run(Stripes::whole());
+    let sequence = Sequence::parse("0,1/4,1/3,1").unwrap();
+    let parts = sequence.segments().iter().map(|part| run(Stripes::new(Some(*part), Some(&sequence)).unwrap()));
+    let parts: Vec<fake::Ran> = parts.collect();
+    for name in ["a", "b", "c", "d"] {
+        // When shared iterations begin depends on how many users there are; everything else is at the same times.
+        let of = |ran: &fake::Ran| -> Vec<(u64, u64)> {
+            let own = ran.diary.iter().filter(|entry| entry.scenario == name);
+            own.map(|entry| if name == "a" { (0, entry.in_test) } else { (entry.began, 0) }).collect()
+        };
+        let (mut all, mut together) = (of(&whole), parts.iter().flat_map(of).collect::<Vec<_>>());
+        all.sort_unstable();
+        together.sort_unstable();
+        assert_eq!(all, together, "{name}");
+    }
+    let ids = parts.iter().flat_map(|ran| ran.made.iter().map(|made| made.1));
+    let distinct: std::collections::HashSet<u64> = ids.collect();
+    assert_eq!(distinct.len(), whole.made.len(), "idInTest is unique over all instances");
 }
 
 #[test]

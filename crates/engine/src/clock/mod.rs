@@ -46,6 +46,13 @@ impl AnyClock {
         self.sleep_until(self.now().saturating_add(time)).await;
     }
 
+    /// Wakes who is due at `now`, without waiting for the event loop to notice.
+    pub(crate) fn nudge(&self, now: Duration) {
+        if let AnyClock::Real(clock) = self {
+            clock.nudge(now);
+        }
+    }
+
     /// The present as nanoseconds since the Unix epoch.
     pub fn now_epoch_ns(&self) -> u64 {
         self.epoch_ns(self.now())

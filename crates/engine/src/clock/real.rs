@@ -1,8 +1,9 @@
 //! CLOCK_MONOTONIC, and one absolute timerfd a worker for everybody who sleeps there.
 //!
-//! tokio's timers are rounded to milliseconds, too coarse for arrival rates, and rounding up would make `sleep(0.001)` two
-//! milliseconds. All sleepers of a worker share one heap; the kernel is told only when the earliest deadline changes.
-//! Outside a worker (`drive` was not called) sleeping falls back to tokio's timer.
+//! tokio's timers are rounded to milliseconds: too coarse for arrival rates, and `sleep(0.001)` would take two milliseconds.
+//! All sleepers of a worker share one heap; the kernel is told only when the earliest deadline changes. Measured at 10,000
+//! starts a second on two workers: 20-30 µs late in the median, 50-90 µs in 99 of 100 cases, a fifth of a core, so nothing is
+//! gained by waking early and spinning. Outside a worker (`drive` was not called) sleeping falls back to tokio's timer.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -86,6 +87,15 @@ impl RealClock {
                 clock.wake_due();
             }
         })
+    }
+
+    /// Wakes who is due already. A busy event loop looks at its timerfd only after dozens of tasks; between iterations the
+    /// time is known anyway.
+    pub(crate) fn nudge(&self, now: Duration) {
+        if self.shared.armed.get().is_some_and(|armed| armed <= now) {
+            self.shared.armed.set(None);
+            self.wake_due();
+        }
     }
 
     /// Wakes everybody who is due and tells the kernel the next deadline.

@@ -88,6 +88,10 @@ impl Shortcuts {
             (Some(iterations), limit, _) => shared(vus, iterations, limit)?,
             (None, Some(duration), _) => Executor::ConstantVus { vus, duration: at_least_a_second(duration)? },
             (None, None, Some(stages)) => ramp(vus, stages)?,
+            // `vus` alone is one iteration for each, but shared, as k6 has it; nothing at all is one iteration.
+            (None, None, None) if self.vus.is_some() => {
+                Executor::SharedIterations { vus, iterations: vus, max_duration: MAX_DURATION }
+            }
             (None, None, None) => Executor::PerVuIterations { vus, iterations: 1, max_duration: MAX_DURATION },
         };
         Ok(Derived { scenarios: Scenarios::single(Scenario::new("default", executor)), warnings })
@@ -165,7 +169,8 @@ mod tests {
     fn vus_alone_overrides_scenarios_with_a_warning() {
         let derived = Shortcuts { vus: Some(2), scenarios: some_scenarios(), ..Default::default() }.derive().unwrap();
         assert_eq!(derived.warnings, ["`vus=2` overrides scenarios configuration"]);
-        assert_eq!(derived.scenarios.iter().next().unwrap().executor.name(), "per-vu-iterations");
+        let shared = Executor::SharedIterations { vus: 2, iterations: 2, max_duration: MAX_DURATION };
+        assert_eq!(derived.scenarios.iter().next().unwrap().executor, shared);
         let kept = Shortcuts { scenarios: some_scenarios(), ..Default::default() }.derive().unwrap();
         assert_eq!(Some(kept.scenarios), some_scenarios());
     }

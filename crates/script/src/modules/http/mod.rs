@@ -8,7 +8,6 @@ mod body;
 mod cookies;
 mod json;
 mod params;
-mod path;
 mod request;
 mod response;
 mod samples;
