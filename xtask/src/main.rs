@@ -12,8 +12,8 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask parity [NAME…]
 
-parity   runs the scripts of tests/parity and every module's test.js under k6 and Onrush and compares metric names,
-         tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts whose path
+parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
+         metric names, tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts whose path
          contains it. k6 is taken from $K6, else from PATH.";
 
 fn main() -> ExitCode {

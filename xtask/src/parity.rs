@@ -78,7 +78,7 @@ impl Tools {
     /// The differences that nobody has accepted.
     fn compare(&self, script: &Path, name: &str) -> Result<Vec<String>, String> {
         let text = fs::read_to_string(script).map_err(|error| format!("cannot read it: {error}"))?;
-        let directives = Directives::of(&text);
+        let directives = Directives { counts: !name.starts_with("examples"), ..Directives::of(&text) };
         let entry = match directives.wrapped {
             true => self.wrap(script, &text)?,
             false => script.to_path_buf(),
@@ -122,7 +122,8 @@ impl Tools {
             .env("K6_AUTO_EXTENSION_RESOLUTION", "false");
         let (code, log) = run_limited(&mut command)?;
         let data = fs::read_to_string(&summary).ok();
-        Observation::new(code, data.as_deref(), &log, directives.console)
+        let observation = Observation::new(code, data.as_deref(), &log, directives.console)?;
+        Ok(if directives.counts { observation } else { observation.without_counts() })
     }
 }
 
@@ -130,12 +131,14 @@ impl Tools {
 struct Directives {
     console: bool,
     wrapped: bool,
+    /// Examples run for a time, not for a number of iterations: their counts differ from run to run.
+    counts: bool,
     arguments: Vec<String>,
 }
 
 impl Directives {
     fn of(text: &str) -> Self {
-        let mut directives = Directives { console: false, wrapped: true, arguments: Vec::new() };
+        let mut directives = Directives { console: false, wrapped: true, counts: true, arguments: Vec::new() };
         for directive in text.lines().filter_map(|line| line.trim().strip_prefix("// parity: ")) {
             match directive.split_once(' ') {
                 None if directive == "console" => directives.console = true,
@@ -223,6 +226,7 @@ fn scripts(root: &Path) -> Result<Vec<PathBuf>, String> {
     };
     let is_script = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "js" || extension == "ts");
     let mut scripts: Vec<PathBuf> = list(root.join("tests/parity"))?.into_iter().filter(is_script).collect();
+    scripts.extend(list(root.join("examples"))?.into_iter().filter(is_script));
     let modules = list(root.join("crates/script/src/modules"))?;
     scripts.extend(modules.into_iter().map(|module| module.join("test.js")).filter(|test| test.is_file()));
     scripts.sort();

@@ -42,6 +42,10 @@ pub struct LoadOptions {
     pub env: BTreeMap<String, String>,
     /// Where relative paths start.
     pub cwd: PathBuf,
+    /// Where modules fetched from https URLs are kept between runs; `None`: nowhere.
+    pub cache_dir: Option<PathBuf>,
+    /// Options known before the script is read (proxies of the environment, flags): fetching modules obeys them.
+    pub options: Options,
     /// Where log lines go.
     pub log: Arc<dyn LogSink>,
     /// The run's metrics; init code defines its own there.
@@ -126,7 +130,7 @@ pub struct Program {
 impl Program {
     /// Reads the script and all it imports and runs its init code once, as VU 0.
     pub async fn load(source: Source, load: LoadOptions) -> Result<Program, ScriptError> {
-        let modules = ModuleStore::new(load.cwd.clone());
+        let modules = ModuleStore::new(load.cwd.clone(), load.cache_dir);
         let entry = match source {
             Source::File(path) => resolve::file_name(&load.cwd.join(path)),
             Source::Text { name, text } => {
@@ -142,7 +146,7 @@ impl Program {
             log: load.log,
             registry: load.registry,
             files: Files::default(),
-            options: RwLock::default(),
+            options: RwLock::new(Arc::new(load.options)),
             setup_data: RwLock::default(),
             process: Mutex::default(),
         });
@@ -289,5 +293,23 @@ fn call_failed(phase: Phase, function: &str, limit: Duration, late: bool, error:
             code,
         ),
         CallError::Stopped => ScriptError::new(format!("{function}() was interrupted"), exit_code::INTERRUPTED),
+    }
+}
+
+#[cfg(test)]
+impl Program {
+    /// What users share, with no script behind it.
+    pub(crate) fn for_tests() -> Arc<Shared> {
+        Arc::new(Shared {
+            entry: String::from("file:///test.js"),
+            modules: ModuleStore::new(PathBuf::from("/"), None),
+            env: BTreeMap::new(),
+            log: Arc::new(crate::log::Silent),
+            registry: Registry::new(),
+            files: Files::default(),
+            options: RwLock::default(),
+            setup_data: RwLock::default(),
+            process: Mutex::default(),
+        })
     }
 }

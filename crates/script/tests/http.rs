@@ -1,5 +1,7 @@
 //! `k6/http` against a real server: its `test.js` in our host and, where a k6 binary is at hand, in k6; samples and tags.
 
+#![allow(clippy::unwrap_used)]
+
 mod driver;
 mod echo_server;
 
@@ -14,7 +16,10 @@ use metrics::{Recorder, Registry, builtin};
 use onrush_script::{LoadOptions, Program, ScriptUsers, Source};
 
 /// A sample as it was recorded: metric, value, tags.
-type Seen = Rc<RefCell<Vec<(&'static str, f64, BTreeMap<String, String>)>>>;
+type Sample = (&'static str, f64, BTreeMap<String, String>);
+
+/// The samples of a run, in order.
+type Seen = Rc<RefCell<Vec<Sample>>>;
 
 /// Runs a script's default function with the server's address in TARGET; returns its samples and what it logged.
 async fn run(source: Source, target: &str, iterations: u64) -> (Seen, Vec<String>) {
@@ -31,6 +36,8 @@ async fn run(source: Source, target: &str, iterations: u64) -> (Seen, Vec<String
     let options = LoadOptions {
         env: BTreeMap::from([("TARGET".into(), target.into())]),
         cwd: PathBuf::from("/"),
+        cache_dir: None,
+        options: onrush_script::options::Options::default(),
         log: log.clone(),
         registry,
         recorder: recorder.clone(),
@@ -45,7 +52,7 @@ async fn run(source: Source, target: &str, iterations: u64) -> (Seen, Vec<String
     (seen, log.take())
 }
 
-fn run_text(body: &str, iterations: u64) -> (Vec<(&'static str, f64, BTreeMap<String, String>)>, Vec<String>) {
+fn run_text(body: &str, iterations: u64) -> (Vec<Sample>, Vec<String>) {
     let server = echo_server::start();
     let text =
         format!("import http from 'k6/http';\nconst base = __ENV.TARGET;\nexport default function () {{ {body} }}");

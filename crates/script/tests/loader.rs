@@ -156,3 +156,92 @@ fn missing_files_are_named() {
     let error = run(&files.0, "open.js").unwrap_err();
     assert!(error.to_string().contains("open.js:1:") && error.message.contains("no such file"), "{error}");
 }
+
+/// A TLS server on a free port that gives this module to every request, with a certificate nobody trusts.
+async fn serve_module(text: &'static str) -> u16 {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let pair = rcgen::generate_simple_self_signed(["localhost".to_string()]).unwrap();
+    let key = rustls::pki_types::PrivatePkcs8KeyDer::from(pair.signing_key.serialize_der()).into();
+    let config =
+        rustls::ServerConfig::builder_with_provider(std::sync::Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![pair.cert.der().clone()], key)
+            .unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let config = std::sync::Arc::new(config);
+    tokio::task::spawn_local(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let mut tls = rustls::ServerConnection::new(config.clone()).unwrap();
+            let response = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{text}", text.len());
+            let mut sent = false;
+            loop {
+                let mut out = Vec::new();
+                while tls.wants_write() {
+                    tls.write_tls(&mut out).unwrap();
+                }
+                socket.write_all(&out).await.unwrap();
+                if sent {
+                    break;
+                }
+                let mut received = vec![0; 16384];
+                let length = socket.read(&mut received).await.unwrap_or(0);
+                if length == 0 || tls.read_tls(&mut &received[..length]).is_err() || tls.process_new_packets().is_err()
+                {
+                    break;
+                }
+                let mut request = Vec::new();
+                let _ = std::io::Read::read_to_end(&mut tls.reader(), &mut request);
+                if !request.is_empty() {
+                    std::io::Write::write_all(&mut tls.writer(), response.as_bytes()).unwrap();
+                    sent = true;
+                }
+            }
+        }
+    });
+    port
+}
+
+#[test]
+fn modules_are_fetched_and_kept() {
+    let files = Files::new("https", &[]);
+    let directory = files.0.clone();
+    block_on(async move {
+        let port = serve_module("export const x = 'fetched'").await;
+        let script = format!(
+            "import {{ x }} from 'https://127.0.0.1:{port}/lib.js'; export default function () {{ console.log(x) }}"
+        );
+        let load = async |options: onrush_script::options::Options, script: &str| {
+            let registry = metrics::Registry::new();
+            let log = std::sync::Arc::new(driver::Lines::default());
+            let recorder = std::rc::Rc::new(metrics::Recorder::new(registry.clone()));
+            let load = onrush_script::LoadOptions {
+                env: Default::default(),
+                cwd: directory.clone(),
+                cache_dir: Some(directory.join("cache")),
+                options,
+                log: log.clone(),
+                registry,
+                recorder: recorder.clone(),
+            };
+            let source = Source::Text { name: "-".into(), text: script.into() };
+            let program = onrush_script::Program::load(source, load).await;
+            program.map(|program| driver::Test { program, log, recorder })
+        };
+        let trusting = onrush_script::options::Options { insecure_skip_tls_verify: Some(true), ..Default::default() };
+
+        let error = load(Default::default(), &script).await.err().unwrap();
+        assert!(error.message.contains(&format!("cannot import https://127.0.0.1:{port}/lib.js: ")), "{error}");
+
+        let test = load(trusting, &script).await.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(test.run(1).await, ["fetched"]);
+
+        // Certificates are checked again: the network refuses, the copy serves.
+        let test = load(Default::default(), &script).await.unwrap_or_else(|error| panic!("{error}"));
+        let warnings = test.log.take();
+        assert!(warnings[0].contains("the copy of an earlier run is used"), "{warnings:?}");
+        assert_eq!(test.run(1).await, ["fetched"]);
+    });
+}

@@ -10,7 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use rquickjs::{Ctx, Error, Object, Value, qjs};
+use rquickjs::{Ctx, Error, Exception, Object, Value, qjs};
 
 use crate::vu::Vu;
 
@@ -215,14 +215,25 @@ impl LazyCell {
         Ok(())
     }
 
-    /// Applies a data descriptor to a field that is still a slot; `None` when only an ordinary property can do it.
-    fn define(&self, ctx: &Ctx<'_>, index: usize, value: qjs::JSValue, flags: u32) -> Option<bool> {
-        let has_accessor = flags & (qjs::JS_PROP_HAS_GET | qjs::JS_PROP_HAS_SET) != 0;
+    /// Applies a property descriptor to a field that is still a slot.
+    fn define(&self, ctx: &Ctx<'_>, index: usize, value: qjs::JSValue, flags: u32) -> Defined {
         let current = self.slots.borrow()[index].flags;
-        if has_accessor || current != qjs::JS_PROP_C_W_E && flags & qjs::JS_PROP_HAS_VALUE != 0 {
-            return None;
+        let given = (flags >> qjs::JS_PROP_HAS_SHIFT) & qjs::JS_PROP_C_W_E;
+        let changes = (current ^ flags) & given;
+        let has_accessor = flags & (qjs::JS_PROP_HAS_GET | qjs::JS_PROP_HAS_SET) != 0;
+        let has_value = flags & qjs::JS_PROP_HAS_VALUE != 0;
+        let is_writable = current & qjs::JS_PROP_WRITABLE != 0;
+        if current & qjs::JS_PROP_CONFIGURABLE == 0 {
+            // Of a property that is not configurable only the value may change, or `writable` to false, while it is writable.
+            let other_changes = changes & !qjs::JS_PROP_WRITABLE != 0;
+            if has_accessor || other_changes || !is_writable && (has_value || changes != 0) {
+                return Defined::Refused;
+            }
         }
-        if flags & qjs::JS_PROP_HAS_VALUE != 0 {
+        if has_accessor {
+            return Defined::NeedsProperty;
+        }
+        if has_value {
             // SAFETY: one count for the slot; the old value's is given back after the borrow has ended, for freeing it may run
             // finalizers.
             unsafe {
@@ -232,13 +243,18 @@ impl LazyCell {
                 qjs::JS_FreeValue(context, old);
             }
         }
-        let given = (flags >> qjs::JS_PROP_HAS_SHIFT) & qjs::JS_PROP_C_W_E;
-        if current & qjs::JS_PROP_CONFIGURABLE == 0 && (current ^ flags) & given != 0 {
-            return None;
-        }
         self.slots.borrow_mut()[index].flags = (current & !given) | (flags & given);
-        Some(true)
+        Defined::Done
     }
+}
+
+/// What became of a descriptor.
+enum Defined {
+    Done,
+    /// Only an ordinary property can hold it.
+    NeedsProperty,
+    /// The slot's flags forbid it.
+    Refused,
 }
 
 fn register_class(ctx: &Ctx<'_>, vu: &Vu) -> rquickjs::Result<qjs::JSClassID> {
@@ -379,8 +395,10 @@ unsafe extern "C" fn on_delete(
     // SAFETY: QuickJS calls this with a live object of our class.
     unsafe {
         let Some(cell) = LazyCell::of(object) else { return 1 };
-        if cell.expanded.get() || cell.atoms.index(property).is_none() {
-            return 1;
+        let slot = cell.atoms.index(property).filter(|_| !cell.expanded.get());
+        let Some(index) = slot else { return 1 };
+        if cell.slots.borrow()[index].flags & qjs::JS_PROP_CONFIGURABLE == 0 {
+            return 0;
         }
         let Some(raw) = NonNull::new(context) else { return -1 };
         let ctx = Ctx::from_raw(raw);
@@ -406,10 +424,15 @@ unsafe extern "C" fn on_define(
         let Some(raw) = NonNull::new(context) else { return -1 };
         let ctx = Ctx::from_raw(raw);
         if !cell.expanded.get() {
-            if let Some(index) = cell.atoms.index(property)
-                && let Some(done) = cell.define(&ctx, index, value, flags as u32)
-            {
-                return done.into();
+            let defined = cell.atoms.index(property).map(|index| cell.define(&ctx, index, value, flags as u32));
+            match defined {
+                Some(Defined::Done) => return 1,
+                Some(Defined::Refused) if flags as u32 & qjs::JS_PROP_THROW == 0 => return 0,
+                Some(Defined::Refused) => {
+                    Exception::throw_type(&ctx, "property is not configurable");
+                    return -1;
+                }
+                Some(Defined::NeedsProperty) | None => {}
             }
             if let Err(error) = cell.expand(&ctx, object) {
                 return fail(&ctx, error);
@@ -423,7 +446,114 @@ unsafe extern "C" fn on_define(
 /// Leaves an exception behind and says so.
 fn fail(ctx: &Ctx<'_>, error: Error) -> qjs::c_int {
     if !error.is_exception() {
-        rquickjs::Exception::throw_message(ctx, &error.to_string());
+        Exception::throw_message(ctx, &error.to_string());
     }
     -1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::{coroutine::Switch, runtime};
+    use crate::program::Program;
+    use crate::worker::WorkerState;
+
+    struct Answer(Cell<u32>);
+
+    impl LazyFields for Answer {
+        const FIELDS: &'static [&'static str] = &["status", "body", "list"];
+
+        fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> rquickjs::Result<Value<'js>> {
+            self.0.set(self.0.get() + 1);
+            match index {
+                0 => Ok(Value::new_int(ctx.clone(), 200)),
+                1 => Ok(rquickjs::String::from_str(ctx.clone(), "text")?.into_value()),
+                _ => Ok(rquickjs::Array::new(ctx.clone())?.into_value()),
+            }
+        }
+    }
+
+    /// What `source` makes of `o`, a fresh object whose prototype is `p`, as text; and how many fields were made.
+    fn eval(source: &str) -> (String, u32) {
+        let shared = Program::for_tests();
+        let interrupt = Rc::new(engine::Interrupt::default());
+        let recorder = Rc::new(metrics::Recorder::new(shared.registry.clone()));
+        let worker = WorkerState::of(&shared, &recorder);
+        let vu = Vu::new(Rc::new(Switch::new(interrupt)), shared, worker, None);
+        let (runtime, context) = runtime::create(1 << 26).unwrap();
+        let result = context.with(|ctx| {
+            runtime::attach(&ctx, &vu);
+            let answer = Rc::new(Answer(Cell::new(0)));
+            let prototype: Object<'_> = ctx.eval("globalThis.p = { json() { return this.status } }; p").unwrap();
+            let object = LazyObject::create(&ctx, answer.clone(), Some(&prototype)).unwrap();
+            assert!(Rc::ptr_eq(&LazyObject::data::<Answer>(object.as_value()).unwrap(), &answer));
+            ctx.globals().set("o", object).unwrap();
+            let text: rquickjs::Result<rquickjs::Coerced<String>> = ctx.eval(source);
+            let text = text.map(|text| text.0).unwrap_or_else(|_| {
+                let thrown = ctx.catch();
+                thrown.get::<rquickjs::Coerced<String>>().unwrap().0
+            });
+            vu.clear_local();
+            vu.runtime.clear();
+            runtime::detach(&ctx);
+            (text, answer.0.get())
+        });
+        drop((context, runtime));
+        result
+    }
+
+    #[test]
+    fn values_are_made_when_read_and_kept() {
+        assert_eq!(eval("1"), ("1".into(), 0));
+        assert_eq!(eval("o.status + o.status"), ("400".into(), 1));
+        assert_eq!(eval("o.list === o.list"), ("true".into(), 1));
+        assert_eq!(eval("o.json() + ' ' + o.nothing"), ("200 undefined".into(), 1));
+        assert_eq!(eval("'body' in o && !('x' in o) && Object.hasOwn(o, 'list')"), ("true".into(), 0));
+    }
+
+    #[test]
+    fn fields_are_ordinary_properties() {
+        let all = r#"{"status":200,"body":"text","list":[]}"#;
+        for (source, expected) in [
+            ("JSON.stringify(o)", all),
+            ("o.list; JSON.stringify(o)", all),
+            ("JSON.stringify({ ...o })", all),
+            ("JSON.stringify(Object.assign({}, o))", all),
+            ("Object.keys(o).join()", "status,body,list"),
+            ("let k = ''; for (const n in o) k += n + ' '; k", "status body list json "),
+            (
+                "JSON.stringify(Object.getOwnPropertyDescriptor(o, 'status'))",
+                r#"{"value":200,"writable":true,"enumerable":true,"configurable":true}"#,
+            ),
+            ("o.body = 7; o.body", "7"),
+            ("o.body = 7; Object.keys(o).join()", "status,body,list"),
+            ("o.extra = 1; JSON.stringify(o)", r#"{"status":200,"body":"text","list":[],"extra":1}"#),
+            ("delete o.body; JSON.stringify(o)", r#"{"status":200,"list":[]}"#),
+            ("delete o.body; o.body = 1; Object.keys(o).join()", "status,list,body"),
+            ("delete o.nothing; Object.keys(o).join()", "status,body,list"),
+            (
+                "Object.defineProperty(o, 'status', { get() { return 1 } }); o.status + JSON.stringify(o)",
+                r#"1{"status":1,"body":"text","list":[]}"#,
+            ),
+            (
+                "Object.defineProperty(o, 'status', { enumerable: false }); JSON.stringify(o)",
+                r#"{"body":"text","list":[]}"#,
+            ),
+            ("Object.freeze(o); o.status = 5", "TypeError: 'status' is read-only"),
+            ("Object.freeze(o); Object.isFrozen(o)", "true"),
+            ("Object.freeze(o); Reflect.deleteProperty(o, 'status') + ' ' + o.status", "false 200"),
+            ("Object.freeze(o); o.extra = 5", "TypeError: object is not extensible"),
+            ("Object.seal(o); o.status = 5; o.status", "5"),
+            ("Object.setPrototypeOf(o, null); String(o.json)", "undefined"),
+            (
+                "const c = Object.create(o); c.status = 1; c.status + ' ' + o.status + ' ' + Object.keys(c)",
+                "1 200 status",
+            ),
+            ("o[Symbol.toStringTag] = 'R'; String(o)", "[object R]"),
+            ("o.self = o; o.list.push(o); typeof o.self", "object"),
+            ("Object.entries(o).length + ' ' + Object.prototype.toString.call(o)", "3 [object Object]"),
+        ] {
+            assert_eq!(eval(source).0, expected, "{source}");
+        }
+    }
 }

@@ -6,6 +6,7 @@
 use std::ffi::{CStr, CString};
 use std::ptr::null_mut;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rquickjs::function::{Func, Opt};
 use rquickjs::{Ctx, Error, Exception, Function, Object, Persistent, Promise, Value, qjs};
@@ -103,10 +104,23 @@ fn link<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, name: &str) -> rquickjs::Result<Linked
         let value = load_bytecode(ctx, &module)?;
         return linked(ctx, name, module.kind, value);
     }
+    if store.needs_fetch(name) {
+        fetch(ctx, vu, name)?;
+    }
     let prepared = store.prepare(name).map_err(|error| throw(ctx, &error))?;
     let value = compile(ctx, name, &prepared)?;
     store.insert_compiled(name, Module { kind: prepared.kind, bytecode: write_bytecode(ctx, &value)? });
     linked(ctx, name, prepared.kind, value)
+}
+
+/// Fetches a module while the user waits, as any native function does.
+fn fetch(ctx: &Ctx<'_>, vu: &Vu, name: &str) -> rquickjs::Result<()> {
+    let worker = wire::Worker::new(Arc::new(vu.options().network_settings()));
+    let worker = worker.map_err(|error| Exception::throw_message(ctx, &error.message))?;
+    let fetched = loader::remote::fetch(name, worker, vu.shared.modules.cache_dir.as_deref(), vu.log());
+    let text = vu.block_on(ctx, fetched)?.map_err(|error| throw(ctx, &error))?;
+    vu.shared.modules.insert_source(name, text);
+    Ok(())
 }
 
 fn linked<'js>(ctx: &Ctx<'js>, name: &str, kind: Kind, value: Value<'js>) -> rquickjs::Result<Linked<'js>> {

@@ -3,6 +3,7 @@
 //! VU 0 fills the store while it runs the init code; then the store is sealed, and a user that asks for a module VU 0 never
 //! imported gets an error, as in k6. Nothing here runs JavaScript.
 
+pub(crate) mod remote;
 pub mod resolve;
 pub mod transpile;
 
@@ -55,12 +56,14 @@ pub struct ModuleStore {
     sealed: AtomicBool,
     /// Directory that relative paths of the entry script and of `open` start from.
     pub cwd: PathBuf,
+    /// Where fetched modules are kept between runs.
+    pub cache_dir: Option<PathBuf>,
 }
 
 impl ModuleStore {
     /// An empty store.
-    pub fn new(cwd: PathBuf) -> Self {
-        ModuleStore { cwd, ..ModuleStore::default() }
+    pub fn new(cwd: PathBuf, cache_dir: Option<PathBuf>) -> Self {
+        ModuleStore { cwd, cache_dir, ..ModuleStore::default() }
     }
 
     /// From now on no module is added.
@@ -73,7 +76,12 @@ impl ModuleStore {
         self.sealed.load(Ordering::Acquire)
     }
 
-    /// Puts a source under its name before it is imported (the entry script from standard input, archives).
+    /// Whether the text of a module has still to be fetched from the network.
+    pub(crate) fn needs_fetch(&self, name: &str) -> bool {
+        name.starts_with("https://") && !self.is_sealed() && self.source(name).is_none()
+    }
+
+    /// Puts a source under its name before it is imported (standard input, archives, fetched modules).
     pub fn insert_source(&self, name: &str, text: String) {
         let source = Arc::new(SourceText { text, map: None });
         self.sources.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_string(), source);

@@ -94,7 +94,7 @@ pub fn read(name: &str) -> Result<String, ScriptError> {
         })?;
         return String::from_utf8(bytes).map_err(|_| failure(format!("{path} is not UTF-8 text")));
     }
-    Err(failure(format!("cannot import {name}: https imports are not there yet")))
+    Err(failure(format!("cannot import {name}: only files and https URLs can be read")))
 }
 
 fn failure(message: String) -> ScriptError {

@@ -53,6 +53,8 @@ pub async fn load_source(source: Source, cwd: PathBuf) -> (Result<Program, Scrip
     let options = LoadOptions {
         env: BTreeMap::from([("KEY".into(), "value".into())]),
         cwd,
+        cache_dir: None,
+        options: onrush_script::options::Options::default(),
         log: log.clone(),
         registry,
         recorder: recorder.clone(),

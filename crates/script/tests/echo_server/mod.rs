@@ -1,5 +1,5 @@
 //! A small HTTP/1.1 server for tests: one thread a connection, answers by path.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

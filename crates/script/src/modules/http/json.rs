@@ -287,11 +287,12 @@ fn unicode_escape(rest: &[u8]) -> (char, usize) {
             .and_then(|hex| u32::from_str_radix(hex, 16).ok())
     };
     let Some(first) = unit(0) else { return (char::REPLACEMENT_CHARACTER, rest.len().min(4)) };
-    if (0xd800..0xdc00).contains(&first) && rest.get(4..6) == Some(b"\\u") {
-        if let Some(second @ 0xdc00..0xe000) = unit(6) {
-            let joined = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-            return (char::from_u32(joined).unwrap_or(char::REPLACEMENT_CHARACTER), 10);
-        }
+    if (0xd800..0xdc00).contains(&first)
+        && rest.get(4..6) == Some(b"\\u")
+        && let Some(second @ 0xdc00..0xe000) = unit(6)
+    {
+        let joined = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+        return (char::from_u32(joined).unwrap_or(char::REPLACEMENT_CHARACTER), 10);
     }
     (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 4)
 }

@@ -8,6 +8,7 @@ mod body;
 mod cookies;
 mod json;
 mod params;
+mod path;
 mod request;
 mod response;
 mod samples;

@@ -64,7 +64,7 @@ impl HttpState {
                 batch_per_host: options.batch_per_host.unwrap_or(6) as usize,
                 user_agent: Rc::from(options.network_settings().user_agent),
                 discard: options.discard_response_bodies.unwrap_or(false),
-                max_redirects: options.max_redirects.unwrap_or(10) as u32,
+                max_redirects: options.max_redirects.unwrap_or(10),
                 redirects_given: options.max_redirects.is_some(),
                 urls: vu.worker_local::<UrlCache>(),
                 sampler: Sampler::new(EnabledTags::of(&options), vu.worker_local::<SeriesCache>()),
