@@ -1,0 +1,12 @@
+//! Black-box tests of the real binary, one file a feature. A `Lab` is a folder with scripts; a run gives exit code,
+//! standard output and standard error.
+
+mod bad_input;
+mod conservation;
+mod examples;
+mod lab;
+mod lifecycle;
+mod options;
+mod scenarios;
+mod signals;
+mod summary;

@@ -1,0 +1,66 @@
+//! Option layers: default < config file < script < environment < flag.
+
+use crate::lab::{Lab, finish};
+
+const SHOW: &str = "import exec from 'k6/execution';
+    export const options = { iterations: 2, userAgent: 'script', tags: { layer: 'script' } };
+    export default function () {
+      const o = exec.test.options;
+      if (__ITER === 0) console.log(`agent=${o.userAgent} iterations=${o.scenarios.default.iterations} layer=${exec.vu.metrics.tags.layer} throw=${o.throw}`);
+    }";
+
+#[test]
+fn higher_layers_win() {
+    let lab = Lab::with(SHOW);
+    lab.file("conf.json", "{\"userAgent\": \"file\", \"throw\": true}");
+    lab.run(&["-c", "conf.json"]).code(0).says("agent=script iterations=2 layer=script throw=true");
+    let with_env = |arguments: &[&str]| {
+        let all: Vec<&str> = ["run", "-q"].into_iter().chain(arguments.iter().copied()).chain(["script.js"]).collect();
+        let mut command = lab.command(&all);
+        command.env("K6_ITERATIONS", "3").env("K6_USER_AGENT", "env").env("K6_TAGS", "layer:env");
+        finish(command)
+    };
+    with_env(&[]).code(0).says("agent=env iterations=3 layer=env");
+    with_env(&["--user-agent", "flag", "-i", "4", "--tag", "layer=flag"]).code(0).says("agent=flag iterations=4 layer=flag");
+}
+
+#[test]
+fn variables_come_from_the_environment_and_flags_beat_them() {
+    let lab = Lab::with("export default function () { console.log(`${__ENV.A} ${__ENV.B}`); }");
+    let mut command = lab.command(&["run", "-q", "-e", "B=flag", "script.js"]);
+    command.env("A", "env").env("B", "env");
+    finish(command).code(0).says("env flag");
+    let mut command = lab.command(&["run", "-q", "--include-system-env-vars=false", "script.js"]);
+    command.env("A", "env");
+    finish(command).code(0).says("undefined undefined");
+}
+
+#[test]
+fn a_broken_config_file_is_shown_with_its_place() {
+    let lab = Lab::with("export default function () {}");
+    lab.file("conf.json", "{\n  \"vus\": ,\n}");
+    lab.run(&["-c", "conf.json"]).code(104).says("conf.json:2:");
+    lab.run(&["-c", "missing.json"]).code(255).says("missing.json");
+}
+
+#[test]
+fn execution_flags_replace_the_scripts_scenarios() {
+    let lab = Lab::with(
+        "export const options = { scenarios: { a: { executor: 'constant-vus', vus: 1, duration: '10m' } } };
+         export default function () { console.log('ran'); }",
+    );
+    let run = lab.run(&["-i", "2"]).code(0);
+    assert_eq!(run.stderr.matches("msg=ran").count(), 2, "{}", run.stderr);
+}
+
+#[test]
+fn logs_and_console_go_where_the_flags_say() {
+    let lab = Lab::with("export default function () { console.log('hello there'); }");
+    lab.run(&[]).code(0).says("level=info msg=\"hello there\" source=console");
+    lab.run(&["--log-format", "raw"]).code(0).says("hello there\n");
+    let run = lab.run(&["--console-output", "console.txt"]).code(0);
+    assert!(!run.stderr.contains("hello there"), "{}", run.stderr);
+    assert!(lab.read("console.txt").contains("hello there"));
+    let run = lab.run(&["--log-output", "none"]).code(0);
+    assert_eq!(run.stderr, "");
+}

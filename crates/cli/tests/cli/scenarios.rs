@@ -1,0 +1,113 @@
+//! The six executors, several scenarios at once, segments: counts that must come out exactly.
+
+use crate::lab::Lab;
+
+/// Runs scenarios whose iterations take next to nothing and returns the data of handleSummary.
+fn metrics(options: &str, arguments: &[&str]) -> serde_json::Value {
+    let lab = Lab::with(&format!(
+        "import {{ sleep }} from 'k6';
+         export const options = {options};
+         export default function () {{ sleep(0.01); }}
+         export function slow() {{ sleep(0.4); }}
+         export function handleSummary(data) {{ return {{ 'out.json': JSON.stringify(data.metrics) }}; }}"
+    ));
+    lab.run(arguments).code(0);
+    serde_json::from_str(&lab.read("out.json")).expect("JSON")
+}
+
+fn count(metrics: &serde_json::Value, name: &str) -> u64 {
+    metrics[name]["values"]["count"].as_f64().unwrap_or(0.0) as u64
+}
+
+#[test]
+fn shared_iterations_are_all_run_once() {
+    let m = metrics("{ scenarios: { a: { executor: 'shared-iterations', vus: 7, iterations: 103 } } }", &[]);
+    assert_eq!(count(&m, "iterations"), 103);
+}
+
+#[test]
+fn per_vu_iterations_are_run_by_each() {
+    let m = metrics("{ scenarios: { a: { executor: 'per-vu-iterations', vus: 5, iterations: 4 } } }", &[]);
+    assert_eq!(count(&m, "iterations"), 20);
+}
+
+#[test]
+fn left_over_iterations_are_counted_as_dropped() {
+    let m = metrics(
+        "{ scenarios: { a: { executor: 'per-vu-iterations', vus: 2, iterations: 5, maxDuration: '1s', exec: 'slow' } } }",
+        &[],
+    );
+    assert_eq!(count(&m, "iterations") + count(&m, "dropped_iterations"), 10);
+    assert!(count(&m, "dropped_iterations") > 0, "{m}");
+}
+
+#[test]
+fn arrival_rates_start_what_they_promise() {
+    let m = metrics(
+        "{ scenarios: { a: { executor: 'constant-arrival-rate', rate: 50, duration: '2s', preAllocatedVUs: 10 } } }",
+        &[],
+    );
+    assert_eq!(count(&m, "iterations") + count(&m, "dropped_iterations"), 100);
+    assert!(m["iteration_lag"]["values"]["max"].is_number(), "{m}");
+    let m = metrics(
+        "{ scenarios: { a: { executor: 'ramping-arrival-rate', startRate: 0, preAllocatedVUs: 10,
+           stages: [{ duration: '2s', target: 60 }] } } }",
+        &[],
+    );
+    let started = count(&m, "iterations") + count(&m, "dropped_iterations");
+    assert!((59..=61).contains(&started), "{started} starts of a ramp whose area is 60");
+}
+
+#[test]
+fn too_few_users_drop_iterations_and_say_so() {
+    let lab = Lab::with(
+        "import { sleep } from 'k6';
+         export const options = { scenarios: { a: { executor: 'constant-arrival-rate', rate: 20, duration: '1s', preAllocatedVUs: 1, maxVUs: 2 } } };
+         export default function () { sleep(0.5); }",
+    );
+    lab.run(&[]).code(0).prints("dropped_iterations").says("Insufficient VUs, reached 2 active VUs");
+}
+
+#[test]
+fn ramping_users_go_up_and_down() {
+    let m = metrics(
+        "{ scenarios: { a: { executor: 'ramping-vus', startVUs: 1, gracefulRampDown: '0s',
+           stages: [{ duration: '500ms', target: 6 }, { duration: '1s', target: 6 }, { duration: '500ms', target: 0 }] } } }",
+        &[],
+    );
+    assert_eq!(m["vus_max"]["values"]["max"], 6);
+    assert!(count(&m, "iterations") > 100, "{m}");
+}
+
+#[test]
+fn segments_add_up_to_the_whole() {
+    let part = |segment: &str| {
+        let options = "{ scenarios: { a: { executor: 'shared-iterations', vus: 6, iterations: 31 } } }";
+        count(&metrics(options, &["--execution-segment", segment, "--execution-segment-sequence", "0,1/3,2/3,1"]), "iterations")
+    };
+    assert_eq!(part("0:1/3") + part("1/3:2/3") + part("2/3:1"), 31);
+}
+
+#[test]
+fn what_does_not_fit_the_graceful_stop_is_interrupted() {
+    let lab = Lab::with(
+        "import { sleep } from 'k6';
+         export const options = { scenarios: { a: { executor: 'constant-vus', vus: 2, duration: '1s', gracefulStop: '0s' } } };
+         export default function () { sleep(30); }",
+    );
+    let all = ["run", "script.js"];
+    lab.onrush(&all).code(0).prints("0 complete and 2 interrupted iterations");
+}
+
+#[test]
+fn requests_per_second_are_limited() {
+    let lab = Lab::with(
+        "import http from 'k6/http';
+         export const options = { vus: 5, duration: '2s', rps: 20 };
+         export default function () { http.get(`${__ENV.TARGET}/`); }
+         export function handleSummary(data) { return { stdout: String(data.metrics.http_reqs.values.count) }; }",
+    );
+    let run = lab.run(&["--serve"]).code(0);
+    let requests: u32 = run.stdout.trim().parse().expect("a count");
+    assert!((20..=60).contains(&requests), "{requests} requests at 20/s in 2 s");
+}
