@@ -10,40 +10,19 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use script::log::{Level, LogSink, Record};
+
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 
 
-/// How important a line is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Only with `--verbose`.
-    Debug,
-    /// As `console.log`.
-    Info,
-    /// Something is not as it should be.
-    Warning,
-    /// Something failed.
-    Error,
-}
-
-impl Level {
-    fn name(self) -> &'static str {
-        match self {
-            Level::Debug => "debug",
-            Level::Info => "info",
-            Level::Warning => "warning",
-            Level::Error => "error",
-        }
-    }
-
-    fn short(self) -> (&'static str, u8) {
-        match self {
-            Level::Debug => ("DEBU", 37),
-            Level::Info => ("INFO", 36),
-            Level::Warning => ("WARN", 33),
-            Level::Error => ("ERRO", 31),
-        }
+/// logrus's four letters and colour of a level.
+fn short(level: Level) -> (&'static str, u8) {
+    match level {
+        Level::Debug => ("DEBU", 37),
+        Level::Info => ("INFO", 36),
+        Level::Warning => ("WARN", 33),
+        Level::Error => ("ERRO", 31),
     }
 }
 
@@ -68,6 +47,7 @@ enum Output {
 /// Where log lines go and how they look.
 pub struct Logger {
     format: Format,
+    /// The least grave level that is shown.
     least: Level,
     output: Output,
     console: Option<Mutex<File>>,
@@ -119,8 +99,8 @@ impl Logger {
     }
 
     /// Writes one line. `fields` follow the message in this order.
-    pub fn log(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
-        if level < self.least {
+    pub fn write(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
+        if level > self.least {
             return;
         }
         let from_console = fields.iter().any(|field| *field == ("source", "console"));
@@ -140,6 +120,12 @@ impl Logger {
             Output::File(file) => write_line(&mut *file.lock().unwrap_or_else(|e| e.into_inner()), &line),
             Output::Nowhere => {}
         }
+    }
+}
+
+impl LogSink for Logger {
+    fn log(&self, record: &Record<'_>) {
+        self.write(record.level, record.message, record.fields);
     }
 }
 
@@ -176,7 +162,7 @@ fn write_line(out: &mut dyn Write, line: &str) {
 }
 
 fn text_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
-    let mut line = format!("time=\"{}\" level={} msg={}", rfc3339_seconds(epoch_s), level.name(), quoted(message));
+    let mut line = format!("time=\"{}\" level={} msg={}", rfc3339_seconds(epoch_s), level.as_str(), quoted(message));
     for (name, value) in fields {
         let _ = write!(line, " {name}={}", quoted(value));
     }
@@ -184,7 +170,7 @@ fn text_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)])
 }
 
 fn terminal_line(elapsed_s: u64, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
-    let (short, color) = level.short();
+    let (short, color) = short(level);
     let mut line = format!("\x1b[{color}m{short}\x1b[0m[{elapsed_s:04}] {message:<44}");
     for (name, value) in fields {
         let _ = write!(line, " \x1b[{color}m{name}\x1b[0m={}", quoted(value));
@@ -198,7 +184,7 @@ fn json_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)])
     for (name, value) in fields {
         object.insert((*name).to_owned(), (*value).into());
     }
-    object.insert(String::from("level"), level.name().into());
+    object.insert(String::from("level"), level.as_str().into());
     object.insert(String::from("msg"), message.into());
     object.insert(String::from("time"), rfc3339_seconds(epoch_s).into());
     serde_json::Value::Object(object).to_string()

@@ -7,6 +7,7 @@ mod failure;
 mod flags;
 mod log;
 mod progress;
+mod signals;
 
 use std::process::ExitCode;
 

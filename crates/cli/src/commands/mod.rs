@@ -1,0 +1,62 @@
+//! The commands, and how a line of arguments becomes one of them.
+
+mod run;
+mod serve;
+
+use std::ffi::OsString;
+
+use clap::{Command, error::ErrorKind};
+
+use crate::exit_code::ExitCode;
+use crate::flags;
+
+/// Reads the arguments, runs what they ask for, prints why it could not go on.
+pub fn main(arguments: Vec<OsString>) -> ExitCode {
+    let matches = match command().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) => return refused(&error),
+    };
+    let outcome = match matches.subcommand() {
+        Some(("run", matches)) => run::main(matches),
+        Some(("serve", matches)) => serve::main(matches),
+        Some(("version", _)) => {
+            println!("onrush v{}", env!("CARGO_PKG_VERSION"));
+            Ok(ExitCode::Ok)
+        }
+        _ => unreachable!("a subcommand is required"),
+    };
+    outcome.unwrap_or_else(|failure| {
+        if !failure.message.is_empty() {
+            eprintln!("error: {}", failure.message);
+        }
+        failure.code
+    })
+}
+
+fn command() -> Command {
+    Command::new("onrush")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("A load-testing tool: runs k6 scripts at wrk speed, with numbers that stay true when the machine is busy")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(flags::run_command())
+        .subcommand(serve::command())
+        .subcommand(Command::new("version").about("Print the version"))
+}
+
+/// Help and version are not errors; everything else about the arguments is k6's generic exit code.
+fn refused(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::Ok,
+        _ => ExitCode::Generic,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_is_well_formed() {
+        super::command().debug_assert();
+    }
+}

@@ -1,0 +1,72 @@
+//! `onrush serve`: the target on its own, until a signal comes.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use target::{Server, ServerConfig};
+
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+
+/// How long requests under way may take once a signal came.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The `serve` command with its flags.
+pub fn command() -> Command {
+    Command::new("serve")
+        .about("Start the target server: httpbin-like routes, an upload sink, delays and faults")
+        .arg(
+            Arg::new("listen")
+                .long("listen")
+                .value_name("ADDRESS")
+                .action(ArgAction::Append)
+                .default_value("tcp://127.0.0.1:8080")
+                .help("tcp://host:port, tls://host:port or unix:/path; repeat for more"),
+        )
+        .arg(Arg::new("workers").long("workers").value_name("N").default_value("1").help("Threads"))
+        .arg(Arg::new("certificate-out").long("certificate-out").value_name("FILE").help("Write the certificate as PEM"))
+}
+
+/// Serves until SIGINT or SIGTERM, then prints what was counted.
+pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let config = config(matches)?;
+    let server = Server::start(config).map_err(|e| Failure::new(ExitCode::Generic, format!("cannot serve: {e}")))?;
+    let addresses = server.addresses();
+    addresses.tcp.iter().for_each(|a| println!("listening on http://{a}"));
+    addresses.tls.iter().for_each(|a| println!("listening on https://{a}"));
+    addresses.unix.iter().for_each(|p| println!("listening on unix:{}", p.display()));
+    if let (Some(path), Some(pem)) = (matches.get_one::<String>("certificate-out"), &addresses.certificate_pem) {
+        std::fs::write(path, pem).map_err(|e| Failure::new(ExitCode::Generic, format!("cannot write {path}: {e}")))?;
+    }
+    crate::signals::wait_for_one()?;
+    println!("{}", server.stop(GRACE));
+    Ok(ExitCode::Ok)
+}
+
+fn config(matches: &ArgMatches) -> Result<ServerConfig, Failure> {
+    let workers: &String = matches.get_one("workers").expect("has a default");
+    let workers = workers.parse().map_err(|_| bad("--workers", workers, "a whole number"))?;
+    let mut config = ServerConfig { workers, ..ServerConfig::default() };
+    for text in matches.get_many::<String>("listen").expect("has a default") {
+        match text.split_once(':') {
+            Some(("unix", path)) if !path.is_empty() => config.unix.push(PathBuf::from(path)),
+            Some((kind @ ("tcp" | "tls"), rest)) => {
+                let address = socket_address(rest.trim_start_matches('/'), text)?;
+                if kind == "tcp" { config.tcp.push(address) } else { config.tls.push(address) }
+            }
+            _ => return Err(bad("--listen", text, "tcp://host:port, tls://host:port or unix:/path")),
+        }
+    }
+    Ok(config)
+}
+
+fn socket_address(host_and_port: &str, text: &str) -> Result<SocketAddr, Failure> {
+    use std::net::ToSocketAddrs;
+    host_and_port.to_socket_addrs().ok().and_then(|mut all| all.next()).ok_or_else(|| bad("--listen", text, "host:port"))
+}
+
+fn bad(flag: &str, found: &str, expected: &str) -> Failure {
+    Failure::new(ExitCode::Generic, format!("{flag}: found '{found}', expected {expected}"))
+}
