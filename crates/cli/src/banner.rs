@@ -1,0 +1,128 @@
+//! What a run is about to do, said before it starts: script, scenarios, how many users and how long, in k6's words.
+
+use std::time::Duration;
+
+use engine::duration::Span;
+use engine::scenario::{Executor, Scenario, Stage};
+
+/// The lines before the progress.
+pub fn banner(script: &str, share: f64, scenarios: &[&Scenario], max_vus: u64, longest: Duration) -> String {
+    let mut text = format!(
+        "\n     execution: local\n        script: {script}\n        output: -\n\n     scenarios: ({:.2}%) {} scenario{}, \
+         {max_vus} max VUs, {} max duration (incl. graceful stop):\n",
+        share * 100.0,
+        scenarios.len(),
+        if scenarios.len() == 1 { "" } else { "s" },
+        span(longest),
+    );
+    for scenario in scenarios {
+        text.push_str(&format!("              * {}: {}\n", scenario.name, describe(scenario)));
+    }
+    text
+}
+
+/// `2 looping VUs for 2s (exec: browse, gracefulStop: 30s)`
+fn describe(scenario: &Scenario) -> String {
+    let mut notes = Vec::new();
+    let what = match &scenario.executor {
+        Executor::SharedIterations { vus, iterations, max_duration } => {
+            notes.push(format!("maxDuration: {}", span(*max_duration)));
+            format!("{iterations} iterations shared among {vus} VUs")
+        }
+        Executor::PerVuIterations { vus, iterations, max_duration } => {
+            notes.push(format!("maxDuration: {}", span(*max_duration)));
+            format!("{iterations} iterations for each of {vus} VUs")
+        }
+        Executor::ConstantVus { vus, duration } => format!("{vus} looping VUs for {}", span(*duration)),
+        Executor::RampingVus { start_vus, stages, graceful_ramp_down } => {
+            notes.push(format!("gracefulRampDown: {}", span(*graceful_ramp_down)));
+            format!("Up to {} looping VUs for {}", highest(*start_vus, stages), over(stages))
+        }
+        Executor::ConstantArrivalRate { rate, time_unit, duration, pre_allocated_vus, max_vus } => {
+            notes.push(users(*pre_allocated_vus, *max_vus));
+            format!("{:.2} iterations/s for {}", per_second(*rate, *time_unit), span(*duration))
+        }
+        Executor::RampingArrivalRate { start_rate, time_unit, stages, pre_allocated_vus, max_vus } => {
+            notes.push(users(*pre_allocated_vus, *max_vus));
+            format!("Up to {:.2} iterations/s for {}", per_second(highest(*start_rate, stages), *time_unit), over(stages))
+        }
+    };
+    if scenario.exec != "default" {
+        notes.push(format!("exec: {}", scenario.exec));
+    }
+    if !scenario.start_time.is_zero() {
+        notes.push(format!("startTime: {}", span(scenario.start_time)));
+    }
+    notes.push(format!("gracefulStop: {}", span(scenario.graceful_stop)));
+    format!("{what} ({})", notes.join(", "))
+}
+
+fn users(pre_allocated: u64, max: u64) -> String {
+    if max > pre_allocated { format!("maxVUs: {pre_allocated}-{max}") } else { format!("maxVUs: {max}") }
+}
+
+fn over(stages: &[Stage]) -> String {
+    let time = stages.iter().map(|stage| stage.duration).sum();
+    format!("{} over {} stages", span(time), stages.len())
+}
+
+fn highest(start: u64, stages: &[Stage]) -> u64 {
+    stages.iter().map(|stage| stage.target).max().unwrap_or(0).max(start)
+}
+
+fn per_second(rate: u64, unit: Duration) -> f64 {
+    rate as f64 / unit.as_secs_f64()
+}
+
+fn span(time: Duration) -> String {
+    Span::from(time).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_executor_is_told_in_k6s_words() {
+        let second = Duration::from_secs(1);
+        let stages = vec![Stage { duration: second * 60, target: 5 }, Stage { duration: second * 5, target: 0 }];
+        let table = [
+            (
+                Executor::SharedIterations { vus: 2, iterations: 9, max_duration: second * 600 },
+                "9 iterations shared among 2 VUs (maxDuration: 10m0s, gracefulStop: 30s)",
+            ),
+            (
+                Executor::PerVuIterations { vus: 2, iterations: 9, max_duration: second * 600 },
+                "9 iterations for each of 2 VUs (maxDuration: 10m0s, gracefulStop: 30s)",
+            ),
+            (Executor::ConstantVus { vus: 2, duration: second }, "2 looping VUs for 1s (gracefulStop: 30s)"),
+            (
+                Executor::RampingVus { start_vus: 1, stages: stages.clone(), graceful_ramp_down: second },
+                "Up to 5 looping VUs for 1m5s over 2 stages (gracefulRampDown: 1s, gracefulStop: 30s)",
+            ),
+            (
+                Executor::ConstantArrivalRate {
+                    rate: 30,
+                    time_unit: second * 60,
+                    duration: second,
+                    pre_allocated_vus: 2,
+                    max_vus: 4,
+                },
+                "0.50 iterations/s for 1s (maxVUs: 2-4, gracefulStop: 30s)",
+            ),
+            (
+                Executor::RampingArrivalRate {
+                    start_rate: 7,
+                    time_unit: second,
+                    stages,
+                    pre_allocated_vus: 2,
+                    max_vus: 2,
+                },
+                "Up to 7.00 iterations/s for 1m5s over 2 stages (maxVUs: 2, gracefulStop: 30s)",
+            ),
+        ];
+        for (executor, expected) in table {
+            assert_eq!(describe(&Scenario::new("a", executor)), expected);
+        }
+    }
+}
