@@ -44,7 +44,11 @@ fn describe(scenario: &Scenario) -> String {
         }
         Executor::RampingArrivalRate { start_rate, time_unit, stages, pre_allocated_vus, max_vus } => {
             notes.push(users(*pre_allocated_vus, *max_vus));
-            format!("Up to {:.2} iterations/s for {}", per_second(highest(*start_rate, stages), *time_unit), over(stages))
+            format!(
+                "Up to {:.2} iterations/s for {}",
+                per_second(highest(*start_rate, stages), *time_unit),
+                over(stages)
+            )
         }
     };
     if scenario.exec != "default" {

@@ -130,7 +130,9 @@ mod tests {
     #[test]
     fn flags_become_options() {
         let matches = crate::flags::run_command()
-            .try_get_matches_from(["run", "-u", "5", "--stage", "1s:2", "-s", "2s:0", "--throw", "--tag", "a=b", "x.js"])
+            .try_get_matches_from([
+                "run", "-u", "5", "--stage", "1s:2", "-s", "2s:0", "--throw", "--tag", "a=b", "x.js",
+            ])
             .expect("valid flags");
         let expected = json!({
             "vus": 5,

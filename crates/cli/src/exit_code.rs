@@ -32,6 +32,24 @@ pub enum ExitCode {
     Generic = 255,
 }
 
+impl ExitCode {
+    /// The code that a script's error carries.
+    pub fn of_script(code: u8) -> Self {
+        const CODES: [ExitCode; 9] = [
+            ExitCode::SetupTimeout,
+            ExitCode::TeardownTimeout,
+            ExitCode::OtherTimeout,
+            ExitCode::InvalidConfig,
+            ExitCode::Signal,
+            ExitCode::ScriptException,
+            ExitCode::ScriptAborted,
+            ExitCode::Panic,
+            ExitCode::MarkedFailed,
+        ];
+        CODES.into_iter().find(|known| *known as u8 == code).unwrap_or(ExitCode::Generic)
+    }
+}
+
 impl From<ExitCode> for std::process::ExitCode {
     fn from(code: ExitCode) -> Self {
         std::process::ExitCode::from(code as u8)

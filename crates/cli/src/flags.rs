@@ -123,45 +123,93 @@ fn option_arg(option: &TestOption, flag: &'static str) -> Arg {
 }
 
 fn switch(arg: Arg) -> Arg {
-    arg.num_args(0..=1).require_equals(true).default_missing_value("true").value_name("true|false").hide_possible_values(true)
+    arg.num_args(0..=1)
+        .require_equals(true)
+        .default_missing_value("true")
+        .value_name("true|false")
+        .hide_possible_values(true)
 }
 
 /// A flag that concerns this run rather than the test.
 pub struct RunFlag {
-    name: &'static str,
+    /// Long flag.
+    pub name: &'static str,
     short: Option<char>,
-    env: Option<&'static str>,
+    /// Environment variable.
+    pub env: Option<&'static str>,
     value: Option<&'static str>,
     repeat: bool,
     help: &'static str,
 }
 
-const fn run_flag(name: &'static str, env: Option<&'static str>, value: Option<&'static str>, help: &'static str) -> RunFlag {
+const fn run_flag(
+    name: &'static str,
+    env: Option<&'static str>,
+    value: Option<&'static str>,
+    help: &'static str,
+) -> RunFlag {
     RunFlag { name, short: None, env, value, repeat: false, help }
 }
 
 /// Flags of `run` that are not options of the test.
 pub static RUN_FLAGS: &[RunFlag] = &[
-    RunFlag { short: Some('e'), repeat: true, ..run_flag("env", None, Some("NAME=VALUE"), "Set a variable of __ENV; repeat for more") },
-    run_flag("include-system-env-vars", Some("K6_INCLUDE_SYSTEM_ENV_VARS"), None, "Pass the environment to the script [default: true]"),
+    RunFlag {
+        short: Some('e'),
+        repeat: true,
+        ..run_flag("env", None, Some("NAME=VALUE"), "Set a variable of __ENV; repeat for more")
+    },
+    run_flag(
+        "include-system-env-vars",
+        Some("K6_INCLUDE_SYSTEM_ENV_VARS"),
+        None,
+        "Pass the environment to the script [default: true]",
+    ),
     RunFlag { short: Some('c'), ..run_flag("config", Some("K6_CONFIG"), Some("FILE"), "JSON file with options") },
     run_flag("no-thresholds", Some("K6_NO_THRESHOLDS"), None, "Ignore thresholds"),
     run_flag("summary-mode", Some("K6_SUMMARY_MODE"), Some("compact|full|disabled"), "Which end-of-test summary"),
     run_flag("summary-export", Some("K6_SUMMARY_EXPORT"), Some("FILE"), "Write the end-of-test summary as JSON"),
+    run_flag(
+        "new-machine-readable-summary",
+        Some("K6_NEW_MACHINE_READABLE_SUMMARY"),
+        None,
+        "Give handleSummary and the export k6's newer shape",
+    ),
     run_flag("console-output", Some("K6_CONSOLE_OUTPUT"), Some("FILE"), "Write what the script logs to a file"),
     run_flag("log-format", Some("K6_LOG_FORMAT"), Some("text|raw|json"), "How log lines look"),
     run_flag("log-output", Some("K6_LOG_OUTPUT"), Some("stderr|stdout|none|file=PATH"), "Where log lines go"),
     run_flag("no-color", Some("K6_NO_COLOR"), None, "No colours"),
     RunFlag { short: Some('q'), ..run_flag("quiet", None, None, "No progress lines") },
     RunFlag { short: Some('v'), ..run_flag("verbose", None, None, "Log more") },
-    run_flag("compatibility-mode", Some("K6_COMPATIBILITY_MODE"), Some("base|extended"), "extended also offers `global`"),
+    run_flag(
+        "compatibility-mode",
+        Some("K6_COMPATIBILITY_MODE"),
+        Some("base|extended"),
+        "extended also offers `global`",
+    ),
     RunFlag { short: Some('t'), ..run_flag("type", Some("K6_TYPE"), Some("js|archive"), "What the script is") },
-    RunFlag { short: Some('o'), repeat: true, ..run_flag("out", Some("K6_OUT"), Some("NAME[=ARG]"), "Send samples somewhere (no output is there yet)") },
-    RunFlag { short: Some('a'), ..run_flag("address", Some("K6_ADDRESS"), Some("HOST:PORT"), "REST API (not there yet; empty is accepted)") },
+    RunFlag {
+        short: Some('o'),
+        repeat: true,
+        ..run_flag("out", Some("K6_OUT"), Some("NAME[=ARG]"), "Send samples somewhere (no output is there yet)")
+    },
+    RunFlag {
+        short: Some('a'),
+        ..run_flag("address", Some("K6_ADDRESS"), Some("HOST:PORT"), "REST API (not there yet; empty is accepted)")
+    },
     run_flag("no-usage-report", Some("K6_NO_USAGE_REPORT"), None, "Accepted for k6's sake: Onrush never reports usage"),
     run_flag("workers", Some("ONRUSH_WORKERS"), Some("N"), "Threads that run virtual users [default: one a core]"),
-    run_flag("vu-memory-limit", Some("ONRUSH_VU_MEMORY_LIMIT"), Some("BYTES"), "Script memory of one virtual user, as 64m or 1g [default: 1g]"),
-    run_flag("serve", None, None, "Start a target beside the test; its addresses are in __ENV.TARGET and __ENV.TARGET_TLS"),
+    run_flag(
+        "vu-memory-limit",
+        Some("ONRUSH_VU_MEMORY_LIMIT"),
+        Some("BYTES"),
+        "Script memory of one virtual user, as 64m or 1g [default: 1g]",
+    ),
+    run_flag(
+        "serve",
+        None,
+        None,
+        "Start a target beside the test; its addresses are in __ENV.TARGET and __ENV.TARGET_TLS",
+    ),
 ];
 
 fn run_arg(flag: &RunFlag) -> Arg {
@@ -190,13 +238,13 @@ impl TestOption {
         let first = texts.first().map_or("", String::as_str);
         let bad = |expected: &str| BadText { message: format!("{origin}: found '{first}', expected {expected}") };
         match self.form {
-            Form::Integer => {
-                first.trim().parse::<i64>().map(|n| json!(n)).map_err(|_| bad("a whole number, as in 10"))
-            }
+            Form::Integer => first.trim().parse::<i64>().map(|n| json!(n)).map_err(|_| bad("a whole number, as in 10")),
             Form::Switch => parse_switch(first).map(|b| json!(b)).ok_or_else(|| bad("true or false")),
             Form::Text => Ok(json!(first)),
             Form::List => Ok(json!(items(texts).collect::<Vec<_>>())),
-            Form::Stages => items(texts).map(|item| stage(item, origin)).collect::<Result<Vec<_>, _>>().map(Value::Array),
+            Form::Stages => {
+                items(texts).map(|item| stage(item, origin)).collect::<Result<Vec<_>, _>>().map(Value::Array)
+            }
             Form::Pairs => pairs(items(texts), &['=', ':'], origin).map(Value::Object),
             Form::Fields => pairs(items(texts), &['='], origin).map(Value::Object),
         }
@@ -223,7 +271,11 @@ fn stage(item: &str, origin: &str) -> Result<Value, BadText> {
     Ok(json!({ "duration": duration.trim(), "target": target }))
 }
 
-fn pairs<'a>(items: impl Iterator<Item = &'a str>, marks: &[char], origin: &str) -> Result<Map<String, Value>, BadText> {
+fn pairs<'a>(
+    items: impl Iterator<Item = &'a str>,
+    marks: &[char],
+    origin: &str,
+) -> Result<Map<String, Value>, BadText> {
     items
         .map(|item| match item.split_once(|c| marks.contains(&c)) {
             Some((name, value)) => Ok((name.trim().to_owned(), json!(value.trim()))),

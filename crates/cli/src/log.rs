@@ -15,7 +15,6 @@ use script::log::{Level, LogSink, Record};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 
-
 /// logrus's four letters and colour of a level.
 fn short(level: Level) -> (&'static str, u8) {
     match level {
@@ -93,7 +92,8 @@ impl Logger {
             Output::Stdout => std::io::stdout().is_terminal(),
             _ => false,
         };
-        let console = flags.console_output.as_deref().filter(|p| !p.is_empty()).map(create).transpose()?.map(Mutex::new);
+        let console =
+            flags.console_output.as_deref().filter(|p| !p.is_empty()).map(create).transpose()?.map(Mutex::new);
         let least = if flags.verbose { Level::Debug } else { Level::Info };
         Ok(Logger { format, least, output, console, terminal: terminal && !flags.no_color, started: Instant::now() })
     }
@@ -127,6 +127,11 @@ impl LogSink for Logger {
     fn log(&self, record: &Record<'_>) {
         self.write(record.level, record.message, record.fields);
     }
+}
+
+/// Now, as RFC 3339 in UTC.
+pub fn rfc3339_now() -> String {
+    rfc3339_seconds(now())
 }
 
 /// `2026-11-20T15:31:35Z` from seconds since the epoch (the calendar of days since 1970-01-01, era by era).

@@ -1,12 +1,15 @@
 //! The `onrush` binary: flags in, exit code out. The only crate that reads flags and environment and that prints.
 
+mod banner;
 mod commands;
 mod config;
+mod descriptors;
 mod exit_code;
 mod failure;
 mod flags;
 mod log;
 mod progress;
+mod scenario_line;
 mod signals;
 
 use std::process::ExitCode;
@@ -16,5 +19,18 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    commands::main(std::env::args_os().collect()).into()
+    std::panic::set_hook(Box::new(say_it_is_a_bug));
+    let arguments = std::env::args_os().collect();
+    match std::panic::catch_unwind(|| commands::main(arguments)) {
+        Ok(code) => code.into(),
+        Err(_) => exit_code::ExitCode::Panic.into(),
+    }
+}
+
+/// A panic is our fault, never the script's or the target's.
+fn say_it_is_a_bug(panic: &std::panic::PanicHookInfo<'_>) {
+    eprintln!(
+        "onrush has panicked: this is a bug in Onrush, please report it with the script and this text\n{panic}\n{}",
+        std::backtrace::Backtrace::capture()
+    );
 }

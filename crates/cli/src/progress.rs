@@ -111,6 +111,15 @@ impl Screen {
         }
     }
 
+    /// Shows a line that the next picture replaces.
+    pub fn note(&mut self, text: &str) {
+        if !self.quiet {
+            self.wipe();
+            emit(&format!("{text}\n"));
+            self.drawn = usize::from(self.in_place);
+        }
+    }
+
     /// Draws the picture, over the last one on a terminal.
     pub fn show(&mut self, picture: &Picture) {
         if self.quiet {
@@ -150,7 +159,8 @@ mod tests {
 
     #[test]
     fn the_picture_has_a_line_per_scenario() {
-        let line = |name: &str, progress, ended| ScenarioLine { name: name.into(), progress, right: "2 VUs".into(), ended };
+        let line =
+            |name: &str, progress, ended| ScenarioLine { name: name.into(), progress, right: "2 VUs".into(), ended };
         let picture = Picture {
             what: "running",
             elapsed: Duration::from_millis(1500),

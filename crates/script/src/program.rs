@@ -179,6 +179,11 @@ impl Program {
         *self.shared.options.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(options);
     }
 
+    /// What `setup()` returned, as JSON.
+    pub fn setup_data(&self) -> Option<Arc<str>> {
+        self.shared.setup_data()
+    }
+
     /// The options that users see.
     pub fn options(&self) -> Arc<Options> {
         self.shared.options()

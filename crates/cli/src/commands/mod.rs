@@ -36,7 +36,9 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
 fn command() -> Command {
     Command::new("onrush")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("A load-testing tool: runs k6 scripts at wrk speed, with numbers that stay true when the machine is busy")
+        .about(
+            "A load-testing tool: runs k6 scripts at wrk speed, with numbers that stay true when the machine is busy",
+        )
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(flags::run_command())

@@ -26,7 +26,9 @@ pub fn command() -> Command {
                 .help("tcp://host:port, tls://host:port or unix:/path; repeat for more"),
         )
         .arg(Arg::new("workers").long("workers").value_name("N").default_value("1").help("Threads"))
-        .arg(Arg::new("certificate-out").long("certificate-out").value_name("FILE").help("Write the certificate as PEM"))
+        .arg(
+            Arg::new("certificate-out").long("certificate-out").value_name("FILE").help("Write the certificate as PEM"),
+        )
 }
 
 /// Serves until SIGINT or SIGTERM, then prints what was counted.
@@ -64,7 +66,11 @@ fn config(matches: &ArgMatches) -> Result<ServerConfig, Failure> {
 
 fn socket_address(host_and_port: &str, text: &str) -> Result<SocketAddr, Failure> {
     use std::net::ToSocketAddrs;
-    host_and_port.to_socket_addrs().ok().and_then(|mut all| all.next()).ok_or_else(|| bad("--listen", text, "host:port"))
+    host_and_port
+        .to_socket_addrs()
+        .ok()
+        .and_then(|mut all| all.next())
+        .ok_or_else(|| bad("--listen", text, "host:port"))
 }
 
 fn bad(flag: &str, found: &str, expected: &str) -> Failure {

@@ -21,13 +21,7 @@ const CASES: &[Case] = &[
         code: 107,
         says: &["script.js:2:11", "let x = ;", "^"],
     },
-    Case {
-        name: "unknown flag",
-        script: EMPTY,
-        arguments: &["--vuss", "3"],
-        code: 255,
-        says: &["--vuss", "--vus"],
-    },
+    Case { name: "unknown flag", script: EMPTY, arguments: &["--vuss", "3"], code: 255, says: &["--vuss", "--vus"] },
     Case {
         name: "unknown option",
         script: "export const options = { vuss: 2 };\nexport default function () {}",

@@ -63,7 +63,8 @@ impl Lab {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_onrush"));
         command.args(arguments).current_dir(&self.folder).stdin(Stdio::null());
-        for (name, _) in std::env::vars().filter(|(n, _)| n.starts_with("K6_") || n.to_lowercase().ends_with("_proxy")) {
+        for (name, _) in std::env::vars().filter(|(n, _)| n.starts_with("K6_") || n.to_lowercase().ends_with("_proxy"))
+        {
             command.env_remove(name);
         }
         command.env("XDG_CONFIG_HOME", &self.folder).env("XDG_CACHE_HOME", &self.folder);
@@ -83,7 +84,8 @@ impl Lab {
 
     /// Starts the binary and leaves it running.
     pub fn start(&self, arguments: &[&str]) -> Started {
-        let child = self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("onrush starts");
+        let child =
+            self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("onrush starts");
         Started { child: Some(child) }
     }
 }

@@ -59,7 +59,10 @@ fn exports_named_by_exec_run_with_their_env_and_tags() {
 fn commonjs_typescript_and_modules_work_together() {
     let lab = Lab::new();
     lab.file("legacy.js", "exports.twice = function (n) { return 2 * n; };\n");
-    lab.file("typed.ts", "export interface Point { x: number }\nexport function px(p: Point): number {\n  return p.x as number;\n}\n");
+    lab.file(
+        "typed.ts",
+        "export interface Point { x: number }\nexport function px(p: Point): number {\n  return p.x as number;\n}\n",
+    );
     lab.file("data.json", "{\"k\": 5}");
     lab.file(
         "script.js",

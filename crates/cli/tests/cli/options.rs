@@ -21,7 +21,9 @@ fn higher_layers_win() {
         finish(command)
     };
     with_env(&[]).code(0).says("agent=env iterations=3 layer=env");
-    with_env(&["--user-agent", "flag", "-i", "4", "--tag", "layer=flag"]).code(0).says("agent=flag iterations=4 layer=flag");
+    with_env(&["--user-agent", "flag", "-i", "4", "--tag", "layer=flag"])
+        .code(0)
+        .says("agent=flag iterations=4 layer=flag");
 }
 
 #[test]

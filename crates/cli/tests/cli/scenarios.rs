@@ -83,7 +83,10 @@ fn ramping_users_go_up_and_down() {
 fn segments_add_up_to_the_whole() {
     let part = |segment: &str| {
         let options = "{ scenarios: { a: { executor: 'shared-iterations', vus: 6, iterations: 31 } } }";
-        count(&metrics(options, &["--execution-segment", segment, "--execution-segment-sequence", "0,1/3,2/3,1"]), "iterations")
+        count(
+            &metrics(options, &["--execution-segment", segment, "--execution-segment-sequence", "0,1/3,2/3,1"]),
+            "iterations",
+        )
     };
     assert_eq!(part("0:1/3") + part("1/3:2/3") + part("2/3:1"), 31);
 }

@@ -15,8 +15,18 @@ const CHECKED: &str = "import { check, group } from 'k6';
 #[test]
 fn failing_thresholds_give_their_exit_code() {
     let run = Lab::with(CHECKED).run(&[]).code(99).says("thresholds on metrics 'checks' have been crossed");
-    for part in ["█ THRESHOLDS", "✓ 'max<100' max=40", "✗ 'rate>0.9' rate=50.00%", "█ TOTAL RESULTS", "checks_succeeded...: 50.00% 4 out of 8",
-                 "✗ two", "↳  0% — ✓ 0 / ✗ 4", "CUSTOM", "EXECUTION", "NETWORK"] {
+    for part in [
+        "█ THRESHOLDS",
+        "✓ 'max<100' max=40",
+        "✗ 'rate>0.9' rate=50.00%",
+        "█ TOTAL RESULTS",
+        "checks_succeeded...: 50.00% 4 out of 8",
+        "✗ two",
+        "↳  0% — ✓ 0 / ✗ 4",
+        "CUSTOM",
+        "EXECUTION",
+        "NETWORK",
+    ] {
         assert!(run.stdout.contains(part), "{part} in\n{}", run.stdout);
     }
     Lab::with(CHECKED).run(&["--no-thresholds"]).code(0);
@@ -54,9 +64,11 @@ fn a_crossed_threshold_can_end_the_test() {
 
 #[test]
 fn trend_columns_and_units_can_be_chosen() {
-    let run = Lab::with(CHECKED).run(&["--summary-trend-stats", "min,p(50),count", "--summary-time-unit", "ms"]).code(99);
+    let run =
+        Lab::with(CHECKED).run(&["--summary-trend-stats", "min,p(50),count", "--summary-time-unit", "ms"]).code(99);
     let line = run.stdout.lines().find(|l| l.contains("size")).map(str::to_owned);
-    let line = run.stdout.lines().filter(|l| l.trim_start().starts_with("size..")).next_back().map(str::to_owned).or(line);
+    let line =
+        run.stdout.lines().filter(|l| l.trim_start().starts_with("size..")).next_back().map(str::to_owned).or(line);
     let line = line.expect("a line for size");
     assert!(line.contains("min=10") && line.contains("p(50)=25") && line.contains("count=4"), "{line}");
     assert!(!line.contains("avg"), "{line}");

@@ -1,0 +1,192 @@
+//! The test while it runs: setup once the users are made, samples and thresholds at every tick, progress on the screen.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use engine::{Event, Health, Outcome, RunConfig, RunError, RunState, StopCause, Stopper, Tick};
+use metrics::threshold::Moment;
+use metrics::{Aggregate, Recorder, Registry};
+use script::log::Level;
+use script::{ScriptError, ScriptUsers};
+
+use super::load::Script;
+use super::plan::Planned;
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::log::Logger;
+use crate::progress::{Picture, Screen};
+use crate::scenario_line::scenario_line;
+
+/// How often thresholds are judged, in ticks of a second: k6 judges every two.
+const JUDGE_EVERY: u32 = 2;
+
+/// What the loop needs.
+pub struct Drive<'a> {
+    /// The script.
+    pub script: &'a Script,
+    /// For warnings.
+    pub log: &'a Logger,
+    /// Ends the run.
+    pub stopper: Stopper,
+    /// The run's metrics.
+    pub registry: Arc<Registry>,
+    /// Where the progress is drawn.
+    pub screen: Screen,
+}
+
+/// A run that came to its end, early or not.
+pub struct Ran {
+    /// All samples so far.
+    pub aggregate: Aggregate,
+    /// From before setup to the last iteration.
+    pub duration: Duration,
+    /// Why it ended early.
+    pub stopped: Option<StopCause>,
+    /// Why setup failed.
+    pub setup_error: Option<ScriptError>,
+    /// Whether setup was begun and teardown is due.
+    pub teardown_due: bool,
+    /// How the generator fared.
+    pub health: Health,
+    /// VU 0's samples.
+    pub recorder: Rc<Recorder>,
+    /// What was planned.
+    pub options: Arc<script::options::Options>,
+}
+
+/// What the event handler changes.
+struct Progress<'a> {
+    drive: Drive<'a>,
+    planned: engine::Plan,
+    state: Arc<RunState>,
+    aggregate: Aggregate,
+    recorder: Rc<Recorder>,
+    ticks: u32,
+    /// When the run's clock started.
+    origin: Instant,
+    /// When the users were made: rates count from there, as in k6.
+    made: Option<Instant>,
+    setup_error: Option<ScriptError>,
+    options: Arc<script::options::Options>,
+}
+
+impl<'a> Drive<'a> {
+    /// Runs the plan and gathers everything.
+    pub fn to_the_end(self, planned: Planned, aggregate: Aggregate) -> Result<Ran, Failure> {
+        let options = planned.options;
+        let state = planned.plan.state();
+        let config = RunConfig {
+            stopper: self.stopper.clone(),
+            system_tags: options.system_tags(),
+            tags: options.tags.clone().unwrap_or_default(),
+            min_iteration_duration: options.min_iteration_duration.and_then(|s| s.to_duration()).unwrap_or_default(),
+            rps: f64::from(options.rps.unwrap_or(0)),
+            ..RunConfig::new(self.registry.clone(), state.clone())
+        };
+        let users = Arc::new(ScriptUsers::new(&self.script.program));
+        let mut progress = Progress {
+            recorder: Rc::new(Recorder::new(self.registry.clone())),
+            planned: planned.plan.clone(),
+            state,
+            aggregate,
+            ticks: 0,
+            origin: Instant::now(),
+            made: None,
+            setup_error: None,
+            options,
+            drive: self,
+        };
+        let outcome = engine::run(planned.plan, users, config, |event| progress.take(event)).map_err(run_failure)?;
+        Ok(progress.finish(outcome))
+    }
+}
+
+impl Progress<'_> {
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Making { done, of } => self.show_making(done, of),
+            Event::Made => self.set_up(),
+            Event::Started(_) => {}
+            Event::Tick(tick) => self.tick(tick),
+            Event::Warning(text) => self.drive.log.write(Level::Warning, &text, &[]),
+        }
+    }
+
+    fn show_making(&mut self, done: u64, of: u64) {
+        // Few users are made in no time; a line for each of them would be noise.
+        if of >= 1000 && (done % 500 == 0 || done == of) {
+            self.drive.screen.note(&format!("init [{done}/{of} VUs initialized]"));
+        }
+    }
+
+    fn set_up(&mut self) {
+        self.made = Some(Instant::now());
+        if self.options.no_setup == Some(true) || self.drive.stopper.is_stopped() {
+            return;
+        }
+        let Script { program, runtime } = self.drive.script;
+        let stopper = self.drive.stopper.clone();
+        let result = runtime.block_on(program.run_setup(&self.recorder, async { stopper.stopped().await }));
+        self.aggregate.merge(self.recorder.take());
+        if let Err(error) = result {
+            self.setup_error = Some(error);
+            self.drive.stopper.stop(StopCause::Requested);
+        }
+    }
+
+    fn tick(&mut self, tick: Tick) {
+        tick.snapshots.into_iter().for_each(|snapshot| self.aggregate.merge(snapshot));
+        self.ticks += 1;
+        if self.ticks.is_multiple_of(JUDGE_EVERY) && !tick.is_last {
+            let verdict = self.aggregate.judge(tick.elapsed, Moment::Running);
+            if verdict.abort {
+                self.drive.stopper.stop(StopCause::Threshold(verdict.crossed.join(", ")));
+            }
+        }
+        let picture = self.picture(tick.now, tick.elapsed, tick.is_last);
+        self.drive.screen.show(&picture);
+    }
+
+    fn picture(&self, now: Duration, elapsed: Duration, over: bool) -> Picture {
+        let counts = self.state.counts();
+        let scenarios = self.planned.scenarios().enumerate();
+        Picture {
+            what: "running",
+            elapsed,
+            vus_active: counts.active,
+            vus_total: self.state.vus_initialised(),
+            complete: counts.completed,
+            interrupted: counts.interrupted,
+            scenarios: scenarios.map(|(index, s)| scenario_line(index, s, &self.state, now, over)).collect(),
+        }
+    }
+
+    fn finish(mut self, outcome: Outcome) -> Ran {
+        let began = self.made.map_or(Duration::ZERO, |made| made - self.origin);
+        self.drive.screen.settle();
+        for worker in &outcome.stuck_workers {
+            let text = format!(
+                "worker {worker} did not come to an end: a script is stuck in native code; its last second of samples is missing"
+            );
+            self.drive.log.write(Level::Error, &text, &[]);
+        }
+        Ran {
+            teardown_due: self.made.is_some() && self.setup_error.is_none(),
+            aggregate: self.aggregate,
+            duration: outcome.ended.saturating_sub(began),
+            stopped: outcome.stopped,
+            setup_error: self.setup_error,
+            health: outcome.health,
+            recorder: self.recorder,
+            options: self.options,
+        }
+    }
+}
+
+fn run_failure(error: RunError) -> Failure {
+    match error {
+        RunError::Create(error) => Failure::new(ExitCode::of_script(error.exit_code), error.message),
+        RunError::System(_) => Failure::new(ExitCode::Generic, error.to_string()),
+    }
+}

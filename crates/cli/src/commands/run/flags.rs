@@ -1,0 +1,170 @@
+//! The flags of `run` that are no options of the test, read and checked.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+
+use clap::ArgMatches;
+use report::SummaryMode;
+
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::flags::parse_switch;
+use crate::log::LogFlags;
+
+/// What the command line and the environment say about this run.
+#[derive(Debug)]
+pub struct Flags {
+    /// Path of the script, or `-`.
+    pub script: String,
+    /// The process's environment.
+    pub system_env: BTreeMap<String, String>,
+    /// What `__ENV` holds.
+    pub script_env: BTreeMap<String, String>,
+    /// `--config`.
+    pub config: Option<String>,
+    /// `--no-thresholds`.
+    pub no_thresholds: bool,
+    /// `--summary-mode`; none when it is disabled.
+    pub summary_mode: Option<SummaryMode>,
+    /// `--summary-export`.
+    pub summary_export: Option<String>,
+    /// `--new-machine-readable-summary`.
+    pub machine_readable: bool,
+    /// Where log lines go.
+    pub log: LogFlags,
+    /// `--quiet`.
+    pub quiet: bool,
+    /// `--workers`.
+    pub workers: Option<usize>,
+    /// `--vu-memory-limit`, in bytes.
+    pub vu_memory_limit: Option<usize>,
+    /// `--serve`.
+    pub serve: bool,
+}
+
+impl Flags {
+    /// Reads them; a flag beats its environment variable.
+    pub fn read(matches: &ArgMatches) -> Result<Self, Failure> {
+        let source = FlagSource { matches, env: std::env::vars().collect() };
+        let include = source.switch("include-system-env-vars", true)?;
+        let mut script_env = if include { source.env.clone() } else { BTreeMap::new() };
+        for item in matches.get_many::<String>("env").into_iter().flatten() {
+            // A name alone passes the variable of that name through, as in k6.
+            let (name, value) = match item.split_once('=') {
+                Some((name, value)) => (name, value.to_owned()),
+                None => (item.as_str(), source.env.get(item).cloned().unwrap_or_default()),
+            };
+            script_env.insert(name.to_owned(), value);
+        }
+        refuse_missing(&source)?;
+        let summary_mode = match source.text("summary-mode").as_deref().unwrap_or("compact") {
+            "disabled" => None,
+            mode => Some(mode.parse().map_err(|e: report::options::OptionError| generic(e.to_string()))?),
+        };
+        Ok(Flags {
+            script: matches.get_one::<String>("script").expect("required").clone(),
+            config: source.text("config"),
+            no_thresholds: source.switch("no-thresholds", false)?,
+            summary_mode,
+            summary_export: source.text("summary-export"),
+            machine_readable: source.switch("new-machine-readable-summary", false)?,
+            log: LogFlags {
+                format: source.text("log-format"),
+                output: source.text("log-output"),
+                console_output: source.text("console-output"),
+                verbose: source.switch("verbose", false)?,
+                no_color: source.switch("no-color", false)? || source.env.contains_key("NO_COLOR"),
+            },
+            quiet: source.switch("quiet", false)?,
+            workers: source.text("workers").map(|text| whole("--workers", &text)).transpose()?,
+            vu_memory_limit: source
+                .text("vu-memory-limit")
+                .map(|text| bytes("--vu-memory-limit", &text))
+                .transpose()?,
+            serve: source.switch("serve", false)?,
+            script_env,
+            system_env: source.env,
+        })
+    }
+
+    /// Whether standard output gets colours.
+    pub fn color(&self) -> bool {
+        !self.log.no_color && std::io::stdout().is_terminal()
+    }
+}
+
+struct FlagSource<'a> {
+    matches: &'a ArgMatches,
+    env: BTreeMap<String, String>,
+}
+
+impl FlagSource<'_> {
+    /// The flag, else its variable, else nothing; empty texts count as nothing.
+    fn text(&self, name: &str) -> Option<String> {
+        let flag = crate::flags::RUN_FLAGS.iter().find(|flag| flag.name == name).expect("in the list");
+        let given = self.matches.get_one::<String>(name).cloned();
+        given.or_else(|| self.env.get(flag.env?).cloned()).filter(|text| !text.is_empty())
+    }
+
+    fn switch(&self, name: &str, standard: bool) -> Result<bool, Failure> {
+        match self.text(name) {
+            None => Ok(standard),
+            Some(text) => {
+                parse_switch(&text).ok_or_else(|| generic(format!("--{name}: found '{text}', expected true or false")))
+            }
+        }
+    }
+}
+
+/// Flags of k6 for things that are not there yet, named before the test rather than silently ignored.
+fn refuse_missing(source: &FlagSource<'_>) -> Result<(), Failure> {
+    for (name, what) in [("out", "outputs are"), ("address", "the REST API is")] {
+        if let Some(text) = source.text(name) {
+            return Err(generic(format!("--{name} {text}: {what} not there yet; leave the flag out")));
+        }
+    }
+    match source.text("type").as_deref() {
+        None | Some("js") => Ok(()),
+        Some(other) => Err(generic(format!("--type {other}: only js is there; archives come later"))),
+    }
+}
+
+fn whole(flag: &str, text: &str) -> Result<usize, Failure> {
+    let number = text.trim().parse().ok().filter(|number| (1..=1024).contains(number));
+    number.ok_or_else(|| generic(format!("{flag}: found '{text}', expected a whole number from 1 to 1024")))
+}
+
+/// `64m`, `1g`, `65536`: binary multiples.
+fn bytes(flag: &str, text: &str) -> Result<usize, Failure> {
+    let lower = text.trim().to_ascii_lowercase();
+    let digits = lower.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let factor: usize = match lower[digits.len()..].trim_end_matches("ib").trim_end_matches('b') {
+        "" => 1,
+        "k" => 1 << 10,
+        "m" => 1 << 20,
+        "g" => 1 << 30,
+        _ => 0,
+    };
+    let size = digits.parse::<usize>().ok().and_then(|number| number.checked_mul(factor)).filter(|size| *size > 0);
+    size.ok_or_else(|| generic(format!("{flag}: found '{text}', expected bytes, as 64m or 1g")))
+}
+
+fn generic(message: String) -> Failure {
+    Failure::new(ExitCode::Generic, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_binary_units() {
+        assert_eq!(bytes("--x", "64m"), Ok(64 << 20));
+        assert_eq!(bytes("--x", "1GiB"), Ok(1 << 30));
+        assert_eq!(bytes("--x", "4096"), Ok(4096));
+        for bad in ["", "m", "5x", "0", "-1"] {
+            let message = bytes("--x", bad).expect_err("refused").message;
+            assert_eq!(message, format!("--x: found '{bad}', expected bytes, as 64m or 1g"));
+        }
+    }
+}

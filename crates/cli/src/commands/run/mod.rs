@@ -1,0 +1,58 @@
+//! `onrush run`, from the flags to the exit code, top to bottom: load, plan, run, drain, judge, summarise.
+
+mod drive;
+mod finish;
+mod flags;
+mod load;
+mod plan;
+
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use engine::Stopper;
+use metrics::{Aggregate, Registry};
+
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::log::Logger;
+use crate::progress::Screen;
+use crate::{banner, descriptors, signals};
+
+use flags::Flags;
+
+/// Runs a test.
+pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let flags = Flags::read(matches)?;
+    let log = Arc::new(Logger::new(&flags.log)?);
+    let stopper = Stopper::new();
+    hear_signals(stopper.clone())?;
+    let target = flags.serve.then(load::start_target).transpose()?;
+    let registry = Registry::new();
+    let layers = load::Layers::read(&flags, matches, &log)?;
+    let script = load::script(&flags, target.as_ref(), layers.without_script(), log.clone(), registry.clone())?;
+    let options = layers.with_script(&script, &log)?;
+    let planned = plan::plan(&flags, options, &script, &registry, &log)?;
+    descriptors::check(planned.plan.requirements().max_vus, if target.is_some() { 2 } else { 1 })?;
+    let mut screen = Screen::new(flags.quiet, flags.color());
+    let needs = planned.plan.requirements();
+    let scenarios: Vec<_> = planned.plan.scenarios().collect();
+    screen.say(&banner::banner(&flags.script, planned.share, &scenarios, needs.max_vus, needs.duration));
+    let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
+    let run = drive::Drive { script: &script, log: &log, stopper, registry, screen };
+    let ran = run.to_the_end(planned, aggregate)?;
+    finish::finish(&flags, &script, &log, ran)
+}
+
+/// The first signal ends the test as gracefully as there is time for, the second the process.
+fn hear_signals(stopper: Stopper) -> Result<(), Failure> {
+    let mut heard = 0;
+    signals::listen(move |name| {
+        heard += 1;
+        if heard > 1 {
+            // Nothing is waited for: that is what the second one means.
+            std::process::exit(ExitCode::Signal as i32);
+        }
+        stopper.stop(engine::StopCause::Signal(name));
+        true
+    })
+}

@@ -1,0 +1,78 @@
+//! From options to what will be run: scenarios, the segment, thresholds, system tags, network. Everything that can be
+//! refused is refused here, before the first VU is made.
+
+use std::sync::Arc;
+
+use engine::Plan;
+use engine::scenario::ConfigError;
+use engine::segment::{Segment, Sequence, Stripes};
+use metrics::{Registry, Thresholds};
+use report::SummaryMode;
+use script::log::Level;
+use script::options::Options;
+
+use super::finish;
+use super::flags::Flags;
+use super::load::{Script, script_failure};
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::log::Logger;
+
+/// What is about to run.
+pub struct Planned {
+    /// Scenarios dealt over workers.
+    pub plan: Plan,
+    /// Checked thresholds.
+    pub thresholds: Thresholds,
+    /// This instance's share of the test, 0 to 1.
+    pub share: f64,
+    /// The options, with the scenarios that the shortcuts stand for.
+    pub options: Arc<Options>,
+}
+
+/// Checks everything and hands the options to the script.
+pub fn plan(
+    flags: &Flags,
+    mut options: Options,
+    script: &Script,
+    registry: &Arc<Registry>,
+    log: &Logger,
+) -> Result<Planned, Failure> {
+    let derived = options.execution.clone().derive().map_err(config_failure)?;
+    derived.warnings.iter().for_each(|warning| log.write(Level::Warning, warning, &[]));
+    let wanted = derived.scenarios.iter().map(|scenario| (scenario.name.as_str(), scenario.exec.as_str()));
+    script.program.check_functions(wanted).map_err(script_failure)?;
+    let stripes = stripes(&options)?;
+    let workers = flags.workers.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let plan = Plan::new(&derived.scenarios, &stripes, workers).map_err(config_failure)?;
+    let thresholds = match (&options.thresholds, flags.no_thresholds) {
+        (Some(specs), false) => Thresholds::resolve(specs, registry)
+            .map_err(|error| Failure::new(ExitCode::InvalidConfig, error.to_string()))?,
+        _ => Thresholds::default(),
+    };
+    finish::summary_columns(options.summary_trend_stats.as_deref(), options.summary_time_unit.as_deref())?;
+    registry.set_breakdown(flags.summary_mode == Some(SummaryMode::Full));
+    let settings = Arc::new(options.network_settings());
+    script
+        .runtime
+        .block_on(async { wire::Worker::new(settings).map(drop) })
+        .map_err(|error| Failure::new(ExitCode::InvalidConfig, error.message))?;
+    options.execution = engine::scenario::Shortcuts { scenarios: Some(derived.scenarios), ..Default::default() };
+    script.program.set_options(options);
+    Ok(Planned { plan, thresholds, share: stripes.share(), options: script.program.options() })
+}
+
+fn stripes(options: &Options) -> Result<Stripes, Failure> {
+    let refuse = |name: &str, error: &dyn std::fmt::Display| {
+        Failure::new(ExitCode::InvalidConfig, format!("option '{name}': {error}"))
+    };
+    let segment = options.execution_segment.as_deref().map(Segment::parse).transpose();
+    let segment = segment.map_err(|error| refuse("executionSegment", &error))?;
+    let sequence = options.execution_segment_sequence.as_deref().map(Sequence::parse).transpose();
+    let sequence = sequence.map_err(|error| refuse("executionSegmentSequence", &error))?;
+    Stripes::new(segment, sequence.as_ref()).map_err(|error| refuse("executionSegment", &error))
+}
+
+fn config_failure(error: ConfigError) -> Failure {
+    Failure::new(ExitCode::InvalidConfig, error.to_string())
+}

@@ -1,0 +1,40 @@
+//! One scenario in the progress: how far it is, how many users, how much time, in k6's words for each executor.
+
+use std::time::Duration;
+
+use engine::RunState;
+use engine::scenario::{Executor, Scenario};
+
+use crate::progress::{ScenarioLine, clock};
+
+/// The line of a scenario at this time of the run's clock.
+pub fn scenario_line(index: usize, scenario: &Scenario, state: &RunState, now: Duration, over: bool) -> ScenarioLine {
+    let counts = state.scenario_counts(index);
+    let progress = state.progress(index, now);
+    let time = state.scenario_time(index);
+    let elapsed = state.scenario_start(index).map_or(Duration::ZERO, |start| now.saturating_sub(start)).min(time);
+    let times = format!("{}/{}", clock(elapsed), whole(time));
+    let right = match &scenario.executor {
+        Executor::SharedIterations { vus, iterations, .. } => {
+            format!("{vus} VUs  {times}  {}/{iterations} shared iters", counts.completed + counts.interrupted)
+        }
+        Executor::PerVuIterations { vus, iterations, .. } => {
+            let all = state.scenario_iterations(index).unwrap_or(vus * iterations);
+            format!("{vus} VUs  {times}  {}/{all} iters, {iterations} per VU", counts.completed + counts.interrupted)
+        }
+        Executor::ConstantVus { vus, .. } => format!("{vus} VUs  {times}"),
+        Executor::RampingVus { .. } => format!("{} VUs  {times}", counts.active),
+        Executor::ConstantArrivalRate { .. } | Executor::RampingArrivalRate { .. } => {
+            let rate = counts.started as f64 / elapsed.as_secs_f64().max(1e-3);
+            let rate = if elapsed.is_zero() { 0.0 } else { rate };
+            let dropped = if counts.dropped > 0 { format!("  {} dropped", counts.dropped) } else { String::new() };
+            format!("{:03} VUs  {times}  {rate:.2} iters/s{dropped}", counts.active)
+        }
+    };
+    let ended = over.then_some(progress >= 1.0);
+    ScenarioLine { name: scenario.name.clone(), progress, right, ended }
+}
+
+fn whole(time: Duration) -> String {
+    engine::duration::Span::from(time).to_string()
+}
