@@ -16,13 +16,16 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use engine::Interrupt;
 
 /// Address space of one coroutine stack. Only touched pages become resident (measured: 12-24 KiB after init code), so this is
 /// a limit on recursion, not a cost: about 2,000 JavaScript calls deep.
 pub(crate) const STACK_BYTES: usize = 1024 * 1024;
+
+/// The smallest page. Where pages are larger, the kernel refuses what is not aligned and `trim_stack` does nothing.
+const PAGE: usize = 4096;
 
 /// How long a user may compute before others of its worker get their turn.
 const SLICE: Duration = Duration::from_millis(5);
@@ -76,12 +79,14 @@ pub(crate) struct Switch<J, E> {
     yielder: OnceCell<NonNull<Yielder<Resume<J>, Signal<E>>>>,
     interrupt: Rc<Interrupt>,
     slice_began: Cell<Instant>,
+    /// Lowest usable address of the stack.
+    stack_end: Cell<usize>,
 }
 
 impl<J: 'static, E: 'static> Switch<J, E> {
     /// The inside of a coroutine that is about to be made with `Fiber::new`.
     pub fn new(interrupt: Rc<Interrupt>) -> Self {
-        Switch { yielder: OnceCell::new(), interrupt, slice_began: Cell::new(Instant::now()) }
+        Switch { yielder: OnceCell::new(), interrupt, slice_began: Cell::new(Instant::now()), stack_end: Cell::new(0) }
     }
 
     /// Whether the user has been told to stop.
@@ -124,6 +129,22 @@ impl<J: 'static, E: 'static> Switch<J, E> {
         }
     }
 
+    /// Gives back the stack below the caller's frames, which init code may have used deeply, to the system. It comes back as
+    /// zeroed pages when it is needed again.
+    #[inline(never)]
+    pub fn trim_stack(&self) {
+        /// Kept below this frame: what the calls from here need, with room to spare.
+        const KEPT: usize = 8 * 1024;
+        let marker = 0u8;
+        let here = std::ptr::from_ref(&marker) as usize;
+        let top = here.saturating_sub(KEPT) & !(PAGE - 1);
+        let end = self.stack_end.get();
+        if end != 0 && top > end {
+            // SAFETY: the range lies in this coroutine's own stack, below all its live frames; anonymous private memory.
+            unsafe { libc::madvise(end as *mut libc::c_void, top - end, libc::MADV_DONTNEED) };
+        }
+    }
+
     fn suspend(&self, signal: Signal<E>) -> Resume<J> {
         let yielder = self.yielder.get().expect("set by the coroutine before its main function runs");
         // SAFETY: the yielder lives at the root of the coroutine's stack as long as the coroutine runs, and this code runs on it.
@@ -155,6 +176,8 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
     pub fn new(switch: Rc<Switch<J, E>>, main: impl FnOnce(J) + 'static) -> std::io::Result<Self> {
         let stack = DefaultStack::new(STACK_BYTES)?;
         let interrupt = switch.interrupt.clone();
+        // The limit is the guard page's own address.
+        switch.stack_end.set(stack.limit().get() + PAGE);
         let coroutine = Coroutine::with_stack(stack, move |yielder, first: Resume<J>| {
             switch.yielder.set(NonNull::from(yielder)).expect("a switch belongs to one coroutine");
             switch.slice_began.set(Instant::now());

@@ -5,6 +5,7 @@
 
 #![allow(unsafe_code)]
 
+pub(crate) mod allocator;
 pub mod bytes;
 pub(crate) mod console;
 pub(crate) mod coroutine;

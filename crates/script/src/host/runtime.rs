@@ -48,7 +48,7 @@ impl RuntimeState {
 
 /// A runtime on the current stack, which has to be the user's coroutine: QuickJS measures its stack limit from here.
 pub(crate) fn create(memory_limit: usize) -> rquickjs::Result<(Runtime, Context)> {
-    let runtime = Runtime::new()?;
+    let runtime = Runtime::new_with_alloc(super::allocator::Mimalloc)?;
     runtime.set_memory_limit(memory_limit);
     runtime.set_max_stack_size(STACK_BYTES - NATIVE_STACK_BYTES);
     runtime.set_gc_threshold(GC_THRESHOLD);

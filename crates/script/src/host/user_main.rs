@@ -98,6 +98,7 @@ fn serve(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
         }
     };
     let mut end = JobEnd::Ready(user.exported(ctx, vu));
+    vu.switch.trim_stack();
     while let Some(job) = vu.switch.next_job(end) {
         end = match job {
             Job::Iterate(iteration) => JobEnd::Iteration(user.iterate(ctx, vu, iteration)),
