@@ -31,9 +31,9 @@ fn imports_built_in_modules() {
 fn promises_and_timers_run_before_the_iteration_ends() {
     let lines = run_script(
         "export default async function () {
-           setTimeout((x) => console.log('timer', x), 20, 7);
            Promise.resolve().then(() => console.log('microtask'));
            await new Promise((resolve) => setTimeout(resolve, 5));
+           setTimeout((x) => console.log('timer', x), 5, 7);
            console.log('after await');
          }",
     );
