@@ -1,5 +1,7 @@
 //! Runs the `test.js` of every module in the real host, with the checks and thresholds it brings along.
 
+#![allow(clippy::unwrap_used)]
+
 mod driver;
 
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! Scripts through the real host: coroutines, stops, limits, event loop.
 
+#![allow(clippy::unwrap_used)]
+
 mod driver;
 
 use std::time::Duration;

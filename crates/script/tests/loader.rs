@@ -1,5 +1,7 @@
 //! Modules of every kind through the real host.
 
+#![allow(clippy::unwrap_used)]
+
 mod driver;
 
 use std::path::{Path, PathBuf};

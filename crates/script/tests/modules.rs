@@ -1,5 +1,7 @@
 //! Every built-in module is whole: declarations that parse, a behaviour test, and the same names in code and types.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 

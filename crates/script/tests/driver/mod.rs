@@ -1,5 +1,5 @@
 //! A tiny engine: loads a script from text, makes users and runs their iterations, and keeps what was logged.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
