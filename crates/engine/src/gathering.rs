@@ -230,6 +230,7 @@ impl<E: FnMut(Event)> Gathering<E> {
             health: Health {
                 workers: self.ended.iter().cloned().map(Option::unwrap_or_default).collect(),
                 dropped: self.config.state.counts().dropped,
+                wall: ran,
                 process_cores: cpu.as_secs_f64() / ran.as_secs_f64().max(1e-9),
             },
         })

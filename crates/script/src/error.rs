@@ -60,6 +60,15 @@ impl ScriptError {
     }
 }
 
+impl ScriptError {
+    /// The same error, at this place unless it has one.
+    #[must_use]
+    pub fn at(mut self, place: Option<Place>) -> Self {
+        self.place = self.place.or(place);
+        self
+    }
+}
+
 impl fmt::Display for ScriptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(place) = &self.place else { return f.write_str(&self.message) };

@@ -2,7 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -132,7 +132,12 @@ impl Program {
     pub async fn load(source: Source, load: LoadOptions) -> Result<Program, ScriptError> {
         let modules = ModuleStore::new(load.cwd.clone(), load.cache_dir);
         let entry = match source {
-            Source::File(path) => resolve::file_name(&load.cwd.join(path)),
+            Source::File(path) => {
+                let path = load.cwd.join(path);
+                let name = resolve::file_name(&path);
+                modules.insert_source(&name, read_entry(&path)?);
+                name
+            }
             Source::Text { name, text } => {
                 let name = resolve::file_name(&load.cwd.join(name));
                 modules.insert_source(&name, text);
@@ -282,6 +287,21 @@ impl Program {
             _ => unreachable!("a coroutine answers each job"),
         }
     }
+}
+
+/// The text of the entry script. That it is missing is a mistake on the command line, with another exit code than k6 gives
+/// to a missing import.
+fn read_entry(path: &Path) -> Result<String, ScriptError> {
+    let shown = resolve::normalize(path);
+    let message = match std::fs::read(path).map(String::from_utf8) {
+        Ok(Ok(text)) => return Ok(text),
+        Ok(Err(_)) => format!("the script {} is not UTF-8 text", shown.display()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            format!("there is no script {}; check the path, and the folder it starts from", shown.display())
+        }
+        Err(error) => format!("cannot read the script {}: {error}", shown.display()),
+    };
+    Err(ScriptError::new(message, exit_code::GENERIC))
 }
 
 fn call_failed(phase: Phase, function: &str, limit: Duration, late: bool, error: CallError) -> ScriptError {

@@ -219,25 +219,28 @@ impl Vu {
         !same
     }
 
-    /// Counts the iteration and reports the bytes it moved.
+    /// Counts the iteration and reports the bytes it moved, also none: k6 has both metrics in every run.
     pub(crate) fn end_iteration(&self) {
         self.iterations_done.set(self.iterations_done.get() + 1);
-        if self.data.get() == (0, 0) {
-            return;
-        }
-        self.flush_data();
-        if self.options().no_vu_connection_reuse == Some(true)
+        let moved = self.data.get() != (0, 0);
+        self.report_data();
+        if moved
+            && self.options().no_vu_connection_reuse == Some(true)
             && let Some(client) = self.client_if_made()
         {
             client.close_idle();
         }
     }
 
+    /// Reports bytes moved outside of iterations, if there are any.
     pub(crate) fn flush_data(&self) {
-        let (sent, received) = self.data.replace((0, 0));
-        if sent == 0 && received == 0 {
-            return;
+        if self.data.get() != (0, 0) {
+            self.report_data();
         }
+    }
+
+    fn report_data(&self) {
+        let (sent, received) = self.data.replace((0, 0));
         let at_ns = self.now_ns();
         let tags = self.tags();
         for (metric, bytes) in [(builtin::DATA_SENT, sent), (builtin::DATA_RECEIVED, received)] {

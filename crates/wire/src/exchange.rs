@@ -75,16 +75,25 @@ impl Outgoing<'_> {
     }
 
     /// A kept connection that the server closed just before the request reached it is no failure of the request: it is
-    /// sent once more, on a new connection, when the first try brought not one byte and either nothing of the request
-    /// had left or repeating it is harmless. The first try is not an exchange of its own; its bytes are counted.
-    fn deserves_another_try(&self, outcome: &Outcome, reused: bool) -> bool {
+    /// sent once more, on a new connection. The first try is not an exchange of its own; its bytes are counted.
+    ///
+    /// Stricter than Go, for the server's count of requests must stay ours: only when the server cannot have read it.
+    /// That is when the kernel took nothing of it, or when the server closed in an orderly way and, by its own TCP's
+    /// word, had received not one byte by then (each segment it sends acknowledges all that came before). A reset gives
+    /// no such word: the acknowledgement may have been delayed and lost with it.
+    fn deserves_another_try(&self, outcome: &Outcome, connection: &Connection) -> bool {
         let Err(failure) = &outcome.result else { return false };
-        let lost = match failure.kind {
-            FailureKind::ConnectionReset | FailureKind::BrokenPipe => true,
+        if !connection.info.reused || outcome.first.is_some() {
+            return false;
+        }
+        let closed = match failure.kind {
+            FailureKind::BrokenPipe => true,
             FailureKind::Other => matches!(failure.step, Step::Send | Step::Wait),
-            _ => false,
+            FailureKind::ConnectionReset => return outcome.nothing_sent,
+            _ => return false,
         };
-        reused && lost && outcome.first.is_none() && (outcome.nothing_sent || self.is_repeatable())
+        let unread = || self.is_repeatable() && connection.transport.is_all_unacknowledged();
+        closed && (outcome.nothing_sent || unread())
     }
 }
 
@@ -125,7 +134,9 @@ pub(crate) async fn exchange(
         };
         progress.timings.blocked = start - asked;
         let outcome = progress.run(&mut connection, out, start).await;
-        if out.deserves_another_try(&outcome, connection.info.reused) {
+        let again = out.deserves_another_try(&outcome, &connection);
+        progress.count(&mut connection);
+        if again {
             continue;
         }
         if outcome.keep && !out.close {
@@ -165,12 +176,16 @@ impl Progress<'_> {
             deadline: out.deadline,
         };
         let outcome = connection.transact(self.io, &work, start).await;
-        self.bytes_sent += std::mem::take(&mut connection.transport.sent);
-        self.bytes_received += std::mem::take(&mut connection.transport.received);
         let mut info = connection.info.clone();
         info.kernel_stamps = outcome.stamped;
         self.info = Some(info);
         outcome
+    }
+
+    /// Takes over what the connection counted.
+    fn count(&mut self, connection: &mut Connection) {
+        self.bytes_sent += std::mem::take(&mut connection.transport.sent);
+        self.bytes_received += std::mem::take(&mut connection.transport.received);
     }
 
     /// No connection could be had: nothing was blocked until, as in k6.

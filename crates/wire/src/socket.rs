@@ -20,6 +20,7 @@ use tokio::io::unix::AsyncFd;
 pub(crate) struct Socket {
     fd: AsyncFd<OwnedFd>,
     stamped: bool,
+    tcp: bool,
 }
 
 /// What one read brought.
@@ -37,7 +38,7 @@ impl Socket {
         let stamped = tcp && ask_for_stamps(socket.as_raw_fd());
         // SAFETY: the descriptor is owned by the value registered, is never exchanged, and closes only when that is dropped.
         let fd = unsafe { AsyncFd::register(OwnedFd::from(socket)) }?;
-        Ok(Socket { fd, stamped })
+        Ok(Socket { fd, stamped, tcp })
     }
 
     /// Waits until a connect under way has ended.
@@ -85,6 +86,24 @@ impl Socket {
                 Err(error) => return Poll::Ready(Err(error)),
             }
         }
+    }
+
+    /// Bytes that were written and that the peer's TCP has not acknowledged; `None` where the kernel does not tell.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn unacknowledged(&self) -> Option<u64> {
+        if !self.tcp {
+            return None;
+        }
+        let mut bytes: libc::c_int = 0;
+        // SAFETY: TIOCOUTQ (SIOCOUTQ) writes one int, which is alive during the call; the descriptor is open.
+        let result = unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+        if result == 0 { u64::try_from(bytes).ok() } else { None }
+    }
+
+    /// Bytes that were written and that the peer's TCP has not acknowledged; `None` where the kernel does not tell.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn unacknowledged(&self) -> Option<u64> {
+        None
     }
 
     /// Whether nothing arrived since the last read: no byte, no close. Costs one atomic load while that is so.

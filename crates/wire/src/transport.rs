@@ -52,6 +52,12 @@ impl Transport {
         Transport { socket, tls: None, sent: 0, received: 0 }
     }
 
+    /// Whether the peer's TCP has acknowledged nothing of what was sent since `sent` was last reset: it cannot have read it.
+    /// Never known on a unix socket.
+    pub(crate) fn is_all_unacknowledged(&self) -> bool {
+        self.socket.unacknowledged().is_some_and(|bytes| bytes >= self.sent)
+    }
+
     /// Writes until everything is with the kernel.
     pub(crate) fn poll_send(
         &mut self,

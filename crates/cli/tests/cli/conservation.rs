@@ -7,11 +7,11 @@ fn no_request_is_lost_or_invented() {
     let lab = Lab::with(
         "import http from 'k6/http';
          export const options = { scenarios: { a: { executor: 'shared-iterations', vus: 8, iterations: 400 } } };
-         const paths = ['/', '/get', '/fault/reset', '/status/404', '/redirect/2', '/delay/30ms', '/fault/close-idle',
+         const paths = ['/', '/get', '/fault/reset', '/status/404', '/redirect/2', '/delay/2s', '/fault/close-idle',
                         '/fault/partial', '/fault/no-response', '/bytes/100000', '/fault/bad-chunk'];
          export default function () {
            const path = paths[__ITER % paths.length];
-           http.get(`${__ENV.TARGET}${path}`, { timeout: path.startsWith('/delay') ? 10 : 5000 });
+           http.get(`${__ENV.TARGET}${path}`, { timeout: path.startsWith('/delay') ? 200 : 20000 });
            http.post(`${__ENV.TARGET_TLS}/upload`, 'x'.repeat(70000));
          }
          export function teardown() {

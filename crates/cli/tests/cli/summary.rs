@@ -35,7 +35,7 @@ fn failing_thresholds_give_their_exit_code() {
 #[test]
 fn full_mode_has_scenarios_and_groups() {
     let run = Lab::with(CHECKED).run(&["--summary-mode", "full"]).code(99);
-    assert!(run.stdout.contains("↳ GROUP: outer") && run.stdout.contains("↳ GROUP: inner"), "{}", run.stdout);
+    assert!(run.stdout.contains("█ GROUP: outer") && run.stdout.contains("↳ GROUP: inner"), "{}", run.stdout);
     let run = Lab::with(CHECKED).run(&["--summary-mode", "disabled"]).code(99);
     assert_eq!(run.stdout.trim(), "");
 }

@@ -240,7 +240,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
                 return Poll::Ready(Some(end));
             }
             if matches!(self.state, State::Paused) {
-                cx.waker().wake_by_ref();
+                give_way(cx);
                 return Poll::Pending;
             }
         }
@@ -271,6 +271,13 @@ impl<J: 'static, E: 'static> Drop for Fiber<J, E> {
             );
         }
     }
+}
+
+/// Asks to be polled again after sockets and timers had their turn. A plain wake would only queue behind the tasks that are
+/// ready: tokio looks at sockets and timers every 61 polls, and 61 slices are a third of a second.
+fn give_way(cx: &mut Context<'_>) {
+    let woken = pin!(tokio::task::yield_now()).poll(cx);
+    debug_assert!(woken.is_pending(), "the first poll of yield_now is pending");
 }
 
 /// The future of one job.

@@ -54,6 +54,7 @@ pub(crate) fn require<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, base: &str, specifier: &
     if vu.phase() != Phase::Init {
         return Err(Exception::throw_message(ctx, "require can only be called in the init code, outside of functions"));
     }
+    vu.runtime.importing.replace(Some((base.to_string(), specifier.to_string())));
     let name = resolve::resolve(base, specifier).map_err(|error| throw(ctx, &error))?;
     if let Some(def) = MODULES.iter().find(|def| def.name == name) {
         let object = builtin(ctx, vu, def)?;
@@ -92,9 +93,14 @@ fn known_exports<'js>(ctx: &Ctx<'js>, vu: &Vu, name: &str) -> rquickjs::Result<O
     known.map(|value| value.restore(ctx)).transpose()
 }
 
-/// A script error as a JavaScript exception, with its place in front of the message.
+/// A script error as a JavaScript exception, with its place in front of the message; an error without one happened where
+/// the module is imported.
 fn throw(ctx: &Ctx<'_>, error: &ScriptError) -> Error {
-    Vu::of(ctx).runtime.load_error.replace(Some(error.clone()));
+    let vu = Vu::of(ctx);
+    let importing = vu.runtime.importing.borrow();
+    let place = importing.as_ref().and_then(|(base, specifier)| vu.shared.modules.place_of_import(base, specifier));
+    let error = error.clone().at(place);
+    vu.runtime.load_error.replace(Some(error.clone()));
     Exception::throw_message(ctx, &error.to_string())
 }
 
@@ -278,7 +284,10 @@ unsafe extern "C" fn on_normalize(
     let Some(raw) = std::ptr::NonNull::new(context) else { return null_mut() };
     // SAFETY: QuickJS calls this with a live context and two terminated strings.
     let (ctx, base, name) = unsafe { (Ctx::from_raw(raw), CStr::from_ptr(base), CStr::from_ptr(name)) };
-    match resolve::resolve(&base.to_string_lossy(), &name.to_string_lossy()) {
+    let (base, name) = (base.to_string_lossy(), name.to_string_lossy());
+    let resolved = resolve::resolve(&base, &name);
+    Vu::of(&ctx).runtime.importing.replace(Some((base.into_owned(), name.into_owned())));
+    match resolved {
         // SAFETY: the text is copied into memory that QuickJS frees.
         Ok(name) => unsafe { qjs::js_strndup(context, name.as_ptr().cast(), name.len() as _) },
         Err(error) => {

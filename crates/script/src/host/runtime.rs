@@ -29,6 +29,8 @@ pub(crate) struct RuntimeState {
     pub exports: RefCell<Vec<(String, Persistent<rquickjs::Value<'static>>)>>,
     /// The last error of the module loader, whose exception may be on its way through the script.
     pub load_error: RefCell<Option<crate::error::ScriptError>>,
+    /// The import or require being carried out: the module that asks, and what it asks for.
+    pub importing: RefCell<Option<(String, String)>>,
     /// Names that the scenario of the last iteration put into `__ENV`.
     pub scenario_env: RefCell<Vec<String>>,
     /// Class of lazy objects; 0: not registered yet.

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::error::{ScriptError, exit_code};
+use crate::error::{Place, ScriptError, exit_code};
 use transpile::PositionMap;
 
 /// How a module is run.
@@ -128,6 +128,17 @@ impl ModuleStore {
     pub fn source_line(&self, name: &str, line: u32) -> Option<String> {
         let source = self.source(name)?;
         source.text.lines().nth(line.checked_sub(1)? as usize).map(str::to_string)
+    }
+
+    /// Where the module `base` names `specifier`: the first line that quotes it.
+    pub fn place_of_import(&self, base: &str, specifier: &str) -> Option<Place> {
+        let source = self.source(base)?;
+        let quoted = ['"', '\'', '`'].map(|quote| format!("{quote}{specifier}{quote}"));
+        source.text.lines().zip(1..).find_map(|(text, line)| {
+            let at = quoted.iter().filter_map(|quoted| text.find(quoted.as_str())).min()?;
+            let column = u32::try_from(text[..at].chars().count()).ok()? + 1;
+            Some(Place { file: base.to_string(), line, column, source_line: text.to_string() })
+        })
     }
 
     fn source(&self, name: &str) -> Option<Arc<SourceText>> {

@@ -4,6 +4,7 @@
 //! the same future serves the blocking functions, `asyncRequest` and `batch`. Judging throws or warns as k6 does.
 //! A refused request is not counted (it never was one); a failed one is.
 
+use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -357,16 +358,35 @@ pub fn failure_text(finished: &Finished) -> Option<String> {
     let sent = &finished.prepared.sent;
     let (method, url, message) = match (&finished.exchange, &finished.prepared.unsendable) {
         (Some(Exchange { outcome: Err(failure), method, url, .. }), _) => {
-            (method, hide_password(url), &failure.message)
+            (method, hide_password(url), told(failure, url))
         }
-        (None, Some(why)) => (&sent.method, sent.target.name.to_string(), &why.message),
+        (None, Some(why)) => (&sent.method, sent.target.name.to_string(), Cow::Borrowed(why.message.as_str())),
         _ => return None,
     };
     // k6 tells a broken body without the request's line.
     if message.starts_with("error decompressing") {
-        return Some(message.clone());
+        return Some(message.into_owned());
     }
     Some(format!("{} {url:?}: {message}", operation(method)))
+}
+
+/// The failure as k6 logs it, which says more than `res.error`.
+fn told<'a>(failure: &'a wire::Failure, url: &wire::Url) -> Cow<'a, str> {
+    let message = failure.message.as_str();
+    if let Some(why) = message.strip_prefix("dial: ").filter(|_| failure.step == wire::Step::Connect) {
+        // Which of a name's addresses refused is not known here; k6 shows the first one.
+        let (host, port) = (&url.host, url.port);
+        let host = if host.contains(':') { Cow::Owned(format!("[{host}]")) } else { Cow::Borrowed(host.as_str()) };
+        let call =
+            if matches!(failure.kind, FailureKind::DialRefused | FailureKind::DialErrno) { "connect: " } else { "" };
+        return Cow::Owned(format!("dial tcp {host}:{port}: {call}{why}"));
+    }
+    match failure.kind {
+        FailureKind::UnknownAuthority => {
+            Cow::Borrowed("tls: failed to verify certificate: x509: certificate signed by unknown authority")
+        }
+        _ => Cow::Borrowed(message),
+    }
 }
 
 /// The method as Go's error texts write it: `Get`, but other tokens as they are.
