@@ -15,6 +15,7 @@ pub(crate) mod export;
 pub(crate) mod files;
 pub(crate) mod globals;
 pub(crate) mod inspect;
+pub(crate) mod json;
 pub mod lazy_object;
 pub(crate) mod linker;
 pub mod native;
