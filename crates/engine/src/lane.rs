@@ -123,8 +123,11 @@ impl<F: Users> Lane<F> {
     /// The one loop: ask, iterate, count. Returns how many iterations were begun.
     async fn live(&self, mut member: Option<Member<F::User>>, mut pace: impl Pace) -> u64 {
         let (mut begun, mut streak) = (0, Streak::default());
+        // The end of an iteration is the start of the next one, unless something was waited for in between.
+        let mut last_end: Option<Duration> = None;
         while !self.worker.is_halted() {
-            match pace.next(self.elapsed(), begun) {
+            let mut now = last_end.take().unwrap_or_else(|| self.worker.clock.now());
+            match pace.next(now.saturating_sub(self.start), begun) {
                 Next::Done => break,
                 Next::Rest => {
                     if member.is_none() {
@@ -139,13 +142,16 @@ impl<F: Users> Lane<F> {
                 Next::Start(turn) => {
                     if member.is_none() {
                         member = self.borrow().await;
+                        now = self.worker.clock.now();
                     }
                     let Some(member) = &mut member else { break };
-                    let has_waited = self.iterate(member, turn).await;
+                    let (ended, has_waited) = self.iterate(member, turn, now).await;
                     begun += 1;
                     // A script that never waits must not keep the event loop from everybody else.
-                    if streak.is_over(has_waited, self.elapsed()) {
+                    if streak.is_over(has_waited, ended) {
                         tokio::task::yield_now().await;
+                    } else if self.worker.min_iteration_duration.is_zero() {
+                        last_end = Some(ended);
                     }
                 }
             }
@@ -171,17 +177,18 @@ impl<F: Users> Lane<F> {
         self.worker.pool.put(member);
     }
 
-    /// One iteration, and what is counted of it. Returns whether it waited for anything.
-    async fn iterate(&self, member: &mut Member<F::User>, turn: Turn) -> bool {
+    /// One iteration that starts `now`, and what is counted of it. Returns its end and whether it waited for anything.
+    async fn iterate(&self, member: &mut Member<F::User>, turn: Turn, now: Duration) -> (Duration, bool) {
         let (worker, scenario) = (&self.worker, self.info.index);
         let begun = member.begun.entry(scenario).or_default();
         let in_scenario = *begun;
         *begun += 1;
         let hard = self.start + turn.hard;
         worker.set_deadline(member, hard);
-        let started = worker.clock.now();
-        let planned = turn.planned.map_or(started, |planned| self.start + planned);
-        if turn.planned.is_some() {
+        let (mut started, mut planned) = (now, now);
+        if let Some(after_start) = turn.planned {
+            // A start that was planned is told against the clock itself.
+            (started, planned) = (worker.clock.now(), self.start + after_start);
             self.record.lag(started.saturating_sub(planned), worker.clock.epoch_ns(started));
             worker.state.vu_active(worker.index, scenario, true);
         }
@@ -190,13 +197,14 @@ impl<F: Users> Lane<F> {
         let (end, has_waited) = observed(member.user.iterate(iteration)).await;
         let ended = worker.clock.now();
         worker.clock.nudge(ended);
+        member.user.ended(worker.clock.epoch_ns(ended));
         self.count(&member.user, end, started, ended);
         self.fill_up(started, hard).await;
         member.interrupt.clear();
         if turn.planned.is_some() {
             worker.state.vu_active(worker.index, scenario, false);
         }
-        has_waited
+        (ended, has_waited)
     }
 
     fn count(&self, user: &F::User, end: IterationEnd, started: Duration, ended: Duration) {

@@ -117,6 +117,12 @@ impl Interrupt {
         self.reason.get()
     }
 
+    /// Whether somebody has set a reason, or the whole test was stopped. Unlike `reason` it does not look at the clock: for
+    /// whoever waits and is woken anyway.
+    pub fn is_set(&self) -> bool {
+        self.reason.get().is_some() || self.source.as_ref().is_some_and(|(_, stopper)| stopper.is_stopped())
+    }
+
     /// Forgets the reason and the deadline before the next iteration.
     pub fn clear(&self) {
         self.reason.set(None);

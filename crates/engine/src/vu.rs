@@ -24,6 +24,9 @@ pub trait VirtualUser: 'static {
     /// The implementor records what happens inside (requests, checks, data); the engine records the iteration itself.
     fn iterate(&mut self, iteration: Iteration) -> impl Future<Output = IterationEnd>;
 
+    /// The iteration that ran last ended at this time (nanoseconds since the Unix epoch): whatever sums it up carries it.
+    fn ended(&mut self, _at_ns: u64) {}
+
     /// Names the present `tags`: equal for equal sets on one worker. 0 says that the iteration's own samples carry the tags
     /// of the scenario and no others.
     fn tags_key(&self) -> u32 {

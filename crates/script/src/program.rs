@@ -100,25 +100,26 @@ impl Guest {
     pub fn new(shared: &Arc<Shared>, recorder: &Rc<Recorder>) -> Result<Guest, ScriptError> {
         let interrupt = Rc::new(Interrupt::default());
         let worker = WorkerState::of(shared, recorder);
-        let fiber = new_fiber(shared, worker, None, interrupt.clone())?;
+        let (fiber, _) = new_fiber(shared, worker, None, interrupt.clone())?;
         Ok(Guest { fiber, interrupt })
     }
 }
 
-/// The coroutine of a user, not begun.
+/// The coroutine of a user, not begun, and the user.
 pub(crate) fn new_fiber(
     shared: &Arc<Shared>,
     worker: Rc<WorkerState>,
     seat: Option<engine::Seat>,
     interrupt: Rc<Interrupt>,
-) -> Result<Fiber<Job, JobEnd>, ScriptError> {
+) -> Result<(Fiber<Job, JobEnd>, Rc<Vu>), ScriptError> {
     let vu = Vu::new(Rc::new(Switch::new(interrupt)), shared.clone(), worker, seat);
-    let switch = vu.switch.clone();
-    Fiber::new(switch, move |_: Job| user_main::run(vu)).map_err(|error| {
+    let (switch, user) = (vu.switch.clone(), vu.clone());
+    let fiber = Fiber::new(switch, move |_: Job| user_main::run(user)).map_err(|error| {
         let message =
             format!("no stack for a virtual user: {error}; lower the number of users or raise the memory limit");
         ScriptError::new(message, exit_code::GENERIC)
-    })
+    })?;
+    Ok((fiber, vu))
 }
 
 /// A loaded test script.

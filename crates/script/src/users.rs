@@ -1,5 +1,6 @@
 //! Virtual users for the engine: it says when, the script says what.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use engine::vu::CreateError;
@@ -8,6 +9,7 @@ use engine::{Iteration, IterationEnd, Seat, Users, VirtualUser};
 use crate::host::coroutine::Fiber;
 use crate::host::user_main::{Job, JobEnd};
 use crate::program::{Program, Shared, new_fiber};
+use crate::vu::Vu;
 use crate::worker::WorkerState;
 
 /// Makes the users of a program on whichever worker they are to live.
@@ -29,9 +31,9 @@ impl Users for ScriptUsers {
         let worker = WorkerState::of(&self.shared, &seat.recorder);
         let interrupt = seat.interrupt.clone();
         let failed = |error: crate::ScriptError| CreateError { message: error.to_string(), exit_code: error.exit_code };
-        let mut fiber = new_fiber(&self.shared, worker, Some(seat), interrupt).map_err(failed)?;
+        let (mut fiber, vu) = new_fiber(&self.shared, worker, Some(seat), interrupt).map_err(failed)?;
         match fiber.run(Job::Init).await {
-            Some(JobEnd::Ready(Ok(_))) => Ok(ScriptUser { fiber }),
+            Some(JobEnd::Ready(Ok(_))) => Ok(ScriptUser { fiber, vu }),
             Some(JobEnd::Ready(Err(error))) => Err(failed(error)),
             _ => unreachable!("a coroutine answers its first job"),
         }
@@ -40,7 +42,9 @@ impl Users for ScriptUsers {
 
 /// One virtual user running a script.
 pub struct ScriptUser {
+    // Dropped first: the coroutine quits while its user is still there.
     fiber: Fiber<Job, JobEnd>,
+    vu: Rc<Vu>,
 }
 
 impl VirtualUser for ScriptUser {
@@ -49,5 +53,9 @@ impl VirtualUser for ScriptUser {
             Some(JobEnd::Iteration(end)) => end,
             _ => IterationEnd::Interrupted,
         }
+    }
+
+    fn ended(&mut self, at_ns: u64) {
+        self.vu.report_data(at_ns);
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use engine::clock::AnyClock;
 use engine::{Iteration, Seat};
 use metrics::system_tags::SystemTag;
-use metrics::{Recorder, Registry, TagSet, builtin};
+use metrics::{Recorder, Registry, Series, TagSet, builtin};
 use rquickjs::{Ctx, Promise, Value};
 
 use crate::host::coroutine::Switch;
@@ -53,6 +53,10 @@ pub struct Vu {
     tags: RefCell<TagState>,
     group: RefCell<Arc<str>>,
     data: Cell<(u64, u64)>,
+    /// Where `data` goes, for the tags with this key.
+    data_series: Cell<Option<(u32, [Series; 2])>>,
+    /// The option `noVUConnectionReuse`.
+    closes_connections: OnceCell<bool>,
     client: OnceCell<Rc<wire::Client>>,
     local: RefCell<Vec<(TypeId, Rc<dyn Any>)>>,
     abort: RefCell<Option<String>>,
@@ -91,6 +95,8 @@ impl Vu {
             tags: RefCell::default(),
             group: RefCell::new(Arc::from("")),
             data: Cell::new((0, 0)),
+            data_series: Cell::new(None),
+            closes_connections: OnceCell::new(),
             client: OnceCell::new(),
             local: RefCell::default(),
             abort: RefCell::default(),
@@ -219,13 +225,14 @@ impl Vu {
         !same
     }
 
-    /// Counts the iteration and reports the bytes it moved, also none: k6 has both metrics in every run.
+    /// Counts the iteration. What it moved is reported by `report_data`, once the engine has said when it ended.
     pub(crate) fn end_iteration(&self) {
         self.iterations_done.set(self.iterations_done.get() + 1);
-        let moved = self.data.get() != (0, 0);
-        self.report_data();
-        if moved
-            && self.options().no_vu_connection_reuse == Some(true)
+        if self.data.get() == (0, 0) {
+            return;
+        }
+        let options = || self.options().no_vu_connection_reuse == Some(true);
+        if *self.closes_connections.get_or_init(options)
             && let Some(client) = self.client_if_made()
         {
             client.close_idle();
@@ -235,18 +242,26 @@ impl Vu {
     /// Reports bytes moved outside of iterations, if there are any.
     pub(crate) fn flush_data(&self) {
         if self.data.get() != (0, 0) {
-            self.report_data();
+            self.report_data(self.now_ns());
         }
     }
 
-    fn report_data(&self) {
+    /// Reports the bytes moved until `at_ns`, also none: k6 has both metrics in every run.
+    pub(crate) fn report_data(&self, at_ns: u64) {
         let (sent, received) = self.data.replace((0, 0));
-        let at_ns = self.now_ns();
-        let tags = self.tags();
-        for (metric, bytes) in [(builtin::DATA_SENT, sent), (builtin::DATA_RECEIVED, received)] {
-            let series = self.worker.data_series(self.tags_key(), metric, &tags);
-            self.recorder().add(series, bytes as f64, at_ns);
-        }
+        let key = self.tags_key();
+        let series = match self.data_series.get() {
+            Some((known, series)) if known == key => series,
+            _ => {
+                let tags = self.tags();
+                let series = [builtin::DATA_SENT, builtin::DATA_RECEIVED]
+                    .map(|metric| self.worker.data_series(key, metric, &tags));
+                self.data_series.set(Some((key, series)));
+                series
+            }
+        };
+        self.recorder().add(series[0], sent as f64, at_ns);
+        self.recorder().add(series[1], received as f64, at_ns);
     }
 
     /// Tags that every sample carries now: run tags, scenario and its tags, group, `exec.vu.metrics.tags`. Only the enabled

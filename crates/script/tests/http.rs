@@ -48,6 +48,7 @@ async fn run(source: Source, target: &str, iterations: u64) -> (Seen, Vec<String
     let scenario = driver::scenario("default");
     for number in 0..iterations {
         assert_eq!(user.iterate(driver::iteration(&scenario, number)).await, IterationEnd::Completed);
+        user.ended(1);
     }
     (seen, log.take())
 }

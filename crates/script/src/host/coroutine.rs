@@ -78,7 +78,8 @@ impl<F: Future> Wait for Waiting<'_, F> {
 pub(crate) struct Switch<J, E> {
     yielder: OnceCell<NonNull<Yielder<Resume<J>, Signal<E>>>>,
     interrupt: Rc<Interrupt>,
-    slice_began: Cell<Instant>,
+    /// When running code was first seen in this slice; reading the clock is left to code that runs long.
+    slice_began: Cell<Option<Instant>>,
     /// Lowest usable address of the stack.
     stack_end: Cell<usize>,
 }
@@ -86,7 +87,7 @@ pub(crate) struct Switch<J, E> {
 impl<J: 'static, E: 'static> Switch<J, E> {
     /// The inside of a coroutine that is about to be made with `Fiber::new`.
     pub fn new(interrupt: Rc<Interrupt>) -> Self {
-        Switch { yielder: OnceCell::new(), interrupt, slice_began: Cell::new(Instant::now()), stack_end: Cell::new(0) }
+        Switch { yielder: OnceCell::new(), interrupt, slice_began: Cell::new(None), stack_end: Cell::new(0) }
     }
 
     /// Whether the user has been told to stop.
@@ -96,7 +97,7 @@ impl<J: 'static, E: 'static> Switch<J, E> {
 
     /// Waits for a future; `None` when the user was told to stop, and the future is then dropped unfinished.
     pub fn block_on<F: Future>(&self, future: F) -> Option<F::Output> {
-        if self.is_stopped() {
+        if self.interrupt.is_set() {
             return None;
         }
         let mut waiting = Waiting { future: pin!(future), output: None };
@@ -115,11 +116,16 @@ impl<J: 'static, E: 'static> Switch<J, E> {
         if self.is_stopped() {
             return true;
         }
-        // Unit tests run scripts without a coroutine: there is nobody to give way to.
-        if self.slice_began.get().elapsed() >= SLICE && self.yielder.get().is_some() {
-            self.suspend(Signal::Pause);
+        match self.slice_began.get() {
+            None => self.slice_began.set(Some(Instant::now())),
+            // Unit tests run scripts without a coroutine: there is nobody to give way to.
+            Some(began) if began.elapsed() >= SLICE && self.yielder.get().is_some() => {
+                self.suspend(Signal::Pause);
+                return self.is_stopped();
+            }
+            Some(_) => {}
         }
-        self.is_stopped()
+        false
     }
 
     /// Reports the end of a job and sleeps until the next one; `None`: the coroutine is to return.
@@ -150,7 +156,7 @@ impl<J: 'static, E: 'static> Switch<J, E> {
         let yielder = self.yielder.get().expect("set by the coroutine before its main function runs");
         // SAFETY: the yielder lives at the root of the coroutine's stack as long as the coroutine runs, and this code runs on it.
         let resume = unsafe { yielder.as_ref() }.suspend(signal);
-        self.slice_began.set(Instant::now());
+        self.slice_began.set(None);
         resume
     }
 }
@@ -181,7 +187,6 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
         switch.stack_end.set(stack.limit().get() + PAGE);
         let coroutine = Coroutine::with_stack(stack, move |yielder, first: Resume<J>| {
             switch.yielder.set(NonNull::from(yielder)).expect("a switch belongs to one coroutine");
-            switch.slice_began.set(Instant::now());
             drop(switch);
             if let Resume::Run(job) = first {
                 main(job);
@@ -247,7 +252,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
     }
 
     fn poll_wait(&self, wait: &mut dyn Wait, cx: &mut Context<'_>) -> Option<Resume<J>> {
-        if self.interrupt.reason().is_some() {
+        if self.interrupt.is_set() {
             return Some(Resume::Stopped);
         }
         self.interrupt.register(cx.waker());

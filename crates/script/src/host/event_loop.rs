@@ -143,6 +143,9 @@ impl EventLoop {
                 self.clear(ctx);
                 return Ok(());
             }
+            if self.is_idle() {
+                return Ok(());
+            }
             let settle = self.settled.borrow_mut().pop_front();
             if let Some(settle) = settle {
                 settle(ctx)?;
@@ -150,8 +153,6 @@ impl EventLoop {
                 let mut call_args = rquickjs::function::Args::new(ctx.clone(), args.len());
                 call_args.push_args(args)?;
                 callback.call_arg::<()>(call_args)?;
-            } else if self.is_idle() {
-                return Ok(());
             } else {
                 vu.block_on(ctx, self.next_event())?;
             }
@@ -177,6 +178,9 @@ impl EventLoop {
     }
 
     fn take_due_timer<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Option<(Function<'js>, Vec<Value<'js>>)>> {
+        if self.timers.borrow().is_empty() {
+            return Ok(None);
+        }
         let now = Instant::now();
         let (callback, args) = {
             let mut timers = self.timers.borrow_mut();
@@ -269,6 +273,9 @@ impl EventLoop {
 
     /// Logs rejections that nobody handled; whether there were any.
     fn log_rejections(&self, ctx: &Ctx<'_>, vu: &Vu) -> bool {
+        if self.rejections.borrow().is_empty() {
+            return false;
+        }
         let rejections = std::mem::take(&mut *self.rejections.borrow_mut());
         let any = !rejections.is_empty();
         for (_, reason) in rejections {
