@@ -6,7 +6,7 @@
 //! that their order stays that of an ordinary object.
 
 use std::any::{Any, TypeId};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -19,6 +19,11 @@ pub trait LazyFields: 'static {
     /// Property names, in order.
     const FIELDS: &'static [&'static str];
 
+    /// The object that holds the methods, made once for each user; `None` means `Object.prototype`.
+    fn prototype<'js>(_ctx: &Ctx<'js>) -> rquickjs::Result<Option<Object<'js>>> {
+        Ok(None)
+    }
+
     /// The value of `FIELDS[index]`. Called at most once for each, unless it fails.
     fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> rquickjs::Result<Value<'js>>;
 }
@@ -27,22 +32,23 @@ pub trait LazyFields: 'static {
 pub struct LazyObject;
 
 impl LazyObject {
-    /// A new object with these fields. `prototype: None` means `Object.prototype`.
-    pub fn create<'js, T: LazyFields>(
-        ctx: &Ctx<'js>,
-        fields: Rc<T>,
-        prototype: Option<&Object<'js>>,
-    ) -> rquickjs::Result<Object<'js>> {
+    /// A new object with these fields.
+    pub fn create<'js, T: LazyFields>(ctx: &Ctx<'js>, fields: T) -> rquickjs::Result<Object<'js>> {
         let vu = Vu::of(ctx);
         let class = register_class(ctx, &vu)?;
-        let atoms = FieldAtoms::of::<T>(ctx, &vu);
-        let slots = vec![Slot::EMPTY; T::FIELDS.len()].into_boxed_slice();
-        let cell = Box::new(LazyCell { atoms, fields, slots: RefCell::new(slots), expanded: Cell::new(false) });
-        // SAFETY: the class is registered in this runtime; the opaque pointer is taken back by `on_finalize`.
+        let (atoms, prototype) = LazyShape::of::<T>(ctx, &vu)?;
+        let cell = Box::new(LazyCell {
+            atoms,
+            fields: Rc::new(fields),
+            slots: RefCell::default(),
+            expanded: Cell::new(false),
+        });
+        // SAFETY: the class is registered in this runtime, and the shape keeps its prototype alive; the opaque pointer is taken
+        // back by `on_finalize`.
         unsafe {
             let context = ctx.as_raw().as_ptr();
             let object = match prototype {
-                Some(prototype) => qjs::JS_NewObjectProtoClass(context, prototype.as_raw(), class),
+                Some(prototype) => qjs::JS_NewObjectProtoClass(context, prototype, class),
                 None => qjs::JS_NewObjectClass(context, class),
             };
             if qjs::JS_IsException(object) {
@@ -70,7 +76,7 @@ impl LazyObject {
         let data = Self::data::<T>(value)?;
         // SAFETY: `data` has made sure that it is an object of our class.
         let cell = unsafe { LazyCell::of(value.as_raw())? };
-        let unread = !cell.expanded.get() && !cell.slots.borrow()[index].is_made();
+        let unread = !cell.expanded.get() && !cell.slot(index).is_made();
         unread.then_some(data)
     }
 }
@@ -91,28 +97,54 @@ impl<T: LazyFields> Fields for T {
     }
 }
 
+/// What the objects of one type have in common in one runtime.
+pub(crate) struct LazyShape {
+    of: TypeId,
+    atoms: Rc<FieldAtoms>,
+    /// Owned.
+    prototype: Option<qjs::JSValue>,
+}
+
+impl LazyShape {
+    /// Atoms and prototype; the latter stays alive as long as the user's state does.
+    fn of<T: LazyFields>(ctx: &Ctx<'_>, vu: &Vu) -> rquickjs::Result<(Rc<FieldAtoms>, Option<qjs::JSValue>)> {
+        let id = TypeId::of::<T>();
+        if let Some(known) = vu.runtime.lazy_shapes.borrow().iter().find(|known| known.of == id) {
+            return Ok((known.atoms.clone(), known.prototype));
+        }
+        let made = T::prototype(ctx)?;
+        // SAFETY: the count made here is given back by `drop`.
+        let prototype = made.map(|object| unsafe { qjs::JS_DupValue(ctx.as_raw().as_ptr(), object.as_raw()) });
+        let atoms = Rc::new(FieldAtoms::of::<T>(ctx));
+        vu.runtime.lazy_shapes.borrow_mut().push(LazyShape { of: id, atoms: atoms.clone(), prototype });
+        Ok((atoms, prototype))
+    }
+}
+
+impl Drop for LazyShape {
+    fn drop(&mut self) {
+        if let Some(prototype) = self.prototype {
+            // SAFETY: shapes belong to the user's state, which is cleared before the runtime goes.
+            unsafe { qjs::JS_FreeValueRT(self.atoms.runtime.as_ptr(), prototype) };
+        }
+    }
+}
+
 /// Field names of one type as atoms of one runtime: comparing numbers finds a field.
 pub(crate) struct FieldAtoms {
-    of: TypeId,
     atoms: Box<[qjs::JSAtom]>,
     runtime: NonNull<qjs::JSRuntime>,
 }
 
 impl FieldAtoms {
-    fn of<T: LazyFields>(ctx: &Ctx<'_>, vu: &Vu) -> Rc<FieldAtoms> {
-        let id = TypeId::of::<T>();
-        if let Some(known) = vu.runtime.lazy_fields.borrow().iter().find(|known| known.of == id) {
-            return known.clone();
-        }
+    fn of<T: LazyFields>(ctx: &Ctx<'_>) -> FieldAtoms {
         // SAFETY: the context is live; each atom is given back by `drop`.
-        let made = unsafe {
+        unsafe {
             let context = ctx.as_raw().as_ptr();
             let atom = |name: &&str| qjs::JS_NewAtomLen(context, name.as_ptr().cast(), name.len() as _);
             let runtime = NonNull::new(qjs::JS_GetRuntime(context)).expect("a live context has a runtime");
-            Rc::new(FieldAtoms { of: id, atoms: T::FIELDS.iter().map(atom).collect(), runtime })
-        };
-        vu.runtime.lazy_fields.borrow_mut().push(made.clone());
-        made
+            FieldAtoms { atoms: T::FIELDS.iter().map(atom).collect(), runtime }
+        }
     }
 
     fn index(&self, atom: qjs::JSAtom) -> Option<usize> {
@@ -150,6 +182,7 @@ impl Slot {
 struct LazyCell {
     atoms: Rc<FieldAtoms>,
     fields: Rc<dyn Fields>,
+    /// Empty until something is to be kept: most responses are never looked at.
     slots: RefCell<Box<[Slot]>>,
     /// All fields have become ordinary properties; the slots are empty.
     expanded: Cell<bool>,
@@ -166,16 +199,29 @@ impl LazyCell {
         unsafe { qjs::JS_GetAnyOpaque(object, &mut class).cast::<LazyCell>().as_ref() }
     }
 
+    fn slot(&self, index: usize) -> Slot {
+        self.slots.borrow().get(index).copied().unwrap_or(Slot::EMPTY)
+    }
+
+    /// All slots, to be changed.
+    fn slots_mut(&self) -> RefMut<'_, Box<[Slot]>> {
+        let mut slots = self.slots.borrow_mut();
+        if slots.is_empty() {
+            *slots = vec![Slot::EMPTY; self.atoms.atoms.len()].into_boxed_slice();
+        }
+        slots
+    }
+
     /// The value of a field, owned by the slot.
     fn value(&self, ctx: &Ctx<'_>, index: usize) -> rquickjs::Result<qjs::JSValue> {
-        let slot = self.slots.borrow()[index];
+        let slot = self.slot(index);
         if slot.is_made() {
             return Ok(slot.value);
         }
         let made = self.fields.field(ctx, index)?;
         // SAFETY: one count is made for the slot; `made` gives back its own.
         let value = unsafe { qjs::JS_DupValue(ctx.as_raw().as_ptr(), made.as_raw()) };
-        let mut slots = self.slots.borrow_mut();
+        let mut slots = self.slots_mut();
         if slots[index].is_made() {
             // Making it ran code that read it, too: the first one made stays.
             // SAFETY: gives back the count made above.
@@ -192,8 +238,7 @@ impl LazyCell {
             self.value(ctx, index)?;
         }
         self.expanded.set(true);
-        let slots: Vec<Slot> =
-            self.slots.borrow_mut().iter_mut().map(|slot| std::mem::replace(slot, Slot::EMPTY)).collect();
+        let slots: Vec<Slot> = self.slots_mut().iter_mut().map(|slot| std::mem::replace(slot, Slot::EMPTY)).collect();
         for (slot, &atom) in slots.iter().zip(&self.atoms.atoms) {
             let all_given = qjs::JS_PROP_HAS_VALUE
                 | qjs::JS_PROP_HAS_CONFIGURABLE
@@ -217,7 +262,7 @@ impl LazyCell {
 
     /// Applies a property descriptor to a field that is still a slot.
     fn define(&self, ctx: &Ctx<'_>, index: usize, value: qjs::JSValue, flags: u32) -> Defined {
-        let current = self.slots.borrow()[index].flags;
+        let current = self.slot(index).flags;
         let given = (flags >> qjs::JS_PROP_HAS_SHIFT) & qjs::JS_PROP_C_W_E;
         let changes = (current ^ flags) & given;
         let has_accessor = flags & (qjs::JS_PROP_HAS_GET | qjs::JS_PROP_HAS_SET) != 0;
@@ -239,11 +284,11 @@ impl LazyCell {
             unsafe {
                 let context = ctx.as_raw().as_ptr();
                 let value = qjs::JS_DupValue(context, value);
-                let old = std::mem::replace(&mut self.slots.borrow_mut()[index].value, value);
+                let old = std::mem::replace(&mut self.slots_mut()[index].value, value);
                 qjs::JS_FreeValue(context, old);
             }
         }
-        self.slots.borrow_mut()[index].flags = (current & !given) | (flags & given);
+        self.slots_mut()[index].flags = (current & !given) | (flags & given);
         Defined::Done
     }
 }
@@ -345,7 +390,7 @@ unsafe extern "C" fn on_get_own(
         let ctx = Ctx::from_raw(raw);
         match cell.value(&ctx, index) {
             Ok(value) => {
-                descriptor.flags = cell.slots.borrow()[index].flags as _;
+                descriptor.flags = cell.slot(index).flags as _;
                 descriptor.value = qjs::JS_DupValue(context, value);
                 descriptor.getter = qjs::JS_UNDEFINED;
                 descriptor.setter = qjs::JS_UNDEFINED;
@@ -397,7 +442,7 @@ unsafe extern "C" fn on_delete(
         let Some(cell) = LazyCell::of(object) else { return 1 };
         let slot = cell.atoms.index(property).filter(|_| !cell.expanded.get());
         let Some(index) = slot else { return 1 };
-        if cell.slots.borrow()[index].flags & qjs::JS_PROP_CONFIGURABLE == 0 {
+        if cell.slot(index).flags & qjs::JS_PROP_CONFIGURABLE == 0 {
             return 0;
         }
         let Some(raw) = NonNull::new(context) else { return -1 };
@@ -458,10 +503,14 @@ mod tests {
     use crate::program::Program;
     use crate::worker::WorkerState;
 
-    struct Answer(Cell<u32>);
+    struct Answer(Rc<Cell<u32>>);
 
     impl LazyFields for Answer {
         const FIELDS: &'static [&'static str] = &["status", "body", "list"];
+
+        fn prototype<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Option<Object<'js>>> {
+            ctx.eval("globalThis.p = { json() { return this.status } }; p").map(Some)
+        }
 
         fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> rquickjs::Result<Value<'js>> {
             self.0.set(self.0.get() + 1);
@@ -483,10 +532,9 @@ mod tests {
         let (runtime, context) = runtime::create(1 << 26).unwrap();
         let result = context.with(|ctx| {
             runtime::attach(&ctx, &vu);
-            let answer = Rc::new(Answer(Cell::new(0)));
-            let prototype: Object<'_> = ctx.eval("globalThis.p = { json() { return this.status } }; p").unwrap();
-            let object = LazyObject::create(&ctx, answer.clone(), Some(&prototype)).unwrap();
-            assert!(Rc::ptr_eq(&LazyObject::data::<Answer>(object.as_value()).unwrap(), &answer));
+            let count = Rc::new(Cell::new(0));
+            let object = LazyObject::create(&ctx, Answer(count.clone())).unwrap();
+            assert!(Rc::ptr_eq(&LazyObject::data::<Answer>(object.as_value()).unwrap().0, &count));
             ctx.globals().set("o", object).unwrap();
             let text: rquickjs::Result<rquickjs::Coerced<String>> = ctx.eval(source);
             let text = text.map(|text| text.0).unwrap_or_else(|_| {
@@ -496,7 +544,7 @@ mod tests {
             vu.clear_local();
             vu.runtime.clear();
             runtime::detach(&ctx);
-            (text, answer.0.get())
+            (text, count.get())
         });
         drop((context, runtime));
         result

@@ -35,8 +35,8 @@ pub(crate) struct RuntimeState {
     pub scenario_env: RefCell<Vec<String>>,
     /// Class of lazy objects; 0: not registered yet.
     pub lazy_class: Cell<qjs::JSClassID>,
-    /// Field names of lazy objects as atoms, by type.
-    pub lazy_fields: RefCell<Vec<Rc<super::lazy_object::FieldAtoms>>>,
+    /// What lazy objects have in common, by type.
+    pub lazy_shapes: RefCell<Vec<super::lazy_object::LazyShape>>,
 }
 
 impl RuntimeState {
@@ -44,7 +44,7 @@ impl RuntimeState {
     pub fn clear(&self) {
         drop(std::mem::take(&mut *self.builtins.borrow_mut()));
         drop(std::mem::take(&mut *self.exports.borrow_mut()));
-        drop(std::mem::take(&mut *self.lazy_fields.borrow_mut()));
+        drop(std::mem::take(&mut *self.lazy_shapes.borrow_mut()));
     }
 }
 

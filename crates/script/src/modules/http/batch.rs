@@ -14,9 +14,9 @@ use std::task::{Context, Poll, Wake, Waker};
 use rquickjs::function::Rest;
 use rquickjs::object::Filter;
 use rquickjs::{Array, Ctx, Object, Result, Value};
-use wire::{Exchange, Method};
+use wire::Method;
 
-use super::request::{Args, Finished, HttpState, Prepared, failure_text, finish, perform, prepare, warn};
+use super::request::{Args, Call, HttpState, Prepared, failure_text, finish, perform, prepare, warn};
 use super::{Refusal, body, go_error, response, url};
 use crate::host::bytes;
 use crate::{Phase, Vu};
@@ -42,26 +42,24 @@ pub fn batch<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Value<'js>> {
     };
     let (shape, items) = items(&ctx, argument)?;
     let state = vu.local::<HttpState>();
-    let mut prepared = Vec::with_capacity(items.len());
+    let mut calls = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         let key = match &shape {
             Shape::List => index.to_string(),
             Shape::Named(names) => names[index].clone(),
         };
         match item_request(&ctx, &vu, &state, &key, item)? {
-            Ok(request) => prepared.push(request),
+            Ok(prepared) => calls.push(Rc::new(Call::new(prepared))),
             Err(refusal) => return refuse(&ctx, &vu, &state, &shape, (index, items.len()), refusal),
         }
     }
     let run = state.run(&vu);
-    let exchanges = vu.block_on(&ctx, all(&vu, &state, &prepared, run.batch, run.batch_per_host))?;
-    let finished: Vec<Finished> =
-        prepared.into_iter().zip(exchanges).map(|(prepared, exchange)| Finished { prepared, exchange }).collect();
-    let thrown = finished.iter().find(|finished| finished.prepared.throw && failure_text(finished).is_some());
-    if let Some(message) = thrown.and_then(failure_text) {
+    vu.block_on(&ctx, all(&vu, &state, &calls, run.batch, run.batch_per_host))?;
+    let thrown = calls.iter().filter(|call| call.prepared.throw).find_map(|call| failure_text(call));
+    if let Some(message) = thrown {
         return Err(go_error(&ctx, &message));
     }
-    let answers = finished.into_iter().map(|finished| finish(&ctx, &vu, finished)).collect::<Result<Vec<_>>>()?;
+    let answers = calls.into_iter().map(|call| finish(&ctx, &vu, call)).collect::<Result<Vec<_>>>()?;
     shape.gather(&ctx, answers)
 }
 
@@ -180,7 +178,7 @@ fn method_token<'js>(ctx: &Ctx<'js>, token: &Value<'js>, named: bool) -> Result<
     Ok(Ok(response::method(&text)))
 }
 
-type Running<'a> = Pin<Box<dyn Future<Output = Option<Exchange>> + 'a>>;
+type Running<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
 /// Wakes the batch and remembers which request it was for.
 struct Slot {
@@ -197,7 +195,6 @@ impl Wake for Slot {
 
 /// A request on its way.
 struct Active<'a> {
-    index: usize,
     host: Rc<str>,
     future: Running<'a>,
     slot: Arc<Slot>,
@@ -207,16 +204,15 @@ struct Active<'a> {
 fn all<'a>(
     vu: &'a Vu,
     state: &'a HttpState,
-    prepared: &'a [Prepared],
+    calls: &'a [Rc<Call>],
     limit: usize,
     per_host: usize,
-) -> impl Future<Output = Vec<Option<Exchange>>> + 'a {
-    let hosts: Vec<Rc<str>> = prepared.iter().map(|prepared| Rc::from(host(prepared))).collect();
+) -> impl Future<Output = ()> + 'a {
+    let hosts: Vec<Rc<str>> = calls.iter().map(|call| Rc::from(host(&call.prepared))).collect();
     let unlimited = |n: usize| if n == 0 { usize::MAX } else { n };
     let (limit, per_host) = (unlimited(limit), unlimited(per_host));
-    let mut waiting: Vec<usize> = (0..prepared.len()).collect();
+    let mut waiting: Vec<usize> = (0..calls.len()).collect();
     let mut active: Vec<Active<'a>> = Vec::new();
-    let mut results: Vec<Option<Exchange>> = prepared.iter().map(|_| None).collect();
     let mut busy: HashMap<Rc<str>, usize> = HashMap::new();
     std::future::poll_fn(move |context| {
         loop {
@@ -226,22 +222,21 @@ fn all<'a>(
                     return true;
                 }
                 *on_host += 1;
-                let future: Running<'a> = Box::pin(perform(vu, state, &prepared[index]));
+                let future: Running<'a> = Box::pin(perform(vu, state, &calls[index]));
                 let slot = Arc::new(Slot { ready: AtomicBool::new(true), batch: Mutex::new(context.waker().clone()) });
-                active.push(Active { index, host: Rc::clone(&hosts[index]), future, slot });
+                active.push(Active { host: Rc::clone(&hosts[index]), future, slot });
                 false
             });
             let before = active.len();
             active.retain_mut(|request| match request.poll(context) {
                 Poll::Pending => true,
-                Poll::Ready(exchange) => {
-                    results[request.index] = exchange;
+                Poll::Ready(()) => {
                     busy.entry(Rc::clone(&request.host)).and_modify(|count| *count -= 1);
                     false
                 }
             });
             if active.is_empty() && waiting.is_empty() {
-                return Poll::Ready(std::mem::take(&mut results));
+                return Poll::Ready(());
             }
             // Something finished: there may be room for one that waits.
             if active.len() == before || waiting.is_empty() {
@@ -252,7 +247,7 @@ fn all<'a>(
 }
 
 impl Active<'_> {
-    fn poll(&mut self, context: &Context<'_>) -> Poll<Option<Exchange>> {
+    fn poll(&mut self, context: &Context<'_>) -> Poll<()> {
         let mut batch = self.slot.batch.lock().expect("nobody panics while holding it");
         if !batch.will_wake(context.waker()) {
             batch.clone_from(context.waker());

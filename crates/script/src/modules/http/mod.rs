@@ -24,7 +24,7 @@ use rquickjs::prelude::Func;
 use rquickjs::{Ctx, Error, Function, Object, Promise, Result, Value};
 use wire::Method;
 
-use self::request::{Args, Finished, HttpState, Prepared, finish, perform, prepare, warn};
+use self::request::{Args, Call, HttpState, finish, perform, prepare, warn};
 use self::status::Expectation;
 use crate::host::bytes;
 use crate::modules::ModuleDef;
@@ -205,9 +205,10 @@ fn send<'js>(ctx: &Ctx<'js>, args: &Args<'_, 'js>) -> Result<Value<'js>> {
     let state = vu.local::<HttpState>();
     match prepare(ctx, &vu, &state, args)? {
         Ok(prepared) => {
+            let call = Rc::new(Call::new(prepared));
             // Pinned here: handed over by value, the future's kilobytes would be copied for each request.
-            let exchange = vu.block_on(ctx, std::pin::pin!(perform(&vu, &state, &prepared)))?;
-            finish(ctx, &vu, Finished { prepared, exchange })
+            vu.block_on(ctx, std::pin::pin!(perform(&vu, &state, &call)))?;
+            finish(ctx, &vu, call)
         }
         Err(refusal) => refused(ctx, &vu, &state, refusal),
     }
@@ -242,22 +243,21 @@ fn async_request<'js>(
     let (sender, sender_state) = (Rc::clone(&vu), Rc::clone(&state));
     let work = async move {
         match prepared {
-            Ok(prepared) => Ok(run_alone(&sender, &sender_state, prepared).await),
+            Ok(prepared) => {
+                let call = Rc::new(Call::new(prepared));
+                perform(&sender, &sender_state, &call).await;
+                Ok(call)
+            }
             Err(refusal) => Err(refusal),
         }
     };
     vu.promise(&ctx, work, move |ctx, outcome| {
         let vu = Vu::of(ctx);
         match outcome {
-            Ok(finished) => finish(ctx, &vu, finished),
+            Ok(call) => finish(ctx, &vu, call),
             Err(refusal) => refused(ctx, &vu, &state, refusal),
         }
     })
-}
-
-async fn run_alone(vu: &Vu, state: &HttpState, prepared: Prepared) -> Finished {
-    let exchange = perform(vu, state, &prepared).await;
-    Finished { prepared, exchange }
 }
 
 /// `http.cookieJar()`: the user's own jar.

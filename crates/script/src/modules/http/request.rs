@@ -118,12 +118,24 @@ pub struct Sent {
     pub user_agent: Rc<str>,
 }
 
-/// What came of a request.
-pub struct Finished {
-    /// What was sent.
+/// A request and what came of it. It lies where the response object will look for it from the start, so that none of it is
+/// copied again.
+pub struct Call {
+    /// What is sent.
     pub prepared: Prepared,
+    exchange: OnceCell<Exchange>,
+}
+
+impl Call {
+    /// A request not sent yet.
+    pub fn new(prepared: Prepared) -> Call {
+        Call { prepared, exchange: OnceCell::new() }
+    }
+
     /// The last exchange; `None` when the URL cannot be requested.
-    pub exchange: Option<Exchange>,
+    pub fn exchange(&self) -> Option<&Exchange> {
+        self.exchange.get()
+    }
 }
 
 /// Turns arguments into a request.
@@ -300,8 +312,8 @@ fn encode_body(
 }
 
 /// Sends a request and records what happens. Holds no script value.
-pub async fn perform(vu: &Vu, state: &HttpState, prepared: &Prepared) -> Option<Exchange> {
-    let run = state.run(vu);
+pub async fn perform(vu: &Vu, state: &HttpState, call: &Call) {
+    let (run, prepared) = (state.run(vu), &call.prepared);
     let labels = &prepared.labels;
     let request = match (&prepared.sent.request, &prepared.unsendable) {
         (Some(request), None) => request,
@@ -315,7 +327,7 @@ pub async fn perform(vu: &Vu, state: &HttpState, prepared: &Prepared) -> Option<
                 ip: None,
             };
             run.sampler.record(vu, labels, &hop, None, false);
-            return None;
+            return;
         }
     };
     if let Some(seat) = vu.seat().filter(|seat| seat.limit.is_some()) {
@@ -331,8 +343,7 @@ pub async fn perform(vu: &Vu, state: &HttpState, prepared: &Prepared) -> Option<
     };
     let client = vu.client();
     let exchange = client.send(request, Some(&prepared.jar), &mut |exchange| record(exchange, false)).await;
-    record(&exchange, true);
-    Some(exchange)
+    record(call.exchange.get_or_init(|| exchange), true);
 }
 
 /// Whether the hop is a leg of a digest exchange with the URL that was asked for.
@@ -341,22 +352,22 @@ fn digest_leg(digest: bool, exchange: &Exchange, request: &Request) -> bool {
 }
 
 /// Throws or warns when the request failed, and makes the response.
-pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, finished: Finished) -> Result<Value<'js>> {
-    if let Some(message) = failure_text(&finished) {
-        if finished.prepared.throw {
+pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Call>) -> Result<Value<'js>> {
+    if let Some(message) = failure_text(&call) {
+        if call.prepared.throw {
             return Err(go_error(ctx, &message));
         }
         warn(vu, "Request Failed", &[("error", &message)]);
-    } else if finished.prepared.warn_redirects {
-        warn_about_redirects(vu, &finished);
+    } else if call.prepared.warn_redirects {
+        warn_about_redirects(vu, &call);
     }
-    response::object(ctx, finished)
+    response::object(ctx, call)
 }
 
 /// The text for people when a request failed: what was asked of whom, and what went wrong.
-pub fn failure_text(finished: &Finished) -> Option<String> {
-    let sent = &finished.prepared.sent;
-    let (method, url, message) = match (&finished.exchange, &finished.prepared.unsendable) {
+pub fn failure_text(call: &Call) -> Option<String> {
+    let sent = &call.prepared.sent;
+    let (method, url, message) = match (call.exchange(), &call.prepared.unsendable) {
         (Some(Exchange { outcome: Err(failure), method, url, .. }), _) => {
             (method, hide_password(url), told(failure, url))
         }
@@ -408,8 +419,8 @@ fn hide_password(url: &wire::Url) -> String {
 }
 
 /// Tells that a default limit, not the script's, cut redirects off.
-fn warn_about_redirects(vu: &Vu, finished: &Finished) {
-    let (Some(exchange), Some(request)) = (&finished.exchange, &finished.prepared.sent.request) else { return };
+fn warn_about_redirects(vu: &Vu, call: &Call) {
+    let (Some(exchange), Some(request)) = (call.exchange(), &call.prepared.sent.request) else { return };
     let Ok(response) = &exchange.outcome else { return };
     if !matches!(response.status, 301 | 302 | 303 | 307 | 308) || response.header("Location").is_none() {
         return;
@@ -419,7 +430,7 @@ fn warn_about_redirects(vu: &Vu, finished: &Finished) {
          maxRedirects to silence this",
         request.max_redirects + 1
     );
-    warn(vu, &message, &[("url", &finished.prepared.sent.target.name)]);
+    warn(vu, &message, &[("url", &call.prepared.sent.target.name)]);
 }
 
 /// Writes a warning.

@@ -4,22 +4,20 @@
 //! `json()` works on the bytes as received when the body was not read yet, else on what `body` holds by then.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use rquickjs::function::Opt;
 use rquickjs::prelude::{Func, This};
-use rquickjs::{Array, ArrayBuffer, Ctx, Object, Persistent, Result, Value};
+use rquickjs::{Array, ArrayBuffer, Ctx, Object, Result, Value};
 use wire::cookies::Cookie;
 use wire::request::Auth;
 use wire::{Body, Exchange, Method, Request, Response};
 
 use super::params::{ResponseType, canonical};
-use super::request::{Finished, Sent, without_userinfo};
+use super::request::{Call, Sent, without_userinfo};
 use super::samples::{ms, status_code};
 use super::selector::Selector;
 use super::{Refusal, go_error, json};
-use crate::Vu;
 use crate::host::bytes;
 use crate::host::lazy_object::{LazyFields, LazyObject};
 
@@ -30,41 +28,24 @@ const NO_EXPIRY: i64 = -6_795_364_578_871;
 const BODY: usize = 8;
 
 /// What a response object is made from.
-pub struct ResponseData {
-    sent: Option<Sent>,
-    exchange: Option<Exchange>,
-    /// Why nothing was sent.
-    refusal: Option<Refusal>,
-    response_type: ResponseType,
+pub enum ResponseData {
+    /// A request, sent unless its URL could not be.
+    Call(Rc<Call>),
+    /// Arguments that were refused; `None`: never looked at.
+    Refused(Option<Refusal>),
 }
 
 /// The response of a request that was sent, or could not be because of its URL.
-pub fn object<'js>(ctx: &Ctx<'js>, finished: Finished) -> Result<Value<'js>> {
-    let Finished { prepared, exchange } = finished;
-    let refusal = prepared.unsendable.map(|why| Refusal { message: why.message, code: why.kind.code() });
-    let response_type = prepared.response_type;
-    make(ctx, ResponseData { sent: Some(prepared.sent), exchange, refusal, response_type })
+pub fn object<'js>(ctx: &Ctx<'js>, call: Rc<Call>) -> Result<Value<'js>> {
+    LazyObject::create(ctx, ResponseData::Call(call)).map(Object::into_value)
 }
 
 /// The response of a request whose arguments were refused; `None` for one that was never looked at.
 pub fn refused<'js>(ctx: &Ctx<'js>, refusal: Option<Refusal>) -> Result<Value<'js>> {
-    make(ctx, ResponseData { sent: None, exchange: None, refusal, response_type: ResponseType::Text })
-}
-
-fn make<'js>(ctx: &Ctx<'js>, data: ResponseData) -> Result<Value<'js>> {
-    let state = Vu::of(ctx).local::<Prototype>();
-    if state.0.borrow().is_none() {
-        let prototype = prototype(ctx)?;
-        *state.0.borrow_mut() = Some(Persistent::save(ctx, prototype));
-    }
-    let prototype = state.0.borrow().clone().expect("just set").restore(ctx)?;
-    LazyObject::create(ctx, Rc::new(data), Some(&prototype)).map(Object::into_value)
+    LazyObject::create(ctx, ResponseData::Refused(refusal)).map(Object::into_value)
 }
 
 /// The object that holds the methods of a user's responses.
-#[derive(Default)]
-struct Prototype(RefCell<Option<Persistent<Object<'static>>>>);
-
 fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let prototype = Object::new(ctx.clone())?;
     for name in ["clickLink", "html", "json", "submitForm"] {
@@ -98,6 +79,10 @@ impl LazyFields for ResponseData {
         "request",
     ];
 
+    fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
+        prototype(ctx).map(Some)
+    }
+
     fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> Result<Value<'js>> {
         let number = |value: f64| Ok(Value::new_number(ctx.clone(), value));
         match index {
@@ -116,7 +101,7 @@ impl LazyFields for ResponseData {
             12 => ocsp(ctx, self.tls(|c| c.tls_version)),
             13 => text(ctx, self.error().1),
             14 => number(f64::from(self.error().0)),
-            _ => match &self.sent {
+            _ => match self.sent() {
                 Some(sent) => request(ctx, sent),
                 None => Ok(Value::new_null(ctx.clone())),
             },
@@ -125,22 +110,36 @@ impl LazyFields for ResponseData {
 }
 
 impl ResponseData {
+    fn sent(&self) -> Option<&Sent> {
+        match self {
+            ResponseData::Call(call) => Some(&call.prepared.sent),
+            ResponseData::Refused(_) => None,
+        }
+    }
+
+    fn exchange(&self) -> Option<&Exchange> {
+        match self {
+            ResponseData::Call(call) => call.exchange(),
+            ResponseData::Refused(_) => None,
+        }
+    }
+
     fn answer(&self) -> Option<&Response> {
-        self.exchange.as_ref()?.outcome.as_ref().ok()
+        self.exchange()?.outcome.as_ref().ok()
     }
 
     fn remote(&self) -> Option<std::net::SocketAddr> {
-        self.exchange.as_ref()?.connection.as_ref()?.remote
+        self.exchange()?.connection.as_ref()?.remote
     }
 
     fn tls(&self, what: impl Fn(&wire::ConnectionInfo) -> Option<&'static str>) -> &'static str {
-        self.answer().and_then(|_| self.exchange.as_ref()?.connection.as_ref()).and_then(what).unwrap_or("")
+        self.answer().and_then(|_| self.exchange()?.connection.as_ref()).and_then(what).unwrap_or("")
     }
 
     /// Where the answer came from, userinfo in clear except after digest authentication.
     fn url(&self) -> Cow<'_, str> {
-        let Some(sent) = &self.sent else { return Cow::Borrowed("") };
-        match (&self.exchange, &sent.request) {
+        let Some(sent) = self.sent() else { return Cow::Borrowed("") };
+        match (self.exchange(), &sent.request) {
             (Some(exchange), Some(Request { auth: Auth::Digest, .. })) if exchange.url.userinfo.is_some() => {
                 Cow::Owned(without_userinfo(&exchange.url))
             }
@@ -151,10 +150,13 @@ impl ResponseData {
 
     /// k6's error code and the text.
     fn error(&self) -> (u16, &str) {
-        match (&self.refusal, &self.exchange) {
-            (Some(refusal), _) => (refusal.code, &refusal.message),
-            (None, Some(Exchange { outcome: Err(failure), .. })) => (failure.kind.code(), &failure.message),
-            (None, _) => (self.answer().map_or(0, |answer| status_code(answer.status)), ""),
+        match self {
+            ResponseData::Refused(refusal) => refusal.as_ref().map_or((0, ""), |why| (why.code, &why.message)),
+            ResponseData::Call(call) => match (&call.prepared.unsendable, call.exchange()) {
+                (Some(why), _) => (why.kind.code(), &why.message),
+                (None, Some(Exchange { outcome: Err(failure), .. })) => (failure.kind.code(), &failure.message),
+                (None, _) => (self.answer().map_or(0, |answer| status_code(answer.status)), ""),
+            },
         }
     }
 
@@ -190,7 +192,7 @@ impl ResponseData {
     fn body<'js>(&self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
         let Some(answer) = self.answer() else {
             // A refused request has an empty list here, a failed one nothing: k6 does so.
-            let refused = self.sent.is_none();
+            let refused = self.sent().is_none();
             return if refused {
                 Array::new(ctx.clone()).map(Array::into_value)
             } else {
@@ -203,7 +205,11 @@ impl ResponseData {
             Body::None if !none_by_status => &[],
             _ => return Ok(Value::new_null(ctx.clone())),
         };
-        match self.response_type {
+        let response_type = match self {
+            ResponseData::Call(call) => call.prepared.response_type,
+            ResponseData::Refused(_) => ResponseType::Text,
+        };
+        match response_type {
             _ if none_by_status => Ok(Value::new_null(ctx.clone())),
             ResponseType::None => Ok(Value::new_null(ctx.clone())),
             ResponseType::Text => text(ctx, &lossy(content)),
@@ -212,7 +218,7 @@ impl ResponseData {
     }
 
     fn timings<'js>(&self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
-        let timings = self.exchange.as_ref().map(|exchange| exchange.timings).unwrap_or_default();
+        let timings = self.exchange().map(|exchange| exchange.timings).unwrap_or_default();
         let object = Object::new(ctx.clone())?;
         object.set("duration", ms(timings.duration()))?;
         object.set("blocked", ms(timings.blocked))?;
@@ -360,7 +366,7 @@ fn json_text<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<::bytes::Bytes> {
         match data.answer() {
             Some(Response { body: Body::Kept(bytes), .. }) => return Ok(bytes.clone()),
             // Refused arguments: k6 has no bytes there rather than no body.
-            None if data.sent.is_none() => return Ok(::bytes::Bytes::new()),
+            None if data.sent().is_none() => return Ok(::bytes::Bytes::new()),
             _ => {}
         }
     }

@@ -4,13 +4,13 @@
 //! of each user is compared first. The text that becomes the `url` and `name` tags has its userinfo masked.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use rquickjs::function::Rest;
 use rquickjs::prelude::{Func, This};
 use rquickjs::{Ctx, Exception, Object, Result, Value};
+use rustc_hash::FxHashMap;
 use wire::{FailureKind, Url};
 
 use super::{Refusal, go_error};
@@ -43,7 +43,7 @@ pub struct Unsendable {
 /// The URLs that a worker's users asked for.
 #[derive(Default)]
 pub struct UrlCache {
-    known: RefCell<HashMap<Box<str>, Rc<Target>>>,
+    known: RefCell<FxHashMap<Box<str>, Rc<Target>>>,
 }
 
 impl UrlCache {
