@@ -244,7 +244,7 @@ fn crypto_gives_random_values() {
 #[test]
 fn an_exhausted_memory_limit_is_an_exception() {
     block_on(async {
-        let test = load("export default function () { try { let a = []; for (;;) a.push('x'.repeat(1000) + a.length) } catch (e) { console.log(`${e}`.includes(\"out of memory\") || e === null) } }").await;
+        let test = load("export default function () { try { let a = []; for (;;) a.push('x'.repeat(100000) + a.length) } catch (e) { console.log(`${e}`.includes(\"out of memory\") || e === null) } }").await;
         let options = onrush_script::options::Options { vu_memory_limit: Some(8_000_000), ..Default::default() };
         test.program.set_options(options);
         assert_eq!(test.run(2).await, ["true", "true"]);

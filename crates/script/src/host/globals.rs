@@ -136,13 +136,12 @@ fn timers<'js>(ctx: &Ctx<'js>, globals: &Object<'js>) -> rquickjs::Result<()> {
 
 /// Sets what changes with each iteration, and with the scenario `__ENV`.
 pub(crate) fn begin_iteration(ctx: &Ctx<'_>, vu: &Vu, scenario_changed: bool) -> rquickjs::Result<()> {
-    let globals = ctx.globals();
-    globals.set("__ITER", vu.iterations_before())?;
+    vu.runtime.set_iter(ctx, vu.iterations_before())?;
     if !scenario_changed {
         return Ok(());
     }
     let Some(iteration) = vu.iteration() else { return Ok(()) };
-    let env: Object<'_> = globals.get("__ENV")?;
+    let env: Object<'_> = ctx.globals().get("__ENV")?;
     for name in vu.runtime.scenario_env.take() {
         match vu.shared.env.get(&name) {
             Some(value) => env.set(name, value.as_str())?,

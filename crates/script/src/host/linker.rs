@@ -407,6 +407,7 @@ fn set_exports(ctx: &Ctx<'_>, module: *mut qjs::JSModuleDef) -> rquickjs::Result
 
 /// The error behind an exception of the module loader, with its place, if the exception is one.
 pub(crate) fn take_error(ctx: &Ctx<'_>, vu: &Vu, error: Error) -> exception::Caught {
+    vu.runtime.resume_panic();
     match exception::take(ctx, error, &vu.shared.modules) {
         exception::Caught::Thrown(thrown) => {
             let loading = vu.runtime.load_error.take();

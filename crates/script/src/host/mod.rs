@@ -20,6 +20,7 @@ pub mod lazy_object;
 pub(crate) mod linker;
 pub mod native;
 pub mod object;
+pub mod plain;
 pub(crate) mod runtime;
 pub(crate) mod text;
 pub(crate) mod user_main;

@@ -18,15 +18,16 @@ mod url;
 
 use std::rc::Rc;
 
-use rquickjs::function::{Constructor, Opt, Rest};
+use rquickjs::function::{Constructor, Opt};
 use rquickjs::object::Property;
 use rquickjs::prelude::Func;
-use rquickjs::{Ctx, Error, Function, Object, Promise, Result, Value};
+use rquickjs::{Ctx, Error, Object, Promise, Result, Value};
 use wire::Method;
 
 use self::request::{Args, Call, HttpState, finish, perform, prepare, warn};
 use self::status::Expectation;
 use crate::host::bytes;
+use crate::host::plain::{self, Plain};
 use crate::modules::ModuleDef;
 use crate::{Phase, Vu};
 
@@ -115,19 +116,12 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     module.set("CookieJar", cookies::constructor(ctx)?)?;
     module.set("cookieJar", Func::from(user_jar))?;
     module.set("file", Func::from(body::file))?;
-    module.set("get", without_body(ctx, "get", Method::Get)?)?;
-    module.set("head", without_body(ctx, "head", Method::Head)?)?;
-    let with_bodies = [
-        ("post", Method::Post),
-        ("put", Method::Put),
-        ("patch", Method::Patch),
-        ("del", Method::Delete),
-        ("options", Method::Options),
-    ];
-    for (name, method) in with_bodies {
-        module.set(name, with_body(ctx, name, method)?)?;
+    for (number, name) in
+        [c"get", c"head", c"post", c"put", c"patch", c"del", c"options", c"request"].iter().enumerate()
+    {
+        let function = plain::function::<Verb>(ctx, name, number as i32)?;
+        module.set(name.to_str().expect("ASCII"), function)?;
     }
-    module.set("request", Func::from(any_method))?;
     module.set("asyncRequest", Func::from(async_request))?;
     module.set("batch", Func::from(batch::batch))?;
     module.set("setResponseCallback", Func::from(set_response_callback))?;
@@ -147,37 +141,41 @@ fn constants(module: &Object<'_>) -> Result<()> {
     Ok(())
 }
 
-fn without_body<'js>(ctx: &Ctx<'js>, name: &'static str, method: Method) -> Result<Function<'js>> {
-    let call = move |ctx: Ctx<'js>, url: Opt<Value<'js>>, params: Opt<Value<'js>>, more: Rest<Value<'js>>| {
-        if !more.0.is_empty() {
-            let given = more.0.len() + 2;
-            let message =
-                format!("http.{name} only accepts a url and a params argument (2 arguments), but {given} were given");
-            warn(&Vu::of(&ctx), &message, &[]);
-        }
-        send(&ctx, &Args { method: method.clone(), url: url.0.as_ref(), body: None, params: params.0.as_ref() })
-    };
-    Function::new(ctx.clone(), call)?.with_name(name)
+/// The functions that send one request and wait for it, by their position in `load`.
+struct Verb;
+
+impl Plain for Verb {
+    fn call<'js>(ctx: &Ctx<'js>, args: plain::Args<'_, 'js>, number: i32) -> Result<Value<'js>> {
+        let (first, second, third) = (args.get(0), args.get(1), args.get(2));
+        let with_body = |method| Args { method, url: first.as_ref(), body: second.as_ref(), params: third.as_ref() };
+        let without_body = |name, method| {
+            if args.len() > 2 {
+                warn_about_arguments(ctx, name, args.len());
+            }
+            Args { method, url: first.as_ref(), body: None, params: second.as_ref() }
+        };
+        let given = match number {
+            0 => without_body("get", Method::Get),
+            1 => without_body("head", Method::Head),
+            2 => with_body(Method::Post),
+            3 => with_body(Method::Put),
+            4 => with_body(Method::Patch),
+            5 => with_body(Method::Delete),
+            6 => with_body(Method::Options),
+            _ => {
+                let (method, params) = (method_argument(ctx, Opt(first))?, args.get(3));
+                let (url, body, params) = (second.as_ref(), third.as_ref(), params.as_ref());
+                return send(ctx, &Args { method, url, body, params });
+            }
+        };
+        send(ctx, &given)
+    }
 }
 
-fn with_body<'js>(ctx: &Ctx<'js>, name: &'static str, method: Method) -> Result<Function<'js>> {
-    let call = move |ctx: Ctx<'js>, url: Opt<Value<'js>>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
-        let (url, body, params) = (url.0.as_ref(), body.0.as_ref(), params.0.as_ref());
-        send(&ctx, &Args { method: method.clone(), url, body, params })
-    };
-    Function::new(ctx.clone(), call)?.with_name(name)
-}
-
-/// `http.request(method, url, body?, params?)`.
-fn any_method<'js>(
-    ctx: Ctx<'js>,
-    method: Opt<Value<'js>>,
-    url: Opt<Value<'js>>,
-    body: Opt<Value<'js>>,
-    params: Opt<Value<'js>>,
-) -> Result<Value<'js>> {
-    let method = method_argument(&ctx, method)?;
-    send(&ctx, &Args { method, url: url.0.as_ref(), body: body.0.as_ref(), params: params.0.as_ref() })
+#[cold]
+fn warn_about_arguments(ctx: &Ctx<'_>, name: &str, given: usize) {
+    let message = format!("http.{name} only accepts a url and a params argument (2 arguments), but {given} were given");
+    warn(&Vu::of(ctx), &message, &[]);
 }
 
 /// The method as the script wrote it; k6 does not change its case either. Nothing means GET.
