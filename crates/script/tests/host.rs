@@ -157,7 +157,8 @@ fn init_errors_name_the_place() {
     );
     assert_eq!(
         error("import x from 'k6/ws';\nexport default 1"),
-        "module k6/ws is not there yet: this version of onrush does not have it"
+        "file:///script.js:1:15: module k6/ws is not there yet: this version of onrush does not have it\n  \
+         1 | import x from 'k6/ws';\n    |               ^"
     );
     assert_eq!(
         error("\nnope();\nexport default 1"),
