@@ -119,6 +119,8 @@ impl Connection {
         self.flush().await?;
         match fault.then {
             Then::GoOn | Then::Close => {}
+            // A sleep of nothing takes a millisecond, in which the next request could arrive and never be read.
+            Then::CloseAfter(wait) if wait.is_zero() => {}
             Then::CloseAfter(wait) => sleep(wait).await,
             Then::Reset => {
                 self.stream.reset_on_close()?;

@@ -227,3 +227,53 @@ fn stamp_of(header: &libc::msghdr) -> Option<u64> {
 fn stamp_of(_header: &libc::msghdr) -> Option<u64> {
     None
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::Read;
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+    }
+
+    fn pair() -> (Socket, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        client.set_nonblocking(true).unwrap();
+        (Socket::new(client.into(), true).unwrap(), listener.accept().unwrap().0)
+    }
+
+    fn write(socket: &Socket) {
+        assert_eq!(send(socket.fd.as_raw_fd(), &[IoSlice::new(b"0123456789")]).unwrap(), 10);
+    }
+
+    async fn end(socket: &Socket) -> usize {
+        std::future::poll_fn(|cx| socket.poll_receive(cx, &mut [0; 16])).await.unwrap().bytes
+    }
+
+    #[test]
+    fn what_a_closed_peer_never_got_stays_unacknowledged() {
+        runtime().block_on(async {
+            let (socket, server) = pair();
+            drop(server);
+            write(&socket);
+            assert_eq!(end(&socket).await, 0);
+            assert_eq!(socket.unacknowledged(), Some(10));
+        });
+    }
+
+    #[test]
+    fn what_a_peer_read_is_acknowledged_with_its_close() {
+        runtime().block_on(async {
+            let (socket, mut server) = pair();
+            write(&socket);
+            server.read_exact(&mut [0; 10]).unwrap();
+            drop(server);
+            assert_eq!(end(&socket).await, 0);
+            assert_eq!(socket.unacknowledged(), Some(0));
+        });
+    }
+}
