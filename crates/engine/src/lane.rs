@@ -209,16 +209,14 @@ impl<F: Users> Lane<F> {
 
     fn count(&self, user: &F::User, end: IterationEnd, started: Duration, ended: Duration) {
         let (worker, scenario) = (&self.worker, self.info.index);
-        match end {
-            IterationEnd::Completed => {
-                self.record.completed(user, ended - started, worker.clock.epoch_ns(ended));
-                worker.state.iteration_completed(worker.index, scenario);
-            }
-            IterationEnd::Interrupted => worker.state.iteration_interrupted(worker.index, scenario),
-            IterationEnd::AbortTest(message) => {
-                worker.state.iteration_interrupted(worker.index, scenario);
-                worker.stopper.stop(StopCause::Script(message));
-            }
+        if matches!(end, IterationEnd::Interrupted) {
+            return worker.state.iteration_interrupted(worker.index, scenario);
+        }
+        // The iteration that aborts the test ended where the script wanted it to: k6 counts it too.
+        self.record.completed(user, ended - started, worker.clock.epoch_ns(ended));
+        worker.state.iteration_completed(worker.index, scenario);
+        if let IterationEnd::AbortTest(message) = end {
+            worker.stopper.stop(StopCause::Script(message));
         }
     }
 

@@ -133,6 +133,6 @@ pub enum IterationEnd {
     Completed,
     /// Cut short by its `Interrupt`: no iteration metrics.
     Interrupted,
-    /// The script asked for the whole test to end (`exec.test.abort`).
+    /// The script asked for the whole test to end (`exec.test.abort`). Counts as completed, as in k6.
     AbortTest(String),
 }

@@ -29,7 +29,7 @@ fn the_script_aborts_the_test_and_everybody_is_interrupted_at_once() {
     assert_eq!(ran.outcome.stopped, Some(StopCause::Script("enough".into())));
     assert_eq!(ran.completed(), 4);
     assert_eq!(ran.interrupted().iter().map(|entry| entry.ended).collect::<Vec<_>>(), [1400; 3]);
-    assert_eq!((ran.counter("iterations"), ran.state.counts().interrupted, ran.state.counts().active), (4, 3, 0));
+    assert_eq!((ran.counter("iterations"), ran.state.counts().interrupted, ran.state.counts().active), (5, 2, 0));
 }
 
 #[test]

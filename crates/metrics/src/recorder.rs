@@ -187,7 +187,9 @@ impl Recorder {
         keys.extend(scopes.into_iter().map(|scope| (SinkKey::Metric(metric, scope), kind)));
         let subs = self.registry.sub_metrics_of(metric, tags);
         keys.extend(subs.into_iter().map(|sub| (SinkKey::Sub(sub), kind)));
-        keys.extend(self.tree_keys(metric, scenario, group, tag("check")).into_iter().map(|key| (key, Kind::Rate)));
+        // A check may have an empty name.
+        let check = tags.get("check").map(Arc::<str>::from);
+        keys.extend(self.tree_keys(metric, scenario, group, check).into_iter().map(|key| (key, Kind::Rate)));
         keys.into_iter().map(|(key, kind)| lookup.sink(key, kind, store)).collect()
     }
 

@@ -161,6 +161,13 @@ impl Program {
             Some(JobEnd::Ready(exported)) => exported?,
             _ => unreachable!("a coroutine answers its first job"),
         };
+        if exported.functions.is_empty() {
+            let message = format!(
+                "no exported functions in {}; a test needs one to run, for instance a default export",
+                shared.entry
+            );
+            return Err(ScriptError::new(message, exit_code::GENERIC));
+        }
         shared.modules.seal();
         Ok(Program { shared, exported })
     }

@@ -133,7 +133,9 @@ impl Vu {
 
     /// Ends the whole test (`exec.test.abort`): return the error that this gives; the script cannot catch it.
     pub fn abort_test(&self, ctx: &Ctx<'_>, message: &str) -> rquickjs::Error {
-        *self.abort.borrow_mut() = Some(message.to_string());
+        let caller = exception::caller(ctx, &self.shared.modules);
+        let told = caller.map_or_else(|| message.to_string(), |caller| format!("{message} at {caller}"));
+        *self.abort.borrow_mut() = Some(told);
         exception::throw_uncatchable(ctx, message)
     }
 
@@ -236,13 +238,6 @@ impl Vu {
             && let Some(client) = self.client_if_made()
         {
             client.close_idle();
-        }
-    }
-
-    /// Reports bytes moved outside of iterations, if there are any.
-    pub(crate) fn flush_data(&self) {
-        if self.data.get() != (0, 0) {
-            self.report_data(self.now_ns());
         }
     }
 

@@ -49,6 +49,15 @@ pub fn describe(value: &Value<'_>, modules: &ModuleStore) -> ScriptError {
     ScriptError { message: text_of(value), place, stack, exit_code: exit_code::SCRIPT_EXCEPTION }
 }
 
+/// Who called the native function that runs: `name (file:line:col)`. For messages, and init code: it costs an Error object.
+pub(crate) fn caller(ctx: &Ctx<'_>, modules: &ModuleStore) -> Option<String> {
+    let constructor: rquickjs::function::Constructor<'_> = ctx.globals().get("Error").ok()?;
+    let error: Object<'_> = constructor.construct(()).ok()?;
+    let stack: String = error.get("stack").ok()?;
+    let frame = stack.lines().filter_map(Frame::parse).find(|frame| frame.at.is_some())?;
+    Some(frame.mapped(modules).to_string())
+}
+
 /// What `String(value)` gives, without running more of the script than needed.
 fn text_of(value: &Value<'_>) -> String {
     let ctx = value.ctx();

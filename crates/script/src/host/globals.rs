@@ -44,7 +44,7 @@ pub(crate) fn install(ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
     globals.set("__ENV", environment(ctx, vu)?)?;
     globals.set("__VU", vu.id())?;
     function(ctx, &globals, "open", files::open)?;
-    let require = linker::require_function(ctx, &vu.shared.entry)?;
+    let require = linker::global_require(ctx)?;
     hidden(&globals, "require", require.with_name("require")?.into_value())?;
     hidden(&globals, "console", console::object(ctx)?.into_value())?;
     timers(ctx, &globals)?;

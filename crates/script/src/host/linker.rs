@@ -262,15 +262,28 @@ fn run_common_js<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, name: &str, code: Value<'js>)
     Ok(exports)
 }
 
-/// The `require` of one module.
-pub(crate) fn require_function<'js>(ctx: &Ctx<'js>, base: &str) -> rquickjs::Result<Function<'js>> {
+/// The `require` that ES modules find among the globals: it starts at the module that calls.
+pub(crate) fn global_require<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Function<'js>> {
+    require_from(ctx, |ctx| {
+        // A native function has no stack frame of its own: level 0 is the caller.
+        let caller = ctx.script_or_module_name(0).and_then(|name| name.to_string().ok());
+        caller.filter(|name| name.contains("://")).unwrap_or_else(|| Vu::of(ctx).shared.entry.clone())
+    })
+}
+
+/// The `require` of one CommonJS module.
+fn require_function<'js>(ctx: &Ctx<'js>, base: &str) -> rquickjs::Result<Function<'js>> {
     let base = base.to_string();
+    require_from(ctx, move |_| base.clone())
+}
+
+fn require_from<'js>(ctx: &Ctx<'js>, base: impl Fn(&Ctx<'js>) -> String + 'js) -> rquickjs::Result<Function<'js>> {
     let require_there = move |ctx: Ctx<'js>, specifier: Opt<Value<'js>>| {
         let specifier = specifier.0.and_then(|value| value.as_string().and_then(|text| text.to_string().ok()));
         let Some(specifier) = specifier.filter(|text| !text.is_empty()) else {
             return Err(Exception::throw_message(&ctx, "require() wants the name of a module, a non-empty string"));
         };
-        require(&ctx, &Vu::of(&ctx), &base, &specifier)
+        require(&ctx, &Vu::of(&ctx), &base(&ctx), &specifier)
     };
     Function::new(ctx.clone(), require_there)
 }

@@ -249,7 +249,9 @@ impl<'js> User<'js> {
                 Caught::Stopped => vu.take_abort().map_or(CallError::Stopped, CallError::AbortTest),
             }
         });
-        vu.flush_data();
+        if phase != Phase::Summary {
+            vu.report_data(vu.now_ns());
+        }
         outcome
     }
 
