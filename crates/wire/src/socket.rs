@@ -8,10 +8,11 @@
 
 use std::io::{self, IoSlice};
 use std::mem;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -131,7 +132,28 @@ impl StampKeeper {
     pub(crate) fn new() -> StampKeeper {
         let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None).ok();
         let socket = socket.filter(|s| ask_for_stamps(s.as_raw_fd()));
+        if let Some(socket) = &socket {
+            await_stamps(socket);
+        }
         StampKeeper { _socket: socket }
+    }
+}
+
+/// The kernel switches stamping on in the background, a millisecond or so after it was asked: what arrives before that has no
+/// stamp. Sends datagrams to itself until one has; gives up soon, for where there are no stamps there never will be.
+fn await_stamps(socket: &socket2::Socket) {
+    const PATIENCE: Duration = Duration::from_millis(20);
+    let localhost = SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into();
+    let own = socket.bind(&localhost).and_then(|()| socket.local_addr());
+    if own.and_then(|own| socket.connect(&own)).is_err() {
+        return;
+    }
+    let started = Instant::now();
+    while started.elapsed() < PATIENCE && socket.send(&[0]).is_ok() {
+        if receive(socket.as_raw_fd(), &mut [0], true).is_ok_and(|received| received.stamp_ns.is_some()) {
+            return;
+        }
+        std::thread::sleep(Duration::from_micros(100));
     }
 }
 
@@ -234,6 +256,17 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     use super::*;
+
+    #[test]
+    fn stamps_are_there_from_the_first_packet_on() {
+        runtime().block_on(async {
+            let _keeper = StampKeeper::new();
+            let (socket, mut server) = pair();
+            std::io::Write::write_all(&mut server, b"x").unwrap();
+            let received = std::future::poll_fn(|cx| socket.poll_receive(cx, &mut [0; 16])).await.unwrap();
+            assert!(received.stamp_ns.is_some());
+        });
+    }
 
     fn runtime() -> tokio::runtime::Runtime {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
