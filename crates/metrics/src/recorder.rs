@@ -138,18 +138,27 @@ impl Recorder {
     /// NaN and infinities are not counted, except among `Aggregate::refused`.
     #[inline]
     pub fn add(&self, series: Series, value: f64, at_ns: u64) {
-        if !value.is_finite() {
-            self.refused.set(self.refused.get() + 1);
-            return;
-        }
+        self.add_many(&[(series, value)], at_ns);
+    }
+
+    /// Adds samples of one moment, as `add` does one by one: the samples of a request.
+    #[inline]
+    pub fn add_many(&self, samples: &[(Series, f64)], at_ns: u64) {
         let mut store = self.store.borrow_mut();
         let Store { entries, sinks } = &mut *store;
-        let entry = &entries[series.0 as usize];
-        for sink in &entry.sinks {
-            sinks[*sink as usize].add(value, at_ns);
+        for (series, value) in samples {
+            if !value.is_finite() {
+                self.refused.set(self.refused.get() + 1);
+                continue;
+            }
+            for sink in &entries[series.0 as usize].sinks {
+                sinks[*sink as usize].add(*value, at_ns);
+            }
         }
         if self.tapped.get() {
-            self.show(entry, value, at_ns);
+            for (series, value) in samples.iter().filter(|(_, value)| value.is_finite()) {
+                self.show(&entries[series.0 as usize], *value, at_ns);
+            }
         }
     }
 

@@ -85,7 +85,9 @@ pub struct Trend {
     negative: Side,
     positive: Side,
     zeros: u64,
-    count: u64,
+    /// Samples other than 0.
+    others: u64,
+    /// Of the samples other than 0.
     min: f64,
     max: f64,
 }
@@ -96,7 +98,7 @@ impl Default for Trend {
             negative: Side::default(),
             positive: Side::default(),
             zeros: 0,
-            count: 0,
+            others: 0,
             min: f64::INFINITY,
             max: f64::NEG_INFINITY,
         }
@@ -107,20 +109,20 @@ impl Trend {
     /// Adds one value. NaN and infinities are not counted.
     #[inline]
     pub fn add(&mut self, value: f64) {
+        // Most samples of the connection phases are 0 (a reused connection): they cost one increment.
+        if value == 0.0 {
+            self.zeros += 1;
+            return;
+        }
         if !value.is_finite() {
             return;
         }
-        self.count += 1;
+        self.others += 1;
         if value < self.min {
             self.min = value;
         }
         if value > self.max {
             self.max = value;
-        }
-        // Most samples of the connection phases are 0 (a reused connection).
-        if value == 0.0 {
-            self.zeros += 1;
-            return;
         }
         let side = if value > 0.0 { &mut self.positive } else { &mut self.negative };
         let bucket = side.bucket(value.abs());
@@ -138,24 +140,32 @@ impl Trend {
             }
         }
         self.zeros += other.zeros;
-        self.count += other.count;
+        self.others += other.others;
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
     }
 
     /// Number of values.
     pub fn count(&self) -> u64 {
-        self.count
+        self.zeros + self.others
     }
 
     /// Lowest value, exact; 0 when empty.
     pub fn min(&self) -> f64 {
-        if self.count == 0 { 0.0 } else { self.min }
+        match (self.zeros, self.others) {
+            (_, 0) => 0.0,
+            (0, _) => self.min,
+            _ => self.min.min(0.0),
+        }
     }
 
     /// Highest value, exact; 0 when empty.
     pub fn max(&self) -> f64 {
-        if self.count == 0 { 0.0 } else { self.max }
+        match (self.zeros, self.others) {
+            (_, 0) => 0.0,
+            (0, _) => self.max,
+            _ => self.max.max(0.0),
+        }
     }
 
     /// Sum of all values.
@@ -172,25 +182,25 @@ impl Trend {
 
     /// Mean; 0 when empty.
     pub fn avg(&self) -> f64 {
-        if self.count == 0 {
+        if self.count() == 0 {
             return 0.0;
         }
-        let mean = self.sum() / self.count as f64;
+        let mean = self.sum() / self.count() as f64;
         if mean.is_finite() {
-            return mean.clamp(self.min, self.max);
+            return mean.clamp(self.min(), self.max());
         }
         // The sum left the range of f64: weigh the buckets instead.
-        let total = self.count as f64;
+        let total = self.count() as f64;
         self.ascending().map(|(border, sign, b)| mean_of(border, sign, b) * (b.count as f64 / total)).sum()
     }
 
     /// The value below which `percent` (0-100) of the values lie: linear between the two nearest order statistics, as k6
     /// does it. 0 when empty; outside 0-100 the lowest or highest.
     pub fn percentile(&self, percent: f64) -> f64 {
-        if self.count == 0 {
+        if self.count() == 0 {
             return 0.0;
         }
-        let last = self.count - 1;
+        let last = self.count() - 1;
         let rank = (percent / 100.0).clamp(0.0, 1.0) * last as f64;
         let below = (rank.floor() as u64).min(last);
         let low = self.order_statistic(below);
@@ -205,19 +215,19 @@ impl Trend {
     /// The value at `rank` (from 0) when all are sorted.
     fn order_statistic(&self, rank: u64) -> f64 {
         if rank == 0 {
-            return self.min;
+            return self.min();
         }
-        if rank + 1 >= self.count {
-            return self.max;
+        if rank + 1 >= self.count() {
+            return self.max();
         }
         let mut seen = 0;
         for (border, sign, bucket) in self.ascending() {
             seen += bucket.count;
             if rank < seen {
-                return mean_of(border, sign, bucket).clamp(self.min, self.max);
+                return mean_of(border, sign, bucket).clamp(self.min(), self.max());
             }
         }
-        self.max
+        self.max()
     }
 
     /// Buckets from the lowest value to the highest: border nearest zero, sign, contents.

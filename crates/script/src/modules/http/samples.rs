@@ -318,22 +318,19 @@ pub fn ms(duration: Duration) -> f64 {
 fn add(recorder: &Recorder, series: &SeriesSet, hop: &Hop<'_>, judged: Option<bool>) {
     let at_ns = hop.ended_at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
     let timings = &hop.timings;
-    let values = [
-        1.0,
-        ms(timings.duration()),
-        ms(timings.blocked),
-        ms(timings.connecting),
-        ms(timings.tls_handshaking),
-        ms(timings.sending),
-        ms(timings.waiting),
-        ms(timings.receiving),
+    let samples = [
+        (series[0], 1.0),
+        (series[1], ms(timings.duration())),
+        (series[2], ms(timings.blocked)),
+        (series[3], ms(timings.connecting)),
+        (series[4], ms(timings.tls_handshaking)),
+        (series[5], ms(timings.sending)),
+        (series[6], ms(timings.waiting)),
+        (series[7], ms(timings.receiving)),
+        (series[8], f64::from(u8::from(judged == Some(false)))),
     ];
-    for (series, value) in series.iter().zip(values) {
-        recorder.add(*series, value, at_ns);
-    }
-    if let Some(good) = judged {
-        recorder.add(series[8], f64::from(u8::from(!good)), at_ns);
-    }
+    let counted = if judged.is_some() { samples.len() } else { samples.len() - 1 };
+    recorder.add_many(&samples[..counted], at_ns);
 }
 
 #[cfg(test)]
