@@ -25,7 +25,7 @@ use crate::redirect::{Hop, Next};
 use crate::request::{Auth, Request};
 use crate::response::{Body, Marks, Response};
 use crate::settings::Settings;
-use crate::timings::Timings;
+use crate::stamps::Tick;
 use crate::url::Url;
 use crate::worker_io::WorkerIo;
 
@@ -85,11 +85,16 @@ impl Client {
     /// exchange went to `hop`: nothing was sent for it.
     /// Dropping the future closes the connection in use.
     pub async fn send(&self, request: &Request, jar: Option<&CookieJar>, hop: &mut dyn FnMut(&Exchange)) -> Exchange {
-        let deadline = request.timeout.and_then(|t| Instant::now().checked_add(t));
+        let now = Instant::now();
+        let mut clock = HopClock {
+            asked: self.worker.io.stamps.at(now),
+            deadline: request.timeout.and_then(|timeout| now.checked_add(timeout)),
+        };
         let mut at = Hop::first(request);
         let mut digest = DigestState::default();
         loop {
-            let (mut exchange, marks) = self.send_hop(request, &at, jar, digest.answer.as_deref(), deadline).await;
+            let mut exchange = Exchange::begin(at.method.clone(), at.url.clone());
+            let marks = self.send_hop(request, &at, jar, digest.answer.as_deref(), &clock, &mut exchange).await;
             let Ok(response) = &exchange.outcome else { return exchange };
             if let Some(jar) = jar.filter(|_| marks.sets_cookie) {
                 let set_cookies = response.headers().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie"));
@@ -97,6 +102,7 @@ impl Client {
             }
             if response.status == 401 && request.auth == Auth::Digest && digest.answer_to(response, &at) {
                 hop(&exchange);
+                clock.asked = self.worker.io.stamps.now();
                 continue;
             }
             match at.follow(response) {
@@ -109,28 +115,35 @@ impl Client {
                 Next::Follow => {
                     hop(&exchange);
                     digest = DigestState::default();
+                    clock.asked = self.worker.io.stamps.now();
                 }
                 Next::Failed(failure) => {
                     hop(&exchange);
-                    return self.unsent(&at, failure);
+                    let mut unsent = Exchange::begin(at.method, at.url);
+                    unsent.fail(&self.worker.io, failure);
+                    return unsent;
                 }
             }
         }
     }
 
-    /// One exchange: what the hop needs beyond the caller's headers is put together here.
+    /// One exchange: what the hop needs beyond the caller's headers is put together here. `hop` is to say what happened.
     async fn send_hop(
         &self,
         request: &Request,
         at: &Hop<'_>,
         jar: Option<&CookieJar>,
         digest: Option<&str>,
-        deadline: Option<Instant>,
-    ) -> (Exchange, Marks) {
+        clock: &HopClock,
+        hop: &mut Exchange,
+    ) -> Marks {
         let io = &self.worker.io;
         let origin = match self.origin(&at.url) {
             Ok(origin) => origin,
-            Err(failure) => return (self.unsent(at, failure), Marks::default()),
+            Err(failure) => {
+                hop.fail(io, failure);
+                return Marks::default();
+            }
         };
         let cookie = cookie_of(request, at, jar);
         let headers = if cookie.is_some() { without_cookie(&at.headers) } else { Cow::Borrowed(&*at.headers) };
@@ -168,22 +181,23 @@ impl Client {
         };
         if let Err(failure) = parts.encode(&mut head) {
             io.return_head(head);
-            return (self.unsent(at, failure), Marks::default());
+            hop.fail(io, failure);
+            return Marks::default();
         }
         let out = Outgoing {
             method: &at.method,
-            url: &at.url,
             head: &head,
             body: at.body.map_or(&[], Payload::segments),
             body_use: request.body_use,
-            deadline,
+            deadline: clock.deadline,
+            asked: clock.asked,
             idempotency_key: has(&headers, "idempotency-key") || has(&headers, "x-idempotency-key"),
             close,
         };
         let route = async || self.worker.origins.route(&origin, self.local).await;
-        let ended = exchange(io, &self.pool, &origin.endpoint, &out, route).await;
+        let marks = exchange(io, &self.pool, &origin.endpoint, &out, route, hop).await;
         io.return_head(head);
-        ended
+        marks
     }
 
     fn origin(&self, url: &Url) -> Result<Rc<Origin>, Failure> {
@@ -213,24 +227,16 @@ impl Client {
         }
     }
 
-    /// The exchange of a hop that could not be sent.
-    fn unsent(&self, at: &Hop<'_>, failure: Failure) -> Exchange {
-        Exchange {
-            method: at.method.clone(),
-            url: at.url.clone(),
-            outcome: Err(failure),
-            timings: Timings::default(),
-            ended_at: self.worker.io.stamps.to_wall(Instant::now()),
-            bytes_sent: 0,
-            bytes_received: 0,
-            connection: None,
-        }
-    }
-
     /// Closes idle connections (`noVUConnectionReuse`, end of the user).
     pub fn close_idle(&self) {
         self.pool.close_idle();
     }
+}
+
+/// When a hop was asked for, and when its request must have ended.
+struct HopClock {
+    asked: Tick,
+    deadline: Option<Instant>,
 }
 
 /// How far the digest dialogue of one hop has come.

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::connect::{self, Endpoint, Route};
 use crate::failure::{Failure, FailureKind, Step};
@@ -12,6 +12,7 @@ use crate::payload::Segment;
 use crate::pool::{Connection, Pool};
 use crate::request::{BodyUse, Method};
 use crate::response::{Marks, Response};
+use crate::stamps::Tick;
 use crate::timings::Timings;
 use crate::url::Url;
 use crate::worker_io::WorkerIo;
@@ -55,12 +56,14 @@ pub struct ConnectionInfo {
 /// One hop ready to go: the head is bytes already.
 pub(crate) struct Outgoing<'a> {
     pub(crate) method: &'a Method,
-    pub(crate) url: &'a Url,
     /// The whole head, empty line included; see `h1::encode::RequestHead`.
     pub(crate) head: &'a [u8],
     pub(crate) body: &'a [Segment],
     pub(crate) body_use: BodyUse,
     pub(crate) deadline: Option<Instant>,
+    /// When the request was asked for. A kept connection is had at once, and sending begins then: it covers the making of
+    /// the head, as in Go, which writes it after it got the connection.
+    pub(crate) asked: Tick,
     /// The head carries Idempotency-Key: a repetition is harmless whatever the method.
     pub(crate) idempotency_key: bool,
     /// The head says `Connection: close`.
@@ -74,6 +77,16 @@ impl Outgoing<'_> {
         self.idempotency_key || ["GET", "HEAD", "OPTIONS", "TRACE"].contains(&method)
     }
 
+    fn work(&self) -> Work<'_> {
+        Work {
+            head: self.head,
+            body: self.body,
+            to_head_request: *self.method == Method::Head,
+            body_use: self.body_use,
+            deadline: self.deadline,
+        }
+    }
+
     /// A kept connection that the server closed just before the request reached it is no failure of the request: it is
     /// sent once more, on a new connection. The first try is not an exchange of its own; its bytes are counted.
     ///
@@ -81,8 +94,8 @@ impl Outgoing<'_> {
     /// That is when the kernel took nothing of it, or when the server closed in an orderly way and, by its own TCP's
     /// word, had received not one byte by then (each segment it sends acknowledges all that came before). A reset gives
     /// no such word: the acknowledgement may have been delayed and lost with it.
-    fn deserves_another_try(&self, outcome: &Outcome, connection: &Connection) -> bool {
-        let Err(failure) = &outcome.result else { return false };
+    fn deserves_another_try(&self, hop: &Exchange, outcome: &Outcome, connection: &Connection) -> bool {
+        let Err(failure) = &hop.outcome else { return false };
         if !connection.info.reused || outcome.first.is_some() {
             return false;
         }
@@ -97,126 +110,109 @@ impl Outgoing<'_> {
     }
 }
 
-/// An exchange under way.
-struct Progress<'a> {
-    io: &'a WorkerIo,
-    timings: Timings,
-    bytes_sent: u64,
-    bytes_received: u64,
-    info: Option<ConnectionInfo>,
-}
-
 /// Runs one hop to its end: leases or opens a connection, sends, receives, gives the connection back.
-/// `resolve` says where to connect to; it is asked only when no idle connection serves.
+/// `resolve` says where to connect to; it is asked only when no idle connection serves. `hop` comes from
+/// `Exchange::begin` and holds what happened afterwards.
 pub(crate) async fn exchange(
     io: &WorkerIo,
     pool: &Pool,
     endpoint: &Rc<Endpoint>,
     out: &Outgoing<'_>,
     resolve: impl AsyncFn() -> Result<Route, Failure>,
-) -> (Exchange, Marks) {
-    let asked = Instant::now();
-    io.stamps.refresh_at(asked);
-    let timings = Timings::default();
-    let mut progress = Progress { io, timings, bytes_sent: 0, bytes_received: 0, info: None };
+    hop: &mut Exchange,
+) -> Marks {
+    io.stamps.refresh_at(out.asked);
+    let work = out.work();
     let mut idle = pool.lease(io, endpoint);
     loop {
-        let mut start = asked;
-        let mut connection = match idle.take() {
-            Some(connection) => connection,
-            None => match progress.open(endpoint, out, &resolve).await {
-                Ok((connection, at)) => {
-                    start = at;
-                    connection
+        let (mut connection, start) = match idle.take() {
+            Some(connection) => (connection, out.asked),
+            // Boxed: the way to a new connection is long and rarely taken; no request should carry the room for it.
+            None => match Box::pin(open(io, endpoint, out, &resolve, &mut hop.timings)).await {
+                Ok(connection) => (connection, io.stamps.now()),
+                Err(failure) => {
+                    hop.fail(io, failure);
+                    return Marks::default();
                 }
-                Err(failure) => return (progress.refused(out, failure), Marks::default()),
             },
         };
-        progress.timings.blocked = start - asked;
-        let outcome = progress.run(&mut connection, out, start).await;
-        let again = out.deserves_another_try(&outcome, &connection);
-        progress.count(&mut connection);
+        let outcome = connection.transact(io, &work, start, &mut hop.outcome).await;
+        hop.timings.blocked = start.since(out.asked);
+        // Before the counts are taken over: it looks at what was sent.
+        let again = out.deserves_another_try(hop, &outcome, &connection);
+        hop.count(&mut connection, outcome.stamped);
         if again {
             continue;
         }
         if outcome.keep && !out.close {
             pool.give_back(endpoint, connection);
         }
-        let marks = outcome.marks;
-        return (progress.finish(out, outcome, start), marks);
+        hop.finish(io, &outcome, start);
+        return outcome.marks;
     }
 }
 
-impl Progress<'_> {
-    async fn open(
-        &mut self,
-        endpoint: &Rc<Endpoint>,
-        out: &Outgoing<'_>,
-        resolve: &impl AsyncFn() -> Result<Route, Failure>,
-    ) -> Result<(Box<Connection>, Instant), Failure> {
-        let lookup = Instant::now();
-        let route = match out.deadline {
-            Some(deadline) => match tokio::time::timeout_at(deadline.into(), resolve()).await {
-                Ok(route) => route,
-                Err(_) => Err(failure_map::timeout(Step::Lookup)),
-            },
-            None => resolve().await,
-        };
-        self.timings.looking_up = lookup.elapsed();
-        let connection = connect::open(self.io, endpoint, &route?, out.deadline, &mut self.timings).await?;
-        Ok((connection, Instant::now()))
+/// A new connection, its steps timed.
+async fn open(
+    io: &WorkerIo,
+    endpoint: &Rc<Endpoint>,
+    out: &Outgoing<'_>,
+    resolve: &impl AsyncFn() -> Result<Route, Failure>,
+    timings: &mut Timings,
+) -> Result<Box<Connection>, Failure> {
+    let lookup = Instant::now();
+    let route = match out.deadline {
+        Some(deadline) => match tokio::time::timeout_at(deadline.into(), resolve()).await {
+            Ok(route) => route,
+            Err(_) => Err(failure_map::timeout(Step::Lookup)),
+        },
+        None => resolve().await,
+    };
+    timings.looking_up = lookup.elapsed();
+    connect::open(io, endpoint, &route?, out.deadline, timings).await
+}
+
+impl Exchange {
+    /// An exchange of which nothing has happened yet. Built where its owner keeps it and filled in there: it is too large
+    /// to be handed from future to future.
+    pub(crate) fn begin(method: Method, url: Url) -> Exchange {
+        let nothing = Failure { step: Step::Prepare, kind: FailureKind::Other, message: String::new() };
+        Exchange {
+            method,
+            url,
+            outcome: Err(nothing),
+            timings: Timings::default(),
+            ended_at: UNIX_EPOCH,
+            bytes_sent: 0,
+            bytes_received: 0,
+            connection: None,
+        }
     }
 
-    async fn run(&mut self, connection: &mut Connection, out: &Outgoing<'_>, start: Instant) -> Outcome {
-        let work = Work {
-            head: out.head,
-            body: out.body,
-            to_head_request: *out.method == Method::Head,
-            body_use: out.body_use,
-            deadline: out.deadline,
-        };
-        let outcome = connection.transact(self.io, &work, start).await;
-        let mut info = connection.info.clone();
-        info.kernel_stamps = outcome.stamped;
-        self.info = Some(info);
-        outcome
+    /// It ended now, without a response.
+    pub(crate) fn fail(&mut self, io: &WorkerIo, failure: Failure) {
+        self.outcome = Err(failure);
+        self.ended_at = io.stamps.to_wall(io.stamps.now());
     }
 
-    /// Takes over what the connection counted.
-    fn count(&mut self, connection: &mut Connection) {
+    /// Notes what went over the connection.
+    fn count(&mut self, connection: &mut Connection, stamped: bool) {
         self.bytes_sent += std::mem::take(&mut connection.transport.sent);
         self.bytes_received += std::mem::take(&mut connection.transport.received);
+        self.connection = Some(ConnectionInfo { kernel_stamps: stamped, ..connection.info.clone() });
     }
 
-    /// No connection could be had: nothing was blocked until, as in k6.
-    fn refused(self, out: &Outgoing<'_>, failure: Failure) -> Exchange {
-        self.into_exchange(out, Err(failure), Instant::now())
-    }
-
-    fn finish(mut self, out: &Outgoing<'_>, outcome: Outcome, start: Instant) -> Exchange {
+    fn finish(&mut self, io: &WorkerIo, outcome: &Outcome, start: Tick) {
         // On loopback the answer can be here before the write call has returned: then sending ended with its arrival.
         let first = outcome.first.unwrap_or(outcome.ended);
         let sent = outcome.sent_at.unwrap_or(first).min(first).max(start);
-        self.timings.sending = sent - start;
-        self.timings.waiting = first.saturating_duration_since(sent);
-        self.timings.receiving = match (outcome.first, outcome.last, &outcome.result) {
-            (Some(first), Some(last), Ok(_)) => last.saturating_duration_since(first),
-            (Some(first), _, Err(_)) => outcome.ended.saturating_duration_since(first),
+        self.timings.sending = sent.since(start);
+        self.timings.waiting = first.since(sent);
+        self.timings.receiving = match (outcome.first, outcome.last, &self.outcome) {
+            (Some(first), Some(last), Ok(_)) => last.since(first),
+            (Some(first), _, Err(_)) => outcome.ended.since(first),
             _ => Duration::ZERO,
         };
-        self.into_exchange(out, outcome.result, outcome.ended)
-    }
-
-    fn into_exchange(self, out: &Outgoing<'_>, outcome: Result<Response, Failure>, ended: Instant) -> Exchange {
-        Exchange {
-            method: out.method.clone(),
-            url: out.url.clone(),
-            outcome,
-            timings: self.timings,
-            ended_at: self.io.stamps.to_wall(ended),
-            bytes_sent: self.bytes_sent,
-            bytes_received: self.bytes_received,
-            connection: self.info,
-        }
+        self.ended_at = io.stamps.to_wall(outcome.ended);
     }
 }

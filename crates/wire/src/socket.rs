@@ -175,13 +175,12 @@ fn ask_for_stamps(_fd: RawFd) -> bool {
 
 fn send(fd: RawFd, parts: &[IoSlice<'_>]) -> io::Result<usize> {
     loop {
-        // SAFETY: `IoSlice` has the layout of `iovec`; the slices live through the call, which only reads them. All other
-        // fields of the zeroed header are valid as zero (no address, no control data).
-        let n = unsafe {
-            let mut header: libc::msghdr = mem::zeroed();
-            header.msg_iov = parts.as_ptr().cast_mut().cast();
-            header.msg_iovlen = parts.len() as _;
-            libc::sendmsg(fd, &raw const header, libc::MSG_NOSIGNAL)
+        // One slice, the usual request, needs no message header: the kernel would copy and check it.
+        let n = if let [only] = parts {
+            // SAFETY: the slice lives through the call, which only reads it.
+            unsafe { libc::send(fd, only.as_ptr().cast(), only.len(), libc::MSG_NOSIGNAL) }
+        } else {
+            send_gathered(fd, parts)
         };
         if n >= 0 {
             return Ok(n as usize);
@@ -190,6 +189,17 @@ fn send(fd: RawFd, parts: &[IoSlice<'_>]) -> io::Result<usize> {
         if error.kind() != io::ErrorKind::Interrupted {
             return Err(error);
         }
+    }
+}
+
+fn send_gathered(fd: RawFd, parts: &[IoSlice<'_>]) -> isize {
+    // SAFETY: `IoSlice` has the layout of `iovec`; the slices live through the call, which only reads them. All other
+    // fields of the zeroed header are valid as zero (no address, no control data).
+    unsafe {
+        let mut header: libc::msghdr = mem::zeroed();
+        header.msg_iov = parts.as_ptr().cast_mut().cast();
+        header.msg_iovlen = parts.len() as _;
+        libc::sendmsg(fd, &raw const header, libc::MSG_NOSIGNAL)
     }
 }
 

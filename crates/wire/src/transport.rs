@@ -69,7 +69,9 @@ impl Transport {
             return session.poll_send(cx, &self.socket, io, upload, &mut self.sent);
         }
         while !upload.is_done() {
-            let n = {
+            let n = if let Some(part) = upload.only_part() {
+                ready!(self.socket.poll_send(cx, &[IoSlice::new(part)])).map_err(TransportError::Io)?
+            } else {
                 let mut parts = [IoSlice::new(&[]); MAX_PARTS];
                 let filled = upload.parts(&mut parts);
                 ready!(self.socket.poll_send(cx, &parts[..filled])).map_err(TransportError::Io)?

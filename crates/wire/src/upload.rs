@@ -53,6 +53,14 @@ impl<'a> Upload<'a> {
         filled
     }
 
+    /// The rest, when it lies in one slice.
+    pub(crate) fn only_part(&self) -> Option<&'a [u8]> {
+        if self.part != self.segments.len() {
+            return None;
+        }
+        self.slice(self.part).map(|slice| &slice[self.offset..])
+    }
+
     /// Takes `n` bytes off the front.
     pub(crate) fn advance(&mut self, mut n: usize) {
         while let Some(slice) = self.slice(self.part) {
@@ -117,6 +125,18 @@ mod tests {
                 assert_eq!(upload.is_done(), first + second == 7);
             }
         }
+    }
+
+    #[test]
+    fn one_slice_is_known_as_such() {
+        let segments = segments();
+        let mut upload = Upload::new(b"ab", &segments);
+        assert_eq!(upload.only_part(), None);
+        upload.advance(6);
+        assert_eq!(upload.only_part(), Some(&b"g"[..]));
+        upload.advance(1);
+        assert_eq!(upload.only_part(), None);
+        assert_eq!(Upload::new(b"ab", &[]).only_part(), Some(&b"ab"[..]));
     }
 
     #[test]

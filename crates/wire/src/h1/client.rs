@@ -16,6 +16,7 @@ use crate::payload::Segment;
 use crate::pool::Connection;
 use crate::request::BodyUse;
 use crate::response::{Marks, Response};
+use crate::stamps::Tick;
 use crate::transport::{Arrival, TransportError};
 use crate::upload::Upload;
 use crate::worker_io::WorkerIo;
@@ -29,29 +30,28 @@ pub(crate) struct Work<'a> {
     pub(crate) deadline: Option<Instant>,
 }
 
-/// How it went.
+/// How it went, beside the response itself.
 pub(crate) struct Outcome {
-    pub(crate) result: Result<Response, Failure>,
     pub(crate) marks: Marks,
     /// The connection may carry another exchange.
     pub(crate) keep: bool,
     /// Nothing of the request was taken by the kernel.
     pub(crate) nothing_sent: bool,
     /// When the last byte of the request was with the kernel.
-    pub(crate) sent_at: Option<Instant>,
+    pub(crate) sent_at: Option<Tick>,
     /// When the first and the last byte of the response reached this machine.
-    pub(crate) first: Option<Instant>,
-    pub(crate) last: Option<Instant>,
+    pub(crate) first: Option<Tick>,
+    pub(crate) last: Option<Tick>,
     /// Both by kernel stamps.
     pub(crate) stamped: bool,
     /// The last reading of the clock.
-    pub(crate) ended: Instant,
+    pub(crate) ended: Tick,
 }
 
 /// A moment of arrival: this program's reading and the kernel's stamp.
 #[derive(Clone, Copy)]
 struct Moment {
-    seen: Instant,
+    seen: Tick,
     stamp_ns: Option<u64>,
 }
 
@@ -64,8 +64,9 @@ struct Transaction<'a> {
     write_error: Option<TransportError>,
     /// The server refused before the upload was through: the rest stays unsent and the connection is closed.
     refused_early: bool,
-    sent_at: Option<Instant>,
+    sent_at: Option<Tick>,
     first: Option<Moment>,
+    /// Where more than one read brought content.
     last: Option<Moment>,
 }
 
@@ -76,8 +77,15 @@ enum End {
 }
 
 impl Connection {
-    /// Runs one exchange that starts at `start`.
-    pub(crate) async fn transact(&mut self, io: &WorkerIo, work: &Work<'_>, start: Instant) -> Outcome {
+    /// Runs one exchange that starts at `start`. The response, or why there is none, is put into `result`: it is large,
+    /// and a value returned through several futures is copied by each.
+    pub(crate) async fn transact(
+        &mut self,
+        io: &WorkerIo,
+        work: &Work<'_>,
+        start: Tick,
+        result: &mut Result<Response, Failure>,
+    ) -> Outcome {
         let mut transaction = Transaction {
             connection: self,
             io,
@@ -91,7 +99,7 @@ impl Connection {
             last: None,
         };
         let end = poll_fn(|cx| transaction.poll(cx)).await;
-        transaction.outcome(end, start)
+        transaction.outcome(end, start, result)
     }
 
     /// Whether the deadline has passed; if not, whoever polls is woken when it does.
@@ -146,7 +154,7 @@ impl Transaction<'_> {
             return;
         }
         match self.connection.transport.poll_send(cx, self.io, &mut self.upload) {
-            Poll::Ready(Ok(())) => self.sent_at = Some(Instant::now()),
+            Poll::Ready(Ok(())) => self.sent_at = Some(self.io.stamps.now()),
             // The server may have answered before it closed: what it said is read first. After a hang-up the socket is
             // certain to become readable.
             Poll::Ready(Err(error)) => self.write_error = Some(error),
@@ -184,9 +192,11 @@ impl Transaction<'_> {
 
     fn note(&mut self, arrival: Arrival) {
         if arrival.content > 0 {
-            let moment = Moment { seen: Instant::now(), stamp_ns: arrival.stamp_ns };
-            self.first.get_or_insert(moment);
-            self.last = Some(moment);
+            let moment = Moment { seen: self.io.stamps.now(), stamp_ns: arrival.stamp_ns };
+            match self.first {
+                None => self.first = Some(moment),
+                Some(_) => self.last = Some(moment),
+            }
         }
     }
 
@@ -214,34 +224,41 @@ impl Transaction<'_> {
         }
     }
 
-    fn outcome(self, end: End, start: Instant) -> Outcome {
+    fn outcome(&mut self, end: End, start: Tick, result: &mut Result<Response, Failure>) -> Outcome {
         let whole_upload = self.upload.is_done() && self.sent_at.is_some();
         let nothing_sent = self.upload.is_untouched();
         let (first, first_stamped) = self.place(self.first, start);
-        let (last, last_stamped) = self.place(self.last, first.unwrap_or(start));
-        let (result, keep, marks) = match end {
-            End::Failed(failure) => (Err(failure), false, Marks::default()),
-            End::Complete { clean } => match self.reader.into_finished() {
+        let (last, last_stamped) = match self.last {
+            Some(_) => self.place(self.last, first.unwrap_or(start)),
+            None => (first, first_stamped),
+        };
+        let (keep, marks) = match end {
+            End::Failed(failure) => {
+                *result = Err(failure);
+                (false, Marks::default())
+            }
+            End::Complete { clean } => match self.reader.take_finished() {
                 Some(Finished { response, keep_alive, marks }) => {
-                    (Ok(response), keep_alive && clean && whole_upload, marks)
+                    *result = Ok(response);
+                    (keep_alive && clean && whole_upload, marks)
                 }
                 None => unreachable!("the reader reported a complete response"),
             },
         };
-        let ended = match (&result, self.last) {
-            (Ok(_), Some(_)) => last.unwrap_or(start),
-            _ => Instant::now(),
+        let ended = match (&*result, last) {
+            (Ok(_), Some(last)) => last,
+            _ => self.io.stamps.now(),
         };
         let stamped = first_stamped && last_stamped;
-        Outcome { result, marks, keep, nothing_sent, sent_at: self.sent_at, first, last, stamped, ended }
+        Outcome { marks, keep, nothing_sent, sent_at: self.sent_at, first, last, stamped, ended }
     }
 
     /// The kernel's stamp where it can be right, else this program's reading.
-    fn place(&self, moment: Option<Moment>, earliest: Instant) -> (Option<Instant>, bool) {
+    fn place(&self, moment: Option<Moment>, earliest: Tick) -> (Option<Tick>, bool) {
         let Some(Moment { seen, stamp_ns }) = moment else {
             return (None, false);
         };
-        match stamp_ns.and_then(|ns| self.io.stamps.to_instant(ns, earliest, seen)) {
+        match stamp_ns.and_then(|ns| self.io.stamps.place(ns, earliest, seen)) {
             Some(at) => (Some(at), true),
             None => (Some(seen.max(earliest)), false),
         }

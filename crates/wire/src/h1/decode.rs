@@ -131,8 +131,8 @@ impl ResponseReader {
     }
 
     /// The finished response; asked once, after `Fed::Complete`.
-    pub(crate) fn into_finished(self) -> Option<Finished> {
-        match self.state {
+    pub(crate) fn take_finished(&mut self) -> Option<Finished> {
+        match std::mem::replace(&mut self.state, State::Taken) {
             State::Done(finished) => Some(finished),
             _ => None,
         }

@@ -34,7 +34,7 @@ fn decode(stream: &[u8], pieces: &[usize], to_head: bool, body_use: BodyUse) -> 
     if surplus.is_none() && !reader.end_of_stream() {
         return Came::Unfinished;
     }
-    let Some(Finished { response, keep_alive, .. }) = reader.into_finished() else { return Came::Unfinished };
+    let Some(Finished { response, keep_alive, .. }) = reader.take_finished() else { return Came::Unfinished };
     let body = match response.body {
         Body::Kept(bytes) => Some(bytes),
         Body::Discarded(length) => Some(Bytes::from(length.to_string())),
