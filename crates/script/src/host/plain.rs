@@ -27,7 +27,7 @@ pub struct Args<'a, 'js> {
 
 impl<'js> Args<'_, 'js> {
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.values.len()
     }
 
@@ -101,7 +101,7 @@ mod tests {
     impl Plain for Sum {
         fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, number: i32) -> Result<Value<'js>> {
             let mut sum = number;
-            for index in 0..args.len() {
+            for index in 0..args.count() {
                 sum += args.get(index).expect("it was given").get::<i32>()?;
             }
             Ok(Value::new_int(ctx.clone(), sum))

@@ -149,8 +149,8 @@ impl Plain for Verb {
         let (first, second, third) = (args.get(0), args.get(1), args.get(2));
         let with_body = |method| Args { method, url: first.as_ref(), body: second.as_ref(), params: third.as_ref() };
         let without_body = |name, method| {
-            if args.len() > 2 {
-                warn_about_arguments(ctx, name, args.len());
+            if args.count() > 2 {
+                warn_about_arguments(ctx, name, args.count());
             }
             Args { method, url: first.as_ref(), body: None, params: second.as_ref() }
         };
