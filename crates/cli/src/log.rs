@@ -103,7 +103,7 @@ impl Logger {
         if level > self.least {
             return;
         }
-        let from_console = fields.iter().any(|field| *field == ("source", "console"));
+        let from_console = fields.contains(&("source", "console"));
         if let Some(file) = self.console.as_ref().filter(|_| from_console) {
             let line = text_line(now(), level, message, fields);
             return write_line(&mut *file.lock().unwrap_or_else(|e| e.into_inner()), &line);

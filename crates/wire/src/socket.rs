@@ -260,7 +260,8 @@ fn stamp_of(_header: &libc::msghdr) -> Option<u64> {
     None
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::io::Read;
     use std::net::{TcpListener, TcpStream};

@@ -125,7 +125,7 @@ impl Started {
                 None if Instant::now() > end => {
                     let _ = child.kill();
                     let _ = child.wait();
-                    panic!("onrush hangs; so far it said {}\n{}", out.join().unwrap(), err.join().unwrap());
+                    panic!("onrush hangs; so far it said {}\n{}", out.join().expect("read"), err.join().expect("read"));
                 }
                 None => std::thread::sleep(Duration::from_millis(5)),
             }

@@ -66,10 +66,7 @@ fn a_crossed_threshold_can_end_the_test() {
 fn trend_columns_and_units_can_be_chosen() {
     let run =
         Lab::with(CHECKED).run(&["--summary-trend-stats", "min,p(50),count", "--summary-time-unit", "ms"]).code(99);
-    let line = run.stdout.lines().find(|l| l.contains("size")).map(str::to_owned);
-    let line =
-        run.stdout.lines().filter(|l| l.trim_start().starts_with("size..")).next_back().map(str::to_owned).or(line);
-    let line = line.expect("a line for size");
+    let line = run.stdout.lines().rfind(|l| l.trim_start().starts_with("size..")).expect("a line for size");
     assert!(line.contains("min=10") && line.contains("p(50)=25") && line.contains("count=4"), "{line}");
     assert!(!line.contains("avg"), "{line}");
 }

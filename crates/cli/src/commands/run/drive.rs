@@ -73,7 +73,7 @@ struct Progress<'a> {
 
 impl<'a> Drive<'a> {
     /// Runs the plan and gathers everything.
-    pub fn to_the_end(self, planned: Planned, aggregate: Aggregate) -> Result<Ran, Failure> {
+    pub fn finish_scenarios(self, planned: Planned, aggregate: Aggregate) -> Result<Ran, Failure> {
         let options = planned.options;
         let state = planned.plan.state();
         let config = RunConfig {
@@ -115,7 +115,7 @@ impl Progress<'_> {
 
     fn show_making(&mut self, done: u64, of: u64) {
         // Few users are made in no time; a line for each of them would be noise.
-        if of >= 1000 && (done % 500 == 0 || done == of) {
+        if of >= 1000 && (done.is_multiple_of(500) || done == of) {
             self.drive.screen.note(&format!("init [{done}/{of} VUs initialized]"));
         }
     }

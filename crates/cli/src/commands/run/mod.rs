@@ -39,7 +39,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     screen.say(&banner::banner(&flags.script, planned.share, &scenarios, needs.max_vus, needs.duration));
     let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
     let run = drive::Drive { script: &script, log: &log, stopper, registry, screen };
-    let ran = run.to_the_end(planned, aggregate)?;
+    let ran = run.finish_scenarios(planned, aggregate)?;
     finish::finish(&flags, &script, &log, ran)
 }
 
