@@ -7,7 +7,6 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use metrics::{MetricId, Recorder, Series, TagSet};
-use rustc_hash::FxHashMap;
 
 use crate::options::Options;
 use crate::program::Shared;
@@ -20,8 +19,7 @@ pub(crate) struct WorkerState {
     pub local: RefCell<Vec<(TypeId, Rc<dyn Any>)>>,
     wire: OnceCell<Rc<wire::Worker>>,
     tag_keys: RefCell<HashMap<TagSet, u32>>,
-    /// Asked several times an iteration, with keys of ours: a hash without defence.
-    series: RefCell<FxHashMap<(u32, MetricId), Series>>,
+    series: RefCell<HashMap<(u32, MetricId), Series>>,
 }
 
 thread_local! {
