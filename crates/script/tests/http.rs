@@ -88,24 +88,6 @@ fn the_module_behaves() {
     assert!(failed.is_empty(), "checks that failed: {failed:?}");
 }
 
-/// The same file under k6: what we test is what k6 does.
-#[test]
-fn k6_agrees() {
-    let binary = std::env::var("K6").unwrap_or_else(|_| "/opt/peers/bin/k6".into());
-    if !Path::new(&binary).is_file() {
-        return;
-    }
-    let output = std::process::Command::new(binary)
-        .args(["run", "--no-usage-report", "--address", "", "--quiet", "-e"])
-        .arg(format!("TARGET={}", echo_server::start()))
-        .arg(script())
-        .env("K6_AUTO_EXTENSION_RESOLUTION", "false")
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-}
-
 #[test]
 fn nine_samples_in_order() {
     let (seen, _) = run_text("http.get(base + '/text')", 1);
