@@ -15,7 +15,7 @@ use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedS
 use rustls::{ClientConfig, ProtocolVersion};
 
 use crate::socket::Socket;
-use crate::transport::{Arrival, TransportError};
+use crate::transport::{Arrival, TURN, TransportError, end_turn};
 use crate::upload::Upload;
 use crate::worker_io::WorkerIo;
 
@@ -180,10 +180,14 @@ impl Session {
         upload: &mut Upload<'_>,
         sent: &mut u64,
     ) -> Poll<Result<(), TransportError>> {
+        let turn = *sent + TURN;
         loop {
             ready!(self.outbox.poll_flush(cx, socket, io, sent)).map_err(TransportError::Io)?;
             if upload.is_done() {
                 return Poll::Ready(Ok(()));
+            }
+            if *sent >= turn {
+                return end_turn(cx);
             }
             while !upload.is_done() && self.outbox.end + RECORD + RECORD_EXTRA <= OUTBOX {
                 let mut gathered = io.gather_buffer(RECORD);

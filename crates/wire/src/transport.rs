@@ -4,11 +4,12 @@
 //! Invariant: a failed transport is not used again.
 
 use std::io::{self, IoSlice};
+use std::pin::pin;
 use std::task::{Context, Poll, ready};
 
 use crate::socket::Socket;
 use crate::tls::Session;
-use crate::upload::{MAX_PARTS, Upload};
+use crate::upload::{MAX_PARTS, MAX_WRITE, Upload};
 use crate::worker_io::WorkerIo;
 
 /// A socket, with TLS or without.
@@ -47,6 +48,16 @@ pub(crate) struct Arrival {
     pub(crate) stamp_ns: Option<u64>,
 }
 
+/// Bytes sent before the reading side and other users of the worker get their turn.
+pub(crate) const TURN: u64 = MAX_WRITE as u64;
+
+/// Lets others run, sockets included: a task that just wakes itself is polled 61 times before tokio looks at its sockets again,
+/// one that yields comes after them.
+pub(crate) fn end_turn<T>(cx: &mut Context<'_>) -> Poll<T> {
+    let _ = pin!(tokio::task::yield_now()).poll(cx);
+    Poll::Pending
+}
+
 impl Transport {
     pub(crate) fn new(socket: Socket) -> Transport {
         Transport { socket, tls: None, sent: 0, received: 0 }
@@ -68,7 +79,11 @@ impl Transport {
         if let Some(session) = &mut self.tls {
             return session.poll_send(cx, &self.socket, io, upload, &mut self.sent);
         }
+        let turn = self.sent + TURN;
         while !upload.is_done() {
+            if self.sent >= turn {
+                return end_turn(cx);
+            }
             let n = if let Some(part) = upload.only_part() {
                 ready!(self.socket.poll_send(cx, &[IoSlice::new(part)])).map_err(TransportError::Io)?
             } else {

@@ -7,6 +7,10 @@ use crate::payload::Segment;
 /// Slices of one vectored write.
 pub(crate) const MAX_PARTS: usize = 16;
 
+/// Bytes of one write at most. The kernel goes on copying within one call for as long as the peer makes room: 400 MB went
+/// in one, and an answer that had long arrived was seen after it.
+pub(crate) const MAX_WRITE: usize = 1 << 20;
+
 /// A cursor over a request's bytes.
 pub(crate) struct Upload<'a> {
     head: &'a [u8],
@@ -42,10 +46,12 @@ impl<'a> Upload<'a> {
 
     /// Fills in the next slices and says how many.
     pub(crate) fn parts<'s>(&'s self, out: &mut [IoSlice<'s>; MAX_PARTS]) -> usize {
-        let (mut filled, mut part, mut offset) = (0, self.part, self.offset);
-        while let (true, Some(slice)) = (filled < MAX_PARTS, self.slice(part)) {
+        let (mut filled, mut part, mut offset, mut room) = (0, self.part, self.offset, MAX_WRITE);
+        while let (true, Some(slice)) = (filled < MAX_PARTS && room > 0, self.slice(part)) {
             if slice.len() > offset {
-                out[filled] = IoSlice::new(&slice[offset..]);
+                let end = slice.len().min(offset + room);
+                out[filled] = IoSlice::new(&slice[offset..end]);
+                room -= end - offset;
                 filled += 1;
             }
             (part, offset) = (part + 1, 0);
@@ -53,12 +59,12 @@ impl<'a> Upload<'a> {
         filled
     }
 
-    /// The rest, when it lies in one slice.
+    /// The next bytes to write, when all that is left lies in one slice.
     pub(crate) fn only_part(&self) -> Option<&'a [u8]> {
         if self.part != self.segments.len() {
             return None;
         }
-        self.slice(self.part).map(|slice| &slice[self.offset..])
+        self.slice(self.part).map(|slice| &slice[self.offset..slice.len().min(self.offset + MAX_WRITE)])
     }
 
     /// Takes `n` bytes off the front.
