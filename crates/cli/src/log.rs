@@ -184,10 +184,14 @@ fn terminal_line(elapsed_s: u64, level: Level, message: &str, fields: &[(&str, &
     line
 }
 
+/// Fields that are numbers in JSON lines.
+const NUMBERS: [&str; 2] = ["iter", "vu"];
+
 fn json_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
     let mut object = serde_json::Map::new();
     for (name, value) in fields {
-        object.insert((*name).to_owned(), (*value).into());
+        let number = value.parse::<u64>().ok().filter(|_| NUMBERS.contains(name));
+        object.insert((*name).to_owned(), number.map_or_else(|| (*value).into(), serde_json::Value::from));
     }
     object.insert(String::from("level"), level.as_str().into());
     object.insert(String::from("msg"), message.into());

@@ -6,7 +6,7 @@
 use std::any::{Any, TypeId};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::future::Future;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use engine::clock::AnyClock;
@@ -60,6 +60,7 @@ pub struct Vu {
     client: OnceCell<Rc<wire::Client>>,
     local: RefCell<Vec<(TypeId, Rc<dyn Any>)>>,
     abort: RefCell<Option<String>>,
+    this: Weak<Vu>,
 }
 
 #[derive(Default)]
@@ -81,7 +82,7 @@ impl Vu {
         worker: Rc<WorkerState>,
         seat: Option<Seat>,
     ) -> Rc<Self> {
-        Rc::new(Vu {
+        Rc::new_cyclic(|this| Vu {
             switch,
             shared,
             worker,
@@ -100,7 +101,13 @@ impl Vu {
             client: OnceCell::new(),
             local: RefCell::default(),
             abort: RefCell::default(),
+            this: this.clone(),
         })
+    }
+
+    /// This user, for what it owns: a strong reference there would keep it alive.
+    pub fn weak(&self) -> Weak<Vu> {
+        self.this.clone()
     }
 
     /// Current part of the life cycle.

@@ -5,7 +5,7 @@
 //! Invariant: each exchange that touched the network is either handed to `hop` or returned, exactly once.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -54,6 +54,13 @@ impl Worker {
     }
 }
 
+/// Sees each request of a client right before it is sent: once for each exchange, not again when a kept connection turned
+/// out to be closed.
+pub trait Watch {
+    /// The whole head, empty line included, and the body of one exchange of `request`.
+    fn sending(&self, request: &Request, head: &[u8], body: Option<&Payload>);
+}
+
 /// Local addresses are dealt over all clients of the process: workers must not begin anew at the first.
 static CLIENTS: AtomicUsize = AtomicUsize::new(0);
 
@@ -64,6 +71,7 @@ pub struct Client {
     local: Option<IpAddr>,
     /// The origins used last, so that the worker's map is rarely asked.
     recent: RefCell<Vec<Rc<Origin>>>,
+    watch: OnceCell<Rc<dyn Watch>>,
 }
 
 /// More origins than this per user are looked up in the worker's map.
@@ -76,7 +84,12 @@ impl Client {
         let local_ips = &worker.settings.local_ips;
         let turn = if local_ips.is_empty() { 0 } else { CLIENTS.fetch_add(1, Ordering::Relaxed) % local_ips.len() };
         let local = local_ips.get(turn).copied();
-        Client { worker, pool, local, recent: RefCell::default() }
+        Client { worker, pool, local, recent: RefCell::default(), watch: OnceCell::new() }
+    }
+
+    /// Shows the requests of this client to `watch` from now on; a second call has no effect.
+    pub fn watch(&self, watch: Rc<dyn Watch>) {
+        let _ = self.watch.set(watch);
     }
 
     /// Runs a request to its end. Every exchange but the last (redirects, digest challenges) goes to `hop`; the last is
@@ -183,6 +196,9 @@ impl Client {
             io.return_head(head);
             hop.fail(io, failure);
             return Marks::default();
+        }
+        if let Some(watch) = self.watch.get() {
+            watch.sending(request, &head, at.body);
         }
         let out = Outgoing {
             method: &at.method,

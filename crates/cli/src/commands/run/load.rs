@@ -130,10 +130,6 @@ impl Layers {
             let text = "the option 'paused' needs the REST API, which is not there yet; the test starts at once";
             log.write(Level::Warning, text, &[]);
         }
-        if all.http_debug.as_deref().is_some_and(|mode| !mode.is_empty()) {
-            let text = "the option 'httpDebug' is not there yet: requests and responses are not logged";
-            log.write(Level::Warning, text, &[]);
-        }
         Ok(all)
     }
 }

@@ -6,6 +6,7 @@
 mod batch;
 mod body;
 mod cookies;
+mod debug;
 mod json;
 mod params;
 mod path;

@@ -17,6 +17,7 @@ use wire::request::{Auth, BodyUse};
 use wire::{Exchange, FailureKind, Method, Payload, Request, Timings};
 
 use super::body::{self, BodyArg};
+use super::debug::HttpDebug;
 use super::params::{Empty, Params, ResponseType};
 use super::samples::{EnabledTags, Hop, Labels, Sampler, SeriesCache};
 use super::status::Expectation;
@@ -52,6 +53,7 @@ pub struct Run {
     redirects_given: bool,
     urls: Rc<UrlCache>,
     sampler: Sampler,
+    debug: Option<Rc<HttpDebug>>,
 }
 
 impl HttpState {
@@ -69,6 +71,7 @@ impl HttpState {
                 redirects_given: options.max_redirects.is_some(),
                 urls: vu.worker_local::<UrlCache>(),
                 sampler: Sampler::new(EnabledTags::of(&options), vu.worker_local::<SeriesCache>()),
+                debug: HttpDebug::of(vu),
             }
         })
     }
@@ -335,6 +338,9 @@ pub async fn perform(vu: &Vu, state: &HttpState, call: &Call) {
     }
     let digest = request.auth == Auth::Digest;
     let record = |exchange: &Exchange, last: bool| {
+        if let Some(debug) = &run.debug {
+            debug.answered(request, exchange, last);
+        }
         vu.count_data(exchange.bytes_sent, exchange.bytes_received);
         let hop = Hop::of(exchange);
         let challenge = digest && !last && matches!(&hop.outcome, Ok(answer) if answer.status == 401);
