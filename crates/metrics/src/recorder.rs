@@ -7,7 +7,7 @@
 //! tag sets: sets that feed the same sinks share one entry, and the table that finds them is emptied when it grows large.
 //! Only a tap needs the tags themselves, so with one every distinct set stays.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -46,22 +46,31 @@ pub struct Recorder {
     store: RefCell<Store>,
     lookup: RefCell<Lookup>,
     tap: RefCell<Option<Tap>>,
-    tapped: Cell<bool>,
-    refused: Cell<u64>,
+    tapped: std::cell::Cell<bool>,
+    refused: std::cell::Cell<u64>,
 }
 
 /// What `add` touches.
 #[derive(Default)]
 struct Store {
     entries: Vec<Entry>,
-    sinks: Vec<Sink>,
+    cells: Vec<Cell>,
 }
 
 /// One resolved series.
 struct Entry {
-    sinks: Box<[u32]>,
+    /// Its metric's total, which every series feeds; beside the entry, since it mostly is the only one.
+    first: u32,
+    more: Box<[u32]>,
     metric: MetricId,
     tags: TagSet,
+}
+
+/// A sink while it is filled. Most samples of a request are 0 (nothing to look up, connect or shake hands for; not failed):
+/// they cost an increment here, and join the sink when it is handed over.
+struct Cell {
+    zeros: u64,
+    sink: Sink,
 }
 
 /// What `series` needs to find or make an entry.
@@ -95,8 +104,8 @@ impl Recorder {
             store: RefCell::default(),
             lookup: RefCell::default(),
             tap: RefCell::new(None),
-            tapped: Cell::new(false),
-            refused: Cell::new(0),
+            tapped: std::cell::Cell::new(false),
+            refused: std::cell::Cell::new(0),
         }
     }
 
@@ -122,12 +131,12 @@ impl Recorder {
         let mut store = self.store.borrow_mut();
         let sinks = self.sinks_of(metric, tags, &mut lookup, &mut store);
         let series = if self.tapped.get() {
-            store.push(metric, sinks, tags)
+            store.push(metric, &sinks, tags)
         } else {
             if lookup.resolved.len() >= RESOLVED_LIMIT {
                 lookup.resolved.clear();
             }
-            let make = || store.push(metric, sinks.clone(), tags);
+            let make = || store.push(metric, &sinks, tags);
             *lookup.shared.entry((metric, sinks.clone())).or_insert_with(make)
         };
         lookup.resolved.insert(wanted, series);
@@ -136,28 +145,31 @@ impl Recorder {
 
     /// Adds one sample. `at_ns`: nanoseconds since the Unix epoch. Rates take 0 or 1; Trends with `Contains::Time` take ms.
     /// NaN and infinities are not counted, except among `Aggregate::refused`.
-    #[inline]
     pub fn add(&self, series: Series, value: f64, at_ns: u64) {
-        self.add_many(&[(series, value)], at_ns);
+        let mut store = self.store.borrow_mut();
+        if !value.is_finite() {
+            self.refused.set(self.refused.get() + 1);
+            return;
+        }
+        store.add(series, value, at_ns);
+        if self.tapped.get() {
+            self.show(&store.entries[series.0 as usize], value, at_ns);
+        }
     }
 
     /// Adds samples of one moment, as `add` does one by one: the samples of a request.
-    #[inline]
     pub fn add_many(&self, samples: &[(Series, f64)], at_ns: u64) {
         let mut store = self.store.borrow_mut();
-        let Store { entries, sinks } = &mut *store;
         for (series, value) in samples {
-            if !value.is_finite() {
+            if value.is_finite() {
+                store.add(*series, *value, at_ns);
+            } else {
                 self.refused.set(self.refused.get() + 1);
-                continue;
-            }
-            for sink in &entries[series.0 as usize].sinks {
-                sinks[*sink as usize].add(*value, at_ns);
             }
         }
         if self.tapped.get() {
             for (series, value) in samples.iter().filter(|(_, value)| value.is_finite()) {
-                self.show(&entries[series.0 as usize], *value, at_ns);
+                self.show(&store.entries[series.0 as usize], *value, at_ns);
             }
         }
     }
@@ -166,8 +178,8 @@ impl Recorder {
     pub fn take(&self) -> Snapshot {
         let lookup = self.lookup.borrow();
         let mut store = self.store.borrow_mut();
-        let used = store.sinks.iter_mut().zip(&lookup.keys).filter(|(sink, _)| sink.samples() > 0);
-        let sinks = used.map(|(sink, key)| (key.clone(), std::mem::replace(sink, sink.emptied()))).collect();
+        let used = store.cells.iter_mut().zip(&lookup.keys).filter(|(cell, _)| cell.is_used());
+        let sinks = used.map(|(cell, key)| (key.clone(), cell.take())).collect();
         Snapshot { sinks, refused: self.refused.take() }
     }
 
@@ -225,9 +237,50 @@ impl Recorder {
 }
 
 impl Store {
-    fn push(&mut self, metric: MetricId, sinks: Box<[u32]>, tags: &TagSet) -> Series {
-        self.entries.push(Entry { sinks, metric, tags: tags.clone() });
+    fn push(&mut self, metric: MetricId, sinks: &[u32], tags: &TagSet) -> Series {
+        let (first, more) = sinks.split_first().expect("every series feeds the total of its metric");
+        self.entries.push(Entry { first: *first, more: more.into(), metric, tags: tags.clone() });
         Series(self.entries.len() as u32 - 1)
+    }
+
+    #[inline]
+    fn add(&mut self, series: Series, value: f64, at_ns: u64) {
+        let entry = &self.entries[series.0 as usize];
+        self.cells[entry.first as usize].add(value, at_ns);
+        if !entry.more.is_empty() {
+            self.add_to_more(series, value, at_ns);
+        }
+    }
+
+    // Not inlined: the compiler would prepare every sample for this loop.
+    #[inline(never)]
+    fn add_to_more(&mut self, series: Series, value: f64, at_ns: u64) {
+        for sink in &self.entries[series.0 as usize].more {
+            self.cells[*sink as usize].add(value, at_ns);
+        }
+    }
+}
+
+impl Cell {
+    #[inline]
+    fn add(&mut self, value: f64, at_ns: u64) {
+        match &mut self.sink {
+            // A gauge wants to know when.
+            Sink::Gauge { .. } => self.sink.add(value, at_ns),
+            _ if value == 0.0 => self.zeros += 1,
+            sink => sink.add(value, at_ns),
+        }
+    }
+
+    fn is_used(&self) -> bool {
+        self.zeros > 0 || self.sink.samples() > 0
+    }
+
+    fn take(&mut self) -> Sink {
+        let empty = self.sink.emptied();
+        let mut sink = std::mem::replace(&mut self.sink, empty);
+        sink.add_zeros(std::mem::take(&mut self.zeros));
+        sink
     }
 }
 
@@ -236,8 +289,8 @@ impl Lookup {
         if let Some(at) = self.sinks.get(&key) {
             return *at;
         }
-        let (key, at) = (Arc::new(key), store.sinks.len() as u32);
-        store.sinks.push(Sink::new(kind));
+        let (key, at) = (Arc::new(key), store.cells.len() as u32);
+        store.cells.push(Cell { zeros: 0, sink: Sink::new(kind) });
         self.keys.push(key.clone());
         self.sinks.insert(key, at);
         at

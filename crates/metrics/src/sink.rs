@@ -94,6 +94,16 @@ impl Sink {
         }
     }
 
+    /// Adds the value 0 so many times. Not for gauges, which keep the time of each value.
+    pub fn add_zeros(&mut self, count: u64) {
+        match self {
+            Sink::Trend(trend) => trend.add_zeros(count),
+            Sink::Counter { samples, .. } => *samples += count,
+            Sink::Rate { total, .. } => *total += count,
+            Sink::Gauge { .. } => debug_assert_eq!(count, 0, "zeros of a gauge have their moments"),
+        }
+    }
+
     /// Adds what another sink of the same key holds.
     pub fn merge(&mut self, other: Sink) {
         match (self, other) {
