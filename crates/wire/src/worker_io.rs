@@ -1,10 +1,11 @@
-//! What all connections of one worker thread share: the receive buffer, spare send buffers, the stamp clock.
+//! What all connections of one worker thread share: the receive buffer, spare send buffers, the stamp clock, known heads.
 //!
 //! An idle connection owns no buffer; only an incomplete message is copied into one of its own.
 //! Invariant: no borrow of the receive buffer is held across an await.
 
 use std::cell::{Cell, RefCell, RefMut};
 
+use crate::h1::known_heads::KnownHeads;
 use crate::socket::StampKeeper;
 use crate::stamps::StampClock;
 
@@ -18,6 +19,7 @@ pub(crate) struct WorkerIo {
     spare_head: Cell<Vec<u8>>,
     spare_cipher: Cell<Vec<u8>>,
     pub(crate) stamps: StampClock,
+    pub(crate) heads: KnownHeads,
     _keeper: StampKeeper,
 }
 
@@ -29,6 +31,7 @@ impl WorkerIo {
             spare_head: Cell::default(),
             spare_cipher: Cell::default(),
             stamps: StampClock::new(),
+            heads: KnownHeads::default(),
             _keeper: StampKeeper::new(),
         }
     }

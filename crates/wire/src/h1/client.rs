@@ -60,7 +60,7 @@ struct Transaction<'a> {
     io: &'a WorkerIo,
     deadline: Option<Instant>,
     upload: Upload<'a>,
-    reader: ResponseReader,
+    reader: ResponseReader<'a>,
     write_error: Option<TransportError>,
     /// The server refused before the upload was through: the rest stays unsent and the connection is closed.
     refused_early: bool,
@@ -91,7 +91,7 @@ impl Connection {
             io,
             deadline: work.deadline,
             upload: Upload::new(work.head, work.body),
-            reader: ResponseReader::new(work.to_head_request, work.body_use),
+            reader: ResponseReader::new(&io.heads, work.to_head_request, work.body_use),
             write_error: None,
             refused_early: false,
             sent_at: None,

@@ -10,6 +10,7 @@ use std::mem::MaybeUninit;
 use bytes::Bytes;
 
 use super::body::{BodyReader, Chunked};
+use super::known_heads::KnownHeads;
 use crate::request::BodyUse;
 use crate::response::{Body, Marks, Response};
 
@@ -21,7 +22,8 @@ pub(crate) const MAX_FIELDS: usize = 128;
 const MAX_RESERVE: u64 = 1 << 20;
 
 /// Assembles one response.
-pub(crate) struct ResponseReader {
+pub(crate) struct ResponseReader<'a> {
+    known: &'a KnownHeads,
     to_head_request: bool,
     body_use: BodyUse,
     state: State,
@@ -47,8 +49,8 @@ pub(crate) struct Finished {
 }
 
 /// What a head says about the message.
-#[derive(Debug)]
-struct Facts {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facts {
     head_len: usize,
     status: u16,
     http_10: bool,
@@ -72,10 +74,10 @@ pub(crate) enum Fed {
     },
 }
 
-impl ResponseReader {
-    pub(crate) fn new(to_head_request: bool, body_use: BodyUse) -> ResponseReader {
+impl<'a> ResponseReader<'a> {
+    pub(crate) fn new(known: &'a KnownHeads, to_head_request: bool, body_use: BodyUse) -> ResponseReader<'a> {
         let (partial, content) = (Vec::new(), Vec::new());
-        ResponseReader { to_head_request, body_use, state: State::Head, partial, content, dropped: 0 }
+        ResponseReader { known, to_head_request, body_use, state: State::Head, partial, content, dropped: 0 }
     }
 
     /// Status of the head, once it is complete.
@@ -91,6 +93,11 @@ impl ResponseReader {
     pub(crate) fn feed(&mut self, mut input: &[u8]) -> Result<Fed, String> {
         while matches!(self.state, State::Head) {
             if self.partial.is_empty() {
+                if let Some((facts, head)) = self.known.find(input)
+                    && let Some(surplus) = self.complete_at_once(&facts, input, Some(head))
+                {
+                    return Ok(Fed::Complete { surplus });
+                }
                 let Some(facts) = parse_head(input)? else {
                     check_head_size(input.len())?;
                     self.partial.extend_from_slice(input);
@@ -101,7 +108,7 @@ impl ResponseReader {
                 if is_interim(facts.status)? {
                     continue;
                 }
-                if let Some(surplus) = self.complete_at_once(&facts, whole) {
+                if let Some(surplus) = self.complete_at_once(&facts, whole, None) {
                     return Ok(Fed::Complete { surplus });
                 }
                 let head = Bytes::copy_from_slice(&whole[..facts.head_len]);
@@ -156,8 +163,9 @@ impl ResponseReader {
         Ok(Some(rest))
     }
 
-    /// The common case: a kept body of known length lies complete in the input. One copy for head and body.
-    fn complete_at_once(&mut self, facts: &Facts, input: &[u8]) -> Option<usize> {
+    /// The common case: a kept body of known length lies complete in the input. One copy of the body, and one of the head
+    /// unless it was seen before.
+    fn complete_at_once(&mut self, facts: &Facts, input: &[u8], head: Option<Bytes>) -> Option<usize> {
         if self.has_no_body(facts) || facts.chunked || facts.folded || self.body_use == BodyUse::Discard {
             return None;
         }
@@ -166,8 +174,8 @@ impl ResponseReader {
         if input.len() < end {
             return None;
         }
-        let mut head = Bytes::copy_from_slice(&input[..end]);
-        let body = head.split_off(facts.head_len);
+        let head = head.unwrap_or_else(|| self.known.keep(facts, &input[..facts.head_len]));
+        let body = Bytes::copy_from_slice(&input[facts.head_len..end]);
         self.state = done(facts, head, Body::Kept(body));
         Some(input.len() - end)
     }
@@ -246,7 +254,7 @@ fn is_interim(status: u16) -> Result<bool, String> {
     Ok((100..200).contains(&status))
 }
 
-fn parse_head(input: &[u8]) -> Result<Option<Facts>, String> {
+pub(super) fn parse_head(input: &[u8]) -> Result<Option<Facts>, String> {
     match parse_with(&httparse::ParserConfig::default(), input) {
         // Go puts up with fields over several lines; only heads that failed pay for the second look.
         Err(httparse::Error::HeaderName | httparse::Error::HeaderValue) => {

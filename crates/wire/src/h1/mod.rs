@@ -4,6 +4,7 @@ pub(crate) mod body;
 pub(crate) mod client;
 pub(crate) mod decode;
 pub(crate) mod encode;
+pub(crate) mod known_heads;
 
 #[cfg(test)]
 mod random_cuts;
