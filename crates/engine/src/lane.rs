@@ -180,9 +180,7 @@ impl<F: Users> Lane<F> {
     /// One iteration that starts `now`, and what is counted of it. Returns its end and whether it waited for anything.
     async fn iterate(&self, member: &mut Member<F::User>, turn: Turn, now: Duration) -> (Duration, bool) {
         let (worker, scenario) = (&self.worker, self.info.index);
-        let begun = member.begun.entry(scenario).or_default();
-        let in_scenario = *begun;
-        *begun += 1;
+        let in_scenario = member.begin(scenario);
         let hard = self.start + turn.hard;
         worker.set_deadline(member, hard);
         let (mut started, mut planned) = (now, now);

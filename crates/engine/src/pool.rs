@@ -4,7 +4,7 @@
 //! wait in line, users are lent in the order in which they came back.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -17,9 +17,21 @@ pub(crate) struct Member<U> {
     pub(crate) user: U,
     pub(crate) interrupt: Rc<Interrupt>,
     /// Iterations begun, by scenario.
-    pub(crate) begun: HashMap<usize, u64>,
+    begun: Vec<u64>,
     /// The deadline that the reaper knows.
     pub(crate) watched: Cell<Option<Duration>>,
+}
+
+impl<U> Member<U> {
+    /// Begins an iteration of a scenario: how many it began before.
+    pub(crate) fn begin(&mut self, scenario: usize) -> u64 {
+        if self.begun.len() <= scenario {
+            self.begun.resize(scenario + 1, 0);
+        }
+        let before = self.begun[scenario];
+        self.begun[scenario] += 1;
+        before
+    }
 }
 
 /// Users that are free.
@@ -38,7 +50,7 @@ impl<U> Pool<U> {
     /// A new user of this worker, not yet free for lending.
     pub(crate) fn enrol(&self, user: U, interrupt: Rc<Interrupt>) -> Member<U> {
         self.interrupts.borrow_mut().push(Rc::clone(&interrupt));
-        Member { user, interrupt, begun: HashMap::new(), watched: Cell::new(None) }
+        Member { user, interrupt, begun: Vec::new(), watched: Cell::new(None) }
     }
 
     /// Gives a user back.

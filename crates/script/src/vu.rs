@@ -202,6 +202,11 @@ impl Vu {
         self.iteration.borrow().clone()
     }
 
+    /// Tells scenarios apart, without a count of the running one's; 0 before the first iteration.
+    pub(crate) fn scenario_address(&self) -> usize {
+        self.iteration.borrow().as_ref().map_or(0, |iteration| Rc::as_ptr(&iteration.scenario) as usize)
+    }
+
     /// `__VU`: from 1, or 0 outside the scenarios.
     pub fn id(&self) -> u64 {
         self.seat.as_ref().map_or(0, |seat| seat.id_in_instance)

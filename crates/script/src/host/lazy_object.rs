@@ -33,27 +33,14 @@ pub struct LazyObject;
 
 impl LazyObject {
     /// A new object with these fields.
-    pub fn create<'js, T: LazyFields>(ctx: &Ctx<'js>, fields: T) -> rquickjs::Result<Object<'js>> {
+    pub fn create<'js, T: LazyFields>(ctx: &Ctx<'js>, fields: Rc<T>) -> rquickjs::Result<Object<'js>> {
         let vu = Vu::of(ctx);
         let class = register_class(ctx, &vu)?;
-        let (atoms, prototype) = LazyShape::of::<T>(ctx, &vu)?;
-        let cell = Box::new(LazyCell {
-            atoms,
-            fields: Rc::new(fields),
-            slots: RefCell::default(),
-            expanded: Cell::new(false),
-        });
-        // SAFETY: the class is registered in this runtime, and the shape keeps its prototype alive; the opaque pointer is taken
-        // back by `on_finalize`.
+        let (atoms, prototype) = LazyShape::of::<T>(ctx, &vu, class)?;
+        let cell = Box::new(LazyCell { atoms, fields, slots: RefCell::default(), expanded: Cell::new(false) });
+        let object = new_object(ctx, prototype, class)?;
+        // SAFETY: the object was made just now, with our class; the pointer is taken back by `on_finalize`.
         unsafe {
-            let context = ctx.as_raw().as_ptr();
-            let object = match prototype {
-                Some(prototype) => qjs::JS_NewObjectProtoClass(context, prototype, class),
-                None => qjs::JS_NewObjectClass(context, class),
-            };
-            if qjs::JS_IsException(object) {
-                return Err(Error::Exception);
-            }
             qjs::JS_SetOpaque(object, Box::into_raw(cell).cast());
             Value::from_raw(ctx.clone(), object).into_object().ok_or(Error::Unknown)
         }
@@ -97,17 +84,36 @@ impl<T: LazyFields> Fields for T {
     }
 }
 
+/// An object of our class that holds nothing yet.
+fn new_object(ctx: &Ctx<'_>, prototype: Option<qjs::JSValue>, class: qjs::JSClassID) -> rquickjs::Result<qjs::JSValue> {
+    // SAFETY: the class is registered in this runtime, and the shape keeps its prototype alive.
+    unsafe {
+        let context = ctx.as_raw().as_ptr();
+        let object = match prototype {
+            Some(prototype) => qjs::JS_NewObjectProtoClass(context, prototype, class),
+            None => qjs::JS_NewObjectClass(context, class),
+        };
+        if qjs::JS_IsException(object) { Err(Error::Exception) } else { Ok(object) }
+    }
+}
+
 /// What the objects of one type have in common in one runtime.
 pub(crate) struct LazyShape {
     of: TypeId,
     atoms: Rc<FieldAtoms>,
     /// Owned.
     prototype: Option<qjs::JSValue>,
+    /// Owned: an object without fields. As long as it lives, QuickJS need not make the shape of the next one anew.
+    keeper: qjs::JSValue,
 }
 
 impl LazyShape {
     /// Atoms and prototype; the latter stays alive as long as the user's state does.
-    fn of<T: LazyFields>(ctx: &Ctx<'_>, vu: &Vu) -> rquickjs::Result<(Rc<FieldAtoms>, Option<qjs::JSValue>)> {
+    fn of<T: LazyFields>(
+        ctx: &Ctx<'_>,
+        vu: &Vu,
+        class: qjs::JSClassID,
+    ) -> rquickjs::Result<(Rc<FieldAtoms>, Option<qjs::JSValue>)> {
         let id = TypeId::of::<T>();
         if let Some(known) = vu.runtime.lazy_shapes.borrow().iter().find(|known| known.of == id) {
             return Ok((known.atoms.clone(), known.prototype));
@@ -116,16 +122,18 @@ impl LazyShape {
         // SAFETY: the count made here is given back by `drop`.
         let prototype = made.map(|object| unsafe { qjs::JS_DupValue(ctx.as_raw().as_ptr(), object.as_raw()) });
         let atoms = Rc::new(FieldAtoms::of::<T>(ctx));
-        vu.runtime.lazy_shapes.borrow_mut().push(LazyShape { of: id, atoms: atoms.clone(), prototype });
+        let mut shape = LazyShape { of: id, atoms: atoms.clone(), prototype, keeper: qjs::JS_UNDEFINED };
+        shape.keeper = new_object(ctx, prototype, class)?;
+        vu.runtime.lazy_shapes.borrow_mut().push(shape);
         Ok((atoms, prototype))
     }
 }
 
 impl Drop for LazyShape {
     fn drop(&mut self) {
-        if let Some(prototype) = self.prototype {
+        for owned in [Some(self.keeper), self.prototype].into_iter().flatten() {
             // SAFETY: shapes belong to the user's state, which is cleared before the runtime goes.
-            unsafe { qjs::JS_FreeValueRT(self.atoms.runtime.as_ptr(), prototype) };
+            unsafe { qjs::JS_FreeValueRT(self.atoms.runtime.as_ptr(), owned) };
         }
     }
 }
@@ -533,7 +541,7 @@ mod tests {
         let result = context.with(|ctx| {
             runtime::attach(&ctx, &vu);
             let count = Rc::new(Cell::new(0));
-            let object = LazyObject::create(&ctx, Answer(count.clone())).unwrap();
+            let object = LazyObject::create(&ctx, Rc::new(Answer(count.clone()))).unwrap();
             assert!(Rc::ptr_eq(&LazyObject::data::<Answer>(object.as_value()).unwrap().0, &count));
             ctx.globals().set("o", object).unwrap();
             let text: rquickjs::Result<rquickjs::Coerced<String>> = ctx.eval(source);

@@ -18,6 +18,7 @@ pub(crate) mod inspect;
 pub(crate) mod json;
 pub mod lazy_object;
 pub(crate) mod linker;
+pub mod memo;
 pub mod native;
 pub mod object;
 pub mod plain;

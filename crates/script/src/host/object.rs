@@ -3,6 +3,101 @@
 
 use rquickjs::{Ctx, Error, Function, Object, Result, Value, object::Filter, qjs};
 
+use super::bytes;
+
+/// The name of a property while its object is being walked through.
+pub struct Name<'a, 'js> {
+    ctx: &'a Ctx<'js>,
+    atom: qjs::JSAtom,
+}
+
+impl<'js> Name<'_, 'js> {
+    /// As text.
+    pub fn text(&self) -> Result<String> {
+        // SAFETY: the context is live, and the atom is as long as the list that it is from.
+        let text = unsafe {
+            let raw = qjs::JS_AtomToString(self.ctx.as_raw().as_ptr(), self.atom);
+            if qjs::JS_IsException(raw) {
+                return Err(Error::Exception);
+            }
+            Value::from_raw(self.ctx.clone(), raw)
+        };
+        Ok(bytes::text(&text)?.unwrap_or_default())
+    }
+
+    pub(super) fn atom(&self) -> qjs::JSAtom {
+        self.atom
+    }
+
+    pub(super) fn ctx(&self) -> &Ctx<'js> {
+        self.ctx
+    }
+}
+
+/// Hands the own enumerable properties of an object to `each`, in order, those with symbols for names left out. The names
+/// are those at the beginning; a value is read when its turn comes. Costs no object of ours for each of them.
+pub fn each_entry<'js>(
+    ctx: &Ctx<'js>,
+    object: &Object<'js>,
+    mut each: impl FnMut(Name<'_, 'js>, Value<'js>) -> Result<()>,
+) -> Result<()> {
+    let flags = (qjs::JS_GPN_STRING_MASK | qjs::JS_GPN_ENUM_ONLY) as i32;
+    let (mut table, mut length) = (std::ptr::null_mut(), 0);
+    let context = ctx.as_raw().as_ptr();
+    // SAFETY: context and object are live; the table is given back by `Table`.
+    if unsafe { qjs::JS_GetOwnPropertyNames(context, &mut table, &mut length, object.as_raw(), flags) } < 0 {
+        return Err(Error::Exception);
+    }
+    let table = Table { ctx, table, length };
+    for index in 0..length as usize {
+        // SAFETY: the table has `length` entries; getting a property gives a count of its own.
+        let (atom, value) = unsafe {
+            let atom = (*table.table.add(index)).atom;
+            let raw = qjs::JS_GetProperty(context, object.as_raw(), atom);
+            if qjs::JS_IsException(raw) {
+                return Err(Error::Exception);
+            }
+            (atom, Value::from_raw(ctx.clone(), raw))
+        };
+        each(Name { ctx, atom }, value)?;
+    }
+    Ok(())
+}
+
+/// Names of properties, to be given back.
+struct Table<'a, 'js> {
+    ctx: &'a Ctx<'js>,
+    table: *mut qjs::JSPropertyEnum,
+    length: u32,
+}
+
+impl Drop for Table<'_, '_> {
+    fn drop(&mut self) {
+        // SAFETY: what `JS_GetOwnPropertyNames` made is given back once.
+        unsafe { qjs::JS_FreePropertyEnum(self.ctx.as_raw().as_ptr(), self.table, self.length) };
+    }
+}
+
+/// Calls a function with one argument and no `this`.
+pub fn call<'js>(ctx: &Ctx<'js>, function: &Value<'js>, argument: &Value<'js>) -> Result<Value<'js>> {
+    // SAFETY: the values are live and stay so during the call; the result is a count of its own.
+    unsafe {
+        let mut arguments = [argument.as_raw()];
+        let context = ctx.as_raw().as_ptr();
+        let raw = qjs::JS_Call(context, function.as_raw(), qjs::JS_UNDEFINED, 1, arguments.as_mut_ptr());
+        if qjs::JS_IsException(raw) {
+            return Err(Error::Exception);
+        }
+        Ok(Value::from_raw(ctx.clone(), raw))
+    }
+}
+
+/// What a condition makes of the value (`Boolean(value)`).
+pub fn is_true(value: &Value<'_>) -> bool {
+    // SAFETY: the value is live; converting to a boolean runs no script and cannot fail.
+    unsafe { qjs::JS_ToBool(value.ctx().as_raw().as_ptr(), value.as_raw()) > 0 }
+}
+
 /// Whether the function was declared `async`.
 pub fn is_async(function: &Function<'_>) -> bool {
     // SAFETY: looks at the class of the object only.

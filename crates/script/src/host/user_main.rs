@@ -10,7 +10,7 @@ use rquickjs::{Ctx, Error, Function, Object, Value};
 
 use super::exception::Caught;
 use super::export::{self, ExportError};
-use super::{globals, linker, runtime};
+use super::{globals, linker, object, runtime};
 use crate::error::{ScriptError, exit_code};
 use crate::log::{Level, Record};
 use crate::vu::{Phase, Vu};
@@ -131,7 +131,7 @@ fn failure(ctx: &Ctx<'_>, vu: &Vu, error: Error) -> ScriptError {
 struct User<'js> {
     exports: Object<'js>,
     /// The function of the last scenario, by the scenario's address.
-    exec: Option<(usize, Function<'js>)>,
+    exec: Option<(usize, Value<'js>)>,
     /// What `setup()` returned, parsed once for this user.
     data: Option<Value<'js>>,
 }
@@ -186,24 +186,24 @@ impl<'js> User<'js> {
     fn run_iteration(&mut self, ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
         let function = self.exec_function(ctx, vu)?;
         let data = self.setup_data(ctx, vu)?;
-        let _returned: Value<'js> = function.call((data,))?;
+        object::call(ctx, &function, &data)?;
         vu.events.run(ctx, vu)
     }
 
-    fn exec_function(&mut self, ctx: &Ctx<'js>, vu: &Vu) -> rquickjs::Result<Function<'js>> {
-        let iteration = vu.iteration().expect("an iteration is running");
-        let scenario = Rc::as_ptr(&iteration.scenario) as usize;
+    fn exec_function(&mut self, ctx: &Ctx<'js>, vu: &Vu) -> rquickjs::Result<Value<'js>> {
+        let scenario = vu.scenario_address();
         if let Some((known, function)) = &self.exec
             && *known == scenario
         {
             return Ok(function.clone());
         }
+        let iteration = vu.iteration().expect("an iteration is running");
         let name = iteration.scenario.exec.as_str();
         let function: Value<'js> = self.exports.get(name)?;
-        let function = function.into_function().ok_or_else(|| {
+        if !function.is_function() {
             let message = format!("function '{name}' not found in exports");
-            rquickjs::Exception::throw_message(ctx, &message)
-        })?;
+            return Err(rquickjs::Exception::throw_message(ctx, &message));
+        }
         self.exec = Some((scenario, function.clone()));
         Ok(function)
     }

@@ -121,7 +121,7 @@ fn items<'js>(ctx: &Ctx<'js>, argument: &Value<'js>) -> Result<(Shape, Vec<Value
     Ok((Shape::Named(names), items))
 }
 
-type Item = std::result::Result<Prepared, Refusal>;
+type Item = std::result::Result<Rc<Prepared>, Refusal>;
 
 /// An item: a URL, `[method, url, body?, params?]`, or `{ method?, url, body?, params? }`.
 fn item_request<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, key: &str, item: &Value<'js>) -> Result<Item> {

@@ -273,6 +273,6 @@ fn set_response_callback<'js>(ctx: Ctx<'js>, callback: Opt<Value<'js>>) -> Resul
     let Some(expectation) = Expectation::from_js(&callback) else {
         return Err(go_error(&ctx, "unsupported argument, expected http.expectedStatuses"));
     };
-    *Vu::of(&ctx).local::<HttpState>().expectation.borrow_mut() = expectation;
+    Vu::of(&ctx).local::<HttpState>().expect(expectation);
     Ok(())
 }

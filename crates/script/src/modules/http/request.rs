@@ -25,6 +25,7 @@ use super::url::{self, Target, Unsendable, UrlArg, UrlCache};
 use super::{Refusal, go_error, response};
 use crate::Vu;
 use crate::host::bytes;
+use crate::host::memo::LastText;
 use crate::log::{Level, Record};
 
 /// What the module keeps for a virtual user.
@@ -32,10 +33,13 @@ use crate::log::{Level, Record};
 pub struct HttpState {
     /// The user's cookies.
     pub jar: Rc<CookieJar>,
-    /// Set by `setResponseCallback`.
-    pub expectation: RefCell<Expectation>,
+    expectation: RefCell<Expectation>,
     empty: Empty,
     run: OnceCell<Run>,
+    /// The target of the last URL that was given as a string.
+    last_url: LastText<Rc<Target>>,
+    /// The last request that consists of method and URL alone. Nothing of it may be the script's to change.
+    last_plain: RefCell<Option<Rc<Prepared>>>,
 }
 
 /// What the options of the run say, read at the first request.
@@ -57,6 +61,12 @@ pub struct Run {
 }
 
 impl HttpState {
+    /// What `setResponseCallback` set.
+    pub fn expect(&self, expectation: Expectation) {
+        *self.expectation.borrow_mut() = expectation;
+        self.last_plain.take();
+    }
+
     /// Options and caches.
     pub fn run(&self, vu: &Vu) -> &Run {
         self.run.get_or_init(|| {
@@ -125,13 +135,13 @@ pub struct Sent {
 /// copied again.
 pub struct Call {
     /// What is sent.
-    pub prepared: Prepared,
+    pub prepared: Rc<Prepared>,
     exchange: OnceCell<Exchange>,
 }
 
 impl Call {
     /// A request not sent yet.
-    pub fn new(prepared: Prepared) -> Call {
+    pub fn new(prepared: Rc<Prepared>) -> Call {
         Call { prepared, exchange: OnceCell::new() }
     }
 
@@ -147,12 +157,20 @@ pub fn prepare<'js>(
     vu: &Vu,
     state: &HttpState,
     args: &Args<'_, 'js>,
-) -> Result<std::result::Result<Prepared, Refusal>> {
+) -> Result<std::result::Result<Rc<Prepared>, Refusal>> {
     let run = state.run(vu);
-    let (target, template_name) = match target(ctx, run, args.url)? {
+    let (target, template_name) = match target(ctx, state, run, args.url)? {
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
     };
+    let is_plain = template_name.is_none() && is_missing(args.body) && is_missing(args.params) && state.jar.is_empty();
+    if is_plain
+        && let Some(same) = state.last_plain.borrow().as_ref()
+        && Rc::ptr_eq(&same.sent.target, &target)
+        && same.sent.method == args.method
+    {
+        return Ok(Ok(Rc::clone(same)));
+    }
     let body = match args.body {
         None => BodyArg::default(),
         Some(value) => match body::from_js(ctx, value)? {
@@ -164,12 +182,26 @@ pub fn prepare<'js>(
         Ok(params) => params,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    Ok(Ok(assemble(vu, state, run, Arguments { method: args.method.clone(), target, template_name, body, params })))
+    let arguments = Arguments { method: args.method.clone(), target, template_name, body, params };
+    let prepared = Rc::new(assemble(vu, state, run, arguments));
+    if is_plain {
+        *state.last_plain.borrow_mut() = Some(Rc::clone(&prepared));
+    }
+    Ok(Ok(prepared))
+}
+
+fn is_missing(value: Option<&Value<'_>>) -> bool {
+    value.is_none_or(|value| value.is_undefined() || value.is_null())
 }
 
 type Found = (Rc<Target>, Option<Arc<str>>);
 
-fn target<'js>(ctx: &Ctx<'js>, run: &Run, url: Option<&Value<'js>>) -> Result<std::result::Result<Found, Refusal>> {
+fn target<'js>(
+    ctx: &Ctx<'js>,
+    state: &HttpState,
+    run: &Run,
+    url: Option<&Value<'js>>,
+) -> Result<std::result::Result<Found, Refusal>> {
     let undefined;
     let value = match url {
         Some(value) => value,
@@ -178,11 +210,18 @@ fn target<'js>(ctx: &Ctx<'js>, run: &Run, url: Option<&Value<'js>>) -> Result<st
             &undefined
         }
     };
+    if let Some(target) = state.last_url.get(value) {
+        return Ok(Ok((target, None)));
+    }
     if value.is_string() {
-        // The usual case: the text is looked up without a copy.
+        // The text is looked up without a copy.
         let urls = Rc::clone(&run.urls);
         let found = bytes::read(ctx, value, move |text| urls.target(std::str::from_utf8(text).unwrap_or_default()))?;
-        return Ok(found.expect("it is a string").map(|target| (target, None)));
+        let found = found.expect("it is a string");
+        if let Ok(target) = &found {
+            state.last_url.put(ctx, value, Rc::clone(target));
+        }
+        return Ok(found.map(|target| (target, None)));
     }
     Ok(match url::from_js(ctx, value)? {
         Ok(UrlArg::Text(text)) => run.urls.target(&text).map(|target| (target, None)),
@@ -372,6 +411,9 @@ pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Call>) -> Result<Value<'js>
 
 /// The text for people when a request failed: what was asked of whom, and what went wrong.
 pub fn failure_text(call: &Call) -> Option<String> {
+    if matches!(call.exchange(), Some(Exchange { outcome: Ok(_), .. })) {
+        return None;
+    }
     let sent = &call.prepared.sent;
     let (method, url, message) = match (call.exchange(), &call.prepared.unsendable) {
         (Some(Exchange { outcome: Err(failure), method, url, .. }), _) => {

@@ -27,23 +27,18 @@ const NO_EXPIRY: i64 = -6_795_364_578_871;
 /// Position of `body` among the fields.
 const BODY: usize = 8;
 
-/// What a response object is made from.
-pub enum ResponseData {
-    /// A request, sent unless its URL could not be.
-    Call(Rc<Call>),
-    /// Arguments that were refused; `None`: never looked at.
-    Refused(Option<Refusal>),
-}
-
 /// The response of a request that was sent, or could not be because of its URL.
 pub fn object<'js>(ctx: &Ctx<'js>, call: Rc<Call>) -> Result<Value<'js>> {
-    LazyObject::create(ctx, ResponseData::Call(call)).map(Object::into_value)
+    LazyObject::create(ctx, call).map(Object::into_value)
 }
 
 /// The response of a request whose arguments were refused; `None` for one that was never looked at.
 pub fn refused<'js>(ctx: &Ctx<'js>, refusal: Option<Refusal>) -> Result<Value<'js>> {
-    LazyObject::create(ctx, ResponseData::Refused(refusal)).map(Object::into_value)
+    LazyObject::create(ctx, Rc::new(Refused(refusal))).map(Object::into_value)
 }
+
+/// What the response to refused arguments is made from.
+struct Refused(Option<Refusal>);
 
 /// The object that holds the methods of a user's responses.
 fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -59,71 +54,81 @@ fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(prototype)
 }
 
-impl LazyFields for ResponseData {
-    const FIELDS: &'static [&'static str] = &[
-        "remote_ip",
-        "remote_port",
-        "url",
-        "status",
-        "status_text",
-        "proto",
-        "headers",
-        "cookies",
-        "body",
-        "timings",
-        "tls_version",
-        "tls_cipher_suite",
-        "ocsp",
-        "error",
-        "error_code",
-        "request",
-    ];
+/// Names of a response's fields, in k6's order.
+const FIELDS: &[&str] = &[
+    "remote_ip",
+    "remote_port",
+    "url",
+    "status",
+    "status_text",
+    "proto",
+    "headers",
+    "cookies",
+    "body",
+    "timings",
+    "tls_version",
+    "tls_cipher_suite",
+    "ocsp",
+    "error",
+    "error_code",
+    "request",
+];
+
+impl LazyFields for Call {
+    const FIELDS: &'static [&'static str] = FIELDS;
 
     fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
         prototype(ctx).map(Some)
     }
 
     fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> Result<Value<'js>> {
-        let number = |value: f64| Ok(Value::new_number(ctx.clone(), value));
+        let int = |value: u16| Ok(Value::new_int(ctx.clone(), i32::from(value)));
         match index {
             0 => text(ctx, &self.remote().map(|remote| remote.ip().to_string()).unwrap_or_default()),
-            1 => number(self.remote().map_or(0.0, |remote| f64::from(remote.port()))),
+            1 => int(self.remote().map_or(0, |remote| remote.port())),
             2 => text(ctx, &self.url()),
-            3 => Ok(Value::new_int(ctx.clone(), self.answer().map_or(0, |answer| i32::from(answer.status)))),
+            3 => int(self.answer().map_or(0, |answer| answer.status)),
             4 => text(ctx, &self.answer().map(|a| format!("{} {}", a.status, a.reason())).unwrap_or_default()),
             5 => text(ctx, self.answer().map_or("", |answer| answer.proto)),
             6 => self.headers(ctx),
             7 => self.cookies(ctx),
             BODY => self.body(ctx),
-            9 => self.timings(ctx),
+            9 => timings(ctx, &self.exchange().map(|exchange| exchange.timings).unwrap_or_default()),
             10 => text(ctx, self.tls(|c| c.tls_version)),
             11 => text(ctx, self.tls(|c| c.tls_cipher_suite)),
             12 => ocsp(ctx, self.tls(|c| c.tls_version)),
             13 => text(ctx, self.error().1),
-            14 => number(f64::from(self.error().0)),
-            _ => match self.sent() {
-                Some(sent) => request(ctx, sent),
-                None => Ok(Value::new_null(ctx.clone())),
-            },
+            14 => int(self.error().0),
+            _ => request(ctx, &self.prepared.sent),
         }
     }
 }
 
-impl ResponseData {
-    fn sent(&self) -> Option<&Sent> {
-        match self {
-            ResponseData::Call(call) => Some(&call.prepared.sent),
-            ResponseData::Refused(_) => None,
-        }
+impl LazyFields for Refused {
+    const FIELDS: &'static [&'static str] = FIELDS;
+
+    fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
+        prototype(ctx).map(Some)
     }
 
-    fn exchange(&self) -> Option<&Exchange> {
-        match self {
-            ResponseData::Call(call) => call.exchange(),
-            ResponseData::Refused(_) => None,
+    fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> Result<Value<'js>> {
+        let (code, message) = self.0.as_ref().map_or((0, ""), |why| (why.code, &why.message));
+        match index {
+            1 | 3 => Ok(Value::new_int(ctx.clone(), 0)),
+            6 | 7 => Object::new(ctx.clone()).map(Object::into_value),
+            // A refused request has an empty list here, a failed one nothing: k6 does so.
+            BODY => Array::new(ctx.clone()).map(Array::into_value),
+            9 => timings(ctx, &wire::Timings::default()),
+            12 => ocsp(ctx, ""),
+            13 => text(ctx, message),
+            14 => Ok(Value::new_int(ctx.clone(), i32::from(code))),
+            15 => Ok(Value::new_null(ctx.clone())),
+            _ => text(ctx, ""),
         }
     }
+}
 
+impl Call {
     fn answer(&self) -> Option<&Response> {
         self.exchange()?.outcome.as_ref().ok()
     }
@@ -138,7 +143,7 @@ impl ResponseData {
 
     /// Where the answer came from, userinfo in clear except after digest authentication.
     fn url(&self) -> Cow<'_, str> {
-        let Some(sent) = self.sent() else { return Cow::Borrowed("") };
+        let sent = &self.prepared.sent;
         match (self.exchange(), &sent.request) {
             (Some(exchange), Some(Request { auth: Auth::Digest, .. })) if exchange.url.userinfo.is_some() => {
                 Cow::Owned(without_userinfo(&exchange.url))
@@ -150,13 +155,10 @@ impl ResponseData {
 
     /// k6's error code and the text.
     fn error(&self) -> (u16, &str) {
-        match self {
-            ResponseData::Refused(refusal) => refusal.as_ref().map_or((0, ""), |why| (why.code, &why.message)),
-            ResponseData::Call(call) => match (&call.prepared.unsendable, call.exchange()) {
-                (Some(why), _) => (why.kind.code(), &why.message),
-                (None, Some(Exchange { outcome: Err(failure), .. })) => (failure.kind.code(), &failure.message),
-                (None, _) => (self.answer().map_or(0, |answer| status_code(answer.status)), ""),
-            },
+        match (&self.prepared.unsendable, self.exchange()) {
+            (Some(why), _) => (why.kind.code(), &why.message),
+            (None, Some(Exchange { outcome: Err(failure), .. })) => (failure.kind.code(), &failure.message),
+            (None, _) => (self.answer().map_or(0, |answer| status_code(answer.status)), ""),
         }
     }
 
@@ -190,47 +192,34 @@ impl ResponseData {
     }
 
     fn body<'js>(&self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
-        let Some(answer) = self.answer() else {
-            // A refused request has an empty list here, a failed one nothing: k6 does so.
-            let refused = self.sent().is_none();
-            return if refused {
-                Array::new(ctx.clone()).map(Array::into_value)
-            } else {
-                Ok(Value::new_null(ctx.clone()))
-            };
-        };
+        let Some(answer) = self.answer() else { return Ok(Value::new_null(ctx.clone())) };
         let none_by_status = matches!(answer.status, 100..=199 | 204 | 304);
         let content: &[u8] = match &answer.body {
             Body::Kept(bytes) => bytes,
             Body::None if !none_by_status => &[],
             _ => return Ok(Value::new_null(ctx.clone())),
         };
-        let response_type = match self {
-            ResponseData::Call(call) => call.prepared.response_type,
-            ResponseData::Refused(_) => ResponseType::Text,
-        };
-        match response_type {
+        match self.prepared.response_type {
             _ if none_by_status => Ok(Value::new_null(ctx.clone())),
             ResponseType::None => Ok(Value::new_null(ctx.clone())),
             ResponseType::Text => text(ctx, &lossy(content)),
             ResponseType::Binary => ArrayBuffer::new_copy(ctx.clone(), content).map(ArrayBuffer::into_value),
         }
     }
+}
 
-    fn timings<'js>(&self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
-        let timings = self.exchange().map(|exchange| exchange.timings).unwrap_or_default();
-        let object = Object::new(ctx.clone())?;
-        object.set("duration", ms(timings.duration()))?;
-        object.set("blocked", ms(timings.blocked))?;
-        // k6 always has 0 here; the truth is worth more.
-        object.set("looking_up", ms(timings.looking_up))?;
-        object.set("connecting", ms(timings.connecting))?;
-        object.set("tls_handshaking", ms(timings.tls_handshaking))?;
-        object.set("sending", ms(timings.sending))?;
-        object.set("waiting", ms(timings.waiting))?;
-        object.set("receiving", ms(timings.receiving))?;
-        Ok(object.into_value())
-    }
+fn timings<'js>(ctx: &Ctx<'js>, timings: &wire::Timings) -> Result<Value<'js>> {
+    let object = Object::new(ctx.clone())?;
+    object.set("duration", ms(timings.duration()))?;
+    object.set("blocked", ms(timings.blocked))?;
+    // k6 always has 0 here; the truth is worth more.
+    object.set("looking_up", ms(timings.looking_up))?;
+    object.set("connecting", ms(timings.connecting))?;
+    object.set("tls_handshaking", ms(timings.tls_handshaking))?;
+    object.set("sending", ms(timings.sending))?;
+    object.set("waiting", ms(timings.waiting))?;
+    object.set("receiving", ms(timings.receiving))?;
+    Ok(object.into_value())
 }
 
 fn text<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Value<'js>> {
@@ -362,13 +351,13 @@ fn json_method<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, selector: Opt<Value<'
 
 /// The text to parse: the received bytes when nobody touched `body` yet.
 fn json_text<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<::bytes::Bytes> {
-    if let Some(data) = LazyObject::unread::<ResponseData>(this, BODY) {
-        match data.answer() {
-            Some(Response { body: Body::Kept(bytes), .. }) => return Ok(bytes.clone()),
-            // Refused arguments: k6 has no bytes there rather than no body.
-            None if data.sent().is_none() => return Ok(::bytes::Bytes::new()),
-            _ => {}
+    if let Some(call) = LazyObject::unread::<Call>(this, BODY) {
+        if let Some(Response { body: Body::Kept(bytes), .. }) = call.answer() {
+            return Ok(bytes.clone());
         }
+    } else if LazyObject::unread::<Refused>(this, BODY).is_some() {
+        // Refused arguments: k6 has no bytes there rather than no body.
+        return Ok(::bytes::Bytes::new());
     }
     let body: Value<'js> = match this.as_object() {
         Some(object) => object.get("body")?,
