@@ -19,8 +19,8 @@ pub struct SummaryOptions {
     pub time_unit: Option<TimeUnit>,
     /// Whether the text has terminal colours.
     pub color: bool,
-    /// A line about the generator itself, such as that it was the bottleneck.
-    pub health: Option<String>,
+    /// Lines about the generator itself, such as that it was the bottleneck.
+    pub health: Vec<String>,
 }
 
 impl Default for SummaryOptions {
@@ -30,7 +30,7 @@ impl Default for SummaryOptions {
             trend_stats: TrendStat::defaults(),
             time_unit: None,
             color: false,
-            health: None,
+            health: Vec::new(),
         }
     }
 }

@@ -195,7 +195,7 @@ fn colours_change_nothing_but_colours() {
 #[test]
 fn chosen_statistics_unit_and_health() {
     let trend_stats = parse_trend_stats(&["min", "p(99.90)", "count"]).expect("valid statistics");
-    let health = Some("the generator was the bottleneck: 99 % CPU on 2 of 2 workers".to_owned());
+    let health = vec!["the generator was the bottleneck: 99 % CPU on 2 of 2 workers".to_owned()];
     let time_unit = Some(TimeUnit::Milliseconds);
     let options = SummaryOptions { trend_stats, health, time_unit, ..options(SummaryMode::Compact) };
     compare("http.chosen.txt", &text(&http_run(), &options));

@@ -18,6 +18,7 @@ use crate::host::user_main::{self, CallError, Exported, Job, JobEnd, Returned};
 use crate::loader::{ModuleStore, resolve};
 use crate::log::LogSink;
 use crate::modules::execution::TestMark;
+use crate::modules::http::Unstamped;
 use crate::options::Options;
 use crate::vu::{Phase, Vu};
 use crate::worker::WorkerState;
@@ -185,6 +186,11 @@ impl Program {
     /// Whether the script has marked the test as failed (`exec.test.fail`); k6's exit code for it is 110.
     pub fn marked_failed(&self) -> bool {
         self.shared.process_state::<TestMark>().failed()
+    }
+
+    /// One line when some timings are this program's own, not the kernel's; `requests` is how many there were in all.
+    pub fn timing_remark(&self, requests: u64) -> Option<String> {
+        self.shared.process_state::<Unstamped>().remark(requests)
     }
 
     /// Sets the consolidated options that users see from now on.

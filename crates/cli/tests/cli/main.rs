@@ -11,3 +11,4 @@ mod options;
 mod scenarios;
 mod signals;
 mod summary;
+mod unix_sockets;

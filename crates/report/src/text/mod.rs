@@ -32,8 +32,9 @@ pub fn text(results: &Results, options: &SummaryOptions) -> String {
     if options.mode == SummaryMode::Full {
         blocks.extend(writer.breakdown(results));
     }
-    if let Some(health) = &options.health {
-        blocks.push(writer.block("GENERATOR", vec![vec![format!("    {}", writer.paint.warning(health))]]));
+    if !options.health.is_empty() {
+        let lines = options.health.iter().map(|line| format!("    {}", writer.paint.warning(line)));
+        blocks.push(writer.block("GENERATOR", vec![lines.collect()]));
     }
     format!("{}\n\n\n", blocks.concat())
 }

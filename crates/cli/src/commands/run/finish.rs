@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::str::FromStr;
 
 use engine::StopCause;
-use metrics::results::Results;
+use metrics::results::{Results, Value as Measured};
 use metrics::threshold::{Moment, Verdict};
 use report::{RunState, SummaryOptions, TimeUnit, TrendStat};
 use script::ScriptError;
@@ -25,7 +25,14 @@ pub fn finish(flags: &Flags, script: &Script, log: &Logger, mut ran: Ran) -> Res
     let teardown_error = tear_down(script, &mut ran);
     let verdict = ran.aggregate.judge(ran.duration, Moment::End);
     let results = ran.aggregate.results(ran.duration, flags.summary_mode == Some(report::SummaryMode::Full));
-    let summary = Summary { flags, options: summary_options(flags, &ran)?, results: &results, ran: &ran, script, log };
+    let summary = Summary {
+        flags,
+        options: summary_options(flags, &ran, script.program.timing_remark(requests(&results)))?,
+        results: &results,
+        ran: &ran,
+        script,
+        log,
+    };
     summary.write()?;
     let refused = ran.aggregate.refused();
     if refused > 0 {
@@ -81,12 +88,21 @@ fn judge(
     if marked_failed { ExitCode::MarkedFailed } else { ExitCode::Ok }
 }
 
-fn summary_options(flags: &Flags, ran: &Ran) -> Result<SummaryOptions, Failure> {
+/// All HTTP requests of the run.
+fn requests(results: &Results) -> u64 {
+    let counted = results.metrics.iter().find(|metric| metric.name == "http_reqs" && metric.filter.is_none());
+    match counted.map(|metric| &metric.value) {
+        Some(Measured::Counter { count, .. }) => *count as u64,
+        _ => 0,
+    }
+}
+
+fn summary_options(flags: &Flags, ran: &Ran, remark: Option<String>) -> Result<SummaryOptions, Failure> {
     let Options { summary_trend_stats, summary_time_unit, .. } = &*ran.options;
     Ok(SummaryOptions {
         mode: flags.summary_mode.unwrap_or_default(),
         color: flags.color(),
-        health: ran.health.complaint(),
+        health: ran.health.complaint().into_iter().chain(remark).collect(),
         ..summary_columns(summary_trend_stats.as_deref(), summary_time_unit.as_deref())?
     })
 }

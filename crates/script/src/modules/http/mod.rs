@@ -15,6 +15,7 @@ mod response;
 mod samples;
 mod selector;
 mod status;
+mod unstamped;
 mod url;
 
 use std::rc::Rc;
@@ -27,6 +28,7 @@ use wire::Method;
 
 use self::request::{Args, Call, HttpState, finish, perform, prepare, warn};
 use self::status::Expectation;
+pub use self::unstamped::Unstamped;
 use crate::host::bytes;
 use crate::host::plain::{self, Plain};
 use crate::modules::ModuleDef;

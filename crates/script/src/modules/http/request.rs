@@ -21,6 +21,7 @@ use super::debug::HttpDebug;
 use super::params::{Empty, Params, ResponseType};
 use super::samples::{EnabledTags, Hop, Labels, Sampler, SeriesCache};
 use super::status::Expectation;
+use super::unstamped::WorkerTally;
 use super::url::{self, Target, Unsendable, UrlArg, UrlCache};
 use super::{Refusal, go_error, response};
 use crate::Vu;
@@ -58,6 +59,7 @@ pub struct Run {
     urls: Rc<UrlCache>,
     sampler: Sampler,
     debug: Option<Rc<HttpDebug>>,
+    unstamped: Rc<WorkerTally>,
 }
 
 impl HttpState {
@@ -82,6 +84,7 @@ impl HttpState {
                 urls: vu.worker_local::<UrlCache>(),
                 sampler: Sampler::new(EnabledTags::of(&options), vu.worker_local::<SeriesCache>()),
                 debug: HttpDebug::of(vu),
+                unstamped: vu.worker_local::<WorkerTally>(),
             }
         })
     }
@@ -381,6 +384,7 @@ pub async fn perform(vu: &Vu, state: &HttpState, call: &Call) {
             debug.answered(request, exchange, last);
         }
         vu.count_data(exchange.bytes_sent, exchange.bytes_received);
+        run.unstamped.note(vu, exchange);
         let hop = Hop::of(exchange);
         let challenge = digest && !last && matches!(&hop.outcome, Ok(answer) if answer.status == 401);
         let elsewhere = exchange.url != request.url && !digest_leg(digest, exchange, request);
