@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// Metrics that are not compared at all.
-const NOT_COMPARED: [&str; 3] = ["vus", "vus_max", "iteration_lag"];
+const NOT_COMPARED: [&str; 4] = ["vus", "vus_max", "iteration_lag", "iteration_duration_from_plan"];
 
 /// Facts by name.
 pub struct Observation {

@@ -196,7 +196,7 @@ impl<F: Users> Lane<F> {
         let ended = worker.clock.now();
         worker.clock.nudge(ended);
         member.user.ended(worker.clock.epoch_ns(ended));
-        self.count(&member.user, end, started, ended);
+        self.count(&member.user, end, (planned, started, ended));
         self.fill_up(started, hard).await;
         member.interrupt.clear();
         if turn.planned.is_some() {
@@ -205,13 +205,14 @@ impl<F: Users> Lane<F> {
         (ended, has_waited)
     }
 
-    fn count(&self, user: &F::User, end: IterationEnd, started: Duration, ended: Duration) {
+    fn count(&self, user: &F::User, end: IterationEnd, (planned, started, ended): (Duration, Duration, Duration)) {
         let (worker, scenario) = (&self.worker, self.info.index);
         if matches!(end, IterationEnd::Interrupted) {
             return worker.state.iteration_interrupted(worker.index, scenario);
         }
         // The iteration that aborts the test ended where the script wanted it to: k6 counts it too.
-        self.record.completed(user, ended - started, worker.clock.epoch_ns(ended));
+        let from_plan = ended.saturating_sub(planned);
+        self.record.completed(user, ended - started, from_plan, worker.clock.epoch_ns(ended));
         worker.state.iteration_completed(worker.index, scenario);
         if let IterationEnd::AbortTest(message) = end {
             worker.stopper.stop(StopCause::Script(message));

@@ -26,13 +26,15 @@ pub(crate) struct LaneRecord {
 struct IterationSeries {
     iterations: Series,
     duration: Series,
+    from_plan: Option<Series>,
 }
 
 impl IterationSeries {
-    fn new(recorder: &Recorder, tags: &TagSet) -> Self {
+    fn new(recorder: &Recorder, tags: &TagSet, is_open: bool) -> Self {
         IterationSeries {
             iterations: recorder.series(builtin::ITERATIONS, tags),
             duration: recorder.series(builtin::ITERATION_DURATION, tags),
+            from_plan: is_open.then(|| recorder.series(builtin::ITERATION_DURATION_FROM_PLAN, tags)),
         }
     }
 }
@@ -53,7 +55,7 @@ impl LaneRecord {
         let full = TagSet::new(run().chain(scenario).chain(group).chain(own));
         let plain = TagSet::new(run().chain(scenario));
         LaneRecord {
-            own: IterationSeries::new(&recorder, &full),
+            own: IterationSeries::new(&recorder, &full, is_open),
             dropped: recorder.series(builtin::DROPPED_ITERATIONS, &plain),
             lag: is_open.then(|| recorder.series(builtin::ITERATION_LAG, &full)),
             others: RefCell::default(),
@@ -61,14 +63,17 @@ impl LaneRecord {
         }
     }
 
-    /// An iteration of `user` that ran to its end.
-    pub(crate) fn completed(&self, user: &impl VirtualUser, took: Duration, at_ns: u64) {
+    /// An iteration of `user` that ran to its end, so long after its start and after its planned start.
+    pub(crate) fn completed(&self, user: &impl VirtualUser, took: Duration, from_plan: Duration, at_ns: u64) {
         let series = match user.tags_key() {
             0 => self.own,
             key => self.series_of(key, user),
         };
         self.recorder.add(series.duration, took.as_secs_f64() * 1e3, at_ns);
         self.recorder.add(series.iterations, 1.0, at_ns);
+        if let Some(series) = series.from_plan {
+            self.recorder.add(series, from_plan.as_secs_f64() * 1e3, at_ns);
+        }
     }
 
     /// An iteration that starts so long after it was planned.
@@ -87,7 +92,7 @@ impl LaneRecord {
 
     fn series_of(&self, key: u32, user: &impl VirtualUser) -> IterationSeries {
         let mut others = self.others.borrow_mut();
-        *others.entry(key).or_insert_with(|| IterationSeries::new(&self.recorder, &user.tags()))
+        *others.entry(key).or_insert_with(|| IterationSeries::new(&self.recorder, &user.tags(), self.lag.is_some()))
     }
 }
 

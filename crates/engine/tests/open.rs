@@ -16,6 +16,7 @@ fn a_constant_rate_starts_on_time_whatever_iterations_take() {
         assert!(ran.diary.iter().all(|entry| entry.planned == entry.began));
         assert_eq!((ran.counter("iterations"), ran.counter("dropped_iterations")), (21, 0));
         assert_eq!((ran.trend("iteration_lag").count(), ran.trend("iteration_lag").max()), (21, 0.0));
+        assert_eq!(ran.trend("iteration_duration_from_plan").count(), 21);
     }
 }
 

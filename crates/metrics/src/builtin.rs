@@ -1,4 +1,5 @@
-//! The one list of built-in metrics: k6's names, kinds and order of definition, and `iteration_lag`, which is ours.
+//! The one list of built-in metrics: k6's names, kinds and order of definition, and ours for arrival rates,
+//! `iteration_lag` and `iteration_duration_from_plan`.
 //!
 //! The position in the list is the `MetricId`, so entries are only ever added at the end. The summary's sections go by
 //! these names too: a metric that is not here counts as custom.
@@ -39,4 +40,6 @@ builtin! {
     WS_MSGS_SENT = 22, "ws_msgs_sent", Counter, Default, "Messages sent.";
     WS_MSGS_RECEIVED = 23, "ws_msgs_received", Counter, Default, "Messages received.";
     WS_PING = 24, "ws_ping", Trend, Time, "Ping to pong.";
+    ITERATION_DURATION_FROM_PLAN = 25, "iteration_duration_from_plan", Trend, Time,
+        "Planned start to the end of the iteration, arrival-rate scenarios only: what somebody who came on schedule waited.";
 }

@@ -9,6 +9,7 @@ fn metrics(options: &str, arguments: &[&str]) -> serde_json::Value {
          export const options = {options};
          export default function () {{ sleep(0.01); }}
          export function slow() {{ sleep(0.4); }}
+         export function busy() {{ const end = Date.now() + 12; while (Date.now() < end) {{}} }}
          export function handleSummary(data) {{ return {{ 'out.json': JSON.stringify(data.metrics) }}; }}"
     ));
     lab.run(arguments).code(0);
@@ -57,6 +58,19 @@ fn arrival_rates_start_what_they_promise() {
     );
     let started = count(&m, "iterations") + count(&m, "dropped_iterations");
     assert!((59..=61).contains(&started), "{started} starts of a ramp whose area is 60");
+}
+
+#[test]
+fn a_late_start_is_part_of_the_duration_from_plan() {
+    let m = metrics(
+        "{ scenarios: { a: { executor: 'constant-arrival-rate', rate: 100, duration: '1s', preAllocatedVUs: 30, exec: 'busy' } } }",
+        &["--workers", "1"],
+    );
+    let average = |name: &str| m[name]["values"]["avg"].as_f64().unwrap_or_else(|| panic!("{name} in {m}"));
+    let (lag, duration, whole) =
+        (average("iteration_lag"), average("iteration_duration"), average("iteration_duration_from_plan"));
+    assert!(lag > 0.0);
+    assert!((whole - lag - duration).abs() < 1e-6 * whole, "{whole} is not {lag} + {duration}");
 }
 
 #[test]
