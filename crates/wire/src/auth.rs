@@ -8,7 +8,7 @@
 use md5::{Digest, Md5};
 use sha2::{Sha256, Sha512_256};
 
-use crate::payload::{Payload, Segment};
+use crate::payload::Payload;
 
 /// The value of an Authorization (or Proxy-Authorization) header for basic credentials.
 pub(crate) fn basic((name, password): &(String, Option<String>)) -> String {
@@ -97,17 +97,13 @@ impl Challenge {
     /// The Authorization value that answers this challenge. `cnonce` must be fresh for each answer.
     pub(crate) fn answer(&self, (name, password): &(String, Option<String>), of: &Subject<'_>, cnonce: &str) -> String {
         const COUNT: &str = "00000001";
-        let hash = |text: String| self.algorithm.hex(&[text.as_bytes()]);
+        let hash = |text: String| self.algorithm.hex(text.as_bytes());
         let mut secret = hash(format!("{name}:{}:{}", self.realm, password.as_deref().unwrap_or("")));
         if self.session {
             secret = hash(format!("{secret}:{}:{cnonce}", self.nonce));
         }
         let subject = match self.qop {
-            Qop::AuthInt => {
-                let body: Vec<&[u8]> =
-                    of.body.map_or(&[][..], Payload::segments).iter().map(Segment::as_slice).collect();
-                hash(format!("{}:{}:{}", of.method, of.target, self.algorithm.hex(&body)))
-            }
+            Qop::AuthInt => hash(format!("{}:{}:{}", of.method, of.target, self.algorithm.hex_of_body(of.body))),
             Qop::Auth | Qop::None => hash(format!("{}:{}", of.method, of.target)),
         };
         let response = match self.qop.name() {
@@ -155,18 +151,28 @@ impl Qop {
 }
 
 impl Algorithm {
-    fn hex(self, parts: &[&[u8]]) -> String {
+    fn hex(self, text: &[u8]) -> String {
+        self.hex_of(|take| take(text))
+    }
+
+    /// The digest of a body. One that cannot be read to its end gives the digest of what could be: sending it fails with
+    /// the reason.
+    fn hex_of_body(self, body: Option<&Payload>) -> String {
+        self.hex_of(|take| drop(body.map(|body| body.read(take))))
+    }
+
+    fn hex_of(self, feed: impl FnOnce(&mut dyn FnMut(&[u8]))) -> String {
         match self {
-            Algorithm::Md5 => hex_of::<Md5>(parts),
-            Algorithm::Sha256 => hex_of::<Sha256>(parts),
-            Algorithm::Sha512_256 => hex_of::<Sha512_256>(parts),
+            Algorithm::Md5 => hex_by::<Md5>(feed),
+            Algorithm::Sha256 => hex_by::<Sha256>(feed),
+            Algorithm::Sha512_256 => hex_by::<Sha512_256>(feed),
         }
     }
 }
 
-fn hex_of<D: Digest>(parts: &[&[u8]]) -> String {
+fn hex_by<D: Digest>(feed: impl FnOnce(&mut dyn FnMut(&[u8]))) -> String {
     let mut hasher = D::new();
-    parts.iter().for_each(|part| hasher.update(part));
+    feed(&mut |piece| hasher.update(piece));
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -280,7 +286,7 @@ mod tests {
     fn without_qop_the_answer_is_that_of_rfc_2069() {
         // Inputs and subject hash of RFC 2617, section 3.5, joined as RFC 2069 says.
         let text = answer("Digest realm=\"testrealm@host.com\", nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\"", "x");
-        let md5 = |t: &str| hex_of::<Md5>(&[t.as_bytes()]);
+        let md5 = |t: &str| Algorithm::Md5.hex(t.as_bytes());
         let (a1, a2) = (md5("Mufasa:testrealm@host.com:Circle of Life"), md5("GET:/dir/index.html"));
         assert_eq!(a2, "39aff3a2bab6126f332b942af96d3366");
         assert_eq!(part(&text, "response"), md5(&format!("{a1}:dcd98b7102dd2f0e8b11d0f600bfb0c093:{a2}")));
@@ -295,7 +301,7 @@ mod tests {
         let old_session = answer("Digest realm=\"r\", nonce=\"n\", algorithm=MD5-sess", "c");
         assert_eq!(part(&old_session, "cnonce"), "c");
         let hashed = answer("Digest realm=\"r\", nonce=\"n\", qop=auth, userhash=true", "c");
-        assert_eq!(part(&hashed, "username"), hex_of::<Md5>(&[b"Mufasa:r"]));
+        assert_eq!(part(&hashed, "username"), Algorithm::Md5.hex(b"Mufasa:r"));
         let integrity = Challenge::find(["Digest realm=r, nonce=n, qop=auth-int"].into_iter()).unwrap();
         let body = Payload::from_bytes("hello");
         let [with, without] = [Some(&body), None]

@@ -204,7 +204,7 @@ impl Client {
             method: &at.method,
             head: &head,
             body: at.body.map_or(&[], Payload::segments),
-            body_use: request.body_use,
+            body_use: request.body_use.clone(),
             deadline: clock.deadline,
             asked: clock.asked,
             idempotency_key: has(&headers, "idempotency-key") || has(&headers, "x-idempotency-key"),

@@ -13,7 +13,8 @@ use bytes::Bytes;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use crate::failure::{Failure, FailureKind, Step};
-use crate::payload::{Payload, Segment};
+use crate::failure_map;
+use crate::payload::Payload;
 
 /// The output buffer is given back to the system when a body was larger than this.
 const SCRATCH_KEPT: usize = 1 << 20;
@@ -55,39 +56,39 @@ impl Coding {
     }
 }
 
-/// Encodes a body for `params.compression`, at each coding's default level.
-pub fn encode(coding: Coding, body: &Payload) -> Payload {
+/// Encodes a body for `params.compression`, at each coding's default level. The result is in memory; fails when the body is
+/// a file that cannot be read.
+pub fn encode(coding: Coding, body: &Payload) -> Result<Payload, Failure> {
     const IN_MEMORY: &str = "writing to a Vec cannot fail";
     let level = flate2::Compression::default();
     let out = match coding {
         Coding::Gzip => {
             let mut to = flate2::write::GzEncoder::new(Vec::new(), level);
-            feed(body, &mut to);
+            feed(body, &mut to)?;
             to.finish().expect(IN_MEMORY)
         }
         Coding::Deflate => {
             let mut to = flate2::write::ZlibEncoder::new(Vec::new(), level);
-            feed(body, &mut to);
+            feed(body, &mut to)?;
             to.finish().expect(IN_MEMORY)
         }
         Coding::Brotli => {
             let mut to = brotli::CompressorWriter::new(Vec::new(), 4096, 6, 22);
-            feed(body, &mut to);
+            feed(body, &mut to)?;
             to.into_inner()
         }
         Coding::Zstd => {
             let mut to = zstd::stream::write::Encoder::new(Vec::new(), 0).expect("zstd's default level is valid");
-            feed(body, &mut to);
+            feed(body, &mut to)?;
             to.finish().expect(IN_MEMORY)
         }
     };
-    Payload::from_bytes(out)
+    Ok(Payload::from_bytes(out))
 }
 
-fn feed(body: &Payload, to: &mut impl Write) {
-    for segment in body.segments().iter().map(Segment::as_slice) {
-        to.write_all(segment).expect("an encoder over a Vec takes all bytes");
-    }
+fn feed(body: &Payload, to: &mut impl Write) -> Result<(), Failure> {
+    let fed = body.read(|piece| to.write_all(piece).expect("an encoder over a Vec takes all bytes"));
+    fed.map_err(|error| failure_map::payload(error, Step::Prepare))
 }
 
 /// Undoes content codings; one a worker.
@@ -247,8 +248,10 @@ mod tests {
     fn packed(coding: Coding, text: &[u8]) -> Vec<u8> {
         let (head, tail) = text.split_at(text.len() / 2);
         let mut body = Payload::from_bytes(head.to_vec());
-        body.push(Segment::Shared(tail.to_vec().into()));
-        encode(coding, &body).segments().iter().flat_map(|s| s.as_slice().to_vec()).collect()
+        body.push(crate::Segment::Shared(tail.to_vec().into()));
+        let mut packed = Vec::new();
+        encode(coding, &body).unwrap().read(|piece| packed.extend_from_slice(piece)).unwrap();
+        packed
     }
 
     fn undo(coding: &str, body: Vec<u8>) -> Result<Bytes, String> {

@@ -82,7 +82,7 @@ impl Outgoing<'_> {
             head: self.head,
             body: self.body,
             to_head_request: *self.method == Method::Head,
-            body_use: self.body_use,
+            body_use: self.body_use.clone(),
             deadline: self.deadline,
         }
     }

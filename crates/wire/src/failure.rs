@@ -70,6 +70,8 @@ pub enum FailureKind {
     Decompression,
     /// 1000: the peer broke HTTP (bad chunk, header too large, 101, short body).
     Protocol,
+    /// 1000: the body could not be read to its announced end (a file that was truncated).
+    Payload,
     /// The caller gave up (test stopped): not counted as a request.
     Cancelled,
 }
@@ -90,7 +92,7 @@ impl FailureKind {
     pub fn code(self) -> u16 {
         use FailureKind::*;
         match self {
-            Other | Protocol | Cancelled => 1000,
+            Other | Protocol | Payload | Cancelled => 1000,
             NonTcp => 1010,
             InvalidUrl => 1020,
             Timeout => 1050,

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::failure::{Failure, FailureKind, Step};
+use crate::payload::PayloadError;
 use crate::transport::TransportError;
 
 /// The request's time was over.
@@ -43,7 +44,13 @@ pub(crate) fn transport(error: TransportError, step: Step) -> Failure {
     match error {
         TransportError::Io(error) => io_failure(&error, step),
         TransportError::Tls(error) => tls(&error, step),
+        TransportError::Payload(error) => payload(error, step),
     }
+}
+
+/// What was to be sent cannot be read.
+pub(crate) fn payload(error: PayloadError, step: Step) -> Failure {
+    Failure { step, kind: FailureKind::Payload, message: error.0 }
 }
 
 fn io_failure(error: &io::Error, step: Step) -> Failure {

@@ -1,6 +1,8 @@
 //! What to send.
 
+use std::fmt;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::payload::Payload;
@@ -53,12 +55,35 @@ pub enum Auth {
 }
 
 /// What becomes of the response body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub enum BodyUse {
     /// Kept, content codings decoded.
     Keep,
     /// Read to its end and dropped without buffering.
     Discard,
+    /// Given to the sink while it arrives and not kept. Only the body of a 2xx answer: others (redirects, challenges,
+    /// errors) are kept as usual. Content codings are not undone.
+    Stream(Rc<dyn BodySink>),
+}
+
+/// Takes a response body piece by piece.
+pub trait BodySink {
+    /// The next bytes. They are gone after the call.
+    fn take(&self, bytes: &[u8]);
+
+    /// Asked before each read from the network. Pending: wait with it, so that the sender slows down; wake the task when
+    /// there is room again. An error ends the exchange with that text.
+    fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<Result<(), String>>;
+}
+
+impl fmt::Debug for BodyUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BodyUse::Keep => "Keep",
+            BodyUse::Discard => "Discard",
+            BodyUse::Stream(_) => "Stream",
+        })
+    }
 }
 
 /// One request as the caller wants it. `Client::send` may turn it into several exchanges (redirects, digest).

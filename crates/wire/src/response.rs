@@ -22,7 +22,7 @@ pub struct Response {
 pub enum Body {
     /// Decoded bytes.
     Kept(Bytes),
-    /// Read and dropped; the response had this many bytes of body on the wire.
+    /// Read and not kept (dropped, or given to a sink); the response had this many bytes of body on the wire.
     Discarded(u64),
     /// The message has no body by definition: HEAD, 1xx, 204, 304.
     None,

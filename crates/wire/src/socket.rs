@@ -6,6 +6,7 @@
 //! Invariant: the descriptor is closed exactly once, when the `Socket` is dropped.
 #![allow(unsafe_code)]
 
+use std::fs::File;
 use std::io::{self, IoSlice};
 use std::mem;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -59,13 +60,34 @@ impl Socket {
 
     /// Writes as much as the kernel takes of the parts, waiting only when it takes nothing.
     pub(crate) fn poll_send(&self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        match send(self.fd.as_raw_fd(), parts) {
+        self.poll_write(cx, |fd| send(fd, parts, false))
+    }
+
+    /// Like `poll_send`, for parts that other bytes follow at once: a packet that is not full waits for them.
+    pub(crate) fn poll_send_more(&self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        self.poll_write(cx, |fd| send(fd, parts, true))
+    }
+
+    /// Writes as much as the kernel takes of `len` bytes of a file, without taking them into this process. 0: the file ends
+    /// here. An error of kind `Unsupported`: not with this file system or socket.
+    pub(crate) fn poll_send_file(
+        &self,
+        cx: &mut Context<'_>,
+        file: &File,
+        offset: u64,
+        len: usize,
+    ) -> Poll<io::Result<usize>> {
+        self.poll_write(cx, |fd| send_file(fd, file, offset, len))
+    }
+
+    fn poll_write(&self, cx: &mut Context<'_>, write: impl Fn(RawFd) -> io::Result<usize>) -> Poll<io::Result<usize>> {
+        match write(self.fd.as_raw_fd()) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             done => return Poll::Ready(done),
         }
         loop {
             let mut guard = ready!(self.fd.poll_write_ready(cx))?;
-            match send(self.fd.as_raw_fd(), parts) {
+            match write(self.fd.as_raw_fd()) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
                 done => return Poll::Ready(done),
             }
@@ -173,14 +195,20 @@ fn ask_for_stamps(_fd: RawFd) -> bool {
     false
 }
 
-fn send(fd: RawFd, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+#[cfg(target_os = "linux")]
+const MORE: libc::c_int = libc::MSG_MORE;
+#[cfg(not(target_os = "linux"))]
+const MORE: libc::c_int = 0;
+
+fn send(fd: RawFd, parts: &[IoSlice<'_>], more: bool) -> io::Result<usize> {
+    let flags = libc::MSG_NOSIGNAL | if more { MORE } else { 0 };
     loop {
         // One slice, the usual request, needs no message header: the kernel would copy and check it.
         let n = if let [only] = parts {
             // SAFETY: the slice lives through the call, which only reads it.
-            unsafe { libc::send(fd, only.as_ptr().cast(), only.len(), libc::MSG_NOSIGNAL) }
+            unsafe { libc::send(fd, only.as_ptr().cast(), only.len(), flags) }
         } else {
-            send_gathered(fd, parts)
+            send_gathered(fd, parts, flags)
         };
         if n >= 0 {
             return Ok(n as usize);
@@ -192,15 +220,40 @@ fn send(fd: RawFd, parts: &[IoSlice<'_>]) -> io::Result<usize> {
     }
 }
 
-fn send_gathered(fd: RawFd, parts: &[IoSlice<'_>]) -> isize {
+fn send_gathered(fd: RawFd, parts: &[IoSlice<'_>], flags: libc::c_int) -> isize {
     // SAFETY: `IoSlice` has the layout of `iovec`; the slices live through the call, which only reads them. All other
     // fields of the zeroed header are valid as zero (no address, no control data).
     unsafe {
         let mut header: libc::msghdr = mem::zeroed();
         header.msg_iov = parts.as_ptr().cast_mut().cast();
         header.msg_iovlen = parts.len() as _;
-        libc::sendmsg(fd, &raw const header, libc::MSG_NOSIGNAL)
+        libc::sendmsg(fd, &raw const header, flags)
     }
+}
+
+/// sendfile raises SIGPIPE where send with MSG_NOSIGNAL does not; a Rust program ignores that signal from its start.
+#[cfg(target_os = "linux")]
+fn send_file(fd: RawFd, file: &File, offset: u64, len: usize) -> io::Result<usize> {
+    let too_far = || io::Error::from(io::ErrorKind::Unsupported);
+    let mut offset = libc::off_t::try_from(offset).map_err(|_| too_far())?;
+    loop {
+        // SAFETY: both descriptors are open while they are borrowed; the offset is a live `off_t`.
+        let n = unsafe { libc::sendfile(fd, file.as_raw_fd(), &raw mut offset, len) };
+        if n >= 0 {
+            return Ok(n as usize);
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EINTR) => {}
+            Some(libc::EINVAL | libc::ENOSYS) => return Err(io::ErrorKind::Unsupported.into()),
+            _ => return Err(error),
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn send_file(_fd: RawFd, _file: &File, _offset: u64, _len: usize) -> io::Result<usize> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Room for one SCM_TIMESTAMPING message (16 bytes of header, three timespecs of 16), aligned as `cmsghdr` wants.
@@ -291,7 +344,7 @@ mod tests {
     }
 
     fn write(socket: &Socket) {
-        assert_eq!(send(socket.fd.as_raw_fd(), &[IoSlice::new(b"0123456789")]).unwrap(), 10);
+        assert_eq!(send(socket.fd.as_raw_fd(), &[IoSlice::new(b"0123456789")], false).unwrap(), 10);
     }
 
     async fn end(socket: &Socket) -> usize {

@@ -191,7 +191,7 @@ impl Session {
             }
             while !upload.is_done() && self.outbox.end + RECORD + RECORD_EXTRA <= OUTBOX {
                 let mut gathered = io.gather_buffer(RECORD);
-                let run = upload.next_run(&mut gathered);
+                let run = upload.next_run(&mut gathered).map_err(TransportError::Payload)?;
                 self.encrypt(io, run)?;
                 let n = run.len();
                 upload.advance(n);

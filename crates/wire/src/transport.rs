@@ -7,6 +7,7 @@ use std::io::{self, IoSlice};
 use std::pin::pin;
 use std::task::{Context, Poll, ready};
 
+use crate::payload::{PayloadError, Segment};
 use crate::socket::Socket;
 use crate::tls::Session;
 use crate::upload::{MAX_PARTS, MAX_WRITE, Upload};
@@ -27,6 +28,8 @@ pub(crate) enum TransportError {
     Io(io::Error),
     /// The TLS layer.
     Tls(rustls::Error),
+    /// Not the network: what was to be sent could not be read.
+    Payload(PayloadError),
 }
 
 impl TransportError {
@@ -86,15 +89,52 @@ impl Transport {
             }
             let n = if let Some(part) = upload.only_part() {
                 ready!(self.socket.poll_send(cx, &[IoSlice::new(part)])).map_err(TransportError::Io)?
+            } else if let Some((segment, offset)) = upload.stream() {
+                ready!(self.poll_send_stream(cx, io, segment, offset))?
             } else {
-                let mut parts = [IoSlice::new(&[]); MAX_PARTS];
-                let filled = upload.parts(&mut parts);
-                ready!(self.socket.poll_send(cx, &parts[..filled])).map_err(TransportError::Io)?
+                ready!(self.poll_send_parts(cx, upload)).map_err(TransportError::Io)?
             };
             self.sent += n as u64;
             upload.advance(n);
         }
         Poll::Ready(Ok(()))
+    }
+
+    fn poll_send_parts(&self, cx: &mut Context<'_>, upload: &Upload<'_>) -> Poll<io::Result<usize>> {
+        let mut parts = [IoSlice::new(&[]); MAX_PARTS];
+        let filled = upload.parts(&mut parts);
+        let parts = &parts[..filled];
+        if upload.is_stream_after(parts.iter().map(|part| part.len()).sum()) {
+            return self.socket.poll_send_more(cx, parts);
+        }
+        self.socket.poll_send(cx, parts)
+    }
+
+    /// One write of a streamed segment from `offset` on. A file goes to the socket inside of the kernel where that works.
+    fn poll_send_stream(
+        &self,
+        cx: &mut Context<'_>,
+        io: &WorkerIo,
+        segment: &Segment,
+        offset: u64,
+    ) -> Poll<Result<usize, TransportError>> {
+        if let Segment::File(range) = segment {
+            let (file, at) = range.at(offset);
+            let len = usize::try_from(range.len() - offset).map_or(MAX_WRITE, |left| left.min(MAX_WRITE));
+            match ready!(self.socket.poll_send_file(cx, file, at, len)) {
+                Ok(0) => return Poll::Ready(Err(TransportError::Payload(range.too_short(offset)))),
+                Ok(n) => return Poll::Ready(Ok(n)),
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+                // The only error of reading among those that can come out here.
+                Err(error) if error.raw_os_error() == Some(libc::EIO) => {
+                    return Poll::Ready(Err(TransportError::Payload(range.unreadable(&error))));
+                }
+                Err(error) => return Poll::Ready(Err(TransportError::Io(error))),
+            }
+        }
+        let mut piece = io.piece_buffer();
+        let n = segment.read_at(offset, &mut piece).map_err(TransportError::Payload)?;
+        self.socket.poll_send(cx, &[IoSlice::new(&piece[..n])]).map_err(TransportError::Io)
     }
 
     /// Waits for bytes and gives what one read brought to the sink, possibly in several pieces.

@@ -1,8 +1,11 @@
 //! How far a request has been written: head first, then the segments of its body, none of them copied together.
+//!
+//! What lies in memory is lent as slices. A streamed segment (file, random bytes) is lent as itself with a position:
+//! whoever writes decides how it is read. Invariant: `advance` alone moves the cursor, by what the kernel took.
 
 use std::io::IoSlice;
 
-use crate::payload::Segment;
+use crate::payload::{PayloadError, Segment};
 
 /// Slices of one vectored write.
 pub(crate) const MAX_PARTS: usize = 16;
@@ -17,7 +20,7 @@ pub(crate) struct Upload<'a> {
     segments: &'a [Segment],
     /// 0 is the head, `n` the segment `n - 1`.
     part: usize,
-    offset: usize,
+    offset: u64,
 }
 
 impl<'a> Upload<'a> {
@@ -37,24 +40,35 @@ impl<'a> Upload<'a> {
         self.part == 0 && self.offset == 0
     }
 
-    fn slice(&self, part: usize) -> Option<&'a [u8]> {
+    fn len_of(&self, part: usize) -> Option<u64> {
         match part.checked_sub(1) {
-            None => Some(self.head),
-            Some(segment) => self.segments.get(segment).map(Segment::as_slice),
+            None => Some(self.head.len() as u64),
+            Some(segment) => self.segments.get(segment).map(Segment::len),
         }
     }
 
-    /// Fills in the next slices and says how many.
+    /// The bytes in memory from `offset` of a part on, as far as they lie in one run; `None` when they are streamed or
+    /// there is no such part.
+    fn run(&self, part: usize, offset: u64) -> Option<&'a [u8]> {
+        match part.checked_sub(1) {
+            None => Some(&self.head[offset as usize..]),
+            Some(segment) => self.segments.get(segment)?.run_at(offset),
+        }
+    }
+
+    /// Fills in the next slices, up to the next streamed segment, and says how many.
     pub(crate) fn parts<'s>(&'s self, out: &mut [IoSlice<'s>; MAX_PARTS]) -> usize {
         let (mut filled, mut part, mut offset, mut room) = (0, self.part, self.offset, MAX_WRITE);
-        while let (true, Some(slice)) = (filled < MAX_PARTS && room > 0, self.slice(part)) {
-            if slice.len() > offset {
-                let end = slice.len().min(offset + room);
-                out[filled] = IoSlice::new(&slice[offset..end]);
-                room -= end - offset;
-                filled += 1;
+        while let (true, Some(run)) = (filled < MAX_PARTS && room > 0, self.run(part, offset)) {
+            let run = &run[..run.len().min(room)];
+            if run.is_empty() {
+                (part, offset) = (part + 1, 0);
+                continue;
             }
-            (part, offset) = (part + 1, 0);
+            out[filled] = IoSlice::new(run);
+            filled += 1;
+            room -= run.len();
+            offset += run.len() as u64;
         }
         filled
     }
@@ -64,13 +78,39 @@ impl<'a> Upload<'a> {
         if self.part != self.segments.len() {
             return None;
         }
-        self.slice(self.part).map(|slice| &slice[self.offset..slice.len().min(self.offset + MAX_WRITE)])
+        let run = self.run(self.part, self.offset)?;
+        let is_all = self.len_of(self.part) == Some(self.offset + run.len() as u64);
+        is_all.then(|| &run[..run.len().min(MAX_WRITE)])
+    }
+
+    /// The segment to read from and where in it, when the next bytes are streamed.
+    pub(crate) fn stream(&self) -> Option<(&'a Segment, u64)> {
+        let segment = self.segments.get(self.part.checked_sub(1)?)?;
+        segment.run_at(self.offset).is_none().then_some((segment, self.offset))
+    }
+
+    /// Whether streamed bytes follow right after `taken` bytes from here, all of them in memory.
+    pub(crate) fn is_stream_after(&self, mut taken: usize) -> bool {
+        let (mut part, mut offset) = (self.part, self.offset);
+        while let Some(run) = self.run(part, offset) {
+            if run.is_empty() {
+                (part, offset) = (part + 1, 0);
+            } else if taken == 0 {
+                return false;
+            } else {
+                let n = run.len().min(taken);
+                taken -= n;
+                offset += n as u64;
+            }
+        }
+        taken == 0 && part <= self.segments.len()
     }
 
     /// Takes `n` bytes off the front.
-    pub(crate) fn advance(&mut self, mut n: usize) {
-        while let Some(slice) = self.slice(self.part) {
-            let left = slice.len() - self.offset;
+    pub(crate) fn advance(&mut self, n: usize) {
+        let mut n = n as u64;
+        while let Some(len) = self.len_of(self.part) {
+            let left = len - self.offset;
             if n < left {
                 self.offset += n;
                 return;
@@ -80,32 +120,42 @@ impl<'a> Upload<'a> {
         }
     }
 
-    /// The next run of bytes for one record: borrowed when one slice suffices, else gathered into `buffer`.
-    pub(crate) fn next_run<'s>(&'s self, buffer: &'s mut [u8]) -> &'s [u8] {
+    /// The next run of bytes for one record: borrowed when one slice suffices, else gathered or read into `buffer`.
+    pub(crate) fn next_run<'s>(&'s self, buffer: &'s mut [u8]) -> Result<&'s [u8], PayloadError> {
         let most = buffer.len();
-        let mut parts = [IoSlice::new(&[]); MAX_PARTS];
-        let filled = self.parts(&mut parts);
-        if filled == 0 {
-            return &[];
+        let first = self.run(self.part, self.offset).unwrap_or_default();
+        if first.len() >= most || (!first.is_empty() && self.only_part().is_some()) {
+            return Ok(&first[..first.len().min(most)]);
         }
-        let first_part = self.slice(self.part).unwrap_or_default();
-        let first = &first_part[self.offset..];
-        if filled == 1 || first.len() >= most {
-            return &first[..first.len().min(most)];
+        let (mut len, mut part, mut offset) = (0, self.part, self.offset);
+        while len < most
+            && let Some(whole) = self.len_of(part)
+        {
+            let room = &mut buffer[len..];
+            let n = match part.checked_sub(1) {
+                None => copy(&self.head[offset as usize..], room),
+                Some(segment) => self.segments[segment].read_at(offset, room)?,
+            };
+            len += n;
+            offset += n as u64;
+            if offset == whole {
+                (part, offset) = (part + 1, 0);
+            }
         }
-        let mut len = 0;
-        for part in &parts[..filled] {
-            let take = part.len().min(most - len);
-            buffer[len..len + take].copy_from_slice(&part[..take]);
-            len += take;
-        }
-        &buffer[..len]
+        Ok(&buffer[..len])
     }
+}
+
+fn copy(from: &[u8], to: &mut [u8]) -> usize {
+    let n = from.len().min(to.len());
+    to[..n].copy_from_slice(&from[..n]);
+    n
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::payload::{Random, Repeat};
     use bytes::Bytes;
 
     fn segments() -> Vec<Segment> {
@@ -149,10 +199,10 @@ mod tests {
     fn runs_are_gathered_only_across_slices() {
         let segments = segments();
         let upload = Upload::new(b"ab", &segments);
-        assert_eq!(upload.next_run(&mut [0; 4]), b"abcd");
-        assert_eq!(upload.next_run(&mut [0; 2]), b"ab");
-        assert_eq!(upload.next_run(&mut [0; 99]), b"abcdefg");
-        assert_eq!(Upload::new(b"", &[]).next_run(&mut [0; 9]), b"");
+        assert_eq!(upload.next_run(&mut [0; 4]), Ok(&b"abcd"[..]));
+        assert_eq!(upload.next_run(&mut [0; 2]), Ok(&b"ab"[..]));
+        assert_eq!(upload.next_run(&mut [0; 99]), Ok(&b"abcdefg"[..]));
+        assert_eq!(Upload::new(b"", &[]).next_run(&mut [0; 9]), Ok(&b""[..]));
         assert!(Upload::new(b"", &[]).is_done());
     }
 
@@ -167,5 +217,50 @@ mod tests {
             written += n;
         }
         assert_eq!(written, MAX_PARTS * 3 + 1);
+    }
+    fn mixed() -> (Vec<Segment>, Vec<u8>) {
+        let random = Random::new(100, 5);
+        let repeat = Repeat::new(Bytes::from_static(b"xyz"), 10);
+        let mut expected = b"ab".to_vec();
+        expected.extend_from_slice(b"xyzxyzxyzx");
+        expected.resize(112, 0);
+        random.read_at(0, &mut expected[12..]);
+        expected.extend_from_slice(b"end");
+        let streamed = Segment::Random(random);
+        (vec![Segment::Repeat(repeat), Segment::Static(b""), streamed, Segment::Static(b"end")], expected)
+    }
+
+    #[test]
+    fn slices_end_where_a_stream_begins_and_it_is_announced() {
+        let (segments, _) = mixed();
+        let mut upload = Upload::new(b"ab", &segments);
+        assert!(upload.stream().is_none());
+        assert_eq!(rest(&upload), b"abxyzxyzxyzx");
+        assert!(upload.is_stream_after(12) && !upload.is_stream_after(11) && !upload.is_stream_after(13));
+        upload.advance(12);
+        assert_eq!(rest(&upload), b"");
+        assert_eq!(upload.stream().map(|(segment, at)| (segment.len(), at)), Some((100, 0)));
+        upload.advance(99);
+        assert_eq!(upload.stream().map(|(_, at)| at), Some(99));
+        upload.advance(1);
+        assert!(upload.stream().is_none() && !upload.is_stream_after(3));
+        assert_eq!(upload.only_part(), Some(&b"end"[..]));
+    }
+
+    #[test]
+    fn runs_of_any_size_go_through_every_kind_of_segment() {
+        let (segments, expected) = mixed();
+        for size in 1..=expected.len() + 1 {
+            let (mut upload, mut seen) = (Upload::new(b"ab", &segments), Vec::new());
+            while !upload.is_done() {
+                let mut buffer = vec![0; size];
+                let run = upload.next_run(&mut buffer).unwrap();
+                assert!(!run.is_empty(), "nothing at {} in runs of {size}", seen.len());
+                seen.extend_from_slice(run);
+                let n = run.len();
+                upload.advance(n);
+            }
+            assert!(seen == expected, "runs of {size}");
+        }
     }
 }

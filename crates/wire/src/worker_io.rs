@@ -6,6 +6,7 @@
 use std::cell::{Cell, RefCell, RefMut};
 
 use crate::h1::known_heads::KnownHeads;
+use crate::payload::PIECE;
 use crate::socket::StampKeeper;
 use crate::stamps::StampClock;
 
@@ -16,6 +17,7 @@ const RECEIVE_BUFFER: usize = 128 << 10;
 pub(crate) struct WorkerIo {
     receive: RefCell<Box<[u8]>>,
     gather: RefCell<Box<[u8]>>,
+    piece: RefCell<Box<[u8]>>,
     spare_head: Cell<Vec<u8>>,
     spare_cipher: Cell<Vec<u8>>,
     pub(crate) stamps: StampClock,
@@ -28,6 +30,7 @@ impl WorkerIo {
         WorkerIo {
             receive: RefCell::new(vec![0; RECEIVE_BUFFER].into_boxed_slice()),
             gather: RefCell::default(),
+            piece: RefCell::default(),
             spare_head: Cell::default(),
             spare_cipher: Cell::default(),
             stamps: StampClock::new(),
@@ -46,6 +49,16 @@ impl WorkerIo {
         let mut buffer = self.gather.borrow_mut();
         if buffer.len() != len {
             *buffer = vec![0; len].into_boxed_slice();
+        }
+        buffer
+    }
+
+    /// Room for one piece of a streamed segment, for one write: what the kernel did not take is read again, so that a
+    /// connection under way owns no buffer. Empty until first asked for.
+    pub(crate) fn piece_buffer(&self) -> RefMut<'_, Box<[u8]>> {
+        let mut buffer = self.piece.borrow_mut();
+        if buffer.is_empty() {
+            *buffer = vec![0; PIECE].into_boxed_slice();
         }
         buffer
     }

@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use onrush_wire::settings::TlsAuth;
-use onrush_wire::{FailureKind, Payload, Request, Segment, Settings, Url};
+use onrush_wire::{FailureKind, FileRange, Payload, PayloadFile, Random, Request, Segment, Settings, Url};
 use rustls::pki_types::{PrivateKeyDer, pem::PemObject};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
@@ -118,12 +118,27 @@ fn bodies_larger_than_a_record_arrive_whole_both_ways() {
     for piece in big.chunks(7001) {
         payload.push(Segment::Shared(bytes::Bytes::copy_from_slice(piece)));
     }
+    let (streamed, whole) = streamed_and_whole();
+    streamed.into_iter().for_each(|segment| payload.push(segment));
+    let expected = [&big[..], &whole].concat();
     let request = Request { method: onrush_wire::Method::Post, body: Some(payload), ..get(url(address)) };
     let exchange = send_all(trusting(), &[request]).remove(0);
     assert!(body(&exchange) == big, "the response differs");
     let (seen, _) = server.join().unwrap().remove(0);
-    assert!(seen.ends_with(&big), "the upload differs");
-    assert!(exchange.bytes_sent > big.len() as u64 && exchange.bytes_sent < big.len() as u64 + 5000);
+    assert!(seen.ends_with(&expected), "the upload differs");
+    let len = expected.len() as u64;
+    assert!(exchange.bytes_sent > len && exchange.bytes_sent < len + 6000);
+}
+
+/// Two segments that are in memory at no time, this program's own file and random bytes, and what they are together.
+fn streamed_and_whole() -> (Vec<Segment>, Vec<u8>) {
+    let file = PayloadFile::open(&std::env::current_exe().unwrap()).unwrap();
+    let range = FileRange::whole(file).slice(11, 200_000).unwrap();
+    let random = Random::new(100_001, 9);
+    let mut whole = vec![0; 299_990];
+    range.read_at(0, &mut whole[..199_989]).unwrap();
+    random.read_at(0, &mut whole[199_989..]);
+    (vec![Segment::File(range), Segment::Random(random)], whole)
 }
 
 #[test]

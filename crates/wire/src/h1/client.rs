@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use super::decode::{Fed, Finished, ResponseReader};
-use crate::failure::{Failure, Step};
+use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::payload::Segment;
 use crate::pool::Connection;
@@ -91,7 +91,7 @@ impl Connection {
             io,
             deadline: work.deadline,
             upload: Upload::new(work.head, work.body),
-            reader: ResponseReader::new(&io.heads, work.to_head_request, work.body_use),
+            reader: ResponseReader::new(&io.heads, work.to_head_request, work.body_use.clone()),
             write_error: None,
             refused_early: false,
             sent_at: None,
@@ -164,6 +164,16 @@ impl Transaction<'_> {
 
     /// One read; an end when the exchange is over.
     fn read(&mut self, cx: &mut Context<'_>) -> Poll<Option<End>> {
+        if let Some(sink) = self.reader.sink() {
+            match sink.poll_ready(cx) {
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(message)) => {
+                    let failure = Failure { step: Step::Receive, kind: FailureKind::Other, message };
+                    return Poll::Ready(Some(End::Failed(failure)));
+                }
+                Poll::Pending => return Poll::Pending,
+            }
+        }
         let mut fed = Ok(Fed::More);
         let reader = &mut self.reader;
         let arrival = self.connection.transport.poll_receive(cx, self.io, |bytes| {

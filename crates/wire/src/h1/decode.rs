@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::body::{BodyReader, Chunked};
 use super::known_heads::KnownHeads;
-use crate::request::BodyUse;
+use crate::request::{BodySink, BodyUse};
 use crate::response::{Body, Marks, Response};
 
 /// Largest head, in bytes.
@@ -78,6 +78,14 @@ impl<'a> ResponseReader<'a> {
     pub(crate) fn new(known: &'a KnownHeads, to_head_request: bool, body_use: BodyUse) -> ResponseReader<'a> {
         let (partial, content) = (Vec::new(), Vec::new());
         ResponseReader { known, to_head_request, body_use, state: State::Head, partial, content, dropped: 0 }
+    }
+
+    /// Who takes the body that is being read.
+    pub(crate) fn sink(&self) -> Option<&dyn BodySink> {
+        match (&self.body_use, &self.state) {
+            (BodyUse::Stream(sink), State::Body(..)) => Some(&**sink),
+            _ => None,
+        }
     }
 
     /// Status of the head, once it is complete.
@@ -166,7 +174,7 @@ impl<'a> ResponseReader<'a> {
     /// The common case: a kept body of known length lies complete in the input. One copy of the body, and one of the head
     /// unless it was seen before.
     fn complete_at_once(&mut self, facts: &Facts, input: &[u8], head: Option<Bytes>) -> Option<usize> {
-        if self.has_no_body(facts) || facts.chunked || facts.folded || self.body_use == BodyUse::Discard {
+        if self.has_no_body(facts) || facts.chunked || facts.folded || !matches!(self.body_use, BodyUse::Keep) {
             return None;
         }
         let length = usize::try_from(facts.length?).ok()?;
@@ -192,12 +200,15 @@ impl<'a> ResponseReader<'a> {
             self.state = done(&facts, head, Body::None);
             return;
         }
+        if matches!(self.body_use, BodyUse::Stream(_)) && !(200..300).contains(&facts.status) {
+            self.body_use = BodyUse::Keep;
+        }
         let reader = match facts.length {
             _ if facts.chunked => BodyReader::Chunked(Chunked::default()),
             Some(length) => BodyReader::Length(length),
             None => BodyReader::ToEof,
         };
-        if let (BodyReader::Length(length), BodyUse::Keep) = (&reader, self.body_use) {
+        if let (BodyReader::Length(length), BodyUse::Keep) = (&reader, &self.body_use) {
             self.content.reserve_exact((*length).min(MAX_RESERVE) as usize);
         }
         self.state = State::Body(facts, head, reader);
@@ -207,12 +218,13 @@ impl<'a> ResponseReader<'a> {
         let State::Body(_, _, reader) = &mut self.state else {
             return Ok(Fed::Complete { surplus: input.len() });
         };
-        let (content, dropped, keep) = (&mut self.content, &mut self.dropped, self.body_use == BodyUse::Keep);
-        let taken = reader.feed(input, |bytes| {
-            if keep {
-                content.extend_from_slice(bytes);
-            } else {
+        let (content, dropped, body_use) = (&mut self.content, &mut self.dropped, &self.body_use);
+        let taken = reader.feed(input, |bytes| match body_use {
+            BodyUse::Keep => content.extend_from_slice(bytes),
+            BodyUse::Discard => *dropped += bytes.len() as u64,
+            BodyUse::Stream(sink) => {
                 *dropped += bytes.len() as u64;
+                sink.take(bytes);
             }
         })?;
         if !taken.done {
@@ -227,7 +239,7 @@ impl<'a> ResponseReader<'a> {
     fn finish(&mut self, facts: Facts, head: Bytes) {
         let body = match self.body_use {
             BodyUse::Keep => Body::Kept(Bytes::from(std::mem::take(&mut self.content))),
-            BodyUse::Discard => Body::Discarded(self.dropped),
+            BodyUse::Discard | BodyUse::Stream(_) => Body::Discarded(self.dropped),
         };
         self.state = done(&facts, head, body);
     }

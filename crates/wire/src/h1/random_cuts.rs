@@ -102,7 +102,7 @@ fn the_outcome_does_not_depend_on_the_cuts() {
         let bytes = stream(&mut rng);
         let to_head = rng.u8(..) < 20;
         let body_use = if rng.bool() { BodyUse::Keep } else { BodyUse::Discard };
-        let whole = decode(&seen, &bytes, &[], to_head, body_use);
+        let whole = decode(&seen, &bytes, &[], to_head, body_use.clone());
         let longest = if rng.bool() { 2 } else { 40 };
         let pieces: Vec<usize> = (0..rng.usize(1..80)).map(|_| rng.usize(1..longest)).collect();
         let cut = decode(&unseen(), &bytes, &pieces, to_head, body_use);

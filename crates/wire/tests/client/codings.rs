@@ -9,7 +9,12 @@ use crate::server::{Scripted, Seen, body, get, response, send_all};
 const TEXT: &str = "some text, some more text, and more of it";
 
 fn packed(coding: Coding, bytes: &[u8]) -> Vec<u8> {
-    encode(coding, &Payload::from_bytes(bytes.to_vec())).segments().iter().flat_map(|s| s.as_slice().to_vec()).collect()
+    let mut packed = Vec::new();
+    encode(coding, &Payload::from_bytes(bytes.to_vec()))
+        .unwrap()
+        .read(|piece| packed.extend_from_slice(piece))
+        .unwrap();
+    packed
 }
 
 fn serve(seen: &Seen) -> Vec<u8> {

@@ -359,7 +359,9 @@ mod tests {
     use super::*;
 
     fn joined(payload: &Payload) -> String {
-        payload.segments().iter().map(|s| String::from_utf8_lossy(s.as_slice()).into_owned()).collect()
+        let mut text = String::new();
+        payload.read(|piece| text.push_str(&String::from_utf8_lossy(piece))).unwrap();
+        text
     }
 
     #[test]

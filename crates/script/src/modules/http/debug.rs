@@ -61,7 +61,10 @@ impl Watch for HttpDebug {
         let mut shown = text_of(head).into_owned();
         if let Some(body) = body.filter(|_| self.full) {
             for segment in body.segments() {
-                shown.push_str(&String::from_utf8_lossy(segment.as_slice()));
+                match segment.in_memory() {
+                    Some(bytes) => shown.push_str(&String::from_utf8_lossy(bytes)),
+                    None => shown.push_str(&format!("[{segment:?}]")),
+                }
             }
         }
         self.show(&format!("Request:\n{shown}\n"), &id);

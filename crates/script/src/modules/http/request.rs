@@ -244,7 +244,10 @@ struct Arguments {
 
 fn assemble(vu: &Vu, state: &HttpState, run: &Run, arguments: Arguments) -> Prepared {
     let Arguments { method, target, template_name, body, mut params } = arguments;
-    let (payload, plain) = encode_body(vu, &method, &target, &body, &mut params);
+    let (payload, plain, unreadable) = match encode_body(vu, &method, &target, &body, &mut params) {
+        Ok((payload, plain)) => (payload, plain, None),
+        Err(why) => (None, None, Some(why)),
+    };
     let response_type =
         params.response_type.unwrap_or(if run.discard { ResponseType::None } else { ResponseType::Text });
     let jar = params.jar.unwrap_or_else(|| Rc::clone(&state.jar));
@@ -276,7 +279,7 @@ fn assemble(vu: &Vu, state: &HttpState, run: &Run, arguments: Arguments) -> Prep
     Prepared {
         labels,
         jar,
-        unsendable: target.url.as_ref().err().cloned().or_else(out_of_time),
+        unsendable: target.url.as_ref().err().cloned().or(unreadable).or_else(out_of_time),
         response_type,
         throw: params.throw.unwrap_or(run.throw),
         warn_redirects: params.redirects.is_none() && !run.redirects_given,
@@ -297,14 +300,15 @@ pub fn without_userinfo(url: &wire::Url) -> String {
     format!("{}://{}{}", url.scheme(), url.authority, url.target)
 }
 
-/// Applies compression and completes the headers that describe the body. Returns what is sent and what was given.
+/// Applies compression and completes the headers that describe the body. Returns what is sent and what was given; fails when
+/// a file that is to be compressed cannot be read.
 fn encode_body(
     vu: &Vu,
     method: &Method,
     target: &Target,
     body: &BodyArg,
     params: &mut Params,
-) -> (Option<Payload>, Option<Payload>) {
+) -> std::result::Result<(Option<Payload>, Option<Payload>), Unsendable> {
     let plain = body.payload.clone();
     let has =
         |params: &Params, name: &str| params.headers.iter().find(|(known, _)| known == name).map(|(_, v)| v.clone());
@@ -316,7 +320,8 @@ fn encode_body(
     let empty = || matches!(method, Method::Post | Method::Put | Method::Patch).then(Payload::empty);
     let mut payload = plain.clone().or_else(empty);
     if let (Some(given), false) = (&plain, params.compression.is_empty()) {
-        payload = Some(params.compression.iter().fold(given.clone(), |body, coding| encode(*coding, &body)));
+        let coded = params.compression.iter().try_fold(given.clone(), |body, coding| encode(*coding, &body));
+        payload = Some(coded.map_err(|failure| Unsendable { kind: failure.kind, message: failure.message })?);
         match has(params, "Content-Encoding") {
             None => added.push((String::from("Content-Encoding"), params.compression_text.clone())),
             Some(header) if header != params.compression_text => {
@@ -353,7 +358,7 @@ fn encode_body(
         let kept = params.headers.iter().filter(|(name, _)| name != "Content-Length").cloned();
         params.headers = kept.chain(added).collect();
     }
-    (payload, plain)
+    Ok((payload, plain))
 }
 
 /// Sends a request and records what happens. Holds no script value.
