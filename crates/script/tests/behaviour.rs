@@ -4,7 +4,7 @@
 
 mod driver;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,9 +67,7 @@ fn failures(path: PathBuf) -> Vec<String> {
 #[test]
 fn modules_behave() {
     for module in MODULES.iter().filter(|module| !ELSEWHERE.contains(&module.name)) {
-        let noun = module.name.rsplit('/').next().unwrap();
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/modules").join(noun).join("test.js");
-        let failures = failures(path);
+        let failures = failures(driver::folder(module.name).join("test.js"));
         // The test of `k6` makes checks that fail, on purpose: its thresholds say what is right.
         let failures: Vec<_> =
             failures.into_iter().filter(|failure| !(module.name == "k6" && failure.starts_with("check '"))).collect();

@@ -2,19 +2,17 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod driver;
+
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
-use onrush_script::modules::{MODULES, ModuleDef};
-
-/// `k6/net/grpc` lives in `modules/grpc`.
-fn folder(module: &ModuleDef) -> PathBuf {
-    let noun = module.name.rsplit('/').next().expect("rsplit yields at least one part");
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/modules").join(noun)
-}
+use driver::folder;
+use onrush_script::modules::{self, MODULES};
 
 /// The names of values that a declaration file exports; types are not names one can import at run time.
 fn declared(types: &str) -> BTreeSet<String> {
+    let all_of = types.lines().filter_map(|line| line.strip_prefix("export * from \"")?.strip_suffix("\";"));
+    let all_of = all_of.filter_map(modules::find).flat_map(|module| declared(module.types));
     let keywords = ["function", "const", "let", "class", "namespace", "enum"];
     let exported = types.lines().filter_map(|line| line.trim().strip_prefix("export "));
     exported
@@ -24,6 +22,7 @@ fn declared(types: &str) -> BTreeSet<String> {
             let name = words.next()?.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').next()?;
             keywords.contains(&keyword).then(|| name.to_owned())
         })
+        .chain(all_of)
         .collect()
 }
 
@@ -52,7 +51,7 @@ fn each_module_has_its_files() {
     for module in MODULES {
         assert!(names.insert(module.name), "{} is listed twice", module.name);
         for file in ["types.d.ts", "test.js"] {
-            let path = folder(module).join(file);
+            let path = folder(module.name).join(file);
             assert!(path.is_file(), "{} has no {}", module.name, path.display());
         }
         assert!(module.types.starts_with("/**"), "types.d.ts of {} does not say what the module is for", module.name);
@@ -65,4 +64,5 @@ fn declared_sees_values_only() {
                  export declare class D {}\nexport type E = 1;\nexport default a;\n  export namespace f {}";
     let expected = ["B", "D", "a", "f"].map(str::to_owned);
     assert_eq!(declared(types), BTreeSet::from(expected));
+    assert!(declared("export * from \"k6/timers\";").contains("setTimeout"));
 }

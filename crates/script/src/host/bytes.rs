@@ -58,6 +58,15 @@ pub fn to_text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
     Ok(text(string.as_value())?.unwrap_or_default())
 }
 
+/// Whether the value is an ArrayBuffer, a typed array or a DataView.
+pub fn is_buffer(value: &Value<'_>) -> bool {
+    // SAFETY: these look at the class of an object only.
+    value.as_object().is_some_and(|object| unsafe {
+        let raw = object.as_raw();
+        qjs::JS_IsArrayBuffer(raw) || qjs::JS_GetTypedArrayType(raw) >= 0 || qjs::JS_IsDataView(raw)
+    })
+}
+
 /// The ArrayBuffer behind a value, and the part of it that the value shows.
 fn window<'js>(value: &Value<'js>) -> Result<Option<(Object<'js>, usize, usize)>> {
     let Some(object) = value.as_object() else { return Ok(None) };

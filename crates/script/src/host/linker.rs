@@ -14,7 +14,7 @@ use rquickjs::{Ctx, Error, Exception, Function, Object, Persistent, Promise, Val
 use super::exception;
 use crate::error::{ScriptError, exit_code};
 use crate::loader::{self, Kind, Module, resolve};
-use crate::modules::{MODULES, ModuleDef};
+use crate::modules::{self, ModuleDef};
 use crate::vu::{Phase, Vu};
 
 /// What every module of this user's runtime is found by.
@@ -56,7 +56,7 @@ pub(crate) fn require<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, base: &str, specifier: &
     }
     vu.runtime.importing.replace(Some((base.to_string(), specifier.to_string())));
     let name = resolve::resolve(base, specifier).map_err(|error| throw(ctx, &error))?;
-    if let Some(def) = MODULES.iter().find(|def| def.name == name) {
+    if let Some(def) = modules::find(&name) {
         let object = builtin(ctx, vu, def)?;
         return Ok(object.into_value());
     }
@@ -328,7 +328,7 @@ unsafe extern "C" fn on_load(
 
 fn load_module(ctx: &Ctx<'_>, name: &str) -> rquickjs::Result<*mut qjs::JSModuleDef> {
     let vu = Vu::of(ctx);
-    if let Some(def) = MODULES.iter().find(|def| def.name == name) {
+    if let Some(def) = modules::find(name) {
         let object = builtin(ctx, &vu, def)?;
         return value_module(ctx, name, def.exports.iter().map(|name| name.to_string()).collect(), object.into_value());
     }

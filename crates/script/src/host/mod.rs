@@ -16,6 +16,7 @@ pub(crate) mod files;
 pub(crate) mod globals;
 pub(crate) mod inspect;
 pub(crate) mod json;
+pub mod keeper;
 pub mod lazy_object;
 pub(crate) mod linker;
 pub mod memo;

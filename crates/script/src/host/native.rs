@@ -6,7 +6,7 @@
 
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::Constructor;
-use rquickjs::{Class, Ctx, JsLifetime, Object, Result, Value};
+use rquickjs::{Class, Ctx, JsLifetime, Object, Result, Value, qjs};
 
 /// What a Rust type needs to become a class.
 pub trait NativeClass: 'static {
@@ -18,6 +18,9 @@ pub trait NativeClass: 'static {
         Ok(())
     }
 }
+
+/// The first class of the engine (`JS_CLASS_OBJECT`), which its header does not export.
+const PLAIN_CLASS: qjs::JSClassID = 1;
 
 /// The script-side holder of a `T`.
 pub struct Native<T>(T);
@@ -37,9 +40,19 @@ pub fn prototype<'js, T: NativeClass>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 
 /// Looks at the Rust value of an object; `None` when it is no such object.
 pub fn with<'js, T: NativeClass, R>(value: &Value<'js>, f: impl FnOnce(&T) -> R) -> Option<R> {
+    if is_plain(value) {
+        return None;
+    }
     let class = Class::<Native<T>>::from_object(value.as_object()?)?;
     let holder = class.borrow();
     Some(f(&holder.0))
+}
+
+/// Whether it is an object of a literal or of a class of the script, the usual case. Asking one for its Rust value would make
+/// an exception and drop it, which takes microseconds.
+pub(super) fn is_plain(value: &Value<'_>) -> bool {
+    // SAFETY: looks at the class of an object only; other values have none.
+    value.is_object() && unsafe { qjs::JS_GetClassID(value.as_raw()) } == PLAIN_CLASS
 }
 
 impl<'js, T: 'static> Trace<'js> for Native<T> {
@@ -93,6 +106,10 @@ mod tests {
             assert_eq!(with(left.as_value(), |_: &Right| ()), None);
             let plain: Value<'_> = ctx.eval("({})").unwrap();
             assert_eq!(with(&plain, |_: &Left| ()), None);
+            for (source, expected) in [("({})", true), ("new (class {})", true), ("[]", false), ("5", false)] {
+                assert_eq!(is_plain(&ctx.eval(source).unwrap()), expected, "{source}");
+            }
+            assert!(!is_plain(left.as_value()));
             ctx.globals().set("left", left).unwrap();
             assert_eq!(ctx.eval::<String, _>("JSON.stringify(left)").unwrap(), r#"{"own":1}"#);
         });

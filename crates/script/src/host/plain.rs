@@ -22,6 +22,7 @@ pub trait Plain: 'static {
 #[derive(Clone, Copy)]
 pub struct Args<'a, 'js> {
     ctx: &'a Ctx<'js>,
+    this: qjs::JSValue,
     values: &'a [qjs::JSValue],
 }
 
@@ -29,6 +30,12 @@ impl<'js> Args<'_, 'js> {
     /// How many there are.
     pub fn count(&self) -> usize {
         self.values.len()
+    }
+
+    /// What it was called on.
+    pub fn this(&self) -> Value<'js> {
+        // SAFETY: as in `get`.
+        unsafe { Value::from_raw(self.ctx.clone(), qjs::JS_DupValue(self.ctx.as_raw().as_ptr(), self.this)) }
     }
 
     /// An argument, if it was given.
@@ -56,7 +63,7 @@ pub fn function<'js, F: Plain>(ctx: &Ctx<'js>, name: &CStr, number: i32) -> Resu
 
 unsafe extern "C" fn enter<F: Plain>(
     context: *mut qjs::JSContext,
-    _this: qjs::JSValue,
+    this: qjs::JSValue,
     count: qjs::c_int,
     values: *mut qjs::JSValue,
     number: qjs::c_int,
@@ -70,7 +77,7 @@ unsafe extern "C" fn enter<F: Plain>(
         };
         (Ctx::from_raw(raw), values)
     };
-    let result = catch_unwind(AssertUnwindSafe(|| F::call(&ctx, Args { ctx: &ctx, values }, number)));
+    let result = catch_unwind(AssertUnwindSafe(|| F::call(&ctx, Args { ctx: &ctx, this, values }, number)));
     match result {
         // SAFETY: the count made here is the caller's; `value` gives back its own.
         Ok(Ok(value)) => unsafe { qjs::JS_DupValue(context, value.as_raw()) },

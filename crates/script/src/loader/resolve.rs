@@ -14,7 +14,7 @@ const NOT_YET: &[&str] =
 
 /// The one name of the module that `specifier` means in the module `base`.
 pub fn resolve(base: &str, specifier: &str) -> Result<String, ScriptError> {
-    if modules::MODULES.iter().any(|module| module.name == specifier) {
+    if modules::find(specifier).is_some() {
         return Ok(specifier.to_string());
     }
     if specifier.starts_with("https://") {

@@ -5,9 +5,11 @@ pub mod crypto;
 pub mod data;
 pub mod encoding;
 pub mod execution;
+pub mod form_data;
 pub mod http;
 pub mod k6;
 pub mod metrics;
+pub mod onrush_http;
 pub mod series;
 pub mod timers;
 
@@ -32,8 +34,16 @@ pub static MODULES: &[ModuleDef] = &[
     data::MODULE,
     encoding::MODULE,
     execution::MODULE,
+    form_data::MODULE,
     http::MODULE,
     k6::MODULE,
     metrics::MODULE,
+    onrush_http::MODULE,
     timers::MODULE,
 ];
+
+/// The built-in module that an import path means: one of the list, or k6's FormData library in any version.
+pub fn find(path: &str) -> Option<&'static ModuleDef> {
+    let name = if form_data::is_library(path) { form_data::MODULE.name } else { path };
+    MODULES.iter().find(|module| module.name == name)
+}

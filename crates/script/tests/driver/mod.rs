@@ -31,6 +31,16 @@ impl Lines {
     }
 }
 
+/// The folder of a built-in module: `k6/net/grpc` lives in `modules/grpc`, `onrush/http` beside `k6/http`.
+pub fn folder(module: &str) -> PathBuf {
+    let noun = match module {
+        "onrush/http" => "onrush_http",
+        library if library.starts_with("https://jslib.k6.io/formdata/") => "form_data",
+        name => name.rsplit('/').next().expect("rsplit yields at least one part"),
+    };
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/modules").join(noun)
+}
+
 /// A loaded program with its log and metrics.
 pub struct Test {
     pub program: Program,

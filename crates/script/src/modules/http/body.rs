@@ -9,11 +9,13 @@ use ::bytes::Bytes;
 use rquickjs::function::{Opt, This};
 use rquickjs::object::Filter;
 use rquickjs::{Ctx, Function, Object, Result, Type, Value};
-use wire::{Payload, Segment};
+use wire::Payload;
 
 use super::{Refusal, go_error};
 use crate::host::bytes;
 use crate::host::native::{self, NativeClass};
+use crate::modules::form_data;
+use crate::modules::form_data::multipart::{self, Multipart, PartHead, Quoting};
 
 /// A body ready to be sent.
 #[derive(Default)]
@@ -66,13 +68,16 @@ fn now_ns() -> u128 {
 
 /// Converts the body argument of a request.
 pub fn from_js<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<std::result::Result<BodyArg, Refusal>> {
-    let content = match value.type_of() {
+    let payload = match value.type_of() {
         Type::Undefined | Type::Null | Type::Uninitialized => return Ok(Ok(BodyArg::default())),
-        Type::String | Type::Symbol => Bytes::from(bytes::to_text(ctx, value)?),
+        Type::String | Type::Symbol => Payload::from_bytes(bytes::to_text(ctx, value)?),
         // An Error is an object without enumerable properties: an empty form.
         Type::Object | Type::Proxy | Type::Exception => {
             let object = value.as_object().expect("the type was checked");
-            match buffer_bytes(ctx, value)? {
+            if let Some((payload, kind)) = form_data::as_body(ctx, value)? {
+                return Ok(Ok(BodyArg { payload: Some(payload), content_type: Some(kind) }));
+            }
+            match content(ctx, value)? {
                 Some(content) => content,
                 None if is_instance(ctx, object, "Date")? || is_instance(ctx, object, "Map")? => {
                     return Ok(Err(unknown_type(value)));
@@ -82,19 +87,25 @@ pub fn from_js<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<std::result::R
         }
         _ => return Ok(Err(unknown_type(value))),
     };
-    Ok(Ok(BodyArg { payload: Some(Payload::from_bytes(content)), content_type: None }))
+    Ok(Ok(BodyArg { payload: Some(payload), content_type: None }))
 }
 
 fn unknown_type(value: &Value<'_>) -> Refusal {
     Refusal::new(format!("unknown request body type {}", go_type(value)))
 }
 
-/// A copy of the bytes of an ArrayBuffer or a view; `None` for anything else.
-fn buffer_bytes<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Bytes>> {
-    if value.is_string() {
+/// Whether `content` takes the value, unless its buffer is detached.
+pub fn is_content(value: &Value<'_>) -> bool {
+    bytes::is_buffer(value)
+}
+
+/// The bytes of a value that stands for bytes alone (an ArrayBuffer or a view of one), as a body or as a part of a form;
+/// `None` for anything else and for a detached buffer.
+pub fn content<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Payload>> {
+    if !is_content(value) {
         return Ok(None);
     }
-    bytes::read(ctx, value, Bytes::copy_from_slice)
+    Ok(bytes::read(ctx, value, Bytes::copy_from_slice)?.map(Payload::from_bytes))
 }
 
 fn is_instance<'js>(ctx: &Ctx<'js>, object: &Object<'js>, class: &str) -> Result<bool> {
@@ -154,94 +165,26 @@ fn query_escape(out: &mut String, text: &str) {
 }
 
 fn multipart<'js>(ctx: &Ctx<'js>, fields: &[(String, Value<'js>)]) -> Result<BodyArg> {
-    let boundary = boundary();
-    let mut parts = Parts { boundary: &boundary, payload: Payload::empty(), pending: Vec::new() };
+    let boundary = multipart::go_boundary();
+    let mut form = Multipart::new(&boundary, Quoting::Backslash);
     for (name, value) in fields {
+        let name = name.as_bytes();
         let Some(file) = value.as_object().filter(|_| is_file(value)) else {
-            parts.text(name, &go_text(ctx, value, 0)?);
+            let head = PartHead { name, filename: None, content_type: None };
+            form.short_part(&head, go_text(ctx, value, 0)?.as_bytes());
             continue;
         };
         let data: Value<'js> = file.get("data")?;
-        let content = match buffer_bytes(ctx, &data)? {
-            Some(content) => content,
-            None => Bytes::from(go_text(ctx, &data, 0)?),
-        };
-        let filename: Value<'js> = file.get("filename")?;
-        let kind: Value<'js> = file.get("content_type")?;
-        parts.file(name, &go_text(ctx, &filename, 0)?, &go_text(ctx, &kind, 0)?, content);
-    }
-    let payload = parts.finish();
-    Ok(BodyArg { payload: Some(payload), content_type: Some(format!("multipart/form-data; boundary={boundary}")) })
-}
-
-/// 60 hexadecimal digits, the shape that Go's and so k6's boundaries have.
-fn boundary() -> String {
-    (0..30).map(|_| format!("{:02x}", fastrand::u8(..))).collect()
-}
-
-/// Writes the parts of a multipart body; small text gathers in `pending`, contents are segments of their own.
-struct Parts<'b> {
-    boundary: &'b str,
-    payload: Payload,
-    pending: Vec<u8>,
-}
-
-impl Parts<'_> {
-    fn head(&mut self, disposition: &str) {
-        let first = self.payload.segments().is_empty() && self.pending.is_empty();
-        let lead = if first { "" } else { "\r\n" };
-        self.pending.extend_from_slice(lead.as_bytes());
-        self.pending.extend_from_slice(b"--");
-        self.pending.extend_from_slice(self.boundary.as_bytes());
-        self.pending.extend_from_slice(b"\r\nContent-Disposition: form-data; ");
-        self.pending.extend_from_slice(disposition.as_bytes());
-        self.pending.extend_from_slice(b"\r\n");
-    }
-
-    fn text(&mut self, name: &str, value: &str) {
-        self.head(&format!("name=\"{}\"", escape_quotes(name)));
-        self.pending.extend_from_slice(b"\r\n");
-        self.pending.extend_from_slice(value.as_bytes());
-    }
-
-    fn file(&mut self, name: &str, filename: &str, kind: &str, data: Bytes) {
-        self.head(&format!("name=\"{}\"; filename=\"{}\"", escape_quotes(name), escape_quotes(filename)));
-        self.pending.extend_from_slice(format!("Content-Type: {}\r\n\r\n", one_line(kind)).as_bytes());
-        self.flush();
-        if !data.is_empty() {
-            self.payload.push(Segment::Shared(data));
+        let filename = go_text(ctx, &file.get("filename")?, 0)?;
+        let kind = go_text(ctx, &file.get("content_type")?, 0)?;
+        let head = PartHead { name, filename: Some(filename.as_bytes()), content_type: Some(kind.as_bytes()) };
+        match content(ctx, &data)? {
+            Some(content) => form.part(&head, &content),
+            None => form.short_part(&head, go_text(ctx, &data, 0)?.as_bytes()),
         }
     }
-
-    fn flush(&mut self) {
-        self.payload.push(Segment::Shared(Bytes::from(std::mem::take(&mut self.pending))));
-    }
-
-    fn finish(mut self) -> Payload {
-        self.pending.extend_from_slice(format!("\r\n--{}--\r\n", self.boundary).as_bytes());
-        self.flush();
-        self.payload
-    }
-}
-
-/// Names inside of quotes: quotes and backslashes by backslash, line breaks percent-encoded.
-fn escape_quotes(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for c in name.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\r' => out.push_str("%0D"),
-            '\n' => out.push_str("%0A"),
-            _ => out.push(c),
-        }
-    }
-    out
-}
-
-/// A header value cannot hold line breaks: a part's type from a script must not add headers.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c == '\r' || c == '\n' { ' ' } else { c }).collect()
+    let content_type = Some(format!("multipart/form-data; boundary={boundary}"));
+    Ok(BodyArg { payload: Some(form.finish()), content_type })
 }
 
 /// A value in Go's default format, which k6 applies to the values of forms. Nesting past 32 levels is cut.
@@ -358,12 +301,6 @@ pub fn go_type(value: &Value<'_>) -> &'static str {
 mod tests {
     use super::*;
 
-    fn joined(payload: &Payload) -> String {
-        let mut text = String::new();
-        payload.read(|piece| text.push_str(&String::from_utf8_lossy(piece))).unwrap();
-        text
-    }
-
     #[test]
     fn numbers_like_go() {
         let table: &[(f64, &str)] = &[
@@ -393,29 +330,5 @@ mod tests {
         push_pair(&mut out, "a", "x y&é");
         push_pair(&mut out, "b", "-_.~*");
         assert_eq!(out, "a=x+y%26%C3%A9&b=-_.~%2A");
-    }
-
-    #[test]
-    fn multipart_shape() {
-        let mut parts = Parts { boundary: "B", payload: Payload::empty(), pending: Vec::new() };
-        parts.text("k\"\n", "v");
-        parts.file("f", "n\\.txt", "text/x\r\nEvil: 1", Bytes::from_static(b"abc"));
-        parts.text("z", "");
-        let payload = parts.finish();
-        assert_eq!(payload.segments().len(), 3, "the file's bytes are a segment of their own");
-        assert_eq!(
-            joined(&payload),
-            "--B\r\nContent-Disposition: form-data; name=\"k\\\"%0A\"\r\n\r\nv\r\n--B\r\nContent-Disposition: form-data; \
-             name=\"f\"; filename=\"n\\\\.txt\"\r\nContent-Type: text/x  Evil: 1\r\n\r\nabc\r\n--B\r\nContent-Disposition: \
-             form-data; name=\"z\"\r\n\r\n\r\n--B--\r\n"
-        );
-    }
-
-    #[test]
-    fn boundaries_differ_and_have_sixty_digits() {
-        let (a, b) = (boundary(), boundary());
-        assert_eq!(a.len(), 60);
-        assert!(a.bytes().all(|c| c.is_ascii_hexdigit()));
-        assert_ne!(a, b);
     }
 }

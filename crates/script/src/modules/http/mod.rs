@@ -4,7 +4,7 @@
 //! is filled in when it is read. Refused in init code, as in k6. Not there yet: NTLM, and what needs `k6/html`.
 
 mod batch;
-mod body;
+pub(crate) mod body;
 mod cookies;
 mod debug;
 mod json;

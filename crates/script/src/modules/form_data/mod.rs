@@ -1,0 +1,276 @@
+//! `FormData`: multipart forms for uploads, put together without touching the bytes of their files.
+//!
+//! One class with two constructors: that of `onrush/http` and that of k6's FormData library, which scripts import from
+//! jslib.k6.io: imports from there are answered by this module and nothing is fetched. Binding only: arguments, errors, and
+//! what a value becomes; `form.rs` has the fields, `multipart.rs` the bytes. Refuses values that have no bytes, when they
+//! are added rather than when they are sent.
+
+pub mod form;
+pub mod multipart;
+
+use rquickjs::function::Constructor;
+use rquickjs::{ArrayBuffer, Ctx, Exception, Object, Result, Type, Value};
+use wire::Payload;
+
+use self::form::{Dialect, Field, Form};
+use crate::host::plain::{self, Plain};
+use crate::host::{bytes, keeper, native::NativeClass};
+use crate::modules::ModuleDef;
+use crate::modules::http::body;
+
+/// The module that answers imports of k6's FormData library, whatever its version.
+pub const MODULE: ModuleDef = ModuleDef {
+    name: "https://jslib.k6.io/formdata/0.0.2/index.js",
+    exports: &["FormData"],
+    load,
+    types: include_str!("types.d.ts"),
+};
+
+/// Whether an import path is that of the library, in any version.
+pub fn is_library(path: &str) -> bool {
+    let version = path.strip_prefix("https://jslib.k6.io/formdata/").and_then(|rest| rest.strip_suffix("/index.js"));
+    version.is_some_and(|version| !version.is_empty() && !version.contains('/'))
+}
+
+fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let module = Object::new(ctx.clone())?;
+    module.set("FormData", constructor(ctx, Dialect::Jslib)?)?;
+    Ok(module)
+}
+
+/// `FormData`; works with and without `new`, as the library's does.
+pub fn constructor<'js>(ctx: &Ctx<'js>, dialect: Dialect) -> Result<Constructor<'js>> {
+    let make = move |ctx: Ctx<'js>| -> Result<Object<'js>> {
+        let object = keeper::object(&ctx, Form::new(dialect))?;
+        object.set("boundary", multipart::boundary())?;
+        Ok(object)
+    };
+    let constructor = Constructor::new_prototype(ctx, keeper::prototype::<Form>(ctx)?, make)?;
+    constructor.set_name("FormData")?;
+    Ok(constructor)
+}
+
+/// The form in a value as a body, and its Content-Type; `None` when it is no form.
+pub fn as_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<(Payload, String)>> {
+    let Some((fields, values)) = keeper::with(value, |form: &mut Form, values| (form.fields.clone(), values.clone()))
+    else {
+        return Ok(None);
+    };
+    let boundary = boundary_of(ctx, value)?;
+    let mut contents = Vec::with_capacity(fields.len());
+    for (field, value) in fields.iter().zip(&values) {
+        contents.push(match field.text {
+            Some(_) => None,
+            None => Some(content(ctx, field, value)?),
+        });
+    }
+    let payload = form::write(&fields, &contents, &boundary);
+    Ok(Some((payload, format!("multipart/form-data; boundary={boundary}"))))
+}
+
+fn content<'js>(ctx: &Ctx<'js>, field: &Field, value: &Value<'js>) -> Result<Payload> {
+    body::content(ctx, value)?.ok_or_else(|| {
+        let name = String::from_utf8_lossy(&field.name);
+        Exception::throw_type(ctx, &format!("FormData: the buffer of field \"{name}\" was detached before it was sent"))
+    })
+}
+
+fn boundary_of<'js>(ctx: &Ctx<'js>, form: &Value<'js>) -> Result<String> {
+    let boundary: Value<'js> = form.as_object().expect("it holds a form").get("boundary")?;
+    match bytes::text(&boundary)? {
+        Some(text) if multipart::is_boundary(&text) => Ok(text),
+        found => {
+            let found = found.map_or_else(|| boundary.type_name().to_owned(), |text| format!("{text:?}"));
+            let expected = "expected 1 to 70 letters, digits or any of ' + _ - .";
+            Err(Exception::throw_type(ctx, &format!("FormData: boundary is {found}, {expected}")))
+        }
+    }
+}
+
+impl NativeClass for Form {
+    const NAME: &'static str = "FormData";
+
+    fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
+        for (number, name) in METHODS.iter().enumerate() {
+            let function = plain::function::<Method>(prototype.ctx(), name, number as i32)?;
+            prototype.set(name.to_str().expect("ASCII"), function)?;
+        }
+        Ok(())
+    }
+}
+
+const METHODS: [&std::ffi::CStr; 5] = [c"append", c"set", c"has", c"delete", c"body"];
+
+/// The methods, by their position in `METHODS`.
+struct Method;
+
+impl Plain for Method {
+    fn call<'js>(ctx: &Ctx<'js>, args: plain::Args<'_, 'js>, number: i32) -> Result<Value<'js>> {
+        let this = args.this();
+        let method = METHODS[number as usize].to_str().expect("ASCII");
+        let Some(dialect) = keeper::with(&this, |form: &mut Form, _| form.dialect) else {
+            let message = format!("FormData.{method} belongs to a FormData: call it on one");
+            return Err(Exception::throw_type(ctx, &message));
+        };
+        let least = [2, 2, 1, 1, 0][number as usize];
+        if args.count() < least {
+            let expected = if least == 2 { "a name and a value" } else { "a name" };
+            let message = format!("FormData.{method} needs {expected}, found {} arguments", args.count());
+            return Err(Exception::throw_type(ctx, &message));
+        }
+        if number == 4 {
+            return assembled(ctx, &this);
+        }
+        let name = dialect.encode(bytes::to_text(ctx, &args.get(0).expect("it was counted"))?);
+        if number >= 2 {
+            let known = keeper::with(&this, |form: &mut Form, values| {
+                let known = form.has(&name);
+                if number == 3 {
+                    form.delete(values, &name);
+                }
+                known
+            });
+            return Ok(match number {
+                2 => Value::new_bool(ctx.clone(), known.unwrap_or(false)),
+                _ => Value::new_undefined(ctx.clone()),
+            });
+        }
+        let given = Given { ctx, method, dialect, name };
+        let (field, value) = given.field(&args.get(1).expect("it was counted"), args.get(2))?;
+        keeper::with(&this, |form: &mut Form, values| match number {
+            0 => form.append(values, field, value),
+            _ => form.set(values, field, value),
+        });
+        Ok(Value::new_undefined(ctx.clone()))
+    }
+}
+
+/// The whole body in one buffer.
+fn assembled<'js>(ctx: &Ctx<'js>, form: &Value<'js>) -> Result<Value<'js>> {
+    let (payload, _) = as_body(ctx, form)?.expect("the caller looked");
+    let mut whole = Vec::with_capacity(payload.len() as usize);
+    let read = payload.read(|piece| whole.extend_from_slice(piece));
+    read.map_err(|error| Exception::throw_message(ctx, &format!("FormData.body: {error}")))?;
+    Ok(ArrayBuffer::new(ctx.clone(), whole)?.into_value())
+}
+
+/// The arguments of `append` and `set`.
+struct Given<'a, 'js> {
+    ctx: &'a Ctx<'js>,
+    method: &'a str,
+    dialect: Dialect,
+    name: Vec<u8>,
+}
+
+impl<'js> Given<'_, 'js> {
+    /// The field, and the script value to keep for it.
+    fn field(self, value: &Value<'js>, filename: Option<Value<'js>>) -> Result<(Field, Value<'js>)> {
+        let filename = self.text_unless_absent(filename)?;
+        if let Some(text) = self.plain_text(value)? {
+            let content_type =
+                if filename.is_some() { Some(b"text/plain".to_vec()) } else { self.dialect.type_of_text() };
+            return Ok(self.of_text(text, filename, content_type));
+        }
+        if body::is_content(value) {
+            // Without a name, receivers would take the bytes for text. `blob` is what browsers call it.
+            let filename = filename.unwrap_or_else(|| b"blob".to_vec());
+            return Ok(self.of_content(value.clone(), Some(filename), octets()));
+        }
+        let Some(file) = value.as_object().filter(|object| !object.is_function()) else {
+            return Err(self.refuse(value));
+        };
+        let data: Value<'js> = file.get("data")?;
+        let filename = match filename {
+            Some(name) => Some(name),
+            None => self.text_unless_absent(file.get("filename")?)?.filter(|name| !name.is_empty()),
+        };
+        let content_type = self.text_unless_absent(file.get("content_type")?)?.filter(|kind| !kind.is_empty());
+        let content_type = content_type.unwrap_or_else(octets);
+        if let Some(text) = bytes::text(&data)? {
+            let text = self.dialect.encode(text);
+            return Ok(self.of_text(text, filename, Some(content_type)));
+        }
+        if body::is_content(&data) {
+            return Ok(self.of_content(data, filename, content_type));
+        }
+        match data.as_array() {
+            // What the library takes too: a list of bytes.
+            Some(list) => {
+                let list: Result<Vec<u8>> = list.iter::<i32>().map(|byte| byte.map(|byte| byte as u8)).collect();
+                Ok(self.of_text(list?, filename, Some(content_type)))
+            }
+            None => Err(self.refuse(if data.is_undefined() { value } else { &data })),
+        }
+    }
+
+    fn of_text(self, text: Vec<u8>, filename: Option<Vec<u8>>, content_type: Option<Vec<u8>>) -> (Field, Value<'js>) {
+        let nothing = Value::new_undefined(self.ctx.clone());
+        (Field { name: self.name, filename, content_type, text: Some(text) }, nothing)
+    }
+
+    fn of_content(self, value: Value<'js>, filename: Option<Vec<u8>>, kind: Vec<u8>) -> (Field, Value<'js>) {
+        (Field { name: self.name, filename, content_type: Some(kind), text: None }, value)
+    }
+
+    fn plain_text(&self, value: &Value<'js>) -> Result<Option<Vec<u8>>> {
+        match value.type_of() {
+            Type::String | Type::Int | Type::Float | Type::Bool | Type::BigInt => {
+                Ok(Some(self.dialect.encode(bytes::to_text(self.ctx, value)?)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn text_unless_absent(&self, value: Option<Value<'js>>) -> Result<Option<Vec<u8>>> {
+        let value = value.filter(|value| !value.is_undefined() && !value.is_null());
+        value.map(|value| Ok(self.dialect.encode(bytes::to_text(self.ctx, &value)?))).transpose()
+    }
+
+    fn refuse(&self, found: &Value<'js>) -> rquickjs::Error {
+        let name = String::from_utf8_lossy(&self.name);
+        let found = described(found);
+        let message = format!(
+            "FormData.{}: the value of field \"{name}\" is {found}, expected a string, a number, a boolean, an ArrayBuffer, a \
+             view of one, or what http.file makes",
+            self.method
+        );
+        Exception::throw_type(self.ctx, &message)
+    }
+}
+
+fn octets() -> Vec<u8> {
+    b"application/octet-stream".to_vec()
+}
+
+/// What a value is, for people.
+fn described(value: &Value<'_>) -> String {
+    let Some(object) = value.as_object() else { return value.type_name().to_owned() };
+    if object.is_function() {
+        return String::from("a function");
+    }
+    let class = object.get::<_, Object<'_>>("constructor").and_then(|class| class.get::<_, String>("name"));
+    match class.as_deref() {
+        Ok("Object") | Err(_) => String::from("an object without bytes in its data property"),
+        Ok(class) => format!("an object of the class {class}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_version_of_the_library_is_known() {
+        for path in ["0.0.1", "0.0.2", "latest"] {
+            assert!(is_library(&format!("https://jslib.k6.io/formdata/{path}/index.js")));
+        }
+        for other in [
+            "https://jslib.k6.io/formdata/index.js",
+            "https://jslib.k6.io/formdata/0.0.1/other.js",
+            "https://jslib.k6.io/formdata/a/b/index.js",
+            "https://jslib.k6.io/form-urlencoded/3.0.0/index.js",
+        ] {
+            assert!(!is_library(other), "{other}");
+        }
+    }
+}

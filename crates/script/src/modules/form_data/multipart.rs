@@ -1,0 +1,222 @@
+//! multipart/form-data (RFC 7578): a list of parts becomes a `wire::Payload` whose contents are segments of their own.
+//!
+//! Heads and short contents gather in one buffer between two contents, so that a form costs few segments and long contents
+//! no copy. Names and filenames cannot break out of their quotes and add no header lines. Nothing here knows scripts.
+
+use std::mem;
+
+use bytes::Bytes;
+use wire::{Payload, Segment};
+
+/// Characters of a generated boundary: the most that RFC 2046 allows.
+const BOUNDARY_LEN: usize = 70;
+const BOUNDARY_PREFIX: &[u8] = b"----onrush";
+/// Digits as Go's boundaries have them, and so k6's.
+const GO_BOUNDARY_LEN: usize = 60;
+
+/// How names and filenames stand inside of quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quoting {
+    /// As browsers do: `%22`, `%0D`, `%0A`.
+    Percent,
+    /// As Go does and so k6: `\"` and `\\`; line breaks as browsers do.
+    Backslash,
+}
+
+/// What a part says of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct PartHead<'a> {
+    /// Name of the field.
+    pub name: &'a [u8],
+    /// Name of the file, when it is one.
+    pub filename: Option<&'a [u8]>,
+    /// Content-Type; no such line without.
+    pub content_type: Option<&'a [u8]>,
+}
+
+/// A form being written.
+pub struct Multipart {
+    boundary: Vec<u8>,
+    quoting: Quoting,
+    payload: Payload,
+    /// What follows the last content that has a segment of its own.
+    pending: Vec<u8>,
+    is_empty: bool,
+}
+
+impl Multipart {
+    /// No parts yet.
+    pub fn new(boundary: &str, quoting: Quoting) -> Multipart {
+        Multipart {
+            boundary: boundary.as_bytes().to_vec(),
+            quoting,
+            payload: Payload::empty(),
+            pending: Vec::with_capacity(512),
+            is_empty: true,
+        }
+    }
+
+    /// Adds a part with a short content, which is copied.
+    pub fn short_part(&mut self, head: &PartHead<'_>, content: &[u8]) {
+        self.head(head);
+        self.pending.extend_from_slice(content);
+    }
+
+    /// Adds a part whose content stays where it is.
+    pub fn part(&mut self, head: &PartHead<'_>, content: &Payload) {
+        self.head(head);
+        if content.is_empty() {
+            return;
+        }
+        self.flush();
+        content.segments().iter().for_each(|segment| self.payload.push(segment.clone()));
+    }
+
+    /// Ends the form.
+    pub fn finish(mut self) -> Payload {
+        self.delimiter();
+        self.pending.extend_from_slice(b"--\r\n");
+        self.flush();
+        self.payload
+    }
+
+    fn delimiter(&mut self) {
+        if !mem::replace(&mut self.is_empty, false) {
+            self.pending.extend_from_slice(b"\r\n");
+        }
+        self.pending.extend_from_slice(b"--");
+        self.pending.extend_from_slice(&self.boundary);
+    }
+
+    fn head(&mut self, head: &PartHead<'_>) {
+        self.delimiter();
+        self.pending.extend_from_slice(b"\r\nContent-Disposition: form-data; name=\"");
+        quote(&mut self.pending, head.name, self.quoting);
+        if let Some(filename) = head.filename {
+            self.pending.extend_from_slice(b"\"; filename=\"");
+            quote(&mut self.pending, filename, self.quoting);
+        }
+        self.pending.extend_from_slice(b"\"\r\n");
+        if let Some(kind) = head.content_type {
+            self.pending.extend_from_slice(b"Content-Type: ");
+            // A header value cannot hold line breaks: a type from a script must not add header lines.
+            self.pending.extend(kind.iter().map(|byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { *byte }));
+            self.pending.extend_from_slice(b"\r\n");
+        }
+        self.pending.extend_from_slice(b"\r\n");
+    }
+
+    fn flush(&mut self) {
+        self.payload.push(Segment::Shared(Bytes::from(mem::take(&mut self.pending))));
+    }
+}
+
+/// All special characters are ASCII, so this is right for UTF-8 and for Latin-1.
+fn quote(out: &mut Vec<u8>, text: &[u8], quoting: Quoting) {
+    for &byte in text {
+        match (byte, quoting) {
+            (b'\r', _) => out.extend_from_slice(b"%0D"),
+            (b'\n', _) => out.extend_from_slice(b"%0A"),
+            (b'"', Quoting::Percent) => out.extend_from_slice(b"%22"),
+            (b'"' | b'\\', Quoting::Backslash) => out.extend_from_slice(&[b'\\', byte]),
+            _ => out.push(byte),
+        }
+    }
+}
+
+/// A boundary of a form: 240 random bits, so that no content will hold it, not even an earlier form sent back by a server.
+pub fn boundary() -> String {
+    digits(BOUNDARY_PREFIX, BOUNDARY_LEN)
+}
+
+/// A boundary of the shape that k6's have: 60 hexadecimal digits.
+pub fn go_boundary() -> String {
+    digits(b"", GO_BOUNDARY_LEN)
+}
+
+fn digits(prefix: &[u8], len: usize) -> String {
+    let mut text = String::with_capacity(len);
+    text.extend(prefix.iter().map(|byte| char::from(*byte)));
+    while text.len() < len {
+        let mut bits = fastrand::u64(..);
+        for _ in 0..(len - text.len()).min(16) {
+            text.push(char::from(b"0123456789abcdef"[(bits & 15) as usize]));
+            bits >>= 4;
+        }
+    }
+    text
+}
+
+/// Whether a boundary may stand in a Content-Type: 1 to 70 characters that need no quotes there.
+pub fn is_boundary(text: &str) -> bool {
+    // RFC 2046 5.1.1 allows a few more (`/`, `:`, `=`, `?`, `,`, `(`, `)`, a space), but only inside of quotes.
+    (1..=BOUNDARY_LEN).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"'+_-.".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(payload: &Payload) -> String {
+        let mut bytes = Vec::new();
+        payload.read(|piece| bytes.extend_from_slice(piece)).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    fn field(name: &str) -> PartHead<'_> {
+        PartHead { name: name.as_bytes(), filename: None, content_type: None }
+    }
+
+    fn file<'a>(name: &'a str, filename: &'a str, kind: &'a str) -> PartHead<'a> {
+        let (filename, content_type) = (Some(filename.as_bytes()), Some(kind.as_bytes()));
+        PartHead { name: name.as_bytes(), filename, content_type }
+    }
+
+    #[test]
+    fn parts_have_heads_and_contents_have_segments() {
+        let mut form = Multipart::new("B", Quoting::Backslash);
+        form.short_part(&field("k\"\n"), b"v");
+        form.part(&file("f", "n\\.txt", "text/x\r\nEvil: 1"), &Payload::from_bytes("abc"));
+        form.part(&file("e", "", "a/b"), &Payload::empty());
+        form.short_part(&field("z"), b"");
+        let payload = form.finish();
+        assert_eq!(payload.segments().len(), 3, "one for the file, one for what is before, one for what is after");
+        assert_eq!(
+            text(&payload),
+            "--B\r\nContent-Disposition: form-data; name=\"k\\\"%0A\"\r\n\r\nv\r\n--B\r\nContent-Disposition: form-data; \
+             name=\"f\"; filename=\"n\\\\.txt\"\r\nContent-Type: text/x  Evil: 1\r\n\r\nabc\r\n--B\r\nContent-Disposition: \
+             form-data; name=\"e\"; filename=\"\"\r\nContent-Type: a/b\r\n\r\n\r\n--B\r\nContent-Disposition: form-data; \
+             name=\"z\"\r\n\r\n\r\n--B--\r\n"
+        );
+        assert_eq!(payload.len(), text(&payload).len() as u64);
+    }
+
+    #[test]
+    fn browsers_quote_by_percent() {
+        let mut form = Multipart::new("B", Quoting::Percent);
+        form.short_part(&file("é\"\\", "a\r\n\"b", "x"), b"");
+        let expected = "--B\r\nContent-Disposition: form-data; name=\"é%22\\\"; filename=\"a%0D%0A%22b\"\r\n\
+                        Content-Type: x\r\n\r\n\r\n--B--\r\n";
+        assert_eq!(text(&form.finish()), expected);
+    }
+
+    #[test]
+    fn a_form_may_be_empty() {
+        assert_eq!(text(&Multipart::new("B", Quoting::Percent).finish()), "--B--\r\n");
+    }
+
+    #[test]
+    fn boundaries_differ_and_have_their_shape() {
+        for (make, len) in [(boundary as fn() -> String, 70), (go_boundary, 60)] {
+            let (a, b) = (make(), make());
+            assert_eq!(a.len(), len);
+            assert!(is_boundary(&a));
+            assert_ne!(a, b);
+        }
+        assert!(go_boundary().bytes().all(|byte| byte.is_ascii_hexdigit()));
+        for wrong in ["", "a b", "a\r\nb", "é", &"x".repeat(71)] {
+            assert!(!is_boundary(wrong), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! `onrush/http`: everything of `k6/http`, and what k6 has not: `FormData`.
+//!
+//! The functions are those of `k6/http` themselves, so state (the cookie jar, the response callback) is shared and a script
+//! may import from both. FormData is no global, because scripts look for one to decide which way to go.
+
+use rquickjs::object::Filter;
+use rquickjs::{Ctx, Object, Result, Value};
+
+use crate::Vu;
+use crate::host::linker;
+use crate::modules::form_data::{self, form::Dialect};
+use crate::modules::{ModuleDef, http};
+
+const BASE: &[&str] = http::MODULE.exports;
+
+/// The module.
+pub const MODULE: ModuleDef =
+    ModuleDef { name: "onrush/http", exports: &EXPORTS, load, types: include_str!("types.d.ts") };
+
+const EXPORTS: [&str; BASE.len() + 1] = {
+    let mut names = ["FormData"; BASE.len() + 1];
+    let mut index = 0;
+    while index < BASE.len() {
+        names[index] = BASE[index];
+        index += 1;
+    }
+    names
+};
+
+fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let module = Object::new(ctx.clone())?;
+    let base = linker::builtin(ctx, &Vu::of(ctx), &http::MODULE)?;
+    for entry in base.own_props::<Value<'js>, Value<'js>>(Filter::default()) {
+        let (name, value) = entry?;
+        module.set(name, value)?;
+    }
+    module.set("FormData", form_data::constructor(ctx, Dialect::Browser)?)?;
+    Ok(module)
+}
