@@ -12,6 +12,9 @@ use metrics::{MetricId, Recorder, Series, SystemTag, SystemTags, TagSet, builtin
 
 use crate::vu::VirtualUser;
 
+/// Tag sets of users that are remembered: scripts may make ever new ones.
+const OTHERS: usize = 1_000;
+
 /// Adds the samples of one lane.
 pub(crate) struct LaneRecord {
     recorder: Rc<Recorder>,
@@ -92,6 +95,9 @@ impl LaneRecord {
 
     fn series_of(&self, key: u32, user: &impl VirtualUser) -> IterationSeries {
         let mut others = self.others.borrow_mut();
+        if others.len() >= OTHERS {
+            others.clear();
+        }
         *others.entry(key).or_insert_with(|| IterationSeries::new(&self.recorder, &user.tags(), self.lag.is_some()))
     }
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::cardinality::{Cardinality, SUGGESTED_SERIES};
 use crate::metric::{Kind, MetricId};
 use crate::recorder::Snapshot;
 use crate::registry::{Definition, Registry, SubMetric};
@@ -22,17 +23,31 @@ pub struct Aggregate {
     sinks: Vec<(Arc<SinkKey>, Sink)>,
     thresholds: Thresholds,
     refused: u64,
+    cardinality: Cardinality,
+    /// So many series are worth a warning.
+    next_warning: u64,
 }
 
 impl Aggregate {
     /// An empty aggregate for the metrics of this registry.
     pub fn new(registry: Arc<Registry>, thresholds: Thresholds) -> Self {
-        Aggregate { registry, index: HashMap::new(), sinks: Vec::new(), thresholds, refused: 0 }
+        Aggregate {
+            registry,
+            index: HashMap::new(),
+            sinks: Vec::new(),
+            thresholds,
+            refused: 0,
+            cardinality: Cardinality::default(),
+            next_warning: SUGGESTED_SERIES,
+        }
     }
 
     /// Adds what a recorder gathered.
     pub fn merge(&mut self, snapshot: Snapshot) {
         self.refused += snapshot.refused;
+        if let Some(cardinality) = snapshot.cardinality {
+            self.cardinality.merge(&cardinality);
+        }
         for (key, sink) in snapshot.sinks {
             match self.index.get(&key) {
                 Some(at) => self.sinks[*at].1.merge(sink),
@@ -64,6 +79,16 @@ impl Aggregate {
     /// Samples that were NaN or infinite and are in no metric.
     pub fn refused(&self) -> u64 {
         self.refused
+    }
+
+    /// What to warn of when there are too many distinct time series; again only when they have doubled.
+    pub fn series_warning(&mut self) -> Option<String> {
+        let series = self.cardinality.series();
+        if series <= self.next_warning {
+            return None;
+        }
+        self.next_warning = series * 2;
+        Some(self.cardinality.warning(series))
     }
 
     /// Judges the thresholds; `results` tells how they stood at the last judgement.

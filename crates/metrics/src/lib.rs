@@ -6,6 +6,7 @@
 
 pub mod aggregate;
 pub mod builtin;
+pub mod cardinality;
 pub mod metric;
 pub mod recorder;
 pub mod registry;

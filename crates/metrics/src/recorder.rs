@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::builtin;
+use crate::cardinality::Cardinality;
 use crate::metric::{Kind, MetricId};
 use crate::registry::Registry;
 use crate::sink::{Scope, Sink, SinkKey};
@@ -81,18 +82,23 @@ struct Lookup {
     sinks: HashMap<Arc<SinkKey>, u32>,
     /// Keys by position of their sink.
     keys: Vec<Arc<SinkKey>>,
+    cardinality: Cardinality,
+    /// Whether `cardinality` changed since the last `take`.
+    grown: bool,
 }
 
 /// What a recorder gathered between two calls of `take`. Goes to the `Aggregate` on another thread.
 pub struct Snapshot {
     pub(crate) sinks: Vec<(Arc<SinkKey>, Sink)>,
     pub(crate) refused: u64,
+    /// Of the whole run, when it changed.
+    pub(crate) cardinality: Option<Box<Cardinality>>,
 }
 
 impl Snapshot {
     /// Whether nothing came in.
     pub fn is_empty(&self) -> bool {
-        self.sinks.is_empty() && self.refused == 0
+        self.sinks.is_empty() && self.refused == 0 && self.cardinality.is_none()
     }
 }
 
@@ -128,6 +134,7 @@ impl Recorder {
         if let Some(series) = lookup.resolved.get(&wanted) {
             return *series;
         }
+        lookup.grown |= lookup.cardinality.insert(metric, tags);
         let mut store = self.store.borrow_mut();
         let sinks = self.sinks_of(metric, tags, &mut lookup, &mut store);
         let series = if self.tapped.get() {
@@ -176,11 +183,13 @@ impl Recorder {
 
     /// Hands over everything added since the last call; the recorder goes on with empty cells and the same series.
     pub fn take(&self) -> Snapshot {
-        let lookup = self.lookup.borrow();
+        let mut lookup = self.lookup.borrow_mut();
+        let grown = std::mem::take(&mut lookup.grown);
+        let cardinality = grown.then(|| Box::new(lookup.cardinality.clone()));
         let mut store = self.store.borrow_mut();
         let used = store.cells.iter_mut().zip(&lookup.keys).filter(|(cell, _)| cell.is_used());
         let sinks = used.map(|(cell, key)| (key.clone(), cell.take())).collect();
-        Snapshot { sinks, refused: self.refused.take() }
+        Snapshot { sinks, refused: self.refused.take(), cardinality }
     }
 
     #[cold]

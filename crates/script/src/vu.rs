@@ -278,7 +278,8 @@ impl Vu {
     }
 
     /// Changes whenever `tags` would return another set; caches of resolved series compare it. Values are unique within
-    /// a worker for distinct sets, and equal sets have equal values, so that users of one worker may share a cache.
+    /// a worker for distinct sets, and equal sets have equal values unless there are very many, so that users of one worker
+    /// may share a cache.
     pub fn tags_key(&self) -> u32 {
         self.with_tags(|key, _| key)
     }

@@ -1,7 +1,7 @@
 //! What the virtual users of one worker thread share: recorder, network, tag sets, caches of modules.
 
 use std::any::{Any, TypeId};
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
@@ -11,6 +11,9 @@ use metrics::{MetricId, Recorder, Series, TagSet};
 use crate::options::Options;
 use crate::program::Shared;
 
+/// Distinct tag sets that are remembered before scripts that make ever new ones have all forgotten.
+const LIMIT: usize = 10_000;
+
 /// One per worker thread and program; never leaves its thread.
 pub(crate) struct WorkerState {
     /// The worker's samples.
@@ -19,6 +22,7 @@ pub(crate) struct WorkerState {
     pub local: RefCell<Vec<(TypeId, Rc<dyn Any>)>>,
     wire: OnceCell<Rc<wire::Worker>>,
     tag_keys: RefCell<HashMap<TagSet, u32>>,
+    next_key: Cell<u32>,
     series: RefCell<HashMap<(u32, MetricId), Series>>,
 }
 
@@ -42,6 +46,7 @@ impl WorkerState {
                 local: RefCell::default(),
                 wire: OnceCell::new(),
                 tag_keys: RefCell::default(),
+                next_key: Cell::new(0),
                 series: RefCell::default(),
             });
             states.push((program, Rc::downgrade(&state)));
@@ -59,13 +64,17 @@ impl WorkerState {
             .clone()
     }
 
-    /// A number for each distinct tag set.
+    /// A number for each distinct tag set, never used for another one; a set that was forgotten gets a new one.
     pub fn tags_key(&self, tags: &TagSet) -> u32 {
         if let Some(key) = self.tag_keys.borrow().get(tags) {
             return *key;
         }
         let mut keys = self.tag_keys.borrow_mut();
-        let next = keys.len() as u32;
+        if keys.len() >= LIMIT {
+            keys.clear();
+            self.series.borrow_mut().clear();
+        }
+        let next = self.next_key.replace(self.next_key.get() + 1);
         keys.insert(tags.clone(), next);
         next
     }

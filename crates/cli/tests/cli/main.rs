@@ -11,4 +11,5 @@ mod options;
 mod scenarios;
 mod signals;
 mod summary;
+mod time_series;
 mod unix_sockets;

@@ -137,6 +137,9 @@ impl Progress<'_> {
 
     fn tick(&mut self, tick: Tick) {
         tick.snapshots.into_iter().for_each(|snapshot| self.aggregate.merge(snapshot));
+        if let Some(warning) = self.aggregate.series_warning() {
+            self.drive.log.write(Level::Warning, &warning, &[]);
+        }
         self.ticks += 1;
         if self.ticks.is_multiple_of(JUDGE_EVERY) && !tick.is_last {
             let verdict = self.aggregate.judge(tick.elapsed, Moment::Running);

@@ -1,0 +1,155 @@
+//! How many distinct time series a run makes, and which tag makes them: estimated in constant memory.
+//!
+//! Counting distinct values exactly would need memory for each of them, which is what has to be warned about. A
+//! HyperLogLog sketch (Flajolet et al. 2007) keeps 1 KiB for any number, errs by about 3 %, and two of them merge into the
+//! sketch of the union, so that workers count for themselves. Looked at only when a recorder meets a series that it does
+//! not know, never for each sample.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use crate::metric::MetricId;
+use crate::tags::TagSet;
+
+/// Registers of a sketch, a power of two: the standard error is 1.04 / sqrt(1024) = 3.3 %.
+const REGISTERS: usize = 1024;
+/// Tags that are told apart; a script that invents tag names as well is blamed for the others together.
+const TAGS: usize = 64;
+/// k6 suggests the same limit.
+pub const SUGGESTED_SERIES: u64 = 100_000;
+
+/// An estimate of how many distinct hashes were seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sketch(Box<[u8; REGISTERS]>);
+
+impl Default for Sketch {
+    fn default() -> Self {
+        Sketch(Box::new([0; REGISTERS]))
+    }
+}
+
+impl Sketch {
+    /// Whether the hash changed anything.
+    fn insert(&mut self, hash: u64) -> bool {
+        let register = &mut self.0[hash as usize % REGISTERS];
+        // The position of the first set bit among those that did not choose the register.
+        let rank = (hash / REGISTERS as u64 | 1 << (64 - REGISTERS.ilog2())).trailing_zeros() as u8 + 1;
+        let is_news = rank > *register;
+        *register = rank.max(*register);
+        is_news
+    }
+
+    fn merge(&mut self, other: &Sketch) {
+        self.0.iter_mut().zip(other.0.iter()).for_each(|(own, other)| *own = (*own).max(*other));
+    }
+
+    fn estimate(&self) -> u64 {
+        let count = REGISTERS as f64;
+        let sum: f64 = self.0.iter().map(|rank| 0.5_f64.powi(i32::from(*rank))).sum();
+        let raw = 0.7213 / (1.0 + 1.079 / count) * count * count / sum;
+        let empty = self.0.iter().filter(|rank| **rank == 0).count();
+        // Few values leave registers empty, and how many are is the better witness then.
+        let linear = || count * (count / empty as f64).ln();
+        (if raw <= 2.5 * count && empty > 0 { linear() } else { raw }).round() as u64
+    }
+}
+
+/// The distinct series, and the distinct values of each tag.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cardinality {
+    series: Sketch,
+    tags: BTreeMap<Arc<str>, Sketch>,
+}
+
+impl Cardinality {
+    /// Counts a series; whether that changed anything.
+    pub(crate) fn insert(&mut self, metric: MetricId, tags: &TagSet) -> bool {
+        let mut is_news = self.series.insert(hash(&(metric, tags)));
+        for (name, value) in tags.iter() {
+            if !self.tags.contains_key(name) && self.tags.len() < TAGS {
+                self.tags.insert(name.clone(), Sketch::default());
+            }
+            if let Some(sketch) = self.tags.get_mut(name) {
+                is_news |= sketch.insert(hash(value));
+            }
+        }
+        is_news
+    }
+
+    /// Adds what another worker saw.
+    pub(crate) fn merge(&mut self, other: &Cardinality) {
+        self.series.merge(&other.series);
+        for (name, sketch) in &other.tags {
+            self.tags.entry(name.clone()).or_default().merge(sketch);
+        }
+    }
+
+    /// Distinct series, about.
+    pub(crate) fn series(&self) -> u64 {
+        self.series.estimate()
+    }
+
+    /// What to tell the user about this many series: which tag it is, and what to do.
+    pub(crate) fn warning(&self, series: u64) -> String {
+        let most = self.tags.iter().map(|(name, sketch)| (sketch.estimate(), name)).max();
+        let culprit =
+            most.map_or_else(String::new, |(values, name)| format!("; tag '{name}' has about {values} values"));
+        format!(
+            "the test has made about {series} unique time series, more than the suggested limit of {SUGGESTED_SERIES}{culprit}: keep \
+             ids out of tag values, and give requests whose URLs differ one name (`tags: {{ name: … }}` or http.url`…`)"
+        )
+    }
+}
+
+/// The same on every worker, which the hasher of a map is not. Its low bits are as good as its high ones.
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimates_are_near_and_merge_as_sets_do() {
+        for count in [0_u64, 1, 10, 1_000, 3_000, 100_000] {
+            let (mut even, mut odd) = (Sketch::default(), Sketch::default());
+            for n in 0..count {
+                if n % 3 != 1 {
+                    even.insert(hash(&n))
+                } else {
+                    false
+                };
+                if n % 2 == 1 {
+                    odd.insert(hash(&n))
+                } else {
+                    false
+                };
+                if n % 3 == 1 {
+                    odd.insert(hash(&n))
+                } else {
+                    false
+                };
+            }
+            even.merge(&odd);
+            let found = even.estimate();
+            // Four standard errors; the hash is fixed, so the outcome is too.
+            assert!(found.abs_diff(count) as f64 <= 0.13 * count as f64, "{found} for {count}");
+        }
+    }
+
+    #[test]
+    fn the_growing_tag_is_named() {
+        let mut seen = Cardinality::default();
+        for id in 0..5_000 {
+            let id = id.to_string();
+            seen.insert(MetricId(0), &TagSet::new([("id", id.as_str()), ("method", "GET")]));
+        }
+        assert!(!seen.insert(MetricId(0), &TagSet::new([("id", "77"), ("method", "GET")])), "it was there before");
+        let warning = seen.warning(seen.series());
+        assert!(warning.contains("tag 'id' has about "), "{warning}");
+    }
+}
