@@ -34,7 +34,7 @@ impl Sketch {
     fn insert(&mut self, hash: u64) -> bool {
         let register = &mut self.0[hash as usize % REGISTERS];
         // The position of the first set bit among those that did not choose the register.
-        let rank = (hash / REGISTERS as u64 | 1 << (64 - REGISTERS.ilog2())).trailing_zeros() as u8 + 1;
+        let rank = ((hash / REGISTERS as u64) | (1 << (64 - REGISTERS.ilog2()))).trailing_zeros() as u8 + 1;
         let is_news = rank > *register;
         *register = rank.max(*register);
         is_news

@@ -66,3 +66,21 @@ fn logs_and_console_go_where_the_flags_say() {
     let run = lab.run(&["--log-output", "none"]).code(0);
     assert_eq!(run.stderr, "");
 }
+
+#[test]
+fn vu_and_iter_are_metadata_where_they_are_enabled() {
+    let lab = Lab::with(
+        "import exec from 'k6/execution';
+         export const options = { iterations: 2 };
+         const all = () => Object.entries(exec.vu.metrics.metadata).sort().map((entry) => entry.join('=')).join(' ');
+         export default function () {
+           const before = all();
+           exec.vu.metrics.metadata.vu = 'mine';
+           delete exec.vu.metrics.metadata.iter;
+           console.log(`turn ${__ITER}: [${before}] then [${all()}] tags ${exec.vu.metrics.tags.vu}`);
+         }",
+    );
+    let run = lab.run(&["--system-tags", "vu,iter,scenario"]).code(0);
+    run.says("turn 0: [iter=0 vu=1] then [vu=mine] tags undefined").says("turn 1: [iter=1 vu=mine] then [vu=mine]");
+    lab.run(&[]).code(0).says("turn 0: [] then [vu=mine]");
+}

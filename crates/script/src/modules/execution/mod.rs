@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engine::clock::Clock;
 use engine::state::IterationNumber;
 use engine::{Iteration, RunState};
+use metrics::SystemTag;
 use rquickjs::function::{Func, Opt};
 use rquickjs::object::{Accessor, Property};
 use rquickjs::{Ctx, Exception, IntoJs, Object, Result, Value};
@@ -239,13 +240,36 @@ struct Metadata;
 #[derive(Default)]
 struct MetadataState {
     values: RefCell<BTreeMap<String, String>>,
+    /// The iteration that `iter` was set for.
+    numbered: Cell<Option<u64>>,
 }
 
 impl Metadata {
     fn state(ctx: &Ctx<'_>) -> Result<Rc<MetadataState>> {
         let vu = Vu::of(ctx);
         running(ctx, &vu)?;
-        Ok(vu.local())
+        let state = vu.local::<MetadataState>();
+        state.number(&vu);
+        Ok(state)
+    }
+}
+
+impl MetadataState {
+    /// The system tags `vu` and `iter` are metadata, where they are enabled: the first is set once, the other for each
+    /// iteration anew. Everything that sees them comes by here first.
+    fn number(&self, vu: &Vu) {
+        let iteration = vu.iterations_before();
+        if vu.phase() != Phase::Iteration || self.numbered.get() == Some(iteration) {
+            return;
+        }
+        let (system, mut values) = (vu.options().system_tags(), self.values.borrow_mut());
+        if system.has(SystemTag::Vu) && self.numbered.get().is_none() {
+            values.insert(String::from("vu"), vu.id().to_string());
+        }
+        if system.has(SystemTag::Iter) {
+            values.insert(String::from("iter"), iteration.to_string());
+        }
+        self.numbered.set(Some(iteration));
     }
 }
 

@@ -66,7 +66,10 @@ export const vu: {
   readonly metrics: {
     /** Tags of all its samples from now on, also in later iterations of the scenario. */
     readonly tags: Tags;
-    /** Like tags, but for values of high cardinality: thresholds do not see them. */
+    /**
+     * Like tags, but for values of high cardinality: thresholds do not see them. Holds `vu` and `iter` when those system
+     * tags are enabled. Kept for the script to set and read; there is no output yet that carries it.
+     */
     readonly metadata: Tags;
   };
 };
