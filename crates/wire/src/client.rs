@@ -1,29 +1,30 @@
 //! The client: redirects, cookies, authentication and proxies around single exchanges.
 //!
 //! Every hop is an exchange of its own; the request's time covers them all. Decoding a body comes after its last byte was
-//! stamped. The plain request (empty jar, no userinfo, no proxy) pays one branch for each of these and no allocation.
+//! stamped. The plain request (empty jar, no userinfo, no proxy, a kept connection) has a short way of its own, on which
+//! only what a response asks for leads to the long one, in `hops`.
 //! Invariant: each exchange that touched the network is either handed to `hop` or returned, exactly once.
 
-use std::borrow::Cow;
+mod hops;
+
 use std::cell::{OnceCell, RefCell};
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
-use crate::auth::{self, Challenge, Subject};
 use crate::codec::Decoder;
-use crate::cookies::{CookieJar, cookie_header};
-use crate::exchange::{Exchange, Outgoing, exchange};
+use crate::cookies::CookieJar;
+use crate::exchange::{Exchange, Outgoing, attempt, exchange_anew};
 use crate::failure::Failure;
 use crate::h1::encode::RequestHead;
+use crate::known_requests::{KnownRequests, PlainHead};
 use crate::origins::{Origin, Origins};
 use crate::payload::Payload;
-use crate::pool::Pool;
-use crate::redirect::{Hop, Next};
-use crate::request::{Auth, Request};
-use crate::response::{Body, Marks, Response};
+use crate::pool::{Connection, Pool};
+use crate::redirect::Hop;
+use crate::request::Request;
+use crate::response::Marks;
 use crate::settings::Settings;
 use crate::stamps::Tick;
 use crate::url::Url;
@@ -35,6 +36,7 @@ pub struct Worker {
     settings: Arc<Settings>,
     io: WorkerIo,
     origins: Origins,
+    known: KnownRequests,
     decoder: RefCell<Decoder>,
 }
 
@@ -50,7 +52,7 @@ impl Worker {
     pub fn new(settings: Arc<Settings>) -> Result<Rc<Worker>, SettingsError> {
         let origins = Origins::new(&settings).map_err(|message| SettingsError { message })?;
         let decoder = RefCell::new(Decoder::new(settings.max_decoded_body));
-        Ok(Rc::new(Worker { settings, io: WorkerIo::new(), origins, decoder }))
+        Ok(Rc::new(Worker { settings, io: WorkerIo::new(), origins, known: KnownRequests::default(), decoder }))
     }
 }
 
@@ -98,121 +100,90 @@ impl Client {
     /// exchange went to `hop`: nothing was sent for it.
     /// Dropping the future closes the connection in use.
     pub async fn send(&self, request: &Request, jar: Option<&CookieJar>, hop: &mut dyn FnMut(&Exchange)) -> Exchange {
-        let now = Instant::now();
-        let mut clock = HopClock {
-            asked: self.worker.io.stamps.at(now),
-            deadline: request.timeout.and_then(|timeout| now.checked_add(timeout)),
+        let clock = HopClock::start(&self.worker.io, request);
+        let mut exchange = Exchange::begin(request.method.clone(), request.url.clone());
+        let marks = match self.ready(request, jar) {
+            Some((head, connection)) => self.send_ready(request, head, connection, &clock, &mut exchange).await,
+            // Boxed, here and below: these ways are long and rarely taken; no request should carry the room for them.
+            None => Box::pin(self.send_hop(request, &Hop::first(request), jar, None, &clock, &mut exchange)).await,
         };
-        let mut at = Hop::first(request);
-        let mut digest = DigestState::default();
-        loop {
-            let mut exchange = Exchange::begin(at.method.clone(), at.url.clone());
-            let marks = self.send_hop(request, &at, jar, digest.answer.as_deref(), &clock, &mut exchange).await;
-            let Ok(response) = &exchange.outcome else { return exchange };
-            if let Some(jar) = jar.filter(|_| marks.sets_cookie) {
-                let set_cookies = response.headers().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie"));
-                set_cookies.for_each(|(_, value)| jar.set_from_header(&at.url, value));
-            }
-            if response.status == 401 && request.auth == Auth::Digest && digest.answer_to(response, &at) {
-                hop(&exchange);
-                clock.asked = self.worker.io.stamps.now();
-                continue;
-            }
-            match at.follow(response) {
-                Next::Done => {
-                    if marks.is_coded {
-                        self.decode(&mut exchange);
-                    }
-                    return exchange;
-                }
-                Next::Follow => {
-                    hop(&exchange);
-                    digest = DigestState::default();
-                    clock.asked = self.worker.io.stamps.now();
-                }
-                Next::Failed(failure) => {
-                    hop(&exchange);
-                    let mut unsent = Exchange::begin(at.method, at.url);
-                    unsent.fail(&self.worker.io, failure);
-                    return unsent;
-                }
-            }
+        if is_all(&exchange, marks) {
+            return exchange;
         }
+        Box::pin(self.go_on(request, jar, hop, clock, (exchange, marks))).await
     }
 
-    /// One exchange: what the hop needs beyond the caller's headers is put together here. `hop` is to say what happened.
-    async fn send_hop(
+    /// What a plain request needs to be sent at once: its head, which nothing is added to, and a kept connection.
+    fn ready(&self, request: &Request, jar: Option<&CookieJar>) -> Option<(PlainHead, Box<Connection>)> {
+        if !request.cookies.is_empty() || jar.is_some_and(|jar| !jar.is_empty()) || self.watch.get().is_some() {
+            return None;
+        }
+        let worker = &self.worker;
+        let head = match worker.known.find(request) {
+            Some(known) => PlainHead::Known(known),
+            None => self.encode_plain(request)?,
+        };
+        let connection = self.pool.lease(&worker.io, &head.origin().endpoint);
+        if connection.is_none() {
+            head.give_back(&worker.io);
+            return None;
+        }
+        Some((head, connection?))
+    }
+
+    /// `None` when it is not plain after all, or cannot be sent: the long way finds out why.
+    #[inline(never)]
+    fn encode_plain(&self, request: &Request) -> Option<PlainHead> {
+        let (worker, url) = (&self.worker, &request.url);
+        let origin = self.origin(url).ok()?;
+        if url.userinfo.is_some() || origin.plain_proxy.is_some() || worker.settings.no_connection_reuse {
+            return None;
+        }
+        let parts = RequestHead {
+            method: &request.method,
+            target: &url.target,
+            authority: &url.authority,
+            user_agent: &worker.settings.user_agent,
+            headers: &request.headers,
+            added: &[],
+            body_len: request.body.as_ref().map(Payload::len),
+            close: false,
+        };
+        let mut head = worker.io.take_head();
+        if parts.encode(&mut head).is_err() {
+            worker.io.return_head(head);
+            return None;
+        }
+        Some(worker.known.learn(&worker.io, request, origin, head))
+    }
+
+    async fn send_ready(
         &self,
         request: &Request,
-        at: &Hop<'_>,
-        jar: Option<&CookieJar>,
-        digest: Option<&str>,
+        head: PlainHead,
+        connection: Box<Connection>,
         clock: &HopClock,
         hop: &mut Exchange,
     ) -> Marks {
-        let io = &self.worker.io;
-        let origin = match self.origin(&at.url) {
-            Ok(origin) => origin,
-            Err(failure) => {
-                hop.fail(io, failure);
-                return Marks::default();
-            }
-        };
-        let cookie = cookie_of(request, at, jar);
-        let headers = if cookie.is_some() { without_cookie(&at.headers) } else { Cow::Borrowed(&*at.headers) };
-        let basic = match &at.url.userinfo {
-            Some(userinfo) if request.auth == Auth::FromUserinfo => Some(auth::basic(userinfo)),
-            _ => None,
-        };
-        let authorization = digest.or(basic.as_deref()).filter(|_| !has(&headers, "authorization"));
-        let proxy = origin.plain_proxy.as_deref();
-        let absolute = proxy.map(|_| format!("http://{}{}", at.url.authority, at.url.target));
-        let fields = [
-            ("Authorization", authorization),
-            ("Cookie", cookie.as_deref()),
-            ("Referer", at.referer.as_deref()),
-            ("Proxy-Authorization", proxy.and_then(|p| p.authorization.as_deref())),
-        ];
-        let (mut added, mut count) = ([("", ""); 4], 0);
-        for (name, value) in fields {
-            if let Some(value) = value {
-                added[count] = (name, value);
-                count += 1;
-            }
-        }
-        let close = self.worker.settings.no_connection_reuse;
-        let mut head = io.take_head();
-        let parts = RequestHead {
-            method: &at.method,
-            target: absolute.as_deref().unwrap_or(&at.url.target),
-            authority: &at.url.authority,
-            user_agent: &self.worker.settings.user_agent,
-            headers: &headers,
-            added: &added[..count],
-            body_len: at.body.map(Payload::len),
-            close,
-        };
-        if let Err(failure) = parts.encode(&mut head) {
-            io.return_head(head);
-            hop.fail(io, failure);
-            return Marks::default();
-        }
-        if let Some(watch) = self.watch.get() {
-            watch.sending(request, &head, at.body);
-        }
+        let (io, origin) = (&self.worker.io, head.origin());
         let out = Outgoing {
-            method: &at.method,
-            head: &head,
-            body: at.body.map_or(&[], Payload::segments),
-            body_use: request.body_use.clone(),
+            method: &request.method,
+            head: head.bytes(),
+            body: request.body.as_ref().map_or(&[], Payload::segments),
+            body_use: &request.body_use,
             deadline: clock.deadline,
             asked: clock.asked,
-            idempotency_key: has(&headers, "idempotency-key") || has(&headers, "x-idempotency-key"),
-            close,
+            headers: &request.headers,
+            close: false,
         };
-        let route = async || self.worker.origins.route(&origin, self.local).await;
-        let marks = exchange(io, &self.pool, &origin.endpoint, &out, route, hop).await;
-        io.return_head(head);
+        let marks = match attempt(io, &self.pool, &origin.endpoint, &out, connection, out.asked, hop).await {
+            Some(marks) => marks,
+            None => {
+                let route = async || self.worker.origins.route(origin, self.local).await;
+                Box::pin(exchange_anew(io, &self.pool, &origin.endpoint, &out, route, hop)).await
+            }
+        };
+        head.give_back(io);
         marks
     }
 
@@ -229,76 +200,35 @@ impl Client {
         Ok(origin)
     }
 
-    /// Undoes the content codings of the result.
-    fn decode(&self, exchange: &mut Exchange) {
-        let Ok(response) = &mut exchange.outcome else { return };
-        let mut codings = String::new();
-        for (_, value) in response.headers().filter(|(name, _)| name.eq_ignore_ascii_case("content-encoding")) {
-            codings.extend([&*String::from_utf8_lossy(value), ","]);
-        }
-        let Body::Kept(body) = &mut response.body else { return };
-        match self.worker.decoder.borrow_mut().decode(&codings, std::mem::take(body)) {
-            Ok(decoded) => *body = decoded,
-            Err(failure) => exchange.outcome = Err(failure),
-        }
-    }
-
     /// Closes idle connections (`noVUConnectionReuse`, end of the user).
     pub fn close_idle(&self) {
         self.pool.close_idle();
     }
 }
 
+/// Whether the exchange is all there is to do: nothing to store, to follow, to answer or to decode.
+fn is_all(exchange: &Exchange, marks: Marks) -> bool {
+    match &exchange.outcome {
+        Ok(response) => marks == Marks::default() && !(301..=308).contains(&response.status) && response.status != 401,
+        Err(_) => true,
+    }
+}
+
 /// When a hop was asked for, and when its request must have ended.
 struct HopClock {
     asked: Tick,
-    deadline: Option<Instant>,
+    deadline: Option<Tick>,
 }
 
-/// How far the digest dialogue of one hop has come.
-#[derive(Default)]
-struct DigestState {
-    answer: Option<String>,
-    renewed: bool,
-}
-
-impl DigestState {
-    /// Prepares the answer to a 401. Refused credentials are not tried again; a stale nonce is renewed once.
-    fn answer_to(&mut self, response: &Response, at: &Hop<'_>) -> bool {
-        let Some(userinfo) = at.url.userinfo.as_ref().filter(|_| !has(&at.headers, "authorization")) else {
-            return false;
-        };
-        let values = response.headers().filter(|(name, _)| name.eq_ignore_ascii_case("www-authenticate"));
-        let values = values.filter_map(|(_, value)| std::str::from_utf8(value).ok());
-        let Some(challenge) = Challenge::find(values) else { return false };
-        let renewal = self.answer.is_some();
-        if renewal && (self.renewed || !challenge.stale) {
-            return false;
-        }
-        self.renewed = renewal;
-        let subject = Subject { method: at.method.as_str(), target: &at.url.target, body: at.body };
-        self.answer = Some(challenge.answer(userinfo, &subject, &auth::fresh_cnonce()));
-        true
+impl HopClock {
+    fn start(io: &WorkerIo, request: &Request) -> HopClock {
+        let asked = Tick::now();
+        io.stamps.refresh_at(asked);
+        HopClock { asked, deadline: request.timeout.and_then(|timeout| asked.after(timeout)) }
     }
-}
 
-/// The Cookie header the client writes; `None` leaves one written by hand where it is.
-fn cookie_of(request: &Request, at: &Hop<'_>, jar: Option<&CookieJar>) -> Option<String> {
-    let jar = jar.filter(|jar| !jar.is_empty());
-    if jar.is_none() && request.cookies.is_empty() {
-        return None;
+    fn ask_again(&mut self, io: &WorkerIo) {
+        self.asked = Tick::now();
+        io.stamps.refresh_at(self.asked);
     }
-    let own = at.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("cookie")).map(|(_, value)| value.as_str());
-    cookie_header(own, &request.cookies, jar, &at.url)
-}
-
-fn without_cookie(headers: &[(String, String)]) -> Cow<'_, [(String, String)]> {
-    if !has(headers, "cookie") {
-        return Cow::Borrowed(headers);
-    }
-    headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("cookie")).cloned().collect()
-}
-
-fn has(headers: &[(String, String)], name: &str) -> bool {
-    headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name))
 }

@@ -4,6 +4,7 @@
 //! does, or at the request's deadline. Refuses to look names up: addresses come in.
 //! Invariant: on failure nothing stays open.
 
+use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -15,9 +16,11 @@ use socket2::{Domain, SockAddr, Type};
 
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
+use crate::h1::client::{Transaction, Work};
 use crate::pool::Connection;
 use crate::request::BodyUse;
 use crate::socket::Socket;
+use crate::stamps::Tick;
 use crate::timings::Timings;
 use crate::tls::{Session, TlsTarget};
 use crate::transport::Transport;
@@ -57,18 +60,19 @@ pub(crate) async fn open(
     io: &WorkerIo,
     endpoint: &Rc<Endpoint>,
     route: &Route,
-    deadline: Option<Instant>,
+    deadline: Option<Tick>,
     timings: &mut Timings,
 ) -> Result<Box<Connection>, Failure> {
     let dialing = Instant::now();
-    let mut connection = Connection::new(dial(route, deadline, dialing + DIAL_TIMEOUT).await?);
+    let alarm = deadline.map(|tick| io.stamps.instant(tick));
+    let mut connection = Connection::new(dial(route, alarm, dialing + DIAL_TIMEOUT).await?);
     if let Some(request) = &endpoint.tunnel {
         connection.open_tunnel(io, request, deadline).await?;
     }
     timings.connecting = dialing.elapsed();
     if let Some(target) = &endpoint.tls {
         let started = Instant::now();
-        let shaken = within(deadline, shake(io, &mut connection.transport, target)).await;
+        let shaken = within(alarm, shake(io, &mut connection.transport, target)).await;
         shaken.unwrap_or_else(|| Err(failure_map::timeout(Step::Handshake)))?;
         timings.tls_handshaking = started.elapsed();
         connection.learn_tls();
@@ -150,17 +154,13 @@ fn tcp_socket(peer: &SocketAddr, local: Option<IpAddr>) -> io::Result<socket2::S
 
 impl Connection {
     /// Asks the proxy for a tunnel.
-    async fn open_tunnel(&mut self, io: &WorkerIo, request: &Bytes, deadline: Option<Instant>) -> Result<(), Failure> {
-        let work = crate::h1::client::Work {
-            head: request,
-            body: &[],
-            to_head_request: true,
-            body_use: BodyUse::Discard,
-            deadline,
-        };
+    async fn open_tunnel(&mut self, io: &WorkerIo, request: &Bytes, deadline: Option<Tick>) -> Result<(), Failure> {
+        let work = Work { head: request, body: &[], to_head_request: true, body_use: &BodyUse::Discard, deadline };
         let nothing = Failure { step: Step::Connect, kind: FailureKind::Other, message: String::new() };
-        let mut result = Err(nothing);
-        self.transact(io, &work, io.stamps.now(), &mut result).await;
+        let (start, mut result) = (Tick::now(), Err(nothing));
+        let mut transaction = Transaction::new(self, io, &work, &mut result);
+        let end = poll_fn(|cx| transaction.poll(cx)).await;
+        transaction.outcome(end, start);
         let response = result?;
         if response.status / 100 == 2 {
             return Ok(());

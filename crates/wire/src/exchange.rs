@@ -1,5 +1,6 @@
 //! One request-response pair as it happened: what the metrics are made from.
 
+use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use crate::connect::{self, Endpoint, Route};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
-use crate::h1::client::{Outcome, Work};
+use crate::h1::client::{Outcome, Transaction, Work};
 use crate::payload::Segment;
 use crate::pool::{Connection, Pool};
 use crate::request::{BodyUse, Method};
@@ -59,13 +60,13 @@ pub(crate) struct Outgoing<'a> {
     /// The whole head, empty line included; see `h1::encode::RequestHead`.
     pub(crate) head: &'a [u8],
     pub(crate) body: &'a [Segment],
-    pub(crate) body_use: BodyUse,
-    pub(crate) deadline: Option<Instant>,
+    pub(crate) body_use: &'a BodyUse,
+    pub(crate) deadline: Option<Tick>,
     /// When the request was asked for. A kept connection is had at once, and sending begins then: it covers the making of
     /// the head, as in Go, which writes it after it got the connection.
     pub(crate) asked: Tick,
-    /// The head carries Idempotency-Key: a repetition is harmless whatever the method.
-    pub(crate) idempotency_key: bool,
+    /// The caller's headers: Idempotency-Key among them makes a repetition harmless whatever the method.
+    pub(crate) headers: &'a [(String, String)],
     /// The head says `Connection: close`.
     pub(crate) close: bool,
 }
@@ -73,8 +74,9 @@ pub(crate) struct Outgoing<'a> {
 impl Outgoing<'_> {
     /// Whether sending the request twice does no harm: Go's rule.
     fn is_repeatable(&self) -> bool {
-        let method = self.method.as_str();
-        self.idempotency_key || ["GET", "HEAD", "OPTIONS", "TRACE"].contains(&method)
+        let names = ["idempotency-key", "x-idempotency-key"];
+        let has_key = || self.headers.iter().any(|(name, _)| names.iter().any(|n| n.eq_ignore_ascii_case(name)));
+        ["GET", "HEAD", "OPTIONS", "TRACE"].contains(&self.method.as_str()) || has_key()
     }
 
     fn work(&self) -> Work<'_> {
@@ -82,7 +84,7 @@ impl Outgoing<'_> {
             head: self.head,
             body: self.body,
             to_head_request: *self.method == Method::Head,
-            body_use: self.body_use.clone(),
+            body_use: self.body_use,
             deadline: self.deadline,
         }
     }
@@ -121,35 +123,60 @@ pub(crate) async fn exchange(
     resolve: impl AsyncFn() -> Result<Route, Failure>,
     hop: &mut Exchange,
 ) -> Marks {
-    io.stamps.refresh_at(out.asked);
-    let work = out.work();
-    let mut idle = pool.lease(io, endpoint);
-    loop {
-        let (mut connection, start) = match idle.take() {
-            Some(connection) => (connection, out.asked),
-            // Boxed: the way to a new connection is long and rarely taken; no request should carry the room for it.
-            None => match Box::pin(open(io, endpoint, out, &resolve, &mut hop.timings)).await {
-                Ok(connection) => (connection, io.stamps.now()),
-                Err(failure) => {
-                    hop.fail(io, failure);
-                    return Marks::default();
-                }
-            },
-        };
-        let outcome = connection.transact(io, &work, start, &mut hop.outcome).await;
-        hop.timings.blocked = start.since(out.asked);
-        // Before the counts are taken over: it looks at what was sent.
-        let again = out.deserves_another_try(hop, &outcome, &connection);
-        hop.count(&mut connection, outcome.stamped);
-        if again {
-            continue;
-        }
-        if outcome.keep && !out.close {
-            pool.give_back(endpoint, connection);
-        }
-        hop.finish(io, &outcome, start);
-        return outcome.marks;
+    if let Some(kept) = pool.lease(io, endpoint)
+        && let Some(marks) = attempt(io, pool, endpoint, out, kept, out.asked, hop).await
+    {
+        return marks;
     }
+    exchange_anew(io, pool, endpoint, out, resolve, hop).await
+}
+
+/// The same on a new connection.
+pub(crate) async fn exchange_anew(
+    io: &WorkerIo,
+    pool: &Pool,
+    endpoint: &Rc<Endpoint>,
+    out: &Outgoing<'_>,
+    resolve: impl AsyncFn() -> Result<Route, Failure>,
+    hop: &mut Exchange,
+) -> Marks {
+    match open(io, endpoint, out, &resolve, &mut hop.timings).await {
+        Ok(connection) => {
+            let marks = attempt(io, pool, endpoint, out, connection, Tick::now(), hop).await;
+            marks.expect("only what a kept connection failed is tried again")
+        }
+        Err(failure) => {
+            hop.fail(io, failure);
+            Marks::default()
+        }
+    }
+}
+
+/// One try on this connection, which has been had at `start`. `None` when it is to be made again, on a new one.
+pub(crate) async fn attempt(
+    io: &WorkerIo,
+    pool: &Pool,
+    endpoint: &Rc<Endpoint>,
+    out: &Outgoing<'_>,
+    mut connection: Box<Connection>,
+    start: Tick,
+    hop: &mut Exchange,
+) -> Option<Marks> {
+    let mut transaction = Transaction::new(&mut connection, io, &out.work(), &mut hop.outcome);
+    let end = poll_fn(|cx| transaction.poll(cx)).await;
+    let outcome = transaction.outcome(end, start);
+    hop.timings.blocked = start.since(out.asked);
+    // Before the counts are taken over: it looks at what was sent.
+    let again = out.deserves_another_try(hop, &outcome, &connection);
+    hop.count(&mut connection, outcome.stamped);
+    if again {
+        return None;
+    }
+    if outcome.keep && !out.close {
+        pool.give_back(endpoint, connection);
+    }
+    hop.finish(io, &outcome, start);
+    Some(outcome.marks)
 }
 
 /// A new connection, its steps timed.
@@ -161,7 +188,8 @@ async fn open(
     timings: &mut Timings,
 ) -> Result<Box<Connection>, Failure> {
     let lookup = Instant::now();
-    let route = match out.deadline {
+    let deadline = out.deadline.map(|tick| io.stamps.instant(tick));
+    let route = match deadline {
         Some(deadline) => match tokio::time::timeout_at(deadline.into(), resolve()).await {
             Ok(route) => route,
             Err(_) => Err(failure_map::timeout(Step::Lookup)),
@@ -192,7 +220,7 @@ impl Exchange {
     /// It ended now, without a response.
     pub(crate) fn fail(&mut self, io: &WorkerIo, failure: Failure) {
         self.outcome = Err(failure);
-        self.ended_at = io.stamps.to_wall(io.stamps.now());
+        self.ended_at = io.stamps.to_wall(Tick::now());
     }
 
     /// Notes what went over the connection.

@@ -5,6 +5,7 @@
 //! worker has its own clients and pools; nothing here is `Send` and nothing is locked on the request path.
 
 mod addresses;
+mod alarm;
 mod auth;
 pub mod client;
 pub mod codec;
@@ -16,10 +17,12 @@ pub mod failure;
 mod failure_map;
 mod h1;
 mod http_date;
+mod known_requests;
 mod origins;
 pub mod payload;
 mod pool;
 mod proxy;
+mod recent;
 mod redirect;
 pub mod request;
 pub mod response;

@@ -142,7 +142,6 @@ impl Origin {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
 
     use super::*;
     use crate::connect;
@@ -197,9 +196,9 @@ mod tests {
             let origin = all.find(&url(&format!("http://two.test:{port}/"))).unwrap();
             let route = all.route(&origin, None).await.unwrap();
             assert!(matches!(route.addresses[0], Address::Tcp(first) if first.is_ipv6()));
-            let end = Instant::now() + std::time::Duration::from_secs(10);
+            let end = crate::stamps::Tick::now().after(std::time::Duration::from_secs(10));
             let io = WorkerIo::new();
-            let opened = connect::open(&io, &origin.endpoint, &route, Some(end), &mut Timings::default()).await;
+            let opened = connect::open(&io, &origin.endpoint, &route, end, &mut Timings::default()).await;
             let connection = opened.unwrap_or_else(|failure| panic!("{failure}"));
             assert!(connection.info.remote.is_some_and(|peer| peer.is_ipv4()));
         });

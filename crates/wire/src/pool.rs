@@ -5,12 +5,10 @@
 //! Invariant: a connection in the pool has no response outstanding.
 
 use std::cell::RefCell;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use tokio::time::Sleep;
-
+use crate::alarm::Alarm;
 use crate::connect::Endpoint;
 use crate::exchange::ConnectionInfo;
 use crate::socket::Socket;
@@ -21,10 +19,7 @@ use crate::worker_io::WorkerIo;
 pub(crate) struct Connection {
     pub(crate) transport: Transport,
     pub(crate) info: ConnectionInfo,
-    /// The one timer of this connection, re-armed only when it fires early.
-    pub(crate) alarm: Option<Pin<Box<Sleep>>>,
-    /// Whom the armed timer wakes.
-    pub(crate) alarm_waker: Option<Waker>,
+    pub(crate) alarm: Alarm,
 }
 
 impl Connection {
@@ -33,7 +28,7 @@ impl Connection {
         let remote = socket.peer();
         let info =
             ConnectionInfo { remote, reused: false, tls_version: None, tls_cipher_suite: None, kernel_stamps: false };
-        Box::new(Connection { transport: Transport::new(socket), info, alarm: None, alarm_waker: None })
+        Box::new(Connection { transport: Transport::new(socket), info, alarm: Alarm::default() })
     }
 
     /// Whether nothing but TLS' own messages (session tickets) arrived while it was idle.

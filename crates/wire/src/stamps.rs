@@ -1,7 +1,8 @@
 //! The clock of a worker: monotonic readings, and kernel receive stamps, which are wall-clock time, as points of it.
 //!
-//! Points are nanoseconds since the clock was made: a request relates a dozen of them, and integers are the cheapest to do
-//! that with.//!
+//! Points are nanoseconds of the system's monotonic clock: a request relates a dozen of them, and integers are the cheapest
+//! to do that with.
+//!
 //! The relation of both clocks is a bracket: monotonic, wall, monotonic again; the narrowest of a few tries wins. It is
 //! refreshed every 100 ms, because only a stepped wall clock changes it (slewing moves both alike).
 //! A stamp that lands before the request or after the present is refused and the caller falls back to its own reading.
@@ -10,6 +11,8 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use rustix::time::{ClockId, clock_gettime};
+
 /// How long a bracket is trusted.
 const BRACKET_LIFE: Duration = Duration::from_millis(100);
 /// A bracket this narrow needs no second try.
@@ -17,14 +20,30 @@ const NARROW: Duration = Duration::from_nanos(500);
 /// Error allowed where a stamp touches its bounds: it covers the bracket's own width.
 const SLACK_NS: i64 = 20_000;
 
-/// A point of a worker's monotonic clock: nanoseconds since that clock was made.
+/// A point of the monotonic clock: nanoseconds since that clock began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Tick(u64);
 
 impl Tick {
+    /// Reads the clock. What `Instant::now` reads too, without the checks of its arithmetic.
+    #[inline]
+    pub(crate) fn now() -> Tick {
+        let time = clock_gettime(ClockId::Monotonic);
+        Tick(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+    }
+
     /// The time from `earlier` to this point; zero when there is none.
+    #[inline]
     pub(crate) fn since(self, earlier: Tick) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
+    }
+
+    /// The point so much later; `None` when it is centuries away.
+    #[inline]
+    pub(crate) fn after(self, time: Duration) -> Option<Tick> {
+        let ns = time.as_secs().checked_mul(1_000_000_000)?.checked_add(u64::from(time.subsec_nanos()))?;
+        // Half the range is left for arithmetic on the result.
+        self.0.checked_add(ns).filter(|sum| *sum < u64::MAX / 2).map(Tick)
     }
 }
 
@@ -35,32 +54,29 @@ struct Bracket {
     wall_ns: u64,
 }
 
-/// Reads the monotonic clock and relates wall-clock nanoseconds to it.
+/// Relates the monotonic clock to the wall clock and to the runtime's timers.
 pub(crate) struct StampClock {
-    base: Instant,
+    /// The same moment twice.
+    base: (Instant, Tick),
     bracket: Cell<Bracket>,
 }
 
 impl StampClock {
     pub(crate) fn new() -> StampClock {
-        let base = Instant::now();
-        StampClock { base, bracket: Cell::new(Bracket::read(base)) }
+        StampClock { base: (Instant::now(), Tick::now()), bracket: Cell::new(Bracket::read()) }
     }
 
-    /// Reads the clock.
-    pub(crate) fn now(&self) -> Tick {
-        self.at(Instant::now())
-    }
-
-    /// A reading made elsewhere, later than this clock.
-    pub(crate) fn at(&self, instant: Instant) -> Tick {
-        Tick::of(instant, self.base)
+    /// The point, of this clock's life, as timers want it.
+    pub(crate) fn instant(&self, tick: Tick) -> Instant {
+        let (instant, base) = self.base;
+        instant + tick.since(base)
     }
 
     /// Takes a new bracket when the old one has aged.
+    #[inline]
     pub(crate) fn refresh_at(&self, now: Tick) {
         if now.since(self.bracket.get().tick) > BRACKET_LIFE {
-            self.bracket.set(Bracket::read(self.base));
+            self.bracket.set(Bracket::read());
         }
     }
 
@@ -70,7 +86,7 @@ impl StampClock {
         if found.is_some() {
             return found;
         }
-        self.bracket.set(Bracket::read(self.base));
+        self.bracket.set(Bracket::read());
         self.bracket.get().place(stamp_ns, earliest, now)
     }
 
@@ -81,21 +97,15 @@ impl StampClock {
     }
 }
 
-impl Tick {
-    fn of(instant: Instant, base: Instant) -> Tick {
-        let since = instant.saturating_duration_since(base);
-        Tick(since.as_secs() * 1_000_000_000 + u64::from(since.subsec_nanos()))
-    }
-}
-
 impl Bracket {
-    fn read(base: Instant) -> Bracket {
-        let (mut best, mut width) = Bracket::read_once(base);
+    #[cold]
+    fn read() -> Bracket {
+        let (mut best, mut width) = Bracket::read_once();
         for _ in 0..4 {
             if width <= NARROW {
                 break;
             }
-            let (bracket, this_width) = Bracket::read_once(base);
+            let (bracket, this_width) = Bracket::read_once();
             if this_width < width {
                 (best, width) = (bracket, this_width);
             }
@@ -103,12 +113,12 @@ impl Bracket {
         best
     }
 
-    fn read_once(base: Instant) -> (Bracket, Duration) {
-        let before = Instant::now();
+    fn read_once() -> (Bracket, Duration) {
+        let before = Tick::now();
         let wall = SystemTime::now();
-        let width = before.elapsed();
+        let width = Tick::now().since(before);
         let wall_ns = wall.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
-        (Bracket { tick: Tick::of(before + width / 2, base), wall_ns }, width)
+        (Bracket { tick: Tick(before.0 + width.as_nanos() as u64 / 2), wall_ns }, width)
     }
 
     fn place(self, stamp_ns: u64, earliest: Tick, now: Tick) -> Option<Tick> {
@@ -128,21 +138,20 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A clock made 10 ms ago whose bracket was read at once.
-    fn clock(wall_ns: u64) -> StampClock {
-        let base = Instant::now() - Duration::from_millis(10);
-        StampClock { base, bracket: Cell::new(Bracket { tick: Tick(0), wall_ns }) }
+    /// A clock whose bracket was read at this point.
+    fn clock(tick: Tick, wall_ns: u64) -> StampClock {
+        StampClock { base: (Instant::now(), Tick::now()), bracket: Cell::new(Bracket { tick, wall_ns }) }
     }
 
     #[test]
     fn a_stamp_between_its_bounds_is_placed_exactly() {
-        let found = clock(1_000_000_000).place(1_003_000_000, Tick(0), Tick(8 * MS));
+        let found = clock(Tick(0), 1_000_000_000).place(1_003_000_000, Tick(0), Tick(8 * MS));
         assert_eq!(found, Some(Tick(3 * MS)));
     }
 
     #[test]
     fn a_stamp_just_outside_is_moved_to_the_bound() {
-        let clock = clock(1_000_000_000);
+        let clock = clock(Tick(0), 1_000_000_000);
         let (early, now) = (Tick(10_000), Tick(MS));
         assert_eq!(clock.place(1_000_000_000, early, now), Some(early));
         assert_eq!(clock.place(1_001_010_000, early, now), Some(now));
@@ -150,7 +159,7 @@ mod tests {
 
     #[test]
     fn an_absurd_stamp_is_refused_and_the_bracket_read_anew() {
-        let clock = clock(1_000_000_000);
+        let clock = clock(Tick(0), 1_000_000_000);
         assert_eq!(clock.place(5_000_000_000, Tick(0), Tick(MS)), None);
         assert!(clock.bracket.get().wall_ns > 1_600_000_000_000_000_000, "the bracket was not refreshed");
         assert_eq!(clock.place(u64::MAX, Tick(0), Tick(MS)), None);
@@ -159,19 +168,25 @@ mod tests {
 
     #[test]
     fn a_stamp_is_placed_after_the_wall_clock_was_stepped() {
-        let clock = clock(1_000_000_000);
-        let earliest = clock.at(Instant::now() - Duration::from_millis(5));
+        let clock = clock(Tick(0), 1_000_000_000);
+        let earliest = Tick(Tick::now().0 - 5 * MS);
         let stamp = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
-        assert!(clock.place(stamp, earliest, clock.now()).is_some());
+        assert!(clock.place(stamp, earliest, Tick::now()).is_some());
     }
 
     #[test]
     fn wall_time_goes_both_ways_from_the_bracket() {
-        let clock = StampClock {
-            base: Instant::now(),
-            bracket: Cell::new(Bracket { tick: Tick(5 * MS), wall_ns: 2_000_000_000 }),
-        };
+        let clock = clock(Tick(5 * MS), 2_000_000_000);
         assert_eq!(clock.to_wall(Tick(6 * MS)), UNIX_EPOCH + Duration::from_millis(2001));
         assert_eq!(clock.to_wall(Tick(4 * MS)), UNIX_EPOCH + Duration::from_millis(1999));
+    }
+
+    #[test]
+    fn instants_and_points_are_equally_far_apart() {
+        let clock = StampClock::new();
+        let (now, later) = (Instant::now(), Tick::now().after(Duration::from_secs(60)).unwrap());
+        let away = clock.instant(later).duration_since(now);
+        assert!(away.abs_diff(Duration::from_secs(60)) < Duration::from_secs(1), "{away:?}");
+        assert_eq!(Tick(1).after(Duration::MAX), None);
     }
 }

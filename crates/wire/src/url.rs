@@ -162,6 +162,11 @@ impl Url {
         self.0.target.split('?').next().unwrap_or("/")
     }
 
+    /// Whether both are copies of one parsed URL; equal texts parsed twice are not told.
+    pub(crate) fn is_copy_of(&self, other: &Url) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Whether both go to the same scheme, host and port.
     pub fn same_origin(&self, other: &Url) -> bool {
         self.0.tls == other.0.tls && self.0.port == other.0.port && self.0.host == other.0.host

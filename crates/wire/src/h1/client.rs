@@ -5,17 +5,15 @@
 //! because the body may depend on it. The deadline is one timer per connection, re-armed only when it fires early.
 //! Refuses pipelining. Invariant: `keep` is true only when request and response both went through completely.
 
-use std::future::poll_fn;
 use std::task::{Context, Poll};
-use std::time::Instant;
 
-use super::decode::{Fed, Finished, ResponseReader};
+use super::decode::{Fed, Finished, Place, ResponseReader};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::payload::Segment;
 use crate::pool::Connection;
 use crate::request::BodyUse;
-use crate::response::{Marks, Response};
+use crate::response::Marks;
 use crate::stamps::Tick;
 use crate::transport::{Arrival, TransportError};
 use crate::upload::Upload;
@@ -26,8 +24,8 @@ pub(crate) struct Work<'a> {
     pub(crate) head: &'a [u8],
     pub(crate) body: &'a [Segment],
     pub(crate) to_head_request: bool,
-    pub(crate) body_use: BodyUse,
-    pub(crate) deadline: Option<Instant>,
+    pub(crate) body_use: &'a BodyUse,
+    pub(crate) deadline: Option<Tick>,
 }
 
 /// How it went, beside the response itself.
@@ -55,12 +53,15 @@ struct Moment {
     stamp_ns: Option<u64>,
 }
 
-struct Transaction<'a> {
+/// An exchange under way. The response is put where its owner keeps it: it is large, and a value handed up through
+/// futures is copied by each.
+pub(crate) struct Transaction<'a> {
     connection: &'a mut Connection,
     io: &'a WorkerIo,
-    deadline: Option<Instant>,
+    place: &'a mut Place,
+    deadline: Option<Tick>,
     upload: Upload<'a>,
-    reader: ResponseReader<'a>,
+    reader: ResponseReader,
     write_error: Option<TransportError>,
     /// The server refused before the upload was through: the rest stays unsent and the connection is closed.
     refused_early: bool,
@@ -71,67 +72,38 @@ struct Transaction<'a> {
 }
 
 /// What ended the waiting.
-enum End {
+pub(crate) enum End {
     Complete { clean: bool },
     Failed(Failure),
 }
 
-impl Connection {
-    /// Runs one exchange that starts at `start`. The response, or why there is none, is put into `result`: it is large,
-    /// and a value returned through several futures is copied by each.
-    pub(crate) async fn transact(
-        &mut self,
-        io: &WorkerIo,
-        work: &Work<'_>,
-        start: Tick,
-        result: &mut Result<Response, Failure>,
-    ) -> Outcome {
-        let mut transaction = Transaction {
-            connection: self,
+impl<'a> Transaction<'a> {
+    /// An exchange on this connection; `place` receives the response, or why there is none.
+    pub(crate) fn new(
+        connection: &'a mut Connection,
+        io: &'a WorkerIo,
+        work: &Work<'a>,
+        place: &'a mut Place,
+    ) -> Transaction<'a> {
+        Transaction {
+            connection,
             io,
+            place,
             deadline: work.deadline,
             upload: Upload::new(work.head, work.body),
-            reader: ResponseReader::new(&io.heads, work.to_head_request, work.body_use.clone()),
+            reader: ResponseReader::new(work.to_head_request, work.body_use.clone()),
             write_error: None,
             refused_early: false,
             sent_at: None,
             first: None,
             last: None,
-        };
-        let end = poll_fn(|cx| transaction.poll(cx)).await;
-        transaction.outcome(end, start, result)
-    }
-
-    /// Whether the deadline has passed; if not, whoever polls is woken when it does.
-    fn poll_alarm(&mut self, cx: &mut Context<'_>, deadline: Instant) -> Poll<()> {
-        let deadline = tokio::time::Instant::from_std(deadline);
-        let alarm = self.alarm.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
-        let armed_for_me = self.alarm_waker.as_ref().is_some_and(|w| w.will_wake(cx.waker()));
-        if alarm.deadline() > deadline {
-            alarm.as_mut().reset(deadline);
-        } else if armed_for_me && !alarm.is_elapsed() {
-            return Poll::Pending;
-        } else if alarm.is_elapsed() && tokio::time::Instant::now() >= deadline {
-            // Asked before polling: a response that never pauses uses up tokio's budget, and then a timer never is ready.
-            self.alarm_waker = None;
-            return Poll::Ready(());
         }
-        while alarm.as_mut().poll(cx).is_ready() {
-            if tokio::time::Instant::now() >= deadline {
-                self.alarm_waker = None;
-                return Poll::Ready(());
-            }
-            alarm.as_mut().reset(deadline);
-        }
-        if !armed_for_me {
-            self.alarm_waker = Some(cx.waker().clone());
-        }
-        Poll::Pending
     }
 }
 
 impl Transaction<'_> {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
+    /// Runs until the exchange is over; `outcome` then says how it went.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
         self.write(cx);
         while let Poll::Ready(read) = self.read(cx) {
             if let Some(end) = read {
@@ -142,7 +114,7 @@ impl Transaction<'_> {
             return Poll::Ready(End::Failed(failure_map::transport(error, Step::Send)));
         }
         if let Some(deadline) = self.deadline
-            && self.connection.poll_alarm(cx, deadline).is_ready()
+            && self.connection.alarm.poll(cx, &self.io.stamps, deadline).is_ready()
         {
             return Poll::Ready(End::Failed(failure_map::timeout(self.step())));
         }
@@ -154,7 +126,7 @@ impl Transaction<'_> {
             return;
         }
         match self.connection.transport.poll_send(cx, self.io, &mut self.upload) {
-            Poll::Ready(Ok(())) => self.sent_at = Some(self.io.stamps.now()),
+            Poll::Ready(Ok(())) => self.sent_at = Some(Tick::now()),
             // The server may have answered before it closed: what it said is read first. After a hang-up the socket is
             // certain to become readable.
             Poll::Ready(Err(error)) => self.write_error = Some(error),
@@ -175,13 +147,11 @@ impl Transaction<'_> {
             }
         }
         let mut fed = Ok(Fed::More);
-        let reader = &mut self.reader;
-        let arrival = self.connection.transport.poll_receive(cx, self.io, |bytes| {
-            fed = match std::mem::replace(&mut fed, Ok(Fed::More)) {
-                Ok(Fed::More) => reader.feed(bytes),
-                Ok(Fed::Complete { surplus }) => Ok(Fed::Complete { surplus: surplus + bytes.len() }),
-                error => error,
-            };
+        let (reader, place, heads) = (&mut self.reader, &mut *self.place, &self.io.heads);
+        let arrival = self.connection.transport.poll_receive(cx, self.io, |bytes| match &mut fed {
+            Ok(Fed::More) => fed = reader.feed(bytes, heads, place),
+            Ok(Fed::Complete { surplus }) => *surplus += bytes.len(),
+            Err(_) => {}
         });
         let arrival = match arrival {
             Poll::Pending => return Poll::Pending,
@@ -202,7 +172,7 @@ impl Transaction<'_> {
 
     fn note(&mut self, arrival: Arrival) {
         if arrival.content > 0 {
-            let moment = Moment { seen: self.io.stamps.now(), stamp_ns: arrival.stamp_ns };
+            let moment = Moment { seen: Tick::now(), stamp_ns: arrival.stamp_ns };
             match self.first {
                 None => self.first = Some(moment),
                 Some(_) => self.last = Some(moment),
@@ -211,7 +181,7 @@ impl Transaction<'_> {
     }
 
     fn closed(&mut self) -> End {
-        if self.reader.end_of_stream() {
+        if self.reader.end_of_stream(self.place) {
             return End::Complete { clean: false };
         }
         match self.write_error.take() {
@@ -234,37 +204,32 @@ impl Transaction<'_> {
         }
     }
 
-    fn outcome(&mut self, end: End, start: Tick, result: &mut Result<Response, Failure>) -> Outcome {
+    /// How it went, of an exchange that started at `start`.
+    pub(crate) fn outcome(self, end: End, start: Tick) -> Outcome {
         let whole_upload = self.upload.is_done() && self.sent_at.is_some();
         let nothing_sent = self.upload.is_untouched();
-        let (first, first_stamped) = self.place(self.first, start);
+        let (first, first_stamped) = self.moment(self.first, start);
         let (last, last_stamped) = match self.last {
-            Some(_) => self.place(self.last, first.unwrap_or(start)),
+            Some(_) => self.moment(self.last, first.unwrap_or(start)),
             None => (first, first_stamped),
         };
-        let (keep, marks) = match end {
-            End::Failed(failure) => {
-                *result = Err(failure);
-                (false, Marks::default())
+        let (keep, marks, ended) = match (end, self.reader.finished()) {
+            (End::Complete { clean }, Some(Finished { keep_alive, marks })) => {
+                (keep_alive && clean && whole_upload, marks, last)
             }
-            End::Complete { clean } => match self.reader.take_finished() {
-                Some(Finished { response, keep_alive, marks }) => {
-                    *result = Ok(response);
-                    (keep_alive && clean && whole_upload, marks)
-                }
-                None => unreachable!("the reader reported a complete response"),
-            },
+            (End::Complete { .. }, None) => unreachable!("the reader reported a complete response"),
+            (End::Failed(failure), _) => {
+                *self.place = Err(failure);
+                (false, Marks::default(), None)
+            }
         };
-        let ended = match (&*result, last) {
-            (Ok(_), Some(last)) => last,
-            _ => self.io.stamps.now(),
-        };
+        let ended = ended.unwrap_or_else(Tick::now);
         let stamped = first_stamped && last_stamped;
         Outcome { marks, keep, nothing_sent, sent_at: self.sent_at, first, last, stamped, ended }
     }
 
     /// The kernel's stamp where it can be right, else this program's reading.
-    fn place(&self, moment: Option<Moment>, earliest: Tick) -> (Option<Tick>, bool) {
+    fn moment(&self, moment: Option<Moment>, earliest: Tick) -> (Option<Tick>, bool) {
         let Some(Moment { seen, stamp_ns }) = moment else {
             return (None, false);
         };

@@ -1,6 +1,7 @@
 //! Responses from bytes, in whatever pieces they arrive. Pure: no IO, no clock.
 //!
-//! The common response, complete in the first piece, is parsed where it lies and copied once, head and body together.
+//! The common response, complete in the first piece, is read where it lies: a head that came before is shared, not parsed
+//! again, and a new one is copied together with the body. What is finished is written where the caller keeps it.
 //! Skips 1xx heads, refuses 101, heads over 64 KiB, more than 128 fields, contradicting lengths, bad chunks. Both
 //! Transfer-Encoding and Content-Length: the former wins and the connection is not kept (RFC 9112 6.3).
 //! Invariant: bytes after the end of the response are never taken; they are reported, so that the connection is dropped.
@@ -11,6 +12,7 @@ use bytes::Bytes;
 
 use super::body::{BodyReader, Chunked};
 use super::known_heads::KnownHeads;
+use crate::failure::Failure;
 use crate::request::{BodySink, BodyUse};
 use crate::response::{Body, Marks, Response};
 
@@ -22,8 +24,7 @@ pub(crate) const MAX_FIELDS: usize = 128;
 const MAX_RESERVE: u64 = 1 << 20;
 
 /// Assembles one response.
-pub(crate) struct ResponseReader<'a> {
-    known: &'a KnownHeads,
+pub(crate) struct ResponseReader {
     to_head_request: bool,
     body_use: BodyUse,
     state: State,
@@ -36,29 +37,31 @@ pub(crate) struct ResponseReader<'a> {
 enum State {
     Head,
     Body(Facts, Bytes, BodyReader),
-    Done(Finished),
-    Taken,
+    Done { status: u16, keep_alive: bool, marks: Marks },
 }
 
-/// A complete response.
+/// What a complete response says beside itself.
+#[derive(Clone, Copy)]
 pub(crate) struct Finished {
-    pub(crate) response: Response,
     /// The server leaves the connection open.
     pub(crate) keep_alive: bool,
     pub(crate) marks: Marks,
 }
 
+/// Where a finished response goes.
+pub(crate) type Place = Result<Response, Failure>;
+
 /// What a head says about the message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
-    head_len: usize,
+    pub(super) head_len: usize,
     status: u16,
     http_10: bool,
     length: Option<u64>,
     chunked: bool,
     keep_alive: bool,
     /// Some field goes over several lines (obs-fold).
-    folded: bool,
+    pub(super) folded: bool,
     marks: Marks,
 }
 
@@ -74,10 +77,10 @@ pub(crate) enum Fed {
     },
 }
 
-impl<'a> ResponseReader<'a> {
-    pub(crate) fn new(known: &'a KnownHeads, to_head_request: bool, body_use: BodyUse) -> ResponseReader<'a> {
+impl ResponseReader {
+    pub(crate) fn new(to_head_request: bool, body_use: BodyUse) -> ResponseReader {
         let (partial, content) = (Vec::new(), Vec::new());
-        ResponseReader { known, to_head_request, body_use, state: State::Head, partial, content, dropped: 0 }
+        ResponseReader { to_head_request, body_use, state: State::Head, partial, content, dropped: 0 }
     }
 
     /// Who takes the body that is being read.
@@ -92,69 +95,86 @@ impl<'a> ResponseReader<'a> {
     pub(crate) fn status(&self) -> Option<u16> {
         match &self.state {
             State::Body(facts, ..) => Some(facts.status),
-            State::Done(finished) => Some(finished.response.status),
-            State::Head | State::Taken => None,
+            State::Done { status, .. } => Some(*status),
+            State::Head => None,
         }
     }
 
-    /// Takes the next piece; errors are in words for people.
-    pub(crate) fn feed(&mut self, mut input: &[u8]) -> Result<Fed, String> {
+    /// Takes the next piece; errors are in words for people. A response that it completes is put into `place`.
+    #[inline]
+    pub(crate) fn feed(&mut self, input: &[u8], heads: &KnownHeads, place: &mut Place) -> Result<Fed, String> {
+        if let (State::Head, true) = (&self.state, self.partial.is_empty())
+            && let Some((head, facts)) = heads.find(input)
+        {
+            return self.feed_behind(head, facts, &input[facts.head_len..], place);
+        }
+        self.feed_any(input, heads, place)
+    }
+
+    /// The input follows a head.
+    fn feed_behind(&mut self, head: Bytes, facts: Facts, input: &[u8], place: &mut Place) -> Result<Fed, String> {
+        if let Some(length) = self.whole_length(&facts, input) {
+            let body = Body::Kept(Bytes::copy_from_slice(&input[..length]));
+            self.done(&facts, head, body, place);
+            return Ok(Fed::Complete { surplus: input.len() - length });
+        }
+        self.begin_body(facts, head, place);
+        self.feed_body(input, place)
+    }
+
+    fn feed_any(&mut self, mut input: &[u8], heads: &KnownHeads, place: &mut Place) -> Result<Fed, String> {
         while matches!(self.state, State::Head) {
             if self.partial.is_empty() {
-                if let Some((facts, head)) = self.known.find(input)
-                    && let Some(surplus) = self.complete_at_once(&facts, input, Some(head))
-                {
-                    return Ok(Fed::Complete { surplus });
-                }
                 let Some(facts) = parse_head(input)? else {
                     check_head_size(input.len())?;
                     self.partial.extend_from_slice(input);
                     return Ok(Fed::More);
                 };
-                let whole = input;
-                input = &input[facts.head_len..];
+                let (whole, rest) = (input, &input[facts.head_len..]);
                 if is_interim(facts.status)? {
+                    input = rest;
                     continue;
                 }
-                if let Some(surplus) = self.complete_at_once(&facts, whole, None) {
+                if let Some(head) = heads.learn(whole, &facts) {
+                    return self.feed_behind(head, facts, rest, place);
+                }
+                if let Some(surplus) = self.complete_at_once(&facts, whole, place) {
                     return Ok(Fed::Complete { surplus });
                 }
-                let head = Bytes::copy_from_slice(&whole[..facts.head_len]);
-                self.begin_body(facts, head);
+                input = rest;
+                self.begin_body(facts, Bytes::copy_from_slice(&whole[..facts.head_len]), place);
             } else {
-                input = match self.feed_partial_head(input)? {
+                input = match self.feed_partial_head(input, place)? {
                     Some(rest) => rest,
                     None => return Ok(Fed::More),
                 };
             }
         }
-        self.feed_body(input)
+        self.feed_body(input, place)
     }
 
     /// The peer closed its side. `true` when that was the end of the body.
-    pub(crate) fn end_of_stream(&mut self) -> bool {
-        match std::mem::replace(&mut self.state, State::Taken) {
+    pub(crate) fn end_of_stream(&mut self, place: &mut Place) -> bool {
+        match &mut self.state {
             State::Body(facts, head, reader) if reader.may_end() => {
-                self.finish(facts, head);
+                let (facts, head) = (*facts, std::mem::take(head));
+                self.finish(facts, head, place);
                 true
             }
-            state => {
-                self.state = state;
-                matches!(self.state, State::Done(..))
-            }
+            state => matches!(state, State::Done { .. }),
         }
     }
 
-    /// The finished response; asked once, after `Fed::Complete`.
-    pub(crate) fn take_finished(&mut self) -> Option<Finished> {
-        match std::mem::replace(&mut self.state, State::Taken) {
-            State::Done(finished) => Some(finished),
+    /// What the response says beside itself, once it is complete.
+    pub(crate) fn finished(&self) -> Option<Finished> {
+        match self.state {
+            State::Done { keep_alive, marks, .. } => Some(Finished { keep_alive, marks }),
             _ => None,
         }
     }
 
     /// Continues a head that came in pieces; gives what follows it in the input.
-    fn feed_partial_head<'i>(&mut self, input: &'i [u8]) -> Result<Option<&'i [u8]>, String> {
+    fn feed_partial_head<'i>(&mut self, input: &'i [u8], place: &mut Place) -> Result<Option<&'i [u8]>, String> {
         let before = self.partial.len();
         let room = (MAX_HEAD + 1).saturating_sub(before).min(input.len());
         self.partial.extend_from_slice(&input[..room]);
@@ -166,25 +186,26 @@ impl<'a> ResponseReader<'a> {
         let mut head = std::mem::take(&mut self.partial);
         if !is_interim(facts.status)? {
             head.truncate(facts.head_len);
-            self.begin_body(facts, Bytes::from(head));
+            self.begin_body(facts, Bytes::from(head), place);
         }
         Ok(Some(rest))
     }
 
-    /// The common case: a kept body of known length lies complete in the input. One copy of the body, and one of the head
-    /// unless it was seen before.
-    fn complete_at_once(&mut self, facts: &Facts, input: &[u8], head: Option<Bytes>) -> Option<usize> {
+    /// A body of known length that is kept and lies complete in the input: its length.
+    fn whole_length(&self, facts: &Facts, input: &[u8]) -> Option<usize> {
         if self.has_no_body(facts) || facts.chunked || facts.folded || !matches!(self.body_use, BodyUse::Keep) {
             return None;
         }
         let length = usize::try_from(facts.length?).ok()?;
-        let end = facts.head_len.checked_add(length)?;
-        if input.len() < end {
-            return None;
-        }
-        let head = head.unwrap_or_else(|| self.known.keep(facts, &input[..facts.head_len]));
-        let body = Bytes::copy_from_slice(&input[facts.head_len..end]);
-        self.state = done(facts, head, Body::Kept(body));
+        (length <= input.len()).then_some(length)
+    }
+
+    /// One copy for head and body, where the body is complete; gives what lies behind it.
+    fn complete_at_once(&mut self, facts: &Facts, input: &[u8], place: &mut Place) -> Option<usize> {
+        let end = facts.head_len + self.whole_length(facts, &input[facts.head_len..])?;
+        let mut head = Bytes::copy_from_slice(&input[..end]);
+        let body = head.split_off(facts.head_len);
+        self.done(facts, head, Body::Kept(body), place);
         Some(input.len() - end)
     }
 
@@ -192,12 +213,12 @@ impl<'a> ResponseReader<'a> {
         self.to_head_request || facts.status == 204 || facts.status == 304
     }
 
-    fn begin_body(&mut self, facts: Facts, mut head: Bytes) {
+    fn begin_body(&mut self, facts: Facts, mut head: Bytes, place: &mut Place) {
         if facts.folded {
             head = unfold(&head);
         }
         if self.has_no_body(&facts) {
-            self.state = done(&facts, head, Body::None);
+            self.done(&facts, head, Body::None, place);
             return;
         }
         if matches!(self.body_use, BodyUse::Stream(_)) && !(200..300).contains(&facts.status) {
@@ -214,8 +235,8 @@ impl<'a> ResponseReader<'a> {
         self.state = State::Body(facts, head, reader);
     }
 
-    fn feed_body(&mut self, input: &[u8]) -> Result<Fed, String> {
-        let State::Body(_, _, reader) = &mut self.state else {
+    fn feed_body(&mut self, input: &[u8], place: &mut Place) -> Result<Fed, String> {
+        let State::Body(facts, head, reader) = &mut self.state else {
             return Ok(Fed::Complete { surplus: input.len() });
         };
         let (content, dropped, body_use) = (&mut self.content, &mut self.dropped, &self.body_use);
@@ -230,26 +251,26 @@ impl<'a> ResponseReader<'a> {
         if !taken.done {
             return Ok(Fed::More);
         }
-        if let State::Body(facts, head, _) = std::mem::replace(&mut self.state, State::Taken) {
-            self.finish(facts, head);
-        }
+        let (facts, head) = (*facts, std::mem::take(head));
+        self.finish(facts, head, place);
         Ok(Fed::Complete { surplus: input.len() - taken.consumed })
     }
 
-    fn finish(&mut self, facts: Facts, head: Bytes) {
+    fn finish(&mut self, facts: Facts, head: Bytes, place: &mut Place) {
         let body = match self.body_use {
             BodyUse::Keep => Body::Kept(Bytes::from(std::mem::take(&mut self.content))),
             BodyUse::Discard | BodyUse::Stream(_) => Body::Discarded(self.dropped),
         };
-        self.state = done(&facts, head, body);
+        self.done(&facts, head, body, place);
     }
-}
 
-fn done(facts: &Facts, head: Bytes, body: Body) -> State {
-    let proto = if facts.http_10 { "HTTP/1.0" } else { "HTTP/1.1" };
-    let delimited = facts.chunked || facts.length.is_some() || matches!(body, Body::None);
-    let response = Response { status: facts.status, proto, head, body };
-    State::Done(Finished { response, keep_alive: facts.keep_alive && delimited, marks: facts.marks })
+    fn done(&mut self, facts: &Facts, head: Bytes, body: Body, place: &mut Place) {
+        let proto = if facts.http_10 { "HTTP/1.0" } else { "HTTP/1.1" };
+        let delimited = facts.chunked || facts.length.is_some() || matches!(body, Body::None);
+        *place = Ok(Response { status: facts.status, proto, head, body });
+        let keep_alive = facts.keep_alive && delimited;
+        self.state = State::Done { status: facts.status, keep_alive, marks: facts.marks };
+    }
 }
 
 fn check_head_size(len: usize) -> Result<(), String> {

@@ -1,0 +1,200 @@
+//! The hops of a request that is more than one exchange, or whose head needs more than the caller's headers.
+//!
+//! Redirects, digest dialogues, cookies, credentials, proxies and content codings, in this order of thought. A plain request
+//! never comes here but for its first connection.
+//! Invariant: each exchange that touched the network is either handed to `hop` or returned, exactly once.
+
+use std::borrow::Cow;
+
+use super::{Client, HopClock};
+use crate::auth::{self, Challenge, Subject};
+use crate::cookies::{CookieJar, cookie_header};
+use crate::exchange::{Exchange, Outgoing, exchange};
+use crate::h1::encode::RequestHead;
+use crate::payload::Payload;
+use crate::redirect::{Hop, Next};
+use crate::request::{Auth, Request};
+use crate::response::{Body, Marks, Response};
+
+impl Client {
+    /// Goes on from the first exchange: takes its cookies, answers its challenge, follows it elsewhere, decodes its body.
+    pub(super) async fn go_on(
+        &self,
+        request: &Request,
+        jar: Option<&CookieJar>,
+        hop: &mut dyn FnMut(&Exchange),
+        mut clock: HopClock,
+        first: (Exchange, Marks),
+    ) -> Exchange {
+        let (mut exchange, mut marks) = first;
+        let mut at = Hop::first(request);
+        let mut digest = DigestState::default();
+        loop {
+            let Ok(response) = &exchange.outcome else { return exchange };
+            if let Some(jar) = jar.filter(|_| marks.sets_cookie) {
+                let set_cookies = response.headers().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie"));
+                set_cookies.for_each(|(_, value)| jar.set_from_header(&at.url, value));
+            }
+            let answered = response.status == 401 && request.auth == Auth::Digest && digest.answer_to(response, &at);
+            if !answered {
+                match at.follow(response) {
+                    Next::Done => {
+                        if marks.is_coded {
+                            self.decode(&mut exchange);
+                        }
+                        return exchange;
+                    }
+                    Next::Follow => digest = DigestState::default(),
+                    Next::Failed(failure) => {
+                        hop(&exchange);
+                        let mut unsent = Exchange::begin(at.method, at.url);
+                        unsent.fail(&self.worker.io, failure);
+                        return unsent;
+                    }
+                }
+            }
+            hop(&exchange);
+            clock.ask_again(&self.worker.io);
+            exchange = Exchange::begin(at.method.clone(), at.url.clone());
+            marks = self.send_hop(request, &at, jar, digest.answer.as_deref(), &clock, &mut exchange).await;
+        }
+    }
+
+    /// One exchange: what the hop needs beyond the caller's headers is put together here. `hop` is to say what happened.
+    pub(super) async fn send_hop(
+        &self,
+        request: &Request,
+        at: &Hop<'_>,
+        jar: Option<&CookieJar>,
+        digest: Option<&str>,
+        clock: &HopClock,
+        hop: &mut Exchange,
+    ) -> Marks {
+        let io = &self.worker.io;
+        let origin = match self.origin(&at.url) {
+            Ok(origin) => origin,
+            Err(failure) => {
+                hop.fail(io, failure);
+                return Marks::default();
+            }
+        };
+        let cookie = cookie_of(request, at, jar);
+        let headers = if cookie.is_some() { without_cookie(&at.headers) } else { Cow::Borrowed(&*at.headers) };
+        let basic = match &at.url.userinfo {
+            Some(userinfo) if request.auth == Auth::FromUserinfo => Some(auth::basic(userinfo)),
+            _ => None,
+        };
+        let authorization = digest.or(basic.as_deref()).filter(|_| !has(&headers, "authorization"));
+        let proxy = origin.plain_proxy.as_deref();
+        let absolute = proxy.map(|_| format!("http://{}{}", at.url.authority, at.url.target));
+        let fields = [
+            ("Authorization", authorization),
+            ("Cookie", cookie.as_deref()),
+            ("Referer", at.referer.as_deref()),
+            ("Proxy-Authorization", proxy.and_then(|p| p.authorization.as_deref())),
+        ];
+        let (mut added, mut count) = ([("", ""); 4], 0);
+        for (name, value) in fields {
+            if let Some(value) = value {
+                added[count] = (name, value);
+                count += 1;
+            }
+        }
+        let close = self.worker.settings.no_connection_reuse;
+        let mut head = io.take_head();
+        let parts = RequestHead {
+            method: &at.method,
+            target: absolute.as_deref().unwrap_or(&at.url.target),
+            authority: &at.url.authority,
+            user_agent: &self.worker.settings.user_agent,
+            headers: &headers,
+            added: &added[..count],
+            body_len: at.body.map(Payload::len),
+            close,
+        };
+        if let Err(failure) = parts.encode(&mut head) {
+            io.return_head(head);
+            hop.fail(io, failure);
+            return Marks::default();
+        }
+        if let Some(watch) = self.watch.get() {
+            watch.sending(request, &head, at.body);
+        }
+        let out = Outgoing {
+            method: &at.method,
+            head: &head,
+            body: at.body.map_or(&[], Payload::segments),
+            body_use: &request.body_use,
+            deadline: clock.deadline,
+            asked: clock.asked,
+            headers: &headers,
+            close,
+        };
+        let route = async || self.worker.origins.route(&origin, self.local).await;
+        let marks = exchange(io, &self.pool, &origin.endpoint, &out, route, hop).await;
+        io.return_head(head);
+        marks
+    }
+
+    /// Undoes the content codings of the result.
+    fn decode(&self, exchange: &mut Exchange) {
+        let Ok(response) = &mut exchange.outcome else { return };
+        let mut codings = String::new();
+        for (_, value) in response.headers().filter(|(name, _)| name.eq_ignore_ascii_case("content-encoding")) {
+            codings.extend([&*String::from_utf8_lossy(value), ","]);
+        }
+        let Body::Kept(body) = &mut response.body else { return };
+        match self.worker.decoder.borrow_mut().decode(&codings, std::mem::take(body)) {
+            Ok(decoded) => *body = decoded,
+            Err(failure) => exchange.outcome = Err(failure),
+        }
+    }
+}
+
+/// How far the digest dialogue of one hop has come.
+#[derive(Default)]
+struct DigestState {
+    answer: Option<String>,
+    renewed: bool,
+}
+
+impl DigestState {
+    /// Prepares the answer to a 401. Refused credentials are not tried again; a stale nonce is renewed once.
+    fn answer_to(&mut self, response: &Response, at: &Hop<'_>) -> bool {
+        let Some(userinfo) = at.url.userinfo.as_ref().filter(|_| !has(&at.headers, "authorization")) else {
+            return false;
+        };
+        let values = response.headers().filter(|(name, _)| name.eq_ignore_ascii_case("www-authenticate"));
+        let values = values.filter_map(|(_, value)| std::str::from_utf8(value).ok());
+        let Some(challenge) = Challenge::find(values) else { return false };
+        let renewal = self.answer.is_some();
+        if renewal && (self.renewed || !challenge.stale) {
+            return false;
+        }
+        self.renewed = renewal;
+        let subject = Subject { method: at.method.as_str(), target: &at.url.target, body: at.body };
+        self.answer = Some(challenge.answer(userinfo, &subject, &auth::fresh_cnonce()));
+        true
+    }
+}
+
+/// The Cookie header the client writes; `None` leaves one written by hand where it is.
+fn cookie_of(request: &Request, at: &Hop<'_>, jar: Option<&CookieJar>) -> Option<String> {
+    let jar = jar.filter(|jar| !jar.is_empty());
+    if jar.is_none() && request.cookies.is_empty() {
+        return None;
+    }
+    let own = at.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("cookie")).map(|(_, value)| value.as_str());
+    cookie_header(own, &request.cookies, jar, &at.url)
+}
+
+fn without_cookie(headers: &[(String, String)]) -> Cow<'_, [(String, String)]> {
+    if !has(headers, "cookie") {
+        return Cow::Borrowed(headers);
+    }
+    headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("cookie")).cloned().collect()
+}
+
+fn has(headers: &[(String, String)], name: &str) -> bool {
+    headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name))
+}
