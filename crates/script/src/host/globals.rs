@@ -8,7 +8,7 @@ use rquickjs::function::{Opt, Rest};
 use rquickjs::object::Accessor;
 use rquickjs::{Ctx, Exception, Function, Object, Value};
 
-use super::{console, files, json, linker, text, web_crypto};
+use super::{apply, console, files, json, linker, text, web_crypto};
 use crate::vu::Vu;
 
 /// Names that QuickJS brings and k6 lacks.
@@ -48,6 +48,7 @@ pub(crate) fn install(ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
     hidden(&globals, "require", require.with_name("require")?.into_value())?;
     hidden(&globals, "console", console::object(ctx)?.into_value())?;
     timers(ctx, &globals)?;
+    apply::install(ctx)?;
     json::install(ctx, vu)?;
     for name in ["TextEncoder", "TextDecoder"] {
         lazy(ctx, name, move |ctx| text::classes(ctx)?.get(name))?;

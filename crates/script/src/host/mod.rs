@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 pub(crate) mod allocator;
+pub(crate) mod apply;
 pub mod bytes;
 pub(crate) mod console;
 pub(crate) mod coroutine;
