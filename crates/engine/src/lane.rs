@@ -133,7 +133,8 @@ impl<F: Users> Lane<F> {
                     if member.is_none() {
                         member = self.borrow().await;
                     }
-                    self.worker.unless_halted(pace.rest()).await;
+                    // When the test is stopped, the pacing sends everybody home.
+                    pace.rest().await;
                 }
                 Next::Away(until) => {
                     self.give_back(member.take());
@@ -236,18 +237,26 @@ impl<F: Users> Lane<F> {
         (first, step): (u64, u64),
         tasks: &mut Tasks,
     ) {
+        let mut halted = std::pin::pin!(self.worker.halted());
+        halted.as_mut().enable();
         // The users spawned just now come to the desk before the first start looks for one.
         tokio::task::yield_now().await;
         let mut in_a_row = 0;
         for k in (0..).map(|n| first + n * step) {
             let Some(planned) = arrivals.start(stripes.unscale(k)) else { break };
-            let is_late = self.elapsed() > planned;
+            let is_late = self.worker.clock.now() >= self.start + planned;
             in_a_row = if is_late { in_a_row + 1 } else { 0 };
             if in_a_row >= BURST {
                 in_a_row = 0;
                 tokio::task::yield_now().await;
             }
-            self.worker.sleep_until(self.start + planned).await;
+            if !is_late {
+                tokio::select! {
+                    biased;
+                    () = self.worker.clock.sleep_until(self.start + planned) => {}
+                    () = &mut halted => return,
+                }
+            }
             if self.worker.is_halted() {
                 return;
             }
@@ -295,10 +304,6 @@ impl<F: Users> Lane<F> {
         let worker = &self.worker;
         self.record.dropped(count, worker.clock.epoch_ns(worker.clock.now()));
         worker.state.iterations_dropped(worker.index, self.info.index, count);
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.worker.clock.now().saturating_sub(self.start)
     }
 }
 

@@ -13,6 +13,7 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use metrics::{Recorder, SystemTags, Trend};
+use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, watch};
 use tokio::task::{JoinHandle, spawn_local};
 
@@ -246,6 +247,11 @@ impl<F: Users> Worker<F> {
         if deadline > self.clock.now() {
             self.unless_halted(self.clock.sleep_until(deadline)).await;
         }
+    }
+
+    /// Resolves when the test is stopped after this call. For loops that would register with every round of theirs.
+    pub(crate) fn halted(&self) -> Notified<'_> {
+        self.halt.notified()
     }
 
     /// What `work` comes to; none when the test is stopped before. `work` must not hold a running iteration.
