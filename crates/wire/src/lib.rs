@@ -42,7 +42,7 @@ pub use addresses::parse_local_ips;
 pub use client::{Client, Worker};
 pub use exchange::{ConnectionInfo, Exchange};
 pub use failure::{Failure, FailureKind, Step};
-pub use payload::{FileRange, Payload, PayloadError, PayloadFile, Random, Repeat, Segment};
+pub use payload::{FileRange, Lender, Payload, PayloadError, PayloadFile, Random, Repeat, Segment};
 pub use request::{Method, Request};
 pub use response::{Body, Response};
 pub use settings::Settings;

@@ -34,14 +34,38 @@ pub enum Segment {
     Static(&'static [u8]),
     /// Shared bytes: heap, or a mapped file behind `Bytes::from_owner`.
     Shared(Bytes),
-    /// Bytes that somebody on this thread keeps alive, whose number never changes.
-    Lent(Rc<dyn AsRef<[u8]>>),
+    /// Bytes that somebody on this thread keeps alive.
+    Lent(Rc<dyn Lender>),
     /// A part of a file, read while it is sent.
     File(FileRange),
     /// A pattern again and again.
     Repeat(Repeat),
     /// Pseudo-random bytes, made while they are sent.
     Random(Random),
+}
+
+/// Keeps bytes alive for a payload. What it lends stays in place while an exchange that sends it is under way.
+pub trait Lender {
+    /// Number of bytes; never changes.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes; none before and after the time for which they are lent.
+    fn bytes(&self) -> &[u8];
+}
+
+impl Lender for Vec<u8> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self
+    }
 }
 
 /// Why a payload cannot be sent to its end; the text names the file, what was found and what was expected.
@@ -107,7 +131,7 @@ impl Segment {
         match self {
             Segment::Static(bytes) => bytes.len() as u64,
             Segment::Shared(bytes) => bytes.len() as u64,
-            Segment::Lent(owner) => (**owner).as_ref().len() as u64,
+            Segment::Lent(lender) => lender.len() as u64,
             Segment::File(range) => range.len(),
             Segment::Repeat(repeat) => repeat.len(),
             Segment::Random(random) => random.len(),
@@ -124,7 +148,7 @@ impl Segment {
         match self {
             Segment::Static(bytes) => Some(bytes),
             Segment::Shared(bytes) => Some(bytes),
-            Segment::Lent(owner) => Some((**owner).as_ref()),
+            Segment::Lent(lender) => Some(lender.bytes()),
             Segment::File(_) | Segment::Repeat(_) | Segment::Random(_) => None,
         }
     }
@@ -172,6 +196,10 @@ impl Segment {
                     &buffer[..n]
                 }
             };
+            if piece.is_empty() {
+                // Lent for a time that is over.
+                break;
+            }
             take(piece);
             offset += piece.len() as u64;
         }

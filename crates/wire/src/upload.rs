@@ -138,7 +138,7 @@ impl<'a> Upload<'a> {
             };
             len += n;
             offset += n as u64;
-            if offset == whole {
+            if offset == whole || n == 0 {
                 (part, offset) = (part + 1, 0);
             }
         }

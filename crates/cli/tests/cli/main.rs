@@ -4,11 +4,11 @@
 mod bad_input;
 mod conservation;
 mod examples;
-mod experimental;
 mod http_debug;
 mod lab;
 mod lifecycle;
 mod options;
+mod payloads;
 mod scenarios;
 mod signals;
 mod summary;

@@ -34,21 +34,6 @@ pub fn read<'js, R: 'static>(
     Ok(bytes.get(offset..offset + len).map(f))
 }
 
-/// Lends the bytes that a `Uint8Array` shows to `f`, to be filled. Nothing when the value is something else or its buffer is
-/// detached.
-pub fn fill<'js, R: 'static>(value: &Value<'js>, f: impl FnOnce(&mut [u8]) -> R + 'static) -> Option<R> {
-    let array = value.as_object()?.as_typed_array::<u8>()?;
-    let Some(mut shown) = array.as_raw() else {
-        // A detached buffer leaves an exception behind.
-        value.ctx().catch();
-        return None;
-    };
-    // SAFETY: the pointer and length are those of a live buffer, which `array` keeps alive. The bytes stay where they are
-    // as long as no JavaScript runs, and `f` cannot run any: it is `'static` and so holds no `Ctx`. Nothing else of Rust
-    // refers to them: no function of this file lets a slice escape.
-    Some(f(unsafe { shown.as_mut() }))
-}
-
 /// The text of a string value; nothing for other values.
 pub fn text(value: &Value<'_>) -> Result<Option<String>> {
     let Some(string) = value.as_string() else { return Ok(None) };
@@ -83,7 +68,7 @@ pub fn is_buffer(value: &Value<'_>) -> bool {
 }
 
 /// The ArrayBuffer behind a value, and the part of it that the value shows.
-fn window<'js>(value: &Value<'js>) -> Result<Option<(Object<'js>, usize, usize)>> {
+pub(super) fn window<'js>(value: &Value<'js>) -> Result<Option<(Object<'js>, usize, usize)>> {
     let Some(object) = value.as_object() else { return Ok(None) };
     // SAFETY: these three look at the class of the object only.
     let (is_buffer, is_view, is_typed) = unsafe {
@@ -104,6 +89,16 @@ fn raw_bytes<'a>(text: &'a CString<'_>) -> &'a [u8] {
     // SAFETY: a `CString` owns `len` bytes at its pointer until it is dropped. They are not always UTF-8 (lone
     // surrogates are written as three bytes each), which is why `CString::as_str` is not used.
     unsafe { std::slice::from_raw_parts(text.as_ptr().cast(), text.len()) }
+}
+
+/// Whether the engine's text is UTF-8: it has no lone surrogates.
+pub(super) fn is_well_formed(text: &CString<'_>) -> bool {
+    std::str::from_utf8(raw_bytes(text)).is_ok()
+}
+
+/// The engine's text, with U+FFFD for lone surrogates.
+pub(super) fn owned(text: &CString<'_>) -> String {
+    well_formed(raw_bytes(text)).into_owned()
 }
 
 /// The engine's UTF-8 with each lone surrogate (`ED A0..BF xx`) replaced.
@@ -169,32 +164,6 @@ mod tests {
         {
             assert_eq!(with_value(source, |_, value| text(value).unwrap()).as_deref(), Some(expected), "{source}");
         }
-    }
-
-    #[test]
-    fn byte_arrays_can_be_filled() {
-        for (source, expected) in [
-            ("new Uint8Array(3)", Some("7,7,7")),
-            ("new Uint8Array(4).subarray(1, 3)", Some("7,7")),
-            ("new Uint8Array(0)", Some("")),
-            ("new Uint8ClampedArray(3)", None),
-            ("new Int8Array(3)", None),
-            ("new ArrayBuffer(3)", None),
-            ("(() => { const a = new Uint8Array(4); a.buffer.transfer(); return a; })()", None),
-            ("'text'", None),
-        ] {
-            let filled = with_value(source, |ctx, value| {
-                let length = fill(value, |bytes| bytes.fill(7));
-                assert!(!ctx.has_exception(), "{source}");
-                length.map(|()| to_text(ctx, value).unwrap())
-            });
-            assert_eq!(filled.as_deref(), expected, "{source}");
-        }
-        let around = with_value("globalThis.a = new Uint8Array(4); a.subarray(1, 3)", |ctx, value| {
-            fill(value, |bytes| bytes.fill(7));
-            ctx.eval::<rquickjs::Coerced<String>, _>("a").unwrap().0
-        });
-        assert_eq!(around, "0,7,7,0");
     }
 
     #[test]

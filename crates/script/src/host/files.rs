@@ -110,7 +110,7 @@ pub(crate) fn open<'js>(ctx: Ctx<'js>, path: Opt<Value<'js>>, mode: Opt<Value<'j
 }
 
 /// Relative paths start at the module that calls. A native function has no stack frame of its own: level 0 is the caller.
-fn absolute(ctx: &Ctx<'_>, vu: &Vu, path: &str) -> PathBuf {
+pub(crate) fn absolute(ctx: &Ctx<'_>, vu: &Vu, path: &str) -> PathBuf {
     let path = Path::new(path.strip_prefix("file://").unwrap_or(path));
     let caller = ctx.script_or_module_name(0).and_then(|name| name.to_string().ok()).unwrap_or_default();
     let directory = caller.strip_prefix("file://").and_then(|name| Path::new(name).parent());

@@ -26,6 +26,11 @@ pub trait LazyFields: 'static {
 
     /// The value of `FIELDS[index]`, always the same. Called at most once for each unless it fails or gives a whole number.
     fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> rquickjs::Result<Value<'js>>;
+
+    /// The same for an object that keeps a script value.
+    fn field_with<'js>(&self, ctx: &Ctx<'js>, index: usize, _kept: Value<'js>) -> rquickjs::Result<Value<'js>> {
+        self.field(ctx, index)
+    }
 }
 
 /// Makes objects from `LazyFields`.
@@ -34,11 +39,24 @@ pub struct LazyObject;
 impl LazyObject {
     /// A new object with these fields.
     pub fn create<'js, T: LazyFields>(ctx: &Ctx<'js>, fields: Rc<T>) -> rquickjs::Result<Object<'js>> {
+        Self::create_keeping(ctx, fields, None)
+    }
+
+    /// A new object with these fields that keeps a script value, out of the script's sight, for `field_with`.
+    pub fn create_keeping<'js, T: LazyFields>(
+        ctx: &Ctx<'js>,
+        fields: Rc<T>,
+        kept: Option<Value<'js>>,
+    ) -> rquickjs::Result<Object<'js>> {
         let vu = Vu::of(ctx);
         let class = register_class(ctx, &vu)?;
         let (atoms, prototype) = LazyShape::of::<T>(ctx, &vu, class)?;
-        let cell = Box::new(LazyCell { atoms, fields, slots: RefCell::default(), expanded: Cell::new(false) });
         let object = new_object(ctx, prototype, class)?;
+        // SAFETY: one count is made for the cell, given back by `on_finalize`.
+        let kept =
+            kept.map_or(qjs::JS_UNDEFINED, |kept| unsafe { qjs::JS_DupValue(ctx.as_raw().as_ptr(), kept.as_raw()) });
+        let cell = LazyCell { atoms, fields, kept, slots: RefCell::default(), expanded: Cell::new(false) };
+        let cell = Box::new(cell);
         // SAFETY: the object was made just now, with our class; the pointer is taken back by `on_finalize`.
         unsafe {
             qjs::JS_SetOpaque(object, Box::into_raw(cell).cast());
@@ -71,12 +89,17 @@ impl LazyObject {
 /// `LazyFields` as a trait object.
 trait Fields {
     fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> rquickjs::Result<Value<'js>>;
+    fn field_with<'js>(&self, ctx: &Ctx<'js>, index: usize, kept: Value<'js>) -> rquickjs::Result<Value<'js>>;
     fn as_any(self: Rc<Self>) -> Rc<dyn Any>;
 }
 
 impl<T: LazyFields> Fields for T {
     fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> rquickjs::Result<Value<'js>> {
         LazyFields::field(self, ctx, index)
+    }
+
+    fn field_with<'js>(&self, ctx: &Ctx<'js>, index: usize, kept: Value<'js>) -> rquickjs::Result<Value<'js>> {
+        LazyFields::field_with(self, ctx, index, kept)
     }
 
     fn as_any(self: Rc<Self>) -> Rc<dyn Any> {
@@ -190,6 +213,8 @@ impl Slot {
 struct LazyCell {
     atoms: Rc<FieldAtoms>,
     fields: Rc<dyn Fields>,
+    /// `JS_UNDEFINED` when there is none; owned.
+    kept: qjs::JSValue,
     /// Empty until something is to be kept: most responses are never looked at.
     slots: RefCell<Box<[Slot]>>,
     /// All fields have become ordinary properties; the slots are empty.
@@ -205,6 +230,14 @@ impl LazyCell {
         let mut class = qjs::JS_INVALID_CLASS_ID;
         // SAFETY: by the contract; QuickJS calls the exotic methods with objects of our class alone.
         unsafe { qjs::JS_GetAnyOpaque(object, &mut class).cast::<LazyCell>().as_ref() }
+    }
+
+    fn kept<'js>(&self, ctx: &Ctx<'js>) -> Option<Value<'js>> {
+        // SAFETY: the cell owns the value; the result gets a count of its own.
+        unsafe {
+            let is_there = qjs::JS_VALUE_GET_TAG(self.kept) != qjs::JS_TAG_UNDEFINED;
+            is_there.then(|| Value::from_raw(ctx.clone(), qjs::JS_DupValue(ctx.as_raw().as_ptr(), self.kept)))
+        }
     }
 
     fn slot(&self, index: usize) -> Slot {
@@ -226,7 +259,10 @@ impl LazyCell {
         if slot.is_made() {
             return Ok(slot.value);
         }
-        let made = self.fields.field(ctx, index)?;
+        let made = match self.kept(ctx) {
+            None => self.fields.field(ctx, index)?,
+            Some(kept) => self.fields.field_with(ctx, index, kept)?,
+        };
         if made.is_int() && self.slots.borrow().is_empty() {
             // Nobody owns a number, and making it anew costs less than the slots: `status` is often all that is read.
             return Ok(made.as_raw());
@@ -367,6 +403,7 @@ unsafe extern "C" fn on_finalize(runtime: *mut qjs::JSRuntime, object: qjs::JSVa
             return;
         }
         let cell = Box::from_raw(cell);
+        qjs::JS_FreeValueRT(runtime, cell.kept);
         for slot in cell.slots.borrow().iter() {
             qjs::JS_FreeValueRT(runtime, slot.value);
         }
@@ -378,6 +415,7 @@ unsafe extern "C" fn on_mark(runtime: *mut qjs::JSRuntime, object: qjs::JSValue,
     // happens outside of any borrow.
     unsafe {
         let Some(cell) = LazyCell::of(object) else { return };
+        qjs::JS_MarkValue(runtime, cell.kept, mark);
         if let Ok(slots) = cell.slots.try_borrow() {
             for slot in slots.iter() {
                 qjs::JS_MarkValue(runtime, slot.value, mark);

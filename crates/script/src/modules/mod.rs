@@ -5,12 +5,13 @@ pub mod crypto;
 pub mod data;
 pub mod encoding;
 pub mod execution;
-pub mod experimental;
 pub mod form_data;
 pub mod http;
 pub mod k6;
 pub mod metrics;
+pub mod onrush_fs;
 pub mod onrush_http;
+pub mod payload;
 pub mod series;
 pub mod timers;
 
@@ -35,14 +36,13 @@ pub static MODULES: &[ModuleDef] = &[
     data::MODULE,
     encoding::MODULE,
     execution::MODULE,
-    experimental::csv::MODULE,
-    experimental::fs::MODULE,
-    experimental::streams::MODULE,
     form_data::MODULE,
     http::MODULE,
     k6::MODULE,
     metrics::MODULE,
+    onrush_fs::MODULE,
     onrush_http::MODULE,
+    payload::MODULE,
     timers::MODULE,
 ];
 

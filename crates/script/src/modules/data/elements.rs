@@ -1,8 +1,14 @@
-//! The elements of a `SharedArray`: one copy for the process, as JSON text in one allocation.
+//! The elements of a `SharedArray`: one copy for the process, as JSON text in one allocation, and bytes beside it.
 //!
 //! Text rather than values, because JavaScript values cannot be shared between virtual users. One allocation rather than
 //! one an element, because test data comes in millions of rows. What needs no JSON parser to be read (numbers, strings
 //! without escapes) is told apart here.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+
+use crate::host::shared_buffer::BufferKind;
 
 /// Immutable elements.
 #[derive(Debug, Default)]
@@ -10,6 +16,8 @@ pub struct Elements {
     text: String,
     /// Where each element ends; it begins where the one before ends.
     ends: Vec<usize>,
+    /// Buffers and typed arrays, by position. They have no text.
+    binary: HashMap<usize, (Bytes, BufferKind)>,
 }
 
 /// One element as it has to be made for the script.
@@ -27,6 +35,8 @@ pub enum Element<'a> {
     Text(&'a str),
     /// Anything else, to be parsed.
     Json(&'a str),
+    /// A buffer or a typed array.
+    Binary(&'a Bytes, BufferKind),
 }
 
 impl Elements {
@@ -36,10 +46,17 @@ impl Elements {
         self.ends.push(self.text.len());
     }
 
+    /// Appends a buffer or a typed array.
+    pub fn push_binary(&mut self, bytes: Bytes, kind: BufferKind) {
+        self.binary.insert(self.ends.len(), (bytes, kind));
+        self.push(None);
+    }
+
     /// Gives back what was reserved for further elements.
     pub fn shrink(mut self) -> Self {
         self.text.shrink_to_fit();
         self.ends.shrink_to_fit();
+        self.binary.shrink_to_fit();
         self
     }
 
@@ -57,6 +74,11 @@ impl Elements {
     pub fn get(&self, index: usize) -> Option<Element<'_>> {
         let end = *self.ends.get(index)?;
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        if start == end
+            && let Some((bytes, kind)) = self.binary.get(&index)
+        {
+            return Some(Element::Binary(bytes, *kind));
+        }
         Some(classify(&self.text[start..end]))
     }
 }
@@ -98,5 +120,20 @@ mod tests {
         ];
         assert_eq!(all, expected);
         assert_eq!(elements.get(7), None);
+    }
+
+    #[test]
+    fn bytes_stand_between_texts() {
+        let mut elements = Elements::default();
+        elements.push(None);
+        elements.push_binary(Bytes::from_static(b"ab"), BufferKind::Buffer);
+        elements.push(Some("1"));
+        elements.push_binary(Bytes::new(), BufferKind::Typed(2));
+        let elements = elements.shrink();
+        let all: Vec<_> = (0..elements.len()).filter_map(|index| elements.get(index)).collect();
+        let (ab, none) = (Bytes::from_static(b"ab"), Bytes::new());
+        let binary = [Element::Binary(&ab, BufferKind::Buffer), Element::Binary(&none, BufferKind::Typed(2))];
+        let [first, last] = binary;
+        assert_eq!(all, [Element::Undefined, first, Element::Number(1.0), last]);
     }
 }

@@ -3,7 +3,7 @@
 //! The function given to the constructor runs once in the process, in whichever virtual user comes first; the others
 //! wait for it. What a script holds is a proxy around an empty array of the right length: it passes for an array
 //! everywhere (`Array.isArray`, `JSON.stringify`, the methods of `Array.prototype`), makes a new frozen object at each
-//! access and refuses every change.
+//! access and refuses every change. Buffers and typed arrays are views of the one copy, immutable too.
 
 pub mod elements;
 
@@ -16,7 +16,7 @@ use rquickjs::function::Opt;
 use rquickjs::proxy::{Proxy, ProxyHandler};
 use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
-use crate::host::{bytes, object};
+use crate::host::{bytes, object, shared_buffer};
 use crate::modules::ModuleDef;
 use crate::modules::argument::text_or;
 use crate::{Phase, Vu};
@@ -106,7 +106,13 @@ fn make_elements<'js>(ctx: &Ctx<'js>, make: &Function<'js>) -> Result<Elements> 
     };
     let mut elements = Elements::default();
     for element in array.iter::<Value<'js>>() {
-        match ctx.json_stringify(element?)? {
+        let element = element?;
+        if let Some(kind) = shared_buffer::kind_of(&element) {
+            let bytes = bytes::read(ctx, &element, ::bytes::Bytes::copy_from_slice)?;
+            elements.push_binary(bytes.unwrap_or_default(), kind);
+            continue;
+        }
+        match ctx.json_stringify(element)? {
             Some(json) => elements.push(Some(&json.to_string()?)),
             None => elements.push(None),
         }
@@ -115,7 +121,7 @@ fn make_elements<'js>(ctx: &Ctx<'js>, make: &Function<'js>) -> Result<Elements> 
 }
 
 /// The array as one virtual user sees it.
-pub(crate) fn view<'js>(ctx: &Ctx<'js>, elements: Arc<Elements>) -> Result<Value<'js>> {
+fn view<'js>(ctx: &Ctx<'js>, elements: Arc<Elements>) -> Result<Value<'js>> {
     // The real length on the target lets the engine answer for `length` and keeps the proxy's invariants.
     let target = Array::new(ctx.clone())?;
     target.as_object().set(PredefinedAtom::Length, elements.len())?;
@@ -189,6 +195,7 @@ fn materialise<'js>(ctx: &Ctx<'js>, element: Option<Element<'_>>) -> Result<Valu
         Some(Element::Bool(value)) => value.into_js(ctx),
         Some(Element::Number(value)) => value.into_js(ctx),
         Some(Element::Text(text)) => text.into_js(ctx),
+        Some(Element::Binary(bytes, kind)) => shared_buffer::view(ctx, bytes, kind),
         Some(Element::Json(json)) => {
             let value = ctx.json_parse(json)?;
             object::freeze_tree(ctx, &value)?;

@@ -10,8 +10,15 @@
  * lost. An array passes for an `Array` (`Array.isArray`, spreading, `for…of`, the reading methods of `Array.prototype`);
  * every change throws. Constructing is possible in init code only.
  *
+ * An element that is an `ArrayBuffer` or a typed array stays one: its bytes exist once for the process, and each access gives
+ * a new view of them that cannot be changed: assigning to an element does nothing, methods that write throw a TypeError.
+ * `new Uint8Array(buffer).slice()` makes a copy that can be changed. As a body or in a form it is sent from there. k6 makes empty objects, or objects of numbers, of such elements.
+ *
  * @example
  * const users = new SharedArray("users", () => JSON.parse(open("./users.json")));
+ *
+ * @example
+ * const images = new SharedArray("images", () => [open("./a.jpg", "b"), open("./b.jpg", "b")]);
  */
 export const SharedArray: {
   /**

@@ -13,10 +13,12 @@ use rquickjs::{ArrayBuffer, Ctx, Exception, Object, Result, Type, Value};
 use wire::Payload;
 
 use self::form::{Dialect, Field, Form};
+use crate::host::loan::Loans;
 use crate::host::plain::{self, Plain};
 use crate::host::{bytes, keeper, native::NativeClass};
 use crate::modules::ModuleDef;
 use crate::modules::http::body;
+use crate::modules::payload::streamed;
 
 /// The module that answers imports of k6's FormData library, whatever its version.
 pub const MODULE: ModuleDef = ModuleDef {
@@ -51,7 +53,7 @@ pub fn constructor<'js>(ctx: &Ctx<'js>, dialect: Dialect) -> Result<Constructor<
 }
 
 /// The form in a value as a body, and its Content-Type; `None` when it is no form.
-pub fn as_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<(Payload, String)>> {
+pub fn as_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>, loans: &Loans<'js>) -> Result<Option<(Payload, String)>> {
     let Some((fields, values)) = keeper::with(value, |form: &mut Form, values| (form.fields.clone(), values.clone()))
     else {
         return Ok(None);
@@ -61,15 +63,15 @@ pub fn as_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<(Payloa
     for (field, value) in fields.iter().zip(&values) {
         contents.push(match field.text {
             Some(_) => None,
-            None => Some(content(ctx, field, value)?),
+            None => Some(content(ctx, field, value, loans)?),
         });
     }
     let payload = form::write(&fields, &contents, &boundary);
     Ok(Some((payload, format!("multipart/form-data; boundary={boundary}"))))
 }
 
-fn content<'js>(ctx: &Ctx<'js>, field: &Field, value: &Value<'js>) -> Result<Payload> {
-    body::content(ctx, value)?.ok_or_else(|| {
+fn content<'js>(ctx: &Ctx<'js>, field: &Field, value: &Value<'js>, loans: &Loans<'js>) -> Result<Payload> {
+    body::content(value, loans)?.ok_or_else(|| {
         let name = String::from_utf8_lossy(&field.name);
         Exception::throw_type(ctx, &format!("FormData: the buffer of field \"{name}\" was detached before it was sent"))
     })
@@ -147,7 +149,7 @@ impl Plain for Method {
 
 /// The whole body in one buffer.
 fn assembled<'js>(ctx: &Ctx<'js>, form: &Value<'js>) -> Result<Value<'js>> {
-    let (payload, _) = as_body(ctx, form)?.expect("the caller looked");
+    let (payload, _) = as_body(ctx, form, &Loans::none(ctx))?.expect("the caller looked");
     let mut whole = Vec::with_capacity(payload.len() as usize);
     let read = payload.read(|piece| whole.extend_from_slice(piece));
     read.map_err(|error| Exception::throw_message(ctx, &format!("FormData.body: {error}")))?;
@@ -173,7 +175,8 @@ impl<'js> Given<'_, 'js> {
         }
         if body::is_content(value) {
             // Without a name, receivers would take the bytes for text. `blob` is what browsers call it.
-            let filename = filename.unwrap_or_else(|| b"blob".to_vec());
+            let own_name = || streamed::file_name(value).map(|name| self.dialect.encode(name));
+            let filename = filename.or_else(own_name).unwrap_or_else(|| b"blob".to_vec());
             return Ok(self.of_content(value.clone(), Some(filename), octets()));
         }
         let Some(file) = value.as_object().filter(|object| !object.is_function()) else {
@@ -231,7 +234,7 @@ impl<'js> Given<'_, 'js> {
         let found = described(found);
         let message = format!(
             "FormData.{}: the value of field \"{name}\" is {found}, expected a string, a number, a boolean, an ArrayBuffer, a \
-             view of one, or what http.file makes",
+             view of one, a FileStream, a payload, or what http.file makes",
             self.method
         );
         Exception::throw_type(self.ctx, &message)

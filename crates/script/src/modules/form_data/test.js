@@ -112,7 +112,7 @@ function beyond() {
         refused(value).startsWith('TypeError: FormData.append: the value of field "a" is ')),
     "the message names what is taken": () =>
       refused(new Date(0)).endsWith("is an object of the class Date, expected a string, a number, a boolean, an ArrayBuffer, " +
-        "a view of one, or what http.file makes"),
+        "a view of one, a FileStream, a payload, or what http.file makes"),
     "a bad boundary": () => {
       const form = new FormData();
       form.boundary = "a b";

@@ -16,7 +16,7 @@ use rquickjs::object::Filter;
 use rquickjs::{Array, Ctx, Object, Result, Value};
 use wire::Method;
 
-use super::request::{Args, Call, HttpState, Prepared, failure_text, finish, perform, prepare, warn};
+use super::request::{Args, Call, HttpState, Prepared, failure_text, finish, perform, prepare_beside, warn};
 use super::{Refusal, body, go_error, response, url};
 use crate::host::bytes;
 use crate::{Phase, Vu};
@@ -59,7 +59,7 @@ pub fn batch<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Value<'js>> {
     if let Some(message) = thrown {
         return Err(go_error(&ctx, &message));
     }
-    let answers = calls.into_iter().map(|call| finish(&ctx, &vu, call)).collect::<Result<Vec<_>>>()?;
+    let answers = calls.into_iter().map(|call| finish(&ctx, &vu, call, Vec::new())).collect::<Result<Vec<_>>>()?;
     shape.gather(&ctx, answers)
 }
 
@@ -129,7 +129,12 @@ fn item_request<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, key: &str, item
         return list_request(ctx, vu, state, list);
     }
     let Some(object) = item.as_object().filter(|_| !url::is_template(item)) else {
-        return prepare(ctx, vu, state, &Args { method: Method::Get, url: Some(item), body: None, params: None });
+        return prepare_beside(
+            ctx,
+            vu,
+            state,
+            &Args { method: Method::Get, url: Some(item), body: None, params: None },
+        );
     };
     let (address, body, params): (Value<'js>, Value<'js>, Value<'js>) =
         (object.get("url")?, object.get("body")?, object.get("params")?);
@@ -144,7 +149,7 @@ fn item_request<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, key: &str, item
     // Only a method that is named drops the body; k6 sends one with the GET that it assumes.
     let drop_body = !token.is_undefined() && matches!(method, Method::Get | Method::Head);
     let body = Some(&body).filter(|_| !drop_body);
-    prepare(ctx, vu, state, &Args { method, url: Some(&address), body, params: Some(&params) })
+    prepare_beside(ctx, vu, state, &Args { method, url: Some(&address), body, params: Some(&params) })
 }
 
 fn list_request<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, list: &Array<'js>) -> Result<Item> {
@@ -157,9 +162,12 @@ fn list_request<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, list: &Array<'j
         return Ok(Err(Refusal::new(format!("invalid batch request '[]interface {{}}{{{}}}'", shown.join(", ")))));
     }
     match method_token(ctx, &parts[0], false)? {
-        Ok(method) => {
-            prepare(ctx, vu, state, &Args { method, url: parts.get(1), body: parts.get(2), params: parts.get(3) })
-        }
+        Ok(method) => prepare_beside(
+            ctx,
+            vu,
+            state,
+            &Args { method, url: parts.get(1), body: parts.get(2), params: parts.get(3) },
+        ),
         Err(refusal) => Ok(Err(refusal)),
     }
 }

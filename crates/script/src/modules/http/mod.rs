@@ -7,6 +7,7 @@ mod batch;
 pub(crate) mod body;
 mod cookies;
 mod debug;
+mod intake;
 mod json;
 mod params;
 mod path;
@@ -23,13 +24,15 @@ use std::rc::Rc;
 use rquickjs::function::{Constructor, Opt};
 use rquickjs::object::Property;
 use rquickjs::prelude::Func;
-use rquickjs::{Ctx, Error, Object, Promise, Result, Value};
+use rquickjs::{Ctx, Error, Function, Object, Promise, Result, Value};
 use wire::Method;
 
-use self::request::{Args, Call, HttpState, finish, perform, prepare, warn};
+use self::intake::Intake;
+use self::request::{Args, Call, HttpState, finish, perform, prepare, prepare_beside, warn};
 use self::status::Expectation;
 pub use self::unstamped::Unstamped;
 use crate::host::bytes;
+use crate::host::loan::Loans;
 use crate::host::plain::{self, Plain};
 use crate::modules::ModuleDef;
 use crate::{Phase, Vu};
@@ -199,17 +202,34 @@ fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
     Ok(())
 }
 
+/// Waits until the exchanges of a request are over.
+fn wait<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, call: &Call, callback: Option<&Function<'js>>) -> Result<()> {
+    // Pinned here: handed over by value, the future's kilobytes would be copied for each request.
+    let request = std::pin::pin!(perform(vu, state, call));
+    match (&call.prepared.intake, callback) {
+        (Intake::Callback(chunks), Some(callback)) => intake::drive(ctx, vu, chunks, callback, request),
+        (Intake::Callback(chunks), None) => {
+            chunks.refuse("onBody was no function when it was first read");
+            vu.block_on(ctx, request)
+        }
+        _ => vu.block_on(ctx, request),
+    }
+}
+
 /// Runs one request and waits for it.
 fn send<'js>(ctx: &Ctx<'js>, args: &Args<'_, 'js>) -> Result<Value<'js>> {
     let vu = Vu::of(ctx);
     refuse_in_init(ctx, &vu)?;
     let state = vu.local::<HttpState>();
-    match prepare(ctx, &vu, &state, args)? {
+    let callback = intake::callback(args.params)?;
+    // The script goes on in a callback: what is being sent must not be its own then.
+    let loans = if callback.is_some() { Loans::none(ctx) } else { Loans::new(ctx) };
+    match prepare(ctx, &vu, &state, args, &loans)? {
         Ok(prepared) => {
             let call = Rc::new(Call::new(prepared));
-            // Pinned here: handed over by value, the future's kilobytes would be copied for each request.
-            vu.block_on(ctx, std::pin::pin!(perform(&vu, &state, &call)))?;
-            finish(ctx, &vu, call)
+            wait(ctx, &vu, &state, &call, callback.as_ref())?;
+            loans.close();
+            finish(ctx, &vu, call, loans.values())
         }
         Err(refusal) => refused(ctx, &vu, &state, refusal),
     }
@@ -240,7 +260,7 @@ fn async_request<'js>(
         body: body.0.as_ref(),
         params: params.0.as_ref(),
     };
-    let prepared = prepare(&ctx, &vu, &state, &args)?;
+    let prepared = prepare_beside(&ctx, &vu, &state, &args)?;
     let (sender, sender_state) = (Rc::clone(&vu), Rc::clone(&state));
     let work = async move {
         match prepared {
@@ -255,7 +275,7 @@ fn async_request<'js>(
     vu.promise(&ctx, work, move |ctx, outcome| {
         let vu = Vu::of(ctx);
         match outcome {
-            Ok(call) => finish(ctx, &vu, call),
+            Ok(call) => finish(ctx, &vu, call, Vec::new()),
             Err(refusal) => refused(ctx, &vu, &state, refusal),
         }
     })

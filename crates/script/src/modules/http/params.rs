@@ -10,6 +10,7 @@ use wire::codec::Coding;
 use wire::cookies::CookieJar;
 
 use super::cookies;
+use super::intake::Intake;
 use super::status::Expectation;
 use super::{Refusal, body};
 use crate::host::bytes;
@@ -64,6 +65,8 @@ pub struct Params {
     pub expectation: Option<Expectation>,
     /// Throw instead of returning a failed response.
     pub throw: Option<bool>,
+    /// Who takes the body while it arrives.
+    pub intake: Intake,
 }
 
 /// Shared empty lists: a request without params allocates none.
@@ -95,6 +98,7 @@ impl Params {
             response_type: None,
             expectation: None,
             throw: None,
+            intake: Intake::Body,
         }
     }
 
@@ -140,6 +144,14 @@ impl Params {
                 Some(expectation) => self.expectation = Some(expectation),
                 None => return Ok(Err(Refusal::new("unsupported responseCallback"))),
             },
+            "hash" => match bytes::text(value)?
+                .map_or_else(|| Err(wrong(key, value, "a string")), |name| Intake::hash(&name))
+            {
+                Ok(intake) => self.intake = intake,
+                Err(refusal) => return Ok(Err(refusal)),
+            },
+            "onBody" if value.is_function() => self.intake = Intake::Callback(Rc::default()),
+            "onBody" => return Ok(Err(wrong(key, value, "a function"))),
             "throw" => self.throw = Some(Coerced::<bool>::from_js(ctx, value.clone())?.0),
             "auth" | "compression" | "responseType" => return Ok(self.word(key, &bytes::to_text(ctx, value)?)),
             _ => {}
@@ -167,6 +179,11 @@ impl Params {
         }
         Ok(())
     }
+}
+
+/// A param of an unusable type.
+fn wrong(key: &str, value: &Value<'_>, expected: &str) -> Refusal {
+    Refusal::new(format!("{key} is {}, expected {expected}", value.type_name()))
 }
 
 type Checked<T> = Result<std::result::Result<T, Refusal>>;

@@ -18,6 +18,7 @@ use wire::{Exchange, FailureKind, Method, Payload, Request, Timings};
 
 use super::body::{self, BodyArg};
 use super::debug::HttpDebug;
+use super::intake::Intake;
 use super::params::{Empty, Params, ResponseType};
 use super::samples::{EnabledTags, Hop, Labels, Sampler, SeriesCache};
 use super::status::Expectation;
@@ -26,6 +27,7 @@ use super::url::{self, Target, Unsendable, UrlArg, UrlCache};
 use super::{Refusal, go_error, response};
 use crate::Vu;
 use crate::host::bytes;
+use crate::host::loan::Loans;
 use crate::host::memo::LastText;
 use crate::log::{Level, Record};
 
@@ -114,6 +116,8 @@ pub struct Prepared {
     pub response_type: ResponseType,
     /// Throw when it fails.
     pub throw: bool,
+    /// Who takes the body while it arrives.
+    pub intake: Intake,
     /// Warn when redirects were cut off: the limit is the default one.
     warn_redirects: bool,
 }
@@ -154,12 +158,14 @@ impl Call {
     }
 }
 
-/// Turns arguments into a request.
+/// Turns arguments into a request. What of the body is lent instead of copied goes to `loans`, which are open afterwards:
+/// nothing of the script may run until they are closed.
 pub fn prepare<'js>(
     ctx: &Ctx<'js>,
     vu: &Vu,
     state: &HttpState,
     args: &Args<'_, 'js>,
+    loans: &Loans<'js>,
 ) -> Result<std::result::Result<Rc<Prepared>, Refusal>> {
     let run = state.run(vu);
     let (target, template_name) = match target(ctx, state, run, args.url)? {
@@ -176,7 +182,7 @@ pub fn prepare<'js>(
     }
     let body = match args.body {
         None => BodyArg::default(),
-        Some(value) => match body::from_js(ctx, value)? {
+        Some(value) => match body::from_js(ctx, value, loans)? {
             Ok(body) => body,
             Err(refusal) => return Ok(Err(refusal)),
         },
@@ -185,6 +191,7 @@ pub fn prepare<'js>(
         Ok(params) => params,
         Err(refusal) => return Ok(Err(refusal)),
     };
+    loans.open()?;
     let arguments = Arguments { method: args.method.clone(), target, template_name, body, params };
     let prepared = Rc::new(assemble(vu, state, run, arguments));
     if is_plain {
@@ -260,7 +267,7 @@ fn assemble(vu: &Vu, state: &HttpState, run: &Run, arguments: Arguments) -> Prep
         timeout: Some(params.timeout),
         max_redirects: params.redirects.unwrap_or(run.max_redirects),
         auth: if params.digest { Auth::Digest } else { Auth::FromUserinfo },
-        body_use: if response_type == ResponseType::None { BodyUse::Discard } else { BodyUse::Keep },
+        body_use: params.intake.body_use().unwrap_or_else(|| plain_use(response_type)),
     });
     let jar_cookies = match (&target.url, jar.is_empty()) {
         (Ok(url), false) => jar.for_url(url),
@@ -282,9 +289,14 @@ fn assemble(vu: &Vu, state: &HttpState, run: &Run, arguments: Arguments) -> Prep
         unsendable: target.url.as_ref().err().cloned().or(unreadable).or_else(out_of_time),
         response_type,
         throw: params.throw.unwrap_or(run.throw),
+        intake: params.intake,
         warn_redirects: params.redirects.is_none() && !run.redirects_given,
         sent: Sent { target, method, request, body: plain, jar_cookies, user_agent: Rc::clone(&run.user_agent) },
     }
+}
+
+fn plain_use(response_type: ResponseType) -> BodyUse {
+    if response_type == ResponseType::None { BodyUse::Discard } else { BodyUse::Keep }
 }
 
 /// k6 takes the userinfo off the URL before it starts a digest exchange, so the tag lacks even the mask.
@@ -298,6 +310,21 @@ fn tag_url(target: &Target, digest: bool) -> Arc<str> {
 /// The URL as it is requested, without name and password.
 pub fn without_userinfo(url: &wire::Url) -> String {
     format!("{}://{}{}", url.scheme(), url.authority, url.target)
+}
+
+/// The same for a request that the script goes on beside: all is copied, and no callback can be served.
+pub fn prepare_beside<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    state: &HttpState,
+    args: &Args<'_, 'js>,
+) -> Result<std::result::Result<Rc<Prepared>, Refusal>> {
+    let prepared = prepare(ctx, vu, state, args, &Loans::none(ctx))?;
+    if matches!(&prepared, Ok(prepared) if matches!(prepared.intake, Intake::Callback(_))) {
+        let instead = "use a function that waits for its response, such as http.get";
+        return Ok(Err(Refusal::new(format!("onBody is not possible with asyncRequest and batch: {instead}"))));
+    }
+    Ok(prepared)
 }
 
 /// Applies compression and completes the headers that describe the body. Returns what is sent and what was given; fails when
@@ -405,8 +432,8 @@ fn digest_leg(digest: bool, exchange: &Exchange, request: &Request) -> bool {
     digest && exchange.url.target == request.url.target && exchange.url.same_origin(&request.url)
 }
 
-/// Throws or warns when the request failed, and makes the response.
-pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Call>) -> Result<Value<'js>> {
+/// Throws or warns when the request failed, and makes the response. `lent`: see `response::object`.
+pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Call>, lent: Vec<Value<'js>>) -> Result<Value<'js>> {
     if let Some(message) = failure_text(&call) {
         if call.prepared.throw {
             return Err(go_error(ctx, &message));
@@ -415,7 +442,18 @@ pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Call>) -> Result<Value<'js>
     } else if call.prepared.warn_redirects {
         warn_about_redirects(vu, &call);
     }
-    response::object(ctx, call)
+    let hash = match &call.prepared.intake {
+        Intake::Hash(_) => Some(call.prepared.intake.digest_of(call.exchange())),
+        Intake::Body | Intake::Callback(_) => None,
+    };
+    let response = response::object(ctx, call, lent)?;
+    if let (Some(hash), Some(response)) = (hash, response.as_object()) {
+        match hash {
+            Some(hash) => response.set("hash", hash)?,
+            None => response.set("hash", Value::new_null(ctx.clone()))?,
+        }
+    }
+    Ok(response)
 }
 
 /// The text for people when a request failed: what was asked of whom, and what went wrong.

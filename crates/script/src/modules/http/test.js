@@ -96,7 +96,7 @@ function bodies() {
       sent.json("body").includes('name="k"\r\n\r\nv\r\n--') && sent.json("body").includes("octet-stream\r\n\r\n\xff\0\r\n"),
     "file": () => Object.keys(parts.f).join() === "data,filename,content_type" && thrown(() => http.file(5)) !== "",
     "compression": () => header(echo("x", { compression: "gzip, br" }), "content-encoding")[0] === "gzip, br",
-    "other values": () => http.post(`${base}/echo`, 5).error === "unknown request body type int64",
+    "other values": () => http.post(`${base}/echo`, 5).error.startsWith("unknown request body type int64"),
     "DELETE with a body": () => http.del(`${base}/echo`, "x").json("body") === "x",
     "any method": () => http.request("PURGE", `${base}/echo`).json("method") === "PURGE",
   });

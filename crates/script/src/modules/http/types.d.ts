@@ -68,7 +68,12 @@ export function file(data: string | ArrayBuffer, filename?: string, contentType?
  * What is sent. A string goes as UTF-8, a buffer or view as its bytes. An object becomes a form: url-encoded with sorted
  * names (lists repeat the name), or multipart/form-data when a value was made by `http.file`.
  */
-export type RequestBody = string | ArrayBuffer | ArrayBufferView | { [name: string]: unknown } | null;
+export type RequestBody = string | ArrayBuffer | ArrayBufferView | BodySource | { [name: string]: unknown } | null;
+
+/** Bytes that are not in memory: a `FileStream` of `onrush/fs`, a `Payload` of `onrush/payload`. k6 has none. */
+export interface BodySource {
+  readonly size: number;
+}
 
 /** A set of statuses made by `expectedStatuses`. */
 export interface ExpectedStatuses {}
@@ -97,6 +102,18 @@ export interface Params {
   responseCallback?: ExpectedStatuses | null;
   /** Throw when the request fails. Default: the `throw` option. */
   throw?: boolean;
+  /**
+   * Not in k6. Digest of the body: `response.hash` will hold it in hexadecimal digits, and the body is not kept, whatever its
+   * size. The bytes are those that were transferred: content codings are not undone. Only the body of a 2xx answer is
+   * digested; others are in `response.body` as usual, and `response.hash` is null.
+   */
+  hash?: "md4" | "md5" | "sha1" | "sha256" | "sha384" | "sha512" | "sha512_224" | "sha512_256" | "ripemd160";
+  /**
+   * Not in k6. Gets the body of a 2xx answer piece by piece (128 KiB at most) while it arrives; the body is not kept. Reading
+   * waits while the function runs, so a slow one slows the sender down, and shows in `timings.receiving`. What it throws ends
+   * the request, which counts as failed. Not with `asyncRequest` and `batch`.
+   */
+  onBody?: (piece: ArrayBuffer) => void;
 }
 
 /** Milliseconds that the steps of a request took. */
@@ -143,8 +160,10 @@ export interface Response {
   /** Canonical names; fields of the same name are joined by `, `. */
   headers: { [name: string]: string };
   cookies: { [name: string]: ResponseCookie[] };
-  /** By `responseType`; null when there is none: a failed request, a discarded body, 204 and 304. */
+  /** By `responseType`; null when there is none: a failed request, a discarded or streamed body, 204 and 304. */
   body: string | ArrayBuffer | null;
+  /** The digest that `params.hash` asked for; null when no body was digested. Not there otherwise. */
+  hash?: string | null;
   timings: Timings;
   /** `tls1.2`, `tls1.3`, or empty. */
   tls_version: string;

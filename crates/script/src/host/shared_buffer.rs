@@ -1,0 +1,124 @@
+//! ArrayBuffers over bytes that the whole process shares. They are immutable: writing to one throws, in any view of it.
+//!
+//! One copy of the bytes serves all users, because none of them can change it. The worker remembers which addresses belong to
+//! such buffers, so that one that comes back as a body is sent from where it lies, by reference count.
+//! Invariant: memory behind these buffers is read only; QuickJS checks the mark at each way to write.
+#![allow(unsafe_code)]
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use ::bytes::Bytes;
+use rquickjs::{ArrayBuffer, Ctx, Error, Result, Value, qjs};
+
+use super::bytes;
+use crate::vu::Vu;
+
+/// The shared bytes that the users of a worker have seen, by address.
+#[derive(Default)]
+struct Seen {
+    bytes: RefCell<BTreeMap<usize, Bytes>>,
+}
+
+/// An immutable ArrayBuffer over the bytes.
+pub fn array_buffer<'js>(ctx: &Ctx<'js>, shared: &Bytes) -> Result<Value<'js>> {
+    let buffer = if shared.is_empty() {
+        ArrayBuffer::new(ctx.clone(), Vec::<u8>::new())?.into_value()
+    } else {
+        Vu::of(ctx)
+            .local::<Seen>()
+            .bytes
+            .borrow_mut()
+            .entry(shared.as_ptr() as usize)
+            .or_insert_with(|| shared.clone());
+        over(ctx, shared.clone())?
+    };
+    // SAFETY: it is an ArrayBuffer, and only its mark is set.
+    unsafe { qjs::JS_SetImmutableArrayBuffer(buffer.as_raw(), true) };
+    Ok(buffer)
+}
+
+fn over<'js>(ctx: &Ctx<'js>, shared: Bytes) -> Result<Value<'js>> {
+    let (start, length) = (shared.as_ptr().cast_mut(), shared.len());
+    let opaque = Box::into_raw(Box::new(shared));
+    // SAFETY: the bytes stay in place until `on_realloc` gives back the reference; they are never written, since the caller
+    // marks the buffer immutable before the script sees it.
+    unsafe {
+        let context = ctx.as_raw().as_ptr();
+        let value = qjs::JS_NewArrayBuffer(context, start, length as _, 0, Some(on_realloc), opaque.cast(), false);
+        if qjs::JS_IsException(value) {
+            return Err(Error::Exception);
+        }
+        Ok(Value::from_raw(ctx.clone(), value))
+    }
+}
+
+unsafe extern "C" fn on_realloc(
+    _runtime: *mut qjs::JSRuntime,
+    opaque: *mut qjs::c_void,
+    _start: *mut qjs::c_void,
+    size: qjs::size_t,
+) -> *mut qjs::c_void {
+    if size == 0 {
+        // SAFETY: `opaque` comes from `Box::into_raw` in `over`; size 0 means that this is the end of the buffer.
+        drop(unsafe { Box::from_raw(opaque.cast::<Bytes>()) });
+    }
+    // An immutable buffer never grows: null says so.
+    std::ptr::null_mut()
+}
+
+/// The shared bytes that an ArrayBuffer or a view shows; nothing when its memory is not shared.
+pub fn bytes_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Bytes>> {
+    let Some((buffer, offset, len)) = bytes::window(value)? else { return Ok(None) };
+    // SAFETY: looks at the class and the mark of an object.
+    if unsafe { qjs::JS_IsImmutableArrayBuffer(buffer.as_raw()) } != 1 {
+        return Ok(None);
+    }
+    let mut size = 0;
+    // SAFETY: it is an ArrayBuffer; one without memory gives null and a pending exception.
+    let start = unsafe { qjs::JS_GetArrayBuffer(ctx.as_raw().as_ptr(), &mut size, buffer.as_raw()) };
+    if start.is_null() {
+        ctx.catch();
+        return Ok(None);
+    }
+    let seen = Vu::of(ctx).worker_local::<Seen>();
+    let seen = seen.bytes.borrow();
+    let known = seen.get(&(start as usize)).filter(|known| known.len() == size as usize);
+    Ok(known.and_then(|known| (offset + len <= known.len()).then(|| known.slice(offset..offset + len))))
+}
+
+/// Kinds of binary values, as they are kept and made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferKind {
+    /// The buffer itself.
+    Buffer,
+    /// A typed array of QuickJS' number.
+    Typed(qjs::JSTypedArrayEnum),
+}
+
+/// What kind of binary value it is; nothing for other values (and views of the class DataView).
+pub fn kind_of(value: &Value<'_>) -> Option<BufferKind> {
+    let object = value.as_object()?;
+    // SAFETY: these look at the class of an object only.
+    unsafe {
+        if qjs::JS_IsArrayBuffer(object.as_raw()) {
+            return Some(BufferKind::Buffer);
+        }
+        u32::try_from(qjs::JS_GetTypedArrayType(object.as_raw())).ok().map(BufferKind::Typed)
+    }
+}
+
+/// A value of this kind over shared bytes.
+pub fn view<'js>(ctx: &Ctx<'js>, shared: &Bytes, kind: BufferKind) -> Result<Value<'js>> {
+    let buffer = array_buffer(ctx, shared)?;
+    let BufferKind::Typed(kind) = kind else { return Ok(buffer) };
+    let mut arguments = [buffer.as_raw()];
+    // SAFETY: the kind came from QuickJS; the argument is live during the call.
+    unsafe {
+        let value = qjs::JS_NewTypedArray(ctx.as_raw().as_ptr(), 1, arguments.as_mut_ptr(), kind);
+        if qjs::JS_IsException(value) {
+            return Err(Error::Exception);
+        }
+        Ok(Value::from_raw(ctx.clone(), value))
+    }
+}
