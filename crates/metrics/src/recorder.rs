@@ -23,7 +23,15 @@ const RESOLVED_LIMIT: usize = 100_000;
 
 /// A metric together with one tag set, resolved by the `Recorder` that made it and valid for that one only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Series(u32);
+pub struct Series {
+    /// Its metric's total, which every series feeds. Here, so that a sample which feeds nothing else needs no entry.
+    first: u32,
+    /// Position of its entry; the top bit tells that it feeds more.
+    entry: u32,
+}
+
+/// In `Series::entry`.
+const MORE: u32 = 1 << 31;
 
 /// One sample, as a tap sees it.
 #[derive(Debug)]
@@ -60,8 +68,7 @@ struct Store {
 
 /// One resolved series.
 struct Entry {
-    /// Its metric's total, which every series feeds; beside the entry, since it mostly is the only one.
-    first: u32,
+    /// The sinks beyond the first.
     more: Box<[u32]>,
     metric: MetricId,
     tags: TagSet,
@@ -160,7 +167,7 @@ impl Recorder {
         }
         store.add(series, value, at_ns);
         if self.tapped.get() {
-            self.show(&store.entries[series.0 as usize], value, at_ns);
+            self.show(store.entry(series), value, at_ns);
         }
     }
 
@@ -176,7 +183,7 @@ impl Recorder {
         }
         if self.tapped.get() {
             for (series, value) in samples.iter().filter(|(_, value)| value.is_finite()) {
-                self.show(&store.entries[series.0 as usize], *value, at_ns);
+                self.show(store.entry(*series), *value, at_ns);
             }
         }
     }
@@ -248,15 +255,19 @@ impl Recorder {
 impl Store {
     fn push(&mut self, metric: MetricId, sinks: &[u32], tags: &TagSet) -> Series {
         let (first, more) = sinks.split_first().expect("every series feeds the total of its metric");
-        self.entries.push(Entry { first: *first, more: more.into(), metric, tags: tags.clone() });
-        Series(self.entries.len() as u32 - 1)
+        self.entries.push(Entry { more: more.into(), metric, tags: tags.clone() });
+        let entry = self.entries.len() as u32 - 1;
+        Series { first: *first, entry: if more.is_empty() { entry } else { entry | MORE } }
     }
 
-    #[inline]
+    fn entry(&self, series: Series) -> &Entry {
+        &self.entries[(series.entry & !MORE) as usize]
+    }
+
+    #[inline(always)]
     fn add(&mut self, series: Series, value: f64, at_ns: u64) {
-        let entry = &self.entries[series.0 as usize];
-        self.cells[entry.first as usize].add(value, at_ns);
-        if !entry.more.is_empty() {
+        self.cells[series.first as usize].add(value, at_ns);
+        if series.entry & MORE != 0 {
             self.add_to_more(series, value, at_ns);
         }
     }
@@ -264,21 +275,31 @@ impl Store {
     // Not inlined: the compiler would prepare every sample for this loop.
     #[inline(never)]
     fn add_to_more(&mut self, series: Series, value: f64, at_ns: u64) {
-        for sink in &self.entries[series.0 as usize].more {
+        for sink in &self.entries[(series.entry & !MORE) as usize].more {
             self.cells[*sink as usize].add(value, at_ns);
         }
     }
 }
 
 impl Cell {
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, value: f64, at_ns: u64) {
         match &mut self.sink {
             // A gauge wants to know when.
-            Sink::Gauge { .. } => self.sink.add(value, at_ns),
+            Sink::Gauge { .. } => self.add_rarely(value, at_ns),
             _ if value == 0.0 => self.zeros += 1,
-            sink => sink.add(value, at_ns),
+            Sink::Trend(trend) => trend.add_other(value),
+            Sink::Counter { sum, samples } => {
+                *sum += value;
+                *samples += 1;
+            }
+            Sink::Rate { .. } => self.add_rarely(value, at_ns),
         }
+    }
+
+    #[inline(never)]
+    fn add_rarely(&mut self, value: f64, at_ns: u64) {
+        self.sink.add(value, at_ns);
     }
 
     fn is_used(&self) -> bool {

@@ -107,16 +107,18 @@ impl Default for Trend {
 
 impl Trend {
     /// Adds one value. NaN and infinities are not counted.
-    // Not inlined: in a loop over samples of all kinds the compiler would find the bucket before it asks for the kind.
-    #[inline(never)]
     pub fn add(&mut self, value: f64) {
         if value == 0.0 {
             self.zeros += 1;
-            return;
+        } else if value.is_finite() {
+            self.add_other(value);
         }
-        if !value.is_finite() {
-            return;
-        }
+    }
+
+    /// Adds one finite value that is not 0.
+    // Not inlined: in a loop over samples of all kinds the compiler would find the bucket before it asks for the kind.
+    #[inline(never)]
+    pub(crate) fn add_other(&mut self, value: f64) {
         self.others += 1;
         if value < self.min {
             self.min = value;

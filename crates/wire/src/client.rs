@@ -98,10 +98,16 @@ impl Client {
     /// returned. Cookies are read from and stored into `jar` hop by hop.
     /// A Location that cannot be requested gives a failure of kind `InvalidUrl` (or `Other`, for another scheme) after its
     /// exchange went to `hop`: nothing was sent for it.
+    /// Boxed, since it is large and usually kept: what is handed on by value is copied at each step.
     /// Dropping the future closes the connection in use.
-    pub async fn send(&self, request: &Request, jar: Option<&CookieJar>, hop: &mut dyn FnMut(&Exchange)) -> Exchange {
+    pub async fn send(
+        &self,
+        request: &Request,
+        jar: Option<&CookieJar>,
+        hop: &mut dyn FnMut(&Exchange),
+    ) -> Box<Exchange> {
         let clock = HopClock::start(&self.worker.io, request);
-        let mut exchange = Exchange::begin(request.method.clone(), request.url.clone());
+        let mut exchange = Box::new(Exchange::begin(request.method.clone(), request.url.clone()));
         let marks = match self.ready(request, jar) {
             Some((head, connection)) => self.send_ready(request, head, connection, &clock, &mut exchange).await,
             // Boxed, here and below: these ways are long and rarely taken; no request should carry the room for them.

@@ -23,7 +23,7 @@ fn while_busy(settings: Settings, url: Url) -> (Exchange, Duration) {
             std::thread::sleep(BUSY);
         };
         let (exchange, ()) = tokio::join!(client.send(&request, None, &mut hop), busy);
-        (exchange, start.elapsed())
+        (*exchange, start.elapsed())
     })
 }
 

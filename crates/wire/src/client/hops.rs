@@ -24,8 +24,8 @@ impl Client {
         jar: Option<&CookieJar>,
         hop: &mut dyn FnMut(&Exchange),
         mut clock: HopClock,
-        first: (Exchange, Marks),
-    ) -> Exchange {
+        first: (Box<Exchange>, Marks),
+    ) -> Box<Exchange> {
         let (mut exchange, mut marks) = first;
         let mut at = Hop::first(request);
         let mut digest = DigestState::default();
@@ -47,15 +47,15 @@ impl Client {
                     Next::Follow => digest = DigestState::default(),
                     Next::Failed(failure) => {
                         hop(&exchange);
-                        let mut unsent = Exchange::begin(at.method, at.url);
-                        unsent.fail(&self.worker.io, failure);
-                        return unsent;
+                        *exchange = Exchange::begin(at.method, at.url);
+                        exchange.fail(&self.worker.io, failure);
+                        return exchange;
                     }
                 }
             }
             hop(&exchange);
             clock.ask_again(&self.worker.io);
-            exchange = Exchange::begin(at.method.clone(), at.url.clone());
+            *exchange = Exchange::begin(at.method.clone(), at.url.clone());
             marks = self.send_hop(request, &at, jar, digest.answer.as_deref(), &clock, &mut exchange).await;
         }
     }

@@ -79,6 +79,8 @@ pub(crate) enum End {
 
 impl<'a> Transaction<'a> {
     /// An exchange on this connection; `place` receives the response, or why there is none.
+    // Inlined, to be built where it stays.
+    #[inline(always)]
     pub(crate) fn new(
         connection: &'a mut Connection,
         io: &'a WorkerIo,

@@ -78,6 +78,7 @@ pub(crate) enum Fed {
 }
 
 impl ResponseReader {
+    #[inline(always)]
     pub(crate) fn new(to_head_request: bool, body_use: BodyUse) -> ResponseReader {
         let (partial, content) = (Vec::new(), Vec::new());
         ResponseReader { to_head_request, body_use, state: State::Head, partial, content, dropped: 0 }

@@ -77,7 +77,7 @@ fn clients_come_from_the_local_addresses_in_turn() {
         let worker = Worker::new(Arc::new(Settings { local_ips: local_ips.clone(), ..Settings::default() })).unwrap();
         for _ in 0..6 {
             let client = Client::new(worker.clone());
-            assert_eq!(outcome(&client.send(&get(&server.url("/")), None, &mut |_| {}).await), "200");
+            assert_eq!(outcome(&*client.send(&get(&server.url("/")), None, &mut |_| {}).await), "200");
         }
     });
     let mut peers: Vec<IpAddr> = server.seen().iter().map(|s| s.peer.unwrap()).collect();

@@ -168,7 +168,7 @@ pub fn send_all(settings: Settings, requests: &[Request], jar: Option<&CookieJar
         for request in requests {
             let mut exchanges = Vec::new();
             let last = client.send(request, jar, &mut |hop| exchanges.push(hop.clone())).await;
-            exchanges.push(last);
+            exchanges.push(*last);
             all.push(exchanges);
         }
         all

@@ -154,7 +154,7 @@ pub fn send_all(settings: Settings, requests: &[Request]) -> Vec<Exchange> {
     run(settings, async |client| {
         let mut exchanges = Vec::new();
         for request in requests {
-            exchanges.push(client.send(request, None, &mut |_| {}).await);
+            exchanges.push(*client.send(request, None, &mut |_| {}).await);
         }
         exchanges
     })

@@ -143,7 +143,7 @@ pub struct Sent {
 pub struct Call {
     /// What is sent.
     pub prepared: Rc<Prepared>,
-    exchange: OnceCell<Exchange>,
+    exchange: OnceCell<Box<Exchange>>,
 }
 
 impl Call {
@@ -154,7 +154,7 @@ impl Call {
 
     /// The last exchange; `None` when the URL cannot be requested.
     pub fn exchange(&self) -> Option<&Exchange> {
-        self.exchange.get()
+        self.exchange.get().map(|exchange| &**exchange)
     }
 }
 
