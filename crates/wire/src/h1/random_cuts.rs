@@ -102,14 +102,15 @@ fn the_outcome_does_not_depend_on_the_cuts() {
     let mut rng = fastrand::Rng::with_seed(17);
     let (mut complete, mut refused) = (0, 0);
     let heads = KnownHeads::default();
-    for _ in 0..40_000 {
+    for _ in 0..20_000 {
         let bytes = stream(&mut rng);
         let to_head = rng.u8(..) < 20;
         let body_use = if rng.bool() { BodyUse::Keep } else { BodyUse::Discard };
         // Heads that came before, of the one stream and of the others, change nothing either.
         let whole = decode(&bytes, &[], to_head, body_use.clone(), &KnownHeads::default());
-        assert_eq!(whole, decode(&bytes, &[], to_head, body_use.clone(), &heads));
-        assert_eq!(whole, decode(&bytes, &[], to_head, body_use.clone(), &heads));
+        for _ in 0..2 {
+            assert_eq!(whole, decode(&bytes, &[], to_head, body_use.clone(), &heads));
+        }
         let longest = if rng.bool() { 2 } else { 40 };
         let pieces: Vec<usize> = (0..rng.usize(1..80)).map(|_| rng.usize(1..longest)).collect();
         let cut = decode(&bytes, &pieces, to_head, body_use.clone(), &heads);
@@ -118,7 +119,7 @@ fn the_outcome_does_not_depend_on_the_cuts() {
         refused += usize::from(whole == Came::Refused);
     }
     assert!(
-        complete > 4_000 && refused > 4_000,
+        complete > 2_000 && refused > 2_000,
         "{complete} complete, {refused} refused: the generator tests too little"
     );
 }
