@@ -4,6 +4,7 @@
 mod bad_input;
 mod conservation;
 mod examples;
+mod experimental;
 mod http_debug;
 mod lab;
 mod lifecycle;

@@ -34,6 +34,21 @@ pub fn read<'js, R: 'static>(
     Ok(bytes.get(offset..offset + len).map(f))
 }
 
+/// Lends the bytes that a `Uint8Array` shows to `f`, to be filled. Nothing when the value is something else or its buffer is
+/// detached.
+pub fn fill<'js, R: 'static>(value: &Value<'js>, f: impl FnOnce(&mut [u8]) -> R + 'static) -> Option<R> {
+    let array = value.as_object()?.as_typed_array::<u8>()?;
+    let Some(mut shown) = array.as_raw() else {
+        // A detached buffer leaves an exception behind.
+        value.ctx().catch();
+        return None;
+    };
+    // SAFETY: the pointer and length are those of a live buffer, which `array` keeps alive. The bytes stay where they are
+    // as long as no JavaScript runs, and `f` cannot run any: it is `'static` and so holds no `Ctx`. Nothing else of Rust
+    // refers to them: no function of this file lets a slice escape.
+    Some(f(unsafe { shown.as_mut() }))
+}
+
 /// The text of a string value; nothing for other values.
 pub fn text(value: &Value<'_>) -> Result<Option<String>> {
     let Some(string) = value.as_string() else { return Ok(None) };
@@ -164,6 +179,32 @@ mod tests {
         {
             assert_eq!(with_value(source, |_, value| text(value).unwrap()).as_deref(), Some(expected), "{source}");
         }
+    }
+
+    #[test]
+    fn byte_arrays_can_be_filled() {
+        for (source, expected) in [
+            ("new Uint8Array(3)", Some("7,7,7")),
+            ("new Uint8Array(4).subarray(1, 3)", Some("7,7")),
+            ("new Uint8Array(0)", Some("")),
+            ("new Uint8ClampedArray(3)", None),
+            ("new Int8Array(3)", None),
+            ("new ArrayBuffer(3)", None),
+            ("(() => { const a = new Uint8Array(4); a.buffer.transfer(); return a; })()", None),
+            ("'text'", None),
+        ] {
+            let filled = with_value(source, |ctx, value| {
+                let length = fill(value, |bytes| bytes.fill(7));
+                assert!(!ctx.has_exception(), "{source}");
+                length.map(|()| to_text(ctx, value).unwrap())
+            });
+            assert_eq!(filled.as_deref(), expected, "{source}");
+        }
+        let around = with_value("globalThis.a = new Uint8Array(4); a.subarray(1, 3)", |ctx, value| {
+            fill(value, |bytes| bytes.fill(7));
+            ctx.eval::<rquickjs::Coerced<String>, _>("a").unwrap().0
+        });
+        assert_eq!(around, "0,7,7,0");
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub mod crypto;
 pub mod data;
 pub mod encoding;
 pub mod execution;
+pub mod experimental;
 pub mod form_data;
 pub mod http;
 pub mod k6;
@@ -36,6 +37,9 @@ pub static MODULES: &[ModuleDef] = &[
     data::MODULE,
     encoding::MODULE,
     execution::MODULE,
+    experimental::csv::MODULE,
+    experimental::fs::MODULE,
+    experimental::streams::MODULE,
     form_data::MODULE,
     http::MODULE,
     k6::MODULE,

@@ -31,12 +31,14 @@ impl Lines {
     }
 }
 
-/// The folder of a built-in module: `k6/net/grpc` lives in `modules/grpc`, `onrush/http` beside `k6/http`, `onrush/fs` beside `k6/experimental/fs`.
+/// The folder of a built-in module: `k6/net/grpc` lives in `modules/grpc`, `onrush/http` beside `k6/http`,
+/// `k6/experimental/fs` in `modules/experimental/fs`.
 pub fn folder(module: &str) -> PathBuf {
     let noun = match module {
         "onrush/fs" => "onrush_fs",
         "onrush/http" => "onrush_http",
         library if library.starts_with("https://jslib.k6.io/formdata/") => "form_data",
+        trial if trial.starts_with("k6/experimental/") => trial.trim_start_matches("k6/"),
         name => name.rsplit('/').next().expect("rsplit yields at least one part"),
     };
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/modules").join(noun)

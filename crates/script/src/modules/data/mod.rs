@@ -121,7 +121,7 @@ fn make_elements<'js>(ctx: &Ctx<'js>, make: &Function<'js>) -> Result<Elements> 
 }
 
 /// The array as one virtual user sees it.
-fn view<'js>(ctx: &Ctx<'js>, elements: Arc<Elements>) -> Result<Value<'js>> {
+pub(crate) fn view<'js>(ctx: &Ctx<'js>, elements: Arc<Elements>) -> Result<Value<'js>> {
     // The real length on the target lets the engine answer for `length` and keeps the proxy's invariants.
     let target = Array::new(ctx.clone())?;
     target.as_object().set(PredefinedAtom::Length, elements.len())?;
