@@ -168,7 +168,10 @@ impl Vu {
 
     /// Options of the run; in init code those known so far.
     pub fn options(&self) -> Arc<Options> {
-        self.shared.options()
+        match self.phase() {
+            Phase::Init => self.shared.options(),
+            _ => self.worker.options(&self.shared),
+        }
     }
 
     /// Where log lines go.

@@ -20,6 +20,7 @@ pub(crate) struct WorkerState {
     pub recorder: Rc<Recorder>,
     /// State of modules, by type.
     pub local: RefCell<Vec<(TypeId, Rc<dyn Any>)>>,
+    options: OnceCell<Arc<Options>>,
     wire: OnceCell<Rc<wire::Worker>>,
     tag_keys: RefCell<HashMap<TagSet, u32>>,
     next_key: Cell<u32>,
@@ -44,6 +45,7 @@ impl WorkerState {
             let state = Rc::new(WorkerState {
                 recorder: recorder.clone(),
                 local: RefCell::default(),
+                options: OnceCell::new(),
                 wire: OnceCell::new(),
                 tag_keys: RefCell::default(),
                 next_key: Cell::new(0),
@@ -52,6 +54,11 @@ impl WorkerState {
             states.push((program, Rc::downgrade(&state)));
             state
         })
+    }
+
+    /// The final options. A copy, because iterations ask: neither a lock nor a reference count is shared between workers.
+    pub fn options(&self, shared: &Shared) -> Arc<Options> {
+        self.options.get_or_init(|| Arc::new(Options::clone(&shared.options()))).clone()
     }
 
     /// The network side, made at the first request.
