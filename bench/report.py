@@ -8,6 +8,7 @@ import statistics
 
 FIGURES = {
     "requests": "requests per generator CPU s",
+    "rate": "requests/s",
     "memory": "resident MiB (less is better)",
     "iterations": "iterations per generator CPU s",
     "startup": "CPU ms, start to exit (less is better)",
@@ -15,7 +16,7 @@ FIGURES = {
 
 # Heading, where the value is in a run, digits; a column that no run has is left out.
 COLUMNS = [
-    ("rate/s", lambda r: r.get("rate"), 0),
+    ("rate/s", lambda r: r.get("rate") if r.get("rate") != r.get("figure") else None, 0),
     ("tool ÷ server count", lambda r: _ratio(r.get("said", {}).get("requests"), r.get("served")), 4),
     ("generator cores", lambda r: r.get("generator_cores"), 2),
     ("server cores", lambda r: r.get("server_cores"), 2),
@@ -24,6 +25,7 @@ COLUMNS = [
     ("connections", lambda r: r.get("connections"), 0),
     ("p50 ms", lambda r: r.get("said", {}).get("p50_ms"), 2),
     ("p99 ms", lambda r: r.get("said", {}).get("p99_ms"), 2),
+    ("lag p50 ms", lambda r: r.get("said", {}).get("lag_p50_ms"), 3),
     ("lag p99 ms", lambda r: r.get("said", {}).get("lag_p99_ms"), 3),
     ("dropped", lambda r: r.get("said", {}).get("dropped"), 0),
     ("errors", lambda r: r.get("said", {}).get("errors"), 0),
@@ -60,7 +62,7 @@ def paired(runs, tool, reference):
 def table(workload):
     """One workload as a heading, its note and a table."""
     runs, tools = workload["runs"], workload["tools"]
-    references = [t for t in ("wrk", "k6") if t in tools] or tools[:1]
+    references = [t for t in workload.get("references", ("wrk", "k6")) if t in tools] or tools[:1]
     columns = [c for c in COLUMNS if any(c[1](r) is not None for r in runs)]
     heads = ["tool", FIGURES[workload["kind"]], "lowest–highest", *(f"× {t}" for t in references), *(c[0] for c in columns)]
     lines = [f"### {workload['name']}: {workload['title']}", ""]
@@ -79,6 +81,20 @@ def table(workload):
     return "\n".join(lines + ([""] + problems if problems else [])) + "\n"
 
 
+def further_users(workloads):
+    """What each further VU takes: the slope between the memory workloads, when both were run."""
+    few, many = (next((w for w in workloads if w["name"] == name), None) for name in ("vus-1k", "vus-10k"))
+    if not few or not many:
+        return ""
+    lines = ["### Each further VU", "", "Resident memory of 10,000 VUs less that of 1,000, over 9,000.", "",
+             "| tool | kB | KiB |", "|---|--:|--:|"]
+    for tool in few["tools"]:
+        a, b = (median(r.get("figure") for r in w["runs"] if r["tool"] == tool) for w in (few, many))
+        if a and b:
+            lines.append(f"| {tool} | **{(b - a) * 2**20 / 9e6:.1f}** | {(b - a) * 1024 / 9000:.1f} |")
+    return "\n".join(lines) + "\n"
+
+
 def document(result):
     """A whole result file."""
     machine = result["machine"]
@@ -90,4 +106,4 @@ def document(result):
         "How to read it: ../README.md.", "",
         *(f"- {name}: {text}" for name, text in result["versions"].items()), "",
     ]
-    return "\n".join(lines) + "\n" + "\n".join(table(w) for w in result["workloads"])
+    return "\n".join(lines) + "\n" + "\n".join([*(table(w) for w in result["workloads"]), further_users(result["workloads"])]).rstrip() + "\n"

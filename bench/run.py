@@ -125,7 +125,8 @@ def judge(tool, workload, program, summary, server, base, measured):
         result["served"] = server.count()[1] - base
     if measured is None and workload["kind"] != "startup":
         return result | {"problem": "it ended before the steady window did"}
-    figures = {"requests": lambda: measured["requests_per_cpu_s"], "memory": lambda: measured["rss_mib"],
+    figures = {"requests": lambda: measured["requests_per_cpu_s"], "rate": lambda: measured["rate"],
+               "memory": lambda: measured["rss_mib"],
                "startup": lambda: cpu * 1e3,
                "iterations": lambda: result["said"]["iterations"] / cpu}
     return result | {"figure": figures[workload["kind"]]()}
@@ -166,6 +167,7 @@ def run_workload(name, server, options, missing):
             say(f"{name} {number + 1}/{options.rounds} {tool['name']}: "
                 f"{run.get('problem') or report.number(figure)}", f"(others {run.get('other_cores', busy):.2f} cores)")
     return {"name": name, "title": workload["title"], "kind": workload["kind"], "note": workload.get("note", ""),
+            **({"references": workload["references"]} if "references" in workload else {}),
             "duration": duration, "tools": [t["name"] for t in tools], "runs": runs}
 
 

@@ -57,11 +57,24 @@ def parse_oha(out, _summary):
             "p50_ms": (percentiles.get("p50") or 0) * 1e3, "p99_ms": (percentiles.get("p99") or 0) * 1e3}
 
 
-def parse_vegeta(out, _summary):
+def lags_ms(starts_ns):
+    """How late evenly planned starts were, in ms: p50 and p99. The plan is taken to begin where no start is early."""
+    starts = sorted(starts_ns)
+    step = (starts[-1] - starts[0]) / (len(starts) - 1)
+    offsets = [start - k * step for k, start in enumerate(starts)]
+    late = sorted(offset - min(offsets) for offset in offsets)
+    return late[len(late) // 2] / 1e6, late[len(late) * 99 // 100] / 1e6
+
+
+def parse_vegeta(out, summary):
     told = json.loads(out)
     bad = sum(n for code, n in told["status_codes"].items() if not code.startswith(("2", "3")))
-    return {"rps": told["throughput"] or told["rate"], "errors": bad,
+    said = {"rps": told["throughput"] or told["rate"], "errors": bad,
             "p50_ms": told["latencies"]["50th"] / 1e6, "p99_ms": told["latencies"]["99th"] / 1e6}
+    if os.path.exists(f"{summary}.csv"):
+        with open(f"{summary}.csv") as f:
+            said["lag_p50_ms"], said["lag_p99_ms"] = lags_ms(int(line.split(",", 1)[0]) for line in f)
+    return said
 
 
 def parse_script(_out, summary):
@@ -72,14 +85,21 @@ def parse_script(_out, summary):
     for key, metric, value in (
             ("rps", "http_reqs", "rate"), ("iterations", "iterations", "count"), ("requests", "http_reqs", "count"),
             ("dropped", "dropped_iterations", "count"), ("p50_ms", "http_req_duration", "med"),
-            ("p99_ms", "http_req_duration", "p(99)"), ("lag_p99_ms", "iteration_lag", "p(99)")):
+            ("p99_ms", "http_req_duration", "p(99)"), ("lag_p50_ms", "iteration_lag", "med"), ("lag_p99_ms", "iteration_lag", "p(99)")):
         if value in told.get(metric, {}):
             said[key] = told[metric][value]
     return said
+
+
+def parse_pair(_out, summary):
+    """Two processes at once: counts add up, of their latencies the worse one is told."""
+    one, two = parse_script(None, f"{summary}.1"), parse_script(None, f"{summary}.2")
+    return {key: (max if key.endswith("_ms") else sum)([one[key], two[key]]) for key in one.keys() & two.keys()}
 
 
 def parse_none(_out, _summary):
     return {}
 
 
-PARSERS = {"none": parse_none, "wrk": parse_wrk, "oha": parse_oha, "vegeta": parse_vegeta, "script": parse_script}
+PARSERS = {"none": parse_none, "wrk": parse_wrk, "oha": parse_oha, "vegeta": parse_vegeta, "script": parse_script,
+           "pair": parse_pair}

@@ -4,6 +4,7 @@ Commands are lists; {fields} are filled in by run.py (url, duration, summary, sc
 that is not installed is skipped with a line. `kind` decides the figure:
 
   requests    requests (server's count) per generator CPU second in the steady window; more is better
+  rate        requests a second (server's count) in the steady window, where the server is not the limit; more is better
   memory      resident MiB at the end of the steady window; less is better
   iterations  iterations (tool's count) per generator CPU second of the whole run; more is better
   startup     milliseconds of CPU for one empty iteration, start to exit; less is better
@@ -22,6 +23,17 @@ def _script(name, env, workers=1):
             {"name": "k6", "bin": "k6", "command": k6, "parse": "script"}]
 
 
+def _workers(name, env):
+    """Onrush with one worker, with two, and two processes of one worker each, which share nothing."""
+    def one(workers, vus):
+        return _script(name, {**env, "VUS": vus}, workers)[0]
+    line = " ".join(one(1, 32)["command"])
+    pair = (f"{line.replace('{summary}', '{summary}.1')} & other=$!; {line.replace('{summary}', '{summary}.2')}; own=$?; "
+            "wait $other && exit $own")
+    return [*({**one(workers, 64), "name": f"onrush --workers {workers}"} for workers in (1, 2)),
+            {"name": "onrush, 2 processes", "bin": ONRUSH, "command": ["sh", "-c", pair], "parse": "pair"}]
+
+
 def _wrk(connections, *more):
     return {"name": "wrk", "bin": "wrk", "parse": "wrk",
             "command": ["{bin}", "-t1", f"-c{connections}", "-d{duration}s", "--latency", *more, "{url}"]}
@@ -34,6 +46,13 @@ def _oha(connections, *more):
 
 def _vegeta(attack):
     line = f"echo 'GET {{url}}' | {{bin}} -cpus 1 attack {attack} -duration {{duration}}s | {{bin}} report -type json"
+    return {"name": "vegeta", "bin": "vegeta", "parse": "vegeta", "command": ["sh", "-c", line]}
+
+
+def _vegeta_rate(rate):
+    """With the times of its starts, from which its lag is computed as Onrush computes its own."""
+    line = (f"echo 'GET {{url}}' | {{bin}} -cpus 1 attack -rate {rate} -duration {{duration}}s | tee {{summary}}.bin "
+            "| {bin} report -type json && {bin} encode -to csv -output {summary}.csv {summary}.bin")
     return {"name": "vegeta", "bin": "vegeta", "parse": "vegeta", "command": ["sh", "-c", line]}
 
 
@@ -62,29 +81,37 @@ WORKLOADS = {
     },
     "rate-5k": {
         "title": "open model, 5,000 iterations a second", "kind": "requests", "url": "http",
-        "note": "Look at the rate that was reached, the cores it took and the 99th percentile.",
+        "note": "Look at the rate that was reached, the cores it took and the lag: starts in bunches cost less CPU than starts on time.",
         "tools": [*_script("rate", {**ENV, "RATE": 5000, "VUS": 100}), _oha(100, "-q", "5000", "--latency-correction"),
-                  _vegeta("-rate 5000")],
+                  _vegeta_rate(5000)],
+        "references": ["k6", "vegeta"],
     },
     "rate-10k": {
         "title": "open model, 10,000 iterations a second: lag of the schedule", "kind": "requests", "url": "http",
-        "note": "lag p99 is the time from planned to actual start of an iteration, which k6 does not tell.",
+        "note": "lag is the time from the planned to the actual start of an iteration, which k6 and oha do not tell.",
         "tools": [*_script("rate", {**ENV, "RATE": 10000, "VUS": 200}), _oha(200, "-q", "10000", "--latency-correction"),
-                  _vegeta("-rate 10000")],
+                  _vegeta_rate(10000)],
     },
     "vus-1k": {
-        "title": "memory of 1,000 VUs that send a request a second", "kind": "memory", "url": "http", "longer": 3,
+        "title": "memory of 1,000 VUs, each sends a request a second", "kind": "memory", "url": "http", "longer": 3,
         "tools": [*_script("idle", {**ENV, "VUS": 1000}), _oha(1000, "-q", "1000")],
     },
     "vus-10k": {
-        "title": "memory of 10,000 VUs that send a request a second", "kind": "memory", "url": "http", "longer": 8,
+        "title": "memory of 10,000 VUs, each sends a request a second", "kind": "memory", "url": "http", "longer": 8,
         "tools": [*_script("idle", {**ENV, "VUS": 10000}), _oha(10000, "-q", "10000")],
     },
     "workers": {
-        "title": "small GET, 64 connections, one worker and two", "kind": "requests", "url": "http", "wide": True,
-        "note": "All CPUs but the server's are open to the generator; with two CPUs in all, the server's too. The figure should "
-                "not fall with the second worker; the rate can only rise where there are CPUs left.",
-        "tools": [{**_script("get", {**ENV, "VUS": 64}, workers)[0], "name": f"onrush --workers {workers}"} for workers in (1, 2)],
+        "title": "small GET, 64 connections: what sharing a process costs", "kind": "requests", "url": "http", "wide": True,
+        "note": "Two workers beside two processes of one worker, which share neither a lock nor a cache line: the same figure means "
+                "that the workers do not either. With two CPUs in all, the server needs one of them: the row of one worker is then "
+                "a server and a generator that do not disturb each other, and not to be compared.",
+        "tools": _workers("get", ENV), "references": ["onrush, 2 processes"],
+    },
+    "workers-rate": {
+        "title": "a script that works for each request, 64 connections: one worker and two", "kind": "rate", "url": "http",
+        "wide": True, "note": "JSON both ways and a signature before each request: the server is hardly used, so the rate is that of "
+                              "the generator.",
+        "tools": _workers("api", ENV), "references": ["onrush --workers 1"],
     },
     **{f"js-{case}": {
         "title": f"JavaScript: {what}", "kind": "iterations", "url": None,
