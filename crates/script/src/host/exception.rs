@@ -1,9 +1,11 @@
 //! JavaScript exceptions as `ScriptError`s with places in the source as written, and errors that no script can catch.
 
-use rquickjs::{Ctx, Error, Object, Value, qjs};
+use rquickjs::function::This;
+use rquickjs::{Coerced, Ctx, Error, Function, IntoJs, Object, Persistent, Value, qjs};
 
 use crate::error::{Place, ScriptError, exit_code};
 use crate::loader::ModuleStore;
+use crate::vu::Vu;
 
 /// Throws an error that `catch` and `finally` of the script do not see: the way out of a script that was told to stop.
 pub(crate) fn throw_uncatchable(ctx: &Ctx<'_>, message: &str) -> Error {
@@ -42,10 +44,9 @@ pub fn describe(value: &Value<'_>, modules: &ModuleStore) -> ScriptError {
     let Some(object) = value.as_object().filter(|object| object.is_error()) else {
         return ScriptError::new(text_of(value), exit_code::SCRIPT_EXCEPTION);
     };
-    let raw_stack = object.get::<_, String>("stack").unwrap_or_default();
-    let frames: Vec<Frame> = raw_stack.lines().filter_map(Frame::parse).map(|frame| frame.mapped(modules)).collect();
+    let frames = frames(object, modules);
     let place = place_of_syntax_error(object, modules).or_else(|| frames.iter().find_map(|frame| frame.place(modules)));
-    let stack = frames.iter().map(|frame| format!("\tat {frame}\n")).collect();
+    let stack = lines(&frames);
     ScriptError { message: text_of(value), place, stack, exit_code: exit_code::SCRIPT_EXCEPTION }
 }
 
@@ -53,9 +54,43 @@ pub fn describe(value: &Value<'_>, modules: &ModuleStore) -> ScriptError {
 pub(crate) fn caller(ctx: &Ctx<'_>, modules: &ModuleStore) -> Option<String> {
     let constructor: rquickjs::function::Constructor<'_> = ctx.globals().get("Error").ok()?;
     let error: Object<'_> = constructor.construct(()).ok()?;
-    let stack: String = error.get("stack").ok()?;
-    let frame = stack.lines().filter_map(Frame::parse).find(|frame| frame.at.is_some())?;
-    Some(frame.mapped(modules).to_string())
+    frames(&error, modules).iter().find(|frame| frame.at.is_some()).map(Frame::to_string)
+}
+
+/// Makes `e.stack` what scripts expect of it: the error's text, then the frames, with places in the source as written.
+/// QuickJS has the frames alone, in what it compiled. Costs nothing until it is read.
+pub(crate) fn install_stack(ctx: &Ctx<'_>, vu: &Vu) -> rquickjs::Result<()> {
+    let object: Object<'_> = ctx.globals().get("Object")?;
+    let prototype: Object<'_> = ctx.globals().get::<_, Object<'_>>("Error")?.get("prototype")?;
+    let describe: Function<'_> = object.get("getOwnPropertyDescriptor")?;
+    let descriptor: Object<'_> = describe.call((prototype.clone(), "stack"))?;
+    let getter: Function<'_> = descriptor.get("get")?;
+    *vu.runtime.stack_getter.borrow_mut() = Some(Persistent::save(ctx, getter));
+    descriptor.set("get", Function::new(ctx.clone(), read_stack)?.with_name("get stack")?)?;
+    object.get::<_, Function<'_>>("defineProperty")?.call((prototype, "stack", descriptor))
+}
+
+fn read_stack<'js>(ctx: Ctx<'js>, this: This<Value<'js>>) -> rquickjs::Result<Value<'js>> {
+    let Some(object) = this.0.as_object().filter(|object| object.is_error()) else {
+        return Ok(Value::new_undefined(ctx));
+    };
+    let name = object.get::<_, Coerced<String>>("name")?.0;
+    let message = object.get::<_, Coerced<String>>("message")?.0;
+    let title = if message.is_empty() { name } else { format!("{name}: {message}") };
+    let frames = lines(&frames(object, &Vu::of(&ctx).shared.modules));
+    format!("{title}\n{frames}").into_js(&ctx)
+}
+
+/// The frames of an error's stack, innermost first.
+fn frames(error: &Object<'_>, modules: &ModuleStore) -> Vec<Frame> {
+    let getter = Vu::of(error.ctx()).runtime.stack_getter.borrow().clone();
+    let raw =
+        getter.and_then(|getter| getter.restore(error.ctx()).ok()?.call::<_, String>((This(error.clone()),)).ok());
+    raw.unwrap_or_default().lines().filter_map(Frame::parse).map(|frame| frame.mapped(modules)).collect()
+}
+
+fn lines(frames: &[Frame]) -> String {
+    frames.iter().map(|frame| format!("\tat {frame}\n")).collect()
 }
 
 /// What `String(value)` gives, without running more of the script than needed.

@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use memmap2::{MmapMut, MmapOptions};
 use rquickjs::function::Opt;
-use rquickjs::{ArrayBuffer, Ctx, Exception, Value, qjs};
+use rquickjs::{ArrayBuffer, Ctx, Value, qjs};
 
-use super::bytes;
+use super::{bytes, go_error};
 use crate::loader::resolve;
 use crate::vu::{Phase, Vu};
 
@@ -35,7 +35,7 @@ impl Files {
         if let Some(opened) = known.get(path) {
             return Ok(opened.clone());
         }
-        if sealed {
+        if sealed && path.exists() {
             return Err(format!(
                 "cannot open {}: the first run of the init code did not open it, and later runs may not add files; \
                  open it unconditionally",
@@ -45,7 +45,7 @@ impl Files {
         let file = File::open(path).map_err(|error| describe(path, &error))?;
         let is_directory = file.metadata().map_err(|error| describe(path, &error))?.is_dir();
         if is_directory {
-            return Err(format!("open {}: is a directory, expected a file", path.display()));
+            return Err(format!("open() can't be used with directories, path: {path:?}"));
         }
         let opened = Arc::new(Opened { file, text: std::sync::OnceLock::new() });
         known.insert(path.to_path_buf(), opened.clone());
@@ -55,7 +55,7 @@ impl Files {
 
 fn describe(path: &Path, error: &std::io::Error) -> String {
     match error.kind() {
-        std::io::ErrorKind::NotFound => format!("open {}: no such file or directory", path.display()),
+        std::io::ErrorKind::NotFound => format!("stat {}: no such file or directory", path.display()),
         std::io::ErrorKind::PermissionDenied => format!("open {}: permission denied", path.display()),
         _ => format!("open {}: {error}", path.display()),
     }
@@ -88,15 +88,15 @@ pub(crate) fn open<'js>(ctx: Ctx<'js>, path: Opt<Value<'js>>, mode: Opt<Value<'j
     let vu = Vu::of(&ctx);
     if vu.phase() != Phase::Init {
         let message = "the \"open\" function can only be used in the init code, outside of functions";
-        return Err(Exception::throw_message(&ctx, message));
+        return Err(go_error::throw(&ctx, message));
     }
     let path = path.0.map(|value| bytes::text(&value)).transpose()?.flatten().unwrap_or_default();
     if path.is_empty() {
-        return Err(Exception::throw_message(&ctx, "open() can't be used with an empty filename"));
+        return Err(go_error::throw(&ctx, "open() can't be used with an empty filename"));
     }
     let mode = mode.0.map(|value| bytes::text(&value)).transpose()?.flatten().unwrap_or_default();
     let path = absolute(&ctx, &vu, &path);
-    let throw = |message: String| Exception::throw_message(&ctx, &message);
+    let throw = |message: String| go_error::throw(&ctx, &message);
     let opened = vu.shared.files.open(&path, vu.shared.modules.is_sealed()).map_err(throw)?;
     if mode == "b" {
         let map = opened.map(&path).map_err(throw)?;

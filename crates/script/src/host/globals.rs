@@ -8,7 +8,7 @@ use rquickjs::function::{Opt, Rest};
 use rquickjs::object::Accessor;
 use rquickjs::{Ctx, Exception, Function, Object, Value};
 
-use super::{apply, console, files, json, linker, text, web_crypto};
+use super::{apply, console, exception, files, go_error, json, linker, text, web_crypto};
 use crate::vu::Vu;
 
 /// Names that QuickJS brings and k6 lacks.
@@ -54,7 +54,8 @@ pub(crate) fn install(ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
         lazy(ctx, name, move |ctx| text::classes(ctx)?.get(name))?;
     }
     lazy(ctx, "crypto", |ctx| web_crypto::object(ctx).map(Object::into_value))?;
-    lazy(ctx, "GoError", |ctx| ctx.eval("(class GoError extends Error {})"))?;
+    lazy(ctx, "GoError", go_error::class)?;
+    exception::install_stack(ctx, vu)?;
     for name in ["module", "exports"] {
         refuse(ctx, name)?;
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rquickjs::function::{Func, Opt};
 use rquickjs::{Ctx, Error, Exception, Function, Object, Persistent, Promise, Value, qjs};
 
-use super::exception;
+use super::{exception, go_error};
 use crate::error::{ScriptError, exit_code};
 use crate::loader::{self, Kind, Module, resolve};
 use crate::modules::{self, ModuleDef};
@@ -52,7 +52,7 @@ pub(crate) fn run_entry<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, name: &str) -> rquickj
 /// `require(specifier)` from the module `base`.
 pub(crate) fn require<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, base: &str, specifier: &str) -> rquickjs::Result<Value<'js>> {
     if vu.phase() != Phase::Init {
-        return Err(Exception::throw_message(ctx, "require can only be called in the init code, outside of functions"));
+        return Err(go_error::throw(ctx, "require can only be called in the init code, outside of functions"));
     }
     vu.runtime.importing.replace(Some((base.to_string(), specifier.to_string())));
     let name = resolve::resolve(base, specifier).map_err(|error| throw(ctx, &error))?;
@@ -101,7 +101,7 @@ fn throw(ctx: &Ctx<'_>, error: &ScriptError) -> Error {
     let place = importing.as_ref().and_then(|(base, specifier)| vu.shared.modules.place_of_import(base, specifier));
     let error = error.clone().at(place);
     vu.runtime.load_error.replace(Some(error.clone()));
-    Exception::throw_message(ctx, &error.to_string())
+    go_error::throw(ctx, &error.to_string())
 }
 
 fn link<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, name: &str) -> rquickjs::Result<Linked<'js>> {
@@ -139,7 +139,7 @@ fn linked<'js>(ctx: &Ctx<'js>, name: &str, kind: Kind, value: Value<'js>) -> rqu
     let meta = unsafe { Value::from_raw(ctx.clone(), qjs::JS_GetImportMeta(ctx.as_raw().as_ptr(), module)) };
     let base = name.to_string();
     let resolve_there = move |ctx: Ctx<'js>, specifier: String| {
-        resolve::resolve(&base, &specifier).map_err(|error| Exception::throw_message(&ctx, &error.message))
+        resolve::resolve(&base, &specifier).map_err(|error| go_error::throw(&ctx, &error.message))
     };
     if let Some(meta) = meta.as_object() {
         meta.set("resolve", Func::from(resolve_there))?;
@@ -281,7 +281,7 @@ fn require_from<'js>(ctx: &Ctx<'js>, base: impl Fn(&Ctx<'js>) -> String + 'js) -
     let require_there = move |ctx: Ctx<'js>, specifier: Opt<Value<'js>>| {
         let specifier = specifier.0.and_then(|value| value.as_string().and_then(|text| text.to_string().ok()));
         let Some(specifier) = specifier.filter(|text| !text.is_empty()) else {
-            return Err(Exception::throw_message(&ctx, "require() wants the name of a module, a non-empty string"));
+            return Err(go_error::throw(&ctx, "require() wants the name of a module, a non-empty string"));
         };
         require(&ctx, &Vu::of(&ctx), &base(&ctx), &specifier)
     };

@@ -15,6 +15,7 @@ pub mod exception;
 pub(crate) mod export;
 pub(crate) mod files;
 pub(crate) mod globals;
+pub mod go_error;
 pub(crate) mod inspect;
 pub(crate) mod json;
 pub mod keeper;

@@ -39,6 +39,8 @@ pub(crate) struct RuntimeState {
     pub panic: RefCell<Option<Box<dyn std::any::Any + Send>>>,
     /// Class of lazy objects; 0: not registered yet.
     pub lazy_class: Cell<qjs::JSClassID>,
+    /// QuickJS's own getter of `Error.prototype.stack`.
+    pub stack_getter: RefCell<Option<Persistent<rquickjs::Function<'static>>>>,
     /// What lazy objects have in common, by type.
     pub lazy_shapes: RefCell<Vec<super::lazy_object::LazyShape>>,
 }
@@ -74,6 +76,7 @@ impl RuntimeState {
         drop(std::mem::take(&mut *self.builtins.borrow_mut()));
         drop(std::mem::take(&mut *self.exports.borrow_mut()));
         drop(std::mem::take(&mut *self.lazy_shapes.borrow_mut()));
+        drop(self.stack_getter.take());
     }
 }
 

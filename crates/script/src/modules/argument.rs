@@ -2,9 +2,10 @@
 //! names are coerced to text, bytes are never guessed from other values.
 
 use rquickjs::function::Opt;
-use rquickjs::{Ctx, Exception, Result, Value};
+use rquickjs::{Ctx, Result, Value};
 
 use crate::host::bytes;
+use crate::host::go_error;
 
 /// The argument, unless it is missing, `undefined` or `null`.
 pub fn given<'js>(argument: Opt<Value<'js>>) -> Option<Value<'js>> {
@@ -33,5 +34,5 @@ pub fn require_bytes<'js, R: 'static>(
         },
     };
     let message = format!("invalid type {found}, expected string, ArrayBuffer or a view of one");
-    Err(Exception::throw_type(ctx, &message))
+    Err(go_error::throw(ctx, &message))
 }

@@ -8,11 +8,12 @@ use std::cell::RefCell;
 
 use metrics::{MetricId, Series};
 use rquickjs::object::Filter;
-use rquickjs::{Ctx, Exception, Result, Value};
+use rquickjs::{Ctx, Result, Value};
 use rustc_hash::FxHashMap;
 
 use crate::Vu;
 use crate::host::bytes;
+use crate::host::go_error;
 
 /// Distinct series that the cache holds before it is emptied.
 const LIMIT: usize = 10_000;
@@ -80,7 +81,7 @@ pub fn own_tags<'js>(ctx: &Ctx<'js>, tags: Option<Value<'js>>) -> Result<OwnTags
             let (name, value) = tag?;
             match tag_text(ctx, &value)? {
                 Some(text) => Ok((name, text)),
-                None => Err(Exception::throw_type(ctx, &refusal("tag", &name))),
+                None => Err(go_error::throw(ctx, &refusal("tag", &name))),
             }
         })
         .collect()

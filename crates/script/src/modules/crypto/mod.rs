@@ -9,8 +9,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use rquickjs::function::{Func, Opt};
-use rquickjs::{ArrayBuffer, Ctx, Exception, Function, IntoJs, Object, Result, Value};
+use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, Result, Value};
 
+use crate::host::go_error;
 use crate::modules::ModuleDef;
 use crate::modules::argument::{require_bytes, text_or};
 use digest::{Algorithm, Hasher, Output, hex};
@@ -95,12 +96,11 @@ fn random_bytes<'js>(ctx: Ctx<'js>, size: Opt<rquickjs::Coerced<f64>>) -> Result
     let size = size.0.map_or(0.0, |size| size.0);
     if !(1.0..=MOST_RANDOM_BYTES).contains(&size) {
         let message = format!("invalid size {size}, expected a number from 1 to {MOST_RANDOM_BYTES}");
-        return Err(Exception::throw_range(&ctx, &message));
+        return Err(go_error::throw(&ctx, &message));
     }
     let mut bytes = vec![0u8; size as usize];
-    getrandom::getrandom(&mut bytes).map_err(|error| {
-        Exception::throw_message(&ctx, &format!("the operating system gave no random bytes: {error}"))
-    })?;
+    getrandom::getrandom(&mut bytes)
+        .map_err(|error| go_error::throw(&ctx, &format!("the operating system gave no random bytes: {error}")))?;
     ArrayBuffer::new(ctx, bytes)
 }
 
@@ -109,7 +109,7 @@ fn algorithm_of<'js>(ctx: &Ctx<'js>, name: Opt<Value<'js>>) -> Result<Algorithm>
     Algorithm::named(&name).ok_or_else(|| {
         let known: Vec<_> = Algorithm::ALL.iter().map(|(name, _)| *name).collect();
         let message = format!("invalid algorithm: {name}, expected one of {}", known.join(", "));
-        Exception::throw_message(ctx, &message)
+        go_error::throw(ctx, &message)
     })
 }
 
@@ -146,7 +146,7 @@ fn present<'js>(ctx: Ctx<'js>, digest: Vec<u8>, output: Opt<Value<'js>>) -> Resu
             let message = format!(
                 "invalid output encoding: {name}, expected one of hex, base64, base64url, base64rawurl, binary"
             );
-            Err(Exception::throw_message(&ctx, &message))
+            Err(go_error::throw(&ctx, &message))
         }
     }
 }

@@ -16,7 +16,7 @@ use rquickjs::function::Opt;
 use rquickjs::proxy::{Proxy, ProxyHandler};
 use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
-use crate::host::{bytes, object, shared_buffer};
+use crate::host::{bytes, go_error, object, shared_buffer};
 use crate::modules::ModuleDef;
 use crate::modules::argument::text_or;
 use crate::{Phase, Vu};
@@ -53,19 +53,19 @@ struct Running {
 fn shared_array<'js>(ctx: Ctx<'js>, name: Opt<Value<'js>>, make: Opt<Value<'js>>) -> Result<Value<'js>> {
     let vu = Vu::of(&ctx);
     if vu.phase() != Phase::Init {
-        return Err(Exception::throw_message(&ctx, "new SharedArray must be called in the init context"));
+        return Err(go_error::throw(&ctx, "new SharedArray must be called in the init context"));
     }
     let name = text_or(&ctx, name, "")?;
     if name.is_empty() {
-        return Err(Exception::throw_message(&ctx, "empty name provided to SharedArray's constructor"));
+        return Err(go_error::throw(&ctx, "empty name provided to SharedArray's constructor"));
     }
     let Some(make) = make.0.and_then(Value::into_function) else {
         let message = "a function is expected as the second argument of SharedArray's constructor";
-        return Err(Exception::throw_message(&ctx, message));
+        return Err(go_error::throw(&ctx, message));
     };
     if object::is_async(&make) {
         let message = "SharedArray constructor does not support async functions as second argument";
-        return Err(Exception::throw_message(&ctx, message));
+        return Err(go_error::throw(&ctx, message));
     }
     let elements = elements_of(&ctx, &vu, name, &make)?;
     view(&ctx, elements)
@@ -76,7 +76,7 @@ fn elements_of<'js>(ctx: &Ctx<'js>, vu: &Vu, name: String, make: &Function<'js>)
     let running = vu.local::<Running>();
     if running.names.borrow().contains(&name) {
         let message = format!("SharedArray '{name}' is being made by the function that asks for it");
-        return Err(Exception::throw_message(ctx, &message));
+        return Err(go_error::throw(ctx, &message));
     }
     let slot = {
         let arrays = vu.process::<SharedArrays>();
@@ -102,7 +102,7 @@ fn elements_of<'js>(ctx: &Ctx<'js>, vu: &Vu, name: String, make: &Function<'js>)
 fn make_elements<'js>(ctx: &Ctx<'js>, make: &Function<'js>) -> Result<Elements> {
     let made: Value<'js> = make.call(())?;
     let Some(array) = made.as_array().filter(|_| made.is_array()) else {
-        return Err(Exception::throw_message(ctx, "only arrays can be made into SharedArray"));
+        return Err(go_error::throw(ctx, "only arrays can be made into SharedArray"));
     };
     let mut elements = Elements::default();
     for element in array.iter::<Value<'js>>() {

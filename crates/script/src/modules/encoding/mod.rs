@@ -6,9 +6,10 @@
 pub mod base64;
 
 use rquickjs::function::{Func, Opt};
-use rquickjs::{ArrayBuffer, Ctx, Exception, IntoJs, Object, Result, Value};
+use rquickjs::{ArrayBuffer, Ctx, IntoJs, Object, Result, Value};
 
 use crate::host::bytes;
+use crate::host::go_error;
 use crate::modules::ModuleDef;
 use crate::modules::argument::{given, require_bytes, text_or};
 use base64::{Corrupt, Variant};
@@ -45,8 +46,8 @@ fn b64decode<'js>(
         }
         Some(input) => variant.decode(bytes::to_text(&ctx, &input)?.as_bytes()),
     };
-    let decoded = decoded
-        .map_err(|Corrupt(at)| Exception::throw_message(&ctx, &format!("illegal base64 data at input byte {at}")))?;
+    let decoded =
+        decoded.map_err(|Corrupt(at)| go_error::throw(&ctx, &format!("illegal base64 data at input byte {at}")))?;
     match as_text {
         true => String::from_utf8_lossy(&decoded).into_js(&ctx),
         false => Ok(ArrayBuffer::new(ctx, decoded)?.into_value()),

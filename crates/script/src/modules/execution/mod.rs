@@ -16,8 +16,9 @@ use engine::{Iteration, RunState};
 use metrics::SystemTag;
 use rquickjs::function::{Func, Opt};
 use rquickjs::object::{Accessor, Property};
-use rquickjs::{Ctx, Exception, IntoJs, Object, Result, Value};
+use rquickjs::{Ctx, IntoJs, Object, Result, Value};
 
+use crate::host::go_error;
 use crate::host::object;
 use crate::log::{Level, Record};
 use crate::modules::ModuleDef;
@@ -92,9 +93,7 @@ fn running(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
 
 fn available(ctx: &Ctx<'_>, vu: &Vu, what: &str) -> Result<()> {
     match vu.phase() {
-        Phase::Init => {
-            Err(Exception::throw_message(ctx, &format!("getting {what} in the init context is not supported")))
-        }
+        Phase::Init => Err(go_error::throw(ctx, &format!("getting {what} in the init context is not supported"))),
         _ => Ok(()),
     }
 }
@@ -142,7 +141,7 @@ fn number(ctx: &Ctx<'_>, vu: &Vu) -> Result<IterationNumber> {
 fn iteration(ctx: &Ctx<'_>, vu: &Vu) -> Result<Iteration> {
     vu.iteration().filter(|_| vu.phase() == Phase::Iteration).ok_or_else(|| {
         let message = "getting scenario information outside of the VU context is not supported";
-        Exception::throw_message(ctx, message)
+        go_error::throw(ctx, message)
     })
 }
 
@@ -193,7 +192,7 @@ fn abort<'js>(ctx: Ctx<'js>, reason: Opt<Value<'js>>) -> Result<()> {
 fn fail<'js>(ctx: Ctx<'js>, reason: Opt<Value<'js>>) -> Result<()> {
     let vu = Vu::of(&ctx);
     if vu.phase() == Phase::Init {
-        return Err(Exception::throw_message(&ctx, "Using test.fail() in the init context is not supported"));
+        return Err(go_error::throw(&ctx, "Using test.fail() in the init context is not supported"));
     }
     let message = with_reason("test marked as failed", &text_or(&ctx, reason, "")?);
     vu.process::<TestMark>().failed.store(true, Ordering::Relaxed);

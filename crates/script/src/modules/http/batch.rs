@@ -31,14 +31,14 @@ enum Shape {
 pub fn batch<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Value<'js>> {
     let vu = Vu::of(&ctx);
     if vu.phase() == Phase::Init {
-        return Err(go_error(&ctx, "Using batch in the init context is not supported"));
+        return Err(go_error::throw(&ctx, "Using batch in the init context is not supported"));
     }
     let [argument] = args.0.as_slice() else {
         let message = match args.0.len() {
             0 => "no argument was provided to http.batch()",
             _ => "http.batch() accepts only an array or an object of requests",
         };
-        return Err(go_error(&ctx, message));
+        return Err(go_error::throw(&ctx, message));
     };
     let (shape, items) = items(&ctx, argument)?;
     let state = vu.local::<HttpState>();
@@ -57,7 +57,7 @@ pub fn batch<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Value<'js>> {
     vu.block_on(&ctx, all(&vu, &state, &calls, run.batch, run.batch_per_host))?;
     let thrown = calls.iter().filter(|call| call.prepared.throw).find_map(|call| failure_text(call));
     if let Some(message) = thrown {
-        return Err(go_error(&ctx, &message));
+        return Err(go_error::throw(&ctx, &message));
     }
     let answers = calls.into_iter().map(|call| finish(&ctx, &vu, call, Vec::new())).collect::<Result<Vec<_>>>()?;
     shape.gather(&ctx, answers)
@@ -94,7 +94,7 @@ fn refuse<'js>(
     refusal: Refusal,
 ) -> Result<Value<'js>> {
     if state.run(vu).throw {
-        return Err(go_error(ctx, &refusal.message));
+        return Err(go_error::throw(ctx, &refusal.message));
     }
     warn(vu, "A batch request failed", &[("error", &refusal.message)]);
     let mut answers = (0..index).map(|_| response::refused(ctx, None)).collect::<Result<Vec<_>>>()?;
@@ -110,7 +110,7 @@ fn items<'js>(ctx: &Ctx<'js>, argument: &Value<'js>) -> Result<(Shape, Vec<Value
         return Ok((Shape::List, list.iter::<Value<'js>>().collect::<Result<_>>()?));
     }
     let Some(object) = argument.as_object().filter(|object| !object.is_function()) else {
-        return Err(go_error(ctx, &format!("invalid http.batch() argument type {}", body::go_type(argument))));
+        return Err(go_error::throw(ctx, &format!("invalid http.batch() argument type {}", body::go_type(argument))));
     };
     let (mut names, mut items) = (Vec::new(), Vec::new());
     for entry in object.own_props::<Value<'js>, Value<'js>>(Filter::default()) {

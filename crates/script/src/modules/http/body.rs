@@ -45,7 +45,7 @@ pub fn file<'js>(
     let is_buffer = data.as_object().is_some_and(Object::is_array_buffer);
     if !data.is_string() && !is_buffer && streamed::segment_of(&data).is_none() {
         let name = go_type(&data);
-        return Err(go_error(&ctx, &format!("invalid type {name}, expected string or ArrayBuffer")));
+        return Err(go_error::throw(&ctx, &format!("invalid type {name}, expected string or ArrayBuffer")));
     }
     let default_name = default_name(&data);
     let object = native::object(&ctx, FileData)?;

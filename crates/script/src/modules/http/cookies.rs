@@ -46,7 +46,7 @@ pub fn jar_of(value: &Value<'_>) -> Option<Rc<CookieJar>> {
 }
 
 fn own_jar<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<Rc<CookieJar>> {
-    jar_of(this).ok_or_else(|| go_error(ctx, "this method belongs to a CookieJar: call it on one"))
+    jar_of(this).ok_or_else(|| go_error::throw(ctx, "this method belongs to a CookieJar: call it on one"))
 }
 
 /// Reads the URL argument. Cookies of URLs that cannot be requested go nowhere: `None`.
@@ -55,7 +55,7 @@ fn url<'js>(ctx: &Ctx<'js>, argument: Opt<Value<'js>>) -> Result<Option<Url>> {
     match Url::parse(&text) {
         Ok(url) => Ok(Some(url)),
         Err(error) if error.kind == FailureKind::InvalidUrl => {
-            Err(go_error(ctx, error.message.strip_prefix("invalid URL: ").unwrap_or(&error.message)))
+            Err(go_error::throw(ctx, error.message.strip_prefix("invalid URL: ").unwrap_or(&error.message)))
         }
         Err(_) => Ok(None),
     }
@@ -149,7 +149,7 @@ fn detail<'js>(ctx: &Ctx<'js>, cookie: &mut Cookie, details: &Object<'js>) -> Re
     if let Some(expires) = given("expires")? {
         let text = bytes::to_text(ctx, &expires)?;
         let at = rfc1123(&text).ok_or_else(|| {
-            go_error(
+            go_error::throw(
                 ctx,
                 &format!(
                     "unable to parse \"expires\" date string {text:?}: parsing time {text:?} as \"Mon, 02 Jan 2006 15:04:05 MST\": \

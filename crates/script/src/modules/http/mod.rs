@@ -21,19 +21,18 @@ mod url;
 
 use std::rc::Rc;
 
-use rquickjs::function::{Constructor, Opt};
-use rquickjs::object::Property;
+use rquickjs::function::Opt;
 use rquickjs::prelude::Func;
-use rquickjs::{Ctx, Error, Function, Object, Promise, Result, Value};
+use rquickjs::{Ctx, Function, Object, Promise, Result, Value};
 use wire::Method;
 
 use self::intake::Intake;
 use self::request::{Args, Call, HttpState, finish, perform, prepare, prepare_beside, warn};
 use self::status::Expectation;
 pub use self::unstamped::Unstamped;
-use crate::host::bytes;
 use crate::host::loan::Loans;
 use crate::host::plain::{self, Plain};
+use crate::host::{bytes, go_error};
 use crate::modules::ModuleDef;
 use crate::{Phase, Vu};
 
@@ -99,19 +98,6 @@ pub(crate) struct Refusal {
 impl Refusal {
     fn new(message: impl Into<String>) -> Refusal {
         Refusal { message: message.into(), code: 0 }
-    }
-}
-
-/// An exception with the name that k6 gives errors of its Go side.
-fn go_error(ctx: &Ctx<'_>, message: &str) -> Error {
-    let made = ctx.globals().get::<_, Constructor<'_>>("Error").and_then(|class| {
-        let error: Object<'_> = class.construct((message,))?;
-        error.prop("name", Property::from("GoError").writable().configurable())?;
-        Ok(error)
-    });
-    match made {
-        Ok(error) => ctx.throw(error.into_value()),
-        Err(error) => error,
     }
 }
 
@@ -197,7 +183,7 @@ fn method_argument<'js>(ctx: &Ctx<'js>, method: Opt<Value<'js>>) -> Result<Metho
 
 fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
     if vu.phase() == Phase::Init {
-        return Err(go_error(ctx, "Making http requests in the init context is not supported"));
+        return Err(go_error::throw(ctx, "Making http requests in the init context is not supported"));
     }
     Ok(())
 }
@@ -237,7 +223,7 @@ fn send<'js>(ctx: &Ctx<'js>, args: &Args<'_, 'js>) -> Result<Value<'js>> {
 
 fn refused<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, refusal: Refusal) -> Result<Value<'js>> {
     if state.run(vu).throw {
-        return Err(go_error(ctx, &refusal.message));
+        return Err(go_error::throw(ctx, &refusal.message));
     }
     warn(vu, "Request Failed", &[("error", &refusal.message)]);
     response::refused(ctx, Some(refusal))
@@ -285,7 +271,7 @@ fn async_request<'js>(
 fn user_jar<'js>(ctx: Ctx<'js>) -> Result<Object<'js>> {
     let vu = Vu::of(&ctx);
     if vu.phase() == Phase::Init {
-        return Err(go_error(&ctx, "Making cookie jars in the init context is not supported"));
+        return Err(go_error::throw(&ctx, "Making cookie jars in the init context is not supported"));
     }
     cookies::object(&ctx, Rc::clone(&vu.local::<HttpState>().jar))
 }
@@ -293,7 +279,7 @@ fn user_jar<'js>(ctx: Ctx<'js>) -> Result<Object<'js>> {
 fn set_response_callback<'js>(ctx: Ctx<'js>, callback: Opt<Value<'js>>) -> Result<()> {
     let callback = callback.0.unwrap_or_else(|| Value::new_null(ctx.clone()));
     let Some(expectation) = Expectation::from_js(&callback) else {
-        return Err(go_error(&ctx, "unsupported argument, expected http.expectedStatuses"));
+        return Err(go_error::throw(&ctx, "unsupported argument, expected http.expectedStatuses"));
     };
     Vu::of(&ctx).local::<HttpState>().expect(expectation);
     Ok(())

@@ -436,7 +436,7 @@ fn digest_leg(digest: bool, exchange: &Exchange, request: &Request) -> bool {
 pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Call>, lent: Vec<Value<'js>>) -> Result<Value<'js>> {
     if let Some(message) = failure_text(&call) {
         if call.prepared.throw {
-            return Err(go_error(ctx, &message));
+            return Err(go_error::throw(ctx, &message));
         }
         warn(vu, "Request Failed", &[("error", &message)]);
     } else if call.prepared.warn_redirects {

@@ -58,7 +58,7 @@ fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let prototype = Object::new(ctx.clone())?;
     for name in ["clickLink", "html", "json", "submitForm"] {
         let refuse = move |ctx: Ctx<'js>| -> Result<()> {
-            Err(go_error(&ctx, &format!("response.{name}() is not there yet: k6/html comes later")))
+            Err(go_error::throw(&ctx, &format!("response.{name}() is not there yet: k6/html comes later")))
         };
         prototype.set(name, Func::from(refuse))?;
     }
@@ -373,7 +373,7 @@ fn json_method<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, selector: Opt<Value<'
         return parse(&ctx, &content);
     };
     let path = bytes::to_text(&ctx, &selector)?;
-    let selector = Selector::parse(&path).map_err(|message| go_error(&ctx, &message))?;
+    let selector = Selector::parse(&path).map_err(|message| go_error::throw(&ctx, &message))?;
     let found = selector.and_then(|selector| selector.find(&content).ok().flatten().map(Cow::into_owned));
     match found {
         Some(raw) => parse(&ctx, &raw),
@@ -397,7 +397,7 @@ fn json_text<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<::bytes::Bytes> {
     };
     bytes::read(ctx, &body, ::bytes::Bytes::copy_from_slice)?.ok_or_else(|| {
         let reason = "this likely was because of a request error getting the response";
-        go_error(ctx, &format!("the body is null so we can't transform it to JSON - {reason}"))
+        go_error::throw(ctx, &format!("the body is null so we can't transform it to JSON - {reason}"))
     })
 }
 
@@ -405,7 +405,7 @@ fn parse<'js>(ctx: &Ctx<'js>, content: &[u8]) -> Result<Value<'js>> {
     ctx.json_parse(&*lossy(content)).map_err(|error| match json::explain(content) {
         Some(message) => {
             ctx.catch();
-            go_error(ctx, &message)
+            go_error::throw(ctx, &message)
         }
         None => error,
     })

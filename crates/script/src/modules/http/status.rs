@@ -64,7 +64,7 @@ impl NativeClass for ExpectedStatuses {
 /// `http.expectedStatuses(...)`.
 pub fn expected_statuses<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Object<'js>> {
     if args.0.is_empty() {
-        return Err(go_error(&ctx, "no arguments"));
+        return Err(go_error::throw(&ctx, "no arguments"));
     }
     let mut ranges = Vec::with_capacity(args.0.len());
     for (index, arg) in args.0.iter().enumerate() {
@@ -85,14 +85,14 @@ fn range<'js>(ctx: &Ctx<'js>, number: usize, arg: &Value<'js>) -> Result<(i64, i
             "argument number {number} to expectedStatuses was neither an integer nor an object like {{min:100, max:329}}"
         )
     };
-    let Some(object) = arg.as_object() else { return Err(go_error(ctx, &neither())) };
+    let Some(object) = arg.as_object() else { return Err(go_error::throw(ctx, &neither())) };
     let (min, max): (Value<'js>, Value<'js>) = (object.get("min")?, object.get("max")?);
     if min.is_undefined() || max.is_undefined() {
-        return Err(go_error(ctx, &neither()));
+        return Err(go_error::throw(ctx, &neither()));
     }
     match (whole(&min), whole(&max)) {
         (Some(min), Some(max)) => Ok((min, max)),
-        _ => Err(go_error(ctx, &format!("both min and max need to be integers for argument number {number}"))),
+        _ => Err(go_error::throw(ctx, &format!("both min and max need to be integers for argument number {number}"))),
     }
 }
 

@@ -146,7 +146,7 @@ pub fn template<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Object<'js
     let clean = if text.is_empty() {
         String::new()
     } else {
-        let target = Target::parse(&text).map_err(|refusal| go_error(&ctx, &refusal.message))?;
+        let target = Target::parse(&text).map_err(|refusal| go_error::throw(&ctx, &refusal.message))?;
         target.name.to_string()
     };
     let object = native::object(&ctx, Template { text: text.clone(), name: Arc::from(name.as_str()) })?;
@@ -173,7 +173,7 @@ fn fill(pieces: &[String], values: &[String]) -> (String, String) {
 /// `getURL()`: the parts of the URL, named as k6 names them.
 fn parts<'js>(ctx: Ctx<'js>, This(this): This<Object<'js>>) -> Result<Object<'js>> {
     let text: String = this.get("url")?;
-    let url = Url::parse(&text).map_err(|error| go_error(&ctx, &error.message))?;
+    let url = Url::parse(&text).map_err(|error| go_error::throw(&ctx, &error.message))?;
     let (path, query) = url.target.split_once('?').unwrap_or((&url.target, ""));
     let parts = Object::new(ctx)?;
     parts.set("scheme", url.scheme())?;

@@ -8,6 +8,7 @@ use rquickjs::{Ctx, Exception, Function, Result, Value};
 
 use super::{refuse_in_init, refuse_separator};
 use crate::Vu;
+use crate::host::go_error;
 use crate::host::memo::NameMemo;
 use crate::host::object::{self, Name};
 use crate::host::plain::{self, Plain};
@@ -29,7 +30,7 @@ impl Plain for Check {
         let vu = Vu::of(ctx);
         refuse_in_init(ctx, &vu, "check")?;
         let Some(checks) = args.get(1) else {
-            return Err(Exception::throw_message(ctx, "no checks provided to `check`"));
+            return Err(go_error::throw(ctx, "no checks provided to `check`"));
         };
         if checks.is_null() || checks.is_undefined() {
             let message = "no checks provided to `check`: expected an object, found nothing";
@@ -61,7 +62,7 @@ fn refuse_async(ctx: &Ctx<'_>, condition: &Value<'_>) -> Result<()> {
     if condition.as_function().is_some_and(object::is_async) {
         let message = "check() does not support async functions: it cannot wait for what they return; await the value \
                        first, or use the check function of k6's jslib utils";
-        return Err(Exception::throw_message(ctx, message));
+        return Err(go_error::throw(ctx, message));
     }
     Ok(())
 }

@@ -4,10 +4,11 @@ use std::time::Instant;
 
 use metrics::builtin;
 use rquickjs::function::Opt;
-use rquickjs::{Ctx, Exception, Result, Value};
+use rquickjs::{Ctx, Result, Value};
 
 use super::{refuse_in_init, refuse_separator};
 use crate::Vu;
+use crate::host::go_error;
 use crate::host::object;
 use crate::modules::argument::text_or;
 use crate::modules::series::SeriesCache;
@@ -18,12 +19,12 @@ pub(super) fn group<'js>(ctx: Ctx<'js>, name: Opt<Value<'js>>, body: Opt<Value<'
     let name = text_or(&ctx, name, "")?;
     refuse_separator(&ctx, &name)?;
     let Some(body) = body.0.and_then(Value::into_function) else {
-        return Err(Exception::throw_type(&ctx, "group() requires a callback as a second argument"));
+        return Err(go_error::throw(&ctx, "group() requires a callback as a second argument"));
     };
     if object::is_async(&body) {
         let message = "group() does not support async functions: it would end before they do; group the steps inside \
                        the async function instead";
-        return Err(Exception::throw_message(&ctx, message));
+        return Err(go_error::throw(&ctx, message));
     }
     let outer = vu.group();
     vu.set_group(format!("{outer}::{name}").into());

@@ -9,8 +9,9 @@ mod group;
 use std::time::Duration;
 
 use rquickjs::function::{Func, Opt};
-use rquickjs::{Coerced, Ctx, Exception, Object, Result, Value};
+use rquickjs::{Coerced, Ctx, Object, Result, Value};
 
+use crate::host::go_error;
 use crate::modules::ModuleDef;
 use crate::modules::argument::text_or;
 use crate::{Phase, Vu};
@@ -38,7 +39,7 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 
 fn fail<'js>(ctx: Ctx<'js>, message: Opt<Value<'js>>) -> Result<()> {
     let message = text_or(&ctx, message, "")?;
-    Err(Exception::throw_message(&ctx, &message))
+    Err(go_error::throw(&ctx, &message))
 }
 
 /// Only users who seed pay for a `Math.random` of ours; the engine's own cannot be seeded.
@@ -62,7 +63,7 @@ fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu, function: &str) -> Result<()> {
     match vu.phase() {
         Phase::Init => {
             let message = format!("Using {function}() in the init context is not supported");
-            Err(Exception::throw_message(ctx, &message))
+            Err(go_error::throw(ctx, &message))
         }
         _ => Ok(()),
     }
@@ -70,7 +71,7 @@ fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu, function: &str) -> Result<()> {
 
 fn refuse_separator(ctx: &Ctx<'_>, name: &str) -> Result<()> {
     match name.contains("::") {
-        true => Err(Exception::throw_message(ctx, "group and check names may not contain '::'")),
+        true => Err(go_error::throw(ctx, "group and check names may not contain '::'")),
         false => Ok(()),
     }
 }

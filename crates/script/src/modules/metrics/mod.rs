@@ -12,6 +12,7 @@ use rquickjs::object::Property;
 use rquickjs::{Coerced, Ctx, Exception, FromJs, Object, Result, Value};
 
 use crate::host::bytes;
+use crate::host::go_error;
 use crate::log::{Level, Record};
 use crate::modules::ModuleDef;
 use crate::modules::argument::text_or;
@@ -47,13 +48,10 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 fn define<'js>(ctx: &Ctx<'js>, kind: Kind, name: Opt<Value<'js>>, contains: Contains) -> Result<Object<'js>> {
     let vu = Vu::of(ctx);
     if vu.phase() != Phase::Init {
-        return Err(Exception::throw_message(ctx, "metrics must be declared in the init context"));
+        return Err(go_error::throw(ctx, "metrics must be declared in the init context"));
     }
     let name = text_or(ctx, name, "")?;
-    let id = vu
-        .registry()
-        .define(&name, kind, contains)
-        .map_err(|error| Exception::throw_message(ctx, &error.to_string()))?;
+    let id = vu.registry().define(&name, kind, contains).map_err(|error| go_error::throw(ctx, &error.to_string()))?;
     let object = Object::new(ctx.clone())?;
     object.prop("name", Property::from(name.as_str()).enumerable())?;
     let metric = Metric { id, kind, name, last: Cell::new(None) };
@@ -76,7 +74,7 @@ impl Metric {
     fn add<'js>(&self, ctx: &Ctx<'js>, value: Opt<Value<'js>>, tags: Opt<Value<'js>>) -> Result<bool> {
         let vu = Vu::of(ctx);
         if vu.phase() == Phase::Init {
-            return Err(Exception::throw_message(ctx, "Adding to metrics in the init context is not supported"));
+            return Err(go_error::throw(ctx, "Adding to metrics in the init context is not supported"));
         }
         let value = match self.number(ctx, value)? {
             Ok(value) => value,
