@@ -37,7 +37,7 @@ fn command() -> Command {
     Command::new("onrush")
         .version(env!("CARGO_PKG_VERSION"))
         .about(
-            "A load-testing tool: runs k6 scripts at wrk speed, with numbers that stay true when the machine is busy",
+            "A load-testing tool: runs k6 scripts at several times the speed of k6, with numbers that stay true when the machine is busy",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
