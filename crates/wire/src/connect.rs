@@ -20,6 +20,7 @@ use crate::h1::client::{Transaction, Work};
 use crate::pool::Connection;
 use crate::request::BodyUse;
 use crate::socket::Socket;
+use crate::socks::SocksRequest;
 use crate::stamps::Tick;
 use crate::timings::Timings;
 use crate::tls::{Session, TlsTarget};
@@ -42,10 +43,34 @@ pub(crate) enum Address {
 /// whose identity is the pool's key.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
-    /// Through a proxy: the CONNECT request, sent before TLS.
-    pub(crate) tunnel: Option<Bytes>,
+    /// How a proxy is asked for a tunnel, before TLS.
+    pub(crate) tunnel: Option<Tunnel>,
     /// TLS, for https.
     pub(crate) tls: Option<TlsTarget>,
+}
+
+/// What opens a tunnel through a proxy.
+#[derive(Debug)]
+pub(crate) enum Tunnel {
+    /// An HTTP proxy: the CONNECT request.
+    Connect(Bytes),
+    /// A SOCKS5 proxy.
+    Socks(SocksRequest),
+}
+
+/// A connection that was not opened, and what went over the network until that was clear.
+#[derive(Debug)]
+pub(crate) struct Unopened {
+    pub(crate) failure: Failure,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+}
+
+impl From<Failure> for Unopened {
+    /// Nothing was sent.
+    fn from(failure: Failure) -> Self {
+        Unopened { failure, sent: 0, received: 0 }
+    }
 }
 
 /// Addresses to try in order, and the local one to come from.
@@ -62,12 +87,36 @@ pub(crate) async fn open(
     route: &Route,
     deadline: Option<Tick>,
     timings: &mut Timings,
-) -> Result<Box<Connection>, Failure> {
+) -> Result<Box<Connection>, Unopened> {
     let dialing = Instant::now();
     let alarm = deadline.map(|tick| io.stamps.instant(tick));
     let mut connection = Connection::new(dial(route, alarm, dialing + DIAL_TIMEOUT).await?);
-    if let Some(request) = &endpoint.tunnel {
-        connection.open_tunnel(io, request, deadline).await?;
+    match prepare(io, &mut connection, endpoint, dialing, deadline, timings).await {
+        Ok(()) => Ok(connection),
+        Err(failure) => {
+            let Transport { sent, received, .. } = connection.transport;
+            Err(Unopened { failure, sent, received })
+        }
+    }
+}
+
+/// What comes between the connect, begun at `dialing`, and the first request: a tunnel, TLS.
+async fn prepare(
+    io: &WorkerIo,
+    connection: &mut Connection,
+    endpoint: &Endpoint,
+    dialing: Instant,
+    deadline: Option<Tick>,
+    timings: &mut Timings,
+) -> Result<(), Failure> {
+    let alarm = deadline.map(|tick| io.stamps.instant(tick));
+    match &endpoint.tunnel {
+        None => {}
+        Some(Tunnel::Connect(request)) => connection.open_tunnel(io, request, deadline).await?,
+        Some(Tunnel::Socks(request)) => {
+            let opened = within(alarm, request.open(io, &mut connection.transport)).await;
+            opened.unwrap_or_else(|| Err(failure_map::timeout(Step::Connect)))?;
+        }
     }
     timings.connecting = dialing.elapsed();
     if let Some(target) = &endpoint.tls {
@@ -77,7 +126,7 @@ pub(crate) async fn open(
         timings.tls_handshaking = started.elapsed();
         connection.learn_tls();
     }
-    Ok(connection)
+    Ok(())
 }
 
 async fn shake(io: &WorkerIo, transport: &mut Transport, target: &TlsTarget) -> Result<(), Failure> {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::connect::{self, Endpoint, Route};
+use crate::connect::{self, Endpoint, Route, Unopened};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::h1::client::{Outcome, Transaction, Work};
@@ -145,7 +145,9 @@ pub(crate) async fn exchange_anew(
             let marks = attempt(io, pool, endpoint, out, connection, Tick::now(), hop).await;
             marks.expect("only what a kept connection failed is tried again")
         }
-        Err(failure) => {
+        Err(Unopened { failure, sent, received }) => {
+            hop.bytes_sent += sent;
+            hop.bytes_received += received;
             hop.fail(io, failure);
             Marks::default()
         }
@@ -186,7 +188,7 @@ async fn open(
     out: &Outgoing<'_>,
     resolve: &impl AsyncFn() -> Result<Route, Failure>,
     timings: &mut Timings,
-) -> Result<Box<Connection>, Failure> {
+) -> Result<Box<Connection>, Unopened> {
     let lookup = Instant::now();
     let deadline = out.deadline.map(|tick| io.stamps.instant(tick));
     let route = match deadline {

@@ -29,6 +29,7 @@ pub mod response;
 mod roots;
 pub mod settings;
 mod socket;
+mod socks;
 mod stamps;
 pub mod timings;
 mod tls;

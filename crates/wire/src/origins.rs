@@ -11,11 +11,12 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use crate::connect::{Address, Endpoint, Route};
+use crate::connect::{Address, Endpoint, Route, Tunnel};
 use crate::dns::Resolver;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::proxy::{Proxy, ProxyRules};
 use crate::settings::Settings;
+use crate::socks::SocksRequest;
 use crate::tls_config::TlsConfigs;
 use crate::url::Url;
 
@@ -49,8 +50,10 @@ impl Origins {
     /// Reads the options; the error names option, found and expected.
     pub(crate) fn new(settings: &Settings) -> Result<Origins, String> {
         let proxies = ProxyRules::new(settings)?;
-        let plain_proxy =
-            proxies.for_http().map(|p| (Rc::new(p.clone()), Rc::new(Endpoint { tunnel: None, tls: None })));
+        let plain_proxy = proxies
+            .for_http()
+            .filter(|p| p.socks.is_none())
+            .map(|p| (Rc::new(p.clone()), Rc::new(Endpoint { tunnel: None, tls: None })));
         let resolver = Resolver::new(settings)?;
         Ok(Origins {
             resolver,
@@ -87,12 +90,19 @@ impl Origins {
                 Ok(Origin { tls, port, host, endpoint: endpoint.clone(), plain_proxy: Some(proxy.clone()), dial })
             }
             _ => {
-                let tunnel = proxy.map(|p| self.connect_request(url, p));
+                let tunnel = proxy.map(|p| self.tunnel(url, p)).transpose()?;
                 let target = tls.then(|| self.tls.target_for(&url.host)).transpose()?;
                 let endpoint = Rc::new(Endpoint { tunnel, tls: target });
                 Ok(Origin { tls, port, host, endpoint, plain_proxy: None, dial })
             }
         }
+    }
+
+    fn tunnel(&self, url: &Url, proxy: &Proxy) -> Result<Tunnel, Failure> {
+        Ok(match &proxy.socks {
+            None => Tunnel::Connect(self.connect_request(url, proxy)),
+            Some(socks) => Tunnel::Socks(SocksRequest::new(&url.host, url.port, socks.login.as_ref())?),
+        })
     }
 
     /// RFC 9110, section 9.3.6: host and port, also when it is the default one.
@@ -199,7 +209,7 @@ mod tests {
             let end = crate::stamps::Tick::now().after(std::time::Duration::from_secs(10));
             let io = WorkerIo::new();
             let opened = connect::open(&io, &origin.endpoint, &route, end, &mut Timings::default()).await;
-            let connection = opened.unwrap_or_else(|failure| panic!("{failure}"));
+            let connection = opened.unwrap_or_else(|unopened| panic!("{}", unopened.failure));
             assert!(connection.info.remote.is_some_and(|peer| peer.is_ipv4()));
         });
     }

@@ -1,15 +1,19 @@
 //! Which proxy a URL goes through, as Go reads HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
 //!
-//! http URLs go to the proxy in absolute form, https URLs through a CONNECT tunnel. `localhost` and loopback addresses never
-//! go through a proxy, whatever the variables say. Not spoken: SOCKS and TLS to the proxy itself; both are refused when the
-//! settings are read, not in the middle of a test.
+//! http URLs go to an HTTP proxy in absolute form, https URLs through a CONNECT tunnel; a SOCKS5 proxy takes both. `localhost`
+//! and loopback addresses never go through a proxy, whatever the variables say. Not spoken: TLS to the proxy itself; it is
+//! refused when the settings are read, not in the middle of a test. ALL_PROXY is not read: Go does not either.
 
 use std::net::IpAddr;
 
 use crate::addresses::Cidr;
 use crate::auth;
 use crate::settings::Settings;
+use crate::socks::Login;
 use crate::url::Url;
+
+/// RFC 1928.
+const SOCKS_PORT: u16 = 1080;
 
 /// The proxies of a run.
 #[derive(Debug)]
@@ -19,7 +23,7 @@ pub(crate) struct ProxyRules {
     direct: Vec<Direct>,
 }
 
-/// An HTTP proxy.
+/// A proxy, HTTP unless it says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Proxy {
     /// Host, lower case, without brackets.
@@ -28,6 +32,15 @@ pub(crate) struct Proxy {
     pub(crate) port: u16,
     /// The value of Proxy-Authorization, when its URL has userinfo.
     pub(crate) authorization: Option<String>,
+    /// It speaks SOCKS5.
+    pub(crate) socks: Option<Socks>,
+}
+
+/// What a SOCKS5 proxy wants to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Socks {
+    /// The userinfo of its URL.
+    pub(crate) login: Option<Login>,
 }
 
 /// One entry of NO_PROXY.
@@ -72,21 +85,36 @@ impl ProxyRules {
 impl Proxy {
     fn read(variable: &str, value: Option<&str>) -> Result<Option<Proxy>, String> {
         let Some(value) = value.map(str::trim).filter(|v| !v.is_empty()) else { return Ok(None) };
-        let has_scheme = value.contains("://");
         let refused = |why: &str| {
             // The value may hold a password: it is not repeated.
-            Err(format!("{variable}: {why}; expected http://[user:password@]host[:port]"))
+            Err(format!("{variable}: {why}; expected http:// or socks5://[user:password@]host[:port]"))
         };
-        match value.split_once("://") {
-            Some((scheme, _)) if scheme.eq_ignore_ascii_case("http") => {}
-            None => {}
-            Some((scheme, _)) => return refused(&format!("proxies over {scheme:?} are not supported")),
+        let (scheme, rest) = value.split_once("://").unwrap_or(("http", value));
+        let is_socks = match scheme.to_ascii_lowercase().as_str() {
+            "http" => false,
+            "socks5" | "socks5h" => true,
+            _ => return refused(&format!("proxies over {scheme:?} are not supported")),
+        };
+        let Ok(url) = Url::parse(&format!("http://{rest}")) else { return refused("found a value that is no URL") };
+        if !is_socks {
+            let authorization = url.userinfo.as_ref().map(auth::basic);
+            return Ok(Some(Proxy { host: url.host.clone(), port: url.port, authorization, socks: None }));
         }
-        let full = if has_scheme { value.to_owned() } else { format!("http://{value}") };
-        let Ok(url) = Url::parse(&full) else { return refused("found a value that is no URL") };
-        let authorization = url.userinfo.as_ref().map(auth::basic);
-        Ok(Some(Proxy { host: url.host.clone(), port: url.port, authorization }))
+        let login = url.userinfo.as_ref().map(|(name, word)| Login::new(name, word.as_deref().unwrap_or_default()));
+        let login = match login.transpose() {
+            Ok(login) => login,
+            Err(why) => return refused(why),
+        };
+        let port = if names_port(rest) { url.port } else { SOCKS_PORT };
+        Ok(Some(Proxy { host: url.host.clone(), port, authorization: None, socks: Some(Socks { login }) }))
     }
+}
+
+/// Whether a URL without its scheme says which port.
+fn names_port(rest: &str) -> bool {
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    host.rsplit(']').next().is_some_and(|end| end.contains(':'))
 }
 
 impl Direct {
@@ -146,15 +174,30 @@ mod tests {
         ];
         for (text, port, authorization) in cases {
             let authorization = authorization.map(String::from);
-            let expected = Proxy { host: "proxy.test".into(), port, authorization };
+            let expected = Proxy { host: "proxy.test".into(), port, authorization, socks: None };
             assert_eq!(rules(text, "", "").unwrap().find(&Url::parse("http://a.test/").unwrap()), Some(&expected));
         }
-        let message = rules("", "socks5://secret:word@h:1", "").unwrap_err();
-        assert_eq!(
-            message,
-            "HTTPS_PROXY: proxies over \"socks5\" are not supported; expected http://[user:password@]host[:port]"
-        );
+        let message = rules("", "https://secret:word@h:1", "").unwrap_err();
+        let expected = "expected http:// or socks5://[user:password@]host[:port]";
+        assert_eq!(message, format!("HTTPS_PROXY: proxies over \"https\" are not supported; {expected}"));
         assert!(rules("http://secret word/", "", "").is_err_and(|m| !m.contains("secret")));
+    }
+
+    #[test]
+    fn socks_has_a_port_and_a_login_of_its_own() {
+        let cases = [
+            ("socks5://proxy.test", 1080, None),
+            ("SOCKS5H://proxy.test:80", 80, None),
+            ("socks5://u:p@proxy.test", 1080, Some(Login::new("u", "p").unwrap())),
+        ];
+        for (text, port, login) in cases {
+            let socks = Some(Socks { login });
+            let expected = Proxy { host: "proxy.test".into(), port, authorization: None, socks };
+            assert_eq!(rules("", text, "").unwrap().find(&Url::parse("https://a.test/").unwrap()), Some(&expected));
+        }
+        assert!(["[::1]", "a", "u:p@a", "a/b:c"].iter().all(|rest| !names_port(rest)));
+        assert!(["[::1]:1", "a:1", "u@a:1/"].iter().all(|rest| names_port(rest)));
+        assert!(rules(&format!("socks5://{}@h", "u".repeat(256)), "", "").is_err_and(|m| m.contains("255")));
     }
 
     #[test]

@@ -12,6 +12,16 @@ use onrush_wire::{Body, FailureKind, Method, Payload, Request, Segment, Settings
 use support::{Act, Peer, body, failure, get, post, send, send_all, settings, write};
 
 #[test]
+fn bytes_of_a_broken_response_are_counted() {
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n";
+    let peer = Peer::play(vec![vec![Act::ReadRequest, write(&format!("{head}half"))]]);
+    let exchange = send_all(settings(), &[get(peer.url("/"))]).remove(0);
+    assert_eq!(failure(&exchange), "unexpected EOF");
+    let sent = peer.finish().remove(0).len();
+    assert_eq!((exchange.bytes_sent, exchange.bytes_received), (sent as u64, head.len() as u64 + 4));
+}
+
+#[test]
 fn a_small_get_goes_out_and_comes_back() {
     let peer = Peer::play(vec![vec![Act::ReadRequest, write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")]]);
     let exchange = send(&get(peer.url("/a?b=c")));

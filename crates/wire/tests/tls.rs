@@ -176,6 +176,23 @@ fn a_server_that_closes_in_the_handshake_is_an_eof() {
 }
 
 #[test]
+fn bytes_of_a_failed_handshake_are_counted() {
+    let peer = support::Peer::play(vec![vec![support::Act::ReadBytes(1), support::write("HTTP/1.1 400 Bad\r\n\r\n")]]);
+    let exchange = send_all(settings(), &[get(url(peer.address))]).remove(0);
+    assert!(failure(&exchange).starts_with("tls: first record"), "{}", failure(&exchange));
+    assert_eq!(exchange.bytes_received, 20);
+    assert!(exchange.bytes_sent > 100, "{} bytes of a hello", exchange.bytes_sent);
+    peer.finish();
+
+    // A certificate that is not trusted: the server's flight came in, and our hello and alert went out.
+    let key = key_for("localhost");
+    let (address, _server) = serve(server_config(&key, rustls::ALL_VERSIONS, None), 1, 1, OK.to_vec());
+    let exchange = send_all(settings(), &[get(url(address))]).remove(0);
+    assert!(exchange.outcome.is_err());
+    assert!(exchange.bytes_received > 500 && exchange.bytes_sent > 200, "{exchange:?}");
+}
+
+#[test]
 fn client_certificates_are_shown_where_asked_for() {
     let (server_key, client_key) = (key_for("localhost"), key_for("client"));
     let config = || server_config(&server_key, &[&rustls::version::TLS12], Some(&client_key));

@@ -41,6 +41,11 @@ pub(crate) fn take(ctx: &Ctx<'_>, error: Error, modules: &ModuleStore) -> Caught
 
 /// An exception value as an error with message, place and stack.
 pub fn describe(value: &Value<'_>, modules: &ModuleStore) -> ScriptError {
+    if value.is_null() {
+        // QuickJS throws null where there is no memory left for an error.
+        let message = "null, which stands for out of memory unless the script threw it itself";
+        return ScriptError::new(message, exit_code::SCRIPT_EXCEPTION);
+    }
     let Some(object) = value.as_object().filter(|object| object.is_error()) else {
         return ScriptError::new(text_of(value), exit_code::SCRIPT_EXCEPTION);
     };

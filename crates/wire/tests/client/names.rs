@@ -94,6 +94,6 @@ fn settings_that_cannot_work_are_refused_with_their_name() {
     assert_eq!(bad_block, "blacklistIPs: found \"nope\", expected a CIDR block such as 10.0.0.0/8 or an IP address");
     assert!(message(hosts(&[("a.test", "b.test")])).starts_with("hosts: \"a.test\" leads to \"b.test\", expected"));
     let mut proxied = Settings::default();
-    proxied.proxies.http = Some("socks5://h".into());
-    assert!(message(proxied).starts_with("HTTP_PROXY: proxies over \"socks5\""));
+    proxied.proxies.http = Some("https://h".into());
+    assert!(message(proxied).starts_with("HTTP_PROXY: proxies over \"https\""));
 }

@@ -1,4 +1,4 @@
-//! HTTP proxies: absolute form for http, a CONNECT tunnel for https.
+//! HTTP proxies: absolute form for http, a CONNECT tunnel for https; SOCKS5 proxies for both.
 
 use std::io::{BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -113,4 +113,87 @@ fn https_goes_through_a_tunnel() {
     let second = all[1][0].connection.as_ref().unwrap();
     assert!(second.reused && second.tls_version.is_some());
     assert_eq!(proxy.join().unwrap(), "CONNECT a.test:443 a.test:443 Basic dTpw");
+}
+
+/// A SOCKS5 proxy for one connection, whose tunnel ends at `to`, whatever was asked for. Hands back the request for a login
+/// and for the connection; says `code`.
+fn socks_to(to: SocketAddr, login: bool, code: u8) -> (SocketAddr, JoinHandle<(Vec<u8>, Vec<u8>)>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let thread = std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        client.set_read_timeout(PATIENCE).unwrap();
+        let method = if login { 2 } else { 0 };
+        let count = usize::from(take(&mut client, 2)[1]);
+        assert!(take(&mut client, count).contains(&method));
+        client.write_all(&[5, method]).unwrap();
+        let mut said = Vec::new();
+        if login {
+            assert_eq!(take(&mut client, 1), [1]);
+            for _ in ["name", "password"] {
+                let length = usize::from(take(&mut client, 1)[0]);
+                said.extend(take(&mut client, length));
+                said.push(b'/');
+            }
+            client.write_all(&[1, 0]).unwrap();
+        }
+        let mut request = take(&mut client, 5);
+        let length = usize::from(request[4]) + 2;
+        request.extend(take(&mut client, length));
+        // In two pieces: a reply may arrive so.
+        client.write_all(&[5, code, 0]).unwrap();
+        std::thread::sleep(Duration::from_millis(5));
+        client.write_all(&[1, 127, 0, 0, 1, 0, 80]).unwrap();
+        if code == 0 {
+            let server = TcpStream::connect(to).unwrap();
+            let (from_server, to_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+            std::thread::spawn(move || copy(from_server, to_client));
+            copy(client, server);
+        }
+        (said, request)
+    });
+    (address, thread)
+}
+
+fn take(from: &mut TcpStream, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    from.read_exact(&mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn socks_takes_http_and_https() {
+    let server = Scripted::start(|seen| response("200 OK", &[], seen.target.as_bytes()));
+    let (address, proxy) = socks_to(server.address, false, 0);
+    let settings = through(&format!("socks5://{address}"), "");
+    let all = send_all(settings, &[get("http://a.test/x"), get("http://a.test/y")], None);
+    assert_eq!((body(&all[0][0]), body(&all[1][0])), (b"/x".to_vec(), b"/y".to_vec()));
+    assert!(all[1][0].connection.as_ref().unwrap().reused);
+    assert_eq!(server.last().header("host"), "a.test");
+    // Greeting, request and reply count as data of the first.
+    assert_eq!(all[0][0].bytes_sent, all[1][0].bytes_sent + 3 + 13);
+    assert_eq!(all[0][0].bytes_received, all[1][0].bytes_received + 2 + 10);
+    assert_eq!(proxy.join().unwrap(), (vec![], b"\x05\x01\x00\x03\x06a.test\x00\x50".to_vec()));
+
+    let (address, proxy) = socks_to(tls_origin(), true, 0);
+    let settings = through("", &format!("socks5h://us:pw@{address}"));
+    let all = send(settings, &get("https://a.test/x"), None);
+    assert_eq!(body(&all[0]), b"/x for Some(\"a.test\")");
+    assert_eq!(proxy.join().unwrap(), (b"us/pw/".to_vec(), b"\x05\x01\x00\x03\x06a.test\x01\xbb".to_vec()));
+}
+
+#[test]
+fn what_socks_refuses_is_a_failure_at_connect() {
+    let (address, _proxy) = socks_to(SocketAddr::from(([127, 0, 0, 1], 1)), false, 4);
+    let all = send(through(&format!("socks5://{address}"), ""), &get("http://a.test/"), None);
+    let failure = all[0].outcome.as_ref().unwrap_err();
+    let expected = "SOCKS proxy refused the connection: host unreachable";
+    assert_eq!((failure.step, failure.message.as_str()), (Step::Connect, expected));
+    assert_eq!((all[0].bytes_sent, all[0].bytes_received), (16, 12));
+
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || listener.accept().unwrap().0.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
+    let all = send(through(&format!("socks5://{address}"), ""), &get("http://a.test/"), None);
+    assert!(all[0].outcome.as_ref().unwrap_err().message.starts_with("SOCKS proxy refused the connection: it "));
 }
