@@ -21,6 +21,7 @@ mod known_requests;
 mod origins;
 pub mod payload;
 mod pool;
+mod private_key;
 mod proxy;
 mod recent;
 mod redirect;

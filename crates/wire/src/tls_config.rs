@@ -21,6 +21,7 @@ use rustls::{
 };
 
 use crate::failure::{Failure, FailureKind, Step};
+use crate::private_key;
 use crate::roots::Roots;
 use crate::settings::{Settings, TlsAuth};
 use crate::tls::TlsTarget;
@@ -110,17 +111,12 @@ impl TlsConfigs {
 
 impl Identity {
     fn read(auth: &TlsAuth) -> Result<Identity, String> {
-        if auth.key.contains("ENCRYPTED") {
-            let hint = "decrypt it first, for example with openssl pkey -in key.pem -out plain.pem";
-            return Err(format!("tlsAuth: found an encrypted private key, expected a plain PEM key; {hint}"));
-        }
         let chain: Vec<_> = CertificateDer::pem_slice_iter(auth.cert.as_bytes()).filter_map(Result::ok).collect();
         if chain.is_empty() {
             return Err(String::from("tlsAuth: found no certificate in `cert`, expected PEM with BEGIN CERTIFICATE"));
         }
-        let key = PrivateKeyDer::from_pem_slice(auth.key.as_bytes()).map_err(|e| {
-            format!("tlsAuth: found no private key in `key` ({e}), expected PEM with BEGIN PRIVATE KEY")
-        })?;
+        let key =
+            private_key::read(&auth.key, auth.password.as_deref()).map_err(|error| format!("tlsAuth: {error}"))?;
         Ok(Identity { domains: auth.domains.clone(), chain, key })
     }
 
