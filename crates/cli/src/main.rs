@@ -20,11 +20,18 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(say_it_is_a_bug));
+    use_small_pages();
     let arguments = std::env::args_os().collect();
     match std::panic::catch_unwind(|| commands::main(arguments)) {
         Ok(code) => code.into(),
         Err(_) => exit_code::ExitCode::Panic.into(),
     }
+}
+
+/// The allocator asks for huge pages, and the kernel clears 2 MiB at each first touch: 18 MB more resident memory for 64
+/// VUs, a hundred milliseconds of start-up for 1,000, and nothing gained per request. Kernels without them need nothing.
+fn use_small_pages() {
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
 /// A panic is our fault, never the script's or the target's.
