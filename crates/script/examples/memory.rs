@@ -1,6 +1,6 @@
-//! Resident memory and time of virtual users: `cargo run --release -p onrush-script --example memory -- 1000 [script]`.
+//! Resident memory and time of virtual users: `cargo run --release -p onrush-script --example memory -- 1000 [script [iterations]]`.
 //!
-//! Prints a line after loading, after making the users and after an iteration of each. Linux only (/proc/self/statm).
+//! Prints a line after loading, after making the users and after the iterations of each (1). Linux only (/proc/self/statm).
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -40,6 +40,7 @@ fn main() {
     let count: u64 = args.next().and_then(|text| text.parse().ok()).unwrap_or(1000);
     let script =
         args.next().map_or_else(|| SCRIPT.to_string(), |path| std::fs::read_to_string(path).expect("readable"));
+    let iterations: u64 = args.next().and_then(|text| text.parse().ok()).unwrap_or(1);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let local = tokio::task::LocalSet::new();
     local.block_on(&runtime, async {
@@ -79,11 +80,13 @@ fn main() {
             tags: Default::default(),
             started: Duration::ZERO,
         });
-        for user in &mut all {
-            let planned = Duration::ZERO;
-            user.iterate(Iteration { scenario: scenario.clone(), in_scenario: 0, number: None, planned }).await;
+        for in_scenario in 0..iterations {
+            for user in &mut all {
+                let planned = Duration::ZERO;
+                user.iterate(Iteration { scenario: scenario.clone(), in_scenario, number: None, planned }).await;
+            }
         }
-        report("ran once");
+        report("ran");
         println!("stacks: {} KiB a user", stacks_kib() / count);
     });
 }

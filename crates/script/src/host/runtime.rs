@@ -16,9 +16,9 @@ const NATIVE_STACK_BYTES: usize = 192 * 1024;
 /// JavaScript memory of one user, when the options name no other: high enough for scripts that read large responses.
 pub(crate) const DEFAULT_MEMORY_LIMIT: usize = 1 << 30;
 
-/// Collections of reference cycles begin when this much has been allocated since the last one. Most garbage of a load script
-/// is freed by reference counting at once, so collecting seldom costs little memory.
-const GC_THRESHOLD: usize = 1 << 20;
+/// Reference cycles are collected when this much JavaScript memory is in use, some 100 KiB of which a user never gives back.
+/// Most garbage of a load script is freed by reference counting at once; what is left piles up to here in every user.
+const GC_THRESHOLD: usize = 256 << 10;
 
 /// What the host keeps for a user beside the runtime itself.
 #[derive(Default)]
@@ -94,6 +94,18 @@ pub(crate) fn create(memory_limit: usize) -> rquickjs::Result<(Runtime, Context)
     Ok((runtime, context))
 }
 
+/// Undoes what QuickJS makes of its threshold: after a collection it waits for half of what was left to come again, which for
+/// a heap as small as a user's would be a collection for every 60 KiB. Costs two loads and a comparison.
+pub(crate) fn space_collections(ctx: &Ctx<'_>) {
+    // SAFETY: context and runtime are live.
+    unsafe {
+        let runtime = qjs::JS_GetRuntime(ctx.as_raw().as_ptr());
+        if (qjs::JS_GetGCThreshold(runtime) as usize) < GC_THRESHOLD {
+            qjs::JS_SetGCThreshold(runtime, GC_THRESHOLD as qjs::size_t);
+        }
+    }
+}
+
 /// Makes the user findable from the context and lets it be interrupted. Undone by `detach`, which must be called before the
 /// runtime goes.
 pub(crate) fn attach(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
@@ -158,5 +170,28 @@ unsafe extern "C" fn on_rejection(
         let reason = rquickjs::Value::from_raw(ctx.clone(), qjs::JS_DupValue(context.as_ptr(), reason));
         let promise = rquickjs::Value::from_raw(ctx.clone(), qjs::JS_DupValue(context.as_ptr(), promise));
         vu.events.note_rejection(&ctx, promise, reason, is_handled);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn collections_are_spaced_but_never_brought_closer() {
+        let (_runtime, context) = create(DEFAULT_MEMORY_LIMIT).unwrap();
+        context.with(|ctx| {
+            // SAFETY: context and runtime are live.
+            let runtime = unsafe { qjs::JS_GetRuntime(ctx.as_raw().as_ptr()) };
+            for (threshold, expected) in [(60 << 10, GC_THRESHOLD), (GC_THRESHOLD * 3, GC_THRESHOLD * 3)] {
+                // SAFETY: as above.
+                let spaced = unsafe {
+                    qjs::JS_SetGCThreshold(runtime, threshold as qjs::size_t);
+                    space_collections(&ctx);
+                    qjs::JS_GetGCThreshold(runtime) as usize
+                };
+                assert_eq!(spaced, expected);
+            }
+        });
     }
 }

@@ -161,6 +161,7 @@ impl<'js> User<'js> {
     fn iterate(&mut self, ctx: &Ctx<'js>, vu: &Rc<Vu>, iteration: Iteration) -> IterationEnd {
         let scenario_changed = vu.begin_iteration(iteration);
         crate::modules::http::on_iteration_start(vu);
+        runtime::space_collections(ctx);
         let outcome = globals::begin_iteration(ctx, vu, scenario_changed).and_then(|()| self.run_iteration(ctx, vu));
         let end = match outcome {
             Ok(()) => IterationEnd::Completed,
