@@ -21,6 +21,13 @@ fn runs_iterations() {
 }
 
 #[test]
+fn what_a_script_assigns_to_iter_holds_for_the_iteration() {
+    let source = "export default function () { const was = __ITER; __ITER = 'mine'; console.log(was, __ITER) }";
+    let lines = block_on(async { load(source).await.run(3).await });
+    assert_eq!(lines, ["0 mine", "1 mine", "2 mine"]);
+}
+
+#[test]
 fn imports_built_in_modules() {
     let lines = run_script(
         "import encoding, { b64encode } from 'k6/encoding';

@@ -136,9 +136,27 @@ fn timers<'js>(ctx: &Ctx<'js>, globals: &Object<'js>) -> rquickjs::Result<()> {
     Ok(())
 }
 
-/// Sets what changes with each iteration, and with the scenario `__ENV`.
+/// `__ITER`, told when it is asked for: setting it for each iteration would cost every script a percent of a request. What a
+/// script assigns holds for the iteration.
+fn iteration_number<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<()> {
+    let get = |ctx: Ctx<'js>| {
+        let number = Vu::of(&ctx).iterations_before();
+        i32::try_from(number)
+            .map_or_else(|_| Value::new_float(ctx.clone(), number as f64), |small| Value::new_int(ctx.clone(), small))
+    };
+    let set = |ctx: Ctx<'js>, value: Value<'js>| {
+        Vu::of(&ctx).runtime.has_iter.set(false);
+        let assigned = rquickjs::object::Property::from(value).writable().configurable().enumerable();
+        ctx.globals().prop("__ITER", assigned)
+    };
+    ctx.globals().prop("__ITER", Accessor::new(get, set).configurable().enumerable())
+}
+
+/// Prepares the globals for an iteration: `__ITER`, and with the scenario `__ENV`.
 pub(crate) fn begin_iteration(ctx: &Ctx<'_>, vu: &Vu, scenario_changed: bool) -> rquickjs::Result<()> {
-    vu.runtime.set_iter(ctx, vu.iterations_before())?;
+    if !vu.runtime.has_iter.replace(true) {
+        iteration_number(ctx)?;
+    }
     if !scenario_changed {
         return Ok(());
     }

@@ -33,8 +33,8 @@ pub(crate) struct RuntimeState {
     pub importing: RefCell<Option<(String, String)>>,
     /// Names that the scenario of the last iteration put into `__ENV`.
     pub scenario_env: RefCell<Vec<String>>,
-    /// `__ITER`; 0: not made yet.
-    pub iter_atom: Cell<qjs::JSAtom>,
+    /// Whether `__ITER` is there and tells the number of the iteration.
+    pub has_iter: Cell<bool>,
     /// A panic on its way through a script.
     pub panic: RefCell<Option<Box<dyn std::any::Any + Send>>>,
     /// Class of lazy objects; 0: not registered yet.
@@ -51,24 +51,6 @@ impl RuntimeState {
         if let Some(panic) = self.panic.take() {
             std::panic::resume_unwind(panic);
         }
-    }
-
-    /// Sets `__ITER`.
-    pub fn set_iter(&self, ctx: &Ctx<'_>, iterations: u64) -> rquickjs::Result<()> {
-        // SAFETY: context and global object are live; the atom, made once, goes with the runtime.
-        let result = unsafe {
-            let context = ctx.as_raw().as_ptr();
-            if self.iter_atom.get() == 0 {
-                self.iter_atom.set(qjs::JS_NewAtom(context, c"__ITER".as_ptr()));
-            }
-            let globals = ctx.globals();
-            let number = match i32::try_from(iterations) {
-                Ok(small) => qjs::JS_MKVAL(qjs::JS_TAG_INT, small),
-                Err(_) => qjs::JS_NewFloat64(iterations as f64),
-            };
-            qjs::JS_SetProperty(context, globals.as_raw(), self.iter_atom.get(), number)
-        };
-        if result < 0 { Err(rquickjs::Error::Exception) } else { Ok(()) }
     }
 
     /// Lets go of JavaScript values before the runtime goes.
