@@ -9,7 +9,12 @@ use crate::host::go_error;
 
 /// The argument, unless it is missing, `undefined` or `null`.
 pub fn given<'js>(argument: Opt<Value<'js>>) -> Option<Value<'js>> {
-    argument.0.filter(|value| !value.is_undefined() && !value.is_null())
+    present(argument.0)
+}
+
+/// The same of an argument that was taken out already.
+pub fn present<'js>(argument: Option<Value<'js>>) -> Option<Value<'js>> {
+    argument.filter(|value| !value.is_undefined() && !value.is_null())
 }
 
 /// The text of an argument, or `default` when it is absent.

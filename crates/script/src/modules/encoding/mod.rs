@@ -5,13 +5,13 @@
 
 pub mod base64;
 
-use rquickjs::function::{Func, Opt};
 use rquickjs::{ArrayBuffer, Ctx, IntoJs, Object, Result, Value};
 
 use crate::host::bytes;
 use crate::host::go_error;
+use crate::host::plain::{self, Args, Plain};
 use crate::modules::ModuleDef;
-use crate::modules::argument::{given, require_bytes, text_or};
+use crate::modules::argument::{present, require_bytes};
 use base64::{Corrupt, Variant};
 
 /// The module.
@@ -20,40 +20,47 @@ pub const MODULE: ModuleDef =
 
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
-    module.set("b64encode", Func::from(b64encode))?;
-    module.set("b64decode", Func::from(b64decode))?;
+    module.set("b64encode", plain::function::<Base64>(ctx, c"b64encode", 0)?)?;
+    module.set("b64decode", plain::function::<Base64>(ctx, c"b64decode", 1)?)?;
     Ok(module)
 }
 
-fn b64encode<'js>(ctx: Ctx<'js>, input: Opt<Value<'js>>, variant: Opt<Value<'js>>) -> Result<String> {
-    let variant = variant_of(&ctx, variant)?;
-    require_bytes(&ctx, input.0, move |bytes| variant.encode(bytes))
-}
+/// 0: `b64encode`, 1: `b64decode`.
+struct Base64;
 
-fn b64decode<'js>(
-    ctx: Ctx<'js>,
-    input: Opt<Value<'js>>,
-    variant: Opt<Value<'js>>,
-    format: Opt<Value<'js>>,
-) -> Result<Value<'js>> {
-    let variant = variant_of(&ctx, variant)?;
-    let as_text = text_or(&ctx, format, "b")? == "s";
-    let decoded = match given(input) {
-        None => Ok(Vec::new()),
-        // The text is lent, not copied: uploads hold images as base64 strings of megabytes.
-        Some(input) if input.is_string() => {
-            bytes::read(&ctx, &input, move |text| variant.decode(text))?.unwrap_or(Ok(Vec::new()))
+impl Plain for Base64 {
+    fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, number: i32) -> Result<Value<'js>> {
+        let variant = variant_of(ctx, args.get(1))?;
+        if number == 0 {
+            return require_bytes(ctx, args.get(0), move |bytes| variant.encode(bytes))?.into_js(ctx);
         }
-        Some(input) => variant.decode(bytes::to_text(&ctx, &input)?.as_bytes()),
-    };
-    let decoded =
-        decoded.map_err(|Corrupt(at)| go_error::throw(&ctx, &format!("illegal base64 data at input byte {at}")))?;
-    match as_text {
-        true => String::from_utf8_lossy(&decoded).into_js(&ctx),
-        false => Ok(ArrayBuffer::new(ctx, decoded)?.into_value()),
+        let as_text = match present(args.get(2)) {
+            Some(format) => bytes::to_text(ctx, &format)? == "s",
+            None => false,
+        };
+        let decoded = decode(ctx, variant, present(args.get(0)))?;
+        match as_text {
+            true => String::from_utf8_lossy(&decoded).into_js(ctx),
+            false => Ok(ArrayBuffer::new(ctx.clone(), decoded)?.into_value()),
+        }
     }
 }
 
-fn variant_of<'js>(ctx: &Ctx<'js>, name: Opt<Value<'js>>) -> Result<Variant> {
-    Ok(Variant::named(&text_or(ctx, name, "std")?))
+fn decode<'js>(ctx: &Ctx<'js>, variant: Variant, input: Option<Value<'js>>) -> Result<Vec<u8>> {
+    let decoded = match input {
+        None => Ok(Vec::new()),
+        Some(input) => match input.as_string() {
+            // The text is lent, not copied or looked through: uploads hold images as base64 strings of megabytes.
+            Some(text) => bytes::borrow(text, |text| variant.decode(text))?,
+            None => variant.decode(bytes::to_text(ctx, &input)?.as_bytes()),
+        },
+    };
+    decoded.map_err(|Corrupt(at)| go_error::throw(ctx, &format!("illegal base64 data at input byte {at}")))
+}
+
+fn variant_of<'js>(ctx: &Ctx<'js>, name: Option<Value<'js>>) -> Result<Variant> {
+    match present(name) {
+        Some(name) => Ok(Variant::named(&bytes::to_text(ctx, &name)?)),
+        None => Ok(Variant::Std),
+    }
 }

@@ -23,7 +23,8 @@ export function b64encode(input: Bytes, variant?: Base64Variant): string;
 /**
  * The bytes that base64 text stands for.
  *
- * Line breaks are skipped. Padded pieces may follow each other (`YQ==Yg==` is `ab`), where k6 throws.
+ * Line breaks are skipped. Padded pieces may follow each other (`YQ==Yg==` is `ab`): k6, whose decoder is Go's, throws at
+ * the first byte after a padding.
  *
  * @throws with the position of the first byte that is not base64.
  */
