@@ -1,20 +1,25 @@
 //! Heavier suites than `cargo test`: what needs another program, or minutes.
 //!
 //!     cargo xtask parity [NAME…]    run the same scripts under k6 and Onrush and compare what they report
+//!     cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
 //!
 //! Each command is one file. None is part of `cargo test`, which must pass on a machine that has nothing but Rust.
 
 mod difference;
+mod forms;
 mod observation;
 mod parity;
 
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask parity [NAME…]
+       cargo xtask forms [SEED]
 
 parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
          metric names, tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts whose path
-         contains it. k6 is taken from $K6, else from PATH.";
+         contains it. k6 is taken from $K6, else from PATH.
+forms    sends generated multipart forms in every way a script can, and compares what Python, Node and Go read in them. Needs
+         two of the three.";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -22,6 +27,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = arguments.collect();
     let outcome = match command.as_deref() {
         Some("parity") => parity::run(&rest),
+        Some("forms") => forms::run(&rest),
         _ => Err(USAGE.to_owned()),
     };
     match outcome {

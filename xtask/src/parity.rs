@@ -8,6 +8,7 @@
 //!     // parity: console          also compare the console lines, in order
 //!     // parity: no-wrapper       run it as it is (the script exports handleSummary itself, or must fail to load)
 //!     // parity: args --vus 2     further arguments for both tools
+//!     // parity: skip REASON      k6 cannot run it
 
 use std::fs;
 use std::net::SocketAddr;
@@ -52,6 +53,10 @@ pub fn run(names: &[String]) -> Result<(), String> {
     let mut failed = Vec::new();
     for script in &scripts {
         let name = script.strip_prefix(&root).unwrap_or(script).display().to_string();
+        if let Some(reason) = reason_to_skip(script) {
+            println!("skipped    {name}: {reason}");
+            continue;
+        }
         match tools.compare(script, &name) {
             Ok(found) if found.is_empty() => println!("same       {name}"),
             Ok(found) => {
@@ -160,6 +165,11 @@ impl Directives {
     }
 }
 
+fn reason_to_skip(script: &Path) -> Option<String> {
+    let text = fs::read_to_string(script).ok()?;
+    text.lines().find_map(|line| line.trim().strip_prefix("// parity: skip ")).map(str::to_owned)
+}
+
 /// Runs a command with its error output in a pipe, and ends it when it takes too long.
 fn run_limited(command: &mut Command) -> Result<(Option<i32>, String), String> {
     let name = command.get_program().to_string_lossy().into_owned();
@@ -208,7 +218,7 @@ fn find_k6() -> Result<PathBuf, String> {
 }
 
 /// The binary in $ONRUSH, else one built now. With k6 in $ONRUSH the command shows which facts are not stable.
-fn build_onrush(root: &Path) -> Result<PathBuf, String> {
+pub(crate) fn build_onrush(root: &Path) -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os("ONRUSH") {
         return Ok(PathBuf::from(path));
     }

@@ -1,5 +1,6 @@
-// FormData of k6's library: bodies byte for byte, and what is refused. Runs under k6 as well, with the library itself, except
-// for the checks that say so.
+// FormData of k6's library: bodies byte for byte, and what is refused. Runs under k6 as well, with the library itself, but for
+// what the library has not.
+// parity: skip k6 fetches the library from the network
 import { check } from "k6";
 import { FormData } from "https://jslib.k6.io/formdata/0.0.2/index.js";
 import { FormData as Older } from "https://jslib.k6.io/formdata/0.0.1/index.js";
@@ -33,7 +34,7 @@ function thrown(action) {
 }
 
 const bytes = new Uint8Array([0, 255, 13, 10]);
-const onrush = __ENV.K6 === undefined;
+const onrush = typeof new FormData().has === "function";
 
 export default function () {
   check(null, {
