@@ -173,6 +173,17 @@ mod tests {
     }
 
     #[test]
+    fn one_character_beyond_ascii_is_found_anywhere() {
+        for len in 1..20 {
+            for at in 0..len {
+                let text: String = (0..len).map(|index| if index == at { 'é' } else { 'a' }).collect();
+                let source = format!("'{text}'");
+                assert_eq!(with_value(&source, |_, value| super::text(value).unwrap()), Some(text));
+            }
+        }
+    }
+
+    #[test]
     fn lone_surrogates_are_replaced() {
         for (source, expected) in
             [("'a\\ud800b'", "a\u{fffd}b"), ("'\\udc00'", "\u{fffd}"), ("'\\ud83d\\ude00'", "\u{1f600}")]
