@@ -7,7 +7,7 @@ mod echo_server;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -72,20 +72,27 @@ fn tags(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs.iter().chain(&common).map(|(key, value)| ((*key).to_string(), (*value).to_string())).collect()
 }
 
-fn script() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/modules/http/test.js")
-}
-
-#[test]
-fn the_module_behaves() {
+/// Runs the `test.js` of a module; what its checks recorded.
+fn behaves(module: &str, at_least: usize) {
     let server = echo_server::start();
-    let (seen, log) = driver::block_on(run(Source::File(script()), &server, 1));
+    let script = driver::folder(module).join("test.js");
+    let (seen, log) = driver::block_on(run(Source::File(script), &server, 1));
     let errors: Vec<_> = log.iter().filter(|line| line.starts_with("error ")).collect();
     assert!(errors.is_empty(), "{errors:?}");
     let checks: Vec<_> = seen.borrow().iter().filter(|(name, ..)| *name == "checks").cloned().collect();
     let failed: Vec<_> = checks.iter().filter(|(_, value, _)| *value == 0.0).map(|(.., tags)| &tags["check"]).collect();
-    assert!(checks.len() > 80, "only {} checks ran", checks.len());
+    assert!(checks.len() > at_least, "only {} checks ran", checks.len());
     assert!(failed.is_empty(), "checks that failed: {failed:?}");
+}
+
+#[test]
+fn the_module_behaves() {
+    behaves("k6/http", 80);
+}
+
+#[test]
+fn the_spelling_of_the_extension_behaves() {
+    behaves("k6/x/fasthttp", 60);
 }
 
 #[test]

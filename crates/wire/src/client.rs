@@ -52,7 +52,8 @@ impl Worker {
     pub fn new(settings: Arc<Settings>) -> Result<Rc<Worker>, SettingsError> {
         let origins = Origins::new(&settings).map_err(|message| SettingsError { message })?;
         let decoder = RefCell::new(Decoder::new(settings.max_decoded_body));
-        Ok(Rc::new(Worker { settings, io: WorkerIo::new(), origins, known: KnownRequests::default(), decoder }))
+        let io = WorkerIo::new(settings.limits.clone());
+        Ok(Rc::new(Worker { settings, io, origins, known: KnownRequests::default(), decoder }))
     }
 }
 

@@ -9,7 +9,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 use socket2::{Domain, SockAddr, Type};
@@ -26,9 +26,6 @@ use crate::timings::Timings;
 use crate::tls::{Session, TlsTarget};
 use crate::transport::Transport;
 use crate::worker_io::WorkerIo;
-
-/// k6 gives up dialling after this.
-const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Where a connection can go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +87,7 @@ pub(crate) async fn open(
 ) -> Result<Box<Connection>, Unopened> {
     let dialing = Instant::now();
     let alarm = deadline.map(|tick| io.stamps.instant(tick));
-    let mut connection = Connection::new(dial(route, alarm, dialing + DIAL_TIMEOUT).await?);
+    let mut connection = Connection::new(dial(route, alarm, dialing + io.limits.dial).await?);
     match prepare(io, &mut connection, endpoint, dialing, deadline, timings).await {
         Ok(()) => Ok(connection),
         Err(failure) => {

@@ -1,8 +1,9 @@
 //! Which proxy a URL goes through, as Go reads HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
 //!
 //! http URLs go to an HTTP proxy in absolute form, https URLs through a CONNECT tunnel; a SOCKS5 proxy takes both. `localhost`
-//! and loopback addresses never go through a proxy, whatever the variables say. Not spoken: TLS to the proxy itself; it is
-//! refused when the settings are read, not in the middle of a test. ALL_PROXY is not read: Go does not either.
+//! and loopback addresses never go through a proxy, whatever the variables say, unless the settings ask for it. Not spoken:
+//! TLS to the proxy itself; it is refused when the settings are read, not in the middle of a test. ALL_PROXY is not read: Go
+//! does not either.
 
 use std::net::IpAddr;
 
@@ -21,6 +22,7 @@ pub(crate) struct ProxyRules {
     http: Option<Proxy>,
     https: Option<Proxy>,
     direct: Vec<Direct>,
+    even_local: bool,
 }
 
 /// A proxy, HTTP unless it says otherwise.
@@ -65,6 +67,7 @@ impl ProxyRules {
             http: Proxy::read("HTTP_PROXY", proxies.http.as_deref())?,
             https: Proxy::read("HTTPS_PROXY", proxies.https.as_deref())?,
             direct: proxies.no_proxy.iter().flat_map(|list| list.split(',')).filter_map(Direct::read).collect(),
+            even_local: proxies.even_local,
         })
     }
 
@@ -77,7 +80,8 @@ impl ProxyRules {
     pub(crate) fn find(&self, url: &Url) -> Option<&Proxy> {
         let proxy = if url.tls { self.https.as_ref() } else { self.http.as_ref() }?;
         let ip = url.host.parse::<IpAddr>().ok();
-        let local = url.host == "localhost" || ip.is_some_and(|ip| ip.to_canonical().is_loopback());
+        let local =
+            !self.even_local && (url.host == "localhost" || ip.is_some_and(|ip| ip.to_canonical().is_loopback()));
         (!local && !self.direct.iter().any(|d| d.covers(url, ip))).then_some(proxy)
     }
 }
@@ -161,7 +165,7 @@ mod tests {
 
     fn rules(http: &str, https: &str, no_proxy: &str) -> Result<ProxyRules, String> {
         let some = |t: &str| Some(t.to_owned());
-        let proxies = Proxies { http: some(http), https: some(https), no_proxy: some(no_proxy) };
+        let proxies = Proxies { http: some(http), https: some(https), no_proxy: some(no_proxy), even_local: false };
         ProxyRules::new(&Settings { proxies, ..Settings::default() })
     }
 

@@ -43,6 +43,26 @@ pub struct Settings {
     pub max_decoded_body: u64,
     /// HTTP_PROXY, HTTPS_PROXY, NO_PROXY as the environment gives them (upper or lower case).
     pub proxies: Proxies,
+    /// How long single steps may take, beside the time of the whole request.
+    pub limits: StepLimits,
+}
+
+/// Time limits of single steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepLimits {
+    /// Until a connection stands, TLS not included.
+    pub dial: Duration,
+    /// Until the whole request is with the kernel, counted from when it begins to go out.
+    pub write: Option<Duration>,
+    /// Until the whole response is here, counted from when the whole request was with the kernel.
+    pub read: Option<Duration>,
+}
+
+impl Default for StepLimits {
+    /// k6's: 30 s to dial.
+    fn default() -> Self {
+        StepLimits { dial: Duration::from_secs(30), write: None, read: None }
+    }
 }
 
 /// Which of several DNS answers is used.
@@ -93,6 +113,8 @@ pub struct Proxies {
     pub https: Option<String>,
     /// Hosts reached directly.
     pub no_proxy: Option<String>,
+    /// Also for `localhost` and loopback addresses, which otherwise never go through a proxy.
+    pub even_local: bool,
 }
 
 impl Default for Settings {
@@ -116,6 +138,7 @@ impl Default for Settings {
             batch_per_host: 6,
             max_decoded_body: 1 << 30,
             proxies: Proxies::default(),
+            limits: StepLimits::default(),
         }
     }
 }

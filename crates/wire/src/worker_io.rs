@@ -7,6 +7,7 @@ use std::cell::{Cell, RefCell, RefMut};
 
 use crate::h1::known_heads::KnownHeads;
 use crate::payload::PIECE;
+use crate::settings::StepLimits;
 use crate::socket::StampKeeper;
 use crate::stamps::StampClock;
 
@@ -22,11 +23,12 @@ pub(crate) struct WorkerIo {
     spare_cipher: Cell<Vec<u8>>,
     pub(crate) stamps: StampClock,
     pub(crate) heads: KnownHeads,
+    pub(crate) limits: StepLimits,
     _keeper: StampKeeper,
 }
 
 impl WorkerIo {
-    pub(crate) fn new() -> WorkerIo {
+    pub(crate) fn new(limits: StepLimits) -> WorkerIo {
         WorkerIo {
             receive: RefCell::new(vec![0; RECEIVE_BUFFER].into_boxed_slice()),
             gather: RefCell::default(),
@@ -35,6 +37,7 @@ impl WorkerIo {
             spare_cipher: Cell::default(),
             stamps: StampClock::new(),
             heads: KnownHeads::default(),
+            limits,
             _keeper: StampKeeper::new(),
         }
     }

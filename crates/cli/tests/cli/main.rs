@@ -5,6 +5,7 @@ mod bad_input;
 mod conservation;
 mod examples;
 mod experimental;
+mod fasthttp;
 mod http_debug;
 mod lab;
 mod lifecycle;

@@ -6,6 +6,7 @@ pub mod data;
 pub mod encoding;
 pub mod execution;
 pub mod experimental;
+pub mod fasthttp;
 pub mod form_data;
 pub mod http;
 pub mod k6;
@@ -40,6 +41,7 @@ pub static MODULES: &[ModuleDef] = &[
     experimental::csv::MODULE,
     experimental::fs::MODULE,
     experimental::streams::MODULE,
+    fasthttp::MODULE,
     form_data::MODULE,
     http::MODULE,
     k6::MODULE,

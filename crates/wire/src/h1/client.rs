@@ -60,6 +60,8 @@ pub(crate) struct Transaction<'a> {
     io: &'a WorkerIo,
     place: &'a mut Place,
     deadline: Option<Tick>,
+    /// By when the whole request must be out.
+    write_by: Option<Tick>,
     upload: Upload<'a>,
     reader: ResponseReader,
     write_error: Option<TransportError>,
@@ -92,6 +94,7 @@ impl<'a> Transaction<'a> {
             io,
             place,
             deadline: work.deadline,
+            write_by: io.limits.write.and_then(|limit| Tick::now().after(limit)),
             upload: Upload::new(work.head, work.body),
             reader: ResponseReader::new(work.to_head_request, work.body_use.clone()),
             write_error: None,
@@ -115,12 +118,24 @@ impl Transaction<'_> {
         if let Some(error) = self.write_error.take_if(|e| !e.is_hangup()) {
             return Poll::Ready(End::Failed(failure_map::transport(error, Step::Send)));
         }
-        if let Some(deadline) = self.deadline
+        if let Some(deadline) = self.due()
             && self.connection.alarm.poll(cx, &self.io.stamps, deadline).is_ready()
         {
             return Poll::Ready(End::Failed(failure_map::timeout(self.step())));
         }
         Poll::Pending
+    }
+
+    /// By when something has to be over: the request as a whole, or the step it is at.
+    fn due(&self) -> Option<Tick> {
+        let step = match self.sent_at {
+            None => self.write_by,
+            Some(sent) => self.io.limits.read.and_then(|limit| sent.after(limit)),
+        };
+        match (self.deadline, step) {
+            (Some(deadline), Some(step)) => Some(deadline.min(step)),
+            (deadline, step) => deadline.or(step),
+        }
     }
 
     fn write(&mut self, cx: &mut Context<'_>) {

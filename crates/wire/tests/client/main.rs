@@ -1,10 +1,11 @@
-//! The client around single exchanges, against real listeners: redirects, cookies, credentials, codings, names, proxies.
+//! The client around single exchanges, against real listeners: redirects, cookies, credentials, codings, names, proxies, limits.
 
 #![allow(clippy::unwrap_used)]
 
 mod codings;
 mod cookies;
 mod credentials;
+mod limits;
 mod names;
 mod proxies;
 mod redirects;

@@ -12,8 +12,12 @@ use onrush_wire::{Settings, Step};
 use crate::server::{Scripted, body, get, outcome, read_request, response, send, send_all};
 
 fn through(http: &str, https: &str) -> Settings {
-    let proxies =
-        Proxies { http: Some(http.to_owned()), https: Some(https.to_owned()), no_proxy: Some("direct.test".into()) };
+    let proxies = Proxies {
+        http: Some(http.to_owned()),
+        https: Some(https.to_owned()),
+        no_proxy: Some("direct.test".into()),
+        even_local: false,
+    };
     Settings { proxies, insecure_skip_tls_verify: true, ..Settings::default() }
 }
 
@@ -43,6 +47,15 @@ fn loopback_and_no_proxy_hosts_go_directly() {
     assert_eq!((outcome(&all[0][0]), outcome(&all[1][0])), ("200".into(), "200".into()));
     assert_eq!(server.last().header("proxy-authorization"), "-");
     assert!(proxy.seen().is_empty());
+}
+
+#[test]
+fn loopback_goes_through_a_proxy_that_was_asked_for() {
+    let proxy = Scripted::start(|seen| response("200 OK", &[], seen.target.as_bytes()));
+    let mut settings = through(&proxy.url(""), "");
+    settings.proxies.even_local = true;
+    let all = send(settings, &get("http://127.0.0.1:1/x"), None);
+    assert_eq!(body(&all[0]), b"http://127.0.0.1:1/x");
 }
 
 #[test]

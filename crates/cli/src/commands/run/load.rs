@@ -147,7 +147,7 @@ fn proxies(env: &BTreeMap<String, String>) -> Proxies {
         let found = env.get(&name.to_lowercase()).or_else(|| env.get(name));
         found.filter(|text| !text.is_empty()).cloned()
     };
-    Proxies { http: find("HTTP_PROXY"), https: find("HTTPS_PROXY"), no_proxy: find("NO_PROXY") }
+    Proxies { http: find("HTTP_PROXY"), https: find("HTTPS_PROXY"), no_proxy: find("NO_PROXY"), even_local: false }
 }
 
 /// What a script did wrong, ready to print.

@@ -19,7 +19,7 @@ use crate::modules::form_data::multipart::{self, Multipart, PartHead, Quoting};
 use crate::modules::payload::streamed;
 
 /// A body ready to be sent.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct BodyArg {
     /// The bytes; `None` when the script gave null or nothing.
     pub payload: Option<Payload>,

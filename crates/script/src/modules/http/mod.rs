@@ -7,17 +7,17 @@ mod batch;
 pub(crate) mod body;
 mod cookies;
 mod debug;
-mod intake;
+pub(crate) mod intake;
 mod json;
-mod params;
+pub(crate) mod params;
 mod path;
-mod request;
+pub(crate) mod request;
 mod response;
 mod samples;
 mod selector;
 mod status;
 mod unstamped;
-mod url;
+pub(crate) mod url;
 
 use std::rc::Rc;
 
@@ -98,6 +98,11 @@ pub(crate) struct Refusal {
 impl Refusal {
     fn new(message: impl Into<String>) -> Refusal {
         Refusal { message: message.into(), code: 0 }
+    }
+
+    /// What is wrong.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
     }
 }
 
@@ -181,7 +186,7 @@ fn method_argument<'js>(ctx: &Ctx<'js>, method: Opt<Value<'js>>) -> Result<Metho
     }
 }
 
-fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
+pub(crate) fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
     if vu.phase() == Phase::Init {
         return Err(go_error::throw(ctx, "Making http requests in the init context is not supported"));
     }
@@ -213,15 +218,28 @@ fn send<'js>(ctx: &Ctx<'js>, args: &Args<'_, 'js>) -> Result<Value<'js>> {
     match prepare(ctx, &vu, &state, args, &loans)? {
         Ok(prepared) => {
             let call = Rc::new(Call::new(prepared));
-            wait(ctx, &vu, &state, &call, callback.as_ref())?;
-            loans.close();
-            finish(ctx, &vu, call, loans.values())
+            complete(ctx, &vu, &state, call, callback.as_ref(), &loans)
         }
         Err(refusal) => refused(ctx, &vu, &state, refusal),
     }
 }
 
-fn refused<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, refusal: Refusal) -> Result<Value<'js>> {
+/// Sends a prepared request, waits for its response and makes the object of it.
+pub(crate) fn complete<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    state: &HttpState,
+    call: Rc<Call>,
+    callback: Option<&Function<'js>>,
+    loans: &Loans<'js>,
+) -> Result<Value<'js>> {
+    wait(ctx, vu, state, &call, callback)?;
+    loans.close();
+    finish(ctx, vu, call, loans.values())
+}
+
+/// Throws or warns about arguments that are no request, and makes the response that says so.
+pub(crate) fn refused<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, refusal: Refusal) -> Result<Value<'js>> {
     if state.run(vu).throw {
         return Err(go_error::throw(ctx, &refusal.message));
     }

@@ -38,6 +38,7 @@ pub enum ResponseType {
 }
 
 /// What params say. `None` where the options of the run decide.
+#[derive(Clone)]
 pub struct Params {
     /// Canonical names, in the order given.
     pub headers: Pairs,

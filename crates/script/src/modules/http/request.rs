@@ -5,7 +5,7 @@
 //! A refused request is not counted (it never was one); a failed one is.
 
 use std::borrow::Cow;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -43,6 +43,8 @@ pub struct HttpState {
     last_url: LastText<Rc<Target>>,
     /// The last request that consists of method and URL alone. Nothing of it may be the script's to change.
     last_plain: RefCell<Option<Rc<Prepared>>>,
+    /// How often the expectation was changed.
+    expectations: Cell<u32>,
 }
 
 /// What the options of the run say, read at the first request.
@@ -58,9 +60,11 @@ pub struct Run {
     discard: bool,
     max_redirects: u32,
     redirects_given: bool,
-    urls: Rc<UrlCache>,
+    /// Parsed URLs.
+    pub urls: Rc<UrlCache>,
     sampler: Sampler,
-    debug: Option<Rc<HttpDebug>>,
+    /// `httpDebug`: sees the requests of each client.
+    pub debug: Option<Rc<HttpDebug>>,
     unstamped: Rc<WorkerTally>,
 }
 
@@ -69,6 +73,13 @@ impl HttpState {
     pub fn expect(&self, expectation: Expectation) {
         *self.expectation.borrow_mut() = expectation;
         self.last_plain.take();
+        self.expectations.set(self.expectations.get() + 1);
+    }
+
+    /// Another number whenever what is prepared now would not be what was prepared before. `None`: cookies may be different
+    /// each time.
+    pub fn edition(&self) -> Option<u32> {
+        self.jar.is_empty().then(|| self.expectations.get())
     }
 
     /// Options and caches.
@@ -110,6 +121,8 @@ pub struct Prepared {
     pub sent: Sent,
     labels: Labels,
     jar: Rc<CookieJar>,
+    /// Who sends it, when it is not the user's own client.
+    client: Option<Rc<wire::Client>>,
     /// Why it fails before anything is sent.
     pub unsendable: Option<Unsendable>,
     /// How the script wants the body.
@@ -240,6 +253,33 @@ fn target<'js>(
     })
 }
 
+/// Everything of a request but its method and body, read once for many requests.
+pub struct Outline {
+    /// Where to.
+    pub target: Rc<Target>,
+    /// The name of an `http.url` template.
+    pub template_name: Option<Arc<str>>,
+    /// Params.
+    pub params: Params,
+}
+
+/// A request along an outline, to be sent by a client of the script's own.
+pub fn prepare_outlined(
+    vu: &Vu,
+    state: &HttpState,
+    outline: &Outline,
+    (method, body): (Method, BodyArg),
+    (client, user_agent): (Rc<wire::Client>, Rc<str>),
+) -> Rc<Prepared> {
+    let Outline { target, template_name, params } = outline;
+    let (target, template_name) = (Rc::clone(target), template_name.clone());
+    let arguments = Arguments { method, target, template_name, body, params: params.clone() };
+    let mut prepared = assemble(vu, state, state.run(vu), arguments);
+    prepared.client = Some(client);
+    prepared.sent.user_agent = user_agent;
+    Rc::new(prepared)
+}
+
 /// Arguments after conversion.
 struct Arguments {
     method: Method,
@@ -286,6 +326,7 @@ fn assemble(vu: &Vu, state: &HttpState, run: &Run, arguments: Arguments) -> Prep
     Prepared {
         labels,
         jar,
+        client: None,
         unsendable: target.url.as_ref().err().cloned().or(unreadable).or_else(out_of_time),
         response_type,
         throw: params.throw.unwrap_or(run.throw),
@@ -422,7 +463,7 @@ pub async fn perform(vu: &Vu, state: &HttpState, call: &Call) {
         let elsewhere = exchange.url != request.url && !digest_leg(digest, exchange, request);
         run.sampler.record(vu, labels, &hop, elsewhere.then_some(exchange.url.text.as_str()), challenge);
     };
-    let client = vu.client();
+    let client = prepared.client.as_ref().map_or_else(|| vu.client(), Rc::clone);
     let exchange = client.send(request, Some(&prepared.jar), &mut |exchange| record(exchange, false)).await;
     record(call.exchange.get_or_init(|| exchange), true);
 }

@@ -1,0 +1,266 @@
+//! A `Request` of the script: read once, sent often.
+//!
+//! What the script gave lies in a hidden object. Assigning to a property puts the new value there and has the whole read
+//! again at the next use, by the code that the constructor uses. Headers are frozen: changing one in place would not be seen,
+//! so it throws. Bytes of a body stay the script's own and are looked at whenever they are sent.
+
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use rquickjs::function::{Constructor, Opt, This};
+use rquickjs::object::{Accessor, Filter, Property};
+use rquickjs::{Ctx, Exception, Object, Result, Value};
+use wire::Method;
+
+use crate::Vu;
+use crate::host::loan::Loans;
+use crate::host::native::{self, NativeClass};
+use crate::host::{bytes, object};
+use crate::modules::http::Refusal;
+use crate::modules::http::body::{self, BodyArg};
+use crate::modules::http::intake::Intake;
+use crate::modules::http::params::{Empty, Params, ResponseType};
+use crate::modules::http::request::{HttpState, Outline, Prepared, prepare_outlined};
+use crate::modules::http::url::{self, UrlArg};
+
+/// Property of what the script gave.
+const GIVEN: &str = "#given";
+
+/// The extension's own properties; those of `k6/http` params can be given, too.
+const FIELDS: [&str; 7] = ["url", "throw", "disable_keep_alive", "host", "headers", "body", "response_type"];
+
+/// A longer text is not kept a second time.
+const SHORT_TEXT: usize = 4 << 10;
+
+/// What a request object of the script holds; nothing when it has to be read anew.
+struct Request(RefCell<Option<Rc<Ready>>>);
+
+impl NativeClass for Request {
+    const NAME: &'static str = "Request";
+
+    fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
+        for name in FIELDS {
+            let get = move |this: This<Value<'js>>| -> Result<Value<'js>> {
+                match this.0.as_object().map(|request| request.get::<_, Object<'js>>(GIVEN)) {
+                    Some(given) => given?.get(name),
+                    None => Ok(Value::new_undefined(this.0.ctx().clone())),
+                }
+            };
+            let set = move |ctx: Ctx<'js>, this: This<Value<'js>>, value: Value<'js>| -> Result<()> {
+                let Some(request) = this.0.as_object().filter(|_| forget(&this.0)) else {
+                    return Err(Exception::throw_type(&ctx, &format!("{name} wants to be set on a Request")));
+                };
+                let given: Object<'js> = request.get(GIVEN)?;
+                given.set(name, if name == "headers" { frozen(&ctx, &value)? } else { value })
+            };
+            prototype.prop(name, Accessor::new(get, set).configurable().enumerable())?;
+        }
+        Ok(())
+    }
+}
+
+fn forget(value: &Value<'_>) -> bool {
+    native::with(value, |request: &Request| request.0.take()).is_some()
+}
+
+/// The class.
+pub fn constructor<'js>(ctx: &Ctx<'js>) -> Result<Constructor<'js>> {
+    let prototype = native::prototype::<Request>(ctx)?;
+    let constructor = Constructor::new_prototype(ctx, prototype, construct)?;
+    constructor.set_name("Request")?;
+    Ok(constructor)
+}
+
+fn construct<'js>(ctx: Ctx<'js>, url: Opt<Value<'js>>, options: Opt<Value<'js>>) -> Result<Object<'js>> {
+    let given = Object::new(ctx.clone())?;
+    let options = options.0.filter(|options| !options.is_undefined() && !options.is_null());
+    if let Some(options) = options {
+        let Some(options) = options.as_object() else {
+            return Err(wrong(&ctx, &format!("the options are of type {}, expected an object", options.type_name())));
+        };
+        for entry in options.own_props::<Value<'js>, Value<'js>>(Filter::default()) {
+            let (name, value) = entry?;
+            given.set(name, value)?;
+        }
+    }
+    given.set("url", url.0.unwrap_or_else(|| Value::new_undefined(ctx.clone())))?;
+    given.set("headers", frozen(&ctx, &given.get("headers")?)?)?;
+    let ready = Ready::read(&ctx, &given)?;
+    let request = native::object(&ctx, Request(RefCell::new(Some(Rc::new(ready)))))?;
+    request.prop(GIVEN, Property::from(given))?;
+    Ok(request)
+}
+
+/// A copy that cannot be changed, of an object; other values as they are.
+fn frozen<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Value<'js>> {
+    let Some(headers) = value.as_object() else { return Ok(value.clone()) };
+    let copy = Object::new(ctx.clone())?;
+    for entry in headers.own_props::<Value<'js>, Value<'js>>(Filter::default()) {
+        let (name, value) = entry?;
+        copy.set(name, value)?;
+    }
+    object::freeze(ctx, &copy)?;
+    Ok(copy.into_value())
+}
+
+fn wrong(ctx: &Ctx<'_>, message: &str) -> rquickjs::Error {
+    Exception::throw_type(ctx, &format!("fasthttp Request: {message}"))
+}
+
+/// What a request object says, read anew if it was changed; `None` for other values.
+pub fn ready<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Rc<Ready>>> {
+    let Some(known) = native::with(value, |request: &Request| request.0.borrow().clone()) else { return Ok(None) };
+    if known.is_some() {
+        return Ok(known);
+    }
+    let given: Object<'js> = value.as_object().ok_or(rquickjs::Error::Unknown)?.get(GIVEN)?;
+    let ready = Rc::new(Ready::read(ctx, &given)?);
+    native::with(value, |request: &Request| request.0.replace(Some(Rc::clone(&ready))));
+    Ok(Some(ready))
+}
+
+/// A body, as far as it is known before it is sent.
+enum Body {
+    /// The same each time: none, or a short text.
+    Same(BodyArg),
+    /// Read when it is sent.
+    Live,
+}
+
+/// A request, read.
+pub struct Ready {
+    url: UrlArg,
+    params: Params,
+    body: Body,
+    /// The connection is closed after it.
+    pub closes: bool,
+    outline: OnceCell<std::result::Result<Outline, Refusal>>,
+    last: RefCell<Option<Last>>,
+}
+
+/// A request as it was sent last.
+struct Last {
+    method: Method,
+    edition: u32,
+    client: Rc<wire::Client>,
+    prepared: Rc<Prepared>,
+}
+
+impl Ready {
+    fn read<'js>(ctx: &Ctx<'js>, given: &Object<'js>) -> Result<Ready> {
+        let refuse = |refusal: Refusal| wrong(ctx, refusal.message());
+        let url = url::from_js(ctx, &given.get("url")?)?.map_err(refuse)?;
+        let params = Params::from_js(ctx, Some(given.as_value()), &Empty::default())?;
+        let mut params = params.map_err(refuse)?;
+        if !matches!(params.intake, Intake::Body) {
+            return Err(wrong(ctx, "hash and onBody are not possible here, use onrush/http"));
+        }
+        if member(given, "timeout")?.is_none() {
+            params.timeout = Duration::MAX;
+        }
+        // As in the extension: a redirection is the response, unless the script asks for more.
+        params.redirects = params.redirects.or(Some(0));
+        if let Some(kind) = member(given, "response_type")? {
+            params.response_type = Some(response_type(ctx, &kind)?);
+        }
+        let closes = match member(given, "disable_keep_alive")? {
+            Some(flag) => object::is_true(&flag),
+            None => false,
+        };
+        let host = member(given, "host")?.map(|host| bytes::to_text(ctx, &host)).transpose()?;
+        let host = host.filter(|host| !host.is_empty()).map(|host| (String::from("Host"), host));
+        let close = closes.then(|| (String::from("Connection"), String::from("close")));
+        let added: Vec<_> = host.into_iter().chain(close).collect();
+        if !added.is_empty() {
+            let kept = params.headers.iter().filter(|(name, _)| added.iter().all(|(new, _)| new != name)).cloned();
+            params.headers = kept.chain(added.iter().cloned()).collect();
+        }
+        let body = Body::read(ctx, given)?;
+        Ok(Ready { url, params, body, closes, outline: OnceCell::new(), last: RefCell::default() })
+    }
+
+    /// The request to send. Bytes of a live body may be lent; see `http::request::prepare`.
+    #[allow(clippy::too_many_arguments)]
+    pub fn prepare<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        vu: &Vu,
+        state: &HttpState,
+        request: &Value<'js>,
+        method: &Method,
+        (client, user_agent): (&Rc<wire::Client>, &Rc<str>),
+        loans: &Loans<'js>,
+    ) -> Result<std::result::Result<Rc<Prepared>, Refusal>> {
+        let edition = state.edition().filter(|_| self.params.jar.is_none());
+        if let Some(last) = &*self.last.borrow()
+            && Some(last.edition) == edition
+            && last.method == *method
+            && Rc::ptr_eq(&last.client, client)
+        {
+            return Ok(Ok(Rc::clone(&last.prepared)));
+        }
+        let outline = match self.outline.get_or_init(|| self.outline(vu, state)) {
+            Ok(outline) => outline,
+            Err(refusal) => return Ok(Err(refusal.clone())),
+        };
+        let (body, is_same) = match &self.body {
+            Body::Same(body) => (body.clone(), true),
+            Body::Live => {
+                let given: Object<'js> = request.as_object().ok_or(rquickjs::Error::Unknown)?.get(GIVEN)?;
+                match body::from_js(ctx, &given.get("body")?, loans)? {
+                    Ok(body) => (body, false),
+                    Err(refusal) => return Ok(Err(refusal)),
+                }
+            }
+        };
+        loans.open()?;
+        let sender = (Rc::clone(client), Rc::clone(user_agent));
+        let prepared = prepare_outlined(vu, state, outline, (method.clone(), body), sender);
+        if let (Some(edition), true) = (edition, is_same) {
+            let (client, prepared) = (Rc::clone(client), Rc::clone(&prepared));
+            *self.last.borrow_mut() = Some(Last { method: method.clone(), edition, client, prepared });
+        }
+        Ok(Ok(prepared))
+    }
+
+    fn outline(&self, vu: &Vu, state: &HttpState) -> std::result::Result<Outline, Refusal> {
+        let urls = &state.run(vu).urls;
+        let (target, template_name) = match &self.url {
+            UrlArg::Text(text) => (urls.target(text)?, None),
+            UrlArg::Named(text, name) => (urls.target(text)?, Some(name.clone())),
+        };
+        Ok(Outline { target, template_name, params: self.params.clone() })
+    }
+}
+
+impl Body {
+    fn read<'js>(ctx: &Ctx<'js>, given: &Object<'js>) -> Result<Body> {
+        let Some(value) = member(given, "body")? else { return Ok(Body::Same(BodyArg::default())) };
+        let is_short = match value.as_string() {
+            Some(text) => bytes::borrow(text, <[u8]>::len)? <= SHORT_TEXT,
+            None => false,
+        };
+        if !is_short {
+            return Ok(Body::Live);
+        }
+        match body::from_js(ctx, &value, &Loans::none(ctx))? {
+            Ok(body) => Ok(Body::Same(body)),
+            Err(refusal) => Err(wrong(ctx, refusal.message())),
+        }
+    }
+}
+
+fn member<'js>(object: &Object<'js>, name: &str) -> Result<Option<Value<'js>>> {
+    let value: Value<'js> = object.get(name)?;
+    Ok((!value.is_undefined() && !value.is_null()).then_some(value))
+}
+
+fn response_type<'js>(ctx: &Ctx<'js>, kind: &Value<'js>) -> Result<ResponseType> {
+    match bytes::to_text(ctx, kind)?.as_str() {
+        "text" | "" => Ok(ResponseType::Text),
+        "binary" => Ok(ResponseType::Binary),
+        "none" => Ok(ResponseType::None),
+        other => Err(wrong(ctx, &format!("response_type is {other:?}, expected text, binary or none"))),
+    }
+}

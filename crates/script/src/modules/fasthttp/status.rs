@@ -1,0 +1,66 @@
+//! `checkstatus(expected, response)`: a check of the status alone, for less than `check` with a function costs.
+//!
+//! Counted as a check of the name `status is …`, passed or failed as it turned out: the extension counts each as passed.
+
+use std::cell::RefCell;
+
+use metrics::{Series, SystemTag, builtin};
+use rquickjs::{Ctx, Exception, Function, Result, Value};
+
+use crate::host::plain::{self, Plain};
+use crate::modules::series::{OwnTags, SeriesCache};
+use crate::{Phase, Vu};
+
+/// More than any script asks for.
+const LIMIT: usize = 64;
+
+/// The series of checks, by expected status and `Vu::tags_key`.
+#[derive(Default)]
+struct KnownStatuses(RefCell<Vec<(i32, u32, Series)>>);
+
+struct CheckStatus;
+
+/// The function.
+pub fn function<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
+    plain::function::<CheckStatus>(ctx, c"checkstatus", 0)
+}
+
+impl Plain for CheckStatus {
+    fn call<'js>(ctx: &Ctx<'js>, args: plain::Args<'_, 'js>, _: i32) -> Result<Value<'js>> {
+        let vu = Vu::of(ctx);
+        if vu.phase() == Phase::Init {
+            return Err(Exception::throw_message(ctx, "Using checkstatus() in the init context is not supported"));
+        }
+        let expected = args.get(0).and_then(|status| status.as_number());
+        let Some(expected) = expected.filter(|status| status.fract() == 0.0 && status.abs() < 1e9) else {
+            let found = args.get(0).map_or("nothing", |status| status.type_name());
+            let message = format!("checkstatus() got {found}, expected a status and a response");
+            return Err(Exception::throw_type(ctx, &message));
+        };
+        let expected = expected as i32;
+        let status = match args.get(1).as_ref().and_then(Value::as_object) {
+            Some(response) => response.get::<_, Value<'js>>("status")?.as_number(),
+            None => None,
+        };
+        let held = status == Some(f64::from(expected));
+        vu.recorder().add(series_of(&vu, expected), f64::from(u8::from(held)), vu.now_ns());
+        Ok(Value::new_bool(ctx.clone(), held))
+    }
+}
+
+fn series_of(vu: &Vu, expected: i32) -> Series {
+    let (key, known) = (vu.tags_key(), vu.local::<KnownStatuses>());
+    let found = known.0.borrow().iter().find(|(status, tags, _)| (*status, *tags) == (expected, key)).map(|k| k.2);
+    if let Some(series) = found {
+        return series;
+    }
+    let named = vu.options().system_tags().has(SystemTag::Check);
+    let own: OwnTags = named.then(|| ("check".to_owned(), format!("status is {expected}"))).into_iter().collect();
+    let series = vu.worker_local::<SeriesCache>().resolve(vu, builtin::CHECKS, &own);
+    let mut known = known.0.borrow_mut();
+    if known.len() >= LIMIT {
+        known.clear();
+    }
+    known.push((expected, key, series));
+    series
+}

@@ -1,0 +1,122 @@
+/**
+ * The API of the extension xk6-fasthttp, over the HTTP of `k6/http`: scripts written for it run unchanged.
+ *
+ * Requests are sent and recorded as those of `k6/http` are: all timings, `http_req_failed`, data counters, the cookies of the
+ * virtual user, decompression, options of the run such as `hosts` and `dns`. What differs from the extension on purpose:
+ * - `checkstatus` counts what it found; there each check counts as passed.
+ * - Each request is counted when it ends, not when the next begins; its duration does not include connecting.
+ * - A request that fails returns a response with status 0 and `error` instead of `null`.
+ * - `response.remote_ip` is an address without port; `remote_port` is beside it.
+ * - Changes to a request have an effect, whatever it was used for before.
+ * - A file is sent with its length, not chunked, and a relative path starts at the module, not the working directory.
+ * - http URLs go to a proxy in absolute form; only https URLs through a tunnel.
+ */
+import type { Params, RequestBody, Response } from "k6/http";
+
+/** How a client connects. Times are seconds, fractions too; 0: no limit. */
+export interface ClientConfig {
+  /** Until a connection stands, TLS not included. Default 5, also for 0. */
+  dial_timeout?: number;
+  /** A proxy for every host: `[user:password@]host:port`, or with `socks5://`. Default: none but those of the environment. */
+  proxy?: string;
+  /** A connection older than this carries no further request. Default 0. */
+  max_conn_duration?: number;
+  /** User-Agent. Default: that of the run. */
+  user_agent?: string;
+  /** Has no effect: buffers belong to the worker and headers may be 64 KiB long. */
+  read_buffer_size?: number;
+  /** Has no effect, see `read_buffer_size`. */
+  write_buffer_size?: number;
+  /** Until the whole response is here, counted from when the request is out. Default 0. */
+  read_timeout?: number;
+  /** Until the request is out. Default 0. */
+  write_timeout?: number;
+  /** Has no effect: a virtual user waits for each response, so that one connection a host is all it uses. */
+  max_conns_per_host?: number;
+  /** TLS. */
+  tls_config?: {
+    /** Accept any certificate. Default false, or the option `insecureSkipTLSVerify`. */
+    insecure_skip_verify?: boolean;
+    /** Key of the client's certificate: PEM text, or the path of a PEM file. */
+    private_key?: string;
+    /** The client's certificate: PEM text, or the path of a PEM file. */
+    certificate?: string;
+  };
+}
+
+/** What a request may bring along; the params of `k6/http` (`tags`, `cookies`, `timeout`, `redirects` …) too. */
+export interface RequestOptions extends Omit<Params, "headers"> {
+  /** Throw when the request fails. Default: the option `throw`. */
+  throw?: boolean;
+  /** Close the connection after the response. Default false. */
+  disable_keep_alive?: boolean;
+  /** The Host header, when it is not that of the URL. */
+  host?: string;
+  /** Headers. */
+  headers?: Readonly<Record<string, string>>;
+  /** Body; anything that `http.post` takes. Bytes are looked at when they are sent, and not copied. */
+  body?: RequestBody | FileStream | null;
+  /** Form of `response.body`. Default `"text"`, or `"none"` with the option `discardResponseBodies`. */
+  response_type?: "text" | "binary" | "none";
+}
+
+/**
+ * A request, made once and sent often, by any method. Without `timeout` it has no limit but those of its client; redirects are
+ * not followed unless `redirects` says so.
+ */
+export class Request {
+  /** @throws TypeError for options of no use. */
+  constructor(url: string, options?: RequestOptions);
+  /** These may be assigned anew; `headers` only as a whole. */
+  url: string;
+  throw?: boolean;
+  disable_keep_alive?: boolean;
+  host?: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: RequestBody | FileStream | null;
+  response_type?: "text" | "binary" | "none";
+}
+
+/**
+ * A pool of connections of its own in each virtual user. Made in init code only. Its functions wait for the response.
+ *
+ * @example
+ * const client = new Client({ tls_config: { insecure_skip_verify: true } });
+ * const request = new Request("https://host/", { headers: { "Content-Type": "text/plain" }, body: "hello" });
+ * export default function () { checkstatus(200, client.post(request)); }
+ */
+export class Client {
+  /** @throws TypeError for a config of no use. */
+  constructor(config?: ClientConfig);
+  get(request: Request): Response;
+  post(request: Request): Response;
+  put(request: Request): Response;
+  patch(request: Request): Response;
+  delete(request: Request): Response;
+  options(request: Request): Response;
+  /** Not in the extension. */
+  head(request: Request): Response;
+}
+
+/** A file as a body, read while it is sent: that of `onrush/fs`. */
+export class FileStream {
+  /** Relative paths start at the module that calls. */
+  constructor(path: string);
+  /** Absolute path. */
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+  /** A part of it. */
+  slice(start?: number, end?: number): FileStream;
+}
+
+/** Whether the response has this status; counted as a check of the name `status is …`. */
+export function checkstatus(expected: number, response: Response | null): boolean;
+
+declare const fasthttp: {
+  Client: typeof Client;
+  Request: typeof Request;
+  FileStream: typeof FileStream;
+  checkstatus: typeof checkstatus;
+};
+export default fasthttp;
