@@ -93,6 +93,8 @@ struct Pass {
 #[derive(PartialEq, Eq)]
 enum Next {
     Again,
+    /// Content was taken: go on if there are more bytes.
+    Taken,
     ReadMore,
     Ready,
     PeerClosed,
@@ -152,7 +154,7 @@ impl Session {
             incoming.drain(..pass.discard);
             self.incoming = incoming;
             match pass.next {
-                Next::Again => continue,
+                Next::Again | Next::Taken => continue,
                 Next::Ready => {
                     ready!(self.outbox.poll_flush(cx, socket, io, sent)).map_err(TransportError::Io)?;
                     return Poll::Ready(Ok(()));
@@ -226,8 +228,9 @@ impl Session {
             arrival.content += pass.content;
             match pass.next {
                 Next::Again => continue,
+                Next::Taken if start < end => continue,
                 Next::PeerClosed => arrival.closed = true,
-                Next::Ready | Next::ReadMore => {}
+                Next::Taken | Next::Ready | Next::ReadMore => {}
             }
             break;
         }
@@ -258,7 +261,7 @@ impl Session {
                     content += record.payload.len();
                     sink(record.payload);
                 }
-                Next::Again
+                Next::Taken
             }
             Ok(ConnectionState::EncodeTlsData(mut data)) => {
                 encode_into(&mut data, io, &mut self.outbox)?;

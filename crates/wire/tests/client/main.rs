@@ -9,4 +9,5 @@ mod limits;
 mod names;
 mod proxies;
 mod redirects;
+mod repeated;
 mod server;
