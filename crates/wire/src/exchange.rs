@@ -128,7 +128,8 @@ pub(crate) async fn exchange(
     {
         return marks;
     }
-    exchange_anew(io, pool, endpoint, out, resolve, hop).await
+    // Boxed: the way to a new connection is long and rarely taken; what keeps one should not carry the room for it.
+    Box::pin(exchange_anew(io, pool, endpoint, out, resolve, hop)).await
 }
 
 /// The same on a new connection.

@@ -56,7 +56,8 @@ impl Client {
             hop(&exchange);
             clock.ask_again(&self.worker.io);
             *exchange = Exchange::begin(at.method.clone(), at.url.clone());
-            marks = self.send_hop(request, &at, jar, digest.answer.as_deref(), &clock, &mut exchange).await;
+            // Boxed: most that come here want a cookie stored or a body decoded, and send nothing more.
+            marks = Box::pin(self.send_hop(request, &at, jar, digest.answer.as_deref(), &clock, &mut exchange)).await;
         }
     }
 
