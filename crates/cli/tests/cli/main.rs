@@ -6,6 +6,7 @@ mod conservation;
 mod examples;
 mod experimental;
 mod fasthttp;
+mod forms;
 mod http_debug;
 mod lab;
 mod lifecycle;

@@ -1,5 +1,4 @@
 // onrush/http is k6/http and more.
-// parity: skip k6 has no onrush/http
 import { check } from "k6";
 import plain from "k6/http";
 import http, { FormData, file, post } from "onrush/http";
