@@ -320,3 +320,15 @@ fn unhandled_rejections_end_the_iteration() {
         ]
     );
 }
+
+#[test]
+fn buffers_are_whole_in_scripts_that_name_no_class() {
+    let lines = run_script(
+        "import { b64decode } from 'k6/encoding';
+         export default function () {
+           const made = b64decode('YWJj');
+           console.log(made.byteLength, made.slice(1).byteLength, made.constructor.name, String(made));
+         }",
+    );
+    assert_eq!(lines, ["3 2 ArrayBuffer [object ArrayBuffer]"]);
+}

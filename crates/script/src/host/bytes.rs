@@ -7,7 +7,9 @@
 
 use std::borrow::Cow;
 
-use rquickjs::{CString, Ctx, Object, Result, Value, qjs};
+use rquickjs::{ArrayBuffer, CString, Ctx, Object, Result, Value, qjs};
+
+use super::intrinsics;
 
 /// Lends the bytes of a string (as UTF-8), an ArrayBuffer, a typed array or a DataView to `f`. Nothing when the value is
 /// something else or its buffer is detached.
@@ -47,6 +49,13 @@ pub fn fill<'js, R: 'static>(value: &Value<'js>, f: impl FnOnce(&mut [u8]) -> R 
     // as long as no JavaScript runs, and `f` cannot run any: it is `'static` and so holds no `Ctx`. Nothing else of Rust
     // refers to them: no function of this file lets a slice escape.
     Some(f(unsafe { shown.as_mut() }))
+}
+
+/// An ArrayBuffer of these bytes.
+pub fn array_buffer<'js>(ctx: &Ctx<'js>, content: Vec<u8>) -> Result<ArrayBuffer<'js>> {
+    intrinsics::for_buffers(ctx)?;
+    #[expect(clippy::disallowed_methods, reason = "everybody else comes here")]
+    ArrayBuffer::new(ctx.clone(), content)
 }
 
 /// The text of a string value; nothing for other values.

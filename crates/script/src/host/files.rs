@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use memmap2::{MmapMut, MmapOptions};
 use rquickjs::function::Opt;
-use rquickjs::{ArrayBuffer, Ctx, Value, qjs};
+use rquickjs::{Ctx, Value, qjs};
 
-use super::{bytes, go_error};
+use super::{bytes, go_error, intrinsics};
 use crate::loader::resolve;
 use crate::vu::{Phase, Vu};
 
@@ -100,10 +100,8 @@ pub(crate) fn open<'js>(ctx: Ctx<'js>, path: Opt<Value<'js>>, mode: Opt<Value<'j
     let opened = vu.shared.files.open(&path, vu.shared.modules.is_sealed()).map_err(throw)?;
     if mode == "b" {
         let map = opened.map(&path).map_err(throw)?;
-        return map.map_or_else(
-            || Ok(ArrayBuffer::new(ctx.clone(), Vec::<u8>::new())?.into_value()),
-            |map| buffer_over(&ctx, map),
-        );
+        return map
+            .map_or_else(|| Ok(bytes::array_buffer(&ctx, Vec::new())?.into_value()), |map| buffer_over(&ctx, map));
     }
     let text = opened.text(&path).map_err(throw)?;
     Ok(rquickjs::String::from_str(ctx.clone(), &text)?.into_value())
@@ -119,6 +117,7 @@ pub(crate) fn absolute(ctx: &Ctx<'_>, vu: &Vu, path: &str) -> PathBuf {
 
 /// An ArrayBuffer whose memory is a private mapping, unmapped when the buffer is collected.
 fn buffer_over<'js>(ctx: &Ctx<'js>, map: MmapMut) -> rquickjs::Result<Value<'js>> {
+    intrinsics::for_buffers(ctx)?;
     let mut map = Box::new(map);
     let (start, length) = (map.as_mut_ptr(), map.len());
     let opaque = Box::into_raw(map);

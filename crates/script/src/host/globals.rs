@@ -36,10 +36,8 @@ const HIDDEN: &[&str] = &[
 
 /// Puts the globals of k6 into a fresh context.
 pub(crate) fn install(ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
+    hide(ctx)?;
     let globals = ctx.globals();
-    for name in HIDDEN {
-        globals.remove(*name)?;
-    }
     hidden(&globals, "global", globals.clone().into_value())?;
     globals.set("__ENV", environment(ctx, vu)?)?;
     globals.set("__VU", vu.id())?;
@@ -60,6 +58,11 @@ pub(crate) fn install(ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
         refuse(ctx, name)?;
     }
     Ok(())
+}
+
+/// Takes away what k6 lacks; again whenever a part of the language was made.
+pub(super) fn hide(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+    HIDDEN.iter().try_for_each(|name| ctx.globals().remove(*name))
 }
 
 /// A property that enumeration does not show, like the built-in globals.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use rquickjs::function::{Func, Opt};
 use rquickjs::{Ctx, Error, Exception, Function, Object, Persistent, Promise, Value, qjs};
 
+use super::intrinsics::{self, Parts};
 use super::{exception, go_error};
 use crate::error::{ScriptError, exit_code};
 use crate::loader::{self, Kind, Module, resolve};
@@ -107,6 +108,7 @@ fn throw(ctx: &Ctx<'_>, error: &ScriptError) -> Error {
 fn link<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, name: &str) -> rquickjs::Result<Linked<'js>> {
     let store = &vu.shared.modules;
     if let Some(module) = store.compiled(name) {
+        intrinsics::add(ctx, vu, module.parts)?;
         let value = load_bytecode(ctx, &module)?;
         return linked(ctx, name, module.kind, value);
     }
@@ -114,8 +116,10 @@ fn link<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, name: &str) -> rquickjs::Result<Linked
         fetch(ctx, vu, name)?;
     }
     let prepared = store.prepare(name).map_err(|error| throw(ctx, &error))?;
+    let parts = Parts::named_in(&prepared.code);
+    intrinsics::add(ctx, vu, parts)?;
     let value = compile(ctx, name, &prepared)?;
-    store.insert_compiled(name, Module { kind: prepared.kind, bytecode: write_bytecode(ctx, &value)? });
+    store.insert_compiled(name, Module { kind: prepared.kind, parts, bytecode: write_bytecode(ctx, &value)? });
     linked(ctx, name, prepared.kind, value)
 }
 

@@ -17,6 +17,7 @@ pub(crate) mod files;
 pub(crate) mod globals;
 pub mod go_error;
 pub(crate) mod inspect;
+pub(crate) mod intrinsics;
 pub(crate) mod json;
 pub mod keeper;
 pub mod lazy_object;

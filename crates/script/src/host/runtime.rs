@@ -35,6 +35,8 @@ pub(crate) struct RuntimeState {
     pub scenario_env: RefCell<Vec<String>>,
     /// Whether `__ITER` is there and tells the number of the iteration.
     pub has_iter: Cell<bool>,
+    /// The parts of the language that were made so far, beyond those of every user.
+    pub intrinsics: Cell<super::intrinsics::Parts>,
     /// A panic on its way through a script.
     pub panic: RefCell<Option<Box<dyn std::any::Any + Send>>>,
     /// Class of lazy objects; 0: not registered yet.
@@ -68,9 +70,8 @@ pub(crate) fn create(memory_limit: usize) -> rquickjs::Result<(Runtime, Context)
     runtime.set_memory_limit(memory_limit);
     runtime.set_max_stack_size(STACK_BYTES - NATIVE_STACK_BYTES);
     runtime.set_gc_threshold(GC_THRESHOLD);
-    type Basics = (intrinsic::Date, intrinsic::Eval, intrinsic::RegExpCompiler, intrinsic::RegExp, intrinsic::Json);
-    type Collections = (intrinsic::Proxy, intrinsic::MapSet, intrinsic::TypedArrays, intrinsic::Promise);
-    let context = Context::custom::<(Basics, Collections)>(&runtime)?;
+    type Basics = (intrinsic::Eval, intrinsic::RegExpCompiler, intrinsic::RegExp, intrinsic::Json);
+    let context = Context::custom::<(Basics, intrinsic::Proxy, intrinsic::Promise)>(&runtime)?;
     // SAFETY: the context was just made and is used by this thread alone. rquickjs has no name for this intrinsic.
     unsafe { qjs::JS_AddIntrinsicBigInt(context.as_raw().as_ptr()) };
     Ok((runtime, context))

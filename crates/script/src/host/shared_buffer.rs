@@ -9,9 +9,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use ::bytes::Bytes;
-use rquickjs::{ArrayBuffer, Ctx, Error, Result, Value, qjs};
+use rquickjs::{Ctx, Error, Result, Value, qjs};
 
-use super::bytes;
+use super::{bytes, intrinsics};
 use crate::vu::Vu;
 
 /// The shared bytes that the users of a worker have seen, by address.
@@ -23,7 +23,7 @@ struct Seen {
 /// An immutable ArrayBuffer over the bytes.
 pub fn array_buffer<'js>(ctx: &Ctx<'js>, shared: &Bytes) -> Result<Value<'js>> {
     let buffer = if shared.is_empty() {
-        ArrayBuffer::new(ctx.clone(), Vec::<u8>::new())?.into_value()
+        bytes::array_buffer(ctx, Vec::new())?.into_value()
     } else {
         Vu::of(ctx)
             .local::<Seen>()
@@ -39,6 +39,7 @@ pub fn array_buffer<'js>(ctx: &Ctx<'js>, shared: &Bytes) -> Result<Value<'js>> {
 }
 
 fn over<'js>(ctx: &Ctx<'js>, shared: Bytes) -> Result<Value<'js>> {
+    intrinsics::for_buffers(ctx)?;
     let (start, length) = (shared.as_ptr().cast_mut(), shared.len());
     let opaque = Box::into_raw(Box::new(shared));
     // SAFETY: the bytes stay in place until `on_realloc` gives back the reference; they are never written, since the caller

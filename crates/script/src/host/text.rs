@@ -2,7 +2,7 @@
 
 use rquickjs::{Ctx, Exception, Function, Object, Value};
 
-use super::bytes;
+use super::{bytes, intrinsics};
 
 const SOURCE: &str = include_str!("text.js");
 
@@ -10,8 +10,9 @@ const SOURCE: &str = include_str!("text.js");
 pub(crate) fn classes<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     let encode = |ctx: Ctx<'js>, text: Value<'js>| -> rquickjs::Result<Value<'js>> {
         let text = bytes::text(&text)?.unwrap_or_default();
-        Ok(rquickjs::ArrayBuffer::new(ctx, text.into_bytes())?.into_value())
+        Ok(bytes::array_buffer(&ctx, text.into_bytes())?.into_value())
     };
+    intrinsics::for_source(ctx, SOURCE)?;
     let make: Function<'js> = ctx.eval(SOURCE)?;
     make.call((Function::new(ctx.clone(), encode)?, Function::new(ctx.clone(), decode)?))
 }

@@ -41,7 +41,11 @@ fn random_values<'js>(ctx: Ctx<'js>, target: Value<'js>) -> rquickjs::Result<Val
         let (buffer, offset): (Value<'js>, usize) = (object.get("buffer")?, object.get("byteOffset")?);
         constructor.construct((buffer, offset, length))?
     };
-    let source = rquickjs::TypedArray::<u8>::new(ctx.clone(), random(&ctx, length)?)?;
+    // A view of that buffer cannot have been made without the class.
+    let source: Object<'js> = {
+        let constructor: rquickjs::function::Constructor<'js> = ctx.globals().get("Uint8Array")?;
+        constructor.construct((bytes::array_buffer(&ctx, random(&ctx, length)?)?,))?
+    };
     view.get::<_, Function<'js>>("set")?.call::<_, ()>((rquickjs::function::This(view), source))?;
     Ok(target)
 }

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::error::{Place, ScriptError, exit_code};
+use crate::host::intrinsics::Parts;
 use transpile::PositionMap;
 
 /// How a module is run.
@@ -38,6 +39,8 @@ pub struct Prepared {
 pub struct Module {
     /// How it is run.
     pub kind: Kind,
+    /// What has to be there before it runs.
+    pub(crate) parts: Parts,
     /// QuickJS bytecode, made by this build for this run; never read from outside.
     pub bytecode: Vec<u8>,
 }

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use rquickjs::function::{Func, Opt};
 use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, Result, Value};
 
+use crate::host::bytes::array_buffer;
 use crate::host::go_error;
 use crate::modules::ModuleDef;
 use crate::modules::argument::{require_bytes, text_or};
@@ -101,7 +102,7 @@ fn random_bytes<'js>(ctx: Ctx<'js>, size: Opt<rquickjs::Coerced<f64>>) -> Result
     let mut bytes = vec![0u8; size as usize];
     getrandom::getrandom(&mut bytes)
         .map_err(|error| go_error::throw(&ctx, &format!("the operating system gave no random bytes: {error}")))?;
-    ArrayBuffer::new(ctx, bytes)
+    array_buffer(&ctx, bytes)
 }
 
 fn algorithm_of<'js>(ctx: &Ctx<'js>, name: Opt<Value<'js>>) -> Result<Algorithm> {
@@ -141,7 +142,7 @@ fn present<'js>(ctx: Ctx<'js>, digest: Vec<u8>, output: Opt<Value<'js>>) -> Resu
     match Output::named(&name) {
         Some(Output::Hex) => hex(&digest).into_js(&ctx),
         Some(Output::Base64(variant)) => variant.encode(&digest).into_js(&ctx),
-        Some(Output::Binary) => Ok(ArrayBuffer::new(ctx, digest)?.into_value()),
+        Some(Output::Binary) => Ok(array_buffer(&ctx, digest)?.into_value()),
         None => {
             let message = format!(
                 "invalid output encoding: {name}, expected one of hex, base64, base64url, base64rawurl, binary"

@@ -5,7 +5,7 @@
 
 pub mod base64;
 
-use rquickjs::{ArrayBuffer, Ctx, IntoJs, Object, Result, Value};
+use rquickjs::{Ctx, IntoJs, Object, Result, Value};
 
 use crate::host::bytes;
 use crate::host::go_error;
@@ -41,7 +41,7 @@ impl Plain for Base64 {
         let decoded = decode(ctx, variant, present(args.get(0)))?;
         match as_text {
             true => String::from_utf8_lossy(&decoded).into_js(ctx),
-            false => Ok(ArrayBuffer::new(ctx.clone(), decoded)?.into_value()),
+            false => Ok(bytes::array_buffer(ctx, decoded)?.into_value()),
         }
     }
 }

@@ -9,7 +9,7 @@ pub mod form;
 pub mod multipart;
 
 use rquickjs::function::Constructor;
-use rquickjs::{ArrayBuffer, Ctx, Exception, Object, Result, Type, Value};
+use rquickjs::{Ctx, Exception, Object, Result, Type, Value};
 use wire::Payload;
 
 use self::form::{Dialect, Field, Form};
@@ -153,7 +153,7 @@ fn assembled<'js>(ctx: &Ctx<'js>, form: &Value<'js>) -> Result<Value<'js>> {
     let mut whole = Vec::with_capacity(payload.len() as usize);
     let read = payload.read(|piece| whole.extend_from_slice(piece));
     read.map_err(|error| Exception::throw_message(ctx, &format!("FormData.body: {error}")))?;
-    Ok(ArrayBuffer::new(ctx.clone(), whole)?.into_value())
+    Ok(bytes::array_buffer(ctx, whole)?.into_value())
 }
 
 /// The arguments of `append` and `set`.

@@ -126,7 +126,8 @@ fn default_name(data: &Value<'_>) -> String {
 
 fn is_instance<'js>(ctx: &Ctx<'js>, object: &Object<'js>, class: &str) -> Result<bool> {
     let constructor: Value<'js> = ctx.globals().get(class)?;
-    Ok(object.is_instance_of(&constructor))
+    // A class that no module named is not there, and neither is an instance of it.
+    Ok(constructor.is_function() && object.is_instance_of(&constructor))
 }
 
 fn form<'js>(ctx: &Ctx<'js>, object: &Object<'js>, loans: &Loans<'js>) -> Result<BodyArg> {

@@ -10,12 +10,13 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use rquickjs::{ArrayBuffer, Ctx, Error, Function, Result, Value};
+use rquickjs::{Ctx, Error, Function, Result, Value};
 use wire::request::{BodySink, BodyUse};
 use wire::{Body, Exchange};
 
 use super::Refusal;
 use crate::Vu;
+use crate::host::bytes::array_buffer;
 use crate::modules::crypto::digest::{Algorithm, Hasher};
 
 /// What takes the body in.
@@ -144,7 +145,7 @@ pub fn drive<'js>(
             }),
         )?;
         if let Some(bytes) = chunks.take_waiting().filter(|_| thrown.is_none()) {
-            let given = ArrayBuffer::new(ctx.clone(), bytes).and_then(|chunk| callback.call::<_, ()>((chunk,)));
+            let given = array_buffer(ctx, bytes).and_then(|chunk| callback.call::<_, ()>((chunk,)));
             match given {
                 Ok(()) => {}
                 Err(Error::Exception) if !vu.is_leaving() => {

@@ -220,7 +220,7 @@ impl Call {
             _ if none_by_status => Ok(Value::new_null(ctx.clone())),
             ResponseType::None => Ok(Value::new_null(ctx.clone())),
             ResponseType::Text => text(ctx, &lossy(content)),
-            ResponseType::Binary => ArrayBuffer::new_copy(ctx.clone(), content).map(ArrayBuffer::into_value),
+            ResponseType::Binary => bytes::array_buffer(ctx, content.to_vec()).map(ArrayBuffer::into_value),
         }
     }
 }

@@ -6,6 +6,7 @@
 use rquickjs::context::EvalOptions;
 use rquickjs::{Ctx, Function, Object, Result};
 
+use crate::host::intrinsics;
 use crate::modules::ModuleDef;
 
 /// The module.
@@ -40,6 +41,7 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 
 /// The value of a source that is one expression. Its name stands in call stacks.
 fn evaluate<'js>(ctx: &Ctx<'js>, file: &str, source: &str) -> Result<Function<'js>> {
+    intrinsics::for_source(ctx, source)?;
     let mut options = EvalOptions::default();
     options.filename = Some(format!("{}/{file}", MODULE.name));
     ctx.eval_with_options(source, options)

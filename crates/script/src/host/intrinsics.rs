@@ -1,0 +1,108 @@
+//! The parts of the language that not every script uses: made for a user when a module of its script names them.
+//!
+//! Each user has a runtime of its own and so pays for each class of each part: typed arrays alone are 16 KiB of a user's 200.
+//! The text of a module is searched for the names, generously: a name in a comment counts, and so does whatever could make
+//! up names (`eval`, `globalThis`, `global`). Native code that hands out a buffer asks for them itself (`bytes::array_buffer`).
+//! Invariant: a script cannot tell; whatever it names is there before it runs.
+#![allow(unsafe_code)]
+
+use rquickjs::{Ctx, Result, qjs};
+
+use crate::vu::Vu;
+
+/// A set of parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Parts(u8);
+
+impl Parts {
+    /// ArrayBuffer, the typed arrays, DataView.
+    pub(crate) const BINARY: Parts = Parts(1);
+    /// Map, Set, WeakMap, WeakSet.
+    pub(crate) const COLLECTIONS: Parts = Parts(2);
+    /// Date.
+    pub(crate) const DATES: Parts = Parts(4);
+    const ALL: Parts = Parts(7);
+
+    /// What this source could use.
+    pub(crate) fn named_in(source: &str) -> Parts {
+        let names = |words: &[&str]| words.iter().any(|word| source.contains(word));
+        if names(&["eval", "globalThis", "global", "Function("]) {
+            return Parts::ALL;
+        }
+        let mut parts = Parts::default();
+        // `Uint8Array` and its like are the only names in which Array follows a digit or `Clamped`.
+        let is_typed = |(at, _): (usize, &str)| {
+            source[..at].ends_with(|c: char| c.is_ascii_digit()) || source[..at].ends_with("Clamped")
+        };
+        if names(&["ArrayBuffer", "DataView"]) || source.match_indices("Array").any(is_typed) {
+            parts.0 |= Parts::BINARY.0;
+        }
+        if names(&["Map", "Set"]) {
+            parts.0 |= Parts::COLLECTIONS.0;
+        }
+        if names(&["Date"]) {
+            parts.0 |= Parts::DATES.0;
+        }
+        parts
+    }
+}
+
+/// Makes what this source of ours could use.
+pub fn for_source(ctx: &Ctx<'_>, source: &str) -> Result<()> {
+    add(ctx, &Vu::of(ctx), Parts::named_in(source))
+}
+
+/// Makes what native code needs that is about to hand out a buffer.
+pub(super) fn for_buffers(ctx: &Ctx<'_>) -> Result<()> {
+    add(ctx, &Vu::of(ctx), Parts::BINARY)
+}
+
+/// Makes the parts that are not there yet.
+pub(crate) fn add(ctx: &Ctx<'_>, vu: &Vu, parts: Parts) -> Result<()> {
+    let known = vu.runtime.intrinsics.get();
+    let missing = parts.0 & !known.0;
+    if missing == 0 {
+        return Ok(());
+    }
+    vu.runtime.intrinsics.set(Parts(known.0 | missing));
+    let context = ctx.as_raw().as_ptr();
+    let has = |part: Parts| missing & part.0 != 0;
+    // SAFETY: the context is live, and each of them is called once for it.
+    unsafe {
+        if has(Parts::BINARY) {
+            qjs::JS_AddIntrinsicTypedArrays(context);
+        }
+        if has(Parts::COLLECTIONS) {
+            qjs::JS_AddIntrinsicMapSet(context);
+        }
+        if has(Parts::DATES) {
+            qjs::JS_AddIntrinsicDate(context);
+        }
+    }
+    super::globals::hide(ctx)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found() {
+        let both = Parts(Parts::BINARY.0 | Parts::COLLECTIONS.0);
+        for (source, expected) in [
+            ("http.get('http://h/')", Parts::default()),
+            ("Array.isArray(x); new Array(3)", Parts::default()),
+            ("new Uint8Array(3)", Parts::BINARY),
+            ("x instanceof Uint8ClampedArray", Parts::BINARY),
+            ("new DataView(b)", Parts::BINARY),
+            ("a instanceof ArrayBuffer", Parts::BINARY),
+            ("new WeakMap()", Parts::COLLECTIONS),
+            ("new Set([new Float64Array(1)])", both),
+            ("Date.now()", Parts::DATES),
+            ("globalThis['Uint8' + x]", Parts::ALL),
+            ("eval(code)", Parts::ALL),
+        ] {
+            assert_eq!(Parts::named_in(source), expected, "{source}");
+        }
+    }
+}
