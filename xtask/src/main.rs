@@ -2,11 +2,13 @@
 //!
 //!     cargo xtask parity [NAME…]    run the same scripts under k6 and Onrush and compare what they report
 //!     cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
+//!     cargo xtask fuzz [SUBJECT…]   feed spoiled inputs to every parser until something gives
 //!
 //! Each command is one file. None is part of `cargo test`, which must pass on a machine that has nothing but Rust.
 
 mod difference;
 mod forms;
+mod fuzz;
 mod observation;
 mod parity;
 
@@ -14,12 +16,16 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask parity [NAME…]
        cargo xtask forms [SEED]
+       cargo xtask fuzz [--seconds N] [--seed N] [--patience N] [SUBJECT…]
 
 parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
          metric names, tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts whose path
          contains it. k6 is taken from $K6, else from PATH.
 forms    sends generated multipart forms in every way a script can, and compares what Python, Node and Go read in them. Needs
-         two of the three.";
+         two of the three.
+fuzz     reads spoiled inputs for so many seconds in all (60) and keeps those that panic, hang for longer than the patience
+         (10 seconds), overflow the stack or break a promise, in target/fuzz. SUBJECT is one of url, set-cookie,
+         threshold, tag-filter, duration, options, script, response, request.";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -28,6 +34,8 @@ fn main() -> ExitCode {
     let outcome = match command.as_deref() {
         Some("parity") => parity::run(&rest),
         Some("forms") => forms::run(&rest),
+        Some("fuzz") => fuzz::run(&rest),
+        Some("fuzz-child") => fuzz::run_child(&rest),
         _ => Err(USAGE.to_owned()),
     };
     match outcome {

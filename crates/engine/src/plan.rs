@@ -18,6 +18,8 @@ use crate::state::{RunState, ScenarioFacts};
 
 /// Fewest virtual users that an arrival rate gives to a worker.
 const FEWEST_USERS: u64 = 8;
+/// So many users are a mistake: they are numbered and made one by one, and would want terabytes.
+const MOST_USERS: u64 = 10_000_000;
 
 /// Everything decided before a run. Built from checked scenarios.
 #[derive(Clone, Debug)]
@@ -91,6 +93,10 @@ impl Plan {
                 Err(problem) => problems.push(format!("scenario '{}': {problem}", scenario.name)),
             }
         }
+        let most = lanes.iter().fold(0_u64, |sum, lane| sum.saturating_add(lane.users(true)));
+        if most > MOST_USERS {
+            problems.push(format!("found {most} virtual users in all scenarios, expected at most {MOST_USERS}"));
+        }
         if !problems.is_empty() {
             return Err(ConfigError { problems });
         }
@@ -139,8 +145,26 @@ impl Plan {
     }
 }
 
+/// Users of all instances that the executor names.
+fn most_users(executor: &Executor) -> u64 {
+    match executor {
+        Executor::ConstantVus { vus, .. }
+        | Executor::PerVuIterations { vus, .. }
+        | Executor::SharedIterations { vus, .. } => *vus,
+        Executor::RampingVus { start_vus, stages, .. } => {
+            stages.iter().map(|stage| stage.target).fold(*start_vus, u64::max)
+        }
+        Executor::ConstantArrivalRate { pre_allocated_vus, max_vus, .. }
+        | Executor::RampingArrivalRate { pre_allocated_vus, max_vus, .. } => *pre_allocated_vus.max(max_vus),
+    }
+}
+
 impl LanePlan {
     fn new(scenario: &Scenario, stripes: &Stripes, workers: usize) -> Result<Self, String> {
+        let users = most_users(&scenario.executor);
+        if users > MOST_USERS {
+            return Err(format!("found {users} virtual users, expected at most {MOST_USERS}"));
+        }
         let hard = |end: Duration| end + scenario.graceful_stop;
         let looping = |vus, most, iterations, end| Work::Looping { vus, most, iterations, end, hard: hard(end) };
         let mut own = stripes.clone();
@@ -320,6 +344,28 @@ mod tests {
 
     fn constant(vus: u64, start: &str) -> Value {
         json!({ "executor": "constant-vus", "vus": vus, "duration": "5s", "startTime": start })
+    }
+
+    #[test]
+    fn absurdly_many_users_are_refused() {
+        let plan = |vus: u64| {
+            let scenarios = json!({ "a": constant(vus, "0s"), "b": constant(5, "0s") });
+            Plan::new(&Scenarios::from_json(&scenarios).unwrap(), &Stripes::whole(), 2)
+        };
+        let expected = "found 10000005 virtual users in all scenarios, expected at most 10000000";
+        assert!(plan(10_000_000).is_err_and(|error| error.problems == [expected]));
+        let expected = "scenario 'a': found 2147483648 virtual users, expected at most 10000000";
+        assert!(plan(2_147_483_648).is_err_and(|error| error.problems == [expected]));
+        let many = u64::MAX / 2;
+        let stages = json!([{ "target": 5, "duration": "1s" }]);
+        for scenario in [
+            json!({ "executor": "shared-iterations", "vus": many, "iterations": many }),
+            json!({ "executor": "ramping-vus", "startVUs": many, "stages": stages }),
+            json!({ "executor": "ramping-arrival-rate", "preAllocatedVUs": 1, "maxVUs": many, "stages": stages }),
+        ] {
+            let scenarios = Scenarios::from_json(&json!({ "a": scenario })).unwrap();
+            assert!(Plan::new(&scenarios, &Stripes::whole(), 2).is_err(), "{scenario}");
+        }
     }
 
     /// The figures are those of k6 2.2's `inspect --execution-requirements`.

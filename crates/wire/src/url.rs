@@ -398,6 +398,19 @@ mod tests {
     }
 
     #[test]
+    fn characters_that_stand_for_a_space_are_no_host() {
+        for text in ["http://1.2.3.4\u{202f}/", "http://1.\u{203e}2.3.4/", "http://a\u{a0}b/", "http://\u{3000}x.test/"]
+        {
+            let error = Url::parse(text).unwrap_err();
+            assert_eq!(
+                (error.kind, error.message.as_str()),
+                (FailureKind::NoSuchHost, "lookup: no such host"),
+                "{text:?}"
+            );
+        }
+    }
+
+    #[test]
     fn userinfo_is_decoded() {
         assert_eq!(url("http://us%20er:p%40s%73@h/").userinfo, Some(("us er".into(), Some("p@ss".into()))));
         assert_eq!(url("http://user@h/").userinfo, Some(("user".into(), None)));

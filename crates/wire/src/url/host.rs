@@ -88,5 +88,11 @@ fn decode_host<'a>(whole: &str, host: &'a str) -> Result<Cow<'a, str>, UrlError>
 }
 
 fn to_ascii(whole: &str, host: &str) -> Result<String, UrlError> {
-    idna::domain_to_ascii(host).map_err(|_| invalid(whole, &format!("host name {} is no valid IDNA name", quote(host))))
+    let failed = |_| invalid(whole, &format!("host name {} is no valid IDNA name", quote(host)));
+    let ascii = idna::domain_to_ascii(host).map_err(failed)?;
+    if ascii.bytes().any(|b| b <= b' ' || b == 0x7f) {
+        // Some characters stand for a space (U+202F, U+203E and its accent): nothing that a request head may hold.
+        return Err(UrlError { message: String::from("lookup: no such host"), kind: FailureKind::NoSuchHost });
+    }
+    Ok(ascii)
 }

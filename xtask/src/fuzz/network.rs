@@ -1,0 +1,124 @@
+//! Readers behind sockets: our client before a server that answers anything, our server before a client that says anything.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use target::server::{Server, ServerConfig};
+use wire::client::{Client, Worker};
+use wire::cookies::CookieJar;
+use wire::request::{Auth, BodyUse};
+use wire::{FailureKind, Method, Request, Settings, Url};
+
+use super::subjects::Check;
+
+/// What takes longer than this is a hang.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+fn told(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// The client reads the input as a response, in pieces, from a server that closes afterwards.
+pub fn responses() -> Result<Check, String> {
+    let answer: Arc<Mutex<Vec<u8>>> = Arc::default();
+    let address = answering(Arc::clone(&answer))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(told)?;
+    let worker =
+        runtime.block_on(async { Worker::new(Arc::new(Settings::default())) }).map_err(|error| error.message)?;
+    let client = Client::new(worker);
+    Ok(Box::new(move |input| {
+        *answer.lock().map_err(told)? = input.to_vec();
+        let head = input.len().is_multiple_of(5);
+        let request = Request {
+            method: if head { Method::Head } else { Method::Get },
+            url: Url::parse(&format!("http://user:word@{address}/")).map_err(|error| error.message)?,
+            headers: Rc::new([]),
+            cookies: Rc::new([]),
+            body: None,
+            timeout: Some(PATIENCE),
+            max_redirects: 0,
+            auth: if input.len().is_multiple_of(3) { Auth::Digest } else { Auth::FromUserinfo },
+            body_use: if input.len().is_multiple_of(2) { BodyUse::Keep } else { BodyUse::Discard },
+        };
+        let jar = CookieJar::default();
+        let exchange = runtime.block_on(client.send(&request, Some(&jar), &mut |_| {}));
+        match exchange.outcome {
+            Err(failure) if failure.kind == FailureKind::Timeout => {
+                Err(String::from("the client waits for more after the end"))
+            }
+            Ok(response) => {
+                response.headers().for_each(drop);
+                Ok(())
+            }
+            Err(_) => Ok(()),
+        }
+    }))
+}
+
+/// A server that reads a request's head and answers with whatever there is, in a few pieces, then closes.
+fn answering(answer: Arc<Mutex<Vec<u8>>>) -> Result<SocketAddr, String> {
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(told)?;
+    let address = listener.local_addr().map_err(told)?;
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.set_read_timeout(Some(PATIENCE));
+            let _ = stream.set_nodelay(true);
+            let mut head = Vec::new();
+            let mut buffer = [0; 4096];
+            while !head.ends_with(b"\r\n\r\n") {
+                match stream.read(&mut buffer) {
+                    Ok(n) if n > 0 => head.extend_from_slice(&buffer[..n]),
+                    _ => break,
+                }
+            }
+            let bytes = answer.lock().map(|answer| answer.clone()).unwrap_or_default();
+            let pieces = 1 + bytes.len() % 3;
+            for piece in bytes.chunks((bytes.len() / pieces).max(1)) {
+                if stream.write_all(piece).is_err() {
+                    break;
+                }
+            }
+            let _ = stream.shutdown(Shutdown::Write);
+            // Until the client closes: a close with unread bytes would be a reset.
+            while stream.read(&mut buffer).is_ok_and(|n| n > 0) {}
+        }
+    });
+    Ok(address)
+}
+
+/// The target reads the input as requests, must close afterwards, and must serve the next client.
+pub fn requests() -> Result<Check, String> {
+    let config = ServerConfig { tcp: vec![([127, 0, 0, 1], 0).into()], ..ServerConfig::default() };
+    let server = Server::start(config).map_err(told)?;
+    let address = server.addresses().tcp[0];
+    Ok(Box::new(move |input| {
+        // Delays and faults do what they are asked to, which looks like a hang.
+        let text = String::from_utf8_lossy(input).to_ascii_lowercase();
+        if ["/delay", "/drip", "/fault", "/stall", "delay", "after"].iter().any(|slow| text.contains(slow)) {
+            return Ok(());
+        }
+        converse(address, input)?;
+        let reply = converse(address, b"GET /status/200 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")?;
+        let _ = &server;
+        if reply.starts_with(b"HTTP/1.1 200") { Ok(()) } else { Err(String::from("the next client is not served")) }
+    }))
+}
+
+/// Says everything, closes that side, and listens until the other side closes.
+fn converse(address: SocketAddr, said: &[u8]) -> Result<Vec<u8>, String> {
+    let mut stream = TcpStream::connect(address).map_err(told)?;
+    stream.set_read_timeout(Some(PATIENCE)).map_err(told)?;
+    stream.set_write_timeout(Some(PATIENCE)).map_err(told)?;
+    let _ = stream.write_all(said);
+    let _ = stream.shutdown(Shutdown::Write);
+    let mut heard = Vec::new();
+    match stream.take(64 << 20).read_to_end(&mut heard) {
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+            Err(String::from("the server does not close after the client did"))
+        }
+        _ => Ok(heard),
+    }
+}
