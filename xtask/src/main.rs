@@ -3,6 +3,7 @@
 //!     cargo xtask parity [NAME…]    run the same scripts under k6 and Onrush and compare what they report
 //!     cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
 //!     cargo xtask fuzz [SUBJECT…]   feed spoiled inputs to every parser until something gives
+//!     cargo xtask timing            compare timings with known delays, on an idle and on a busy generator
 //!
 //! Each command is one file. None is part of `cargo test`, which must pass on a machine that has nothing but Rust.
 
@@ -11,12 +12,14 @@ mod forms;
 mod fuzz;
 mod observation;
 mod parity;
+mod timing;
 
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask parity [NAME…]
        cargo xtask forms [SEED]
        cargo xtask fuzz [--seconds N] [--seed N] [--patience N] [SUBJECT…]
+       cargo xtask timing
 
 parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
          metric names, tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts whose path
@@ -25,7 +28,9 @@ forms    sends generated multipart forms in every way a script can, and compares
          two of the three.
 fuzz     reads spoiled inputs for so many seconds in all (60) and keeps those that panic, hang for longer than the patience
          (10 seconds), overflow the stack or break a promise, in target/fuzz. SUBJECT is one of url, set-cookie,
-         threshold, tag-filter, duration, options, script, response, request.";
+         threshold, tag-filter, duration, options, script, response, request.
+timing   prints by how much the timings of requests with known delays are off, idle and beside a user that computes, and fails
+         when a median is off by more than a millisecond.";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -35,6 +40,7 @@ fn main() -> ExitCode {
         Some("parity") => parity::run(&rest),
         Some("forms") => forms::run(&rest),
         Some("fuzz") => fuzz::run(&rest),
+        Some("timing") => parity::workspace().and_then(|root| timing::run(&parity::build_onrush(&root)?)),
         Some("fuzz-child") => fuzz::run_child(&rest),
         _ => Err(USAGE.to_owned()),
     };

@@ -36,7 +36,7 @@ const EXPECTED: &[(&str, &str, &str)] = &[
 
 /// Runs the scripts whose path contains one of `names` (all without names).
 pub fn run(names: &[String]) -> Result<(), String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask has no parent folder")?.to_path_buf();
+    let root = workspace()?;
     let k6 = find_k6()?;
     let onrush = build_onrush(&root)?;
     let scripts: Vec<PathBuf> = scripts(&root)?
@@ -218,6 +218,12 @@ fn find_k6() -> Result<PathBuf, String> {
         .map(|folder| folder.join("k6"))
         .find(|file| file.is_file())
         .ok_or_else(|| "no k6 found: install it, or name its binary in $K6".to_owned())
+}
+
+/// The folder of the repository.
+pub(crate) fn workspace() -> Result<PathBuf, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    root.map(Path::to_path_buf).ok_or_else(|| "xtask has no parent folder".to_owned())
 }
 
 /// The binary in $ONRUSH, else one built now. With k6 in $ONRUSH the command shows which facts are not stable.
