@@ -1,9 +1,11 @@
 //! Heavier suites than `cargo test`: what needs another program, or minutes.
 //!
-//!     cargo xtask parity [NAME…]    run the same scripts under k6 and Onrush and compare what they report
-//!     cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
-//!     cargo xtask fuzz [SUBJECT…]   feed spoiled inputs to every parser until something gives
-//!     cargo xtask timing            compare timings with known delays, on an idle and on a busy generator
+//! ```text
+//! cargo xtask parity [NAME…]    run the same scripts under k6 and Onrush and compare what they report
+//! cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
+//! cargo xtask fuzz [SUBJECT…]   feed spoiled inputs to every parser until something gives
+//! cargo xtask timing            compare timings with known delays, on an idle and on a busy generator
+//! ```
 //!
 //! Each command is one file. None is part of `cargo test`, which must pass on a machine that has nothing but Rust.
 

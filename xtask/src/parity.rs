@@ -5,10 +5,12 @@
 //! summary data. What cannot be equal (times, byte counts, Onrush's own metrics) is left out in `observation.rs`; what is
 //! knowingly different stands in `EXPECTED` with its reason. A script's first lines may hold directives:
 //!
-//!     // parity: console          also compare the console lines, in order
-//!     // parity: no-wrapper       run it as it is (the script exports handleSummary itself, or must fail to load)
-//!     // parity: args --vus 2     further arguments for both tools
-//!     // parity: skip REASON      k6 cannot run it
+//! ```text
+//! // parity: console          also compare the console lines, in order
+//! // parity: no-wrapper       run it as it is (the script exports handleSummary itself, or must fail to load)
+//! // parity: args --vus 2     further arguments for both tools
+//! // parity: skip REASON      k6 cannot run it
+//! ```
 
 use std::fs;
 use std::net::SocketAddr;
