@@ -79,6 +79,16 @@ WORKLOADS = {
         "tools": [*_script("post_check", {**ENV, "VUS": 250}), _wrk(250, "-s", "{scripts}/post.lua"),
                   _oha(250, "--insecure", "-m", "POST")],
     },
+    "fasthttp": {
+        "title": "POST and a check of the status over TLS 1.3, 250 connections, as k6/x/fasthttp and as k6/http",
+        "kind": "requests", "url": "https",
+        "note": "k6-fasthttp is a k6 built with the extension. It counts each check as passed and keeps one timing; wrk checks nothing.",
+        "tools": [{**_script("fasthttp", {**ENV, "VUS": 250})[0], "name": "onrush k6/x/fasthttp"},
+                  *_script("post_check", {**ENV, "VUS": 250}),
+                  {**_script("fasthttp", {**ENV, "VUS": 250})[1], "name": "k6-fasthttp", "bin": "k6-fasthttp"},
+                  _wrk(250, "-s", "{scripts}/post.lua")],
+        "references": ["wrk", "k6", "k6-fasthttp"],
+    },
     "rate-5k": {
         "title": "open model, 5,000 iterations a second", "kind": "requests", "url": "http",
         "note": "Look at the rate that was reached, the cores it took and the lag: starts in bunches cost less CPU than starts on time.",

@@ -1,5 +1,6 @@
 // The extension's API: clients, requests and their bodies, checkstatus, and what is refused, against the server of
 // tests/http.rs, whose address is in TARGET.
+// parity: skip k6 has no such module
 import { check } from "k6";
 import http from "k6/http";
 import fasthttp, { Client, FileStream, Request, checkstatus } from "k6/x/fasthttp";
