@@ -1,6 +1,8 @@
 //! Questions about objects, and changes to them, that the engine answers in C and the safe bindings do not offer.
 #![allow(unsafe_code)]
 
+use std::ffi::CStr;
+
 use rquickjs::{Ctx, Error, Function, Object, Result, Value, object::Filter, qjs};
 
 use super::bytes;
@@ -96,6 +98,17 @@ pub fn call<'js>(ctx: &Ctx<'js>, function: &Value<'js>, argument: &Value<'js>) -
 pub fn is_true(value: &Value<'_>) -> bool {
     // SAFETY: the value is live; converting to a boolean runs no script and cannot fail.
     unsafe { qjs::JS_ToBool(value.ctx().as_raw().as_ptr(), value.as_raw()) > 0 }
+}
+
+/// Gives a fresh object a property as a literal would, without looking for setters among its prototypes.
+pub fn define<'js>(object: &Object<'js>, name: &CStr, value: Value<'js>) -> Result<()> {
+    let (ctx, flags) = (object.ctx().as_raw().as_ptr(), qjs::JS_PROP_C_W_E as i32);
+    // SAFETY: context, object and value are live; the call takes over the count that is made here.
+    let result = unsafe {
+        let value = qjs::JS_DupValue(ctx, value.as_raw());
+        qjs::JS_DefinePropertyValueStr(ctx, object.as_raw(), name.as_ptr(), value, flags)
+    };
+    if result < 0 { Err(Error::Exception) } else { Ok(()) }
 }
 
 /// Whether the function was declared `async`.

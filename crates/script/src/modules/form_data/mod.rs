@@ -9,13 +9,13 @@ pub mod form;
 pub mod multipart;
 
 use rquickjs::function::Constructor;
-use rquickjs::{Ctx, Exception, Object, Result, Type, Value};
+use rquickjs::{Ctx, Exception, IntoJs, Object, Result, Type, Value};
 use wire::Payload;
 
 use self::form::{Dialect, Field, Form};
 use crate::host::loan::Loans;
 use crate::host::plain::{self, Plain};
-use crate::host::{bytes, keeper, native::NativeClass};
+use crate::host::{bytes, keeper, native::NativeClass, object};
 use crate::modules::ModuleDef;
 use crate::modules::http::body;
 use crate::modules::payload::streamed;
@@ -44,7 +44,7 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 pub fn constructor<'js>(ctx: &Ctx<'js>, dialect: Dialect) -> Result<Constructor<'js>> {
     let make = move |ctx: Ctx<'js>| -> Result<Object<'js>> {
         let object = keeper::object(&ctx, Form::new(dialect))?;
-        object.set("boundary", multipart::boundary())?;
+        object::define(&object, c"boundary", multipart::boundary().into_js(&ctx)?)?;
         Ok(object)
     };
     let constructor = Constructor::new_prototype(ctx, keeper::prototype::<Form>(ctx)?, make)?;

@@ -112,7 +112,7 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     module.set("url", Func::from(url::template))?;
     module.set("CookieJar", cookies::constructor(ctx)?)?;
     module.set("cookieJar", Func::from(user_jar))?;
-    module.set("file", Func::from(body::file))?;
+    module.set("file", plain::function::<body::MakeFile>(ctx, c"file", 0)?)?;
     for (number, name) in
         [c"get", c"head", c"post", c"put", c"patch", c"del", c"options", c"request"].iter().enumerate()
     {
