@@ -49,8 +49,8 @@ class Sample:
         self.at = time.monotonic()
 
 
-def window(a, z):
-    """What happened between two samples."""
+def window(a, z, counts=1):
+    """What happened between two samples; the server counts each request `counts` times."""
     seconds = z.at - a.at
     cpu = z.generator.cpu - a.generator.cpu
     out = {"window_s": seconds, "generator_cores": cpu / seconds, "rss_mib": z.generator.rss / 2**20,
@@ -58,7 +58,7 @@ def window(a, z):
     server_cpu = 0
     if a.server:
         server_cpu = z.server.cpu - a.server.cpu
-        requests = z.requests - a.requests
+        requests = (z.requests - a.requests) / counts
         out |= {"rate": requests / seconds, "server_cores": server_cpu / seconds, "connections": z.connections,
                 "requests_per_cpu_s": requests / cpu if cpu > 0 else None}
     out["other_cores"] = max(0.0, (z.busy - a.busy - cpu - server_cpu) / seconds)
@@ -70,7 +70,7 @@ def sleep_until(moment, program):
     return not program.wait(max(0.0, moment - time.monotonic()))
 
 
-def steady_window(program, server, base, duration):
+def steady_window(program, server, base, duration, counts):
     """Measures from a second after the first request until shortly before the end; None when the program ended early."""
     begun = time.monotonic()
     while server and server.count()[1] <= base + 2:
@@ -82,7 +82,7 @@ def steady_window(program, server, base, duration):
     first = Sample(program, server)
     if not sleep_until(begun + duration - BEFORE_END, program):
         return None
-    return window(first, Sample(program, server))
+    return window(first, Sample(program, server), counts)
 
 
 def command_of(tool, fields):
@@ -94,13 +94,14 @@ def run_once(tool, workload, server, options, duration, cpus):
     base = server.count()[1] if server else 0
     with tempfile.TemporaryDirectory(prefix="onrush-bench-") as scratch:
         fields = {"bin": tool["path"], "scripts": f"{HERE}/scripts", "duration": duration, "summary": f"{scratch}/summary.json",
-                  "url": workload["url"] and f"{workload['url']}://127.0.0.1:{getattr(server, workload['url'])}/"}
+                  "url": workload["url"] and f"{workload['url']}://127.0.0.1:{getattr(server, workload['url'])}/{workload.get('path', '')}",
+                  "body": server and server.body}
         env = dict(os.environ, K6_AUTO_EXTENSION_RESOLUTION="false", NO_COLOR="1")
         program = Program(command_of(tool, fields), cpus, env)
         try:
             measured = None
             if workload["kind"] != "startup":
-                measured = steady_window(program, server, base, duration)
+                measured = steady_window(program, server, base, duration, workload.get("counts", 1))
             ended = program.wait(EXIT_LIMIT)
         finally:
             program.stop()
@@ -122,7 +123,7 @@ def judge(tool, workload, program, summary, server, base, measured):
     except Exception as e:  # whatever a tool prints must not end the other runs
         return result | {"problem": f"its output was not understood: {e!r}; {(err or out).strip()[-400:]}"}
     if server:
-        result["served"] = server.count()[1] - base
+        result["served"] = (server.count()[1] - base) // workload.get("counts", 1)
     if measured is None and workload["kind"] != "startup":
         return result | {"problem": "it ended before the steady window did"}
     figures = {"requests": lambda: measured["requests_per_cpu_s"], "rate": lambda: measured["rate"],

@@ -35,9 +35,14 @@ class Nginx:
         if not nginx:
             raise Missing("nginx is not installed: the benchmarks need it as their server")
         self.run = tempfile.mkdtemp(prefix="onrush-bench-")
+        os.chmod(self.run, 0o755)  # nginx' worker may be another user
         self.http, self.https, self.status = _free_ports(3)
         self.polls = 0
         self.program = None
+        # What the uploads send: 1 MiB of noise.
+        self.body = f"{self.run}/body.bin"
+        with open(self.body, "wb") as f:
+            f.write(os.urandom(1 << 20))
         try:
             self.has_tls = self._certificate()
             self._configure()

@@ -77,6 +77,15 @@ def parse_vegeta(out, summary):
     return said
 
 
+def parse_plow(out, _summary):
+    told = json.loads(out[out.rindex("\n{") if "\n{" in out else 0:])
+    bad = sum(n for code, n in (told["Summary"].get("Counts") or {}).items() if not code.startswith(("2", "3")))
+    bad += sum(n for n in (told.get("Error") or {}).values() if isinstance(n, int))
+    percentiles = told.get("Percentiles") or {}
+    return {"rps": told["Summary"]["RPS"], "errors": bad,
+            **{key: _ms(percentiles[label]) for key, label in (("p50_ms", "P50"), ("p99_ms", "P99")) if label in percentiles}}
+
+
 def parse_script(_out, summary):
     """What scripts/summary.js wrote, under k6 and Onrush alike."""
     with open(summary) as f:
@@ -101,5 +110,5 @@ def parse_none(_out, _summary):
     return {}
 
 
-PARSERS = {"none": parse_none, "wrk": parse_wrk, "oha": parse_oha, "vegeta": parse_vegeta, "script": parse_script,
+PARSERS = {"none": parse_none, "wrk": parse_wrk, "oha": parse_oha, "plow": parse_plow, "vegeta": parse_vegeta, "script": parse_script,
            "pair": parse_pair}

@@ -56,6 +56,18 @@ def _vegeta_rate(rate):
     return {"name": "vegeta", "bin": "vegeta", "parse": "vegeta", "command": ["sh", "-c", line]}
 
 
+def _uploads():
+    """1 MiB from memory by all, and from a file that is read while it is sent."""
+    env = {**ENV, "VUS": 200, "BODY": "{body}"}
+    stream = {**_script("upload_stream", env)[0], "name": "onrush, FileStream"}
+    plow = {"name": "plow", "bin": "plow", "parse": "plow",
+            "command": ["{bin}", "-c", "200", "-d", "{duration}s", "--json", "-i", "0", "--listen", "127.0.0.1:0", "-m", "POST",
+                        "-T", "application/octet-stream", "-b", "@{body}", "{url}"]}
+    wrk = _wrk(200, "-s", "{scripts}/upload.lua")
+    wrk["command"] += ["--", "{body}"]
+    return [*_script("upload", env), stream, plow, wrk]
+
+
 LOOP = "-rate 0 -workers 64 -max-workers 64 -connections 64"
 ENV = {"URL": "{url}", "DURATION": "{duration}s"}
 
@@ -110,6 +122,11 @@ WORKLOADS = {
         "title": "memory of 10,000 VUs, each sends a request a second", "kind": "memory", "url": "http", "longer": 8,
         "tools": [*_script("idle", {**ENV, "VUS": 10000}), _oha(10000, "-q", "10000")],
     },
+    **{f"upload-1m{suffix}": {
+        "title": f"upload of 1 MiB{what}, 200 connections", "kind": "requests", "url": url, "path": "upload", "counts": 2,
+        "note": "wrk, plow and k6 send from memory; FileStream reads the file anew for each upload.",
+        "tools": _uploads(), "references": ["plow", "k6"],
+    } for suffix, what, url in (("", "", "http"), ("-tls", " over TLS 1.3", "https"))},
     "workers": {
         "title": "small GET, 64 connections: what sharing a process costs", "kind": "requests", "url": "http", "wide": True,
         "note": "Two workers beside two processes of one worker, which share neither a lock nor a cache line: the same figure means "

@@ -52,7 +52,7 @@ impl Worker {
     pub fn new(settings: Arc<Settings>) -> Result<Rc<Worker>, SettingsError> {
         let origins = Origins::new(&settings).map_err(|message| SettingsError { message })?;
         let decoder = RefCell::new(Decoder::new(settings.max_decoded_body));
-        let io = WorkerIo::new(settings.limits.clone());
+        let io = WorkerIo::new(settings.limits.clone(), settings.send_buffer);
         Ok(Rc::new(Worker { settings, io, origins, known: KnownRequests::default(), decoder }))
     }
 }

@@ -88,6 +88,7 @@ pub(crate) async fn open(
     let dialing = Instant::now();
     let alarm = deadline.map(|tick| io.stamps.instant(tick));
     let mut connection = Connection::new(dial(route, alarm, dialing + io.limits.dial).await?);
+    connection.transport.socket.size_send_buffer(io.send_buffer);
     match prepare(io, &mut connection, endpoint, dialing, deadline, timings).await {
         Ok(()) => Ok(connection),
         Err(failure) => {

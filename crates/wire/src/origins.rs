@@ -207,7 +207,7 @@ mod tests {
             let route = all.route(&origin, None).await.unwrap();
             assert!(matches!(route.addresses[0], Address::Tcp(first) if first.is_ipv6()));
             let end = crate::stamps::Tick::now().after(std::time::Duration::from_secs(10));
-            let io = WorkerIo::new(StepLimits::default());
+            let io = WorkerIo::new(StepLimits::default(), None);
             let opened = connect::open(&io, &origin.endpoint, &route, end, &mut Timings::default()).await;
             let connection = opened.unwrap_or_else(|unopened| panic!("{}", unopened.failure));
             assert!(connection.info.remote.is_some_and(|peer| peer.is_ipv4()));

@@ -35,6 +35,9 @@ pub struct Settings {
     pub tls_session_resumption: bool,
     /// A new connection for each request.
     pub no_connection_reuse: bool,
+    /// Size of the socket's send buffer in bytes (SO_SNDBUF, which the kernel doubles for its bookkeeping); 0: the kernel
+    /// decides. `None`: 256 KiB where that cannot slow anything down, see `Socket::size_send_buffer`.
+    pub send_buffer: Option<usize>,
     /// Concurrent requests of one batch.
     pub batch: usize,
     /// Concurrent requests of one batch per host.
@@ -134,6 +137,7 @@ impl Default for Settings {
             tls_auth: Vec::new(),
             tls_session_resumption: false,
             no_connection_reuse: false,
+            send_buffer: None,
             batch: 20,
             batch_per_host: 6,
             max_decoded_body: 1 << 30,

@@ -18,6 +18,12 @@ use std::time::{Duration, Instant};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+/// Send buffer of connections over short paths.
+const SEND_BUFFER: usize = 256 << 10;
+
+/// A round trip of at most this is short: the same machine, or the same rack.
+const SHORT_PATH: Duration = Duration::from_micros(500);
+
 /// A connected or connecting stream socket.
 pub(crate) struct Socket {
     fd: AsyncFd<OwnedFd>,
@@ -56,6 +62,40 @@ impl Socket {
     /// The peer's address; `None` on a unix socket.
     pub(crate) fn peer(&self) -> Option<SocketAddr> {
         socket2::SockRef::from(self.fd.get_ref()).peer_addr().ok()?.as_socket()
+    }
+
+    /// Sets the size of the send buffer; 0 leaves it to the kernel, which lets it grow to megabytes. With hundreds of large
+    /// uploads at once these no longer fit into the CPU's caches: 200 of 1 MiB to a server on the same machine cost 15 to 40 %
+    /// less CPU with 256 KiB. A limit on unsent bytes alone (TCP_NOTSENT_LOWAT) gained nothing there.
+    ///
+    /// Without a figure that is the size where the handshake took no longer than `SHORT_PATH`: there it is enough for 600 MB/s
+    /// on one connection. A longer path needs what the kernel finds out. The kernel may cap the size: no error.
+    pub(crate) fn size_send_buffer(&self, bytes: Option<usize>) {
+        let bytes = bytes.unwrap_or_else(|| if self.is_short_path() { SEND_BUFFER } else { 0 });
+        if bytes > 0 && self.tcp {
+            let _ = socket2::SockRef::from(self.fd.get_ref()).set_send_buffer_size(bytes);
+        }
+    }
+
+    /// Whether the round trip that the kernel has measured so far, the handshake's, was a short one.
+    #[cfg(target_os = "linux")]
+    fn is_short_path(&self) -> bool {
+        if !self.tcp {
+            return false;
+        }
+        // SAFETY: zero is valid for each field of the struct; the kernel writes at most `size` bytes to it.
+        let (result, info) = unsafe {
+            let mut info: libc::tcp_info = mem::zeroed();
+            let mut size = mem::size_of::<libc::tcp_info>() as libc::socklen_t;
+            let to = ptr::from_mut(&mut info).cast();
+            (libc::getsockopt(self.fd.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, to, &raw mut size), info)
+        };
+        result == 0 && info.tcpi_rtt > 0 && Duration::from_micros(info.tcpi_rtt.into()) <= SHORT_PATH
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn is_short_path(&self) -> bool {
+        false
     }
 
     /// Writes as much as the kernel takes of the parts, waiting only when it takes nothing.
@@ -348,6 +388,24 @@ mod tests {
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         client.set_nonblocking(true).unwrap();
         (Socket::new(client.into(), true).unwrap(), listener.accept().unwrap().0)
+    }
+
+    #[test]
+    fn a_send_buffer_has_the_size_asked_for_or_that_of_a_short_path() {
+        runtime().block_on(async {
+            let size = |asked: Option<usize>| {
+                let (socket, _server) = pair();
+                let free = socket2::SockRef::from(socket.fd.get_ref()).send_buffer_size().unwrap();
+                socket.size_send_buffer(asked);
+                (free, socket2::SockRef::from(socket.fd.get_ref()).send_buffer_size().unwrap())
+            };
+            assert_eq!(size(Some(70_000)).1, 140_000);
+            let (free, kept) = size(Some(0));
+            assert_eq!(free, kept);
+            // Loopback is a short path, unless the machine was busy just then.
+            let (free, sized) = size(None);
+            assert!(sized == 2 * SEND_BUFFER || sized == free, "{sized}");
+        });
     }
 
     fn write(socket: &Socket) {

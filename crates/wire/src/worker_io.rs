@@ -21,6 +21,8 @@ pub(crate) struct WorkerIo {
     piece: RefCell<Box<[u8]>>,
     spare_head: Cell<Vec<u8>>,
     spare_cipher: Cell<Vec<u8>>,
+    /// See `Settings::send_buffer`.
+    pub(crate) send_buffer: Option<usize>,
     pub(crate) stamps: StampClock,
     pub(crate) heads: KnownHeads,
     pub(crate) limits: StepLimits,
@@ -28,8 +30,9 @@ pub(crate) struct WorkerIo {
 }
 
 impl WorkerIo {
-    pub(crate) fn new(limits: StepLimits) -> WorkerIo {
+    pub(crate) fn new(limits: StepLimits, send_buffer: Option<usize>) -> WorkerIo {
         WorkerIo {
+            send_buffer,
             receive: RefCell::new(vec![0; RECEIVE_BUFFER].into_boxed_slice()),
             gather: RefCell::default(),
             piece: RefCell::default(),

@@ -37,9 +37,12 @@ pub fn read<'js, R: 'static>(
 }
 
 /// Lends the bytes that a `Uint8Array` shows to `f`, to be filled. Nothing when the value is something else or its buffer is
-/// detached.
+/// detached or must not be changed (elements of a `SharedArray`, whose memory other threads read).
 pub fn fill<'js, R: 'static>(value: &Value<'js>, f: impl FnOnce(&mut [u8]) -> R + 'static) -> Option<R> {
     let array = value.as_object()?.as_typed_array::<u8>()?;
+    if is_immutable(value)? {
+        return None;
+    }
     let Some(mut shown) = array.as_raw() else {
         // A detached buffer leaves an exception behind.
         value.ctx().catch();
@@ -56,6 +59,22 @@ pub fn array_buffer<'js>(ctx: &Ctx<'js>, content: Vec<u8>) -> Result<ArrayBuffer
     intrinsics::for_buffers(ctx)?;
     #[expect(clippy::disallowed_methods, reason = "everybody else comes here")]
     ArrayBuffer::new(ctx.clone(), content)
+}
+
+/// Whether the buffer behind a typed array is immutable; nothing for other values and detached buffers.
+fn is_immutable(array: &Value<'_>) -> Option<bool> {
+    let ctx = array.ctx();
+    let none = std::ptr::null_mut();
+    // SAFETY: anything but a typed array with memory gives an exception; what is returned is owned here.
+    let immutable = unsafe {
+        let buffer = qjs::JS_GetTypedArrayBuffer(ctx.as_raw().as_ptr(), array.as_raw(), none, none, none);
+        let buffer = Value::from_raw(ctx.clone(), buffer);
+        qjs::JS_IsImmutableArrayBuffer(buffer.as_raw())
+    };
+    if immutable < 0 {
+        ctx.catch();
+    }
+    (immutable >= 0).then_some(immutable == 1)
 }
 
 /// The text of a string value; nothing for other values.
@@ -210,6 +229,7 @@ mod tests {
             ("new Uint8ClampedArray(3)", None),
             ("new Int8Array(3)", None),
             ("new ArrayBuffer(3)", None),
+            ("new Uint8Array(new ArrayBuffer(4).transferToImmutable())", None),
             ("(() => { const a = new Uint8Array(4); a.buffer.transfer(); return a; })()", None),
             ("'text'", None),
         ] {

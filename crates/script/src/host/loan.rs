@@ -7,7 +7,7 @@
 //! copied instead, and so is what is short. Bytes of a `SharedArray` never change and need neither.
 #![allow(unsafe_code)]
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr;
 use std::rc::Rc;
 
@@ -46,6 +46,8 @@ struct Lent {
     /// Null while the loan is not open.
     start: Cell<*const u8>,
     len: usize,
+    /// A copy, when the script goes on while the request is under way.
+    copy: OnceCell<Box<[u8]>>,
 }
 
 impl Lender for Lent {
@@ -54,6 +56,9 @@ impl Lender for Lent {
     }
 
     fn bytes(&self) -> &[u8] {
+        if let Some(copy) = self.copy.get() {
+            return copy;
+        }
         if self.start.get().is_null() {
             return &[];
         }
@@ -100,7 +105,7 @@ impl<'js> Loans<'js> {
     }
 
     fn lend(&self, value: &Value<'js>, source: Source<'js>, len: usize) -> Segment {
-        let lent = Rc::new(Lent { start: Cell::new(ptr::null()), len });
+        let lent = Rc::new(Lent { start: Cell::new(ptr::null()), len, copy: OnceCell::new() });
         self.loans.borrow_mut().push(Loan { value: value.clone(), source, lent: Rc::clone(&lent) });
         Segment::Lent(lent)
     }
@@ -116,6 +121,15 @@ impl<'js> Loans<'js> {
             loan.lent.start.set(start);
         }
         Ok(())
+    }
+
+    /// Makes copies of what is open: from here on the script may run.
+    pub fn copy(&self) {
+        for loan in &*self.loans.borrow() {
+            let copy: Box<[u8]> = loan.lent.bytes().into();
+            let _ = loan.lent.copy.set(copy);
+        }
+        self.close();
     }
 
     /// Ends all loans.
@@ -193,6 +207,10 @@ mod tests {
             assert_eq!(loans.values().len(), 3);
             loans.close();
             assert_eq!((all(&segment).len(), segment.len()), (0, 9997));
+            loans.open().unwrap();
+            loans.copy();
+            ctx.eval::<(), _>("b.fill(9)").unwrap();
+            assert_eq!((&all(&segment)[..3], all(&segment).len()), (&[1, 2, 7][..], 9997));
         });
     }
 

@@ -110,6 +110,7 @@ options! {
     hosts: BTreeMap<String, String> = "hosts", read::text_map, "Fixed addresses by host name.";
     block_hostnames: Vec<String> = "blockHostnames", read::list, "Host patterns never connected to.";
     blacklist_ips: Vec<String> = "blacklistIPs", read::list, "Addresses never connected to.";
+    send_buffer: u32 = "sendBuffer", read::whole, "Bytes of a socket's send buffer; not k6's.";
     local_ips: String = "localIPs", network::local_ips, "Addresses to connect from.";
     thresholds: ThresholdSpecs = "thresholds", read::thresholds, "Thresholds by metric.";
     tags: BTreeMap<String, String> = "tags", read::text_map, "Tags of every sample.";

@@ -149,6 +149,7 @@ impl Options {
             no_connection_reuse: self.no_connection_reuse.unwrap_or(false),
             batch: self.batch.map_or(standard.batch, |n| n as usize),
             batch_per_host: self.batch_per_host.map_or(standard.batch_per_host, |n| n as usize),
+            send_buffer: self.send_buffer.map(|n| n as usize),
             proxies: self.proxies.clone(),
             ..standard
         }

@@ -182,7 +182,7 @@ fn send<'js>(
     match ready.prepare(ctx, &vu, &state, request, method, sender, &loans)? {
         Ok(prepared) => {
             let call = Rc::new(Call::new(prepared));
-            let response = http::complete(ctx, &vu, &state, Rc::clone(&call), None, &loans)?;
+            let response = http::complete(ctx, &vu, &state, Rc::clone(&call), &loans)?;
             pool.after(line, &call, ready.closes);
             Ok(response)
         }

@@ -80,7 +80,9 @@ pub fn from_js<'js>(
         // An Error is an object without enumerable properties: an empty form.
         Type::Object | Type::Proxy | Type::Exception => {
             let object = value.as_object().expect("the type was checked");
-            if let Some((payload, kind)) = form_data::as_body(ctx, value, loans)? {
+            // Asked first: asking a buffer whether it is something native makes the engine build an exception.
+            let multipart = if bytes::is_buffer(value) { None } else { form_data::as_body(ctx, value, loans)? };
+            if let Some((payload, kind)) = multipart {
                 return Ok(Ok(BodyArg { payload: Some(payload), content_type: Some(kind) }));
             }
             match content(value, loans)? {

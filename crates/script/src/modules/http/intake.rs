@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use rquickjs::{Ctx, Error, Function, Result, Value};
+use rquickjs::{Ctx, Error, Function, Persistent, Result, Value};
 use wire::request::{BodySink, BodyUse};
 use wire::{Body, Exchange};
 
@@ -39,6 +39,12 @@ impl Intake {
             return Err(Refusal::new(format!("hash is \"{name}\", expected one of {}", known.join(", "))));
         };
         Ok(Intake::Hash(Rc::new(Digest { hasher: RefCell::new(algorithm.hasher()) })))
+    }
+
+    /// What `params.onBody` asks for.
+    pub fn callback<'js>(ctx: &Ctx<'js>, function: Function<'js>) -> Intake {
+        let callback = RefCell::new(Some(Persistent::save(ctx, function)));
+        Intake::Callback(Rc::new(Chunks { callback, ..Chunks::default() }))
     }
 
     /// How the network side is told, unless the body is used as usual.
@@ -80,9 +86,11 @@ impl BodySink for Digest {
 /// Bytes on their way to a callback.
 #[derive(Default)]
 pub struct Chunks {
+    /// Gone once the request is being waited for.
+    callback: RefCell<Option<Persistent<Function<'static>>>>,
     waiting: RefCell<Vec<u8>>,
     waker: Cell<Option<Waker>>,
-    /// Why the callback takes no more, or that there is none.
+    /// Why the callback takes no more.
     refused: RefCell<Option<String>>,
 }
 
@@ -105,7 +113,7 @@ impl BodySink for Chunks {
 
 impl Chunks {
     /// Ends the request at its next read.
-    pub fn refuse(&self, why: &str) {
+    fn refuse(&self, why: &str) {
         *self.refused.borrow_mut() = Some(String::from(why));
     }
 
@@ -118,22 +126,15 @@ impl Chunks {
     }
 }
 
-/// The function in `params.onBody`.
-pub fn callback<'js>(params: Option<&Value<'js>>) -> Result<Option<Function<'js>>> {
-    let Some(params) = params.and_then(Value::as_object) else { return Ok(None) };
-    let callback: Value<'js> = params.get("onBody")?;
-    Ok(callback.into_function())
-}
-
 /// Waits for a request whose body goes to a callback of the script. What the callback throws ends the request, which then
 /// counts as failed, and is thrown again.
 pub fn drive<'js>(
     ctx: &Ctx<'js>,
     vu: &Vu,
     chunks: &Chunks,
-    callback: &Function<'js>,
     mut request: Pin<&mut impl Future<Output = ()>>,
 ) -> Result<()> {
+    let callback = chunks.callback.take().expect("a request is waited for once").restore(ctx)?;
     let mut thrown: Option<Value<'js>> = None;
     loop {
         let done = vu.block_on(

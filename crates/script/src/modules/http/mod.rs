@@ -23,7 +23,7 @@ use std::rc::Rc;
 
 use rquickjs::function::Opt;
 use rquickjs::prelude::Func;
-use rquickjs::{Ctx, Function, Object, Promise, Result, Value};
+use rquickjs::{Ctx, Object, Promise, Result, Value};
 use wire::Method;
 
 use self::intake::Intake;
@@ -194,15 +194,11 @@ pub(crate) fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
 }
 
 /// Waits until the exchanges of a request are over.
-fn wait<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, call: &Call, callback: Option<&Function<'js>>) -> Result<()> {
+fn wait(ctx: &Ctx<'_>, vu: &Vu, state: &HttpState, call: &Call) -> Result<()> {
     // Pinned here: handed over by value, the future's kilobytes would be copied for each request.
     let request = std::pin::pin!(perform(vu, state, call));
-    match (&call.prepared.intake, callback) {
-        (Intake::Callback(chunks), Some(callback)) => intake::drive(ctx, vu, chunks, callback, request),
-        (Intake::Callback(chunks), None) => {
-            chunks.refuse("onBody was no function when it was first read");
-            vu.block_on(ctx, request)
-        }
+    match &call.prepared.intake {
+        Intake::Callback(chunks) => intake::drive(ctx, vu, chunks, request),
         _ => vu.block_on(ctx, request),
     }
 }
@@ -212,13 +208,11 @@ fn send<'js>(ctx: &Ctx<'js>, args: &Args<'_, 'js>) -> Result<Value<'js>> {
     let vu = Vu::of(ctx);
     refuse_in_init(ctx, &vu)?;
     let state = vu.local::<HttpState>();
-    let callback = intake::callback(args.params)?;
-    // The script goes on in a callback: what is being sent must not be its own then.
-    let loans = if callback.is_some() { Loans::none(ctx) } else { Loans::new(ctx) };
+    let loans = Loans::new(ctx);
     match prepare(ctx, &vu, &state, args, &loans)? {
         Ok(prepared) => {
             let call = Rc::new(Call::new(prepared));
-            complete(ctx, &vu, &state, call, callback.as_ref(), &loans)
+            complete(ctx, &vu, &state, call, &loans)
         }
         Err(refusal) => refused(ctx, &vu, &state, refusal),
     }
@@ -230,10 +224,9 @@ pub(crate) fn complete<'js>(
     vu: &Vu,
     state: &HttpState,
     call: Rc<Call>,
-    callback: Option<&Function<'js>>,
     loans: &Loans<'js>,
 ) -> Result<Value<'js>> {
-    wait(ctx, vu, state, &call, callback)?;
+    wait(ctx, vu, state, &call)?;
     loans.close();
     finish(ctx, vu, call, loans.values())
 }

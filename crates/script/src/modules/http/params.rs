@@ -151,8 +151,10 @@ impl Params {
                 Ok(intake) => self.intake = intake,
                 Err(refusal) => return Ok(Err(refusal)),
             },
-            "onBody" if value.is_function() => self.intake = Intake::Callback(Rc::default()),
-            "onBody" => return Ok(Err(wrong(key, value, "a function"))),
+            "onBody" => match value.as_function() {
+                Some(function) => self.intake = Intake::callback(ctx, function.clone()),
+                None => return Ok(Err(wrong(key, value, "a function"))),
+            },
             "throw" => self.throw = Some(Coerced::<bool>::from_js(ctx, value.clone())?.0),
             "auth" | "compression" | "responseType" => return Ok(self.word(key, &bytes::to_text(ctx, value)?)),
             _ => {}

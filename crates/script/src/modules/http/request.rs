@@ -205,6 +205,10 @@ pub fn prepare<'js>(
         Err(refusal) => return Ok(Err(refusal)),
     };
     loans.open()?;
+    if matches!(params.intake, Intake::Callback(_)) {
+        // The script goes on in the callback: what is being sent must not be its own then.
+        loans.copy();
+    }
     let arguments = Arguments { method: args.method.clone(), target, template_name, body, params };
     let prepared = Rc::new(assemble(vu, state, run, arguments));
     if is_plain {

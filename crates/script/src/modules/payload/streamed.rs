@@ -11,6 +11,7 @@ use rquickjs::prelude::Func;
 use rquickjs::{Ctx, Exception, Object, Result, Value};
 use wire::{FileRange, Segment};
 
+use crate::host::bytes;
 use crate::host::native::{self, NativeClass};
 
 /// A file, or a range of one.
@@ -37,12 +38,19 @@ impl NativeClass for Generated {
 
 /// The bytes that a value stands for; `None` for other values.
 pub fn segment_of(value: &Value<'_>) -> Option<Segment> {
+    if bytes::is_buffer(value) {
+        // Looking for a native value in one makes the engine build an exception, which takes microseconds.
+        return None;
+    }
     native::with(value, |file: &FileStream| Segment::File(file.0.clone()))
         .or_else(|| native::with(value, |generated: &Generated| generated.0.clone()))
 }
 
 /// The name, without folders, of the file that a value stands for.
 pub fn file_name(value: &Value<'_>) -> Option<String> {
+    if bytes::is_buffer(value) {
+        return None;
+    }
     native::with(value, |file: &FileStream| {
         let name = file.0.file().path().file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()
