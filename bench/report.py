@@ -78,7 +78,18 @@ def table(workload):
         cells += [number(median(c[1](r) for r in own), c[2]) for c in columns]
         lines.append("| " + " | ".join(cells) + " |")
         problems += [f"- {tool}, round {r['round'] + 1}: {r['problem'].strip()}" for r in own if "problem" in r]
-    return "\n".join(lines + ([""] + problems if problems else [])) + "\n"
+    aims = [_aim(runs, *aim) for aim in workload.get("aims", [])]
+    aims = [aim for aim in aims if aim]
+    return "\n".join(lines + [""] * bool(problems) + problems + [""] * bool(aims) + aims) + "\n"
+
+
+def _aim(runs, tool, reference, factor):
+    """What a tool should reach, and whether it does; nothing when one of the two did not run."""
+    reached = paired(runs, tool, reference)
+    if reached is None:
+        return None
+    verdict = "reached" if reached >= factor else "**missed**"
+    return f"- {tool} ÷ {reference}: {number(reached, 2)}, aim {factor}: {verdict}"
 
 
 def further_users(workloads):

@@ -72,7 +72,7 @@ def sleep_until(moment, program):
 
 def steady_window(program, server, base, duration, counts):
     """Measures from a second after the first request until shortly before the end; None when the program ended early."""
-    begun = time.monotonic()
+    begun = started = time.monotonic()
     while server and server.count()[1] <= base + 2:
         if program.wait(0.02) or time.monotonic() - begun > START_LIMIT:
             return None
@@ -80,7 +80,8 @@ def steady_window(program, server, base, duration, counts):
     if not sleep_until(begun + WARM_UP, program):
         return None
     first = Sample(program, server)
-    if not sleep_until(begun + duration - BEFORE_END, program):
+    # Where an iteration takes long, the first request comes late; tools count their time from their start.
+    if not sleep_until(min(begun, started + BEFORE_END) + duration - BEFORE_END, program):
         return None
     return window(first, Sample(program, server), counts)
 
@@ -95,7 +96,7 @@ def run_once(tool, workload, server, options, duration, cpus):
     with tempfile.TemporaryDirectory(prefix="onrush-bench-") as scratch:
         fields = {"bin": tool["path"], "scripts": f"{HERE}/scripts", "duration": duration, "summary": f"{scratch}/summary.json",
                   "url": workload["url"] and f"{workload['url']}://127.0.0.1:{getattr(server, workload['url'])}/{workload.get('path', '')}",
-                  "body": server and server.body}
+                  "body": server and server.body, "payload": server and server.run}
         env = dict(os.environ, K6_AUTO_EXTENSION_RESOLUTION="false", NO_COLOR="1")
         program = Program(command_of(tool, fields), cpus, env)
         try:
@@ -168,6 +169,7 @@ def run_workload(name, server, options, missing):
             say(f"{name} {number + 1}/{options.rounds} {tool['name']}: "
                 f"{run.get('problem') or report.number(figure)}", f"(others {run.get('other_cores', busy):.2f} cores)")
     return {"name": name, "title": workload["title"], "kind": workload["kind"], "note": workload.get("note", ""),
+            "aims": workload.get("aims", []),
             **({"references": workload["references"]} if "references" in workload else {}),
             "duration": duration, "tools": [t["name"] for t in tools], "runs": runs}
 

@@ -1,6 +1,7 @@
 """nginx as the server of the benchmarks: its own configuration, free ports, an exact count of requests."""
 
 import os
+import random
 import re
 import shutil
 import socket
@@ -11,6 +12,22 @@ import time
 from process import Program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+BOUNDARY = "----BenchFormBoundary7MA4YWxkTrZu0gW"
+
+
+def _payloads(folder):
+    """image.bin: 140 KiB that do not compress; form.bin: a multipart body with it and a JSON part."""
+    image = random.Random(1).randbytes(140 << 10)
+    part = '--{}\r\nContent-Disposition: form-data; name="{}"; filename="{}"\r\nContent-Type: {}\r\n\r\n'
+    meta = b'{"id":123456,"vu":30,"name":"picture","tags":["a","b","c"]}'
+    form = b"\r\n".join([part.format(BOUNDARY, "image", "image.jpg", "image/jpeg").encode() + image,
+                         part.format(BOUNDARY, "meta", "meta.json", "application/json").encode() + meta,
+                         f"--{BOUNDARY}--\r\n".encode()])
+    for name, content in (("image.bin", image), ("form.bin", form)):
+        with open(f"{folder}/{name}", "wb") as f:
+            f.write(content)
 
 
 class Missing(Exception):
@@ -46,6 +63,7 @@ class Nginx:
         try:
             self.has_tls = self._certificate()
             self._configure()
+            _payloads(self.run)
             self.program = Program([nginx, "-c", f"{self.run}/nginx.conf"], cpus)
             self._wait()
         except BaseException:

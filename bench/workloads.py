@@ -10,6 +10,8 @@ that is not installed is skipped with a line. `kind` decides the figure:
   startup     milliseconds of CPU for one empty iteration, start to exit; less is better
 """
 
+from server import BOUNDARY
+
 ONRUSH = "onrush"
 
 
@@ -56,6 +58,17 @@ def _vegeta_rate(rate):
     return {"name": "vegeta", "bin": "vegeta", "parse": "vegeta", "command": ["sh", "-c", line]}
 
 
+def _labelled(name, label, more=None):
+    """A script of the form workloads under Onrush and k6, with a name of its own; `label` is what both are called."""
+    pair = _script(name, {**ENV, "VUS": 30, "IMAGE": "{payload}/image.bin", **(more or {})})
+    return [{**tool, "name": f"{tool['name']} {label}"} for tool in pair]
+
+
+def _form(title, url, tools, aims, **more):
+    """30 connections that send 140 KiB each time."""
+    return {"title": title, "kind": "requests", "url": url, "path": "upload", "counts": 2, "tools": tools, "aims": aims, **more}
+
+
 def _uploads():
     """1 MiB from memory by all, and from a file that is read while it is sent."""
     env = {**ENV, "VUS": 200, "BODY": "{body}"}
@@ -70,6 +83,12 @@ def _uploads():
 
 LOOP = "-rate 0 -workers 64 -max-workers 64 -connections 64"
 ENV = {"URL": "{url}", "DURATION": "{duration}s"}
+
+WRK_FORM = _wrk(30, "-s", "{scripts}/post_body.lua")
+WRK_FORM["command"] += ["--", "{payload}/form.bin", f"multipart/form-data; boundary={BOUNDARY}"]
+FORM_TOOLS = [WRK_FORM, _labelled("form", "FormData")[0], _labelled("form_library", "library")[0], *_labelled("form_file", "http.file")]
+FORM_AIMS = [("onrush FormData", "wrk", 1.0), ("onrush http.file", "wrk", 1.0), ("onrush library", "wrk", 1.0)]
+FORM_NOTE = "wrk sends one body built beforehand. k6 has no FormData, and fetches the library from the network."
 
 WORKLOADS = {
     "get": {
@@ -126,6 +145,7 @@ WORKLOADS = {
         "title": f"upload of 1 MiB{what}, 200 connections", "kind": "requests", "url": url, "path": "upload", "counts": 2,
         "note": "wrk, plow and k6 send from memory; FileStream reads the file anew for each upload.",
         "tools": _uploads(), "references": ["plow", "k6"],
+        "aims": [("onrush", "plow", 1.0), ("onrush", "k6", 3.8), ("onrush, FileStream", "onrush", 0.8)],
     } for suffix, what, url in (("", "", "http"), ("-tls", " over TLS 1.3", "https"))},
     "workers": {
         "title": "small GET, 64 connections: what sharing a process costs", "kind": "requests", "url": "http", "wide": True,
@@ -152,6 +172,19 @@ WORKLOADS = {
         "regex": "a regular expression over 20 kB of log lines",
         "bytes": "a loop over the bytes of 140 kB",
     }.items()},
+    "form": _form(
+        "multipart form of a 140 KiB image and a JSON part that differs each time, 30 connections", "http", FORM_TOOLS,
+        [*FORM_AIMS, ("onrush http.file", "k6 http.file", 7.5)], note=FORM_NOTE),
+    "form-tls": _form("the same form over TLS 1.3", "https", FORM_TOOLS, FORM_AIMS, note=FORM_NOTE),
+    "form-base64": _form(
+        "the same form joined from base64 pieces and decoded", "http",
+        [WRK_FORM, _labelled("form", "FormData")[0], *_labelled("form_base64", "base64"), *_labelled("form_base64", "base64 kept", {"KEEP": 1})],
+        [("onrush base64", "k6 base64", 6), ("onrush base64 kept", "k6 base64 kept", 6), ("onrush FormData", "k6 base64", 60)],
+        note="The pieces are elements of a SharedArray, parsed at each access, or kept in each VU."),
+    "form-polyfill": _form(
+        "the same form put together byte by byte, by a polyfill that the script carries, 2 connections", "http",
+        [_labelled("form", "FormData", {"VUS": 2})[0], *_labelled("form_polyfill", "polyfill", {"VUS": 2})],
+        [("onrush polyfill", "k6 polyfill", 5), ("onrush FormData", "k6 polyfill", 8000)], longer=14),
     "startup": {
         "title": "one empty iteration, from start to exit", "kind": "startup", "url": None,
         "note": "The row of true is what the measurement itself costs.",
@@ -159,4 +192,5 @@ WORKLOADS = {
     },
 }
 GROUPS = {"js": [name for name in WORKLOADS if name.startswith("js-")],
+          "payloads": [name for name in WORKLOADS if name.startswith(("form", "upload"))],
           "all": list(WORKLOADS)}
