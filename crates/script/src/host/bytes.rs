@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use rquickjs::{ArrayBuffer, CString, Ctx, Object, Result, Value, qjs};
+use rquickjs::{ArrayBuffer, CString, Ctx, Error, Object, Result, Value, qjs};
 
 use super::intrinsics;
 
@@ -75,6 +75,43 @@ fn is_immutable(array: &Value<'_>) -> Option<bool> {
         ctx.catch();
     }
     (immutable >= 0).then_some(immutable == 1)
+}
+
+/// An ArrayBuffer over memory that `owner` keeps; the owner is dropped with the buffer. It cannot grow.
+///
+/// # Safety
+/// The memory stays in place, and may be written unless the buffer is made immutable, for as long as the owner lives.
+pub(super) unsafe fn array_buffer_over<'js, T>(
+    ctx: &Ctx<'js>,
+    (start, length): (*mut u8, usize),
+    owner: Box<T>,
+) -> Result<Value<'js>> {
+    intrinsics::for_buffers(ctx)?;
+    let opaque = Box::into_raw(owner);
+    // SAFETY: by the contract; `on_realloc` takes the owner back once, with size 0.
+    unsafe {
+        let context = ctx.as_raw().as_ptr();
+        let end = Some(on_realloc::<T> as _);
+        let value = qjs::JS_NewArrayBuffer(context, start, length as _, 0, end, opaque.cast(), false);
+        if qjs::JS_IsException(value) {
+            return Err(Error::Exception);
+        }
+        Ok(Value::from_raw(ctx.clone(), value))
+    }
+}
+
+unsafe extern "C" fn on_realloc<T>(
+    _runtime: *mut qjs::JSRuntime,
+    opaque: *mut qjs::c_void,
+    _start: *mut qjs::c_void,
+    size: qjs::size_t,
+) -> *mut qjs::c_void {
+    if size == 0 {
+        // SAFETY: `opaque` comes from `Box::into_raw` in `array_buffer_over`; size 0 means that this is the end of the buffer.
+        drop(unsafe { Box::from_raw(opaque.cast::<T>()) });
+    }
+    // Memory of somebody else cannot grow: null says so.
+    std::ptr::null_mut()
 }
 
 /// The text of a string value; nothing for other values.

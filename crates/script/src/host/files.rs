@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use memmap2::{MmapMut, MmapOptions};
 use rquickjs::function::Opt;
-use rquickjs::{Ctx, Value, qjs};
+use rquickjs::{Ctx, Value};
 
-use super::{bytes, go_error, intrinsics};
+use super::{bytes, go_error};
 use crate::loader::resolve;
 use crate::vu::{Phase, Vu};
 
@@ -117,31 +117,8 @@ pub(crate) fn absolute(ctx: &Ctx<'_>, vu: &Vu, path: &str) -> PathBuf {
 
 /// An ArrayBuffer whose memory is a private mapping, unmapped when the buffer is collected.
 fn buffer_over<'js>(ctx: &Ctx<'js>, map: MmapMut) -> rquickjs::Result<Value<'js>> {
-    intrinsics::for_buffers(ctx)?;
     let mut map = Box::new(map);
-    let (start, length) = (map.as_mut_ptr(), map.len());
-    let opaque = Box::into_raw(map);
-    // SAFETY: the memory stays mapped and in place until `on_realloc` unmaps it, which QuickJS calls once with size 0.
-    unsafe {
-        let context = ctx.as_raw().as_ptr();
-        let value = qjs::JS_NewArrayBuffer(context, start, length as _, 0, Some(on_realloc), opaque.cast(), false);
-        if qjs::JS_IsException(value) {
-            return Err(rquickjs::Error::Exception);
-        }
-        Ok(Value::from_raw(ctx.clone(), value))
-    }
-}
-
-unsafe extern "C" fn on_realloc(
-    _runtime: *mut qjs::JSRuntime,
-    opaque: *mut qjs::c_void,
-    _start: *mut qjs::c_void,
-    size: qjs::size_t,
-) -> *mut qjs::c_void {
-    if size == 0 {
-        // SAFETY: `opaque` comes from `Box::into_raw` in `buffer_over`; size 0 means that this is the end of the buffer.
-        drop(unsafe { Box::from_raw(opaque.cast::<MmapMut>()) });
-    }
-    // A mapping cannot grow: null says so.
-    std::ptr::null_mut()
+    let memory = (map.as_mut_ptr(), map.len());
+    // SAFETY: the memory stays mapped, writable and in place until its owner is dropped.
+    unsafe { bytes::array_buffer_over(ctx, memory, map) }
 }

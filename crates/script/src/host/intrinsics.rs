@@ -26,7 +26,7 @@ impl Parts {
     /// What this source could use.
     pub(crate) fn named_in(source: &str) -> Parts {
         let names = |words: &[&str]| words.iter().any(|word| source.contains(word));
-        if names(&["eval", "globalThis", "global", "Function("]) {
+        if names(&["eval", "global", "Function("]) {
             return Parts::ALL;
         }
         let mut parts = Parts::default();

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use ::bytes::Bytes;
 use rquickjs::{Ctx, Error, Result, Value, qjs};
 
-use super::{bytes, intrinsics};
+use super::bytes;
 use crate::vu::Vu;
 
 /// The shared bytes that the users of a worker have seen, by address.
@@ -39,33 +39,10 @@ pub fn array_buffer<'js>(ctx: &Ctx<'js>, shared: &Bytes) -> Result<Value<'js>> {
 }
 
 fn over<'js>(ctx: &Ctx<'js>, shared: Bytes) -> Result<Value<'js>> {
-    intrinsics::for_buffers(ctx)?;
-    let (start, length) = (shared.as_ptr().cast_mut(), shared.len());
-    let opaque = Box::into_raw(Box::new(shared));
-    // SAFETY: the bytes stay in place until `on_realloc` gives back the reference; they are never written, since the caller
-    // marks the buffer immutable before the script sees it.
-    unsafe {
-        let context = ctx.as_raw().as_ptr();
-        let value = qjs::JS_NewArrayBuffer(context, start, length as _, 0, Some(on_realloc), opaque.cast(), false);
-        if qjs::JS_IsException(value) {
-            return Err(Error::Exception);
-        }
-        Ok(Value::from_raw(ctx.clone(), value))
-    }
-}
-
-unsafe extern "C" fn on_realloc(
-    _runtime: *mut qjs::JSRuntime,
-    opaque: *mut qjs::c_void,
-    _start: *mut qjs::c_void,
-    size: qjs::size_t,
-) -> *mut qjs::c_void {
-    if size == 0 {
-        // SAFETY: `opaque` comes from `Box::into_raw` in `over`; size 0 means that this is the end of the buffer.
-        drop(unsafe { Box::from_raw(opaque.cast::<Bytes>()) });
-    }
-    // An immutable buffer never grows: null says so.
-    std::ptr::null_mut()
+    let memory = (shared.as_ptr().cast_mut(), shared.len());
+    // SAFETY: the bytes stay in place as long as there is a reference to them; the caller marks the buffer immutable before
+    // the script sees it.
+    unsafe { bytes::array_buffer_over(ctx, memory, Box::new(shared)) }
 }
 
 /// The shared bytes that an ArrayBuffer or a view shows; nothing when its memory is not shared.

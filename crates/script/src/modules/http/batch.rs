@@ -16,7 +16,8 @@ use rquickjs::object::Filter;
 use rquickjs::{Array, Ctx, Object, Result, Value};
 use wire::Method;
 
-use super::request::{Args, Call, HttpState, Prepared, failure_text, finish, perform, prepare_beside, warn};
+use super::failure_text::failure_text;
+use super::request::{Args, Call, HttpState, Prepared, finish, perform, prepare_beside, warn};
 use super::{Refusal, body, go_error, response, url};
 use crate::host::bytes;
 use crate::{Phase, Vu};

@@ -7,6 +7,7 @@ mod batch;
 pub(crate) mod body;
 mod cookies;
 mod debug;
+mod failure_text;
 pub(crate) mod intake;
 mod json;
 pub(crate) mod params;

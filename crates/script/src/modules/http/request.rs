@@ -4,7 +4,6 @@
 //! the same future serves the blocking functions, `asyncRequest` and `batch`. Judging throws or warns as k6 does.
 //! A refused request is not counted (it never was one); a failed one is.
 
-use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,6 +17,7 @@ use wire::{Exchange, FailureKind, Method, Payload, Request, Timings};
 
 use super::body::{self, BodyArg};
 use super::debug::HttpDebug;
+use super::failure_text::failure_text;
 use super::intake::Intake;
 use super::params::{Empty, Params, ResponseType};
 use super::samples::{EnabledTags, Hop, Labels, Sampler, SeriesCache};
@@ -501,63 +501,6 @@ pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Call>, lent: Vec<Value<'js>
     Ok(response)
 }
 
-/// The text for people when a request failed: what was asked of whom, and what went wrong.
-pub fn failure_text(call: &Call) -> Option<String> {
-    if matches!(call.exchange(), Some(Exchange { outcome: Ok(_), .. })) {
-        return None;
-    }
-    let sent = &call.prepared.sent;
-    let (method, url, message) = match (call.exchange(), &call.prepared.unsendable) {
-        (Some(Exchange { outcome: Err(failure), method, url, .. }), _) => {
-            (method, hide_password(url), told(failure, url))
-        }
-        (None, Some(why)) => (&sent.method, sent.target.name.to_string(), Cow::Borrowed(why.message.as_str())),
-        _ => return None,
-    };
-    // k6 tells a broken body without the request's line.
-    if message.starts_with("error decompressing") {
-        return Some(message.into_owned());
-    }
-    Some(format!("{} {url:?}: {message}", operation(method)))
-}
-
-/// The failure as k6 logs it, which says more than `res.error`.
-fn told<'a>(failure: &'a wire::Failure, url: &wire::Url) -> Cow<'a, str> {
-    let message = failure.message.as_str();
-    if let Some(why) = message.strip_prefix("dial: ").filter(|_| failure.step == wire::Step::Connect) {
-        // Which of a name's addresses refused is not known here; k6 shows the first one.
-        let (host, port) = (&url.host, url.port);
-        let host = if host.contains(':') { Cow::Owned(format!("[{host}]")) } else { Cow::Borrowed(host.as_str()) };
-        let call =
-            if matches!(failure.kind, FailureKind::DialRefused | FailureKind::DialErrno) { "connect: " } else { "" };
-        return Cow::Owned(format!("dial tcp {host}:{port}: {call}{why}"));
-    }
-    match failure.kind {
-        FailureKind::UnknownAuthority => {
-            Cow::Borrowed("tls: failed to verify certificate: x509: certificate signed by unknown authority")
-        }
-        _ => Cow::Borrowed(message),
-    }
-}
-
-/// The method as Go's error texts write it: `Get`, but other tokens as they are.
-fn operation(method: &Method) -> String {
-    let token = method.as_str();
-    let (first, rest) = token.split_at(token.len().min(1));
-    format!("{first}{}", rest.to_ascii_lowercase())
-}
-
-/// The URL for log lines: the user's name, no password.
-fn hide_password(url: &wire::Url) -> String {
-    match &url.userinfo {
-        None => url.text.clone(),
-        Some((name, password)) => {
-            let mask = if password.is_some() { ":***" } else { "" };
-            url.text.replacen("****:****@", &format!("{name}{mask}@"), 1)
-        }
-    }
-}
-
 /// Tells that a default limit, not the script's, cut redirects off.
 fn warn_about_redirects(vu: &Vu, call: &Call) {
     let (Some(exchange), Some(request)) = (call.exchange(), &call.prepared.sent.request) else { return };
@@ -576,23 +519,4 @@ fn warn_about_redirects(vu: &Vu, call: &Call) {
 /// Writes a warning.
 pub fn warn(vu: &Vu, message: &str, fields: &[(&str, &str)]) {
     vu.log().log(&Record { level: Level::Warning, message, fields });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn operations_read_like_go() {
-        for (token, expected) in [("GET", "Get"), ("DELETE", "Delete"), ("weird", "weird"), ("X", "X")] {
-            assert_eq!(operation(&response::method(token)), expected);
-        }
-    }
-
-    #[test]
-    fn log_lines_show_no_password() {
-        let shown = |text: &str| hide_password(&wire::Url::parse(text).expect("a good URL"));
-        assert_eq!(shown("http://u:p@h/a?b"), "http://u:***@h/a?b");
-        assert_eq!(shown("http://h/"), "http://h/");
-    }
 }

@@ -1,0 +1,86 @@
+//! What a failed request is called in logs and exceptions: k6's words, which are Go's.
+//!
+//! They say more than `res.error`: the method, the URL, and where the dialling went. Invariant: no password is shown.
+
+use std::borrow::Cow;
+
+use wire::{Exchange, FailureKind, Method};
+
+use super::request::Call;
+
+/// The text for people when a request failed: what was asked of whom, and what went wrong.
+pub fn failure_text(call: &Call) -> Option<String> {
+    if matches!(call.exchange(), Some(Exchange { outcome: Ok(_), .. })) {
+        return None;
+    }
+    let sent = &call.prepared.sent;
+    let (method, url, message) = match (call.exchange(), &call.prepared.unsendable) {
+        (Some(Exchange { outcome: Err(failure), method, url, .. }), _) => {
+            (method, hide_password(url), told(failure, url))
+        }
+        (None, Some(why)) => (&sent.method, sent.target.name.to_string(), Cow::Borrowed(why.message.as_str())),
+        _ => return None,
+    };
+    // k6 tells a broken body without the request's line.
+    if message.starts_with("error decompressing") {
+        return Some(message.into_owned());
+    }
+    Some(format!("{} {url:?}: {message}", operation(method)))
+}
+
+/// The failure as k6 logs it, which says more than `res.error`.
+fn told<'a>(failure: &'a wire::Failure, url: &wire::Url) -> Cow<'a, str> {
+    let message = failure.message.as_str();
+    if let Some(why) = message.strip_prefix("dial: ").filter(|_| failure.step == wire::Step::Connect) {
+        // Which of a name's addresses refused is not known here; k6 shows the first one.
+        let (host, port) = (&url.host, url.port);
+        let host = if host.contains(':') { Cow::Owned(format!("[{host}]")) } else { Cow::Borrowed(host.as_str()) };
+        let call =
+            if matches!(failure.kind, FailureKind::DialRefused | FailureKind::DialErrno) { "connect: " } else { "" };
+        return Cow::Owned(format!("dial tcp {host}:{port}: {call}{why}"));
+    }
+    match failure.kind {
+        FailureKind::UnknownAuthority => {
+            Cow::Borrowed("tls: failed to verify certificate: x509: certificate signed by unknown authority")
+        }
+        _ => Cow::Borrowed(message),
+    }
+}
+
+/// The method as Go's error texts write it: `Get`, but other tokens as they are.
+fn operation(method: &Method) -> String {
+    let token = method.as_str();
+    let (first, rest) = token.split_at(token.len().min(1));
+    format!("{first}{}", rest.to_ascii_lowercase())
+}
+
+/// The URL for log lines: the user's name, no password.
+fn hide_password(url: &wire::Url) -> String {
+    match &url.userinfo {
+        None => url.text.clone(),
+        Some((name, password)) => {
+            let mask = if password.is_some() { ":***" } else { "" };
+            url.text.replacen("****:****@", &format!("{name}{mask}@"), 1)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::modules::http::response;
+
+    #[test]
+    fn operations_read_like_go() {
+        for (token, expected) in [("GET", "Get"), ("DELETE", "Delete"), ("weird", "weird"), ("X", "X")] {
+            assert_eq!(operation(&response::method(token)), expected);
+        }
+    }
+
+    #[test]
+    fn log_lines_show_no_password() {
+        let shown = |text: &str| hide_password(&wire::Url::parse(text).expect("a good URL"));
+        assert_eq!(shown("http://u:p@h/a?b"), "http://u:***@h/a?b");
+        assert_eq!(shown("http://h/"), "http://h/");
+    }
+}
