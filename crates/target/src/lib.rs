@@ -27,13 +27,15 @@ mod fault;
 mod h1;
 mod listen;
 mod request;
-mod respond;
+pub mod respond;
 pub mod route;
 mod routes;
 mod send;
 pub mod server;
 mod stats;
 mod stream;
+mod timed;
 mod worker;
 
+pub use respond::{Body, PieceStream, Response};
 pub use server::{Addresses, Server, ServerConfig};

@@ -1,11 +1,15 @@
-//! What a route answers, as a value: the connection carries it out.
+//! A response as a value: what built-in routes and apps give, and what every protocol sends.
 //!
-//! Routes never touch the socket and never wait; delays and streams are data. So every route is a plain function from a request
-//! to a reply, and the rule that a ready piece is never held back lives in one place (`connection.rs`).
+//! Whoever makes a response never touches the socket and never waits; waits and streams are data. So a route is a plain function
+//! from a request to a reply, and the rule that a ready piece is never held back lives in one place (`send.rs`). Length,
+//! connection and transfer coding belong to the sender: lines that claim them are left out.
 
 use std::borrow::Cow;
+use std::fs::File;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde_json::Value;
 
 use crate::fault::Fault;
@@ -25,49 +29,75 @@ pub(crate) enum Reply {
 }
 
 /// A header or trailer line.
-pub(crate) type Line = (Cow<'static, str>, Cow<'static, str>);
+pub type Line = (Cow<'static, str>, Cow<'static, str>);
 
-/// A correct response.
+/// A correct response of any protocol.
 #[derive(Debug)]
-pub(crate) struct Response {
-    pub(crate) status: u16,
-    pub(crate) headers: Vec<Line>,
-    pub(crate) content_type: Option<Cow<'static, str>>,
-    pub(crate) body: Body,
-    /// Sent after a chunked body; makes the body chunked.
-    pub(crate) trailers: Vec<Line>,
-    /// Headers of a `103 Early Hints` that goes out first.
-    pub(crate) early: Vec<Line>,
+pub struct Response {
+    /// 200 to 599.
+    pub status: u16,
+    /// In the order they are sent; a name may come more than once.
+    pub headers: Vec<Line>,
+    /// Sent before `headers`; `None` when they have their own or there is none.
+    pub content_type: Option<Cow<'static, str>>,
+    /// Left out for `HEAD` and for statuses that have none.
+    pub body: Body,
+    /// Sent after the body, which is chunked then.
+    pub trailers: Vec<Line>,
+    /// Headers of a `103 Early Hints` that goes out first; none without them.
+    pub early: Vec<Line>,
     /// Waits so long before the first byte.
-    pub(crate) after: Duration,
+    pub after: Duration,
 }
 
 /// The body of a response.
-pub(crate) enum Body {
+pub enum Body {
+    /// Bytes of the program.
     Static(&'static [u8]),
+    /// Bytes made for this response.
     Bytes(Vec<u8>),
-    Pieces(Pieces),
+    /// Bytes that something else holds as well.
+    Shared(Bytes),
+    /// Pieces that are all there: their lengths add up to the body's.
+    Array(Vec<Bytes>),
+    /// Pieces that come while the response is sent.
+    Stream {
+        /// Bytes of all pieces, declared in advance; `None` is chunked. A stream that gives another number ends the connection.
+        length: Option<u64>,
+        /// Where they come from.
+        pieces: Box<dyn PieceStream + Send>,
+    },
+    /// A part of a file, sent by the kernel on plain sockets.
+    File {
+        /// Open for reading; its position is neither used nor changed.
+        file: File,
+        /// Where the body begins.
+        offset: u64,
+        /// Bytes of the body. A file that turns out shorter ends the connection.
+        length: u64,
+    },
 }
 
-/// A body made while it is sent.
-pub(crate) struct Pieces {
-    /// Declared in advance; chunked coding without it.
-    pub(crate) length: Option<u64>,
-    pub(crate) pieces: Box<dyn Iterator<Item = Piece> + Send>,
-}
-
-/// One run of bytes, ready after a wait.
-pub(crate) struct Piece {
-    pub(crate) wait: Duration,
-    pub(crate) bytes: Cow<'static, [u8]>,
+/// Pieces of a body, one after the other, whenever they are ready.
+pub trait PieceStream {
+    /// The next piece, `None` at the end. An error ends the connection, for the status has been sent by then.
+    ///
+    /// `Pending` leaves the waker of `cx`, as futures do; what was given before goes out first. Empty pieces are skipped.
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, String>>>;
 }
 
 impl Response {
-    pub(crate) fn new(status: u16, content_type: &'static str, body: Body) -> Self {
+    /// A response of that status, type and body, without further headers.
+    pub fn new(status: u16, content_type: impl Into<Cow<'static, str>>, body: Body) -> Self {
+        Response { content_type: Some(content_type.into()), ..Response::bare(status, body) }
+    }
+
+    /// A response without a content type.
+    pub fn bare(status: u16, body: Body) -> Self {
         Response {
             status,
             headers: Vec::new(),
-            content_type: Some(Cow::Borrowed(content_type)),
+            content_type: None,
             body,
             trailers: Vec::new(),
             early: Vec::new(),
@@ -75,30 +105,37 @@ impl Response {
         }
     }
 
-    pub(crate) fn empty(status: u16) -> Self {
-        Response { content_type: None, ..Response::new(status, TEXT, Body::Static(b"")) }
+    /// A response without type and bytes.
+    pub fn empty(status: u16) -> Self {
+        Response::bare(status, Body::Static(b""))
     }
 
-    pub(crate) fn text(status: u16, text: &'static str) -> Self {
+    /// Plain text.
+    pub fn text(status: u16, text: &'static str) -> Self {
         Response::new(status, TEXT, Body::Static(text.as_bytes()))
     }
 
-    pub(crate) fn json(status: u16, value: &Value) -> Self {
+    /// JSON, indented for people.
+    pub fn json(status: u16, value: &Value) -> Self {
         Response::new(status, JSON, Body::Bytes(pretty(value)))
     }
 
-    /// An error in the shape go-httpbin gives its own.
-    pub(crate) fn error(status: u16, detail: &str) -> Self {
+    /// An error in the shape go-httpbin gives its own: `{ status_code, error, detail }`.
+    pub fn error(status: u16, detail: &str) -> Self {
         let error = crate::h1::respond::reason(status);
         Response::json(status, &serde_json::json!({ "status_code": status, "error": error, "detail": detail }))
     }
 
-    pub(crate) fn header(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Cow<'static, str>>) -> Self {
+    /// Adds a header line.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Cow<'static, str>>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    pub(crate) fn after(mut self, wait: Duration) -> Self {
+    /// Holds the response for that long.
+    #[must_use]
+    pub fn after(mut self, wait: Duration) -> Self {
         self.after = wait;
         self
     }
@@ -118,13 +155,21 @@ pub(crate) fn pretty(value: &Value) -> Vec<u8> {
 }
 
 impl Body {
-    /// Bytes known before sending.
-    pub(crate) fn length(&self) -> Option<u64> {
+    /// Bytes, when they are known before sending.
+    pub fn length(&self) -> Option<u64> {
         match self {
             Body::Static(bytes) => Some(bytes.len() as u64),
             Body::Bytes(bytes) => Some(bytes.len() as u64),
-            Body::Pieces(pieces) => pieces.length,
+            Body::Shared(bytes) => Some(bytes.len() as u64),
+            Body::Array(pieces) => Some(pieces.iter().map(|p| p.len() as u64).sum()),
+            Body::Stream { length, .. } => *length,
+            Body::File { length, .. } => Some(*length),
         }
+    }
+
+    /// Pieces that come as they are ready, chunked.
+    pub fn stream(pieces: impl PieceStream + Send + 'static) -> Self {
+        Body::Stream { length: None, pieces: Box::new(pieces) }
     }
 }
 

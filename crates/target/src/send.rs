@@ -1,6 +1,10 @@
 //! Carries out replies: responses, streams, faults, and the end of a connection.
 
+use std::fs::File;
+use std::future::poll_fn;
 use std::io::{self, IoSlice};
+use std::os::unix::fs::FileExt;
+use std::task::Poll;
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
@@ -9,7 +13,7 @@ use tokio::time::{sleep, timeout};
 use crate::connection::{After, Begun, Connection, with_bytes};
 use crate::fault::{Fault, STALL, Then};
 use crate::h1::respond::{self, Length, Persistence};
-use crate::respond::{Body, Line, Pieces, Response};
+use crate::respond::{Body, Line, PieceStream, Response};
 
 /// Output that is sent without waiting for more.
 const FLUSH_AT: usize = 64 * 1024;
@@ -18,6 +22,11 @@ const LINGER: Duration = Duration::from_secs(1);
 
 fn lines(lines: &[Line]) -> impl Iterator<Item = (&str, &[u8])> {
     lines.iter().map(|(name, value)| (name.as_ref(), value.as_bytes()))
+}
+
+/// A stream that does not keep to the length it declared.
+fn another_length() -> io::Error {
+    io::Error::other("the body has another length than it declared")
 }
 
 fn length_of(response: &Response, minor: u8) -> Length {
@@ -52,16 +61,30 @@ impl Connection {
         respond::head(&mut self.out, response.status, length, persistence, headers);
         if !begun.is_head && length != Length::NoBody {
             match response.body {
-                Body::Static(bytes) => self.send(bytes).await?,
-                Body::Bytes(bytes) => self.send(&bytes).await?,
-                Body::Pieces(pieces) => self.stream_pieces(pieces, length, &response.trailers).await?,
+                Body::Static(bytes) => self.send(bytes, length).await?,
+                Body::Bytes(bytes) => self.send(&bytes, length).await?,
+                Body::Shared(bytes) => self.send(&bytes, length).await?,
+                Body::Array(pieces) => {
+                    for piece in pieces {
+                        self.send(&piece, length).await?;
+                    }
+                }
+                Body::Stream { mut pieces, .. } => self.send_stream(&mut *pieces, length).await?,
+                Body::File { file, offset, length } => self.send_file(&file, offset, length).await?,
+            }
+            if length == Length::Chunked {
+                respond::last_chunk(&mut self.out, lines(&response.trailers));
             }
         }
         Ok(if keep_alive { After::Continue } else { After::Close })
     }
 
     /// Small bytes join the output; large ones leave with it in one call, uncopied.
-    async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+    async fn send(&mut self, bytes: &[u8], length: Length) -> io::Result<()> {
+        if length == Length::Chunked {
+            respond::chunk(&mut self.out, bytes);
+            return Ok(());
+        }
         if self.out.len() + bytes.len() <= FLUSH_AT {
             self.out.extend_from_slice(bytes);
             return Ok(());
@@ -76,22 +99,43 @@ impl Connection {
         self.stream.flush().await
     }
 
-    async fn stream_pieces(&mut self, pieces: Pieces, length: Length, trailers: &[Line]) -> io::Result<()> {
-        for piece in pieces.pieces {
-            if !piece.wait.is_zero() {
-                self.flush().await?;
-                sleep(piece.wait).await;
+    /// Pieces as they come: what is ready leaves together, and at the latest when the next one is not.
+    async fn send_stream(&mut self, pieces: &mut (dyn PieceStream + Send), length: Length) -> io::Result<()> {
+        let mut left = match length {
+            Length::Known(length) => Some(length),
+            _ => None,
+        };
+        loop {
+            let ready = match poll_fn(|cx| Poll::Ready(pieces.poll_next(cx))).await {
+                Poll::Ready(next) => next,
+                Poll::Pending => {
+                    self.flush().await?;
+                    poll_fn(|cx| pieces.poll_next(cx)).await
+                }
+            };
+            let Some(piece) = ready.transpose().map_err(io::Error::other)? else { break };
+            if let Some(left) = &mut left {
+                *left = left.checked_sub(piece.len() as u64).ok_or_else(another_length)?;
             }
             match length {
-                Length::Chunked => respond::chunk(&mut self.out, &piece.bytes),
-                _ => self.out.extend_from_slice(&piece.bytes),
+                Length::Chunked => respond::chunk(&mut self.out, &piece),
+                _ => self.out.extend_from_slice(&piece),
             }
             if self.out.len() >= FLUSH_AT {
                 self.flush().await?;
             }
         }
-        if length == Length::Chunked {
-            respond::last_chunk(&mut self.out, lines(trailers));
+        if left.is_some_and(|left| left > 0) { Err(another_length()) } else { Ok(()) }
+    }
+
+    async fn send_file(&mut self, file: &File, mut offset: u64, mut left: u64) -> io::Result<()> {
+        while left > 0 {
+            let start = self.out.len();
+            let size = left.min(FLUSH_AT as u64);
+            self.out.resize(start + size as usize, 0);
+            file.read_exact_at(&mut self.out[start..], offset)?;
+            self.flush().await?;
+            (offset, left) = (offset + size, left - size);
         }
         Ok(())
     }

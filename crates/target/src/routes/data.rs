@@ -4,12 +4,13 @@
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
-use std::time::Duration;
 
+use bytes::Bytes;
 use serde_json::json;
 
 use crate::request::{Request, number};
-use crate::respond::{BINARY, Body, Line, Piece, Pieces, Reply, Response};
+use crate::respond::{BINARY, Body, Line, Reply, Response};
+use crate::timed::{TimedPiece, TimedPieces};
 
 /// Bytes a route makes at most.
 pub(crate) const MAX_BYTES: u64 = 1 << 30;
@@ -26,22 +27,26 @@ pub(crate) fn noise() -> &'static [u8] {
 }
 
 /// `total` bytes in runs of `step`: noise of that seed, or the static block again and again.
-pub(crate) fn noise_pieces(total: u64, step: usize, seed: Option<u64>) -> Box<dyn Iterator<Item = Piece> + Send> {
+pub(crate) fn noise_pieces(
+    total: u64,
+    step: usize,
+    seed: Option<u64>,
+) -> impl Iterator<Item = TimedPiece> + Send + Unpin + 'static {
     let mut rng = seed.map(fastrand::Rng::with_seed);
     let mut sent = 0;
-    Box::new(std::iter::from_fn(move || {
+    std::iter::from_fn(move || {
         let size = (total - sent).min(step as u64) as usize;
         sent += size as u64;
         let bytes = match &mut rng {
             Some(rng) => {
                 let mut bytes = vec![0; size];
                 rng.fill(&mut bytes);
-                Cow::Owned(bytes)
+                Bytes::from(bytes)
             }
-            None => Cow::Borrowed(&noise()[..size]),
+            None => Bytes::from_static(&noise()[..size]),
         };
-        (size > 0).then_some(Piece { wait: Duration::ZERO, bytes })
-    }))
+        (size > 0).then(|| TimedPiece::ready(bytes))
+    })
 }
 
 /// The optional seed of noise.
@@ -53,7 +58,10 @@ pub(crate) fn bytes(request: &Request<'_>) -> Reply {
     let body = number("the size", &request.param(0), 0..=MAX_BYTES).and_then(|n| {
         Ok(match seed(request)? {
             None if n <= BLOCK as u64 => Body::Static(&noise()[..n as usize]),
-            seed => Body::Pieces(Pieces { length: Some(n), pieces: noise_pieces(n, 128 * 1024, seed) }),
+            seed => {
+                let pieces = Box::new(TimedPieces::new(noise_pieces(n, 128 * 1024, seed)));
+                Body::Stream { length: Some(n), pieces }
+            }
         })
     });
     body.map_or_else(|reply| *reply, |body| Response::new(200, BINARY, body).into())
@@ -182,7 +190,7 @@ mod tests {
 
     #[test]
     fn noise_depends_on_the_seed_alone() {
-        let all = |seed| noise_pieces(300, 128, seed).flat_map(|p| p.bytes.into_owned()).collect::<Vec<_>>();
+        let all = |seed| noise_pieces(300, 128, seed).flat_map(|p| p.bytes).collect::<Vec<_>>();
         assert_eq!(all(Some(7)).len(), 300);
         assert_eq!(all(Some(7)), all(Some(7)));
         assert_ne!(all(Some(7)), all(Some(8)));

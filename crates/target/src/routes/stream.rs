@@ -1,20 +1,17 @@
 //! Bodies that take time or leave in pieces.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde_json::Value;
 
 use crate::request::{Request, bad_request, duration, number};
-use crate::respond::{BINARY, Body, JSON, Line, Piece, Pieces, Reply, Response, TEXT};
+use crate::respond::{BINARY, Body, JSON, Line, Reply, Response, TEXT};
 use crate::routes::data::{MAX_BYTES, is_token, noise_pieces, seed};
+use crate::timed::{TimedPiece, TimedPieces};
 
-fn pieces(length: Option<u64>, pieces: impl Iterator<Item = Piece> + Send + 'static) -> Body {
-    Body::Pieces(Pieces { length, pieces: Box::new(pieces) })
-}
-
-fn ready(bytes: impl Into<Cow<'static, [u8]>>) -> Piece {
-    Piece { wait: Duration::ZERO, bytes: bytes.into() }
+fn timed(length: Option<u64>, pieces: impl Iterator<Item = TimedPiece> + Send + Unpin + 'static) -> Body {
+    Body::Stream { length, pieces: Box::new(TimedPieces::new(pieces)) }
 }
 
 /// Each line is a chunk and the echo with an `id`.
@@ -28,15 +25,15 @@ pub(crate) fn lines(request: &Request<'_>) -> Reply {
         echo.insert("id".into(), id.into());
         let mut line = Value::Object(echo.clone()).to_string().into_bytes();
         line.push(b'\n');
-        ready(line)
+        TimedPiece::ready(line)
     };
-    Response::new(200, JSON, pieces(None, (0..count).map(line))).into()
+    Response::new(200, JSON, timed(None, (0..count).map(line))).into()
 }
 
 pub(crate) fn bytes(request: &Request<'_>) -> Reply {
     let body = number("the size", &request.param(0), 0..=MAX_BYTES).and_then(|n| {
         let step = request.number("chunk_size", 10 * 1024, 1..=1024 * 1024)?;
-        Ok(Body::Pieces(Pieces { length: None, pieces: noise_pieces(n, step as usize, seed(request)?) }))
+        Ok(timed(None, noise_pieces(n, step as usize, seed(request)?)))
     });
     body.map_or_else(|reply| *reply, |body| Response::new(200, BINARY, body).into())
 }
@@ -53,7 +50,8 @@ fn try_drip(request: &Request<'_>) -> Result<Response, Box<Reply>> {
     let status = request.number("code", 200, 200..=599)? as u16;
     let gap = Duration::from_secs_f64(over.as_secs_f64() / (count - 1).max(1) as f64);
     let wait = move |at: u64| if at == 0 { Duration::ZERO } else { gap };
-    let body = pieces(Some(count), (0..count).map(move |at| Piece { wait: wait(at), bytes: Cow::Borrowed(b"*") }));
+    let body =
+        timed(Some(count), (0..count).map(move |at| TimedPiece { wait: wait(at), bytes: Bytes::from_static(b"*") }));
     Ok(Response::new(status, BINARY, body).after(delay))
 }
 
@@ -73,7 +71,8 @@ pub(crate) fn trailers(request: &Request<'_>) -> Reply {
         args.into_iter().flat_map(|(n, vs)| vs.into_iter().map(move |v| (n.clone().into(), v.into()))).collect();
     let names: Vec<_> = trailers.iter().map(|(name, _)| name.as_ref()).collect();
     let declared = names.join(", ");
-    let mut response = Response::new(200, TEXT, pieces(None, std::iter::once(ready(&b"trailers follow\n"[..]))));
+    let mut response =
+        Response::new(200, TEXT, timed(None, std::iter::once(TimedPiece::ready(&b"trailers follow\n"[..]))));
     if !declared.is_empty() {
         response = response.header("Trailer", declared);
     }
