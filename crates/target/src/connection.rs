@@ -17,6 +17,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 use crate::h1::body::{BadChunk, BodyDecoder};
 use crate::h1::head::{self, BodyFraming, Framing, Refused};
 use crate::h1::respond;
+use crate::output::Output;
 use crate::request::{Request, split_target};
 use crate::respond::{Reply, Response};
 use crate::route::{self, BodyUse, MAX_KEPT, ROUTES};
@@ -39,7 +40,7 @@ pub(crate) struct Connection {
     input: Vec<u8>,
     /// Where in `input` the next request begins.
     start: usize,
-    pub(crate) out: Vec<u8>,
+    pub(crate) out: Output,
     peer: Option<IpAddr>,
 }
 
@@ -82,7 +83,7 @@ pub(crate) enum After {
 impl Connection {
     pub(crate) fn new(stream: Stream, worker: Arc<Worker>, idle: Arc<AtomicBool>) -> Self {
         let peer = stream.peer();
-        Connection { stream, worker, idle, input: Vec::new(), start: 0, out: Vec::new(), peer }
+        Connection { stream, worker, idle, input: Vec::new(), start: 0, out: Output::default(), peer }
     }
 
     /// Serves until either side ends it. Errors of the socket end it silently: the client knows better what happened.
@@ -185,7 +186,7 @@ impl Connection {
         head_end: usize,
     ) -> io::Result<Result<(), BadBody>> {
         if begun.framing.expect_continue && self.input.len() == head_end {
-            respond::interim(&mut self.out, 100, std::iter::empty());
+            respond::interim(self.out.buffer(), 100, std::iter::empty());
         }
         let mut taken =
             body.take(&self.input[head_end..]).map(|used| drop(self.input.drain(head_end..head_end + used)));

@@ -1,10 +1,7 @@
 //! Carries out replies: responses, streams, faults, and the end of a connection.
 
-use std::fs::File;
 use std::future::poll_fn;
-use std::io::{self, IoSlice};
-use std::os::unix::fs::FileExt;
-use std::task::Poll;
+use std::io;
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
@@ -13,20 +10,15 @@ use tokio::time::{sleep, timeout};
 use crate::connection::{After, Begun, Connection, with_bytes};
 use crate::fault::{Fault, STALL, Then};
 use crate::h1::respond::{self, Length, Persistence};
-use crate::respond::{Body, Line, PieceStream, Response};
+use crate::output::{FLUSH_AT, LEND_FROM};
+use crate::respond::{Body, Line, Response};
+use crate::sending::{Sending, Sent};
 
-/// Output that is sent without waiting for more.
-const FLUSH_AT: usize = 64 * 1024;
 /// How long a client that is still sending may go on after its refusal.
 const LINGER: Duration = Duration::from_secs(1);
 
-fn lines(lines: &[Line]) -> impl Iterator<Item = (&str, &[u8])> {
+pub(crate) fn lines(lines: &[Line]) -> impl Iterator<Item = (&str, &[u8])> {
     lines.iter().map(|(name, value)| (name.as_ref(), value.as_bytes()))
-}
-
-/// A stream that does not keep to the length it declared.
-fn another_length() -> io::Error {
-    io::Error::other("the body has another length than it declared")
 }
 
 fn length_of(response: &Response, minor: u8) -> Length {
@@ -46,7 +38,7 @@ impl Connection {
             sleep(response.after).await;
         }
         if !response.early.is_empty() && begun.minor == 1 {
-            respond::interim(&mut self.out, 103, lines(&response.early));
+            respond::interim(self.out.buffer(), 103, lines(&response.early));
             self.flush().await?;
         }
         let length = length_of(&response, begun.minor);
@@ -58,105 +50,52 @@ impl Connection {
         };
         let content_type = response.content_type.iter().map(|value| ("Content-Type", value.as_bytes()));
         let headers = content_type.chain(lines(&response.headers));
-        respond::head(&mut self.out, response.status, length, persistence, headers);
-        if !begun.is_head && length != Length::NoBody {
-            match response.body {
-                Body::Static(bytes) => self.send(bytes, length).await?,
-                Body::Bytes(bytes) => self.send(&bytes, length).await?,
-                Body::Shared(bytes) => self.send(&bytes, length).await?,
-                Body::Array(pieces) => {
-                    for piece in pieces {
-                        self.send(&piece, length).await?;
-                    }
-                }
-                Body::Stream { mut pieces, .. } => self.send_stream(&mut *pieces, length).await?,
-                Body::File { file, offset, length } => self.send_file(&file, offset, length).await?,
-            }
-            if length == Length::Chunked {
-                respond::last_chunk(&mut self.out, lines(&response.trailers));
-            }
+        respond::head(self.out.buffer(), response.status, length, persistence, headers);
+        if begun.is_head || length == Length::NoBody || self.send_small(&response.body, length) {
+            return Ok(if keep_alive { After::Continue } else { After::Close });
         }
-        Ok(if keep_alive { After::Continue } else { After::Close })
+        let mut sending = Sending::new(response.body, length, response.trailers);
+        match poll_fn(|cx| sending.poll(&mut self.out, &mut self.stream, cx)).await? {
+            Sent::Whole if keep_alive => Ok(After::Continue),
+            Sent::Whole => Ok(After::Close),
+            Sent::CutShort => self.cut_short(length),
+        }
     }
 
-    /// Small bytes join the output; large ones leave with it in one call, uncopied.
-    async fn send(&mut self, bytes: &[u8], length: Length) -> io::Result<()> {
-        if length == Length::Chunked {
-            respond::chunk(&mut self.out, bytes);
-            return Ok(());
-        }
-        if self.out.len() + bytes.len() <= FLUSH_AT {
-            self.out.extend_from_slice(bytes);
-            return Ok(());
-        }
-        let sent = self.stream.write_vectored(&[IoSlice::new(&self.out), IoSlice::new(bytes)]).await?;
-        self.worker.stats().sent.add(sent as u64);
-        let of_bytes = sent.saturating_sub(self.out.len());
-        self.out.drain(..sent.min(self.out.len()));
-        self.flush().await?;
-        self.stream.write_all(&bytes[of_bytes..]).await?;
-        self.worker.stats().sent.add((bytes.len() - of_bytes) as u64);
-        self.stream.flush().await
-    }
-
-    /// Pieces as they come: what is ready leaves together, and at the latest when the next one is not.
-    async fn send_stream(&mut self, pieces: &mut (dyn PieceStream + Send), length: Length) -> io::Result<()> {
-        let mut left = match length {
-            Length::Known(length) => Some(length),
-            _ => None,
+    /// The common case without more ado: a few bytes behind the head. False when that is not the case.
+    fn send_small(&mut self, body: &Body, length: Length) -> bool {
+        let bytes: &[u8] = match body {
+            Body::Static(bytes) => bytes,
+            Body::Bytes(bytes) => bytes,
+            _ => return false,
         };
-        loop {
-            let ready = match poll_fn(|cx| Poll::Ready(pieces.poll_next(cx))).await {
-                Poll::Ready(next) => next,
-                Poll::Pending => {
-                    self.flush().await?;
-                    poll_fn(|cx| pieces.poll_next(cx)).await
-                }
-            };
-            let Some(piece) = ready.transpose().map_err(io::Error::other)? else { break };
-            if let Some(left) = &mut left {
-                *left = left.checked_sub(piece.len() as u64).ok_or_else(another_length)?;
-            }
-            match length {
-                Length::Chunked => respond::chunk(&mut self.out, &piece),
-                _ => self.out.extend_from_slice(&piece),
-            }
-            if self.out.len() >= FLUSH_AT {
-                self.flush().await?;
-            }
+        let small = bytes.len() < LEND_FROM && length != Length::Chunked && self.out.len() < FLUSH_AT;
+        if small {
+            self.out.copy(bytes, false);
         }
-        if left.is_some_and(|left| left > 0) { Err(another_length()) } else { Ok(()) }
+        small
     }
 
-    async fn send_file(&mut self, file: &File, mut offset: u64, mut left: u64) -> io::Result<()> {
-        while left > 0 {
-            let start = self.out.len();
-            let size = left.min(FLUSH_AT as u64);
-            self.out.resize(start + size as usize, 0);
-            file.read_exact_at(&mut self.out[start..], offset)?;
-            self.flush().await?;
-            (offset, left) = (offset + size, left - size);
+    /// The client must not take what it got for the whole: the connection ends before the length or the last chunk, and where the
+    /// end of the connection is the end of the body, by a reset.
+    fn cut_short(&mut self, length: Length) -> io::Result<After> {
+        self.worker.stats().cut_short.add(1);
+        self.worker.stats().sent.add(self.out.take_sent());
+        if length == Length::UntilClose {
+            self.stream.reset_on_close()?;
         }
-        Ok(())
+        Ok(After::Abandon)
     }
 
     /// Sends the output.
     pub(crate) async fn flush(&mut self) -> io::Result<()> {
-        if self.out.is_empty() {
-            return Ok(());
-        }
-        self.stream.write_all(&self.out).await?;
-        self.stream.flush().await?;
-        self.worker.stats().sent.add(self.out.len() as u64);
-        self.out.clear();
-        if self.out.capacity() > 4 * FLUSH_AT {
-            self.out = Vec::new();
-        }
-        Ok(())
+        let result = poll_fn(|cx| self.out.poll_flush(&mut self.stream, cx)).await;
+        self.worker.stats().sent.add(self.out.take_sent());
+        result
     }
 
     pub(crate) async fn misbehave(&mut self, fault: Fault) -> io::Result<After> {
-        self.out.extend_from_slice(&fault.bytes);
+        self.out.copy(&fault.bytes, false);
         if fault.then == Then::GoOn {
             return Ok(After::Continue);
         }

@@ -41,6 +41,7 @@ pub(crate) struct WorkerStats {
     pub(crate) accepted: Counter,
     pub(crate) open: Counter,
     pub(crate) tls_failed: Counter,
+    pub(crate) cut_short: Counter,
 }
 
 impl WorkerStats {
@@ -54,6 +55,7 @@ impl WorkerStats {
             accepted: Counter::default(),
             open: Counter::default(),
             tls_failed: Counter::default(),
+            cut_short: Counter::default(),
         }
     }
 
@@ -99,6 +101,7 @@ impl Stats {
         json!({
             "requests": self.requests(),
             "malformed": self.sum(|w| w.malformed.get()),
+            "cut_short": self.sum(|w| w.cut_short.get()),
             "bytes_received": self.sum(|w| w.received.get()),
             "bytes_sent": self.sum(|w| w.sent.get()),
             "body_bytes_received": self.sum(|w| w.body_received.get()),

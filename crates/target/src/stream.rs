@@ -3,15 +3,20 @@
 //! TLS is rustls driven by hand over the non-blocking socket, since it needs no more than the two adapters below. What was
 //! written goes out with `flush`; a plain socket has nothing to flush.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use rustls::ServerConnection;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
+
+/// Bytes of TLS records that wait for the socket: an output that is full (`FLUSH_AT`) leaves in one call.
+const RECORDS: usize = 160 * 1024;
 
 /// The connection's socket.
 #[derive(Debug)]
@@ -30,7 +35,8 @@ pub(crate) struct TlsStream {
 }
 
 impl Stream {
-    pub(crate) fn tls(socket: TcpStream, session: ServerConnection) -> Self {
+    pub(crate) fn tls(socket: TcpStream, mut session: ServerConnection) -> Self {
+        session.set_buffer_limit(Some(RECORDS));
         Stream::Tls(Box::new(TlsStream { socket, session, closed: false }))
     }
 
@@ -53,6 +59,32 @@ impl Stream {
         matches!(self, Stream::Tls(tls) if tls.session.is_handshaking())
     }
 
+    /// The kernel sends `count` bytes of a file from `offset`, which moves on by what was sent; 0 at the end of the file.
+    ///
+    /// `None` where bytes must pass through this process: they are to be encrypted.
+    pub(crate) fn poll_send_file(
+        &mut self,
+        cx: &mut Context<'_>,
+        file: &File,
+        offset: &mut u64,
+        count: usize,
+    ) -> Option<Poll<io::Result<usize>>> {
+        let mut send = |socket: BorrowedFd<'_>| Ok(rustix::fs::sendfile(socket, file, Some(offset), count)?);
+        match self {
+            Stream::Tcp(s) => Some(write_when_ready(
+                cx,
+                |cx| s.poll_write_ready(cx),
+                || s.try_io(Interest::WRITABLE, || send(s.as_fd())),
+            )),
+            Stream::Unix(s) => Some(write_when_ready(
+                cx,
+                |cx| s.poll_write_ready(cx),
+                || s.try_io(Interest::WRITABLE, || send(s.as_fd())),
+            )),
+            Stream::Tls(_) => None,
+        }
+    }
+
     /// Makes closing send RST instead of FIN; a unix socket has no such thing and just closes.
     pub(crate) fn reset_on_close(&self) -> io::Result<()> {
         let linger = |s: &TcpStream| socket2::SockRef::from(s).set_linger(Some(Duration::ZERO));
@@ -60,6 +92,21 @@ impl Stream {
             Stream::Tcp(socket) => linger(socket),
             Stream::Tls(tls) => linger(&tls.socket),
             Stream::Unix(_) => Ok(()),
+        }
+    }
+}
+
+/// A write of a kind that the socket types do not offer: tried whenever they say they are ready.
+fn write_when_ready(
+    cx: &mut Context<'_>,
+    poll_ready: impl Fn(&mut Context<'_>) -> Poll<io::Result<()>>,
+    mut write: impl FnMut() -> io::Result<usize>,
+) -> Poll<io::Result<usize>> {
+    loop {
+        ready!(poll_ready(cx))?;
+        match write() {
+            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            result => return Poll::Ready(result),
         }
     }
 }
@@ -79,7 +126,23 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Stream::Tcp(socket) => Pin::new(socket).poll_write(cx, buf),
             Stream::Unix(socket) => Pin::new(socket).poll_write(cx, buf),
-            Stream::Tls(tls) => tls.poll_write(cx, buf),
+            Stream::Tls(tls) => tls.poll_write_with(cx, |writer| writer.write(buf)),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Stream::Tcp(socket) => Pin::new(socket).poll_write_vectored(cx, bufs),
+            Stream::Unix(socket) => Pin::new(socket).poll_write_vectored(cx, bufs),
+            Stream::Tls(tls) => tls.poll_write_with(cx, |writer| writer.write_vectored(bufs)),
         }
     }
 
@@ -138,14 +201,18 @@ impl TlsStream {
         }
     }
 
-    fn poll_write(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        let n = self.session.writer().write(buf)?;
-        if n > 0 || buf.is_empty() {
+    /// Never writes nothing: the session takes bytes again once its own buffer went out.
+    fn poll_write_with(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut write: impl FnMut(&mut rustls::Writer<'_>) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        let n = write(&mut self.session.writer())?;
+        if n > 0 {
             return Poll::Ready(Ok(n));
         }
-        // The session's own buffer is full: make room first.
         ready!(self.poll_flush(cx))?;
-        Poll::Ready(self.session.writer().write(buf))
+        Poll::Ready(write(&mut self.session.writer()))
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

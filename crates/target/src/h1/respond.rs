@@ -71,10 +71,18 @@ pub fn interim<'a>(out: &mut Vec<u8>, status: u16, headers: impl Iterator<Item =
 /// Appends one chunk; an empty one would end the body, so it appends nothing.
 pub fn chunk(out: &mut Vec<u8>, data: &[u8]) {
     if !data.is_empty() {
-        write!(out, "{:x}\r\n", data.len()).expect("a Vec takes every write");
+        chunk_size(out, data.len());
         out.extend_from_slice(data);
         out.extend_from_slice(b"\r\n");
     }
+}
+
+/// Appends the line before the data of a chunk, for data that is sent from where it lies.
+pub fn chunk_size(out: &mut Vec<u8>, size: usize) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let digits = (usize::BITS - size.leading_zeros()).div_ceil(4).max(1);
+    out.extend((0..digits).rev().map(|digit| HEX[size >> (4 * digit) & 0xf]));
+    out.extend_from_slice(b"\r\n");
 }
 
 /// Appends the end of a chunked body with its trailers.
@@ -256,5 +264,10 @@ mod tests {
         chunk(&mut out, &[b'x'; 17]);
         last_chunk(&mut out, [("T", &b"v"[..])].into_iter());
         assert_eq!(out, b"11\r\nxxxxxxxxxxxxxxxxx\r\n0\r\nT: v\r\n\r\n");
+        for size in [1, 15, 16, 255, 256, 0x1000, 0xfedc_ba98, usize::MAX] {
+            let mut line = Vec::new();
+            chunk_size(&mut line, size);
+            assert_eq!(line, format!("{size:x}\r\n").into_bytes());
+        }
     }
 }

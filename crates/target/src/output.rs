@@ -1,0 +1,220 @@
+//! Bytes on their way to one client: heads and small pieces copied together, large pieces lent, sent in few calls.
+//!
+//! Order is kept by remembering behind how many copied bytes each lent piece stands. A write takes whatever the socket accepts;
+//! the rest stays here, so a partial write, a full socket and a slow reader are all the same case. An empty output owns no
+//! memory: its buffer goes to a small stock of the thread, for ten thousand idle connections would hold ten thousand of them.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes};
+use tokio::io::AsyncWrite;
+
+use crate::h1::respond;
+use crate::stream::Stream;
+
+/// Output that is sent before more is gathered.
+pub(crate) const FLUSH_AT: usize = 128 * 1024;
+/// Pieces from this size on are lent to the kernel; smaller ones are cheaper to copy.
+pub(crate) const LEND_FROM: usize = 4 * 1024;
+/// Runs of bytes in one call: enough for `FLUSH_AT` in lent pieces with their chunk lines.
+const MOST_RUNS: usize = 2 * FLUSH_AT / LEND_FROM + 1;
+/// Buffers of this size or less are kept for the next output of the thread.
+const KEPT_CAPACITY: usize = 2 * FLUSH_AT;
+/// How many of them.
+const KEPT: usize = 16;
+
+thread_local!(static STOCK: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) });
+
+/// What is still to be sent.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    copied: Vec<u8>,
+    /// How much of `copied` was sent.
+    at: usize,
+    /// Large pieces, each with the end of the copied bytes before it.
+    lent: VecDeque<(usize, Bytes)>,
+    /// Bytes in `lent`.
+    lent_len: usize,
+    /// Bytes sent since `take_sent`.
+    sent: u64,
+}
+
+impl Output {
+    /// The buffer that heads are appended to. It holds unsent bytes: append, nothing else.
+    pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
+        if self.copied.capacity() == 0
+            && let Some(buffer) = STOCK.with_borrow_mut(Vec::pop)
+        {
+            self.copied = buffer;
+        }
+        &mut self.copied
+    }
+
+    /// Bytes to send.
+    pub(crate) fn len(&self) -> usize {
+        self.copied.len() - self.at + self.lent_len
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes that went out since the last call.
+    pub(crate) fn take_sent(&mut self) -> u64 {
+        std::mem::take(&mut self.sent)
+    }
+
+    /// Counts bytes that went past it, sent by the kernel.
+    pub(crate) fn count_sent(&mut self, bytes: usize) {
+        self.sent += bytes as u64;
+    }
+
+    /// Adds a piece of a body, as a chunk when the coding is chunked.
+    pub(crate) fn push(&mut self, piece: Bytes, chunked: bool) {
+        if piece.len() < LEND_FROM {
+            return self.copy(&piece, chunked);
+        }
+        if chunked {
+            respond::chunk_size(self.buffer(), piece.len());
+        }
+        self.lent_len += piece.len();
+        self.lent.push_back((self.copied.len(), piece));
+        if chunked {
+            self.buffer().extend_from_slice(b"\r\n");
+        }
+    }
+
+    /// The same, always copied.
+    pub(crate) fn copy(&mut self, piece: &[u8], chunked: bool) {
+        match chunked {
+            true => respond::chunk(self.buffer(), piece),
+            false => self.buffer().extend_from_slice(piece),
+        }
+    }
+
+    /// Sends all of it; `Pending` when the socket is full.
+    pub(crate) fn poll_flush(&mut self, stream: &mut Stream, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.is_empty() {
+            let sent = match ready!(self.poll_write(stream, cx)) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                result => result?,
+            };
+            if sent == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.sent += sent as u64;
+            self.advance(sent);
+        }
+        self.release();
+        Pin::new(stream).poll_flush(cx)
+    }
+
+    fn poll_write(&self, stream: &mut Stream, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        if self.lent.is_empty() {
+            return Pin::new(stream).poll_write(cx, &self.copied[self.at..]);
+        }
+        let mut runs = [IoSlice::new(&[]); MOST_RUNS];
+        let count = self.runs(&mut runs);
+        Pin::new(stream).poll_write_vectored(cx, &runs[..count])
+    }
+
+    /// The first unsent runs in order, as many as fit.
+    fn runs<'a>(&'a self, runs: &mut [IoSlice<'a>]) -> usize {
+        let mut at = self.at;
+        let pairs = self.lent.iter().flat_map(|(behind, piece)| {
+            let copied = &self.copied[at..*behind];
+            at = *behind;
+            [copied, piece]
+        });
+        let last = self.lent.back().map_or(self.at, |(behind, _)| *behind);
+        let all = pairs.chain([&self.copied[last..]]).filter(|run| !run.is_empty());
+        runs.iter_mut().zip(all).map(|(slot, run)| *slot = IoSlice::new(run)).count()
+    }
+
+    fn advance(&mut self, mut sent: usize) {
+        loop {
+            let end = self.lent.front().map_or(self.copied.len(), |(behind, _)| *behind);
+            let copied = sent.min(end - self.at);
+            self.at += copied;
+            sent -= copied;
+            let Some((_, piece)) = self.lent.front_mut() else { return };
+            if sent == 0 && !piece.is_empty() {
+                return;
+            }
+            let of_piece = sent.min(piece.len());
+            piece.advance(of_piece);
+            self.lent_len -= of_piece;
+            sent -= of_piece;
+            if !piece.is_empty() {
+                return;
+            }
+            self.lent.pop_front();
+        }
+    }
+
+    /// Everything was sent: the buffer is free for another connection.
+    fn release(&mut self) {
+        self.at = 0;
+        self.copied.clear();
+        if (1..=KEPT_CAPACITY).contains(&self.copied.capacity()) {
+            STOCK.with_borrow_mut(|stock| {
+                if stock.len() < KEPT {
+                    stock.push(std::mem::take(&mut self.copied));
+                }
+            });
+        }
+        self.copied = Vec::new();
+        self.lent.shrink_to(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(output: &Output) -> Vec<u8> {
+        let mut runs = [IoSlice::new(&[]); 64];
+        let count = output.runs(&mut runs);
+        runs[..count].iter().flat_map(|run| run.to_vec()).collect()
+    }
+
+    #[test]
+    fn order_survives_partial_writes_of_any_size() {
+        let large = |byte: u8| Bytes::from(vec![byte; LEND_FROM + 3]);
+        for step in [1, 2, 7, LEND_FROM - 1, LEND_FROM, LEND_FROM + 9, 3 * LEND_FROM] {
+            let mut output = Output::default();
+            output.buffer().extend_from_slice(b"head");
+            output.push(large(b'a'), true);
+            output.push(large(b'b'), true);
+            output.push(Bytes::from_static(b"small"), true);
+            output.push(large(b'c'), false);
+            let mut want = b"head1003\r\n".to_vec();
+            want.extend_from_slice(&large(b'a'));
+            want.extend_from_slice(b"\r\n1003\r\n");
+            want.extend_from_slice(&large(b'b'));
+            want.extend_from_slice(b"\r\n5\r\nsmall\r\n");
+            want.extend_from_slice(&large(b'c'));
+            assert_eq!((all(&output) == want, output.len()), (true, want.len()), "before the first write");
+            for sent in (0..want.len()).step_by(step) {
+                assert!(all(&output) == want[sent..], "after {sent} bytes in steps of {step}");
+                output.advance(step.min(want.len() - sent));
+            }
+            assert!(output.is_empty() && output.lent.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_full_output_fits_one_call() {
+        let mut output = Output::default();
+        while output.len() < FLUSH_AT {
+            output.push(Bytes::from(vec![0; LEND_FROM]), true);
+        }
+        let mut runs = [IoSlice::new(&[]); MOST_RUNS];
+        let count = output.runs(&mut runs);
+        assert_eq!(runs[..count].iter().map(|run| run.len()).sum::<usize>(), output.len());
+    }
+}

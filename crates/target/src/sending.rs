@@ -1,0 +1,178 @@
+//! The body of a response on its way out: what is ready is gathered and leaves together, what is not is waited for.
+//!
+//! A ready piece never waits for one that is not: before this is `Pending` for a piece, everything gathered has been handed to
+//! the socket. And no piece is asked for while the output is full: a client that does not read stops its stream. It is polled
+//! with the stream lent for that moment, so that the rest of a request body can be read in between.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+
+use crate::h1::respond::{self, Length};
+use crate::output::{FLUSH_AT, Output};
+use crate::respond::{Body, Line, PieceStream};
+use crate::stream::Stream;
+
+/// Bytes of a file that leave with the head, copied; the kernel sends the rest.
+const FILE_HEAD: u64 = 16 * 1024;
+/// Bytes of a file asked of the kernel at once.
+const FILE_STEP: u64 = 1 << 20;
+
+/// A body whose head stands in the output.
+pub(crate) struct Sending {
+    rest: Rest,
+    chunked: bool,
+    trailers: Vec<Line>,
+}
+
+/// What is still to be gathered.
+enum Rest {
+    /// Nothing: all of it is in the output.
+    Done,
+    Whole(Bytes),
+    Array(std::vec::IntoIter<Bytes>),
+    Stream {
+        pieces: Box<dyn PieceStream + Send>,
+        left: Option<u64>,
+    },
+    File {
+        file: File,
+        offset: u64,
+        left: u64,
+    },
+}
+
+/// How a body ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// All of it is in the output, most of it on its way.
+    Whole,
+    /// A stream failed or kept not to its length, or a file was shorter: the client must see the connection end.
+    CutShort,
+}
+
+/// Why gathering paused.
+enum Gathered {
+    Full,
+    Done,
+    /// The kernel is to send what comes next.
+    FromFile,
+    CutShort,
+}
+
+impl Sending {
+    /// `length` is what the head says.
+    pub(crate) fn new(body: Body, length: Length, trailers: Vec<Line>) -> Self {
+        let rest = match body {
+            Body::Static(bytes) => Rest::Whole(Bytes::from_static(bytes)),
+            Body::Bytes(bytes) => Rest::Whole(bytes.into()),
+            Body::Shared(bytes) => Rest::Whole(bytes),
+            Body::Array(pieces) => Rest::Array(pieces.into_iter()),
+            Body::Stream { length, pieces } => Rest::Stream { pieces, left: length },
+            Body::File { file, offset, length } => Rest::File { file, offset, left: length },
+        };
+        Sending { rest, chunked: length == Length::Chunked, trailers }
+    }
+
+    /// Goes on until the end of the body stands in the output, which the caller flushes before it waits for anything.
+    pub(crate) fn poll(
+        &mut self,
+        out: &mut Output,
+        stream: &mut Stream,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<Sent>> {
+        loop {
+            let from_file = !self.chunked && !stream.is_tls();
+            let gathered = self.gather(out, from_file, cx);
+            if !matches!(gathered, Poll::Ready(Gathered::Done)) || out.len() >= FLUSH_AT {
+                ready!(out.poll_flush(stream, cx))?;
+            }
+            match ready!(gathered) {
+                Gathered::Full => {}
+                Gathered::Done => return Poll::Ready(Ok(Sent::Whole)),
+                Gathered::CutShort => return Poll::Ready(Ok(Sent::CutShort)),
+                Gathered::FromFile => {
+                    if ready!(self.poll_file(out, stream, cx))? == 0 {
+                        return Poll::Ready(Ok(Sent::CutShort));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Moves what is ready into the output, as long as that is not full.
+    fn gather(&mut self, out: &mut Output, from_file: bool, cx: &mut Context<'_>) -> Poll<Gathered> {
+        while out.len() < FLUSH_AT {
+            let piece = match &mut self.rest {
+                Rest::Done => return Poll::Ready(Gathered::Done),
+                Rest::Whole(bytes) => Some(std::mem::take(bytes)).filter(|bytes| !bytes.is_empty()),
+                Rest::Array(pieces) => pieces.next(),
+                Rest::Stream { pieces, left } => match kept_to(ready!(pieces.poll_next(cx)), left) {
+                    Ok(piece) => piece,
+                    Err(CutShort) => return Poll::Ready(Gathered::CutShort),
+                },
+                Rest::File { left: 0, .. } => None,
+                Rest::File { .. } if from_file && out.is_empty() => return Poll::Ready(Gathered::FromFile),
+                Rest::File { file, offset, left } => {
+                    let most = if from_file { FILE_HEAD } else { FLUSH_AT as u64 };
+                    match read(file, offset, left, most) {
+                        Ok(piece) => Some(piece),
+                        Err(CutShort) => return Poll::Ready(Gathered::CutShort),
+                    }
+                }
+            };
+            match piece {
+                Some(piece) => out.push(piece, self.chunked),
+                None => self.end(out),
+            }
+            if from_file && matches!(self.rest, Rest::File { left: 1.., .. }) {
+                return Poll::Ready(Gathered::Full);
+            }
+        }
+        Poll::Ready(Gathered::Full)
+    }
+
+    fn end(&mut self, out: &mut Output) {
+        self.rest = Rest::Done;
+        if self.chunked {
+            respond::last_chunk(out.buffer(), crate::send::lines(&self.trailers));
+        }
+    }
+
+    /// One call of the kernel; how much it sent, 0 when the file has ended before its time.
+    fn poll_file(&mut self, out: &mut Output, stream: &mut Stream, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let Rest::File { file, offset, left } = &mut self.rest else { unreachable!("gathering found a file") };
+        let count = (*left).min(FILE_STEP) as usize;
+        let sending = stream.poll_send_file(cx, file, offset, count).expect("a plain socket");
+        let sent = ready!(sending)?;
+        *left -= sent as u64;
+        out.count_sent(sent);
+        Poll::Ready(Ok(sent))
+    }
+}
+
+struct CutShort;
+
+/// A piece of a stream, if the stream keeps to the length it declared.
+fn kept_to(next: Option<Result<Bytes, String>>, left: &mut Option<u64>) -> Result<Option<Bytes>, CutShort> {
+    let piece = next.transpose().map_err(|_| CutShort)?;
+    let Some(left) = left else { return Ok(piece) };
+    match &piece {
+        Some(piece) => *left = left.checked_sub(piece.len() as u64).ok_or(CutShort)?,
+        None if *left > 0 => return Err(CutShort),
+        None => {}
+    }
+    Ok(piece)
+}
+
+/// The next piece of a file, which moves on by it.
+fn read(file: &File, offset: &mut u64, left: &mut u64, most: u64) -> Result<Bytes, CutShort> {
+    let mut piece = vec![0; (*left).min(most) as usize];
+    file.read_exact_at(&mut piece, *offset).map_err(|_| CutShort)?;
+    *offset += piece.len() as u64;
+    *left -= piece.len() as u64;
+    Ok(piece.into())
+}
