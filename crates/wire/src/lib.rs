@@ -39,6 +39,7 @@ mod transport;
 mod upload;
 pub mod url;
 mod worker_io;
+pub mod ws;
 
 pub use addresses::parse_local_ips;
 pub use client::{Client, Worker};
