@@ -27,6 +27,7 @@ mod fault;
 mod h1;
 mod listen;
 mod output;
+mod range;
 mod request;
 pub mod respond;
 pub mod route;

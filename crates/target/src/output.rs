@@ -39,8 +39,15 @@ pub(crate) struct Output {
     lent: VecDeque<(usize, Bytes)>,
     /// Bytes in `lent`.
     lent_len: usize,
-    /// Bytes sent since `take_sent`.
-    sent: u64,
+    sent: Sent,
+}
+
+/// What went out since the last `take_sent`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sent {
+    pub(crate) bytes: u64,
+    /// Calls that took bytes: of the socket, or of the TLS session, which hands its records on in few.
+    pub(crate) writes: u64,
 }
 
 impl Output {
@@ -63,14 +70,15 @@ impl Output {
         self.len() == 0
     }
 
-    /// Bytes that went out since the last call.
-    pub(crate) fn take_sent(&mut self) -> u64 {
+    /// What went out since the last call.
+    pub(crate) fn take_sent(&mut self) -> Sent {
         std::mem::take(&mut self.sent)
     }
 
-    /// Counts bytes that went past it, sent by the kernel.
+    /// Counts a write, also one that went past this.
     pub(crate) fn count_sent(&mut self, bytes: usize) {
-        self.sent += bytes as u64;
+        self.sent.bytes += bytes as u64;
+        self.sent.writes += 1;
     }
 
     /// Adds a piece of a body, as a chunk when the coding is chunked.
@@ -106,7 +114,7 @@ impl Output {
             if sent == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
-            self.sent += sent as u64;
+            self.count_sent(sent);
             self.advance(sent);
         }
         self.release();

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -70,7 +71,7 @@ pub enum Body {
     /// A part of a file, sent by the kernel on plain sockets.
     File {
         /// Open for reading; its position is neither used nor changed.
-        file: File,
+        file: Arc<File>,
         /// Where the body begins.
         offset: u64,
         /// Bytes of the body. A file that turns out shorter ends the connection.

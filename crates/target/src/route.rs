@@ -6,7 +6,7 @@
 use crate::fault;
 use crate::request::Request;
 use crate::respond::Reply;
-use crate::routes::{auth, coding, cookies, data, echo, redirect, simple, stream};
+use crate::routes::{auth, body, coding, cookies, data, echo, redirect, simple, stream};
 
 /// One line of the list.
 #[derive(Debug)]
@@ -88,6 +88,12 @@ pub static ROUTES: &[Route] = &[
     route("/zstd-br", ANY, coding::zstd_brotli, "as /get, zstd and then br"),
     route("/bytes/{n}", ANY, data::bytes, "n bytes of noise, the same each time; `?seed=` for other noise"),
     route("/range/{n}", ANY, data::range, "n letters; obeys a Range header of one range"),
+    route(
+        "/body/{kind}/{size}",
+        ANY,
+        body::body,
+        "`string`, `array`, `chunked` or `file` of `500`, `10k`, `1m`, at most `1g`, in pieces of `?piece=1k`; obeys a Range header",
+    ),
     route("/json", ANY, data::json, "a small document"),
     route("/html", ANY, data::html, "a small page with links and a form"),
     route("/uuid", ANY, data::uuid, "a random uuid"),

@@ -12,7 +12,7 @@ use crate::fault::{Fault, STALL, Then};
 use crate::h1::respond::{self, Length, Persistence};
 use crate::output::{FLUSH_AT, LEND_FROM};
 use crate::respond::{Body, Line, Response};
-use crate::sending::{Sending, Sent};
+use crate::sending::{End, Sending};
 
 /// How long a client that is still sending may go on after its refusal.
 const LINGER: Duration = Duration::from_secs(1);
@@ -56,9 +56,9 @@ impl Connection {
         }
         let mut sending = Sending::new(response.body, length, response.trailers);
         match poll_fn(|cx| sending.poll(&mut self.out, &mut self.stream, cx)).await? {
-            Sent::Whole if keep_alive => Ok(After::Continue),
-            Sent::Whole => Ok(After::Close),
-            Sent::CutShort => self.cut_short(length),
+            End::Whole if keep_alive => Ok(After::Continue),
+            End::Whole => Ok(After::Close),
+            End::CutShort => self.cut_short(length),
         }
     }
 
@@ -80,17 +80,23 @@ impl Connection {
     /// end of the connection is the end of the body, by a reset.
     fn cut_short(&mut self, length: Length) -> io::Result<After> {
         self.worker.stats().cut_short.add(1);
-        self.worker.stats().sent.add(self.out.take_sent());
+        self.count_sent();
         if length == Length::UntilClose {
             self.stream.reset_on_close()?;
         }
         Ok(After::Abandon)
     }
 
+    fn count_sent(&mut self) {
+        let sent = self.out.take_sent();
+        self.worker.stats().sent.add(sent.bytes);
+        self.worker.stats().writes.add(sent.writes);
+    }
+
     /// Sends the output.
     pub(crate) async fn flush(&mut self) -> io::Result<()> {
         let result = poll_fn(|cx| self.out.poll_flush(&mut self.stream, cx)).await;
-        self.worker.stats().sent.add(self.out.take_sent());
+        self.count_sent();
         result
     }
 

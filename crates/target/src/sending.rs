@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
@@ -39,7 +40,7 @@ enum Rest {
         left: Option<u64>,
     },
     File {
-        file: File,
+        file: Arc<File>,
         offset: u64,
         left: u64,
     },
@@ -47,7 +48,7 @@ enum Rest {
 
 /// How a body ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sent {
+pub(crate) enum End {
     /// All of it is in the output, most of it on its way.
     Whole,
     /// A stream failed or kept not to its length, or a file was shorter: the client must see the connection end.
@@ -83,7 +84,7 @@ impl Sending {
         out: &mut Output,
         stream: &mut Stream,
         cx: &mut Context<'_>,
-    ) -> Poll<io::Result<Sent>> {
+    ) -> Poll<io::Result<End>> {
         loop {
             let from_file = !self.chunked && !stream.is_tls();
             let gathered = self.gather(out, from_file, cx);
@@ -92,11 +93,11 @@ impl Sending {
             }
             match ready!(gathered) {
                 Gathered::Full => {}
-                Gathered::Done => return Poll::Ready(Ok(Sent::Whole)),
-                Gathered::CutShort => return Poll::Ready(Ok(Sent::CutShort)),
+                Gathered::Done => return Poll::Ready(Ok(End::Whole)),
+                Gathered::CutShort => return Poll::Ready(Ok(End::CutShort)),
                 Gathered::FromFile => {
                     if ready!(self.poll_file(out, stream, cx))? == 0 {
-                        return Poll::Ready(Ok(Sent::CutShort));
+                        return Poll::Ready(Ok(End::CutShort));
                     }
                 }
             }

@@ -37,6 +37,7 @@ pub(crate) struct WorkerStats {
     pub(crate) malformed: Counter,
     pub(crate) received: Counter,
     pub(crate) sent: Counter,
+    pub(crate) writes: Counter,
     pub(crate) body_received: Counter,
     pub(crate) accepted: Counter,
     pub(crate) open: Counter,
@@ -51,6 +52,7 @@ impl WorkerStats {
             malformed: Counter::default(),
             received: Counter::default(),
             sent: Counter::default(),
+            writes: Counter::default(),
             body_received: Counter::default(),
             accepted: Counter::default(),
             open: Counter::default(),
@@ -104,6 +106,7 @@ impl Stats {
             "cut_short": self.sum(|w| w.cut_short.get()),
             "bytes_received": self.sum(|w| w.received.get()),
             "bytes_sent": self.sum(|w| w.sent.get()),
+            "writes": self.sum(|w| w.writes.get()),
             "body_bytes_received": self.sum(|w| w.body_received.get()),
             "connections": {
                 "accepted": self.sum(|w| w.accepted.get()),

@@ -1,6 +1,7 @@
 //! The handlers of `route.rs`, by topic; each is a function from a request to a reply that neither waits nor writes.
 
 pub(crate) mod auth;
+pub(crate) mod body;
 pub(crate) mod coding;
 pub(crate) mod cookies;
 pub(crate) mod data;

@@ -107,7 +107,7 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
-    fn exactly(&mut self, n: usize) -> Vec<u8> {
+    pub fn exactly(&mut self, n: usize) -> Vec<u8> {
         while self.ahead.len() < n {
             assert!(self.more(), "closed within a body");
         }
