@@ -18,10 +18,13 @@ use crate::stream::Stream;
 
 /// Output that is sent before more is gathered.
 pub(crate) const FLUSH_AT: usize = 128 * 1024;
-/// Pieces from this size on are lent to the kernel; smaller ones are cheaper to copy.
-pub(crate) const LEND_FROM: usize = 4 * 1024;
+/// Pieces from this size on are lent to the kernel; smaller ones are copied. A hundred pieces of 1 KiB took 19.7 µs of processor
+/// time a response when copied together, 18.7 when lent (16 rounds side by side); ten of them are cheaper to copy by 0.2 µs.
+pub(crate) const LEND_FROM: usize = 1024;
 /// Runs of bytes in one call: enough for `FLUSH_AT` in lent pieces with their chunk lines.
 const MOST_RUNS: usize = 2 * FLUSH_AT / LEND_FROM + 1;
+/// The same for a few pieces: filling the longer list costs more than sending them.
+const FEW_RUNS: usize = 25;
 /// Buffers of this size or less are kept for the next output of the thread.
 const KEPT_CAPACITY: usize = 2 * FLUSH_AT;
 /// How many of them.
@@ -125,8 +128,19 @@ impl Output {
         if self.lent.is_empty() {
             return Pin::new(stream).poll_write(cx, &self.copied[self.at..]);
         }
-        let mut runs = [IoSlice::new(&[]); MOST_RUNS];
-        let count = self.runs(&mut runs);
+        match 2 * self.lent.len() < FEW_RUNS {
+            true => self.poll_write_runs(&mut [IoSlice::new(&[]); FEW_RUNS], stream, cx),
+            false => self.poll_write_runs(&mut [IoSlice::new(&[]); MOST_RUNS], stream, cx),
+        }
+    }
+
+    fn poll_write_runs<'a>(
+        &'a self,
+        runs: &mut [IoSlice<'a>],
+        stream: &mut Stream,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
+        let count = self.runs(runs);
         Pin::new(stream).poll_write_vectored(cx, &runs[..count])
     }
 
@@ -200,9 +214,10 @@ mod tests {
             output.push(large(b'b'), true);
             output.push(Bytes::from_static(b"small"), true);
             output.push(large(b'c'), false);
-            let mut want = b"head1003\r\n".to_vec();
+            let size = format!("{:x}\r\n", LEND_FROM + 3);
+            let mut want = [b"head", size.as_bytes()].concat();
             want.extend_from_slice(&large(b'a'));
-            want.extend_from_slice(b"\r\n1003\r\n");
+            want.extend_from_slice(format!("\r\n{size}").as_bytes());
             want.extend_from_slice(&large(b'b'));
             want.extend_from_slice(b"\r\n5\r\nsmall\r\n");
             want.extend_from_slice(&large(b'c'));
