@@ -207,7 +207,7 @@ fn run_limited(command: &mut Command) -> Result<(Option<i32>, String), String> {
 
 fn start_target() -> Result<Server, String> {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-    Server::start(ServerConfig { tcp: vec![any_port], tls: Vec::new(), unix: Vec::new(), workers: 1 })
+    Server::start(ServerConfig { tcp: vec![any_port], ..ServerConfig::default() })
         .map_err(|error| format!("the target does not start: {error}"))
 }
 

@@ -4,12 +4,12 @@
 //! not: the output is flushed before every wait, be it for input, for a timer or for a body. A request counts the moment its
 //! head is complete, before anything else can go wrong.
 
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::rc::Rc;
 use std::task::{Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
@@ -20,7 +20,7 @@ use crate::h1::respond;
 use crate::output::Output;
 use crate::request::{Request, split_target};
 use crate::respond::{Reply, Response};
-use crate::route::{self, BodyUse, MAX_KEPT, ROUTES};
+use crate::route::{self, BodyUse, MAX_KEPT, ROUTES, STATS};
 use crate::stream::Stream;
 use crate::worker::Worker;
 
@@ -34,22 +34,24 @@ thread_local!(static BUFFER: std::cell::RefCell<Vec<u8>> = std::cell::RefCell::n
 /// An accepted connection.
 pub(crate) struct Connection {
     pub(crate) stream: Stream,
-    pub(crate) worker: Arc<Worker>,
+    pub(crate) worker: Rc<Worker>,
     /// Nothing of a request has been read and nothing is to be written: may be closed at any time.
-    idle: Arc<AtomicBool>,
-    input: Vec<u8>,
+    idle: Rc<Cell<bool>>,
+    pub(crate) input: Vec<u8>,
     /// Where in `input` the next request begins.
-    start: usize,
+    pub(crate) start: usize,
     pub(crate) out: Output,
-    peer: Option<IpAddr>,
+    pub(crate) peer: Option<IpAddr>,
 }
 
 /// A head that is complete, without the borrow of its bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Begun {
     route: Option<usize>,
-    head_len: usize,
-    framing: Framing,
+    /// The app answers it.
+    of_app: bool,
+    pub(crate) head_len: usize,
+    pub(crate) framing: Framing,
     pub(crate) minor: u8,
     pub(crate) is_head: bool,
 }
@@ -81,7 +83,7 @@ pub(crate) enum After {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: Stream, worker: Arc<Worker>, idle: Arc<AtomicBool>) -> Self {
+    pub(crate) fn new(stream: Stream, worker: Rc<Worker>, idle: Rc<Cell<bool>>) -> Self {
         let peer = stream.peer();
         Connection { stream, worker, idle, input: Vec::new(), start: 0, out: Output::default(), peer }
     }
@@ -124,10 +126,12 @@ impl Connection {
             Err(refused) => return Next::Refused(refused),
         };
         let route = route::find(split_target(head.target).0).map(|(index, _)| index);
+        let of_app = self.worker.app().is_some() && route != Some(STATS);
+        let route = if of_app { None } else { route };
         self.worker.stats().count(route);
-        let instead = instead(route, head.method, head.framing).map(Box::new);
+        let instead = if of_app { None } else { instead(route, head.method, head.framing).map(Box::new) };
         let is_head = head.method == "HEAD";
-        let begun = Begun { route, head_len: head.len, framing: head.framing, minor: head.minor, is_head };
+        let begun = Begun { route, of_app, head_len: head.len, framing: head.framing, minor: head.minor, is_head };
         Next::Begun(begun, instead)
     }
 
@@ -143,9 +147,9 @@ impl Connection {
         if self.input.capacity() - self.input.len() < INPUT / 4 {
             self.input.reserve(INPUT);
         }
-        self.idle.store(self.input.is_empty(), Ordering::Relaxed);
+        self.idle.set(self.input.is_empty());
         let read = self.stream.read_buf(&mut self.input).await?;
-        self.idle.store(false, Ordering::Relaxed);
+        self.idle.set(false);
         self.worker.stats().received.add(read as u64);
         Ok(read > 0)
     }
@@ -153,12 +157,15 @@ impl Connection {
     async fn refuse(&mut self, refused: Refused) -> io::Result<After> {
         self.worker.stats().malformed.add(1);
         let framing = Framing { body: BodyFraming::None, keep_alive: false, expect_continue: false };
-        let begun = Begun { route: None, head_len: 0, framing, minor: 1, is_head: false };
+        let begun = Begun { route: None, of_app: false, head_len: 0, framing, minor: 1, is_head: false };
         self.respond(begun, Response::error(refused.status, refused.why), false).await?;
         Ok(After::CloseUnread)
     }
 
     async fn exchange(&mut self, begun: Begun, mut instead: Option<Box<Response>>) -> io::Result<After> {
+        if let Some(app) = self.worker.app().filter(|_| begun.of_app).cloned() {
+            return Box::pin(self.fetch(&app, begun)).await;
+        }
         let head_end = self.start + begun.head_len;
         let has_body = begun.framing.body != BodyFraming::None;
         if has_body && let Some(response) = instead.take_if(|r| begun.framing.expect_continue || r.status == 413) {

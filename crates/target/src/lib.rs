@@ -21,12 +21,17 @@
 //!
 #![doc = include_str!("../ROUTES.md")]
 
+pub mod app;
+mod body;
 mod certificate;
 mod connection;
 mod fault;
+mod fetch;
 mod h1;
+mod limits;
 mod listen;
 mod output;
+mod pool;
 mod range;
 mod request;
 pub mod respond;
@@ -40,5 +45,8 @@ mod stream;
 mod timed;
 mod worker;
 
+pub use app::{App, AppFactory, AppRequest};
+pub use limits::Limits;
+pub use pool::Buffers;
 pub use respond::{Body, PieceStream, Response};
 pub use server::{Addresses, Server, ServerConfig};

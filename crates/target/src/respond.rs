@@ -66,7 +66,7 @@ pub enum Body {
         /// Bytes of all pieces, declared in advance; `None` is chunked. A stream that gives another number ends the connection.
         length: Option<u64>,
         /// Where they come from.
-        pieces: Box<dyn PieceStream + Send>,
+        pieces: Box<dyn PieceStream>,
     },
     /// A part of a file, sent by the kernel on plain sockets.
     File {
@@ -169,7 +169,7 @@ impl Body {
     }
 
     /// Pieces that come as they are ready, chunked.
-    pub fn stream(pieces: impl PieceStream + Send + 'static) -> Self {
+    pub fn stream(pieces: impl PieceStream + 'static) -> Self {
         Body::Stream { length: None, pieces: Box::new(pieces) }
     }
 }

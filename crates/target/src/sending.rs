@@ -36,7 +36,7 @@ enum Rest {
     Whole(Bytes),
     Array(std::vec::IntoIter<Bytes>),
     Stream {
-        pieces: Box<dyn PieceStream + Send>,
+        pieces: Box<dyn PieceStream>,
         left: Option<u64>,
     },
     File {

@@ -3,23 +3,26 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::watch;
 
+use crate::app::AppFactory;
 use crate::certificate;
+use crate::limits::Limits;
 use crate::listen::{self, Listener, SocketFile};
+use crate::pool::Buffers;
 use crate::stats::Stats;
-use crate::worker::Worker;
+use crate::worker::{self, Plan};
 
 /// What dropping a server leaves to requests that are under way.
 const DROP_GRACE: Duration = Duration::from_millis(100);
 
-/// What to listen on.
-#[derive(Clone, Debug)]
+/// What to listen on, what to answer, what to accept.
+#[derive(Clone)]
 pub struct ServerConfig {
     /// TCP listeners, plain; port 0 picks a free one.
     pub tcp: Vec<SocketAddr>,
@@ -29,12 +32,26 @@ pub struct ServerConfig {
     pub unix: Vec<PathBuf>,
     /// Threads; 0 counts as 1.
     pub workers: usize,
+    /// Answers everything but `/stats`, in place of the built-in routes.
+    pub app: Option<AppFactory>,
+    /// Sizes and times.
+    pub limits: Limits,
+    /// Memory for request bodies.
+    pub buffers: Buffers,
 }
 
 impl Default for ServerConfig {
     /// One thread that listens on nothing yet.
     fn default() -> Self {
-        ServerConfig { tcp: Vec::new(), tls: Vec::new(), unix: Vec::new(), workers: 1 }
+        ServerConfig {
+            tcp: Vec::new(),
+            tls: Vec::new(),
+            unix: Vec::new(),
+            workers: 1,
+            app: None,
+            limits: Limits::default(),
+            buffers: Buffers::default(),
+        }
     }
 }
 
@@ -95,7 +112,7 @@ fn bind(config: &ServerConfig, workers: usize) -> io::Result<Bound> {
 }
 
 impl Server {
-    /// Binds every listener and starts serving. The error names the address that could not be bound.
+    /// Binds every listener and starts serving. The error names the address that could not be bound, or is the app's.
     pub fn start(config: ServerConfig) -> io::Result<Server> {
         let workers = config.workers.max(1);
         let Bound { of_worker, mut addresses, socket_files } = bind(&config, workers)?;
@@ -109,12 +126,18 @@ impl Server {
         let stats = Arc::new(Stats::new(workers));
         let (stop, told) = watch::channel(None);
         let mut server = Server { addresses, stats, stop, threads: Vec::new(), _socket_files: socket_files };
+        let (ready, started) = mpsc::channel();
         for (index, listeners) in of_worker.into_iter().enumerate() {
-            let worker = Arc::new(Worker::new(index, server.stats.clone(), tls.clone()));
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            let serve = worker.serve(listeners, told.clone());
+            let stats = server.stats.clone();
+            let plan = Plan { index, stats, tls: tls.clone(), limits: config.limits, buffers: config.buffers };
+            let (app, ready, told) = (config.app.clone(), ready.clone(), told.clone());
             let thread = std::thread::Builder::new().name(format!("target-{index}"));
-            server.threads.push(thread.spawn(move || runtime.block_on(serve))?);
+            let run = move || worker::run(plan, app, listeners, &ready, told);
+            server.threads.push(thread.spawn(run)?);
+        }
+        drop(ready);
+        for _ in 0..workers {
+            started.recv().map_err(|_| io::Error::other("a worker ended while it started"))??;
         }
         Ok(server)
     }

@@ -43,6 +43,9 @@ pub(crate) struct WorkerStats {
     pub(crate) open: Counter,
     pub(crate) tls_failed: Counter,
     pub(crate) cut_short: Counter,
+    pub(crate) pool_allocated: Counter,
+    pub(crate) pool_in_use: Counter,
+    pub(crate) pool_reused: Counter,
 }
 
 impl WorkerStats {
@@ -58,6 +61,9 @@ impl WorkerStats {
             open: Counter::default(),
             tls_failed: Counter::default(),
             cut_short: Counter::default(),
+            pool_allocated: Counter::default(),
+            pool_in_use: Counter::default(),
+            pool_reused: Counter::default(),
         }
     }
 
@@ -112,6 +118,11 @@ impl Stats {
                 "accepted": self.sum(|w| w.accepted.get()),
                 "open": self.sum(|w| w.open.get()),
                 "tls_failed": self.sum(|w| w.tls_failed.get()),
+            },
+            "buffers": {
+                "allocated": self.sum(|w| w.pool_allocated.get()),
+                "in_use": self.sum(|w| w.pool_in_use.get()),
+                "reused": self.sum(|w| w.pool_reused.get()),
             },
             "routes": routes,
         })

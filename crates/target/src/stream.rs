@@ -1,13 +1,17 @@
 //! One accepted connection: plain tcp, tcp with TLS, or a unix socket, behind one reader and writer.
 //!
 //! TLS is rustls driven by hand over the non-blocking socket, since it needs no more than the two adapters below. What was
-//! written goes out with `flush`; a plain socket has nothing to flush.
+//! written goes out with `flush`; a plain socket has nothing to flush. A `Stream` is a handle: the connection writes while the
+//! body of its request, wherever the app took that, reads.
 
+use std::cell::RefCell;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, IoSlice, Read, Write};
+use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -18,9 +22,12 @@ use tokio::net::{TcpStream, UnixStream};
 /// Bytes of TLS records that wait for the socket: an output that is full (`FLUSH_AT`) leaves in one call.
 const RECORDS: usize = 160 * 1024;
 
-/// The connection's socket.
+/// A handle on a connection's socket, which closes with the last one.
+#[derive(Clone, Debug)]
+pub(crate) struct Stream(Rc<RefCell<Socket>>);
+
 #[derive(Debug)]
-pub(crate) enum Stream {
+enum Socket {
     Tcp(TcpStream),
     Tls(Box<TlsStream>),
     Unix(UnixStream),
@@ -34,29 +41,46 @@ pub(crate) struct TlsStream {
     closed: bool,
 }
 
+/// What a look at the socket found, without taking anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sight {
+    /// Bytes to read.
+    Bytes,
+    /// The client ended its side, or the connection broke.
+    End,
+}
+
 impl Stream {
+    pub(crate) fn tcp(socket: TcpStream) -> Self {
+        Stream(Rc::new(RefCell::new(Socket::Tcp(socket))))
+    }
+
+    pub(crate) fn unix(socket: UnixStream) -> Self {
+        Stream(Rc::new(RefCell::new(Socket::Unix(socket))))
+    }
+
     pub(crate) fn tls(socket: TcpStream, mut session: ServerConnection) -> Self {
         session.set_buffer_limit(Some(RECORDS));
-        Stream::Tls(Box::new(TlsStream { socket, session, closed: false }))
+        Stream(Rc::new(RefCell::new(Socket::Tls(Box::new(TlsStream { socket, session, closed: false })))))
     }
 
     pub(crate) fn is_tls(&self) -> bool {
-        matches!(self, Stream::Tls(_))
+        matches!(*self.0.borrow(), Socket::Tls(_))
     }
 
     /// The client's address; unix sockets have none.
     pub(crate) fn peer(&self) -> Option<IpAddr> {
         let of = |s: &TcpStream| s.peer_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |a: SocketAddr| a.ip());
-        match self {
-            Stream::Tcp(socket) => Some(of(socket)),
-            Stream::Tls(tls) => Some(of(&tls.socket)),
-            Stream::Unix(_) => None,
+        match &*self.0.borrow() {
+            Socket::Tcp(socket) => Some(of(socket)),
+            Socket::Tls(tls) => Some(of(&tls.socket)),
+            Socket::Unix(_) => None,
         }
     }
 
     /// The handshake did not end (always false on plain sockets).
     pub(crate) fn is_handshaking(&self) -> bool {
-        matches!(self, Stream::Tls(tls) if tls.session.is_handshaking())
+        matches!(&*self.0.borrow(), Socket::Tls(tls) if tls.session.is_handshaking())
     }
 
     /// The kernel sends `count` bytes of a file from `offset`, which moves on by what was sent; 0 at the end of the file.
@@ -70,28 +94,75 @@ impl Stream {
         count: usize,
     ) -> Option<Poll<io::Result<usize>>> {
         let mut send = |socket: BorrowedFd<'_>| Ok(rustix::fs::sendfile(socket, file, Some(offset), count)?);
-        match self {
-            Stream::Tcp(s) => Some(write_when_ready(
+        match &mut *self.0.borrow_mut() {
+            Socket::Tcp(s) => Some(write_when_ready(
                 cx,
                 |cx| s.poll_write_ready(cx),
                 || s.try_io(Interest::WRITABLE, || send(s.as_fd())),
             )),
-            Stream::Unix(s) => Some(write_when_ready(
+            Socket::Unix(s) => Some(write_when_ready(
                 cx,
                 |cx| s.poll_write_ready(cx),
                 || s.try_io(Interest::WRITABLE, || send(s.as_fd())),
             )),
-            Stream::Tls(_) => None,
+            Socket::Tls(_) => None,
         }
     }
 
     /// Makes closing send RST instead of FIN; a unix socket has no such thing and just closes.
     pub(crate) fn reset_on_close(&self) -> io::Result<()> {
         let linger = |s: &TcpStream| socket2::SockRef::from(s).set_linger(Some(Duration::ZERO));
+        match &*self.0.borrow() {
+            Socket::Tcp(socket) => linger(socket),
+            Socket::Tls(tls) => linger(&tls.socket),
+            Socket::Unix(_) => Ok(()),
+        }
+    }
+
+    /// Ready when a read is worth trying: memory for it is found only then.
+    pub(crate) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut *self.0.borrow_mut() {
+            Socket::Tcp(socket) => socket.poll_read_ready(cx),
+            Socket::Unix(socket) => socket.poll_read_ready(cx),
+            Socket::Tls(tls) => tls.poll_plaintext(cx),
+        }
+    }
+
+    /// Waits until there is something to see, and leaves it there.
+    pub(crate) fn poll_sight(&self, cx: &mut Context<'_>) -> Poll<Sight> {
+        let socket = self.0.borrow();
+        loop {
+            let seen = match ready!(socket.poll_read_ready(cx)) {
+                Ok(()) => socket.peek(),
+                Err(e) => Err(e),
+            };
+            match seen {
+                Ok(0) => return Poll::Ready(Sight::End),
+                Ok(_) => return Poll::Ready(Sight::Bytes),
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => return Poll::Ready(Sight::End),
+            }
+        }
+    }
+}
+
+impl Socket {
+    fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
-            Stream::Tcp(socket) => linger(socket),
-            Stream::Tls(tls) => linger(&tls.socket),
-            Stream::Unix(_) => Ok(()),
+            Socket::Tcp(socket) => socket.poll_read_ready(cx),
+            Socket::Unix(socket) => socket.poll_read_ready(cx),
+            Socket::Tls(tls) => tls.socket.poll_read_ready(cx),
+        }
+    }
+
+    /// How much of one byte is there to read. Nothing takes the readiness back, so that the next look waits.
+    fn peek(&self) -> io::Result<usize> {
+        let mut byte = [MaybeUninit::uninit(); 1];
+        let read = Interest::READABLE;
+        match self {
+            Socket::Tcp(socket) => socket.try_io(read, || socket2::SockRef::from(socket).peek(&mut byte)),
+            Socket::Unix(socket) => socket.try_io(read, || socket2::SockRef::from(socket).peek(&mut byte)),
+            Socket::Tls(tls) => tls.socket.try_io(read, || socket2::SockRef::from(&tls.socket).peek(&mut byte)),
         }
     }
 }
@@ -113,20 +184,20 @@ fn write_when_ready(
 
 impl AsyncRead for Stream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Stream::Tcp(socket) => Pin::new(socket).poll_read(cx, buf),
-            Stream::Unix(socket) => Pin::new(socket).poll_read(cx, buf),
-            Stream::Tls(tls) => tls.poll_read(cx, buf),
+        match &mut *self.0.borrow_mut() {
+            Socket::Tcp(socket) => Pin::new(socket).poll_read(cx, buf),
+            Socket::Unix(socket) => Pin::new(socket).poll_read(cx, buf),
+            Socket::Tls(tls) => tls.poll_read(cx, buf),
         }
     }
 }
 
 impl AsyncWrite for Stream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Stream::Tcp(socket) => Pin::new(socket).poll_write(cx, buf),
-            Stream::Unix(socket) => Pin::new(socket).poll_write(cx, buf),
-            Stream::Tls(tls) => tls.poll_write_with(cx, |writer| writer.write(buf)),
+        match &mut *self.0.borrow_mut() {
+            Socket::Tcp(socket) => Pin::new(socket).poll_write(cx, buf),
+            Socket::Unix(socket) => Pin::new(socket).poll_write(cx, buf),
+            Socket::Tls(tls) => tls.poll_write_with(cx, |writer| writer.write(buf)),
         }
     }
 
@@ -137,27 +208,27 @@ impl AsyncWrite for Stream {
     fn poll_write_vectored(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
+        bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Stream::Tcp(socket) => Pin::new(socket).poll_write_vectored(cx, bufs),
-            Stream::Unix(socket) => Pin::new(socket).poll_write_vectored(cx, bufs),
-            Stream::Tls(tls) => tls.poll_write_with(cx, |writer| writer.write_vectored(bufs)),
+        match &mut *self.0.borrow_mut() {
+            Socket::Tcp(socket) => Pin::new(socket).poll_write_vectored(cx, bufs),
+            Socket::Unix(socket) => Pin::new(socket).poll_write_vectored(cx, bufs),
+            Socket::Tls(tls) => tls.poll_write_with(cx, |writer| writer.write_vectored(bufs)),
         }
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Stream::Tcp(_) | Stream::Unix(_) => Poll::Ready(Ok(())),
-            Stream::Tls(tls) => tls.poll_flush(cx),
+        match &mut *self.0.borrow_mut() {
+            Socket::Tcp(_) | Socket::Unix(_) => Poll::Ready(Ok(())),
+            Socket::Tls(tls) => tls.poll_flush(cx),
         }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Stream::Tcp(socket) => Pin::new(socket).poll_shutdown(cx),
-            Stream::Unix(socket) => Pin::new(socket).poll_shutdown(cx),
-            Stream::Tls(tls) => {
+        match &mut *self.0.borrow_mut() {
+            Socket::Tcp(socket) => Pin::new(socket).poll_shutdown(cx),
+            Socket::Unix(socket) => Pin::new(socket).poll_shutdown(cx),
+            Socket::Tls(tls) => {
                 if !tls.closed {
                     tls.closed = true;
                     tls.session.send_close_notify();
@@ -171,16 +242,24 @@ impl AsyncWrite for Stream {
 
 impl TlsStream {
     fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_plaintext(cx))?;
+        match self.session.reader().read(buf.initialize_unfilled()) {
+            Ok(n) => {
+                buf.advance(n);
+                Poll::Ready(Ok(()))
+            }
+            // The client closed without close_notify: the end, as on a plain socket.
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
+            Err(e) => Poll::Ready(Err(e)),
+        }
+    }
+
+    /// Receives and decrypts until the session has bytes to give, or the end.
+    fn poll_plaintext(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
-            match self.session.reader().read(buf.initialize_unfilled()) {
-                Ok(n) => {
-                    buf.advance(n);
-                    return Poll::Ready(Ok(()));
-                }
-                // The client closed without close_notify: the end, as on a plain socket.
-                Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Poll::Ready(Ok(())),
-                Err(e) if e.kind() != io::ErrorKind::WouldBlock => return Poll::Ready(Err(e)),
-                Err(_) => {}
+            match self.session.reader().fill_buf() {
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+                _bytes_or_the_end => return Poll::Ready(Ok(())),
             }
             match self.session.read_tls(&mut Blocking { socket: &mut self.socket, cx }) {
                 Ok(_) => {}

@@ -2,19 +2,24 @@
 //!
 //! Everything of a connection stays on the thread that accepted it; the counters are the only thing other threads see.
 
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::rc::Rc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, UnixListener};
+use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::watch;
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, spawn_local};
 use tokio::time::{Instant, sleep};
 
+use crate::app::{App, AppFactory};
 use crate::connection::Connection;
+use crate::limits::Limits;
 use crate::listen::Listener;
+use crate::pool::{Buffers, Pool};
 use crate::stats::{Stats, WorkerStats};
 use crate::stream::Stream;
 
@@ -22,20 +27,34 @@ use crate::stream::Stream;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 /// How often draining looks whether requests have ended.
 const DRAIN_TICK: Duration = Duration::from_millis(2);
+/// How often the worker looks for what is no longer needed.
+const SWEEP: Duration = Duration::from_millis(500);
 
 /// What the connections of one thread share.
 pub(crate) struct Worker {
     index: usize,
     stats: Arc<Stats>,
     tls: Option<Arc<rustls::ServerConfig>>,
-    stopping: AtomicBool,
-    next_id: AtomicU64,
-    open: Mutex<HashMap<u64, Open>>,
+    app: Option<Rc<dyn App>>,
+    pool: Pool,
+    limits: Limits,
+    stopping: Cell<bool>,
+    next_id: Cell<u64>,
+    open: RefCell<HashMap<u64, Open>>,
 }
 
 struct Open {
     task: AbortHandle,
-    idle: Arc<AtomicBool>,
+    idle: Rc<Cell<bool>>,
+}
+
+/// What a worker is made of, before it is on its thread.
+pub(crate) struct Plan {
+    pub(crate) index: usize,
+    pub(crate) stats: Arc<Stats>,
+    pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
+    pub(crate) limits: Limits,
+    pub(crate) buffers: Buffers,
 }
 
 /// A listener of this thread's runtime.
@@ -56,8 +75,8 @@ impl Accepting {
 
     async fn accept(&self, tls: Option<&Arc<rustls::ServerConfig>>) -> io::Result<Stream> {
         match self {
-            Accepting::Tcp(l) => Ok(Stream::Tcp(l.accept().await?.0)),
-            Accepting::Unix(l) => Ok(Stream::Unix(l.accept().await?.0)),
+            Accepting::Tcp(l) => Ok(Stream::tcp(l.accept().await?.0)),
+            Accepting::Unix(l) => Ok(Stream::unix(l.accept().await?.0)),
             Accepting::Tls(l) => {
                 let socket = l.accept().await?.0;
                 let config = tls.expect("a TLS listener comes with a configuration").clone();
@@ -67,16 +86,55 @@ impl Accepting {
     }
 }
 
+/// The life of one worker's thread. Says when it is ready to serve, or why it is not.
+pub(crate) fn run(
+    plan: Plan,
+    app: Option<AppFactory>,
+    listeners: Vec<Listener>,
+    ready: &mpsc::Sender<io::Result<()>>,
+    stop: watch::Receiver<Option<Duration>>,
+) {
+    let started = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).and_then(|runtime| {
+        let app = runtime.block_on(async { app.map(|make| make()).transpose() }).map_err(io::Error::other)?;
+        Ok((runtime, app))
+    });
+    // Server::start that has failed already hears nothing more; this worker is told to stop then.
+    let _heard = match started {
+        Err(e) => ready.send(Err(e)),
+        Ok((runtime, app)) => {
+            let heard = ready.send(Ok(()));
+            runtime.block_on(Rc::new(Worker::new(plan, app)).serve(listeners, stop));
+            heard
+        }
+    };
+}
+
 impl Worker {
-    pub(crate) fn new(index: usize, stats: Arc<Stats>, tls: Option<Arc<rustls::ServerConfig>>) -> Self {
+    fn new(plan: Plan, app: Option<Rc<dyn App>>) -> Self {
+        let Plan { index, stats, tls, limits, buffers } = plan;
         Worker {
+            pool: Pool::new(buffers.size, buffers.reuse, stats.clone(), index),
             index,
             stats,
             tls,
-            stopping: AtomicBool::new(false),
-            next_id: AtomicU64::new(0),
-            open: Mutex::new(HashMap::new()),
+            app,
+            limits,
+            stopping: Cell::new(false),
+            next_id: Cell::new(0),
+            open: RefCell::default(),
         }
+    }
+
+    pub(crate) fn app(&self) -> Option<&Rc<dyn App>> {
+        self.app.as_ref()
+    }
+
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     pub(crate) fn stats(&self) -> &WorkerStats {
@@ -88,42 +146,49 @@ impl Worker {
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Relaxed)
+        self.stopping.get()
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<u64, Open>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn spawn(self: &Arc<Self>, stream: Stream) {
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+    fn spawn(self: &Rc<Self>, stream: Stream) {
+        let id = self.next_id.get();
+        self.next_id.set(id + 1);
         self.stats().accepted.add(1);
         self.stats().open.add(1);
         let registration = Registration { worker: self.clone(), id };
-        let idle = Arc::new(AtomicBool::new(true));
+        let idle = Rc::new(Cell::new(true));
         let connection = Connection::new(stream, self.clone(), idle.clone());
-        let task = tokio::spawn(async move {
+        let task = spawn_local(async move {
             let _until_the_end = registration;
             connection.serve().await;
         });
-        self.open().insert(id, Open { task: task.abort_handle(), idle });
+        self.open.borrow_mut().insert(id, Open { task: task.abort_handle(), idle });
     }
 
     /// Serves until told to stop, then lets running requests end within the grace that came with the word.
-    pub(crate) async fn serve(self: Arc<Self>, listeners: Vec<Listener>, mut stop: watch::Receiver<Option<Duration>>) {
+    pub(crate) async fn serve(self: Rc<Self>, listeners: Vec<Listener>, mut stop: watch::Receiver<Option<Duration>>) {
         let mut accepting = Vec::new();
         for listener in listeners {
             let listener =
                 Accepting::new(listener).expect("a fresh non-blocking listener registers with the event loop");
-            accepting.push(tokio::spawn(self.clone().accept(listener)));
+            accepting.push(spawn_local(self.clone().accept(listener)));
         }
+        let sweeping = spawn_local(self.clone().sweep());
         let told = stop.wait_for(Option::is_some).await;
         let grace = told.ok().and_then(|grace| *grace).unwrap_or(Duration::ZERO);
         accepting.iter().for_each(tokio::task::JoinHandle::abort);
         self.drain(grace).await;
+        sweeping.abort();
     }
 
-    async fn accept(self: Arc<Self>, listener: Accepting) {
+    /// Gives memory back that nobody needs any more.
+    async fn sweep(self: Rc<Self>) {
+        loop {
+            sleep(SWEEP).await;
+            self.pool.trim();
+        }
+    }
+
+    async fn accept(self: Rc<Self>, listener: Accepting) {
         loop {
             match listener.accept(self.tls.as_ref()).await {
                 Ok(stream) => self.spawn(stream),
@@ -135,11 +200,11 @@ impl Worker {
 
     /// Idle connections close now, the others after their response; what is left at the end of the grace is cut off.
     async fn drain(&self, grace: Duration) {
-        self.stopping.store(true, Ordering::Relaxed);
+        self.stopping.set(true);
         let end = Instant::now() + grace;
         loop {
-            self.open().values().filter(|c| c.idle.load(Ordering::Relaxed)).for_each(|c| c.task.abort());
-            if self.open().is_empty() || Instant::now() >= end {
+            self.open.borrow().values().filter(|c| c.idle.get()).for_each(|c| c.task.abort());
+            if self.open.borrow().is_empty() || Instant::now() >= end {
                 return;
             }
             sleep(DRAIN_TICK).await;
@@ -149,13 +214,13 @@ impl Worker {
 
 /// Takes a connection off the list however it ends.
 struct Registration {
-    worker: Arc<Worker>,
+    worker: Rc<Worker>,
     id: u64,
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        self.worker.open().remove(&self.id);
+        self.worker.open.borrow_mut().remove(&self.id);
         self.worker.stats().open.sub(1);
     }
 }

@@ -1,14 +1,15 @@
 //! Finds the end of a request body in bytes that arrive in any pieces.
 //!
-//! The decoder keeps no bytes: each call says how many it took and which of them are data. Trailers are read and dropped, at
-//! most 16 KiB of them; a chunk size line may have 4 KiB of extensions.
+//! The decoder keeps no data: each call says how many bytes it took and which of them are data. Trailers are kept, at most 16 KiB
+//! of them; a chunk size line may have 4 KiB of extensions. Whitespace behind a size is taken only in front of an extension, and
+//! a trailer is a whole line with a colon: what another reader could take differently is refused.
 
 use std::ops::Range;
 
-use super::head::BodyFraming;
+use super::head::{BodyFraming, is_token_byte};
 
 /// Bytes of trailers, and of one chunk size line, that are accepted.
-const MAX_TRAILERS: u32 = 16 * 1024;
+const MAX_TRAILERS: usize = 16 * 1024;
 const MAX_SIZE_LINE: u32 = 4 * 1024;
 
 /// Where in the body the next byte is.
@@ -19,6 +20,8 @@ enum State {
         value: u64,
         digits: u32,
     },
+    /// Whitespace behind a size: an extension must follow.
+    SizeSpace(u32),
     Extension(u32),
     SizeLf,
     Chunk(u64),
@@ -37,7 +40,8 @@ enum State {
 pub struct BodyDecoder {
     state: State,
     size: u64,
-    trailer_bytes: u32,
+    /// Whole lines, each ended by a line feed alone, and the one that is being read.
+    trailers: Vec<u8>,
 }
 
 /// What one call took from its input.
@@ -63,12 +67,45 @@ impl BodyDecoder {
             BodyFraming::Length(length) => State::Length(length),
             BodyFraming::Chunked => State::Size { value: 0, digits: 0 },
         };
-        BodyDecoder { state, size: 0, trailer_bytes: 0 }
+        BodyDecoder { state, size: 0, trailers: Vec::new() }
     }
 
     /// The end was reached.
     pub fn is_done(&self) -> bool {
         self.state == State::Done
+    }
+
+    /// Data that follows without framing in between: of the whole body, or of the chunk. `None` within framing.
+    pub fn run_left(&self) -> Option<u64> {
+        match self.state {
+            State::Length(left) | State::Chunk(left) => Some(left),
+            _ => None,
+        }
+    }
+
+    /// It has a length, and no framing.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.state, State::Length(_))
+    }
+
+    /// The size of the chunk read last, in bytes.
+    pub fn last_chunk(&self) -> u64 {
+        self.size
+    }
+
+    /// Bytes of data until the end; `None` as long as chunks tell it.
+    pub fn length_left(&self) -> Option<u64> {
+        match self.state {
+            State::Length(left) => Some(left),
+            State::Done => Some(0),
+            _ => None,
+        }
+    }
+
+    /// Name and value of each trailer line; none before the end.
+    pub fn trailers(&self) -> Vec<(String, Vec<u8>)> {
+        let lines = if self.is_done() { &self.trailers[..] } else { &[] };
+        lines.split(|b| *b == b'\n').filter_map(trailer).collect()
     }
 
     /// Takes framing bytes and then at most one run of data from `input`; call again while it consumes and is not done.
@@ -104,34 +141,56 @@ impl BodyDecoder {
             (State::Size { value, .. }, b'\r') => self.sized(value),
             (State::Size { value, .. }, b';' | b' ' | b'\t') => {
                 self.size = value;
-                State::Extension(0)
+                if byte == b';' { State::Extension(0) } else { State::SizeSpace(0) }
             }
             (State::Size { value, digits }, _) if digits < 16 => {
                 let digit = (byte as char).to_digit(16).ok_or(BadChunk)?;
                 State::Size { value: value << 4 | u64::from(digit), digits: digits + 1 }
             }
+            (State::SizeSpace(n), b' ' | b'\t') if n < MAX_SIZE_LINE => State::SizeSpace(n + 1),
+            (State::SizeSpace(n), b';') => State::Extension(n),
             (State::Extension(_), b'\r') => State::SizeLf,
-            (State::Extension(n), _) if n < MAX_SIZE_LINE && byte != b'\n' => State::Extension(n + 1),
+            (State::Extension(n), _) if n < MAX_SIZE_LINE && is_text(byte) => State::Extension(n + 1),
             (State::SizeLf, b'\n') if self.size == 0 => State::Trailer,
             (State::SizeLf, b'\n') => State::Chunk(self.size),
             (State::ChunkCr, b'\r') => State::ChunkLf,
             (State::ChunkLf, b'\n') => State::Size { value: 0, digits: 0 },
             (State::Trailer, b'\r') => State::LastLf,
             (State::TrailerText, b'\r') => State::TrailerLf,
-            (State::Trailer | State::TrailerText, _) if self.trailer_bytes < MAX_TRAILERS && byte != b'\n' => {
-                self.trailer_bytes += 1;
+            (State::Trailer | State::TrailerText, _) if self.trailers.len() < MAX_TRAILERS && is_text(byte) => {
+                self.trailers.push(byte);
                 State::TrailerText
             }
-            (State::TrailerLf, b'\n') => State::Trailer,
+            (State::TrailerLf, b'\n') => self.trailer_line()?,
             (State::LastLf, b'\n') => State::Done,
             _ => return Err(BadChunk),
         })
+    }
+
+    fn trailer_line(&mut self) -> Result<State, BadChunk> {
+        let line = self.trailers.rsplit(|b| *b == b'\n').next().unwrap_or_default();
+        trailer(line).ok_or(BadChunk)?;
+        self.trailers.push(b'\n');
+        Ok(State::Trailer)
     }
 
     fn sized(&mut self, value: u64) -> State {
         self.size = value;
         State::SizeLf
     }
+}
+
+/// A byte a line may have.
+fn is_text(byte: u8) -> bool {
+    byte == b'\t' || (byte >= b' ' && byte != 0x7f)
+}
+
+/// Name and value of a line.
+fn trailer(line: &[u8]) -> Option<(String, Vec<u8>)> {
+    let colon = line.iter().position(|b| *b == b':')?;
+    let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
+    let fits = !name.is_empty() && name.iter().all(|b| is_token_byte(*b));
+    fits.then(|| (String::from_utf8_lossy(name).into_owned(), value.to_vec()))
 }
 
 #[cfg(test)]
@@ -156,7 +215,7 @@ mod tests {
 
     #[test]
     fn finds_the_end_however_the_bytes_arrive() {
-        let chunked = b"5;a=b\r\nhello\r\n1 \r\n,\r\nA\r\n0123456789\r\n0\r\nX: y\r\n\r\nGET /";
+        let chunked = b"5;a=b\r\nhello\r\n1 ;x\r\n,\r\nA\r\n0123456789\r\n0\r\nX: y\r\n\r\nGET /";
         for step in 1..chunked.len() + 1 {
             let want = (b"hello,0123456789".to_vec(), chunked.len() - 5, true);
             assert_eq!(feed(BodyFraming::Chunked, chunked, step), Ok(want), "step {step}");
@@ -171,9 +230,38 @@ mod tests {
     fn refuses_broken_chunks() {
         let long = format!("1;{}", "x".repeat(5000));
         let trailers = format!("0\r\n{}", "A: b\r\n".repeat(5000));
-        for bad in ["x\r\n", "\r\n", ";\r\n", "1\n", "1\r\nab", "1\r\na\rb", "00000000000000001\r\n", &long, &trailers]
-        {
+        for bad in [
+            "x\r\n",
+            "\r\n",
+            ";\r\n",
+            "1\n",
+            "1\r\nab",
+            "1\r\na\rb",
+            "00000000000000001\r\n",
+            "1 \r\na",
+            "1 x;\r\na",
+            "1;\0\r\na",
+            "0\r\nA\r\n\r\n",
+            "0\r\n A: b\r\n\r\n",
+            "0\r\nA : b\r\n\r\n",
+            "0\r\nA: \x01\r\n\r\n",
+            &long,
+            &trailers,
+        ] {
             assert_eq!(feed(BodyFraming::Chunked, bad.as_bytes(), 7), Err(BadChunk), "{bad:.20}");
         }
+    }
+
+    #[test]
+    fn keeps_trailers() {
+        let mut decoder = BodyDecoder::new(BodyFraming::Chunked);
+        let body = b"1\r\na\r\n0\r\nDigest: x:y \r\nEmpty:\r\n\r\n";
+        let mut at = 0;
+        while !decoder.is_done() {
+            assert!(decoder.trailers().is_empty());
+            at += decoder.take(&body[at..at + 1]).unwrap().consumed;
+        }
+        let want = [("Digest".to_owned(), b"x:y".to_vec()), ("Empty".to_owned(), Vec::new())];
+        assert_eq!((decoder.trailers(), at), (want.to_vec(), body.len()));
     }
 }

@@ -155,6 +155,11 @@ fn framing(headers: &[httparse::Header<'_>], minor: u8) -> Result<Framing, Refus
     Ok(Framing { body, keep_alive: !close && (minor == 1 || keep), expect_continue })
 }
 
+/// RFC 9110 section 5.6.2.
+pub fn is_token_byte(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b)
+}
+
 fn has_token(value: &[u8], token: &[u8]) -> bool {
     value.split(|b| *b == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(token))
 }

@@ -32,7 +32,7 @@ pub(crate) fn noise_pieces(
     total: u64,
     step: usize,
     seed: Option<u64>,
-) -> impl Iterator<Item = TimedPiece> + Send + Unpin + 'static {
+) -> impl Iterator<Item = TimedPiece> + Unpin + 'static {
     let mut rng = seed.map(fastrand::Rng::with_seed);
     let mut sent = 0;
     std::iter::from_fn(move || {

@@ -10,7 +10,7 @@ use crate::respond::{BINARY, Body, JSON, Line, Reply, Response, TEXT};
 use crate::routes::data::{MAX_BYTES, is_token, noise_pieces, seed};
 use crate::timed::{TimedPiece, TimedPieces};
 
-fn timed(length: Option<u64>, pieces: impl Iterator<Item = TimedPiece> + Send + Unpin + 'static) -> Body {
+fn timed(length: Option<u64>, pieces: impl Iterator<Item = TimedPiece> + Unpin + 'static) -> Body {
     Body::Stream { length, pieces: Box::new(TimedPieces::new(pieces)) }
 }
 
