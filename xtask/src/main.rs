@@ -5,10 +5,12 @@
 //! cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
 //! cargo xtask fuzz [SUBJECT…]   feed spoiled inputs to every parser until something gives
 //! cargo xtask timing            compare timings with known delays, on an idle and on a busy generator
+//! cargo xtask conformance       run the WebSocket suite of the Autobahn project against client and server
 //! ```
 //!
 //! Each command is one file. None is part of `cargo test`, which must pass on a machine that has nothing but Rust.
 
+mod conformance;
 mod difference;
 mod forms;
 mod fuzz;
@@ -22,6 +24,7 @@ const USAGE: &str = "usage: cargo xtask parity [NAME…]
        cargo xtask forms [SEED]
        cargo xtask fuzz [--seconds N] [--seed N] [--patience N] [SUBJECT…]
        cargo xtask timing
+       cargo xtask conformance [autobahn [client|server] [CASE…]]
 
 parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
          metric names, tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts whose path
@@ -32,7 +35,10 @@ fuzz     reads spoiled inputs for so many seconds in all (60) and keeps those th
          (10 seconds), overflow the stack or break a promise, in target/fuzz. SUBJECT is one of url, set-cookie,
          threshold, tag-filter, duration, options, script, response, request.
 timing   prints by how much the timings of requests with known delays are off, idle and beside a user that computes, and fails
-         when a median is off by more than a millisecond.";
+         when a median is off by more than a millisecond.
+conformance
+         runs Autobahn|Testsuite (WebSocket) against the client and the target's server, ten minutes each; CASE picks some (`12.*`).
+         Needs Python 3 and 2.7, and the package index the first time.";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -43,6 +49,7 @@ fn main() -> ExitCode {
         Some("forms") => forms::run(&rest),
         Some("fuzz") => fuzz::run(&rest),
         Some("timing") => parity::workspace().and_then(|root| timing::run(&parity::build_onrush(&root)?)),
+        Some("conformance") => conformance::run(&rest),
         Some("fuzz-child") => fuzz::run_child(&rest),
         _ => Err(USAGE.to_owned()),
     };

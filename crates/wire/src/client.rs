@@ -6,6 +6,7 @@
 //! Invariant: each exchange that touched the network is either handed to `hop` or returned, exactly once.
 
 mod hops;
+mod websocket;
 
 use std::cell::{OnceCell, RefCell};
 use std::net::IpAddr;
@@ -30,11 +31,13 @@ use crate::stamps::Tick;
 use crate::url::Url;
 use crate::worker_io::WorkerIo;
 
+pub use websocket::{Ask, Opening};
+
 /// What all clients of one worker thread share: settings, DNS answers, TLS configurations, receive buffers.
 /// Kept in an `Rc`; make it on the worker's thread, inside its tokio runtime.
 pub struct Worker {
     settings: Arc<Settings>,
-    io: WorkerIo,
+    pub(crate) io: WorkerIo,
     origins: Origins,
     known: KnownRequests,
     decoder: RefCell<Decoder>,

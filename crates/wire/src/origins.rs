@@ -81,6 +81,15 @@ impl Origins {
         Ok(origin)
     }
 
+    /// The origin of a URL for a connection that carries no requests: through a tunnel where others have a plain proxy.
+    pub(crate) fn find_for_stream(&self, url: &Url) -> Result<Rc<Origin>, Failure> {
+        let origin = self.find(url)?;
+        let Some(proxy) = &origin.plain_proxy else { return Ok(origin) };
+        let endpoint = Rc::new(Endpoint { tunnel: Some(self.tunnel(url, proxy)?), tls: None });
+        let (host, dial) = (origin.host.clone(), origin.dial.clone());
+        Ok(Rc::new(Origin { tls: origin.tls, port: origin.port, host, endpoint, plain_proxy: None, dial }))
+    }
+
     fn make(&self, url: &Url) -> Result<Origin, Failure> {
         let (tls, port, host) = (url.tls, url.port, url.host.clone());
         let proxy = self.proxies.find(url);

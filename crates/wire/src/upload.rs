@@ -40,6 +40,11 @@ impl<'a> Upload<'a> {
         self.part == 0 && self.offset == 0
     }
 
+    /// How much of the head was taken.
+    pub(crate) fn head_taken(&self) -> usize {
+        if self.part == 0 { self.offset as usize } else { self.head.len() }
+    }
+
     fn len_of(&self, part: usize) -> Option<u64> {
         match part.checked_sub(1) {
             None => Some(self.head.len() as u64),

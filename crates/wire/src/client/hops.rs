@@ -189,7 +189,7 @@ fn cookie_of(request: &Request, at: &Hop<'_>, jar: Option<&CookieJar>) -> Option
     cookie_header(own, &request.cookies, jar, &at.url)
 }
 
-fn without_cookie(headers: &[(String, String)]) -> Cow<'_, [(String, String)]> {
+pub(super) fn without_cookie(headers: &[(String, String)]) -> Cow<'_, [(String, String)]> {
     if !has(headers, "cookie") {
         return Cow::Borrowed(headers);
     }

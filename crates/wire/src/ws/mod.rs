@@ -1,8 +1,9 @@
 //! WebSocket (RFC 6455) with permessage-deflate (RFC 7692), for both ends: frames, messages, handshakes as pure functions over
-//! bytes.
+//! bytes; and a client's open connection.
 //!
 //! `Decoder` takes bytes as they arrive and gives whole messages and control frames; `Encoder` appends frames to a buffer;
-//! `handshake` reads and writes the heads of the upgrade. Refuses: sockets, clocks, and anything the RFCs call a reason to
+//! `handshake` reads and writes the heads of the upgrade. `Link` is the one part with a socket. Refuses
+//! anything the RFCs call a reason to
 //! fail the connection; such a `Violation` carries the close code to fail it with.
 //! Invariant: what a peer sends makes no more memory than the message limit, compressed or not.
 
@@ -13,12 +14,14 @@ mod encode;
 mod extension;
 mod frame;
 pub mod handshake;
+mod link;
 mod mask;
 
 pub use close::CloseReason;
 pub use decode::{Decoder, Event};
 pub use encode::{Encoder, Shared};
 pub use extension::{DeflateOffer, DeflateParams};
+pub use link::{Broken, Link};
 
 /// Which end of the connection one is. A client masks what it sends, a server must not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

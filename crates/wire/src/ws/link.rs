@@ -1,0 +1,173 @@
+//! An open websocket of a client: frames over a connection, without a task of its own.
+//!
+//! Sending queues; `poll_flush` writes everything queued in one go. Receiving reads into the worker's shared buffer and gives events
+//! out of it. Whoever holds the link decides what to answer: pings and closes are events like others.
+//! Invariant: an idle link owns next to no buffer.
+
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use super::{CloseReason, Decoder, DeflateParams, Encoder, Event, Kind, Role, Violation};
+use crate::client::Worker;
+use crate::failure::{Failure, Step};
+use crate::failure_map;
+use crate::pool::Connection;
+use crate::upload::Upload;
+
+/// Queue memory kept between messages at most.
+const MOST_IDLE: usize = 1024;
+
+/// An open connection.
+pub struct Link {
+    worker: Rc<Worker>,
+    connection: Box<Connection>,
+    decoder: Decoder,
+    encoder: Encoder,
+    /// Frames not written yet.
+    queue: Vec<u8>,
+    written: usize,
+    /// What came with the 101; looked at before anything is read.
+    behind: Vec<u8>,
+    /// A write is not with the kernel in full.
+    is_flushing: bool,
+}
+
+/// Why nothing more comes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Broken {
+    /// The peer broke the protocol; it is to be told so.
+    Protocol(Violation),
+    /// The network failed, or the peer closed without a close frame (`None`).
+    Network(Option<Failure>),
+}
+
+impl Link {
+    pub(crate) fn new(
+        worker: Rc<Worker>,
+        connection: Box<Connection>,
+        deflate: Option<DeflateParams>,
+        limit: usize,
+        behind: Vec<u8>,
+    ) -> Link {
+        Link {
+            worker,
+            connection,
+            decoder: Decoder::new(Role::Client, deflate, limit),
+            encoder: Encoder::new(Role::Client, deflate),
+            queue: Vec::new(),
+            written: 0,
+            behind,
+            is_flushing: false,
+        }
+    }
+
+    /// Queues a message; the bytes of a text are UTF-8.
+    pub fn message(&mut self, kind: Kind, payload: &[u8]) {
+        self.encoder.message(&mut self.queue, kind, payload);
+    }
+
+    /// Queues a ping of at most 125 bytes.
+    pub fn ping(&mut self, payload: &[u8]) {
+        self.encoder.ping(&mut self.queue, payload);
+    }
+
+    /// Queues a pong of at most 125 bytes.
+    pub fn pong(&mut self, payload: &[u8]) {
+        self.encoder.pong(&mut self.queue, payload);
+    }
+
+    /// Queues a close frame.
+    pub fn close(&mut self, reason: Option<CloseReason<'_>>) {
+        self.encoder.close(&mut self.queue, reason);
+    }
+
+    /// Queued bytes the kernel has not taken.
+    pub fn buffered(&self) -> usize {
+        self.queue.len() - self.written
+    }
+
+    /// Whether there is something to write.
+    pub fn wants_flush(&self) -> bool {
+        self.is_flushing || !self.queue.is_empty()
+    }
+
+    /// Writes what is queued; ready when all of it is with the kernel.
+    pub fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        if !self.wants_flush() {
+            return Poll::Ready(Ok(()));
+        }
+        self.is_flushing = true;
+        let mut upload = Upload::new(&self.queue[self.written..], &[]);
+        let sent = self.connection.transport.poll_send(cx, &self.worker.io, &mut upload);
+        self.written += upload.head_taken();
+        ready!(sent).map_err(|error| failure_map::transport(error, Step::Send))?;
+        self.is_flushing = false;
+        self.written = 0;
+        self.queue.clear();
+        if self.queue.capacity() > MOST_IDLE {
+            self.queue = Vec::new();
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Reads once and gives what it completed to `sink`, possibly nothing. After an error nothing more is to be read.
+    pub fn poll_receive(&mut self, cx: &mut Context<'_>, mut sink: impl FnMut(Event<'_>)) -> Poll<Result<(), Broken>> {
+        if !self.behind.is_empty() {
+            let behind = std::mem::take(&mut self.behind);
+            return Poll::Ready(feed(&mut self.decoder, &behind, &mut sink));
+        }
+        let (decoder, mut fed) = (&mut self.decoder, Ok(()));
+        let arrival = self.connection.transport.poll_receive(cx, &self.worker.io, |bytes| {
+            if fed.is_ok() {
+                fed = feed(decoder, bytes, &mut sink);
+            }
+        });
+        let arrival = match ready!(arrival) {
+            Ok(arrival) => arrival,
+            Err(error) => {
+                let failure = failure_map::transport(error, Step::Receive);
+                return Poll::Ready(Err(Broken::Network(Some(failure))));
+            }
+        };
+        fed?;
+        if arrival.closed {
+            return Poll::Ready(Err(Broken::Network(None)));
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Bytes over the network since the last call: sent, received.
+    pub fn take_counts(&mut self) -> (u64, u64) {
+        let transport = &mut self.connection.transport;
+        (std::mem::take(&mut transport.sent), std::mem::take(&mut transport.received))
+    }
+
+    /// Waits until everything queued is with the kernel.
+    pub async fn flush(&mut self) -> Result<(), Failure> {
+        std::future::poll_fn(|cx| self.poll_flush(cx)).await
+    }
+}
+
+fn feed(decoder: &mut Decoder, mut bytes: &[u8], sink: &mut impl FnMut(Event<'_>)) -> Result<(), Broken> {
+    while let Some(event) = decoder.next(&mut bytes).map_err(Broken::Protocol)? {
+        sink(event);
+    }
+    Ok(())
+}
+
+impl Broken {
+    /// A text for people, Go's words where scripts know them.
+    pub fn message(&self) -> String {
+        match self {
+            Broken::Protocol(violation) => format!("websocket: {}", violation.message),
+            Broken::Network(Some(failure)) => failure.message.clone(),
+            Broken::Network(None) => "websocket: close 1006 (abnormal closure): unexpected EOF".into(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Link({:?}, {} queued)", self.connection.info.remote, self.buffered())
+    }
+}
