@@ -16,6 +16,7 @@ use std::sync::Arc;
 pub use crate::body::{BodyError, BodySource, RequestBody};
 pub use crate::pool::Piece;
 use crate::respond::Response;
+pub use crate::ws::{Opening, Upgrade};
 
 /// Makes the app of one worker, on that worker's thread and within its runtime (`tokio::task::spawn_local` works). The error's
 /// text makes `Server::start` fail.
@@ -28,6 +29,18 @@ pub type Answering = Pin<Box<dyn Future<Output = Result<Response, String>>>>;
 pub trait App {
     /// Answers one request. Dropped when the client goes away. An error becomes a 500 with that text; logging it is up to the app.
     fn fetch(&self, request: AppRequest) -> Answering;
+
+    /// Whether `websocket` is to be asked about requests that want to become one.
+    fn accepts_websockets(&self) -> bool {
+        false
+    }
+
+    /// Takes over the connection of a request that asks for a websocket, `Opening::new(upgrade, handler)`; `None`: it goes to `fetch`
+    /// like any other. Only asked when `accepts_websockets` says so, and only about upgrades that are in order.
+    fn websocket(&self, request: &AppRequest, upgrade: Upgrade) -> Option<Opening> {
+        let _ = (request, upgrade);
+        None
+    }
 
     /// Whether `allocate` is to be asked for memory.
     fn allocates(&self) -> bool {

@@ -182,6 +182,7 @@ impl Connection {
         match reply {
             Reply::Respond(response) => self.respond(begun, *response, begun.framing.keep_alive).await,
             Reply::Fault(fault) => self.misbehave(fault).await,
+            Reply::Upgrade(opening) => Box::pin(self.upgrade(*opening)).await,
         }
     }
 

@@ -40,7 +40,14 @@ impl Connection {
             // The body sends the interim response by itself, and it must not overtake.
             self.flush().await?;
         }
+        let upgrade = if app.accepts_websockets() { self.asked_upgrade() } else { None };
         let (request, incoming) = self.hand_over(app, begun);
+        if let (Some(upgrade), None) = (upgrade, &incoming)
+            && let Some(opening) = app.websocket(&request, upgrade)
+        {
+            drop(request);
+            return self.upgrade(opening).await;
+        }
         let mut answering = app.fetch(request);
         let answered = match poll_fn(|cx| Poll::Ready(answering.as_mut().poll(cx))).await {
             Poll::Ready(answered) => answered,

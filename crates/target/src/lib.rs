@@ -44,6 +44,7 @@ mod stats;
 mod stream;
 mod timed;
 mod worker;
+pub mod ws;
 
 pub use app::{App, AppFactory, AppRequest};
 pub use limits::Limits;

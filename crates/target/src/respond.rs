@@ -14,6 +14,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use crate::fault::Fault;
+use crate::ws::Opening;
 
 /// JSON as go-httpbin names it.
 pub(crate) const JSON: &str = "application/json; charset=utf-8";
@@ -27,6 +28,8 @@ pub(crate) const BINARY: &str = "application/octet-stream";
 pub(crate) enum Reply {
     Respond(Box<Response>),
     Fault(Fault),
+    /// The connection becomes a websocket.
+    Upgrade(Box<Opening>),
 }
 
 /// A header or trailer line.

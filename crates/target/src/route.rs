@@ -6,7 +6,7 @@
 use crate::fault;
 use crate::request::Request;
 use crate::respond::Reply;
-use crate::routes::{auth, body, coding, cookies, data, echo, redirect, simple, stream};
+use crate::routes::{auth, body, coding, cookies, data, echo, redirect, simple, stream, websocket};
 
 /// One line of the list.
 #[derive(Debug)]
@@ -104,6 +104,25 @@ pub static ROUTES: &[Route] = &[
     route("/trailers", ANY, stream::trailers, "a chunked body, the arguments as trailers"),
     route("/early-hints", ANY, stream::early_hints, "103 with a Link header, then 200"),
     route("/response-headers", ANY, data::response_headers, "the arguments as response headers"),
+    route(
+        "/ws/echo",
+        GET,
+        websocket::echo,
+        "websocket: sends back every message; takes the first subprotocol, and compression",
+    ),
+    route(
+        "/ws/broadcast/{room}",
+        GET,
+        websocket::broadcast,
+        "websocket: sends every message to the others in the room, on all workers; `?self=true`: to the sender too",
+    ),
+    route("/ws/close/{code}", GET, websocket::closing, "websocket: closes with that code at once; `?reason=`"),
+    route(
+        "/ws/fault/{kind}",
+        GET,
+        websocket::fault,
+        "websocket: then `bad-frame`, `mid-message`, `drop`, or `flood` of `?count=` (10000) messages of `?size=` (100)",
+    ),
     route("/fault/reset", ANY, fault::reset, "RST instead of a response"),
     route("/fault/stall", ANY, fault::stall, "no byte for 120 s, then closes"),
     route("/fault/partial", ANY, fault::partial, "declares 1,000 bytes, sends 500, closes"),

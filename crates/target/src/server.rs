@@ -17,6 +17,7 @@ use crate::listen::{self, Listener, SocketFile};
 use crate::pool::Buffers;
 use crate::stats::Stats;
 use crate::worker::{self, Plan};
+use crate::ws::Exchange;
 
 /// What dropping a server leaves to requests that are under way.
 const DROP_GRACE: Duration = Duration::from_millis(100);
@@ -124,12 +125,14 @@ impl Server {
             Some(tls)
         };
         let stats = Arc::new(Stats::new(workers));
+        let exchange = Arc::new(Exchange::new(workers));
         let (stop, told) = watch::channel(None);
         let mut server = Server { addresses, stats, stop, threads: Vec::new(), _socket_files: socket_files };
         let (ready, started) = mpsc::channel();
         for (index, listeners) in of_worker.into_iter().enumerate() {
             let stats = server.stats.clone();
-            let plan = Plan { index, stats, tls: tls.clone(), limits: config.limits, buffers: config.buffers };
+            let (limits, buffers, exchange) = (config.limits, config.buffers, exchange.clone());
+            let plan = Plan { index, stats, tls: tls.clone(), limits, buffers, exchange };
             let (app, ready, told) = (config.app.clone(), ready.clone(), told.clone());
             let thread = std::thread::Builder::new().name(format!("target-{index}"));
             let run = move || worker::run(plan, app, listeners, &ready, told);

@@ -46,6 +46,10 @@ pub(crate) struct WorkerStats {
     pub(crate) pool_allocated: Counter,
     pub(crate) pool_in_use: Counter,
     pub(crate) pool_reused: Counter,
+    pub(crate) ws_open: Counter,
+    pub(crate) ws_received: Counter,
+    pub(crate) ws_sent: Counter,
+    pub(crate) ws_dropped: Counter,
 }
 
 impl WorkerStats {
@@ -64,6 +68,10 @@ impl WorkerStats {
             pool_allocated: Counter::default(),
             pool_in_use: Counter::default(),
             pool_reused: Counter::default(),
+            ws_open: Counter::default(),
+            ws_received: Counter::default(),
+            ws_sent: Counter::default(),
+            ws_dropped: Counter::default(),
         }
     }
 
@@ -123,6 +131,12 @@ impl Stats {
                 "allocated": self.sum(|w| w.pool_allocated.get()),
                 "in_use": self.sum(|w| w.pool_in_use.get()),
                 "reused": self.sum(|w| w.pool_reused.get()),
+            },
+            "websockets": {
+                "open": self.sum(|w| w.ws_open.get()),
+                "messages_received": self.sum(|w| w.ws_received.get()),
+                "messages_sent": self.sum(|w| w.ws_sent.get()),
+                "messages_dropped": self.sum(|w| w.ws_dropped.get()),
             },
             "routes": routes,
         })

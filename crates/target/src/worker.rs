@@ -22,6 +22,7 @@ use crate::listen::Listener;
 use crate::pool::{Buffers, Pool};
 use crate::stats::{Stats, WorkerStats};
 use crate::stream::Stream;
+use crate::ws::{Exchange, Rooms};
 
 /// How long accepting pauses when it fails, for want of file descriptors as a rule.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
@@ -41,6 +42,7 @@ pub(crate) struct Worker {
     stopping: Cell<bool>,
     next_id: Cell<u64>,
     open: RefCell<HashMap<u64, Open>>,
+    rooms: Rc<Rooms>,
 }
 
 struct Open {
@@ -55,6 +57,7 @@ pub(crate) struct Plan {
     pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
     pub(crate) limits: Limits,
     pub(crate) buffers: Buffers,
+    pub(crate) exchange: Arc<Exchange>,
 }
 
 /// A listener of this thread's runtime.
@@ -111,8 +114,9 @@ pub(crate) fn run(
 
 impl Worker {
     fn new(plan: Plan, app: Option<Rc<dyn App>>) -> Self {
-        let Plan { index, stats, tls, limits, buffers } = plan;
+        let Plan { index, stats, tls, limits, buffers, exchange } = plan;
         Worker {
+            rooms: Rooms::new(exchange, stats.clone(), index),
             pool: Pool::new(buffers.size, buffers.reuse, stats.clone(), index),
             index,
             stats,
@@ -135,6 +139,10 @@ impl Worker {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    pub(crate) fn rooms(&self) -> &Rc<Rooms> {
+        &self.rooms
     }
 
     pub(crate) fn stats(&self) -> &WorkerStats {
@@ -173,11 +181,13 @@ impl Worker {
             accepting.push(spawn_local(self.clone().accept(listener)));
         }
         let sweeping = spawn_local(self.clone().sweep());
+        let delivering = spawn_local(self.rooms.clone().serve());
         let told = stop.wait_for(Option::is_some).await;
         let grace = told.ok().and_then(|grace| *grace).unwrap_or(Duration::ZERO);
         accepting.iter().for_each(tokio::task::JoinHandle::abort);
         self.drain(grace).await;
         sweeping.abort();
+        delivering.abort();
     }
 
     /// Gives memory back that nobody needs any more.
@@ -201,6 +211,7 @@ impl Worker {
     /// Idle connections close now, the others after their response; what is left at the end of the grace is cut off.
     async fn drain(&self, grace: Duration) {
         self.stopping.set(true);
+        self.rooms.close_all();
         let end = Instant::now() + grace;
         loop {
             self.open.borrow().values().filter(|c| c.idle.get()).for_each(|c| c.task.abort());

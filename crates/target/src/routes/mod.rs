@@ -10,3 +10,4 @@ pub(crate) mod form;
 pub(crate) mod redirect;
 pub(crate) mod simple;
 pub(crate) mod stream;
+pub(crate) mod websocket;
