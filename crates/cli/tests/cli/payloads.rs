@@ -251,6 +251,37 @@ fn a_file_that_shrinks_mid_run_fails_its_requests_and_the_others_go_on() {
 }
 
 #[test]
+fn a_file_opened_as_binary_stays_as_it_was_when_it_was_opened() {
+    let lab = Lab::new();
+    lab.file("data.bin", &"x".repeat(300_000));
+    lab.file(
+        "script.js",
+        "import http from 'k6/http';
+         import { sleep } from 'k6';
+         const data = open('data.bin', 'b');
+         export const options = { vus: 2, iterations: 40, insecureSkipTLSVerify: true };
+         export default function () {
+             const { TARGET, TARGET_TLS } = __ENV;
+             const sum = new Uint8Array(data).reduce((a, b) => a + b, 0);
+             const sizes = [TARGET, TARGET_TLS].map((url) => http.post(`${url}/upload`, data).json('received'));
+             if (sum !== 120 * 300000 || sizes.some((size) => size !== 300000)) console.log(`bad: ${sum} ${sizes}`);
+             if (__VU === 1 && __ITER === 0) console.log('first');
+             sleep(0.02);
+         }",
+    );
+    let started = lab.start(&["run", "-q", "--serve", "--console-output", "said.txt", "script.js"]);
+    let said = lab.path().join("said.txt");
+    let has_begun = (0..2000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        std::fs::read_to_string(&said).is_ok_and(|said| said.contains("first"))
+    });
+    assert!(has_begun, "no upload succeeded");
+    lab.file("data.bin", "short");
+    started.wait().code(0);
+    assert!(!lab.read("said.txt").contains("bad:"), "{}", lab.read("said.txt"));
+}
+
+#[test]
 fn a_file_that_vanishes_fails_the_iterations_that_open_it() {
     let lab = Lab::new();
     lab.file("data.bin", "gone soon");

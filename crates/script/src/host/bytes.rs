@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use rquickjs::{ArrayBuffer, CString, Ctx, Error, Object, Result, Value, qjs};
 
-use super::intrinsics;
+use super::{intrinsics, object};
 
 /// Lends the bytes of a string (as UTF-8), an ArrayBuffer, a typed array or a DataView to `f`. Nothing when the value is
 /// something else or its buffer is detached.
@@ -141,7 +141,7 @@ pub fn to_text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
 /// Whether the value is an ArrayBuffer, a typed array or a DataView.
 pub fn is_buffer(value: &Value<'_>) -> bool {
     // SAFETY: these look at the class of an object only.
-    value.as_object().is_some_and(|object| unsafe {
+    object::of(value).is_some_and(|object| unsafe {
         let raw = object.as_raw();
         qjs::JS_IsArrayBuffer(raw) || qjs::JS_GetTypedArrayType(raw) >= 0 || qjs::JS_IsDataView(raw)
     })
@@ -149,20 +149,53 @@ pub fn is_buffer(value: &Value<'_>) -> bool {
 
 /// The ArrayBuffer behind a value, and the part of it that the value shows.
 pub(super) fn window<'js>(value: &Value<'js>) -> Result<Option<(Object<'js>, usize, usize)>> {
-    let Some(object) = value.as_object() else { return Ok(None) };
+    let Some(object) = object::of(value) else { return Ok(None) };
     // SAFETY: these three look at the class of the object only.
     let (is_buffer, is_view, is_typed) = unsafe {
         let raw = object.as_raw();
         (qjs::JS_IsArrayBuffer(raw), qjs::JS_IsDataView(raw), qjs::JS_GetTypedArrayType(raw) >= 0)
     };
     if is_buffer {
-        let len = object.get("byteLength")?;
-        return Ok(Some((object.clone(), 0, len)));
+        return Ok(Some((object.clone(), 0, buffer_size(object))));
     }
-    if !is_view && !is_typed {
+    if is_typed {
+        return typed_window(object).map(Some);
+    }
+    if !is_view {
         return Ok(None);
     }
     Ok(Some((object.get("buffer")?, object.get("byteOffset")?, object.get("byteLength")?)))
+}
+
+fn typed_window<'js>(array: &Object<'js>) -> Result<(Object<'js>, usize, usize)> {
+    let (ctx, mut offset, mut len) = (array.ctx(), 0, 0);
+    let none = std::ptr::null_mut();
+    // SAFETY: a live typed array; the buffer that is returned has a count of its own.
+    let buffer = unsafe {
+        let context = ctx.as_raw().as_ptr();
+        let raw = qjs::JS_GetTypedArrayBuffer(context, array.as_raw(), &mut offset, &mut len, none);
+        Value::from_raw(ctx.clone(), raw)
+    };
+    match buffer.into_object() {
+        Some(buffer) => Ok((buffer, offset as usize, len as usize)),
+        // Of a detached buffer the engine tells no more than that.
+        None => {
+            ctx.catch();
+            Ok((array.get("buffer")?, 0, 0))
+        }
+    }
+}
+
+/// Bytes of an ArrayBuffer; 0 when it is detached.
+fn buffer_size(buffer: &Object<'_>) -> usize {
+    let mut size = 0;
+    // SAFETY: a live ArrayBuffer; a detached one yields null and a pending exception.
+    let start = unsafe { qjs::JS_GetArrayBuffer(buffer.ctx().as_raw().as_ptr(), &mut size, buffer.as_raw()) };
+    if start.is_null() {
+        buffer.ctx().catch();
+        return 0;
+    }
+    size as usize
 }
 
 fn raw_bytes<'a>(text: &'a CString<'_>) -> &'a [u8] {

@@ -1,18 +1,19 @@
 //! `open`: files of the init code, read once for the process.
 //!
-//! Text is kept once and becomes a string in each user. `open(path, "b")` maps the file privately: each user gets an ordinary,
-//! writable ArrayBuffer over pages that all share until one writes. As in k6, a file that the first run of the init code did
-//! not open cannot be opened by a later one. A file that is truncated while a test maps it ends the process (SIGBUS), as for
-//! every program that maps files.
+//! Text is kept once and becomes a string in each user. Of `open(path, "b")` the process keeps one copy in memory, which it maps
+//! privately: each user gets an ordinary, writable ArrayBuffer over pages that all share until one writes. As in k6, what becomes
+//! of the file later changes nothing (the file itself mapped, truncating it would end the process with SIGBUS), and a file that
+//! the first run of the init code did not open cannot be opened by a later one.
 
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use memmap2::{MmapMut, MmapOptions};
 use rquickjs::function::Opt;
 use rquickjs::{Ctx, Value};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
 use super::{bytes, go_error};
 use crate::loader::resolve;
@@ -26,7 +27,8 @@ pub(crate) struct Files {
 
 struct Opened {
     file: File,
-    text: std::sync::OnceLock<Arc<str>>,
+    text: OnceLock<Arc<str>>,
+    copy: Mutex<Option<Arc<File>>>,
 }
 
 impl Files {
@@ -47,7 +49,7 @@ impl Files {
         if is_directory {
             return Err(format!("open() can't be used with directories, path: {path:?}"));
         }
-        let opened = Arc::new(Opened { file, text: std::sync::OnceLock::new() });
+        let opened = Arc::new(Opened { file, text: OnceLock::new(), copy: Mutex::default() });
         known.insert(path.to_path_buf(), opened.clone());
         Ok(opened)
     }
@@ -72,15 +74,34 @@ impl Opened {
     }
 
     fn map(&self, path: &Path) -> Result<Option<MmapMut>, String> {
-        let length = self.file.metadata().map_err(|error| describe(path, &error))?.len();
-        if length == 0 {
+        let copy = self.copy(path)?;
+        if copy.metadata().map_err(|error| describe(path, &error))?.len() == 0 {
             return Ok(None);
         }
-        // SAFETY: the mapping is private, so nothing written through it reaches the file; a file truncated meanwhile ends the
-        // process, which the module's header says.
-        let map = unsafe { MmapOptions::new().map_copy(&self.file) };
+        // SAFETY: the file is sealed, so it neither shrinks nor changes under the mapping, which is private.
+        let map = unsafe { MmapOptions::new().map_copy(&*copy) };
         map.map(Some).map_err(|error| describe(path, &error))
     }
+
+    /// The process's copy of the file, as it was when it was first asked for.
+    fn copy(&self, path: &Path) -> Result<Arc<File>, String> {
+        // Held while copying: a second user that comes meanwhile waits instead of making a copy of its own.
+        let mut copy = self.copy.lock().unwrap_or_else(PoisonError::into_inner);
+        if copy.is_none() {
+            let made = copied(&self.file).map_err(|error| format!("read {}: {error}", path.display()))?;
+            *copy = Some(Arc::new(made));
+        }
+        Ok(copy.clone().expect("it was made just now"))
+    }
+}
+
+/// A file in memory with the same content, which nobody can change any more.
+fn copied(mut file: &File) -> std::io::Result<File> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let mut copy = File::from(memfd_create(c"onrush-open", flags)?);
+    std::io::copy(&mut file, &mut copy)?;
+    fcntl_add_seals(&copy, SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL)?;
+    Ok(copy)
 }
 
 /// The global function `open`.

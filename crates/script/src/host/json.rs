@@ -10,10 +10,11 @@ use std::cell::RefCell;
 use std::ptr::NonNull;
 
 use rquickjs::atom::PredefinedAtom;
-use rquickjs::function::{Opt, This};
+use rquickjs::function::This;
 use rquickjs::{Ctx, Error, Function, Object, Persistent, Result, Value, qjs};
 use rustc_hash::FxHashMap;
 
+use super::plain::{self, Args, Plain};
 use crate::vu::Vu;
 
 /// Deeper data is left to the engine, whose stack check knows how far it may go.
@@ -23,39 +24,83 @@ const DEEPEST: usize = 200;
 const PLAIN_OBJECT: qjs::JSClassID = 1;
 const PLAIN_ARRAY: qjs::JSClassID = 2;
 
-/// The engine's own function, kept per user.
+/// Keys that a user's calls remember. Data with keys that are made up gains nothing from it and loses little.
+const MOST_KEYS: usize = 64;
+
+/// What is kept per user.
 #[derive(Default)]
-struct Engine(RefCell<Option<Persistent<Function<'static>>>>);
+struct Engine {
+    /// The engine's own function.
+    own: RefCell<Option<Persistent<Function<'static>>>>,
+    /// Of the last call; a call within a call (a getter) finds none and makes its own.
+    keys: RefCell<Option<Keys>>,
+}
+
+/// Names of properties as JSON has them; what is held here keeps its number.
+struct Keys {
+    runtime: *mut qjs::JSRuntime,
+    to_json: qjs::JSAtom,
+    /// Quoted, with their colon.
+    quoted: FxHashMap<qjs::JSAtom, Box<[u8]>>,
+}
+
+impl Keys {
+    fn new(raw: *mut qjs::JSContext) -> Result<Keys> {
+        // SAFETY: a live context and a text of the given length; the atom is freed in `drop`.
+        let to_json = unsafe { qjs::JS_NewAtomLen(raw, c"toJSON".as_ptr(), 6) };
+        if to_json == 0 {
+            return Err(Error::Exception);
+        }
+        // SAFETY: a live context.
+        Ok(Keys { runtime: unsafe { qjs::JS_GetRuntime(raw) }, to_json, quoted: FxHashMap::default() })
+    }
+}
+
+impl Drop for Keys {
+    fn drop(&mut self) {
+        let atoms = self.quoted.keys().copied().chain([self.to_json]);
+        // SAFETY: each was made or duplicated here, and a user's state goes before its runtime.
+        atoms.for_each(|atom| unsafe { qjs::JS_FreeAtomRT(self.runtime, atom) });
+    }
+}
 
 /// Puts the fast function in place of the engine's.
 pub(crate) fn install(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
     let json: Object<'_> = ctx.globals().get(PredefinedAtom::JSON)?;
     let own: Function<'_> = json.get("stringify")?;
-    *vu.local::<Engine>().0.borrow_mut() = Some(Persistent::save(ctx, own));
-    let fast = Function::new(ctx.clone(), stringify)?.with_name("stringify")?.with_length(3)?;
+    *vu.local::<Engine>().own.borrow_mut() = Some(Persistent::save(ctx, own));
+    let fast = plain::function::<Stringify>(ctx, c"stringify", 0)?.with_length(3)?;
     json.prop("stringify", rquickjs::object::Property::from(fast).writable().configurable())
 }
 
-fn stringify<'js>(
-    ctx: Ctx<'js>,
-    value: Opt<Value<'js>>,
-    replacer: Opt<Value<'js>>,
-    space: Opt<Value<'js>>,
-) -> Result<Value<'js>> {
-    let plain =
-        |option: &Opt<Value<'js>>| option.0.as_ref().is_none_or(|value| value.is_undefined() || value.is_null());
-    if let Some(value) = value.0.as_ref().filter(|_| plain(&replacer) && plain(&space)) {
-        match Writer::new(&ctx)?.write(value) {
-            Ok(text) => return Ok(text),
-            Err(Stop::Threw) => return Err(Error::Exception),
-            Err(Stop::NotPlain) => {}
+/// `JSON.stringify(value, replacer, space)`.
+struct Stringify;
+
+impl Plain for Stringify {
+    fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, _number: i32) -> Result<Value<'js>> {
+        let [value, replacer, space] = [0, 1, 2].map(|index| args.get(index));
+        let absent =
+            |given: &Option<Value<'js>>| given.as_ref().is_none_or(|value| value.is_undefined() || value.is_null());
+        let engine = Vu::of(ctx).local::<Engine>();
+        if let Some(value) = value.as_ref().filter(|_| absent(&replacer) && absent(&space)) {
+            let known = engine.keys.borrow_mut().take();
+            let mut writer = Writer::new(ctx, known)?;
+            let text = writer.write(value);
+            if writer.keys.quoted.len() <= MOST_KEYS {
+                *engine.keys.borrow_mut() = Some(writer.keys);
+            }
+            match text {
+                Ok(text) => return Ok(text),
+                Err(Stop::Threw) => return Err(Error::Exception),
+                Err(Stop::NotPlain) => {}
+            }
         }
+        let own = engine.own.borrow().clone().expect("saved by install").restore(ctx)?;
+        let undefined = || Value::new_undefined(ctx.clone());
+        let this: Value<'js> = ctx.globals().get(PredefinedAtom::JSON)?;
+        let [value, replacer, space] = [value, replacer, space].map(|argument| argument.unwrap_or_else(undefined));
+        own.call((This(this), value, replacer, space))
     }
-    let own = Vu::of(&ctx).local::<Engine>().0.borrow().clone().expect("saved by install").restore(&ctx)?;
-    let undefined = || Value::new_undefined(ctx.clone());
-    let this: Value<'js> = ctx.globals().get(PredefinedAtom::JSON)?;
-    let [value, replacer, space] = [value.0, replacer.0, space.0].map(|argument| argument.unwrap_or_else(undefined));
-    own.call((This(this), value, replacer, space))
 }
 
 /// Why the fast way ended.
@@ -69,26 +114,23 @@ enum Stop {
 struct Writer<'a, 'js> {
     ctx: &'a Ctx<'js>,
     raw: *mut qjs::JSContext,
-    to_json: qjs::JSAtom,
     out: Vec<u8>,
-    /// Quoted keys with their colon: objects of one kind share them.
-    keys: FxHashMap<qjs::JSAtom, Box<[u8]>>,
+    keys: Keys,
     /// The objects around the current value.
     path: Vec<NonNull<std::ffi::c_void>>,
 }
 
 impl<'a, 'js> Writer<'a, 'js> {
-    fn new(ctx: &'a Ctx<'js>) -> Result<Self> {
+    fn new(ctx: &'a Ctx<'js>, known: Option<Keys>) -> Result<Self> {
         let raw = ctx.as_raw().as_ptr();
-        // SAFETY: a live context and a text of the given length; the atom is freed in `drop`.
-        let to_json = unsafe { qjs::JS_NewAtomLen(raw, c"toJSON".as_ptr(), 6) };
-        if to_json == 0 {
-            return Err(Error::Exception);
-        }
-        Ok(Writer { ctx, raw, to_json, out: Vec::with_capacity(256), keys: FxHashMap::default(), path: Vec::new() })
+        let keys = match known {
+            Some(keys) => keys,
+            None => Keys::new(raw)?,
+        };
+        Ok(Writer { ctx, raw, out: Vec::with_capacity(256), keys, path: Vec::new() })
     }
 
-    fn write(mut self, value: &Value<'js>) -> std::result::Result<Value<'js>, Stop> {
+    fn write(&mut self, value: &Value<'js>) -> std::result::Result<Value<'js>, Stop> {
         if !self.value(value.as_raw())? {
             return Ok(Value::new_undefined(self.ctx.clone()));
         }
@@ -166,7 +208,7 @@ impl<'a, 'js> Writer<'a, 'js> {
             return Err(Stop::NotPlain);
         }
         // SAFETY: a live object and atom; the result is owned.
-        let own = unsafe { self.owned(qjs::JS_GetProperty(self.raw, object, self.to_json))? };
+        let own = unsafe { self.owned(qjs::JS_GetProperty(self.raw, object, self.keys.to_json))? };
         if !own.is_undefined() {
             return Err(Stop::NotPlain);
         }
@@ -220,7 +262,7 @@ impl<'a, 'js> Writer<'a, 'js> {
     }
 
     fn key(&mut self, atom: qjs::JSAtom) -> std::result::Result<(), Stop> {
-        if let Some(quoted) = self.keys.get(&atom) {
+        if let Some(quoted) = self.keys.quoted.get(&atom) {
             self.out.extend_from_slice(quoted);
             return Ok(());
         }
@@ -232,16 +274,8 @@ impl<'a, 'js> Writer<'a, 'js> {
         // Held until the end: the number of a freed atom is given to another name.
         // SAFETY: a live atom; freed in `drop`.
         let held = unsafe { qjs::JS_DupAtom(self.raw, atom) };
-        self.keys.insert(held, self.out[before..].into());
+        self.keys.quoted.insert(held, self.out[before..].into());
         Ok(())
-    }
-}
-
-impl Drop for Writer<'_, '_> {
-    fn drop(&mut self) {
-        let atoms = self.keys.keys().copied().chain([self.to_json]);
-        // SAFETY: each was made or duplicated by this writer.
-        atoms.for_each(|atom| unsafe { qjs::JS_FreeAtom(self.raw, atom) });
     }
 }
 

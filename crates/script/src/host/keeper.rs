@@ -12,6 +12,7 @@ use rquickjs::function::Constructor;
 use rquickjs::{Class, Ctx, JsLifetime, Object, Result, Value};
 
 use super::native::{NativeClass, is_plain};
+use super::object;
 
 /// The script-side holder of a `T` and of script values.
 pub struct Keeper<'js, T> {
@@ -41,9 +42,9 @@ pub fn with<'js, T: NativeClass, R>(
     if is_plain(value) {
         return None;
     }
-    let class = Class::<Keeper<'js, T>>::from_object(value.as_object()?)?;
-    let keeper = class.borrow();
-    let (mut own, mut kept) = (keeper.own.borrow_mut(), keeper.kept.borrow_mut());
+    let keeper = object::of(value)?.as_class::<Keeper<'js, T>>()?.borrow();
+    // Lent out already: only a script that replaces getters of buffers can get here, in the middle of a form being sent.
+    let (mut own, mut kept) = (keeper.own.try_borrow_mut().ok()?, keeper.kept.try_borrow_mut().ok()?);
     Some(f(&mut own, &mut kept))
 }
 

@@ -27,6 +27,7 @@ pub mod memo;
 pub mod native;
 pub mod object;
 pub mod plain;
+pub mod record;
 pub(crate) mod runtime;
 pub mod shared_buffer;
 pub(crate) mod text;

@@ -8,6 +8,8 @@ use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::Constructor;
 use rquickjs::{Class, Ctx, JsLifetime, Object, Result, Value, qjs};
 
+use super::object;
+
 /// What a Rust type needs to become a class.
 pub trait NativeClass: 'static {
     /// Name of the class.
@@ -18,9 +20,6 @@ pub trait NativeClass: 'static {
         Ok(())
     }
 }
-
-/// The first class of the engine (`JS_CLASS_OBJECT`), which its header does not export.
-const PLAIN_CLASS: qjs::JSClassID = 1;
 
 /// The script-side holder of a `T`.
 pub struct Native<T>(T);
@@ -43,8 +42,7 @@ pub fn with<'js, T: NativeClass, R>(value: &Value<'js>, f: impl FnOnce(&T) -> R)
     if is_plain(value) {
         return None;
     }
-    let class = Class::<Native<T>>::from_object(value.as_object()?)?;
-    let holder = class.borrow();
+    let holder = object::of(value)?.as_class::<Native<T>>()?.borrow();
     Some(f(&holder.0))
 }
 
@@ -52,9 +50,11 @@ pub fn with<'js, T: NativeClass, R>(value: &Value<'js>, f: impl FnOnce(&T) -> R)
 /// would make an exception and drop it, which takes 7,000 instructions.
 pub(super) fn is_plain(value: &Value<'_>) -> bool {
     // SAFETY: these look at the class of an object only; other values have none.
-    value.as_object().is_some_and(|object| unsafe {
+    object::of(value).is_some_and(|object| unsafe {
         let raw = object.as_raw();
-        qjs::JS_GetClassID(raw) == PLAIN_CLASS || qjs::JS_IsArrayBuffer(raw) || qjs::JS_GetTypedArrayType(raw) >= 0
+        qjs::JS_GetClassID(raw) == object::PLAIN_CLASS
+            || qjs::JS_IsArrayBuffer(raw)
+            || qjs::JS_GetTypedArrayType(raw) >= 0
     })
 }
 

@@ -7,6 +7,9 @@ use rquickjs::{Ctx, Error, Function, Object, Result, Value, object::Filter, qjs}
 
 use super::bytes;
 
+/// The first class of the engine (`JS_CLASS_OBJECT`), which its header does not export.
+pub(super) const PLAIN_CLASS: qjs::JSClassID = 1;
+
 /// The name of a property while its object is being walked through.
 pub struct Name<'a, 'js> {
     ctx: &'a Ctx<'js>,
@@ -78,6 +81,19 @@ impl Drop for Table<'_, '_> {
         // SAFETY: what `JS_GetOwnPropertyNames` made is given back once.
         unsafe { qjs::JS_FreePropertyEnum(self.ctx.as_raw().as_ptr(), self.table, self.length) };
     }
+}
+
+/// The value as an object, if it is one of any kind. Value::as_object finds out which kind first, by calling the engine six
+/// times.
+pub fn of<'a, 'js>(value: &'a Value<'js>) -> Option<&'a Object<'js>> {
+    // SAFETY: the tag says that it is an object.
+    unsafe { qjs::JS_IsObject(value.as_raw()).then(|| value.ref_object()) }
+}
+
+/// Whether it is an object of a literal or of a class of the script that extends none of the engine's.
+pub fn is_plain(value: &Value<'_>) -> bool {
+    // SAFETY: looks at the class of an object only; other values have none.
+    of(value).is_some_and(|object| unsafe { qjs::JS_GetClassID(object.as_raw()) == PLAIN_CLASS })
 }
 
 /// Calls a function with one argument and no `this`.

@@ -7,7 +7,7 @@ use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
-use rquickjs::{Ctx, Error, Exception, Function, Result, Value, qjs};
+use rquickjs::{Ctx, Error, Exception, Function, Object, Result, Value, qjs};
 
 use super::exception;
 use crate::vu::Vu;
@@ -57,6 +57,26 @@ pub fn function<'js, F: Plain>(ctx: &Ctx<'js>, name: &CStr, number: i32) -> Resu
         if qjs::JS_IsException(raw) {
             return Err(Error::Exception);
         }
+        Value::from_raw(ctx.clone(), raw).into_function().ok_or(Error::Unknown)
+    }
+}
+
+/// Makes a class of objects that function `number` of a kind makes; callable with and without `new`.
+pub fn constructor<'js, F: Plain>(
+    ctx: &Ctx<'js>,
+    name: &CStr,
+    number: i32,
+    prototype: &Object<'js>,
+) -> Result<Function<'js>> {
+    let call = qjs::JSCFunctionType { constructor_magic: Some(enter::<F>) };
+    // SAFETY: as in `function`.
+    unsafe {
+        let kind = qjs::JSCFunctionEnum_JS_CFUNC_constructor_or_func_magic;
+        let raw = qjs::JS_NewCFunction2(ctx.as_raw().as_ptr(), call.generic, name.as_ptr(), 0, kind, number);
+        if qjs::JS_IsException(raw) {
+            return Err(Error::Exception);
+        }
+        qjs::JS_SetConstructor(ctx.as_raw().as_ptr(), raw, prototype.as_raw());
         Value::from_raw(ctx.clone(), raw).into_function().ok_or(Error::Unknown)
     }
 }

@@ -5,7 +5,7 @@
 
 use wire::Payload;
 
-use super::multipart::{Multipart, PartHead, Quoting};
+use super::multipart::{self, Multipart, PartHead, Quoting};
 
 /// Contents up to this length are copied beside the heads: a segment of their own would cost more.
 const SHORT: u64 = 2048;
@@ -54,6 +54,8 @@ pub struct Field {
 pub struct Form {
     /// Whose form it is.
     pub dialect: Dialect,
+    /// What separates the parts; the error says what else a script put there.
+    pub boundary: Result<String, String>,
     /// In order.
     pub fields: Vec<Field>,
 }
@@ -61,7 +63,7 @@ pub struct Form {
 impl Form {
     /// Without fields.
     pub fn new(dialect: Dialect) -> Form {
-        Form { dialect, fields: Vec::new() }
+        Form { dialect, boundary: Ok(multipart::boundary()), fields: Vec::with_capacity(2) }
     }
 
     /// Adds a field. `values` has one entry a field, here as everywhere.

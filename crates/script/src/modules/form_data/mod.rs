@@ -8,8 +8,10 @@
 pub mod form;
 pub mod multipart;
 
-use rquickjs::function::Constructor;
-use rquickjs::{Ctx, Exception, IntoJs, Object, Result, Type, Value};
+use rquickjs::atom::PredefinedAtom;
+use rquickjs::function::This;
+use rquickjs::object::Accessor;
+use rquickjs::{Ctx, Exception, Function, IntoJs, Object, Result, Type, Value};
 use wire::Payload;
 
 use self::form::{Dialect, Field, Form};
@@ -17,8 +19,9 @@ use crate::host::loan::Loans;
 use crate::host::plain::{self, Plain};
 use crate::host::{bytes, keeper, native::NativeClass, object};
 use crate::modules::ModuleDef;
-use crate::modules::http::body;
+use crate::modules::http::body::{self, FileData};
 use crate::modules::payload::streamed;
+use crate::vu::Vu;
 
 /// The module that answers imports of k6's FormData library, whatever its version.
 pub const MODULE: ModuleDef = ModuleDef {
@@ -41,33 +44,46 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 }
 
 /// `FormData`; works with and without `new`, as the library's does.
-pub fn constructor<'js>(ctx: &Ctx<'js>, dialect: Dialect) -> Result<Constructor<'js>> {
-    let make = move |ctx: Ctx<'js>| -> Result<Object<'js>> {
-        let object = keeper::object(&ctx, Form::new(dialect))?;
-        object::define(&object, c"boundary", multipart::boundary().into_js(&ctx)?)?;
-        Ok(object)
-    };
-    let constructor = Constructor::new_prototype(ctx, keeper::prototype::<Form>(ctx)?, make)?;
-    constructor.set_name("FormData")?;
-    Ok(constructor)
+pub fn constructor<'js>(ctx: &Ctx<'js>, dialect: Dialect) -> Result<Function<'js>> {
+    plain::constructor::<Make>(ctx, c"FormData", i32::from(dialect == Dialect::Jslib), &keeper::prototype::<Form>(ctx)?)
+}
+
+/// The constructors: that of browsers, that of the library.
+struct Make;
+
+impl Plain for Make {
+    fn call<'js>(ctx: &Ctx<'js>, args: plain::Args<'_, 'js>, number: i32) -> Result<Value<'js>> {
+        let dialect = if number == 0 { Dialect::Browser } else { Dialect::Jslib };
+        let form = keeper::object(ctx, Form::new(dialect))?;
+        // Called with `new`, it is called on the class: this one, or one of the script that extends it.
+        if let Some(class) = object::of(&args.this()) {
+            let prototype: Option<Object<'js>> = class.get(PredefinedAtom::Prototype)?;
+            if prototype.is_some() && prototype != form.get_prototype() {
+                form.set_prototype(prototype.as_ref())?;
+            }
+        }
+        Ok(form.into_value())
+    }
 }
 
 /// The form in a value as a body, and its Content-Type; `None` when it is no form.
 pub fn as_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>, loans: &Loans<'js>) -> Result<Option<(Payload, String)>> {
-    let Some((fields, values)) = keeper::with(value, |form: &mut Form, values| (form.fields.clone(), values.clone()))
-    else {
-        return Ok(None);
-    };
-    let boundary = boundary_of(ctx, value)?;
-    let mut contents = Vec::with_capacity(fields.len());
-    for (field, value) in fields.iter().zip(&values) {
-        contents.push(match field.text {
-            Some(_) => None,
-            None => Some(content(ctx, field, value, loans)?),
-        });
-    }
-    let payload = form::write(&fields, &contents, &boundary);
-    Ok(Some((payload, format!("multipart/form-data; boundary={boundary}"))))
+    let found = keeper::with(value, |form: &mut Form, values| {
+        let boundary = form.boundary.as_ref().map_err(|found| {
+            let expected = "expected 1 to 70 letters, digits or any of ' + _ - .";
+            Exception::throw_type(ctx, &format!("FormData: boundary is {found}, {expected}"))
+        })?;
+        let mut contents = Vec::with_capacity(form.fields.len());
+        for (field, value) in form.fields.iter().zip(values) {
+            contents.push(match field.text {
+                Some(_) => None,
+                None => Some(content(ctx, field, value, loans)?),
+            });
+        }
+        let payload = form::write(&form.fields, &contents, boundary);
+        Ok((payload, ["multipart/form-data; boundary=", boundary].concat()))
+    });
+    found.transpose()
 }
 
 fn content<'js>(ctx: &Ctx<'js>, field: &Field, value: &Value<'js>, loans: &Loans<'js>) -> Result<Payload> {
@@ -75,18 +91,6 @@ fn content<'js>(ctx: &Ctx<'js>, field: &Field, value: &Value<'js>, loans: &Loans
         let name = String::from_utf8_lossy(&field.name);
         Exception::throw_type(ctx, &format!("FormData: the buffer of field \"{name}\" was detached before it was sent"))
     })
-}
-
-fn boundary_of<'js>(ctx: &Ctx<'js>, form: &Value<'js>) -> Result<String> {
-    let boundary: Value<'js> = form.as_object().expect("it holds a form").get("boundary")?;
-    match bytes::text(&boundary)? {
-        Some(text) if multipart::is_boundary(&text) => Ok(text),
-        found => {
-            let found = found.map_or_else(|| boundary.type_name().to_owned(), |text| format!("{text:?}"));
-            let expected = "expected 1 to 70 letters, digits or any of ' + _ - .";
-            Err(Exception::throw_type(ctx, &format!("FormData: boundary is {found}, {expected}")))
-        }
-    }
 }
 
 impl NativeClass for Form {
@@ -97,8 +101,22 @@ impl NativeClass for Form {
             let function = plain::function::<Method>(prototype.ctx(), name, number as i32)?;
             prototype.set(name.to_str().expect("ASCII"), function)?;
         }
-        Ok(())
+        prototype.prop("boundary", Accessor::new(boundary, set_boundary).configurable().enumerable())
     }
+}
+
+fn boundary<'js>(ctx: Ctx<'js>, this: This<Value<'js>>) -> Result<Value<'js>> {
+    let boundary = keeper::with(&this, |form: &mut Form, _| form.boundary.clone().unwrap_or_else(|found| found));
+    boundary.into_js(&ctx)
+}
+
+fn set_boundary<'js>(this: This<Value<'js>>, given: Value<'js>) -> Result<()> {
+    let boundary = match bytes::text(&given)? {
+        Some(text) if multipart::is_boundary(&text) => Ok(text),
+        found => Err(found.map_or_else(|| given.type_name().to_owned(), |text| format!("{text:?}"))),
+    };
+    keeper::with(&this, |form: &mut Form, _| form.boundary = boundary);
+    Ok(())
 }
 
 const METHODS: [&std::ffi::CStr; 5] = [c"append", c"set", c"has", c"delete", c"body"];
@@ -179,15 +197,20 @@ impl<'js> Given<'_, 'js> {
             let filename = filename.or_else(own_name).unwrap_or_else(|| b"blob".to_vec());
             return Ok(self.of_content(value.clone(), Some(filename), octets()));
         }
-        let Some(file) = value.as_object().filter(|object| !object.is_function()) else {
-            return Err(self.refuse(value));
+        let [data, own_name, kind] = match Vu::of(self.ctx).local::<FileData>().fields(value)? {
+            Some(fields) => fields,
+            None => {
+                let Some(file) = value.as_object().filter(|object| !object.is_function()) else {
+                    return Err(self.refuse(value));
+                };
+                [file.get("data")?, file.get("filename")?, file.get("content_type")?]
+            }
         };
-        let data: Value<'js> = file.get("data")?;
         let filename = match filename {
             Some(name) => Some(name),
-            None => self.text_unless_absent(file.get("filename")?)?.filter(|name| !name.is_empty()),
+            None => self.text_unless_absent(Some(own_name))?.filter(|name| !name.is_empty()),
         };
-        let content_type = self.text_unless_absent(file.get("content_type")?)?.filter(|kind| !kind.is_empty());
+        let content_type = self.text_unless_absent(Some(kind))?.filter(|kind| !kind.is_empty());
         let content_type = content_type.unwrap_or_else(octets);
         if let Some(text) = bytes::text(&data)? {
             let text = self.dialect.encode(text);
@@ -216,6 +239,9 @@ impl<'js> Given<'_, 'js> {
     }
 
     fn plain_text(&self, value: &Value<'js>) -> Result<Option<Vec<u8>>> {
+        if object::of(value).is_some() {
+            return Ok(None);
+        }
         match value.type_of() {
             Type::String | Type::Int | Type::Float | Type::Bool | Type::BigInt => {
                 Ok(Some(self.dialect.encode(bytes::to_text(self.ctx, value)?)))

@@ -35,8 +35,8 @@ pub struct PartHead<'a> {
 }
 
 /// A form being written.
-pub struct Multipart {
-    boundary: Vec<u8>,
+pub struct Multipart<'a> {
+    boundary: &'a [u8],
     quoting: Quoting,
     payload: Payload,
     /// What follows the last content that has a segment of its own.
@@ -44,11 +44,11 @@ pub struct Multipart {
     is_empty: bool,
 }
 
-impl Multipart {
+impl<'a> Multipart<'a> {
     /// No parts yet.
-    pub fn new(boundary: &str, quoting: Quoting) -> Multipart {
+    pub fn new(boundary: &'a str, quoting: Quoting) -> Multipart<'a> {
         Multipart {
-            boundary: boundary.as_bytes().to_vec(),
+            boundary: boundary.as_bytes(),
             quoting,
             payload: Payload::empty(),
             pending: Vec::with_capacity(512),
@@ -85,7 +85,7 @@ impl Multipart {
             self.pending.extend_from_slice(b"\r\n");
         }
         self.pending.extend_from_slice(b"--");
-        self.pending.extend_from_slice(&self.boundary);
+        self.pending.extend_from_slice(self.boundary);
     }
 
     fn head(&mut self, head: &PartHead<'_>) {
@@ -100,7 +100,9 @@ impl Multipart {
         if let Some(kind) = head.content_type {
             self.pending.extend_from_slice(b"Content-Type: ");
             // A header value cannot hold line breaks: a type from a script must not add header lines.
-            self.pending.extend(kind.iter().map(|byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { *byte }));
+            let start = self.pending.len();
+            self.pending.extend_from_slice(kind);
+            self.pending[start..].iter_mut().filter(|byte| matches!(byte, b'\r' | b'\n')).for_each(|byte| *byte = b' ');
             self.pending.extend_from_slice(b"\r\n");
         }
         self.pending.extend_from_slice(b"\r\n");
@@ -113,6 +115,9 @@ impl Multipart {
 
 /// All special characters are ASCII, so this is right for UTF-8 and for Latin-1.
 fn quote(out: &mut Vec<u8>, text: &[u8], quoting: Quoting) {
+    if !text.iter().any(|byte| matches!(byte, b'\r' | b'\n' | b'"' | b'\\')) {
+        return out.extend_from_slice(text);
+    }
     for &byte in text {
         match (byte, quoting) {
             (b'\r', _) => out.extend_from_slice(b"%0D"),
@@ -135,16 +140,27 @@ pub fn go_boundary() -> String {
 }
 
 fn digits(prefix: &[u8], len: usize) -> String {
-    let mut text = String::with_capacity(len);
-    text.extend(prefix.iter().map(|byte| char::from(*byte)));
+    // Two digits a byte, and all sixteen of a number in a buffer of their own: boundaries are made for every form.
+    const PAIRS: [[u8; 2]; 256] = pairs();
+    let mut text = Vec::with_capacity(len);
+    text.extend_from_slice(prefix);
     while text.len() < len {
-        let mut bits = fastrand::u64(..);
-        for _ in 0..(len - text.len()).min(16) {
-            text.push(char::from(b"0123456789abcdef"[(bits & 15) as usize]));
-            bits >>= 4;
+        let mut run = [0; 16];
+        for (pair, byte) in run.chunks_exact_mut(2).zip(fastrand::u64(..).to_ne_bytes()) {
+            pair.copy_from_slice(&PAIRS[usize::from(byte)]);
         }
+        text.extend_from_slice(&run[..(len - text.len()).min(run.len())]);
     }
-    text
+    String::from_utf8(text).expect("prefix and digits are ASCII")
+}
+
+const fn pairs() -> [[u8; 2]; 256] {
+    let (mut pairs, mut byte) = ([[0; 2]; 256], 0);
+    while byte < pairs.len() {
+        pairs[byte] = [b"0123456789abcdef"[byte >> 4], b"0123456789abcdef"[byte & 15]];
+        byte += 1;
+    }
+    pairs
 }
 
 /// Whether a boundary may stand in a Content-Type: 1 to 70 characters that need no quotes there.

@@ -12,13 +12,14 @@ use wire::Payload;
 
 use super::{Refusal, go_error};
 use crate::host::loan::Loans;
-use crate::host::native::{self, NativeClass};
 use crate::host::plain::{Args, Plain};
+use crate::host::record::Record;
 use crate::host::{bytes, object};
 use crate::modules::argument::present;
 use crate::modules::form_data;
 use crate::modules::form_data::multipart::{self, Multipart, PartHead, Quoting};
 use crate::modules::payload::streamed;
+use crate::vu::Vu;
 
 /// A body ready to be sent.
 #[derive(Clone, Default)]
@@ -29,12 +30,8 @@ pub struct BodyArg {
     pub content_type: Option<String>,
 }
 
-/// Brand of what `http.file` returns; its fields are ordinary properties.
-struct FileData;
-
-impl NativeClass for FileData {
-    const NAME: &'static str = "FileData";
-}
+/// What `http.file` returns: data, filename and content type.
+pub type FileData = Record<3>;
 
 /// `http.file(data, filename?, contentType?)`.
 pub struct MakeFile;
@@ -42,7 +39,7 @@ pub struct MakeFile;
 impl Plain for MakeFile {
     fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, _number: i32) -> Result<Value<'js>> {
         let data = args.get(0).unwrap_or_else(|| Value::new_undefined(ctx.clone()));
-        let is_buffer = data.as_object().is_some_and(Object::is_array_buffer);
+        let is_buffer = object::of(&data).is_some_and(Object::is_array_buffer);
         if !data.is_string() && !is_buffer && streamed::segment_of(&data).is_none() {
             let name = go_type(&data);
             return Err(go_error::throw(ctx, &format!("invalid type {name}, expected string or ArrayBuffer")));
@@ -55,11 +52,8 @@ impl Plain for MakeFile {
             Some(kind) => kind,
             None => "application/octet-stream".into_js(ctx)?,
         };
-        let file = native::object(ctx, FileData)?;
-        object::define(&file, c"data", data)?;
-        object::define(&file, c"filename", filename)?;
-        object::define(&file, c"content_type", kind)?;
-        Ok(file.into_value())
+        let fields = [(c"data", data), (c"filename", filename), (c"content_type", kind)];
+        Vu::of(ctx).local::<FileData>().object(ctx, fields).map(Object::into_value)
     }
 }
 
@@ -73,29 +67,41 @@ pub fn from_js<'js>(
     value: &Value<'js>,
     loans: &Loans<'js>,
 ) -> Result<std::result::Result<BodyArg, Refusal>> {
+    if object::of(value).is_some() {
+        return of_object(ctx, value, loans);
+    }
     let payload = match value.type_of() {
         Type::Undefined | Type::Null | Type::Uninitialized => return Ok(Ok(BodyArg::default())),
         Type::String => loans.text(value)?.map(Payload::from).unwrap_or_default(),
         Type::Symbol => Payload::from_bytes(bytes::to_text(ctx, value)?),
-        // An Error is an object without enumerable properties: an empty form.
-        Type::Object | Type::Proxy | Type::Exception => {
-            let object = value.as_object().expect("the type was checked");
-            // Asked first: asking a buffer whether it is something native makes the engine build an exception.
-            let multipart = if bytes::is_buffer(value) { None } else { form_data::as_body(ctx, value, loans)? };
-            if let Some((payload, kind)) = multipart {
-                return Ok(Ok(BodyArg { payload: Some(payload), content_type: Some(kind) }));
-            }
-            match content(value, loans)? {
-                Some(content) => content,
-                None if is_instance(ctx, object, "Date")? || is_instance(ctx, object, "Map")? => {
-                    return Ok(Err(unknown_type(value)));
-                }
-                None => return form(ctx, object, loans).map(Ok),
-            }
-        }
         _ => return Ok(Err(unknown_type(value))),
     };
     Ok(Ok(BodyArg { payload: Some(payload), content_type: None }))
+}
+
+fn of_object<'js>(
+    ctx: &Ctx<'js>,
+    value: &Value<'js>,
+    loans: &Loans<'js>,
+) -> Result<std::result::Result<BodyArg, Refusal>> {
+    let object = object::of(value).expect("the caller looked");
+    if object::is_plain(value) {
+        return form(ctx, object, loans).map(Ok);
+    }
+    // Asked first: asking a buffer whether it is something native makes the engine build an exception.
+    let multipart = if bytes::is_buffer(value) { None } else { form_data::as_body(ctx, value, loans)? };
+    if let Some((payload, kind)) = multipart {
+        return Ok(Ok(BodyArg { payload: Some(payload), content_type: Some(kind) }));
+    }
+    // An Error is an object without enumerable properties: an empty form.
+    let is_form = matches!(value.type_of(), Type::Object | Type::Proxy | Type::Exception);
+    match content(value, loans)? {
+        Some(content) => Ok(Ok(BodyArg { payload: Some(content), content_type: None })),
+        None if !is_form || is_instance(ctx, object, "Date")? || is_instance(ctx, object, "Map")? => {
+            Ok(Err(unknown_type(value)))
+        }
+        None => form(ctx, object, loans).map(Ok),
+    }
 }
 
 fn unknown_type(value: &Value<'_>) -> Refusal {
@@ -129,12 +135,13 @@ fn is_instance<'js>(ctx: &Ctx<'js>, object: &Object<'js>, class: &str) -> Result
 
 fn form<'js>(ctx: &Ctx<'js>, object: &Object<'js>, loans: &Loans<'js>) -> Result<BodyArg> {
     let mut fields: Vec<(String, Value<'js>)> = Vec::new();
-    for entry in object.own_props::<Value<'js>, Value<'js>>(Filter::default()) {
-        let (key, value) = entry?;
-        fields.push((bytes::to_text(ctx, &key)?, value));
-    }
-    if fields.iter().any(|(_, value)| is_file(value)) {
-        return multipart(ctx, &fields, loans);
+    object::each_entry(ctx, object, |name, value| {
+        fields.push((name.text()?, value));
+        Ok(())
+    })?;
+    let files = Vu::of(ctx).local::<FileData>();
+    if fields.iter().any(|(_, value)| files.is(value)) {
+        return multipart(ctx, &files, &fields, loans);
     }
     fields.sort_by(|a, b| a.0.as_bytes().cmp(b.0.as_bytes()));
     let mut text = String::new();
@@ -152,10 +159,6 @@ fn form<'js>(ctx: &Ctx<'js>, object: &Object<'js>, loans: &Loans<'js>) -> Result
         payload: Some(Payload::from_bytes(text.into_bytes())),
         content_type: Some(String::from("application/x-www-form-urlencoded")),
     })
-}
-
-fn is_file(value: &Value<'_>) -> bool {
-    native::with(value, |_: &FileData| ()).is_some()
 }
 
 fn push_pair(text: &mut String, name: &str, value: &str) {
@@ -178,19 +181,22 @@ fn query_escape(out: &mut String, text: &str) {
     }
 }
 
-fn multipart<'js>(ctx: &Ctx<'js>, fields: &[(String, Value<'js>)], loans: &Loans<'js>) -> Result<BodyArg> {
+fn multipart<'js>(
+    ctx: &Ctx<'js>,
+    files: &FileData,
+    fields: &[(String, Value<'js>)],
+    loans: &Loans<'js>,
+) -> Result<BodyArg> {
     let boundary = multipart::go_boundary();
     let mut form = Multipart::new(&boundary, Quoting::Backslash);
     for (name, value) in fields {
         let name = name.as_bytes();
-        let Some(file) = value.as_object().filter(|_| is_file(value)) else {
+        let Some([data, filename, kind]) = files.fields(value)? else {
             let head = PartHead { name, filename: None, content_type: None };
             form.short_part(&head, go_text(ctx, value, 0)?.as_bytes());
             continue;
         };
-        let data: Value<'js> = file.get("data")?;
-        let filename = go_text(ctx, &file.get("filename")?, 0)?;
-        let kind = go_text(ctx, &file.get("content_type")?, 0)?;
+        let (filename, kind) = (go_text(ctx, &filename, 0)?, go_text(ctx, &kind, 0)?);
         let head = PartHead { name, filename: Some(filename.as_bytes()), content_type: Some(kind.as_bytes()) };
         match content(&data, loans)? {
             Some(content) => form.part(&head, &content),
