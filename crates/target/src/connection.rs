@@ -56,6 +56,13 @@ pub(crate) struct Begun {
     pub(crate) is_head: bool,
 }
 
+impl Begun {
+    /// The end of the client's side means that nobody waits for the response: an app answers, and no body is still being read.
+    pub(crate) fn watches_client(&self) -> bool {
+        self.of_app && self.framing.body == BodyFraming::None
+    }
+}
+
 /// What the input holds.
 enum Next {
     Partial,

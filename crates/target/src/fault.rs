@@ -17,6 +17,8 @@ pub(crate) const STALL: Duration = Duration::from_secs(120);
 pub(crate) struct Fault {
     /// Written as they are.
     pub(crate) bytes: Cow<'static, [u8]>,
+    /// Written one by one, so far apart; `None`: together.
+    pub(crate) each: Option<Duration>,
     pub(crate) then: Then,
 }
 
@@ -36,7 +38,7 @@ pub(crate) enum Then {
 }
 
 fn fault(bytes: impl Into<Cow<'static, [u8]>>, then: Then) -> Reply {
-    Reply::Fault(Fault { bytes: bytes.into(), then })
+    Reply::Fault(Fault { bytes: bytes.into(), each: None, then })
 }
 
 pub(crate) fn reset(_: &Request<'_>) -> Reply {
@@ -49,6 +51,18 @@ pub(crate) fn stall(_: &Request<'_>) -> Reply {
 
 pub(crate) fn no_response(_: &Request<'_>) -> Reply {
     fault(&b""[..], Then::Close)
+}
+
+/// A correct response, head and all, a byte at a time.
+pub(crate) fn slow(request: &Request<'_>) -> Reply {
+    const SLOW: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nslow\n";
+    match request.number("rate", 20, 1..=1_000_000) {
+        Ok(rate) => {
+            let each = Some(Duration::from_secs(1) / rate as u32);
+            Reply::Fault(Fault { bytes: SLOW.into(), each, then: Then::GoOn })
+        }
+        Err(reply) => *reply,
+    }
 }
 
 /// 1,000 bytes declared, 500 sent.

@@ -28,6 +28,8 @@ mod connection;
 mod fault;
 mod fetch;
 mod h1;
+mod hold;
+mod law;
 mod limits;
 mod listen;
 mod output;

@@ -2,7 +2,8 @@
 //!
 //! Whoever makes a response never touches the socket and never waits; waits and streams are data. So a route is a plain function
 //! from a request to a reply, and the rule that a ready piece is never held back lives in one place (`send.rs`). Length,
-//! connection and transfer coding belong to the sender: lines that claim them are left out.
+//! connection, transfer coding, date and server belong to the sender: lines of these names are left out, but `Connection: close`
+//! closes, and the length an answer to `HEAD` claims is passed on.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -14,6 +15,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use crate::fault::Fault;
+use crate::hold;
 use crate::ws::Opening;
 
 /// JSON as go-httpbin names it.
@@ -50,8 +52,21 @@ pub struct Response {
     pub trailers: Vec<Line>,
     /// Headers of a `103 Early Hints` that goes out first; none without them.
     pub early: Vec<Line>,
-    /// Waits so long before the first byte.
+    /// Held so long before the first byte.
     pub after: Duration,
+    /// Tells, inside the response, how long it was held.
+    pub(crate) tell: Option<Tell>,
+}
+
+/// Puts the time a response was really held into it.
+pub(crate) struct Tell(Box<Telling>);
+
+type Telling = dyn FnOnce(&mut Response, Duration);
+
+impl std::fmt::Debug for Tell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tell")
+    }
 }
 
 /// The body of a response.
@@ -106,6 +121,7 @@ impl Response {
             trailers: Vec::new(),
             early: Vec::new(),
             after: Duration::ZERO,
+            tell: None,
         }
     }
 
@@ -141,6 +157,26 @@ impl Response {
     #[must_use]
     pub fn after(mut self, wait: Duration) -> Self {
         self.after = wait;
+        self
+    }
+
+    /// Has the time the response was really held told in it.
+    pub(crate) fn telling(mut self, tell: impl FnOnce(&mut Response, Duration) + 'static) -> Self {
+        self.tell = Some(Tell(Box::new(tell)));
+        self
+    }
+
+    /// Whether `wait_out` is to be awaited before the head is sent.
+    pub(crate) fn is_held(&self) -> bool {
+        !self.after.is_zero() || self.tell.is_some()
+    }
+
+    /// The response once its time has come. Whoever sends it flushes first what is ready before it.
+    pub(crate) async fn wait_out(mut self) -> Self {
+        let held = hold::hold(std::mem::take(&mut self.after)).await;
+        if let Some(Tell(tell)) = self.tell.take() {
+            tell(&mut self, held);
+        }
         self
     }
 }

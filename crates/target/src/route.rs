@@ -6,7 +6,7 @@
 use crate::fault;
 use crate::request::Request;
 use crate::respond::Reply;
-use crate::routes::{auth, body, coding, cookies, data, echo, redirect, simple, stream, websocket};
+use crate::routes::{auth, body, coding, cookies, data, delay, echo, redirect, simple, stream, websocket};
 
 /// One line of the list.
 #[derive(Debug)]
@@ -100,7 +100,13 @@ pub static ROUTES: &[Route] = &[
     route("/stream/{n}", ANY, stream::lines, "n JSON lines, chunked, at most 10,000"),
     route("/stream-bytes/{n}", ANY, stream::bytes, "n bytes, chunked by `?chunk_size=` (10240); `?seed=`"),
     route("/drip", ANY, stream::drip, "`?numbytes=10` over `?duration=2s`, first after `?delay=`; `?code=`"),
-    route("/delay/{time}", ANY, stream::delay, "as /get, after seconds or a duration such as `50ms`"),
+    route("/delay/{time}", ANY, delay::delay, "as /get, after seconds or a duration such as `50ms`"),
+    route(
+        "/delay-list",
+        ANY,
+        delay::list,
+        "holds each request by `?law=` and `?seed=`; says for how long it meant to and did, in JSON and as headers; see below",
+    ),
     route("/trailers", ANY, stream::trailers, "a chunked body, the arguments as trailers"),
     route("/early-hints", ANY, stream::early_hints, "103 with a Link header, then 200"),
     route("/response-headers", ANY, data::response_headers, "the arguments as response headers"),
@@ -126,6 +132,7 @@ pub static ROUTES: &[Route] = &[
     route("/fault/reset", ANY, fault::reset, "RST instead of a response"),
     route("/fault/stall", ANY, fault::stall, "no byte for 120 s, then closes"),
     route("/fault/partial", ANY, fault::partial, "declares 1,000 bytes, sends 500, closes"),
+    route("/fault/slow", ANY, fault::slow, "a whole response, a byte at a time, `?rate=` bytes a second (20)"),
     route("/fault/wrong-length", ANY, fault::wrong_length, "declares 10 bytes, sends 20, goes on"),
     route("/fault/garbage", ANY, fault::garbage, "bytes that are not HTTP, closes"),
     route("/fault/bad-chunk", ANY, fault::bad_chunk, "a chunk, then a chunk size that is none, closes"),

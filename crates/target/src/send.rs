@@ -2,17 +2,20 @@
 
 use std::future::poll_fn;
 use std::io;
-use std::time::Duration;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::connection::{After, Begun, Connection, with_bytes};
 use crate::fault::{Fault, STALL, Then};
 use crate::h1::respond::{self, Length, Persistence};
+use crate::hold;
 use crate::output::{FLUSH_AT, LEND_FROM};
 use crate::respond::{Body, Line, Response};
 use crate::sending::{End, Sending};
+use crate::stream::Sight;
 
 /// How long a client that is still sending may go on after its refusal.
 const LINGER: Duration = Duration::from_secs(1);
@@ -21,41 +24,79 @@ pub(crate) fn lines(lines: &[Line]) -> impl Iterator<Item = (&str, &[u8])> {
     lines.iter().map(|(name, value)| (name.as_ref(), value.as_bytes()))
 }
 
-fn length_of(response: &Response, minor: u8) -> Length {
+fn length_of(response: &Response, begun: Begun) -> Length {
     match response.body.length() {
         _ if matches!(response.status, 100..=199 | 204 | 304) => Length::NoBody,
+        Some(0) if begun.is_head => Length::Known(claimed(&response.headers).unwrap_or(0)),
         Some(length) if response.trailers.is_empty() => Length::Known(length),
-        _ if minor == 1 => Length::Chunked,
+        _ if begun.minor == 1 => Length::Chunked,
         _ => Length::UntilClose,
     }
 }
 
+/// Lines that the sender writes itself, or must not write.
+fn is_senders(name: &str) -> bool {
+    const OWN: [&str; 6] = ["date", "server", "connection", "keep-alive", "content-length", "transfer-encoding"];
+    matches!(name.len(), 4 | 6 | 10 | 14 | 17) && OWN.iter().any(|own| name.eq_ignore_ascii_case(own))
+}
+
+fn value<'a>(headers: &'a [Line], wanted: &str) -> Option<&'a str> {
+    headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.as_ref())
+}
+
+fn closes(headers: &[Line]) -> bool {
+    value(headers, "connection").is_some_and(|value| value.trim().eq_ignore_ascii_case("close"))
+}
+
+fn claimed(headers: &[Line]) -> Option<u64> {
+    value(headers, "content-length")?.trim().parse().ok()
+}
+
 impl Connection {
     /// Appends a response to the output; a stream or a large body goes out on the way.
-    pub(crate) async fn respond(&mut self, begun: Begun, response: Response, keep_alive: bool) -> io::Result<After> {
-        if !response.after.is_zero() {
+    pub(crate) async fn respond(
+        &mut self,
+        begun: Begun,
+        mut response: Response,
+        keep_alive: bool,
+    ) -> io::Result<After> {
+        if response.is_held() {
             self.flush().await?;
-            sleep(response.after).await;
+            response = Box::pin(response.wait_out()).await;
         }
         if !response.early.is_empty() && begun.minor == 1 {
             respond::interim(self.out.buffer(), 103, lines(&response.early));
             self.flush().await?;
         }
-        let length = length_of(&response, begun.minor);
-        let keep_alive = keep_alive && length != Length::UntilClose && !self.worker.is_stopping();
+        let length = length_of(&response, begun);
+        let keep_alive =
+            keep_alive && !closes(&response.headers) && length != Length::UntilClose && !self.worker.is_stopping();
         let persistence = match (keep_alive, begun.minor) {
             (true, 1) => Persistence::Default,
             (true, _) => Persistence::KeepAlive,
             (false, _) => Persistence::Close,
         };
         let content_type = response.content_type.iter().map(|value| ("Content-Type", value.as_bytes()));
-        let headers = content_type.chain(lines(&response.headers));
+        let headers = content_type.chain(lines(&response.headers).filter(|(name, _)| !is_senders(name)));
         respond::head(self.out.buffer(), response.status, length, persistence, headers);
         if begun.is_head || length == Length::NoBody || self.send_small(&response.body, length) {
             return Ok(if keep_alive { After::Continue } else { After::Close });
         }
         let mut sending = Sending::new(response.body, length, response.trailers);
-        match poll_fn(|cx| sending.poll(&mut self.out, &mut self.stream, cx)).await? {
+        // Nothing else can come from this client that anybody waits for, and the app's stream may wait forever.
+        let mut watched = begun.watches_client() && self.start == self.input.len();
+        let sent = poll_fn(|cx| {
+            let sent = sending.poll(&mut self.out, &mut self.stream, cx);
+            if sent.is_pending() && watched {
+                match self.stream.poll_sight(cx) {
+                    Poll::Ready(Sight::End) => return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into())),
+                    Poll::Ready(Sight::Bytes) => watched = false,
+                    Poll::Pending => {}
+                }
+            }
+            sent
+        });
+        match sent.await? {
             End::Whole if keep_alive => Ok(After::Continue),
             End::Whole => Ok(After::Close),
             End::CutShort => self.cut_short(length),
@@ -101,7 +142,11 @@ impl Connection {
     }
 
     pub(crate) async fn misbehave(&mut self, fault: Fault) -> io::Result<After> {
-        self.out.copy(&fault.bytes, false);
+        if let Some(each) = fault.each {
+            self.trickle(&fault.bytes, each).await?;
+        } else {
+            self.out.copy(&fault.bytes, false);
+        }
         if fault.then == Then::GoOn {
             return Ok(After::Continue);
         }
@@ -110,7 +155,7 @@ impl Connection {
             Then::GoOn | Then::Close => {}
             // A sleep of nothing takes a millisecond, in which the next request could arrive and never be read.
             Then::CloseAfter(wait) if wait.is_zero() => {}
-            Then::CloseAfter(wait) => sleep(wait).await,
+            Then::CloseAfter(wait) => drop(hold::hold(wait).await),
             Then::Reset => {
                 self.stream.reset_on_close()?;
                 return Ok(After::Abandon);
@@ -121,6 +166,18 @@ impl Connection {
             }
         }
         Ok(After::Close)
+    }
+
+    /// Bytes one by one, each due so long after the one before it.
+    async fn trickle(&mut self, bytes: &[u8], each: Duration) -> io::Result<()> {
+        let mut due = Instant::now();
+        for byte in bytes {
+            self.out.copy(&[*byte], false);
+            self.flush().await?;
+            due += each;
+            hold::until(due).await;
+        }
+        Ok(())
     }
 
     /// Says goodbye; drops what a client is still sending for a while, if it is.

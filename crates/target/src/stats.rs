@@ -3,11 +3,16 @@
 //! A request counts when its head was read completely, whatever happens to it then; a request to `/stats` never counts. Each
 //! worker writes counters of its own (one writer, no lock); readers add them up.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
 
 use crate::route::{self, ROUTES};
+
+/// Seeds whose place in their sequence is remembered.
+const MAX_SEEDS: usize = 100_000;
 
 /// A counter that one thread writes and any thread reads.
 #[derive(Debug, Default)]
@@ -85,15 +90,28 @@ impl WorkerStats {
 #[derive(Debug)]
 pub(crate) struct Stats {
     workers: Vec<WorkerStats>,
+    /// How many of the delays of each seed were used: all workers together deal out one sequence.
+    delays: Mutex<HashMap<u64, u64>>,
 }
 
 impl Stats {
     pub(crate) fn new(workers: usize) -> Self {
-        Stats { workers: (0..workers).map(|_| WorkerStats::new()).collect() }
+        Stats { workers: (0..workers).map(|_| WorkerStats::new()).collect(), delays: Mutex::default() }
     }
 
     pub(crate) fn worker(&self, index: usize) -> &WorkerStats {
         &self.workers[index]
+    }
+
+    /// The number, from 0, of the next delay of that seed; `None` when there are too many seeds to remember.
+    pub(crate) fn next_delay(&self, seed: u64) -> Option<u64> {
+        let mut delays = self.delays.lock().unwrap_or_else(PoisonError::into_inner);
+        if delays.len() >= MAX_SEEDS && !delays.contains_key(&seed) {
+            return None;
+        }
+        let next = delays.entry(seed).or_default();
+        *next += 1;
+        Some(*next - 1)
     }
 
     fn sum(&self, of: impl Fn(&WorkerStats) -> u64) -> u64 {

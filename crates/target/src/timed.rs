@@ -1,16 +1,18 @@
 //! A body that is made while it is sent, piece by piece, with waits between them.
+//!
+//! A piece is due so long after the one before it was due, not after that was sent: delays do not add up.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use tokio::time::{Sleep, sleep};
 
+use crate::hold;
 use crate::respond::PieceStream;
 
-/// One run of bytes, ready so long after the one before it left.
+/// One run of bytes, ready so long after the one before it.
 pub(crate) struct TimedPiece {
     pub(crate) wait: Duration,
     pub(crate) bytes: Bytes,
@@ -23,15 +25,18 @@ impl TimedPiece {
     }
 }
 
+type Waiting = Pin<Box<dyn Future<Output = ()>>>;
+
 /// The pieces of an iterator, each after its wait.
 pub(crate) struct TimedPieces<I> {
     pieces: I,
-    held: Option<(Pin<Box<Sleep>>, Bytes)>,
+    due: Option<Instant>,
+    held: Option<(Waiting, Bytes)>,
 }
 
 impl<I: Iterator<Item = TimedPiece>> TimedPieces<I> {
     pub(crate) fn new(pieces: I) -> Self {
-        TimedPieces { pieces, held: None }
+        TimedPieces { pieces, due: None, held: None }
     }
 }
 
@@ -44,11 +49,15 @@ where
             match self.pieces.next() {
                 None => return Poll::Ready(None),
                 Some(piece) if piece.wait.is_zero() => return Poll::Ready(Some(Ok(piece.bytes))),
-                Some(piece) => self.held = Some((Box::pin(sleep(piece.wait)), piece.bytes)),
+                Some(piece) => {
+                    let due = self.due.unwrap_or_else(Instant::now) + piece.wait;
+                    self.due = Some(due);
+                    self.held = Some((Box::pin(hold::until(due)), piece.bytes));
+                }
             }
         }
-        if let Some((sleep, _)) = &mut self.held {
-            ready!(sleep.as_mut().poll(cx));
+        if let Some((until, _)) = &mut self.held {
+            ready!(until.as_mut().poll(cx));
         }
         Poll::Ready(self.held.take().map(|(_, bytes)| Ok(bytes)))
     }

@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[allow(dead_code, reason = "other tests of the crate use the rest of it")]
 mod client;
 
 use std::any::Any;

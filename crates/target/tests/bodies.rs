@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[allow(dead_code, reason = "other tests of the crate use the rest of it")]
 mod client;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use client::{Answer, Client, PATIENCE, connect, server};
 use onrush_target::{Server, ServerConfig};
@@ -33,27 +31,12 @@ impl Everywhere {
         Everywhere { server: Server::start(config).unwrap(), unix }
     }
 
-    fn tls(&self) -> impl Socket + use<> {
-        let addresses = self.server.addresses();
-        let pem = addresses.certificate_pem.as_deref().unwrap();
-        let mut roots = rustls::RootCertStore::empty();
-        roots.add(rustls_pki_types::pem::PemObject::from_pem_slice(pem.as_bytes()).unwrap()).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder =
-            rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-        let config = Arc::new(builder.with_root_certificates(roots).with_no_client_auth());
-        let session = rustls::ClientConnection::new(config, "localhost".try_into().unwrap()).unwrap();
-        let socket = TcpStream::connect(addresses.tls[0]).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
-        rustls::StreamOwned::new(session, socket)
-    }
-
     fn clients(&self) -> [(&'static str, Client<Box<dyn Socket>>); 3] {
         let unix = UnixStream::connect(&self.unix).unwrap();
         unix.set_read_timeout(Some(PATIENCE)).unwrap();
         [
             ("tcp", Client::new(Box::new(connect(&self.server).socket))),
-            ("tls", Client::new(Box::new(self.tls()))),
+            ("tls", Client::new(Box::new(client::tls(&self.server)))),
             ("unix", Client::new(Box::new(unix))),
         ]
     }

@@ -5,6 +5,7 @@ pub(crate) mod body;
 pub(crate) mod coding;
 pub(crate) mod cookies;
 pub(crate) mod data;
+pub(crate) mod delay;
 pub(crate) mod echo;
 pub(crate) mod form;
 pub(crate) mod redirect;

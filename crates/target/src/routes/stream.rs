@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::request::{Request, bad_request, duration, number};
+use crate::request::{Request, bad_request, number};
 use crate::respond::{BINARY, Body, JSON, Line, Reply, Response, TEXT};
 use crate::routes::data::{MAX_BYTES, is_token, noise_pieces, seed};
 use crate::timed::{TimedPiece, TimedPieces};
@@ -53,13 +53,6 @@ fn try_drip(request: &Request<'_>) -> Result<Response, Box<Reply>> {
     let body =
         timed(Some(count), (0..count).map(move |at| TimedPiece { wait: wait(at), bytes: Bytes::from_static(b"*") }));
     Ok(Response::new(status, BINARY, body).after(delay))
-}
-
-pub(crate) fn delay(request: &Request<'_>) -> Reply {
-    match duration("the delay", &request.param(0)) {
-        Ok(wait) => Response::json(200, &request.echo().into()).after(wait).into(),
-        Err(reply) => *reply,
-    }
 }
 
 pub(crate) fn trailers(request: &Request<'_>) -> Reply {

@@ -1,7 +1,10 @@
 //! A blocking client over raw sockets for these tests: it reads exactly one response at a time, so surplus bytes show.
 
+#![allow(dead_code, reason = "no test uses all of it")]
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 use onrush_target::{Server, ServerConfig};
@@ -31,6 +34,21 @@ pub fn connect(server: &Server) -> Client<TcpStream> {
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     socket.set_nodelay(true).unwrap();
     Client::new(socket)
+}
+
+/// An encrypted connection to it, its certificate trusted.
+pub fn tls(server: &Server) -> rustls::StreamOwned<rustls::ClientConnection, TcpStream> {
+    let addresses = server.addresses();
+    let pem = addresses.certificate_pem.as_deref().unwrap();
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(rustls_pki_types::pem::PemObject::from_pem_slice(pem.as_bytes()).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = Arc::new(builder.with_root_certificates(roots).with_no_client_auth());
+    let session = rustls::ClientConnection::new(config, "localhost".try_into().unwrap()).unwrap();
+    let socket = TcpStream::connect(addresses.tls[0]).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    rustls::StreamOwned::new(session, socket)
 }
 
 /// A connection and what was read ahead.
