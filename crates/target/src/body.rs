@@ -20,6 +20,7 @@ use crate::h1::body::{BadChunk, BodyDecoder};
 use crate::h1::head::Framing;
 use crate::pool::{Buffer, Piece};
 use crate::stream::Stream;
+use crate::vitals::{Phase, Vitals};
 use crate::worker::Worker;
 
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
@@ -195,6 +196,7 @@ pub(crate) struct Reading {
     stream: Stream,
     worker: Rc<Worker>,
     app: Option<Rc<dyn App>>,
+    vitals: Rc<Vitals>,
     decoder: BodyDecoder,
     /// Bytes that were received before anybody asked, with how many of them are used up.
     ahead: Vec<u8>,
@@ -213,6 +215,7 @@ impl Reading {
     pub(crate) fn new(
         stream: Stream,
         worker: Rc<Worker>,
+        vitals: Rc<Vitals>,
         app: Option<Rc<dyn App>>,
         framing: Framing,
         ahead: Vec<u8>,
@@ -222,6 +225,7 @@ impl Reading {
             stream,
             worker,
             app,
+            vitals,
             decoder: BodyDecoder::new(framing.body),
             ahead,
             used: 0,
@@ -243,7 +247,19 @@ impl Reading {
         if let Some(failed) = &self.failed {
             return Poll::Ready(Some(Err(failed.clone())));
         }
-        let piece = ready!(self.try_poll_piece(cx));
+        let piece = match self.try_poll_piece(cx) {
+            Poll::Ready(piece) => piece,
+            Poll::Pending => {
+                if self.vitals.phase() != Phase::Body {
+                    self.vitals.enter(Phase::Body, self.worker.now());
+                }
+                if !self.vitals.wait(cx) {
+                    return Poll::Pending;
+                }
+                Some(Err(BodyError::TimedOut))
+            }
+        };
+        self.vitals.enter(Phase::Busy, self.worker.now());
         if let Some(Err(e)) = &piece {
             self.failed = Some(e.clone());
         }
@@ -252,6 +268,10 @@ impl Reading {
 
     fn try_poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Piece, BodyError>>> {
         loop {
+            if self.used == self.ahead.len() {
+                self.ahead.clear();
+                self.used = 0;
+            }
             let piece = if self.decoder.is_done() {
                 self.buffer = None;
                 return Poll::Ready(None);
@@ -282,6 +302,14 @@ impl Reading {
 
     /// The next run of data among the bytes that are there already.
     fn copy_ahead(&mut self) -> Result<Option<Piece>, BodyError> {
+        // No memory is asked for when no data follows.
+        while self.decoder.run_left().is_none() && !self.decoder.is_done() && self.used < self.ahead.len() {
+            let framing = &self.ahead[self.used..=self.used];
+            self.used += self.decoder.take(framing).map_err(malformed)?.consumed;
+        }
+        if self.decoder.is_done() || self.used == self.ahead.len() {
+            return Ok(None);
+        }
         let mut buffer = self.buffer_for(self.ahead.len() - self.used);
         let room = buffer.bytes_mut();
         let mut filled = 0;
@@ -293,10 +321,6 @@ impl Reading {
             room[filled..filled + data.len()].copy_from_slice(data);
             filled += data.len();
             self.used += taken.consumed;
-        }
-        if self.used == self.ahead.len() {
-            self.ahead.clear();
-            self.used = 0;
         }
         Ok(self.piece(buffer, filled))
     }

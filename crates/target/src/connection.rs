@@ -2,41 +2,47 @@
 //!
 //! Requests that arrive together are answered in order and leave together; nothing that is ready waits for something that is
 //! not: the output is flushed before every wait, be it for input, for a timer or for a body. A request counts the moment its
-//! head is complete, before anything else can go wrong.
+//! head is complete, before anything else can go wrong. A connection that waits for its next request holds no buffer, and what
+//! most requests do not need (bodies, streams, waits) is a future of its own, made when it is needed.
 
-use std::cell::Cell;
-use std::future::poll_fn;
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::net::IpAddr;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::{Poll, ready};
+use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 
 use crate::h1::body::{BadChunk, BodyDecoder};
-use crate::h1::head::{self, BodyFraming, Framing, Refused};
+use crate::h1::head::{self, BodyFraming, Framing, Head, Refused};
 use crate::h1::respond;
 use crate::output::Output;
 use crate::request::{Request, split_target};
 use crate::respond::{Reply, Response};
 use crate::route::{self, BodyUse, MAX_KEPT, ROUTES, STATS};
 use crate::stream::Stream;
+use crate::vitals::{Phase, Vitals};
 use crate::worker::Worker;
 
-/// Room for a head in an idle connection; ten thousand of them must stay small.
+/// Room for a head, and for what comes with it.
 const INPUT: usize = 4 * 1024;
+/// Such rooms that a thread keeps for its connections: more are in use at once only while heads arrive in parts.
+const KEPT_INPUTS: usize = 16;
 /// Bytes of a body read in one call, into a buffer that all connections of a worker share (and that stays in its cache).
 const SCRATCH: usize = 256 * 1024;
 
-thread_local!(static BUFFER: std::cell::RefCell<Vec<u8>> = std::cell::RefCell::new(vec![0; SCRATCH]));
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; SCRATCH]);
+    static INPUTS: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
 
 /// An accepted connection.
 pub(crate) struct Connection {
     pub(crate) stream: Stream,
     pub(crate) worker: Rc<Worker>,
-    /// Nothing of a request has been read and nothing is to be written: may be closed at any time.
-    idle: Rc<Cell<bool>>,
+    pub(crate) vitals: Rc<Vitals>,
     pub(crate) input: Vec<u8>,
     /// Where in `input` the next request begins.
     pub(crate) start: usize,
@@ -67,8 +73,17 @@ impl Begun {
 enum Next {
     Partial,
     Refused(Refused),
-    /// With the answer when the route is not to run.
+    /// Answered already.
+    Reply(Begun, Reply),
+    /// With a body, or for the app; with the answer when the route is not to run.
     Begun(Begun, Option<Box<Response>>),
+}
+
+/// How waiting for input ended.
+enum Filled {
+    Bytes,
+    End,
+    TooLong(Phase),
 }
 
 /// A request body as far as it was read.
@@ -76,6 +91,8 @@ struct BodyRead {
     decoder: BodyDecoder,
     kept: Option<Vec<u8>>,
     length: u64,
+    /// Bytes it may have.
+    most: u64,
 }
 
 /// How a connection goes on.
@@ -90,9 +107,8 @@ pub(crate) enum After {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: Stream, worker: Rc<Worker>, idle: Rc<Cell<bool>>) -> Self {
-        let peer = stream.peer();
-        Connection { stream, worker, idle, input: Vec::new(), start: 0, out: Output::default(), peer }
+    pub(crate) fn new(stream: Stream, peer: Option<IpAddr>, worker: Rc<Worker>, vitals: Rc<Vitals>) -> Self {
+        Connection { stream, worker, vitals, input: Vec::new(), start: 0, out: Output::default(), peer }
     }
 
     /// Serves until either side ends it. Errors of the socket end it silently: the client knows better what happened.
@@ -102,17 +118,27 @@ impl Connection {
             self.worker.stats().tls_failed.add(1);
         }
         if let Ok(after @ (After::Close | After::CloseUnread)) = after {
-            let _client_gone = self.close(after).await;
+            let _client_gone = Box::pin(self.close(after)).await;
         }
     }
 
     async fn exchanges(&mut self) -> io::Result<After> {
         loop {
             let after = match self.next() {
-                Next::Partial if self.fill().await? => After::Continue,
-                Next::Partial => After::Abandon,
-                Next::Refused(refused) => self.refuse(refused).await?,
-                Next::Begun(begun, instead) => self.exchange(begun, instead).await?,
+                Next::Partial => match self.fill().await? {
+                    Filled::Bytes => After::Continue,
+                    Filled::End => After::Abandon,
+                    Filled::TooLong(phase) => Box::pin(self.time_out(phase)).await?,
+                },
+                Next::Refused(refused) => Box::pin(self.refuse(refused)).await?,
+                Next::Reply(begun, reply) => {
+                    self.start += begun.head_len;
+                    match self.reply_at_once(begun, &reply) {
+                        Some(after) => after,
+                        None => Box::pin(self.carry_out(begun, reply)).await?,
+                    }
+                }
+                Next::Begun(begun, instead) => Box::pin(self.exchange(begun, instead)).await?,
             };
             if after != After::Continue {
                 return Ok(after);
@@ -120,72 +146,149 @@ impl Connection {
         }
     }
 
-    /// Parses and counts the next head.
+    /// Parses and counts the next head, and runs its route when that is all there is to do.
     fn next(&self) -> Next {
         let input = &self.input[self.start..];
         if input.is_empty() {
             return Next::Partial;
         }
         let mut room = head::header_room();
-        let head = match head::parse(input, &mut room) {
+        let head = match head::parse_within(input, &mut room, self.worker.limits().head) {
             Ok(Some(head)) => head,
             Ok(None) => return Next::Partial,
             Err(refused) => return Next::Refused(refused),
         };
-        let route = route::find(split_target(head.target).0).map(|(index, _)| index);
-        let of_app = self.worker.app().is_some() && route != Some(STATS);
-        let route = if of_app { None } else { route };
+        let found = route::find(split_target(head.target).0);
+        let of_app = self.worker.app().is_some() && found.is_none_or(|(index, _)| index != STATS);
+        let found = found.filter(|_| !of_app);
+        let route = found.map(|(index, _)| index);
         self.worker.stats().count(route);
-        let instead = if of_app { None } else { instead(route, head.method, head.framing).map(Box::new) };
         let is_head = head.method == "HEAD";
         let begun = Begun { route, of_app, head_len: head.len, framing: head.framing, minor: head.minor, is_head };
-        Next::Begun(begun, instead)
+        if of_app {
+            return Next::Begun(begun, None);
+        }
+        let instead = instead(route, head.method, head.framing, self.worker.limits().body);
+        match (found, instead) {
+            (Some((index, params)), None) if head.framing.body == BodyFraming::None => {
+                Next::Reply(begun, (ROUTES[index].run)(&self.request(&head, params, &[], 0)))
+            }
+            (_, Some(response)) if head.framing.body == BodyFraming::None => Next::Reply(begun, response.into()),
+            (_, instead) => Next::Begun(begun, instead.map(Box::new)),
+        }
     }
 
-    /// Sends what is ready, then reads more; false at the end of the input.
-    async fn fill(&mut self) -> io::Result<bool> {
-        self.flush().await?;
+    fn request<'r>(
+        &'r self,
+        head: &'r Head<'r, 'r>,
+        params: [&'r str; 4],
+        body: &'r [u8],
+        body_length: u64,
+    ) -> Request<'r> {
+        let tls = self.stream.is_tls();
+        Request { head, params, body, body_length, peer: self.peer, tls, stats: self.worker.all_stats() }
+    }
+
+    /// Sends what is ready, then reads more.
+    async fn fill(&mut self) -> io::Result<Filled> {
+        if !self.out.is_empty() {
+            self.flush().await?;
+        }
         if self.start == self.input.len() {
             self.input.clear();
         } else {
             self.input.drain(..self.start);
         }
         self.start = 0;
-        if self.input.capacity() - self.input.len() < INPUT / 4 {
+        let now = self.worker.now();
+        match self.vitals.phase() {
+            Phase::Fresh => {}
+            Phase::Head if !self.input.is_empty() => {}
+            _ if self.input.is_empty() => self.vitals.enter(Phase::Idle, now),
+            _ => self.vitals.enter(Phase::Head, now),
+        }
+        poll_fn(|cx| self.poll_fill(cx)).await
+    }
+
+    fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Filled>> {
+        if self.input.capacity() == 0 {
+            self.input = INPUTS.with_borrow_mut(Vec::pop).unwrap_or_else(|| Vec::with_capacity(INPUT));
+        } else if self.input.capacity() - self.input.len() < INPUT / 4 {
             self.input.reserve(INPUT);
         }
-        self.idle.set(self.input.is_empty());
-        let read = self.stream.read_buf(&mut self.input).await?;
-        self.idle.set(false);
+        let Poll::Ready(read) = pin!(self.stream.read_buf(&mut self.input)).poll(cx) else {
+            if self.input.is_empty() {
+                self.give_input_back();
+            }
+            let phase = self.vitals.phase();
+            let leave = self.vitals.wait(cx) || (phase == Phase::Idle && self.worker.is_stopping());
+            return if leave { Poll::Ready(Ok(Filled::TooLong(phase))) } else { Poll::Pending };
+        };
+        let read = read?;
         self.worker.stats().received.add(read as u64);
-        Ok(read > 0)
+        if read == 0 {
+            return Poll::Ready(Ok(Filled::End));
+        }
+        if self.vitals.phase() == Phase::Idle {
+            self.vitals.enter(Phase::Head, self.worker.now());
+        } else if self.vitals.phase() == Phase::Fresh {
+            self.vitals.begins();
+        }
+        Poll::Ready(Ok(Filled::Bytes))
+    }
+
+    /// An idle connection has no room for a head.
+    fn give_input_back(&mut self) {
+        let input = std::mem::take(&mut self.input);
+        if input.capacity() <= 4 * INPUT {
+            INPUTS.with_borrow_mut(|inputs| {
+                if inputs.len() < KEPT_INPUTS {
+                    inputs.push(input);
+                }
+            });
+        }
+    }
+
+    /// An idle connection closes without a word, a request that does not come to its end is told so.
+    async fn time_out(&mut self, phase: Phase) -> io::Result<After> {
+        if phase == Phase::Idle || self.worker.is_stopping() || self.stream.is_handshaking() {
+            return Ok(After::Close);
+        }
+        self.worker.stats().timed_out.add(1);
+        let why =
+            if phase == Phase::Fresh { "no request came in time" } else { "the request head did not end in time" };
+        self.respond(NO_REQUEST, Response::error(408, why), false).await?;
+        Ok(After::CloseUnread)
     }
 
     async fn refuse(&mut self, refused: Refused) -> io::Result<After> {
         self.worker.stats().malformed.add(1);
-        let framing = Framing { body: BodyFraming::None, keep_alive: false, expect_continue: false };
-        let begun = Begun { route: None, of_app: false, head_len: 0, framing, minor: 1, is_head: false };
-        self.respond(begun, Response::error(refused.status, refused.why), false).await?;
+        self.respond(NO_REQUEST, Response::error(refused.status, refused.why), false).await?;
         Ok(After::CloseUnread)
     }
 
     async fn exchange(&mut self, begun: Begun, mut instead: Option<Box<Response>>) -> io::Result<After> {
+        self.vitals.enter(Phase::Busy, self.worker.now());
         if let Some(app) = self.worker.app().filter(|_| begun.of_app).cloned() {
-            return Box::pin(self.fetch(&app, begun)).await;
+            return self.fetch(&app, begun).await;
         }
         let head_end = self.start + begun.head_len;
-        let has_body = begun.framing.body != BodyFraming::None;
-        if has_body && let Some(response) = instead.take_if(|r| begun.framing.expect_continue || r.status == 413) {
+        if let Some(response) = instead.take_if(|r| begun.framing.expect_continue || r.status == 413) {
             self.respond(begun, *response, false).await?;
             return Ok(After::CloseUnread);
         }
-        let mut body = BodyRead::new(begun, instead.is_none());
-        if has_body && let Err(bad) = self.read_body(&mut body, begun, head_end).await? {
+        let mut body = BodyRead::new(begun, instead.is_none(), self.worker.limits().body);
+        if let Err(bad) = self.read_body(&mut body, begun, head_end).await? {
             self.respond(begun, bad.response(), false).await?;
             return Ok(After::CloseUnread);
         }
         let reply = instead.map_or_else(|| self.run(begun, &body), Reply::Respond);
         self.start = head_end;
+        self.carry_out(begun, reply).await
+    }
+
+    async fn carry_out(&mut self, begun: Begun, reply: Reply) -> io::Result<After> {
+        self.vitals.enter(Phase::Busy, self.worker.now());
         match reply {
             Reply::Respond(response) => self.respond(begun, *response, begun.framing.keep_alive).await,
             Reply::Fault(fault) => self.misbehave(fault).await,
@@ -207,15 +310,22 @@ impl Connection {
             body.take(&self.input[head_end..]).map(|used| drop(self.input.drain(head_end..head_end + used)));
         while taken.is_ok() && !body.decoder.is_done() {
             self.flush().await?;
-            let (stream, input, received) = (&mut self.stream, &mut self.input, &self.worker.stats().received);
-            taken = with_bytes(stream, |bytes| {
+            self.vitals.enter(Phase::Body, self.worker.now());
+            let (stream, input, vitals) = (&mut self.stream, &mut self.input, &self.vitals);
+            let received = &self.worker.stats().received;
+            let mut use_bytes = |bytes: &[u8]| {
                 received.add(bytes.len() as u64);
                 let used = body.take(bytes)?;
                 input.extend_from_slice(&bytes[used..]);
                 Ok(())
+            };
+            taken = poll_fn(|cx| match poll_bytes(stream, cx, &mut use_bytes) {
+                Poll::Pending if vitals.wait(cx) => Poll::Ready(Ok(Err(BadBody::TimedOut))),
+                polled => polled,
             })
             .await?;
         }
+        self.vitals.enter(Phase::Busy, self.worker.now());
         self.worker.stats().body_received.add(body.length);
         Ok(taken)
     }
@@ -228,21 +338,22 @@ impl Connection {
         let found = route::find(split_target(head.target).0);
         let (index, params) = found.expect("a request without a route has its answer already");
         debug_assert_eq!(Some(index), begun.route);
-        let request = Request {
-            head,
-            params,
-            body: body.kept.as_deref().unwrap_or_default(),
-            body_length: body.length,
-            peer: self.peer,
-            tls: self.stream.is_tls(),
-            stats: self.worker.all_stats(),
-        };
-        (ROUTES[index].run)(&request)
+        (ROUTES[index].run)(&self.request(head, params, body.kept.as_deref().unwrap_or_default(), body.length))
     }
 }
 
+/// What stands for a request that cannot be told from its bytes.
+const NO_REQUEST: Begun = Begun {
+    route: None,
+    of_app: false,
+    head_len: 0,
+    framing: Framing { body: BodyFraming::None, keep_alive: false, expect_continue: false },
+    minor: 1,
+    is_head: false,
+};
+
 /// The answer to a request whose route is not to run.
-fn instead(route: Option<usize>, method: &str, framing: Framing) -> Option<Response> {
+fn instead(route: Option<usize>, method: &str, framing: Framing, limit: Option<u64>) -> Option<Response> {
     let Some(route) = route.map(|index| &ROUTES[index]) else {
         return Some(Response::error(404, "no such path; the readme of onrush lists the target's routes"));
     };
@@ -252,30 +363,44 @@ fn instead(route: Option<usize>, method: &str, framing: Framing) -> Option<Respo
     if !route.answers(method) {
         return Some(Response::error(405, "the allow header lists the methods").header("Allow", route.allow()));
     }
-    let too_long = route.body == BodyUse::Keep && matches!(framing.body, BodyFraming::Length(n) if n > MAX_KEPT);
-    too_long.then(|| BadBody::TooLarge.response())
+    let most = most(route.body == BodyUse::Keep, limit);
+    let too_long = matches!(framing.body, BodyFraming::Length(n) if n > most);
+    too_long.then(|| BadBody::TooLarge(most).response())
+}
+
+/// Bytes a body may have.
+fn most(kept: bool, limit: Option<u64>) -> u64 {
+    let limit = limit.unwrap_or(u64::MAX);
+    if kept { limit.min(MAX_KEPT) } else { limit }
 }
 
 /// A body that ends the connection.
 enum BadBody {
     Chunk,
-    TooLarge,
+    /// More than so many bytes.
+    TooLarge(u64),
+    TimedOut,
 }
 
 impl BadBody {
     fn response(&self) -> Response {
         match self {
             BadBody::Chunk => Response::error(400, "a chunk is malformed"),
-            BadBody::TooLarge => Response::error(413, "this route keeps 16 MiB at most; /upload takes any size"),
+            BadBody::TooLarge(MAX_KEPT) => {
+                Response::error(413, "this route keeps 16 MiB at most; /upload takes any size")
+            }
+            BadBody::TooLarge(limit) => Response::error(413, &format!("a request body may have {limit} bytes")),
+            BadBody::TimedOut => Response::error(408, "the request body did not go on in time"),
         }
     }
 }
 
 impl BodyRead {
-    fn new(begun: Begun, wanted: bool) -> Self {
+    fn new(begun: Begun, wanted: bool, limit: Option<u64>) -> Self {
         let keeps = begun.route.is_some_and(|index| ROUTES[index].body == BodyUse::Keep);
         let kept = (keeps && wanted).then(Vec::new);
-        BodyRead { decoder: BodyDecoder::new(begun.framing.body), kept, length: 0 }
+        let most = most(kept.is_some(), limit);
+        BodyRead { decoder: BodyDecoder::new(begun.framing.body), kept, length: 0, most }
     }
 
     /// Takes what belongs to the body from `bytes`; how much that was, or the refusal.
@@ -284,10 +409,10 @@ impl BodyRead {
         while at < bytes.len() && !self.decoder.is_done() {
             let taken = self.decoder.take(&bytes[at..]).map_err(|BadChunk| BadBody::Chunk)?;
             self.length += taken.data.len() as u64;
+            if self.length > self.most {
+                return Err(BadBody::TooLarge(self.most));
+            }
             if let Some(kept) = &mut self.kept {
-                if self.length > MAX_KEPT {
-                    return Err(BadBody::TooLarge);
-                }
                 kept.extend_from_slice(&bytes[at..][taken.data]);
             }
             at += taken.consumed;
@@ -298,15 +423,20 @@ impl BodyRead {
 
 /// Reads once into the shared buffer and hands over what came; the end of the input is an error.
 pub(crate) async fn with_bytes<T>(stream: &mut Stream, mut use_bytes: impl FnMut(&[u8]) -> T) -> io::Result<T> {
-    poll_fn(|cx| {
-        BUFFER.with_borrow_mut(|buffer| {
-            let mut buffer = ReadBuf::new(buffer);
-            ready!(Pin::new(&mut *stream).poll_read(cx, &mut buffer))?;
-            if buffer.filled().is_empty() {
-                return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
-            }
-            Poll::Ready(Ok(use_bytes(buffer.filled())))
-        })
+    poll_fn(|cx| poll_bytes(stream, cx, &mut use_bytes)).await
+}
+
+fn poll_bytes<T>(
+    stream: &mut Stream,
+    cx: &mut Context<'_>,
+    use_bytes: &mut impl FnMut(&[u8]) -> T,
+) -> Poll<io::Result<T>> {
+    BUFFER.with_borrow_mut(|buffer| {
+        let mut buffer = ReadBuf::new(buffer);
+        ready!(Pin::new(&mut *stream).poll_read(cx, &mut buffer))?;
+        if buffer.filled().is_empty() {
+            return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
+        }
+        Poll::Ready(Ok(use_bytes(buffer.filled())))
     })
-    .await
 }

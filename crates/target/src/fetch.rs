@@ -75,7 +75,14 @@ impl Connection {
         let incoming = (begun.framing.body != BodyFraming::None).then(|| {
             let ahead = self.input.split_off(head_end);
             let app = app.allocates().then(|| app.clone());
-            Incoming::new(Reading::new(self.stream.clone(), self.worker.clone(), app, begun.framing, ahead))
+            Incoming::new(Reading::new(
+                self.stream.clone(),
+                self.worker.clone(),
+                self.vitals.clone(),
+                app,
+                begun.framing,
+                ahead,
+            ))
         });
         let mut room = head::header_room();
         let head = head::parse(&self.input[self.start..], &mut room);

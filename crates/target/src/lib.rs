@@ -2,8 +2,8 @@
 //!
 //! HTTP/1.1 with keep-alive, pipelining, chunked bodies both ways and `100-continue`; one thread a worker, nothing shared between
 //! them but counters. It counts exactly, so a client's own figures can be checked against it. [`route::ROUTES`] lists what it
-//! answers; shapes are those of go-httpbin, where arguments, headers and form values are arrays. Not for the open internet:
-//! there are no timeouts against slow clients.
+//! answers; shapes are those of go-httpbin, where arguments, headers and form values are arrays. [`App`] answers in their place,
+//! [`Limits`] says what is accepted.
 //!
 //! ```
 //! use std::io::{Read, Write};
@@ -45,6 +45,7 @@ pub mod server;
 mod stats;
 mod stream;
 mod timed;
+mod vitals;
 mod worker;
 pub mod ws;
 

@@ -13,7 +13,7 @@ use crate::fault::{Fault, STALL, Then};
 use crate::h1::respond::{self, Length, Persistence};
 use crate::hold;
 use crate::output::{FLUSH_AT, LEND_FROM};
-use crate::respond::{Body, Line, Response};
+use crate::respond::{Body, Line, Reply, Response};
 use crate::sending::{End, Sending};
 use crate::stream::Sight;
 
@@ -52,7 +52,52 @@ fn claimed(headers: &[Line]) -> Option<u64> {
     value(headers, "content-length")?.trim().parse().ok()
 }
 
+/// A few bytes behind the head.
+fn is_small(body: &Body, length: Length) -> bool {
+    let bytes: &[u8] = match body {
+        Body::Static(bytes) => bytes,
+        Body::Bytes(bytes) => bytes,
+        _ => return false,
+    };
+    bytes.len() < LEND_FROM && length != Length::Chunked
+}
+
 impl Connection {
+    /// A reply that needs no wait and no memory of its own, whole in the output. `None`: it is one for `respond` and its like.
+    pub(crate) fn reply_at_once(&mut self, begun: Begun, reply: &Reply) -> Option<After> {
+        let Reply::Respond(response) = reply else { return None };
+        if response.is_held() || !response.early.is_empty() || self.out.len() >= FLUSH_AT {
+            return None;
+        }
+        let length = length_of(response, begun);
+        let without_body = begun.is_head || length == Length::NoBody;
+        if !without_body && !is_small(&response.body, length) {
+            return None;
+        }
+        let after = self.head(begun, response, length, begun.framing.keep_alive);
+        if let (false, Body::Static(bytes)) = (without_body, &response.body) {
+            self.out.copy(bytes, false);
+        } else if let (false, Body::Bytes(bytes)) = (without_body, &response.body) {
+            self.out.copy(bytes, false);
+        }
+        Some(after)
+    }
+
+    /// Appends the head; how the connection goes on behind the body.
+    fn head(&mut self, begun: Begun, response: &Response, length: Length, keep_alive: bool) -> After {
+        let keep_alive =
+            keep_alive && !closes(&response.headers) && length != Length::UntilClose && !self.worker.is_stopping();
+        let persistence = match (keep_alive, begun.minor) {
+            (true, 1) => Persistence::Default,
+            (true, _) => Persistence::KeepAlive,
+            (false, _) => Persistence::Close,
+        };
+        let content_type = response.content_type.iter().map(|value| ("Content-Type", value.as_bytes()));
+        let headers = content_type.chain(lines(&response.headers).filter(|(name, _)| !is_senders(name)));
+        respond::head(self.out.buffer(), response.status, length, persistence, headers);
+        if keep_alive { After::Continue } else { After::Close }
+    }
+
     /// Appends a response to the output; a stream or a large body goes out on the way.
     pub(crate) async fn respond(
         &mut self,
@@ -69,18 +114,9 @@ impl Connection {
             self.flush().await?;
         }
         let length = length_of(&response, begun);
-        let keep_alive =
-            keep_alive && !closes(&response.headers) && length != Length::UntilClose && !self.worker.is_stopping();
-        let persistence = match (keep_alive, begun.minor) {
-            (true, 1) => Persistence::Default,
-            (true, _) => Persistence::KeepAlive,
-            (false, _) => Persistence::Close,
-        };
-        let content_type = response.content_type.iter().map(|value| ("Content-Type", value.as_bytes()));
-        let headers = content_type.chain(lines(&response.headers).filter(|(name, _)| !is_senders(name)));
-        respond::head(self.out.buffer(), response.status, length, persistence, headers);
-        if begun.is_head || length == Length::NoBody || self.send_small(&response.body, length) {
-            return Ok(if keep_alive { After::Continue } else { After::Close });
+        let after = self.head(begun, &response, length, keep_alive);
+        if begun.is_head || length == Length::NoBody {
+            return Ok(after);
         }
         let mut sending = Sending::new(response.body, length, response.trailers);
         // Nothing else can come from this client that anybody waits for, and the app's stream may wait forever.
@@ -96,25 +132,12 @@ impl Connection {
             }
             sent
         });
-        match sent.await? {
-            End::Whole if keep_alive => Ok(After::Continue),
-            End::Whole => Ok(After::Close),
+        let sent = sent.await;
+        self.count_sent();
+        match sent? {
+            End::Whole => Ok(after),
             End::CutShort => self.cut_short(length),
         }
-    }
-
-    /// The common case without more ado: a few bytes behind the head. False when that is not the case.
-    fn send_small(&mut self, body: &Body, length: Length) -> bool {
-        let bytes: &[u8] = match body {
-            Body::Static(bytes) => bytes,
-            Body::Bytes(bytes) => bytes,
-            _ => return false,
-        };
-        let small = bytes.len() < LEND_FROM && length != Length::Chunked && self.out.len() < FLUSH_AT;
-        if small {
-            self.out.copy(bytes, false);
-        }
-        small
     }
 
     /// The client must not take what it got for the whole: the connection ends before the length or the last chunk, and where the

@@ -48,6 +48,7 @@ pub(crate) struct WorkerStats {
     pub(crate) open: Counter,
     pub(crate) tls_failed: Counter,
     pub(crate) cut_short: Counter,
+    pub(crate) timed_out: Counter,
     pub(crate) pool_allocated: Counter,
     pub(crate) pool_in_use: Counter,
     pub(crate) pool_reused: Counter,
@@ -70,6 +71,7 @@ impl WorkerStats {
             open: Counter::default(),
             tls_failed: Counter::default(),
             cut_short: Counter::default(),
+            timed_out: Counter::default(),
             pool_allocated: Counter::default(),
             pool_in_use: Counter::default(),
             pool_reused: Counter::default(),
@@ -135,6 +137,7 @@ impl Stats {
         json!({
             "requests": self.requests(),
             "malformed": self.sum(|w| w.malformed.get()),
+            "timed_out": self.sum(|w| w.timed_out.get()),
             "cut_short": self.sum(|w| w.cut_short.get()),
             "bytes_received": self.sum(|w| w.received.get()),
             "bytes_sent": self.sum(|w| w.sent.get()),

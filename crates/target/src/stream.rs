@@ -8,7 +8,6 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufRead, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -66,16 +65,6 @@ impl Stream {
 
     pub(crate) fn is_tls(&self) -> bool {
         matches!(*self.0.borrow(), Socket::Tls(_))
-    }
-
-    /// The client's address; unix sockets have none.
-    pub(crate) fn peer(&self) -> Option<IpAddr> {
-        let of = |s: &TcpStream| s.peer_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |a: SocketAddr| a.ip());
-        match &*self.0.borrow() {
-            Socket::Tcp(socket) => Some(of(socket)),
-            Socket::Tls(tls) => Some(of(&tls.socket)),
-            Socket::Unix(_) => None,
-        }
     }
 
     /// The handshake did not end (always false on plain sockets).

@@ -5,6 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io;
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::watch;
-use tokio::task::{AbortHandle, spawn_local};
+use tokio::task::spawn_local;
 use tokio::time::{Instant, sleep};
 
 use crate::app::{App, AppFactory};
@@ -22,14 +23,13 @@ use crate::listen::Listener;
 use crate::pool::{Buffers, Pool};
 use crate::stats::{Stats, WorkerStats};
 use crate::stream::Stream;
+use crate::vitals::{Patience, Vitals};
 use crate::ws::{Exchange, Rooms};
 
 /// How long accepting pauses when it fails, for want of file descriptors as a rule.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 /// How often draining looks whether requests have ended.
 const DRAIN_TICK: Duration = Duration::from_millis(2);
-/// How often the worker looks for what is no longer needed.
-const SWEEP: Duration = Duration::from_millis(500);
 
 /// What the connections of one thread share.
 pub(crate) struct Worker {
@@ -41,13 +41,11 @@ pub(crate) struct Worker {
     limits: Limits,
     stopping: Cell<bool>,
     next_id: Cell<u64>,
-    open: RefCell<HashMap<u64, Open>>,
+    open: RefCell<HashMap<u64, Rc<Vitals>>>,
+    patience: Patience,
+    /// Sweeps so far.
+    now: Cell<u32>,
     rooms: Rc<Rooms>,
-}
-
-struct Open {
-    task: AbortHandle,
-    idle: Rc<Cell<bool>>,
 }
 
 /// What a worker is made of, before it is on its thread.
@@ -76,14 +74,15 @@ impl Accepting {
         })
     }
 
-    async fn accept(&self, tls: Option<&Arc<rustls::ServerConfig>>) -> io::Result<Stream> {
+    async fn accept(&self, tls: Option<&Arc<rustls::ServerConfig>>) -> io::Result<(Stream, Option<IpAddr>)> {
         match self {
-            Accepting::Tcp(l) => Ok(Stream::tcp(l.accept().await?.0)),
-            Accepting::Unix(l) => Ok(Stream::unix(l.accept().await?.0)),
+            Accepting::Tcp(l) => l.accept().await.map(|(socket, peer)| (Stream::tcp(socket), Some(peer.ip()))),
+            Accepting::Unix(l) => l.accept().await.map(|(socket, _)| (Stream::unix(socket), None)),
             Accepting::Tls(l) => {
-                let socket = l.accept().await?.0;
+                let (socket, peer) = l.accept().await?;
                 let config = tls.expect("a TLS listener comes with a configuration").clone();
-                Ok(Stream::tls(socket, rustls::ServerConnection::new(config).map_err(io::Error::other)?))
+                let session = rustls::ServerConnection::new(config).map_err(io::Error::other)?;
+                Ok((Stream::tls(socket, session), Some(peer.ip())))
             }
         }
     }
@@ -126,6 +125,8 @@ impl Worker {
             stopping: Cell::new(false),
             next_id: Cell::new(0),
             open: RefCell::default(),
+            patience: Patience::new(&limits),
+            now: Cell::new(0),
         }
     }
 
@@ -157,19 +158,24 @@ impl Worker {
         self.stopping.get()
     }
 
-    fn spawn(self: &Rc<Self>, stream: Stream) {
+    /// The time as `Vitals` count it.
+    pub(crate) fn now(&self) -> u32 {
+        self.now.get()
+    }
+
+    fn spawn(self: &Rc<Self>, stream: Stream, peer: Option<IpAddr>) {
         let id = self.next_id.get();
         self.next_id.set(id + 1);
         self.stats().accepted.add(1);
         self.stats().open.add(1);
+        let vitals = Rc::new(Vitals::new(self.now()));
+        self.open.borrow_mut().insert(id, vitals.clone());
         let registration = Registration { worker: self.clone(), id };
-        let idle = Rc::new(Cell::new(true));
-        let connection = Connection::new(stream, self.clone(), idle.clone());
-        let task = spawn_local(async move {
+        let connection = Connection::new(stream, peer, self.clone(), vitals);
+        spawn_local(async move {
             let _until_the_end = registration;
             connection.serve().await;
         });
-        self.open.borrow_mut().insert(id, Open { task: task.abort_handle(), idle });
     }
 
     /// Serves until told to stop, then lets running requests end within the grace that came with the word.
@@ -190,10 +196,12 @@ impl Worker {
         delivering.abort();
     }
 
-    /// Gives memory back that nobody needs any more.
+    /// Ends what takes too long, and gives memory back that nobody needs any more.
     async fn sweep(self: Rc<Self>) {
         loop {
-            sleep(SWEEP).await;
+            sleep(self.patience.interval).await;
+            self.now.set(self.now().wrapping_add(1));
+            self.open.borrow().values().for_each(|vitals| vitals.check(&self.patience, self.now()));
             self.pool.trim();
         }
     }
@@ -201,7 +209,7 @@ impl Worker {
     async fn accept(self: Rc<Self>, listener: Accepting) {
         loop {
             match listener.accept(self.tls.as_ref()).await {
-                Ok(stream) => self.spawn(stream),
+                Ok((stream, peer)) => self.spawn(stream, peer),
                 Err(e) if e.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(_) => sleep(ACCEPT_PAUSE).await,
             }
@@ -214,7 +222,7 @@ impl Worker {
         self.rooms.close_all();
         let end = Instant::now() + grace;
         loop {
-            self.open.borrow().values().filter(|c| c.idle.get()).for_each(|c| c.task.abort());
+            self.open.borrow().values().filter(|vitals| vitals.is_idle()).for_each(|vitals| vitals.expire());
             if self.open.borrow().is_empty() || Instant::now() >= end {
                 return;
             }

@@ -8,9 +8,6 @@ use std::mem::MaybeUninit;
 /// Headers accepted in one request.
 pub const MAX_HEADERS: usize = 128;
 
-/// Bytes accepted in one request head.
-pub const MAX_HEAD: usize = 64 * 1024;
-
 /// Room for the headers of one request; lives on the caller's stack.
 pub type HeaderRoom<'b> = [MaybeUninit<httparse::Header<'b>>; MAX_HEADERS];
 
@@ -78,13 +75,22 @@ impl Head<'_, '_> {
     }
 }
 
-/// Parses the head at the start of `buffer`; `None` when it is not complete yet.
+/// Parses a head that was accepted before.
 pub fn parse<'b, 'h>(buffer: &'b [u8], room: &'h mut HeaderRoom<'b>) -> Result<Option<Head<'b, 'h>>, Refused> {
+    parse_within(buffer, room, usize::MAX)
+}
+
+/// Parses the head at the start of `buffer`, of at most `limit` bytes; `None` when it is not complete yet.
+pub fn parse_within<'b, 'h>(
+    buffer: &'b [u8],
+    room: &'h mut HeaderRoom<'b>,
+    limit: usize,
+) -> Result<Option<Head<'b, 'h>>, Refused> {
     let mut request = httparse::Request::new(&mut []);
     let len = match request.parse_with_uninit_headers(buffer, room) {
-        Ok(httparse::Status::Complete(len)) if len <= MAX_HEAD => len,
-        Ok(httparse::Status::Partial) if buffer.len() <= MAX_HEAD => return Ok(None),
-        Ok(_) => return Err(refused(431, "the request head is longer than 64 KiB")),
+        Ok(httparse::Status::Complete(len)) if len <= limit => len,
+        Ok(httparse::Status::Partial) if buffer.len() <= limit => return Ok(None),
+        Ok(_) => return Err(refused(431, "the request head is longer than the limit")),
         Err(httparse::Error::TooManyHeaders) => return Err(refused(431, "the request has more than 128 headers")),
         Err(httparse::Error::Version) => return Err(refused(505, "the request is not HTTP/1.0 or HTTP/1.1")),
         Err(_) => return Err(refused(400, "the request head is malformed")),
@@ -175,9 +181,11 @@ fn decimal(value: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
+    const MAX_HEAD: usize = 64 * 1024;
+
     fn framing_of(head: &str) -> Result<Option<Framing>, u16> {
         let mut room = header_room();
-        parse(head.as_bytes(), &mut room).map(|h| h.map(|h| h.framing)).map_err(|r| r.status)
+        parse_within(head.as_bytes(), &mut room, MAX_HEAD).map(|h| h.map(|h| h.framing)).map_err(|r| r.status)
     }
 
     #[test]
