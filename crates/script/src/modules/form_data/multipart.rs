@@ -11,6 +11,8 @@ use wire::{Payload, Segment};
 /// Characters of a generated boundary: the most that RFC 2046 allows.
 const BOUNDARY_LEN: usize = 70;
 const BOUNDARY_PREFIX: &[u8] = b"----onrush";
+/// Room for the heads of a few parts, so that they are written without growing.
+const PENDING: usize = 512;
 /// Digits as Go's boundaries have them, and so k6's.
 const GO_BOUNDARY_LEN: usize = 60;
 
@@ -51,7 +53,7 @@ impl<'a> Multipart<'a> {
             boundary: boundary.as_bytes(),
             quoting,
             payload: Payload::empty(),
-            pending: Vec::with_capacity(512),
+            pending: Vec::with_capacity(PENDING),
             is_empty: true,
         }
     }
@@ -76,7 +78,7 @@ impl<'a> Multipart<'a> {
     pub fn finish(mut self) -> Payload {
         self.delimiter();
         self.pending.extend_from_slice(b"--\r\n");
-        self.flush();
+        self.payload.push(Segment::Shared(Bytes::from(self.pending)));
         self.payload
     }
 
@@ -109,7 +111,8 @@ impl<'a> Multipart<'a> {
     }
 
     fn flush(&mut self) {
-        self.payload.push(Segment::Shared(Bytes::from(mem::take(&mut self.pending))));
+        let pending = mem::replace(&mut self.pending, Vec::with_capacity(PENDING));
+        self.payload.push(Segment::Shared(Bytes::from(pending)));
     }
 }
 
