@@ -4,7 +4,7 @@
 //! tells it from other objects.
 #![allow(unsafe_code)]
 
-use std::cell::Cell;
+use std::cell::OnceCell;
 use std::ffi::CStr;
 
 use rquickjs::{Ctx, Error, Object, Result, Value, qjs};
@@ -13,22 +13,21 @@ use super::object;
 
 /// The shape of `N` fields. Made at first use, of the runtime that it is used with first, and of no other.
 pub struct Record<const N: usize> {
-    made: Cell<Option<Made<N>>>,
+    made: OnceCell<Made<N>>,
 }
 
-#[derive(Clone, Copy)]
 struct Made<const N: usize> {
     runtime: *mut qjs::JSRuntime,
     prototype: qjs::JSValue,
     names: [qjs::JSAtom; N],
-    /// A record that is never handed out. The engine forgets a shape with the last object that has it, and would make it anew
-    /// for each record, field by field.
-    first: qjs::JSValue,
+    /// A record without fields, one with the first, and so on, none of which is handed out. The engine forgets a shape with the
+    /// last object that has it, and would make each of these anew for each record.
+    begun: Vec<qjs::JSValue>,
 }
 
 impl<const N: usize> Default for Record<N> {
     fn default() -> Self {
-        Record { made: Cell::new(None) }
+        Record { made: OnceCell::new() }
     }
 }
 
@@ -40,7 +39,7 @@ impl<const N: usize> Record<N> {
             None => self.make(ctx, fields.each_ref().map(|(name, _)| *name))?,
         };
         // SAFETY: `made` owns prototype and names; values are live.
-        let raw = unsafe { fill(ctx.as_raw().as_ptr(), &made, fields.each_ref().map(|(_, value)| value.as_raw()))? };
+        let raw = unsafe { fill(ctx.as_raw().as_ptr(), made, &fields.each_ref().map(|(_, value)| value.as_raw()))? };
         // SAFETY: the count is ours to give.
         let record = unsafe { Value::from_raw(ctx.clone(), raw) };
         Ok(record.into_object().expect("it was made as one"))
@@ -83,44 +82,44 @@ impl<const N: usize> Record<N> {
         }
     }
 
-    fn make(&self, ctx: &Ctx<'_>, names: [&CStr; N]) -> Result<Made<N>> {
+    fn make(&self, ctx: &Ctx<'_>, names: [&CStr; N]) -> Result<&Made<N>> {
         let context = ctx.as_raw().as_ptr();
-        // SAFETY: a live context and names that end with a zero byte; what is made is owned by `made` until it is dropped.
-        let made = unsafe {
+        // SAFETY: a live context and names that end with a zero byte; what is made is given back with `made`.
+        let mut made = unsafe {
             let prototype = qjs::JS_NewObject(context);
             if qjs::JS_IsException(prototype) {
                 return Err(Error::Exception);
             }
             let names = names.map(|name| qjs::JS_NewAtomLen(context, name.as_ptr(), name.count_bytes() as _));
-            let made = Made { runtime: qjs::JS_GetRuntime(context), prototype, names, first: qjs::JS_UNDEFINED };
-            Made { first: fill(context, &made, [qjs::JS_UNDEFINED; N])?, ..made }
+            Made { runtime: qjs::JS_GetRuntime(context), prototype, names, begun: Vec::with_capacity(N + 1) }
         };
-        self.made.set(Some(made));
-        Ok(made)
+        for count in 0..=N {
+            // SAFETY: as in `object`.
+            let record = unsafe { fill(context, &made, &[qjs::JS_UNDEFINED; N][..count])? };
+            made.begun.push(record);
+        }
+        Ok(self.made.get_or_init(|| made))
     }
 }
 
-impl<const N: usize> Drop for Record<N> {
+impl<const N: usize> Drop for Made<N> {
     fn drop(&mut self) {
-        if let Some(made) = self.made.get() {
-            // SAFETY: owned here, and a user's state goes before its runtime.
-            unsafe {
-                made.names.iter().for_each(|name| qjs::JS_FreeAtomRT(made.runtime, *name));
-                qjs::JS_FreeValueRT(made.runtime, made.first);
-                qjs::JS_FreeValueRT(made.runtime, made.prototype);
-            }
+        // SAFETY: owned here, and a user's state goes before its runtime.
+        unsafe {
+            self.names.iter().for_each(|name| qjs::JS_FreeAtomRT(self.runtime, *name));
+            self.begun.iter().chain([&self.prototype]).for_each(|value| qjs::JS_FreeValueRT(self.runtime, *value));
         }
     }
 }
 
-/// A new record of these values.
+/// A new record of these values, as many of the first fields as there are.
 ///
 /// # Safety
 /// The context is live, the shape is of its runtime, and so are the values.
 unsafe fn fill<const N: usize>(
     context: *mut qjs::JSContext,
     made: &Made<N>,
-    values: [qjs::JSValue; N],
+    values: &[qjs::JSValue],
 ) -> Result<qjs::JSValue> {
     let flags = qjs::JS_PROP_C_W_E as i32;
     // SAFETY: by the contract; defining takes over the count that is made here, and a record that fails is given back.
@@ -130,7 +129,7 @@ unsafe fn fill<const N: usize>(
             return Err(Error::Exception);
         }
         for (name, value) in made.names.iter().zip(values) {
-            if qjs::JS_DefinePropertyValue(context, record, *name, qjs::JS_DupValue(context, value), flags) < 0 {
+            if qjs::JS_DefinePropertyValue(context, record, *name, qjs::JS_DupValue(context, *value), flags) < 0 {
                 qjs::JS_FreeValue(context, record);
                 return Err(Error::Exception);
             }
