@@ -208,7 +208,7 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         "serve",
         None,
         None,
-        "Start a target beside the test; its addresses are in __ENV.TARGET and __ENV.TARGET_TLS",
+        "Start a target beside the test, or an app: --serve=app.js; __ENV.TARGET, TARGET_TLS, TARGET_WS and TARGET_UNIX say where",
     ),
 ];
 
@@ -219,6 +219,7 @@ fn run_arg(flag: &RunFlag) -> Arg {
         None => arg,
     };
     match flag.value {
+        None if flag.name == "serve" => switch(arg).value_name("APP"),
         None => switch(arg),
         Some(value) if flag.repeat => arg.value_name(value).action(ArgAction::Append),
         Some(value) => arg.value_name(value),

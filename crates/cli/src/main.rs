@@ -1,9 +1,11 @@
 //! The `onrush` binary: flags in, exit code out. The only crate that reads flags and environment and that prints.
 
+mod app;
 mod banner;
 mod commands;
 mod config;
 mod descriptors;
+mod environment;
 mod exit_code;
 mod failure;
 mod flags;

@@ -4,6 +4,7 @@
 //! coroutine, so scripts are synchronous and the network is not. A suspended user is never dropped: C frames lie on its
 //! stack; it is resumed with a stop reason instead.
 
+pub mod app;
 pub mod error;
 pub mod host;
 pub mod loader;

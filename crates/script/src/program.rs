@@ -57,6 +57,8 @@ pub struct LoadOptions {
 
 /// What all virtual users of a program share, on all threads.
 pub(crate) struct Shared {
+    /// A server program, not a test.
+    pub is_app: bool,
     pub entry: String,
     pub modules: ModuleStore,
     pub env: BTreeMap<String, String>,
@@ -69,6 +71,41 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// What a program shares whose entry has this source.
+    fn new(source: Source, load: LoadOptions, is_app: bool) -> Result<Arc<Shared>, ScriptError> {
+        let modules = ModuleStore::new(load.cwd.clone(), load.cache_dir);
+        let entry = match source {
+            Source::File(path) => {
+                let path = load.cwd.join(path);
+                let name = resolve::file_name(&path);
+                modules.insert_source(&name, read_entry(&path)?);
+                name
+            }
+            Source::Text { name, text } => {
+                let name = resolve::file_name(&load.cwd.join(name));
+                modules.insert_source(&name, text);
+                name
+            }
+        };
+        Ok(Arc::new(Shared {
+            is_app,
+            entry,
+            modules,
+            env: load.env,
+            log: load.log,
+            registry: load.registry,
+            files: Files::default(),
+            options: RwLock::new(Arc::new(load.options)),
+            setup_data: RwLock::default(),
+            process: Mutex::default(),
+        }))
+    }
+
+    /// What the workers of an app share.
+    pub fn of_app(source: Source, load: LoadOptions) -> Result<Arc<Shared>, ScriptError> {
+        Shared::new(source, load, true)
+    }
+
     pub fn options(&self) -> Arc<Options> {
         self.options.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -132,32 +169,9 @@ pub struct Program {
 impl Program {
     /// Reads the script and all it imports and runs its init code once, as VU 0.
     pub async fn load(source: Source, load: LoadOptions) -> Result<Program, ScriptError> {
-        let modules = ModuleStore::new(load.cwd.clone(), load.cache_dir);
-        let entry = match source {
-            Source::File(path) => {
-                let path = load.cwd.join(path);
-                let name = resolve::file_name(&path);
-                modules.insert_source(&name, read_entry(&path)?);
-                name
-            }
-            Source::Text { name, text } => {
-                let name = resolve::file_name(&load.cwd.join(name));
-                modules.insert_source(&name, text);
-                name
-            }
-        };
-        let shared = Arc::new(Shared {
-            entry,
-            modules,
-            env: load.env,
-            log: load.log,
-            registry: load.registry,
-            files: Files::default(),
-            options: RwLock::new(Arc::new(load.options)),
-            setup_data: RwLock::default(),
-            process: Mutex::default(),
-        });
-        let mut guest = Guest::new(&shared, &load.recorder)?;
+        let recorder = load.recorder.clone();
+        let shared = Shared::new(source, load, false)?;
+        let mut guest = Guest::new(&shared, &recorder)?;
         let exported = match guest.fiber.run(Job::Init).await {
             Some(JobEnd::Ready(exported)) => exported?,
             _ => unreachable!("a coroutine answers its first job"),
@@ -340,6 +354,7 @@ impl Program {
     /// What users share, with no script behind it.
     pub(crate) fn for_tests() -> Arc<Shared> {
         Arc::new(Shared {
+            is_app: false,
             entry: String::from("file:///test.js"),
             modules: ModuleStore::new(PathBuf::from("/"), None),
             env: BTreeMap::new(),

@@ -15,6 +15,7 @@ use metrics::system_tags::SystemTag;
 use metrics::{Recorder, Registry, Series, TagSet, builtin};
 use rquickjs::{Ctx, Promise, Value};
 
+use crate::app::Door;
 use crate::host::coroutine::Switch;
 use crate::host::event_loop::EventLoop;
 use crate::host::user_main::{Job, JobEnd};
@@ -36,6 +37,8 @@ pub enum Phase {
     Teardown,
     /// `handleSummary()`.
     Summary,
+    /// Handlers of an app.
+    Serving,
 }
 
 /// One virtual user: what every module function may ask for. Reached from any native function by `Vu::of(&ctx)`.
@@ -60,6 +63,7 @@ pub struct Vu {
     client: OnceCell<Rc<wire::Client>>,
     local: RefCell<Vec<(TypeId, Rc<dyn Any>)>>,
     abort: RefCell<Option<String>>,
+    app_door: Rc<Door>,
     this: Weak<Vu>,
 }
 
@@ -101,6 +105,7 @@ impl Vu {
             client: OnceCell::new(),
             local: RefCell::default(),
             abort: RefCell::default(),
+            app_door: Rc::default(),
             this: this.clone(),
         })
     }
@@ -124,7 +129,15 @@ impl Vu {
     /// When the engine interrupts the user, this throws an error that the script cannot catch, and the future is dropped.
     /// No `RefCell` borrow may be held across it.
     pub fn block_on<T>(&self, ctx: &Ctx<'_>, future: impl Future<Output = T>) -> rquickjs::Result<T> {
+        if self.phase() == Phase::Serving {
+            return Err(refuse_to_wait(ctx));
+        }
         self.switch.block_on(future).ok_or_else(|| exception::throw_uncatchable(ctx, "the iteration was interrupted"))
+    }
+
+    /// What goes in and out between an app and its server.
+    pub(crate) fn app_door(&self) -> Rc<Door> {
+        self.app_door.clone()
     }
 
     /// Runs `future` on the user's event loop and settles a promise with what `convert` makes of its output. The iteration
@@ -370,6 +383,14 @@ impl Vu {
         let states = std::mem::take(&mut *self.local.borrow_mut());
         drop(states);
     }
+}
+
+/// A handler that waits would hold up every request of its worker.
+fn refuse_to_wait(ctx: &Ctx<'_>) -> rquickjs::Error {
+    let message = "an app cannot wait this way, for all requests of its worker would wait with it; await a promise instead \
+                   (for sleep: await new Promise((done) => setTimeout(done, milliseconds)); \
+                   for a request: await http.asyncRequest(method, url))";
+    rquickjs::Exception::throw_type(ctx, message)
 }
 
 /// A short list beats a hash map here: a user has fewer than ten such states.

@@ -39,6 +39,12 @@ impl Roots {
         ROOTS.get_or_init(|| Arc::new(Roots::load(variable("SSL_CERT_FILE"), variable("SSL_CERT_DIR")))).clone()
     }
 
+    /// These, and the certificates of a PEM text.
+    pub(crate) fn with(&self, pem: &str) -> Roots {
+        let added = CertificateDer::pem_slice_iter(pem.as_bytes()).filter_map(Result::ok);
+        Roots::from_certificates(self.certificates.iter().cloned().chain(added).collect())
+    }
+
     /// Whether this very certificate is trusted.
     pub(crate) fn contains(&self, certificate: &CertificateDer<'_>) -> bool {
         self.certificates.iter().any(|c| c.as_ref() == certificate.as_ref())

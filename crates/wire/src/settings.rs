@@ -25,6 +25,8 @@ pub struct Settings {
     pub local_ips: Vec<IpAddr>,
     /// Accept any certificate.
     pub insecure_skip_tls_verify: bool,
+    /// Certificates as PEM that are trusted beside the machine's.
+    pub trusted_pem: Option<String>,
     /// Lowest and highest TLS version (`tls1.0` … `tls1.3`); the TLS library speaks 1.2 and 1.3.
     pub tls_version: (Option<String>, Option<String>),
     /// Allowed cipher suites by Go's (IANA) names; empty: all.
@@ -132,6 +134,7 @@ impl Default for Settings {
             block_hostnames: Vec::new(),
             local_ips: Vec::new(),
             insecure_skip_tls_verify: false,
+            trusted_pem: None,
             tls_version: (None, None),
             tls_cipher_suites: Vec::new(),
             tls_auth: Vec::new(),

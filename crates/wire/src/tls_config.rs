@@ -48,6 +48,7 @@ pub(crate) struct TlsConfigs {
     provider: Arc<CryptoProvider>,
     versions: Vec<&'static SupportedProtocolVersion>,
     verify: bool,
+    trusted_pem: Option<String>,
     resume: bool,
     identities: Vec<Identity>,
     /// By identity; the last is without a client certificate.
@@ -72,6 +73,7 @@ impl TlsConfigs {
             provider: Arc::new(provider),
             versions,
             verify: !settings.insecure_skip_tls_verify,
+            trusted_pem: settings.trusted_pem.clone(),
             resume: settings.tls_session_resumption,
             made: RefCell::new(vec![None; identities.len() + 1]),
             identities,
@@ -95,7 +97,7 @@ impl TlsConfigs {
     fn make(&self, identity: Option<&Identity>) -> Result<ClientConfig, Error> {
         let builder =
             ClientConfig::builder_with_provider(self.provider.clone()).with_protocol_versions(&self.versions)?;
-        let verifier = Verifier::new(self.provider.clone(), self.verify);
+        let verifier = Verifier::new(self.provider.clone(), self.verify, self.trusted_pem.as_deref());
         let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
         let mut config = match identity {
             Some(i) => builder.with_client_auth_cert(i.chain.clone(), i.key.clone_key())?,
@@ -211,9 +213,10 @@ struct Trust {
 }
 
 impl Verifier {
-    fn new(provider: Arc<CryptoProvider>, verify: bool) -> Verifier {
+    fn new(provider: Arc<CryptoProvider>, verify: bool, trusted_pem: Option<&str>) -> Verifier {
         let trust = verify.then(|| {
             let roots = Roots::of_this_machine();
+            let roots = trusted_pem.map_or_else(|| roots.clone(), |pem| Arc::new(roots.with(pem)));
             let chains = WebPkiServerVerifier::builder_with_provider(roots.anchors.clone(), provider.clone());
             Trust { chains: chains.build().ok(), roots }
         });
@@ -248,8 +251,9 @@ impl Trust {
     }
 }
 
+/// `BadSignature`: an authority of that name is trusted, but another one signed; Go, too, calls it unknown.
 fn is_authority(reason: &CertificateError) -> bool {
-    matches!(reason, CertificateError::UnknownIssuer) || is_marked_authority(reason)
+    matches!(reason, CertificateError::UnknownIssuer | CertificateError::BadSignature) || is_marked_authority(reason)
 }
 
 /// webpki's `CaUsedAsEndEntity`, which it reports only after the dates were found right.

@@ -2,13 +2,19 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use target::app::AppFactory;
 use target::{Server, ServerConfig};
 
+use super::run::script_failure;
+use crate::app;
+use crate::environment::Variables;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::log::{LogFlags, Logger};
 
 /// How long requests under way may take once a signal came.
 const GRACE: Duration = Duration::from_secs(5);
@@ -16,7 +22,10 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The `serve` command with its flags.
 pub fn command() -> Command {
     Command::new("serve")
-        .about("Start the target server: httpbin-like routes, an upload sink, delays and faults")
+        .about(
+            "Start the target server: httpbin-like routes, an upload sink, delays and faults, or an app in JavaScript",
+        )
+        .arg(Arg::new("app").value_name("APP").help("Serve this file: `export default { fetch(request) { … } }`"))
         .arg(
             Arg::new("listen")
                 .long("listen")
@@ -24,6 +33,21 @@ pub fn command() -> Command {
                 .action(ArgAction::Append)
                 .default_value("tcp://127.0.0.1:8080")
                 .help("tcp://host:port, tls://host:port or unix:/path; repeat for more"),
+        )
+        .arg(
+            Arg::new("env")
+                .short('e')
+                .long("env")
+                .value_name("NAME=VALUE")
+                .action(ArgAction::Append)
+                .help("Set a variable of the app's __ENV; repeat for more"),
+        )
+        .arg(
+            Arg::new("busy-limit")
+                .long("busy-limit")
+                .value_name("TIME")
+                .default_value("5s")
+                .help("Break off JavaScript of the app that runs so long without waiting"),
         )
         .arg(Arg::new("workers").long("workers").value_name("N").default_value("1").help("Threads"))
         .arg(
@@ -33,7 +57,8 @@ pub fn command() -> Command {
 
 /// Serves until SIGINT or SIGTERM, then prints what was counted.
 pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
-    let config = config(matches)?;
+    let mut config = config(matches)?;
+    config.app = app(matches)?;
     let server = Server::start(config).map_err(|e| Failure::new(ExitCode::Generic, format!("cannot serve: {e}")))?;
     let addresses = server.addresses();
     addresses.tcp.iter().for_each(|a| println!("listening on http://{a}"));
@@ -45,6 +70,30 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     crate::signals::wait_for_one()?;
     println!("{}", server.stop(GRACE));
     Ok(ExitCode::Ok)
+}
+
+/// The app of the command line, loaded.
+fn app(matches: &ArgMatches) -> Result<Option<AppFactory>, Failure> {
+    let Some(path) = matches.get_one::<String>("app") else { return Ok(None) };
+    let limit: &String = matches.get_one("busy-limit").expect("has a default");
+    let limit = engine::duration::Span::parse(limit)
+        .ok()
+        .and_then(engine::duration::Span::to_duration)
+        .filter(|limit| !limit.is_zero());
+    let limit = limit.ok_or_else(|| {
+        bad(
+            "--busy-limit",
+            matches.get_one::<String>("busy-limit").expect("has a default"),
+            "a time, as in 500ms or 5s",
+        )
+    })?;
+    let mut env: Variables = std::env::vars().collect();
+    for item in matches.get_many::<String>("env").into_iter().flatten() {
+        let (name, value) = item.split_once('=').ok_or_else(|| bad("--env", item, "NAME=VALUE"))?;
+        env.insert(name.to_owned(), value.to_owned());
+    }
+    let log = Arc::new(Logger::new(&LogFlags::default())?);
+    app::load(path, env, log, limit).map(Some).map_err(script_failure)
 }
 
 fn config(matches: &ArgMatches) -> Result<ServerConfig, Failure> {

@@ -43,14 +43,14 @@ fn clients_trust_whom_they_are_told_to() {
     let lab = Lab::with(
         "import { check } from 'k6';
         import { Client, Request } from 'k6/x/fasthttp';
-        export const options = { thresholds: { checks: ['rate==1'] } };
+        export const options = { thresholds: { checks: ['rate==1'] }, hosts: { 'other.test': '127.0.0.1' } };
         const trusting = new Client({ tls_config: { insecure_skip_verify: true } });
         const careful = new Client();
-        const request = new Request(__ENV.TARGET_TLS + '/');
+        const request = new Request(__ENV.TARGET_TLS.replace('127.0.0.1', 'other.test') + '/');
         export default function () {
             check(null, {
                 trusting: () => trusting.get(request).status === 200,
-                careful: () => careful.get(request).error_code === 1310,
+                careful: () => careful.get(request).error_code === 1311,
                 'trusting again': () => trusting.get(request).status === 200,
             });
         }",

@@ -13,6 +13,7 @@ mod lifecycle;
 mod options;
 mod payloads;
 mod scenarios;
+mod serve_app;
 mod signals;
 mod summary;
 mod time_series;

@@ -80,6 +80,10 @@ pub(crate) struct Switch<J, E> {
     interrupt: Rc<Interrupt>,
     /// When running code was first seen in this slice; reading the clock is left to code that runs long.
     slice_began: Cell<Option<Instant>>,
+    /// How long code may run before it waits; nothing for users, whom the engine stops.
+    turn_limit: Cell<Option<Duration>>,
+    turn_began: Cell<Option<Instant>>,
+    overran: Cell<bool>,
     /// Lowest usable address of the stack.
     stack_end: Cell<usize>,
 }
@@ -87,12 +91,36 @@ pub(crate) struct Switch<J, E> {
 impl<J: 'static, E: 'static> Switch<J, E> {
     /// The inside of a coroutine that is about to be made with `Fiber::new`.
     pub fn new(interrupt: Rc<Interrupt>) -> Self {
-        Switch { yielder: OnceCell::new(), interrupt, slice_began: Cell::new(None), stack_end: Cell::new(0) }
+        Switch {
+            yielder: OnceCell::new(),
+            interrupt,
+            slice_began: Cell::new(None),
+            turn_limit: Cell::new(None),
+            turn_began: Cell::new(None),
+            overran: Cell::new(false),
+            stack_end: Cell::new(0),
+        }
     }
 
     /// Whether the user has been told to stop.
     pub fn is_stopped(&self) -> bool {
         self.interrupt.reason().is_some()
+    }
+
+    /// From now on code that runs so long in one turn is stopped.
+    pub fn limit_turns(&self, limit: Duration) {
+        self.turn_limit.set(Some(limit));
+    }
+
+    /// Begins a turn: what ran before does not count against its limit.
+    pub fn begin_turn(&self) {
+        self.turn_began.set(None);
+        self.overran.set(false);
+    }
+
+    /// The limit, when the turn was stopped because of it.
+    pub fn overran(&self) -> Option<Duration> {
+        self.turn_limit.get().filter(|_| self.overran.get())
     }
 
     /// Waits for a future; `None` when the user was told to stop, and the future is then dropped unfinished.
@@ -117,15 +145,29 @@ impl<J: 'static, E: 'static> Switch<J, E> {
             return true;
         }
         match self.slice_began.get() {
-            None => self.slice_began.set(Some(Instant::now())),
+            None => self.begin_slice(),
             // Unit tests run scripts without a coroutine: there is nobody to give way to.
             Some(began) if began.elapsed() >= SLICE && self.yielder.get().is_some() => {
+                if let (Some(limit), Some(began)) = (self.turn_limit.get(), self.turn_began.get())
+                    && began.elapsed() >= limit
+                {
+                    self.overran.set(true);
+                    return true;
+                }
                 self.suspend(Signal::Pause);
                 return self.is_stopped();
             }
             Some(_) => {}
         }
         false
+    }
+
+    fn begin_slice(&self) {
+        let now = Instant::now();
+        self.slice_began.set(Some(now));
+        if self.turn_began.get().is_none() {
+            self.turn_began.set(Some(now));
+        }
     }
 
     /// Reports the end of a job and sleeps until the next one; `None`: the coroutine is to return.
@@ -186,6 +228,7 @@ thread_local! {
 
 /// The outside of a coroutine.
 pub(crate) struct Fiber<J: 'static, E: 'static> {
+    is_alone: bool,
     is_grouped: bool,
     coroutine: Option<Coroutine<Resume<J>, Signal<E>, (), DefaultStack>>,
     state: State<J>,
@@ -206,7 +249,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
                 main(job);
             }
         });
-        Ok(Fiber { is_grouped: false, coroutine: Some(coroutine), state: State::Idle, interrupt })
+        Ok(Fiber { is_alone: false, is_grouped: false, coroutine: Some(coroutine), state: State::Idle, interrupt })
     }
 
     /// Runs one job to its end. `None` when the coroutine returned instead of finishing it (or had returned before).
@@ -215,6 +258,16 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
             self.state = State::Starting(job);
         }
         Run { fiber: self }
+    }
+
+    /// There are no others of its kind on the worker: it does not wait for them.
+    pub fn stays_alone(&mut self) {
+        self.is_alone = true;
+    }
+
+    /// Whether it has returned.
+    pub fn is_over(&self) -> bool {
+        self.coroutine.as_ref().is_none_or(Coroutine::done)
     }
 
     /// Ends the coroutine between two jobs: it drops what it holds and returns.
@@ -280,7 +333,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
     /// Whether to let others do the kind of work that this user just did, before it does another.
     fn joins_group(&mut self) -> bool {
         let grouped = GROUPED.get();
-        self.is_grouped = grouped < GROUP;
+        self.is_grouped = !self.is_alone && grouped < GROUP;
         GROUPED.set(grouped + u32::from(self.is_grouped));
         self.is_grouped
     }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
+use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Error, Function, Persistent, Promise, Value, qjs};
 
 use super::exception;
@@ -146,17 +147,38 @@ impl EventLoop {
             if self.is_idle() {
                 return Ok(());
             }
-            let settle = self.settled.borrow_mut().pop_front();
-            if let Some(settle) = settle {
-                settle(ctx)?;
-            } else if let Some((callback, args)) = self.take_due_timer(ctx)? {
-                let mut call_args = rquickjs::function::Args::new(ctx.clone(), args.len());
-                call_args.push_args(args)?;
-                callback.call_arg::<()>(call_args)?;
-            } else {
+            if !self.step(ctx)? {
                 vu.block_on(ctx, self.next_event())?;
             }
         }
+    }
+
+    /// The same, until a promise has settled: what is pending then goes on later.
+    pub(crate) fn run_until_settled(&self, ctx: &Ctx<'_>, vu: &Vu, promise: &Promise<'_>) -> rquickjs::Result<()> {
+        loop {
+            self.run_jobs(ctx)?;
+            if promise.state() != PromiseState::Pending || self.is_idle() {
+                return Ok(());
+            }
+            if !self.step(ctx)? {
+                vu.block_on(ctx, self.next_event())?;
+            }
+        }
+    }
+
+    /// Settles one promise or calls one timer's function; whether there was one.
+    pub(crate) fn step(&self, ctx: &Ctx<'_>) -> rquickjs::Result<bool> {
+        let settle = self.settled.borrow_mut().pop_front();
+        if let Some(settle) = settle {
+            settle(ctx)?;
+        } else if let Some((callback, args)) = self.take_due_timer(ctx)? {
+            let mut call_args = rquickjs::function::Args::new(ctx.clone(), args.len());
+            call_args.push_args(args)?;
+            callback.call_arg::<()>(call_args)?;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     /// Runs promise jobs until there are none.
@@ -203,19 +225,9 @@ impl EventLoop {
 
     /// Resolves when a timer is due or a native future is ready. Polled on the worker's stack.
     async fn next_event(&self) {
-        let due = self.timers.borrow().iter().map(|timer| timer.due).min();
-        let mut sleep = due.map(|due| Box::pin(tokio::time::sleep_until(due.into())));
+        let mut sleep = self.next_due().map(|due| Box::pin(tokio::time::sleep_until(due.into())));
         poll_fn(|cx| {
-            let mut ready = false;
-            self.futures.borrow_mut().retain_mut(|pending| match pending.poll(cx) {
-                Poll::Pending => true,
-                Poll::Ready(settle) => {
-                    self.settled.borrow_mut().push_back(settle);
-                    ready = true;
-                    false
-                }
-            });
-            if ready {
+            if self.poll_futures(cx).is_ready() {
                 return Poll::Ready(());
             }
             match &mut sleep {
@@ -224,6 +236,25 @@ impl EventLoop {
             }
         })
         .await;
+    }
+
+    /// When the earliest timer is due.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        self.timers.borrow().iter().map(|timer| timer.due).min()
+    }
+
+    /// Polls native futures; whether a promise is to be settled now.
+    pub(crate) fn poll_futures(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut ready = Poll::Pending;
+        self.futures.borrow_mut().retain_mut(|pending| match pending.poll(cx) {
+            Poll::Pending => true,
+            Poll::Ready(settle) => {
+                self.settled.borrow_mut().push_back(settle);
+                ready = Poll::Ready(());
+                false
+            }
+        });
+        ready
     }
 
     /// Forgets everything pending, for an iteration that was cut short. What promise jobs were queued run out now: natives
@@ -272,7 +303,7 @@ impl EventLoop {
     }
 
     /// Logs rejections that nobody handled; whether there were any.
-    fn log_rejections(&self, ctx: &Ctx<'_>, vu: &Vu) -> bool {
+    pub(crate) fn log_rejections(&self, ctx: &Ctx<'_>, vu: &Vu) -> bool {
         if self.rejections.borrow().is_empty() {
             return false;
         }

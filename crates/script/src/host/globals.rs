@@ -8,7 +8,7 @@ use rquickjs::function::{Opt, Rest};
 use rquickjs::object::Accessor;
 use rquickjs::{Ctx, Exception, Function, Object, Value};
 
-use super::{apply, console, exception, files, go_error, json, linker, text, web_crypto};
+use super::{apply, console, exception, files, go_error, intrinsics, json, linker, text, web_crypto};
 use crate::vu::Vu;
 
 /// Names that QuickJS brings and k6 lacks.
@@ -36,6 +36,10 @@ const HIDDEN: &[&str] = &[
 
 /// Puts the globals of k6 into a fresh context.
 pub(crate) fn install(ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
+    if vu.shared.is_app {
+        super::runtime::add_rest(ctx);
+        intrinsics::add(ctx, vu, intrinsics::Parts::ALL)?;
+    }
     hide(ctx)?;
     let globals = ctx.globals();
     hidden(&globals, "global", globals.clone().into_value())?;
@@ -60,8 +64,11 @@ pub(crate) fn install(ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
     Ok(())
 }
 
-/// Takes away what k6 lacks; again whenever a part of the language was made.
+/// Takes away what k6 lacks, from tests alone; again whenever a part of the language was made.
 pub(super) fn hide(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+    if Vu::of(ctx).shared.is_app {
+        return Ok(());
+    }
     HIDDEN.iter().try_for_each(|name| ctx.globals().remove(*name))
 }
 

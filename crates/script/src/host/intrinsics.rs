@@ -21,7 +21,7 @@ impl Parts {
     pub(crate) const COLLECTIONS: Parts = Parts(2);
     /// Date.
     pub(crate) const DATES: Parts = Parts(4);
-    const ALL: Parts = Parts(7);
+    pub(crate) const ALL: Parts = Parts(7);
 
     /// What this source could use.
     pub(crate) fn named_in(source: &str) -> Parts {

@@ -43,7 +43,11 @@ pub(crate) fn run_entry<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, name: &str) -> rquickj
         Linked::Es(module) => {
             let promise = evaluate(ctx, module)?;
             vu.events.look_after(ctx, promise.as_value());
-            vu.events.run(ctx, vu)?;
+            if vu.shared.is_app {
+                vu.events.run_until_settled(ctx, vu, &promise)?;
+            } else {
+                vu.events.run(ctx, vu)?;
+            }
             finish(ctx, &promise)?;
             namespace(ctx, module)
         }

@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 pub(crate) mod allocator;
+pub(crate) mod app_main;
 pub(crate) mod apply;
 pub mod bytes;
 pub(crate) mod console;
@@ -16,11 +17,13 @@ pub(crate) mod export;
 pub(crate) mod files;
 pub(crate) mod globals;
 pub mod go_error;
+pub(crate) mod handle;
 pub(crate) mod inspect;
 pub(crate) mod intrinsics;
 pub(crate) mod json;
 pub mod keeper;
 pub mod lazy_object;
+pub mod lend;
 pub(crate) mod linker;
 pub mod loan;
 pub mod memo;

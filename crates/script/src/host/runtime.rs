@@ -41,6 +41,8 @@ pub(crate) struct RuntimeState {
     pub panic: RefCell<Option<Box<dyn std::any::Any + Send>>>,
     /// Class of lazy objects; 0: not registered yet.
     pub lazy_class: Cell<qjs::JSClassID>,
+    /// Classes of handles, by what they stand for.
+    pub handle_classes: RefCell<Vec<(std::any::TypeId, qjs::JSClassID)>>,
     /// QuickJS's own getter of `Error.prototype.stack`.
     pub stack_getter: RefCell<Option<Persistent<rquickjs::Function<'static>>>>,
     /// What lazy objects have in common, by type.
@@ -75,6 +77,18 @@ pub(crate) fn create(memory_limit: usize) -> rquickjs::Result<(Runtime, Context)
     // SAFETY: the context was just made and is used by this thread alone. rquickjs has no name for this intrinsic.
     unsafe { qjs::JS_AddIntrinsicBigInt(context.as_raw().as_ptr()) };
     Ok((runtime, context))
+}
+
+/// What the language has and k6 lacks, for programs that are no tests.
+pub(crate) fn add_rest(ctx: &Ctx<'_>) {
+    let context = ctx.as_raw().as_ptr();
+    // SAFETY: the context is live, and each of them is called once for it.
+    unsafe {
+        qjs::JS_AddIntrinsicWeakRef(context);
+        qjs::JS_AddIntrinsicDOMException(context);
+        qjs::JS_AddIntrinsicAToB(context);
+        qjs::JS_AddPerformance(context);
+    }
 }
 
 /// Undoes what QuickJS makes of its threshold: after a collection it waits for half of what was left to come again, which for

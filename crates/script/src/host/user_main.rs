@@ -10,7 +10,7 @@ use rquickjs::{Ctx, Error, Function, Object, Value};
 
 use super::exception::Caught;
 use super::export::{self, ExportError};
-use super::{globals, linker, object, runtime};
+use super::{app_main, globals, linker, object, runtime};
 use crate::error::{ScriptError, exit_code};
 use crate::log::{Level, Record};
 use crate::vu::{Phase, Vu};
@@ -21,6 +21,8 @@ pub(crate) enum Job {
     Init,
     /// Run one iteration.
     Iterate(Iteration),
+    /// Serve requests until told to stop; apps alone.
+    Serve,
     /// Call an exported function once, with an argument in JSON.
     Call { phase: Phase, function: String, argument: Option<Arc<str>> },
 }
@@ -31,6 +33,8 @@ pub(crate) enum JobEnd {
     Ready(Result<Exported, ScriptError>),
     /// An iteration.
     Iteration(IterationEnd),
+    /// Serving.
+    Served,
     /// A call; what it returned.
     Called(Result<Returned, CallError>),
 }
@@ -77,7 +81,11 @@ pub(crate) fn run(vu: Rc<Vu>) {
     };
     context.with(|ctx| {
         runtime::attach(&ctx, &vu);
-        serve(&ctx, &vu);
+        if vu.shared.is_app {
+            app_main::run(&ctx, &vu)
+        } else {
+            serve(&ctx, &vu)
+        }
         vu.events.clear(&ctx);
         vu.clear_local();
         vu.runtime.clear();
@@ -105,7 +113,7 @@ fn serve(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
             Job::Call { phase, function, argument } => {
                 JobEnd::Called(user.call(ctx, vu, phase, &function, argument.as_deref()))
             }
-            Job::Init => JobEnd::Ready(user.exported(ctx, vu)),
+            Job::Init | Job::Serve => JobEnd::Ready(user.exported(ctx, vu)),
         };
     }
 }
@@ -117,7 +125,7 @@ fn init<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Object<'js>> {
     linker::run_entry(ctx, vu, &vu.shared.entry)
 }
 
-fn failure(ctx: &Ctx<'_>, vu: &Vu, error: Error) -> ScriptError {
+pub(super) fn failure(ctx: &Ctx<'_>, vu: &Vu, error: Error) -> ScriptError {
     match linker::take_error(ctx, vu, error) {
         Caught::Thrown(error) => error,
         Caught::Stopped => match vu.take_abort() {

@@ -47,6 +47,8 @@ macro_rules! options {
             pub vu_memory_limit: Option<usize>,
             /// Proxies as the environment gives them. Not an option of k6.
             pub proxies: wire::settings::Proxies,
+            /// Certificates as PEM that are trusted beside the machine's: those of a target beside the test. Not an option of k6.
+            pub trusted_pem: Option<String>,
             $(#[doc = $doc] pub $field: Option<$type>,)*
         }
 
@@ -70,6 +72,7 @@ macro_rules! options {
                     execution: self.execution.overlaid(higher.execution),
                     vu_memory_limit: higher.vu_memory_limit.or(self.vu_memory_limit),
                     proxies,
+                    trusted_pem: higher.trusted_pem.or(self.trusted_pem),
                     $($field: higher.$field.or(self.$field),)*
                 }
             }

@@ -151,6 +151,7 @@ impl Options {
             batch_per_host: self.batch_per_host.map_or(standard.batch_per_host, |n| n as usize),
             send_buffer: self.send_buffer.map(|n| n as usize),
             proxies: self.proxies.clone(),
+            trusted_pem: self.trusted_pem.clone(),
             ..standard
         }
     }

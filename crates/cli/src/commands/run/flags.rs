@@ -39,7 +39,16 @@ pub struct Flags {
     /// `--vu-memory-limit`, in bytes.
     pub vu_memory_limit: Option<usize>,
     /// `--serve`.
-    pub serve: bool,
+    pub serve: Option<Serve>,
+}
+
+/// What the target beside the test answers with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Serve {
+    /// Its built-in routes.
+    Routes,
+    /// The app in this file.
+    App(String),
 }
 
 impl Flags {
@@ -81,7 +90,10 @@ impl Flags {
                 .text("vu-memory-limit")
                 .map(|text| bytes("--vu-memory-limit", &text))
                 .transpose()?,
-            serve: source.switch("serve", false)?,
+            serve: source.text("serve").and_then(|text| match parse_switch(&text) {
+                None => Some(Serve::App(text)),
+                Some(on) => on.then_some(Serve::Routes),
+            }),
             script_env,
             system_env: source.env,
         })

@@ -1,6 +1,5 @@
 //! Reading the script and consolidating its options; starting the target beside it.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -14,10 +13,11 @@ use script::options::Options;
 use script::{LoadOptions, Program, ScriptError, Source};
 use target::{Server, ServerConfig};
 use tokio::runtime::Runtime;
-use wire::settings::Proxies;
 
-use super::flags::Flags;
+use super::flags::{Flags, Serve};
+use crate::app;
 use crate::config::{self, Layer};
+use crate::environment;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
@@ -30,11 +30,52 @@ pub struct Script {
     pub runtime: Runtime,
 }
 
-/// Starts the target, plain and TLS, on free ports of 127.0.0.1.
-pub fn start_target() -> Result<Server, Failure> {
+/// The target beside a test, and what it was told to serve from.
+pub struct Beside {
+    /// The running target.
+    pub server: Server,
+    /// Holds its unix socket; goes away with it.
+    _folder: SocketFolder,
+}
+
+/// A folder for the unix socket that only this user can enter.
+struct SocketFolder(PathBuf);
+
+impl Drop for SocketFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Starts the target on free ports of 127.0.0.1, plain and TLS, and on a unix socket; with an app or the built-in routes.
+pub fn start_target(serve: &Serve, flags: &Flags, log: &Arc<Logger>) -> Result<Beside, Failure> {
+    let failed = |e: std::io::Error| Failure::new(ExitCode::Generic, format!("cannot start the target: {e}"));
+    let app = match serve {
+        Serve::Routes => None,
+        Serve::App(path) => {
+            let loaded = app::load(path, flags.script_env.clone(), log.clone(), app::BUSY_LIMIT);
+            Some(loaded.map_err(script_failure)?)
+        }
+    };
+    let folder = socket_folder().map_err(failed)?;
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let config = ServerConfig { tcp: vec![any], tls: vec![any], ..ServerConfig::default() };
-    Server::start(config).map_err(|e| Failure::new(ExitCode::Generic, format!("cannot start the target: {e}")))
+    let unix = vec![folder.0.join("target.sock")];
+    let config = ServerConfig { tcp: vec![any], tls: vec![any], unix, app, ..ServerConfig::default() };
+    Ok(Beside { server: Server::start(config).map_err(failed)?, _folder: folder })
+}
+
+fn socket_folder() -> std::io::Result<SocketFolder> {
+    use std::os::unix::fs::DirBuilderExt;
+    // A name nobody has: several runs may start in one process's lifetime, and paths of sockets are short.
+    for number in 0.. {
+        let path = std::env::temp_dir().join(format!("onrush-{}-{number}", std::process::id()));
+        match std::fs::DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => return Ok(SocketFolder(path)),
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e),
+        }
+    }
+    unreachable!("numbers do not end")
 }
 
 /// Reads the script and runs its init code once.
@@ -56,28 +97,21 @@ pub fn script(
         env.entry(name.to_owned()).or_insert(address);
     }
     let recorder = Rc::new(Recorder::new(registry.clone()));
-    let cache_dir = cache_folder(&flags.system_env);
+    let cache_dir = environment::cache_folder(&flags.system_env);
     let load = LoadOptions { env, cwd, cache_dir, options, log: log as Arc<dyn LogSink>, registry, recorder };
     let source = source(&flags.script)?;
     let program = runtime.block_on(Program::load(source, load)).map_err(script_failure)?;
     Ok(Script { program, runtime })
 }
 
-/// `onrush` in the user's cache folder.
-fn cache_folder(env: &BTreeMap<String, String>) -> Option<PathBuf> {
-    let folder = match env.get("XDG_CACHE_HOME").filter(|path| !path.is_empty()) {
-        Some(path) => PathBuf::from(path),
-        None => PathBuf::from(env.get("HOME")?).join(".cache"),
-    };
-    Some(folder.join("onrush"))
-}
-
 /// Where the target listens, as `__ENV` tells the script.
 fn addresses(target: &Server) -> impl Iterator<Item = (&'static str, String)> {
     let addresses = target.addresses();
     let plain = addresses.tcp.first().map(|address| ("TARGET", format!("http://{address}")));
+    let socket = addresses.tcp.first().map(|address| ("TARGET_WS", format!("ws://{address}")));
     let tls = addresses.tls.first().map(|address| ("TARGET_TLS", format!("https://{address}")));
-    plain.into_iter().chain(tls)
+    let unix = addresses.unix.first().map(|path| ("TARGET_UNIX", path.display().to_string()));
+    [plain, socket, tls, unix].into_iter().flatten()
 }
 
 fn source(script: &str) -> Result<Source, Failure> {
@@ -98,8 +132,8 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// Reads config file, environment and flags.
-    pub fn read(flags: &Flags, matches: &ArgMatches, log: &Logger) -> Result<Self, Failure> {
+    /// Reads config file, environment and flags; the certificate of a target beside the test is trusted.
+    pub fn read(flags: &Flags, matches: &ArgMatches, target: Option<&Server>, log: &Logger) -> Result<Self, Failure> {
         let below = match config::file_layer(flags.config.as_deref(), &flags.system_env)? {
             Some(layer) => read_layer(&layer, log)?,
             None => Options::default(),
@@ -107,7 +141,8 @@ impl Layers {
         let environment = read_layer(&config::environment_layer(&flags.system_env)?, log)?;
         let mut above = environment.merge(read_layer(&config::flag_layer(matches)?, log)?);
         above.vu_memory_limit = flags.vu_memory_limit;
-        above.proxies = proxies(&flags.system_env);
+        above.proxies = environment::proxies(&flags.system_env);
+        above.trusted_pem = target.and_then(|target| target.addresses().certificate_pem.clone());
         Ok(Layers { below, above })
     }
 
@@ -139,15 +174,6 @@ fn read_layer(layer: &Layer, log: &Logger) -> Result<Options, Failure> {
         .map_err(|error| Failure::new(ExitCode::InvalidConfig, error.message))?;
     warnings.iter().for_each(|warning| log.write(Level::Warning, warning, &[]));
     Ok(options)
-}
-
-/// Lower case beats upper case, as in curl and Go.
-fn proxies(env: &BTreeMap<String, String>) -> Proxies {
-    let find = |name: &str| {
-        let found = env.get(&name.to_lowercase()).or_else(|| env.get(name));
-        found.filter(|text| !text.is_empty()).cloned()
-    };
-    Proxies { http: find("HTTP_PROXY"), https: find("HTTPS_PROXY"), no_proxy: find("NO_PROXY"), even_local: false }
 }
 
 /// What a script did wrong, ready to print.

@@ -19,6 +19,7 @@ use crate::progress::Screen;
 use crate::{banner, descriptors, signals};
 
 use flags::Flags;
+pub use load::script_failure;
 
 /// Runs a test.
 pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -26,10 +27,11 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let log = Arc::new(Logger::new(&flags.log)?);
     let stopper = Stopper::new();
     hear_signals(stopper.clone())?;
-    let target = flags.serve.then(load::start_target).transpose()?;
+    let beside = flags.serve.as_ref().map(|serve| load::start_target(serve, &flags, &log)).transpose()?;
+    let target = beside.as_ref().map(|beside| &beside.server);
     let registry = Registry::new();
-    let layers = load::Layers::read(&flags, matches, &log)?;
-    let script = load::script(&flags, target.as_ref(), layers.without_script(), log.clone(), registry.clone())?;
+    let layers = load::Layers::read(&flags, matches, target, &log)?;
+    let script = load::script(&flags, target, layers.without_script(), log.clone(), registry.clone())?;
     let options = layers.with_script(&script, &log)?;
     let planned = plan::plan(&flags, options, &script, &registry, &log)?;
     descriptors::check(planned.plan.requirements().max_vus, if target.is_some() { 2 } else { 1 })?;

@@ -1,0 +1,263 @@
+//! `onrush serve app.js` and `onrush run --serve=app.js`: apps in JavaScript over real sockets.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use crate::lab::{Lab, finish};
+
+/// A running app.
+struct Serving {
+    child: Child,
+    address: String,
+    _lab: Lab,
+}
+
+impl Serving {
+    fn app(text: &str) -> Serving {
+        Serving::with(text, &[])
+    }
+
+    fn with(text: &str, flags: &[&str]) -> Serving {
+        let lab = Lab::new();
+        lab.file("app.ts", text);
+        lab.file("hello.txt", "hello from a file\n");
+        let all: Vec<&str> =
+            ["serve", "--listen", "tcp://127.0.0.1:0", "app.ts"].into_iter().chain(flags.iter().copied()).collect();
+        let mut child = lab.command(&all).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("onrush starts");
+        let mut line = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
+        stdout.read_line(&mut line).expect("a line");
+        child.stdout = Some(stdout.into_inner());
+        let address = line.trim().strip_prefix("listening on http://").unwrap_or_default().to_string();
+        if address.is_empty() {
+            let mut why = String::new();
+            let _ = child.stderr.take().expect("piped").read_to_string(&mut why);
+            panic!("it does not serve: {line}{why}");
+        }
+        Serving { child, address, _lab: lab }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.address).expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a limit");
+        stream
+    }
+
+    /// Sends the bytes and returns all that comes back until the server closes.
+    fn exchange(&self, request: &[u8]) -> String {
+        let mut stream = self.connect();
+        stream.write_all(request).expect("sent");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("answered");
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    fn get(&self, path: &str) -> String {
+        self.exchange(format!("GET {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").as_bytes())
+    }
+
+    fn post(&self, path: &str, kind: &str, body: &[u8]) -> String {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        self.exchange(&[head.as_bytes(), body].concat())
+    }
+
+    /// Ends it; what it wrote to standard error.
+    fn log(mut self) -> String {
+        let _ = self.child.kill();
+        let mut log = String::new();
+        self.child.stderr.take().expect("piped").read_to_string(&mut log).expect("a log");
+        log
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn body(answer: &str) -> &str {
+    answer.split_once("\r\n\r\n").map_or("", |(_, body)| body)
+}
+
+const ROUTES: &str = r#"
+interface Route { (request: Request): Response | Promise<Response> }
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms))
+const routes: Record<string, Route> = {
+  '/text': () => new Response('hello', { headers: { 'x-app': 'yes' } }),
+  '/json': async (request) => Response.json({ got: await request.json() }),
+  '/pieces': () => new Response(['a', new Uint8Array([98]), 'c']),
+  '/stream': () => new Response((async function* () { yield 'one,'; await pause(5); yield 'two' })()),
+  '/echo': (request) => new Response(request.body),
+  '/file': () => new Response(Onrush.file('./hello.txt', { offset: 6 })),
+  '/form': async (request) => {
+    const form = await request.formData()
+    const file = form.get('f') as File
+    return Response.json([form.get('a'), file.name, file.type, await file.text()])
+  },
+  '/throw': () => { throw new TypeError('boom') },
+  '/loop': () => { for (;;); },
+  '/nothing': () => undefined as unknown as Response,
+}
+export default {
+  fetch(request: Request) {
+    const route = routes[new URL(request.url).pathname]
+    return route ? route(request) : new Response('no such page', { status: 404 })
+  },
+}
+"#;
+
+#[test]
+fn answers_of_every_kind_arrive() {
+    let serving = Serving::app(ROUTES);
+    let answer = serving.get("/text");
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("\r\nx-app: yes\r\n"), "{answer}");
+    assert!(answer.to_lowercase().contains("content-type: text/plain;charset=utf-8\r\n"), "{answer}");
+    assert_eq!(body(&answer), "hello");
+    assert!(serving.get("/none").starts_with("HTTP/1.1 404 "));
+    assert_eq!(body(&serving.post("/json", "application/json", b"{\"a\":[1]}")), "{\"got\":{\"a\":[1]}}");
+    let pieces = serving.get("/pieces");
+    assert!(pieces.to_lowercase().contains("content-length: 3\r\n") && body(&pieces) == "abc", "{pieces}");
+    let stream = serving.get("/stream");
+    assert!(stream.contains("4\r\none,\r\n") && stream.ends_with("3\r\ntwo\r\n0\r\n\r\n"), "{stream}");
+    assert_eq!(body(&serving.get("/file")), "from a file\n");
+    let form = b"--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--x\r\nContent-Disposition: form-data; \
+        name=\"f\"; filename=\"f.bin\"\r\nContent-Type: image/png\r\n\r\n2\r\n--x--\r\n";
+    let answer = serving.post("/form", "multipart/form-data; boundary=x", form);
+    assert_eq!(body(&answer), r#"["1","f.bin","image/png","2"]"#);
+}
+
+#[test]
+fn a_large_body_is_echoed_piece_by_piece() {
+    let serving = Serving::app(ROUTES);
+    let sent: Vec<u8> = (0..3_000_000u32).map(|n| b'a' + (n % 23) as u8).collect();
+    let answer = serving.exchange(
+        &[format!("POST /echo HTTP/1.0\r\nContent-Length: {}\r\n\r\n", sent.len()).as_bytes(), &sent].concat(),
+    );
+    assert_eq!(body(&answer).len(), sent.len());
+    assert!(body(&answer).as_bytes() == sent, "the bytes are those that were sent");
+}
+
+#[test]
+fn handlers_that_fail_answer_500_and_the_app_goes_on() {
+    let serving = Serving::with(ROUTES, &["--busy-limit", "200ms"]);
+    for path in ["/throw", "/nothing", "/loop", "/throw"] {
+        let answer = serving.get(path);
+        assert!(answer.starts_with("HTTP/1.1 500 "), "{path}: {answer}");
+        assert_eq!(body(&serving.get("/text")), "hello", "after {path}");
+    }
+    let log = serving.log();
+    assert_eq!(log.matches("TypeError: boom").count(), 2, "{log}");
+    assert!(log.contains("GET http://h/throw") && log.contains("app.ts:16:"), "places are those of the source: {log}");
+    assert!(log.contains("fetch() returned undefined, expected a Response"), "{log}");
+    assert!(log.contains("computed for 200ms without waiting"), "{log}");
+}
+
+#[test]
+fn handlers_interleave() {
+    let serving = Serving::app(
+        "export default { async fetch(request) {
+            if (request.url.endsWith('/slow')) await new Promise((done) => setTimeout(done, 60_000))
+            return new Response('quick')
+        } }",
+    );
+    let mut slow = serving.connect();
+    slow.write_all(b"GET /slow HTTP/1.1\r\nHost: h\r\n\r\n").expect("sent");
+    assert_eq!(body(&serving.get("/quick")), "quick");
+    // The client goes; nobody logs anything about it.
+    slow.shutdown(Shutdown::Both).expect("shut down");
+    assert_eq!(body(&serving.get("/quick")), "quick");
+    assert_eq!(serving.log(), "");
+}
+
+#[test]
+fn uploads_are_received_into_memory_of_the_app() {
+    let serving = Serving::app(
+        "const free = []
+        let made = 0, lent = 0
+        export default {
+            allocate(size) { lent++; if (free.length === 0) made++; return free.pop() ?? new Uint8Array(size) },
+            async fetch(request) {
+                let bytes = 0
+                for await (const piece of request.body ?? []) {
+                    bytes += piece.length
+                    free.push(piece.buffer)
+                }
+                return Response.json({ bytes, made, reused: lent > made })
+            },
+        }",
+    );
+    for _ in 0..3 {
+        let answer = serving.post("/", "a/b", &vec![7; 1_000_000]);
+        assert!(body(&answer).starts_with("{\"bytes\":1000000,"), "{answer}");
+    }
+    let answer = serving.get("/");
+    // What came along with the head lies in memory of the server, which the app then hands out as well.
+    assert!(body(&answer).contains("\"reused\":true") && !body(&answer).contains("\"made\":2"), "{answer}");
+}
+
+#[test]
+fn what_is_no_app_ends_with_the_exit_code_of_a_script() {
+    let lab = Lab::new();
+    lab.file("test.js", "export default function () {}");
+    lab.file("broken.js", "export default {\n  fetch( { }\n}");
+    for (file, code, text) in [
+        ("test.js", 107, "a test script is run with `onrush run`"),
+        ("broken.js", 107, "broken.js:3:1: SyntaxError"),
+        ("none.js", 255, "there is no script"),
+    ] {
+        let run = finish(lab.command(&["serve", "--listen", "tcp://127.0.0.1:0", file]));
+        assert_eq!(run.code, code, "{file}: {}", run.stderr);
+        assert!(run.stderr.contains(text), "{file}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_run_serves_an_app_beside_itself_and_trusts_its_certificate() {
+    let lab = Lab::with(
+        "import http from 'k6/http'
+        import { check } from 'k6'
+        export const options = { thresholds: { checks: ['rate==1'] } }
+        export default () => {
+            for (const address of [__ENV.TARGET, __ENV.TARGET_TLS]) {
+                const answer = http.post(`${address}/a?b`, 'body')
+                check(answer, { 'the app answered': (r) => r.status === 200 && r.body === `POST ${address}/a?b body ${__ENV.NAME}` })
+            }
+            check(__ENV, { 'other addresses': (env) => env.TARGET_WS.startsWith('ws://') && env.TARGET_UNIX.endsWith('.sock') })
+        }",
+    );
+    lab.file(
+        "app.js",
+        "export default { async fetch(request) {
+            return new Response(`${request.method} ${request.url} ${await request.text()} ${__ENV.NAME}`)
+        } }",
+    );
+    lab.run(&["--serve=app.js", "-e", "NAME=value"]).code(0);
+    lab.file("app.js", "export default {}");
+    let run = lab.run(&["--serve=app.js"]);
+    assert!(run.code == 107 && run.stderr.contains("has no function fetch"), "{}", run.stderr);
+}
+
+#[test]
+fn a_run_trusts_no_other_server_for_that() {
+    let lab = Lab::with(
+        "import http from 'k6/http'
+        export default () => { http.get(__ENV.OTHER) }",
+    );
+    let mut other =
+        lab.command(&["serve", "--listen", "tls://127.0.0.1:0"]).stdout(Stdio::piped()).spawn().expect("onrush starts");
+    let mut line = String::new();
+    let mut stdout = BufReader::new(other.stdout.take().expect("piped"));
+    stdout.read_line(&mut line).expect("a line");
+    let address = line.trim().strip_prefix("listening on ").expect("an address");
+    let run = lab.run(&["--serve", "-e", &format!("OTHER={address}")]);
+    let _ = other.kill();
+    let _ = other.wait();
+    assert!(run.stderr.contains("x509: certificate signed by unknown authority"), "{}", run.stderr);
+}

@@ -1,0 +1,191 @@
+//! What goes in and out between the connections of a worker and the coroutine that runs its app.
+//!
+//! Events are put into the inbox and taken out by the coroutine in order. Bodies that the script wants more of are polled here,
+//! each with a waker of its own, so that a wake-up costs what it is for and not a look at every upload.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+use rquickjs::{Ctx, Function, Persistent};
+
+use super::outflow::Outflow;
+use super::{LentBuffer, Received, Ticket};
+use crate::host::lend::Lent;
+
+/// Something for the script to see to.
+pub(crate) enum Event {
+    /// A request begins.
+    Request(Rc<Ticket>),
+    /// The piece that the script asked for; nothing: the body has ended.
+    Piece(Rc<Ticket>, Option<Result<Received, String>>),
+    /// A body on its way out has room again, or is not wanted any more.
+    Drained(Rc<Outflow>),
+    /// The client has gone before its answer.
+    Gone(Rc<Ticket>),
+    /// The socket wants memory of this size.
+    Allocate(usize, Rc<RefCell<Option<LentBuffer>>>),
+}
+
+/// One per app; on its worker's thread.
+#[derive(Default)]
+pub(crate) struct Door {
+    inbox: RefCell<VecDeque<Event>>,
+    readers: RefCell<Vec<Option<Reader>>>,
+    ready: Arc<Ready>,
+    /// The coroutine is suspended because there is nothing to do.
+    pub is_idle: Cell<bool>,
+    callbacks: RefCell<Vec<Option<Persistent<Function<'static>>>>>,
+    /// Memory of the script that sockets read into.
+    lent: RefCell<Rc<Lent>>,
+}
+
+struct Reader {
+    ticket: Rc<Ticket>,
+    waker: Waker,
+}
+
+/// Readers that were woken, and whom to tell.
+#[derive(Default)]
+struct Ready {
+    woken: Mutex<Vec<usize>>,
+    parent: Mutex<Option<Waker>>,
+}
+
+struct ReaderWake {
+    index: usize,
+    ready: Arc<Ready>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Wake for ReaderWake {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        lock(&self.ready.woken).push(self.index);
+        let parent = lock(&self.ready.parent).clone();
+        if let Some(parent) = parent {
+            parent.wake();
+        }
+    }
+}
+
+impl Door {
+    /// Adds an event and wakes the coroutine's task.
+    pub fn put(&self, event: Event) {
+        self.put_quietly(event);
+        let parent = lock(&self.ready.parent).clone();
+        if let Some(parent) = parent {
+            parent.wake();
+        }
+    }
+
+    /// Adds an event for a coroutine that is about to be resumed.
+    pub fn put_quietly(&self, event: Event) {
+        self.inbox.borrow_mut().push_back(event);
+    }
+
+    pub fn take(&self) -> Option<Event> {
+        self.inbox.borrow_mut().pop_front()
+    }
+
+    /// Whether there is an event to take; otherwise wakes the task when one comes.
+    pub fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
+        {
+            let mut parent = lock(&self.ready.parent);
+            if !parent.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
+                *parent = Some(cx.waker().clone());
+            }
+        }
+        let woken = std::mem::take(&mut *lock(&self.ready.woken));
+        woken.into_iter().for_each(|index| self.poll_reader(index));
+        if self.inbox.borrow().is_empty() { Poll::Pending } else { Poll::Ready(()) }
+    }
+
+    /// Asks for the next piece of a body; it comes as an event.
+    pub fn read(&self, ticket: &Rc<Ticket>) {
+        let index = ticket.reader.get().unwrap_or_else(|| self.add_reader(ticket));
+        self.poll_reader(index);
+    }
+
+    fn add_reader(&self, ticket: &Rc<Ticket>) -> usize {
+        let mut readers = self.readers.borrow_mut();
+        let index = readers.iter().position(Option::is_none).unwrap_or(readers.len());
+        let waker = Waker::from(Arc::new(ReaderWake { index, ready: self.ready.clone() }));
+        let reader = Some(Reader { ticket: ticket.clone(), waker });
+        if index == readers.len() {
+            readers.push(reader)
+        } else {
+            readers[index] = reader
+        }
+        ticket.reader.set(Some(index));
+        index
+    }
+
+    fn poll_reader(&self, index: usize) {
+        let known =
+            self.readers.borrow().get(index).and_then(Option::as_ref).map(|r| (r.ticket.clone(), r.waker.clone()));
+        let Some((ticket, waker)) = known.filter(|(ticket, _)| ticket.on_piece.get().is_some()) else { return };
+        let Poll::Ready(piece) = ticket.poll_piece(&mut Context::from_waker(&waker)) else { return };
+        if !matches!(piece, Some(Ok(_))) {
+            self.forget_reader(&ticket);
+        }
+        self.put_quietly(Event::Piece(ticket, piece));
+    }
+
+    fn forget_reader(&self, ticket: &Ticket) {
+        let reader = ticket.reader.take().and_then(|index| self.readers.borrow_mut()[index].take());
+        drop(reader);
+    }
+
+    /// The client has gone: tells the script, when it wants to know, and stops reading.
+    pub fn leave(&self, ticket: &Rc<Ticket>) {
+        ticket.leave();
+        self.forget_reader(ticket);
+        if ticket.on_gone.get().is_some() || ticket.on_piece.get().is_some() {
+            self.put(Event::Gone(ticket.clone()));
+        }
+    }
+
+    /// Keeps a function of the script; its number.
+    pub fn keep<'js>(&self, ctx: &Ctx<'js>, function: Function<'js>) -> usize {
+        let kept = Some(Persistent::save(ctx, function));
+        let mut callbacks = self.callbacks.borrow_mut();
+        match callbacks.iter().position(Option::is_none) {
+            Some(index) => {
+                callbacks[index] = kept;
+                index
+            }
+            None => {
+                callbacks.push(kept);
+                callbacks.len() - 1
+            }
+        }
+    }
+
+    /// Takes a kept function out.
+    pub fn recall<'js>(&self, ctx: &Ctx<'js>, number: Option<usize>) -> Option<Function<'js>> {
+        let kept = self.callbacks.borrow_mut().get_mut(number?)?.take();
+        kept?.restore(ctx).ok()
+    }
+
+    pub fn lent(&self) -> Rc<Lent> {
+        self.lent.borrow().clone()
+    }
+
+    /// Lets go of what is left, before the runtime goes.
+    pub fn clear(&self) {
+        let events = std::mem::take(&mut *self.inbox.borrow_mut());
+        let readers = std::mem::take(&mut *self.readers.borrow_mut());
+        let callbacks = std::mem::take(&mut *self.callbacks.borrow_mut());
+        let lent = std::mem::take(&mut *self.lent.borrow_mut());
+        drop((events, readers, callbacks, lent));
+    }
+}

@@ -1,0 +1,72 @@
+//! The JavaScript that apps find without importing it, and the two functions through which requests come in.
+//!
+//! It is evaluated before the app's own modules, so that what it takes from the language is the language's own.
+
+use rquickjs::context::EvalOptions;
+use rquickjs::{Ctx, Function, Object, Result, Value};
+
+use super::natives;
+use crate::modules::experimental::streams;
+
+/// Our sources: each is one function from what came before to what it adds.
+const SOURCES: &[(&str, &str)] = &[
+    ("headers.js", include_str!("js/headers.js")),
+    ("url.js", include_str!("js/url.js")),
+    ("events.js", include_str!("js/events.js")),
+    ("streams.js", include_str!("js/streams.js")),
+    ("blob.js", include_str!("js/blob.js")),
+    ("body.js", include_str!("js/body.js")),
+    ("messages.js", include_str!("js/messages.js")),
+    ("serve.js", include_str!("js/serve.js")),
+];
+
+/// What an app's runtime has beside the globals.
+pub(crate) struct Script<'js> {
+    /// The prototype of `Request`, of which incoming requests are made.
+    pub request: Object<'js>,
+    /// Makes of the app's default export the functions below.
+    bind: Function<'js>,
+}
+
+/// The functions of one app.
+pub(crate) struct Bound<'js> {
+    /// Takes a request, answers it or sees to it that it will be.
+    pub dispatch: Value<'js>,
+    /// Takes a size; the app's memory, detached from the script.
+    pub allocate: Option<Function<'js>>,
+}
+
+impl<'js> Script<'js> {
+    /// Evaluates the sources and puts the globals into the context.
+    pub fn install(ctx: &Ctx<'js>) -> Result<Self> {
+        let parts = natives::object(ctx)?;
+        let streams = streams::MODULE;
+        let made: Object<'js> = (streams.load)(ctx)?;
+        for name in streams.exports {
+            parts.set(*name, made.get::<_, Value<'js>>(*name)?)?;
+        }
+        for (file, source) in SOURCES {
+            let mut options = EvalOptions::default();
+            options.filename = Some(format!("onrush/app/{file}"));
+            let make: Function<'js> = ctx.eval_with_options(*source, options)?;
+            let added: Object<'js> = make.call((parts.clone(),))?;
+            for entry in added.props::<String, Value<'js>>() {
+                let (name, value) = entry?;
+                parts.set(name, value)?;
+            }
+        }
+        let globals = ctx.globals();
+        for entry in parts.get::<_, Object<'js>>("globals")?.props::<String, Value<'js>>() {
+            let (name, value) = entry?;
+            globals.prop(name, rquickjs::object::Property::from(value).writable().configurable())?;
+        }
+        let request: Object<'js> = parts.get::<_, Object<'js>>("Request")?.get("prototype")?;
+        Ok(Script { request, bind: parts.get("bind")? })
+    }
+
+    /// The functions of the app with this default export; throws when it is no app.
+    pub fn bind(&self, app: Value<'js>, env: Value<'js>) -> Result<Bound<'js>> {
+        let bound: Object<'js> = self.bind.call((app, env))?;
+        Ok(Bound { dispatch: bound.get("dispatch")?, allocate: bound.get("allocate")? })
+    }
+}

@@ -1,0 +1,81 @@
+// Blob, File and FormData. A blob is its pieces; they are put together when somebody reads them as one.
+({ decode }) => {
+  const bytesOf = (part) => {
+    if (ArrayBuffer.isView(part)) return new Uint8Array(part.buffer, part.byteOffset, part.byteLength).slice()
+    if (part instanceof ArrayBuffer) return new Uint8Array(part.slice())
+    return new TextEncoder().encode(`${part}`)
+  }
+  const join = (pieces) => {
+    if (pieces.length === 1) return pieces[0]
+    const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
+    let at = 0
+    for (const piece of pieces) {
+      all.set(piece, at)
+      at += piece.length
+    }
+    return all
+  }
+
+  let blobBytes
+  class Blob {
+    #bytes
+    #type
+    static { blobBytes = (value) => typeof value === 'object' && value !== null && #bytes in value ? value.#bytes : undefined }
+    constructor(parts = [], options) {
+      if (typeof parts !== 'object' || typeof parts?.[Symbol.iterator] !== 'function') throw new TypeError('Blob got no list of parts')
+      this.#bytes = join([...parts].map((part) => blobBytes(part) ?? bytesOf(part)))
+      this.#type = `${options?.type ?? ''}`.toLowerCase()
+    }
+    get size() { return this.#bytes.length }
+    get type() { return this.#type }
+    async arrayBuffer() { return this.#bytes.slice().buffer }
+    async bytes() { return this.#bytes.slice() }
+    async text() { return decode(this.#bytes) }
+    slice(start = 0, end = this.size, type = '') { return new Blob([this.#bytes.subarray(start, end)], { type }) }
+    stream() { return ReadableStream.from([this.#bytes.slice()]) }
+    get [Symbol.toStringTag]() { return 'Blob' }
+  }
+
+  class File extends Blob {
+    #name
+    #lastModified
+    constructor(parts, name, options) {
+      if (name === undefined) throw new TypeError('File got no name')
+      super(parts, options)
+      this.#name = `${name}`
+      this.#lastModified = Number(options?.lastModified ?? Date.now())
+    }
+    get name() { return this.#name }
+    get lastModified() { return this.#lastModified }
+    get [Symbol.toStringTag]() { return 'File' }
+  }
+
+  const entryOf = (value, fileName) => {
+    if (!(value instanceof Blob)) return `${value}`
+    if (value instanceof File && fileName === undefined) return value
+    return new File([value], fileName ?? 'blob', { type: value.type })
+  }
+
+  class FormData {
+    #entries = []
+    append(name, value, fileName) { this.#entries.push([`${name}`, entryOf(value, fileName)]) }
+    delete(name) { this.#entries = this.#entries.filter(([known]) => known !== `${name}`) }
+    get(name) { return this.#entries.find(([known]) => known === `${name}`)?.[1] ?? null }
+    getAll(name) { return this.#entries.filter(([known]) => known === `${name}`).map(([, value]) => value) }
+    has(name) { return this.#entries.some(([known]) => known === `${name}`) }
+    set(name, value, fileName) {
+      const at = this.#entries.findIndex(([known]) => known === `${name}`)
+      const entry = [`${name}`, entryOf(value, fileName)]
+      if (at < 0) this.#entries.push(entry)
+      else this.#entries = this.#entries.filter(([known], index) => index <= at || known !== `${name}`).with(at, entry)
+    }
+    forEach(callback, self) { for (const [name, value] of this) callback.call(self, value, name, this) }
+    *entries() { for (const [name, value] of this.#entries) yield [name, value] }
+    *keys() { for (const [name] of this.#entries) yield name }
+    *values() { for (const [, value] of this.#entries) yield value }
+    [Symbol.iterator]() { return this.entries() }
+    get [Symbol.toStringTag]() { return 'FormData' }
+  }
+
+  return { Blob, File, FormData, blobBytes }
+}

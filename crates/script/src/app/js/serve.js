@@ -1,0 +1,93 @@
+// How requests come in and answers go out: the app's functions, called for each request, and what they return, carried out.
+(parts) => {
+  const { answer, answerParts, drained, fail, finish, isDropped, isPieces, isResponse, openFile, peer, push, release, reply, report, stream } = parts
+  const { apply } = Reflect
+  const { transfer } = ArrayBuffer.prototype
+
+  const room = (sink) => new Promise((resolve) => drained(sink, resolve))
+
+  // Sends an iterable's pieces as they come, and no faster than the client takes them.
+  const pump = async (sink, pieces) => {
+    const iterator = pieces[Symbol.asyncIterator]?.() ?? pieces[Symbol.iterator]()
+    try {
+      for (;;) {
+        let step = iterator.next()
+        if (typeof step?.then === 'function') step = await step
+        if (step.done) break
+        if (push(sink, step.value)) continue
+        if (!isDropped(sink)) await room(sink)
+        if (isDropped(sink)) {
+          await iterator.return?.()
+          return
+        }
+      }
+      finish(sink)
+    } catch (error) {
+      finish(sink, error)
+    }
+  }
+
+  const describe = (value) => {
+    if (value === null || value === undefined) return `${value}`
+    const name = typeof value === 'object' ? value.constructor?.name : undefined
+    return name && name !== 'Object' ? `an object of class ${name}` : typeof value === 'object' ? 'a plain object' : `a ${typeof value}`
+  }
+
+  // Whole bodies are answered at once; others are begun, and go on as their pieces come.
+  const sendParts = (target, status, headers, type, body) => {
+    if (answer(target, status, headers, type, body)) return
+    if (!isPieces(body)) throw new TypeError(`the body of the response is ${describe(body)}, expected a string, bytes, a list of these, something to iterate, or Onrush.file(path)`)
+    if (body.locked) throw new TypeError('the body of the response is a stream that is being read already')
+    pump(stream(target, status, headers, type), body)
+  }
+
+  const send = (target, response) => {
+    if (!isResponse(response)) throw new TypeError(`fetch() returned ${describe(response)}, expected a Response`)
+    answerParts(response, target, sendParts)
+  }
+
+  const later = (target, promise) => {
+    promise.then((response) => {
+      try {
+        send(target, response)
+      } catch (error) {
+        fail(target, error)
+      }
+    }, (error) => fail(target, error))
+  }
+
+  const bind = (app, env) => {
+    if (typeof app === 'function') throw new TypeError('the default export is a function, expected an object with fetch(request): an app is `export default { fetch(request) { … } }`; a test script is run with `onrush run`')
+    if (typeof app !== 'object' || app === null) throw new TypeError(`the default export is ${describe(app)}, expected an object with fetch(request)`)
+    if (typeof app.fetch !== 'function') throw new TypeError(`the default export has no function fetch, it has ${Object.keys(app).join(', ') || 'nothing'}; expected { fetch(request) { return new Response(…) } }`)
+    for (const name of ['allocate', 'websocket']) {
+      const expected = name === 'allocate' ? 'function' : 'object'
+      if (app[name] !== undefined && typeof app[name] !== expected) throw new TypeError(`${name} of the default export is ${describe(app[name])}, expected ${expected === 'object' ? 'an object' : 'a function'}`)
+    }
+    const context = {
+      env,
+      waitUntil(promise) { Promise.resolve(promise).catch((error) => report('a promise of waitUntil() was rejected', error)) },
+      passThroughOnException() {},
+      remoteAddress: (request) => peer(request),
+    }
+    return {
+      dispatch(request) {
+        const response = app.fetch(request, context)
+        if (isResponse(response)) answerParts(response, request, sendParts)
+        else if (typeof response?.then === 'function') later(reply(request), response)
+        else send(request, response)
+      },
+      allocate: typeof app.allocate !== 'function' ? undefined : (size) => {
+        const given = app.allocate(size)
+        const buffer = ArrayBuffer.isView(given) ? given.buffer : given
+        if (!(buffer instanceof ArrayBuffer) || buffer.byteLength === 0) throw new TypeError(`allocate() returned ${describe(given)}, expected an ArrayBuffer or a Uint8Array that is not empty`)
+        return apply(transfer, buffer, [])
+      },
+    }
+  }
+
+  const { AbortController, AbortSignal, Blob, Event, EventTarget, File, FormData, Headers, ReadableStream, Request, Response, URL, URLSearchParams } = parts
+  const globals = { AbortController, AbortSignal, Blob, Event, EventTarget, File, FormData, Headers, ReadableStream, Request, Response, URL, URLSearchParams }
+  globals.Onrush = Object.freeze({ file: openFile, release })
+  return { bind, globals }
+}

@@ -1,0 +1,139 @@
+// URL and URLSearchParams over the native parser: a URL is its eight parts, and its query is parsed when it is looked at.
+({ parseUrl, parseQuery, writeQuery }) => {
+  class URLSearchParams {
+    #pairs
+    #changed
+
+    constructor(init = '') {
+      if (init instanceof URLSearchParams) this.#pairs = init.#pairs.slice()
+      else if (typeof init === 'object' && init !== null) {
+        this.#pairs = []
+        const entries = typeof init[Symbol.iterator] === 'function' ? init : Object.entries(init)
+        for (const pair of entries) {
+          if (pair?.length !== 2) throw new TypeError('URLSearchParams got a list with an entry that is no pair of name and value')
+          this.#pairs.push(`${pair[0]}`, `${pair[1]}`)
+        }
+      } else this.#pairs = parseQuery(`${init}`)
+    }
+
+    static of(text, changed) {
+      const params = new URLSearchParams(text)
+      params.#changed = changed
+      return params
+    }
+
+    #set(pairs) {
+      this.#pairs = pairs
+      this.#changed?.(this.toString())
+    }
+
+    get size() { return this.#pairs.length / 2 }
+    append(name, value) { this.#set([...this.#pairs, `${name}`, `${value}`]) }
+    delete(name, value) {
+      const kept = []
+      const pairs = this.#pairs
+      for (let at = 0; at < pairs.length; at += 2) {
+        if (pairs[at] !== `${name}` || (value !== undefined && pairs[at + 1] !== `${value}`)) kept.push(pairs[at], pairs[at + 1])
+      }
+      this.#set(kept)
+    }
+    get(name) { return this.getAll(name)[0] ?? null }
+    getAll(name) { return this.#pairs.filter((_, at, pairs) => at % 2 === 1 && pairs[at - 1] === `${name}`) }
+    has(name, value) {
+      const all = this.getAll(name)
+      return value === undefined ? all.length > 0 : all.includes(`${value}`)
+    }
+    set(name, value) {
+      const at = this.#pairs.findIndex((entry, index) => index % 2 === 0 && entry === `${name}`)
+      if (at < 0) return this.append(name, value)
+      const kept = this.#pairs.slice(0, at)
+      kept.push(`${name}`, `${value}`)
+      for (let rest = at + 2; rest < this.#pairs.length; rest += 2) {
+        if (this.#pairs[rest] !== `${name}`) kept.push(this.#pairs[rest], this.#pairs[rest + 1])
+      }
+      this.#set(kept)
+    }
+    sort() { this.#set([...this].sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0).flat()) }
+    forEach(callback, self) { for (const [name, value] of this) callback.call(self, value, name, this) }
+    *entries() { for (let at = 0; at < this.#pairs.length; at += 2) yield [this.#pairs[at], this.#pairs[at + 1]] }
+    *keys() { for (const [name] of this.entries()) yield name }
+    *values() { for (const [, value] of this.entries()) yield value }
+    [Symbol.iterator]() { return this.entries() }
+    get [Symbol.toStringTag]() { return 'URLSearchParams' }
+    toString() { return writeQuery(this.#pairs) }
+  }
+  const paramsOf = URLSearchParams.of
+  delete URLSearchParams.of
+
+  const hasHost = (scheme) => ['http', 'https', 'ws', 'wss', 'ftp', 'file'].includes(scheme)
+
+  class URL {
+    #parts // scheme, user name, password, host name, port, path, query, fragment
+    #params
+
+    constructor(url, base) { this.#parts = parseUrl(url, base) }
+
+    static canParse(url, base) {
+      try {
+        parseUrl(url, base)
+        return true
+      } catch { return false }
+    }
+    static parse(url, base) { return URL.canParse(url, base) ? new URL(url, base) : null }
+
+    get protocol() { return `${this.#parts[0]}:` }
+    get username() { return this.#parts[1] }
+    get password() { return this.#parts[2] }
+    get hostname() { return this.#parts[3] }
+    get port() { return this.#parts[4] }
+    get host() { return this.#parts[4] ? `${this.#parts[3]}:${this.#parts[4]}` : this.#parts[3] }
+    get origin() { return hasHost(this.#parts[0]) && this.#parts[3] ? `${this.#parts[0]}://${this.host}` : 'null' }
+    get pathname() { return this.#parts[5] }
+    get search() { return this.#parts[6] && `?${this.#parts[6]}` }
+    get hash() { return this.#parts[7] && `#${this.#parts[7]}` }
+    get searchParams() {
+      return this.#params ??= paramsOf(this.#parts[6], (text) => { this.#parts[6] = text })
+    }
+    get href() {
+      const [scheme, user, password] = this.#parts
+      const login = user || password ? `${user}${password && `:${password}`}@` : ''
+      const authority = hasHost(scheme) ? `//${login}${this.host}` : ''
+      return `${scheme}:${authority}${this.#parts[5]}${this.search}${this.hash}`
+    }
+
+    // Each setter parses the whole anew with one part changed, so that nothing gets in that the parser would refuse.
+    #change(index, value) {
+      const parts = this.#parts.slice()
+      parts[index] = value
+      this.#parts = parseUrl(URL.#text(parts))
+      this.#params = undefined
+    }
+    static #text([scheme, user, password, host, port, path, query, hash]) {
+      const login = user || password ? `${user}${password && `:${password}`}@` : ''
+      const authority = hasHost(scheme) ? `//${login}${host}${port && `:${port}`}` : ''
+      return `${scheme}:${authority}${path}${query && `?${query}`}${hash && `#${hash}`}`
+    }
+    set protocol(value) { this.#change(0, `${value}`.replace(/:.*$/, '')) }
+    set username(value) { this.#change(1, encodeURIComponent(value)) }
+    set password(value) { this.#change(2, encodeURIComponent(value)) }
+    set hostname(value) { this.#change(3, `${value}`) }
+    set port(value) { this.#change(4, `${value}`) }
+    set host(value) {
+      const [, name, port] = /^(.*?)(?::(\d*))?$/.exec(`${value}`)
+      this.#change(3, name)
+      this.#change(4, port ?? this.#parts[4])
+    }
+    set pathname(value) { this.#change(5, `${value}`.replace(/^(?!\/)/, '/').replaceAll('?', '%3F').replaceAll('#', '%23')) }
+    set search(value) { this.#change(6, `${value}`.replace(/^\?/, '').replaceAll('#', '%23')) }
+    set hash(value) { this.#change(7, `${value}`.replace(/^#/, '')) }
+    set href(value) {
+      this.#parts = parseUrl(`${value}`)
+      this.#params = undefined
+    }
+    toString() { return this.href }
+    toJSON() { return this.href }
+    get [Symbol.toStringTag]() { return 'URL' }
+  }
+
+  return { URL, URLSearchParams }
+}

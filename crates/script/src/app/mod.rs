@@ -1,0 +1,111 @@
+//! Server programs in JavaScript: `export default { fetch(request) { return new Response(…) } }`.
+//!
+//! An `AppProgram` is loaded and checked once; each worker thread of a server then starts an `App` of its own, one runtime on
+//! one coroutine, where the handlers of all its connections interleave by promises. This crate knows no server: whoever has
+//! one implements `Incoming` for its requests and carries out an `Answer`.
+//!
+//! A handler that answers without waiting runs to its end within the caller's poll: no task is woken and no promise is made.
+//! Bytes of a request's body are shown to the script where they were received.
+
+mod answer;
+mod body;
+mod door;
+mod form;
+mod js;
+
+mod natives;
+mod outflow;
+mod program;
+mod ticket;
+mod url;
+mod worker;
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::fs::File;
+use std::net::IpAddr;
+use std::ops::Range;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+
+pub use crate::host::lend::LentBuffer;
+pub(crate) use body::{arrived, gone, lend_out};
+pub(crate) use door::{Door, Event};
+pub(crate) use js::{Bound, Script};
+pub(crate) use natives::{log, refuse};
+pub use outflow::AnswerStream;
+pub use program::{AppOptions, AppProgram};
+pub(crate) use ticket::Ticket;
+pub use worker::{App, Handling};
+
+/// TypeScript declarations of what apps find without importing it.
+pub const TYPES: &str = include_str!("types.d.ts");
+
+/// A request as the server has it: the head complete, the body still to come.
+pub trait Incoming {
+    /// As sent, `GET`.
+    fn method(&self) -> &str;
+    /// Scheme, host, path and query.
+    fn url(&self) -> String;
+    /// The first header of that name, in whatever case.
+    fn header(&self, name: &str) -> Option<&[u8]>;
+    /// Shows every header line in order; names in any case.
+    fn each_header(&self, show: &mut dyn FnMut(&str, &[u8]));
+    /// The client's address; unix sockets have none.
+    fn peer(&self) -> Option<IpAddr>;
+    /// Bytes of the body when the client has declared them; 0 without a body.
+    fn body_length(&self) -> Option<u64>;
+    /// The next piece of the body, `None` at its end. Nothing is received unless this is called.
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Received, String>>>;
+}
+
+/// A piece of a request's body, still where it was received.
+pub enum Received {
+    /// In memory of the server. Dropping it gives it back.
+    Own(Box<dyn Memory>),
+    /// In memory that the app's `allocate` gave.
+    Lent(LentBuffer, Range<usize>),
+}
+
+/// Bytes of the server that a script may look at, and write to when they are nobody else's.
+pub trait Memory: Any {
+    /// The bytes. They stay where they are until this is dropped.
+    fn bytes(&self) -> &[u8];
+    /// The same to be written; `None` when others read them.
+    fn bytes_mut(&mut self) -> Option<&mut [u8]>;
+}
+
+/// What a handler answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// 200 to 599.
+    pub status: u16,
+    /// In order; names in lower case.
+    pub headers: Vec<(Cow<'static, str>, Cow<'static, str>)>,
+    /// Unless it is among `headers`.
+    pub content_type: Option<Cow<'static, str>>,
+    /// The body.
+    pub body: AnswerBody,
+}
+
+/// The body of an answer.
+#[derive(Debug)]
+pub enum AnswerBody {
+    /// All of it.
+    Bytes(Bytes),
+    /// Pieces that are all there.
+    Pieces(Vec<Bytes>),
+    /// Pieces as the script makes them.
+    Stream(AnswerStream),
+    /// A part of a file.
+    File {
+        /// Open for reading.
+        file: Arc<File>,
+        /// Where the body begins.
+        offset: u64,
+        /// Bytes of it.
+        length: u64,
+    },
+}

@@ -1,0 +1,232 @@
+/**
+ * What apps of `onrush serve app.js` find without importing it, beside the globals of test scripts (`console`, timers,
+ * `TextEncoder`, `TextDecoder`, `crypto`, `open`, `__ENV`) and those of the language. Test scripts have none of it.
+ *
+ * The classes follow the Fetch, URL, Streams and DOM standards; what differs is said here.
+ */
+
+/** What the default export of an app is. */
+export interface App {
+  /**
+   * Answers a request. It may wait for promises, and the worker serves other requests meanwhile; it may not wait in another
+   * way (`sleep`, `http.get`): that throws. JavaScript that runs without waiting for longer than `--busy-limit` (5 s) is broken off.
+   *
+   * What it throws is answered with 500 and logged with the line.
+   */
+  fetch(request: Request, context: Context): Response | Promise<Response>;
+  /**
+   * Gives memory for a piece of a request's body, of about `size` bytes; the socket reads into it. The buffer is detached and
+   * comes back as `piece.buffer`, to be handed out again. Without this function pieces lie in the server's own pool.
+   */
+  allocate?(size: number): ArrayBuffer | Uint8Array;
+}
+
+/** The second argument of `fetch`. */
+export interface Context {
+  /** `__ENV`. */
+  env: Record<string, string>;
+  /** Logs the rejection of work that goes on behind the response. */
+  waitUntil(promise: Promise<unknown>): void;
+  /** Does nothing; for apps written for other servers. */
+  passThroughOnException(): void;
+  /** The client's IP address; null on a unix socket. */
+  remoteAddress(request: Request): string | null;
+}
+
+declare global {
+  /** What is Onrush's own. */
+  const Onrush: {
+    /**
+     * A part of a file as the body of a response: sent by the kernel, never read into memory. Relative paths start at the module
+     * that calls.
+     */
+    file(path: string, options?: { offset?: number; length?: number }): FileBody;
+    /**
+     * Gives a piece of a request's body back to the server's pool now, rather than when nothing refers to it any more. The piece
+     * and all views of its buffer are empty afterwards.
+     */
+    release(piece: ArrayBuffer | ArrayBufferView): void;
+  };
+
+  /** Made by `Onrush.file`. */
+  interface FileBody {
+    /** Bytes that will be sent. */
+    readonly size: number;
+  }
+
+  /** What a piece of a body may be. */
+  type Piece = string | ArrayBuffer | ArrayBufferView;
+
+  /**
+   * What a response may have as its body. A list of pieces has a known length; whatever else can be iterated is sent in chunks as
+   * its pieces come, and is asked for more only as fast as the client takes them.
+   */
+  type ResponseBody =
+    | Piece | Piece[] | Iterable<Piece> | AsyncIterable<Piece> | ReadableStream | Blob | URLSearchParams | FileBody | null;
+
+  class Request {
+    constructor(input: string | URL | Request, init?: { method?: string; headers?: HeadersInit; body?: ResponseBody; signal?: AbortSignal });
+    readonly method: string;
+    /** Scheme, host, path and query. */
+    readonly url: string;
+    readonly headers: Headers;
+    /** Aborted when the client goes away before it was answered. */
+    readonly signal: AbortSignal;
+    /**
+     * The body as a stream of `Uint8Array`s, each a view of the memory it was received into; null without one. Nothing is received
+     * unless it is asked for. It is out of reach when the response is complete.
+     */
+    readonly body: ReadableStream | null;
+    readonly bodyUsed: boolean;
+    text(): Promise<string>;
+    json(): Promise<any>;
+    arrayBuffer(): Promise<ArrayBuffer>;
+    bytes(): Promise<Uint8Array>;
+    blob(): Promise<Blob>;
+    /** Of multipart/form-data and application/x-www-form-urlencoded. */
+    formData(): Promise<FormData>;
+  }
+
+  class Response {
+    constructor(body?: ResponseBody, init?: { status?: number; statusText?: string; headers?: HeadersInit });
+    static json(data: unknown, init?: { status?: number; headers?: HeadersInit }): Response;
+    static redirect(url: string | URL, status?: 301 | 302 | 303 | 307 | 308): Response;
+    static error(): Response;
+    /** 200 to 599. */
+    readonly status: number;
+    readonly statusText: string;
+    readonly ok: boolean;
+    /** Lines that frame the message (content-length, transfer-encoding, connection) are the server's, and left out. */
+    readonly headers: Headers;
+    readonly body: ReadableStream | null;
+    readonly bodyUsed: boolean;
+    clone(): Response;
+    text(): Promise<string>;
+    json(): Promise<any>;
+    arrayBuffer(): Promise<ArrayBuffer>;
+    bytes(): Promise<Uint8Array>;
+    blob(): Promise<Blob>;
+    formData(): Promise<FormData>;
+  }
+
+  type HeadersInit = Headers | Record<string, string> | Iterable<[string, string]>;
+
+  class Headers implements Iterable<[string, string]> {
+    constructor(init?: HeadersInit);
+    append(name: string, value: string): void;
+    delete(name: string): void;
+    get(name: string): string | null;
+    getSetCookie(): string[];
+    has(name: string): boolean;
+    set(name: string, value: string): void;
+    forEach(callback: (value: string, name: string, headers: Headers) => void, self?: unknown): void;
+    entries(): IterableIterator<[string, string]>;
+    keys(): IterableIterator<string>;
+    values(): IterableIterator<string>;
+    [Symbol.iterator](): IterableIterator<[string, string]>;
+  }
+
+  /** http, https, ws, wss, ftp and file in full; host names beyond ASCII are refused. */
+  class URL {
+    constructor(url: string | URL, base?: string | URL);
+    static canParse(url: string, base?: string): boolean;
+    static parse(url: string, base?: string): URL | null;
+    href: string;
+    readonly origin: string;
+    protocol: string;
+    username: string;
+    password: string;
+    host: string;
+    hostname: string;
+    port: string;
+    pathname: string;
+    search: string;
+    readonly searchParams: URLSearchParams;
+    hash: string;
+    toString(): string;
+    toJSON(): string;
+  }
+
+  class URLSearchParams implements Iterable<[string, string]> {
+    constructor(init?: string | Record<string, string> | Iterable<[string, string]>);
+    readonly size: number;
+    append(name: string, value: string): void;
+    delete(name: string, value?: string): void;
+    get(name: string): string | null;
+    getAll(name: string): string[];
+    has(name: string, value?: string): boolean;
+    set(name: string, value: string): void;
+    sort(): void;
+    forEach(callback: (value: string, name: string, params: URLSearchParams) => void, self?: unknown): void;
+    entries(): IterableIterator<[string, string]>;
+    keys(): IterableIterator<string>;
+    values(): IterableIterator<string>;
+    [Symbol.iterator](): IterableIterator<[string, string]>;
+    toString(): string;
+  }
+
+  class Blob {
+    constructor(parts?: Iterable<Piece | Blob>, options?: { type?: string });
+    readonly size: number;
+    readonly type: string;
+    arrayBuffer(): Promise<ArrayBuffer>;
+    bytes(): Promise<Uint8Array>;
+    text(): Promise<string>;
+    slice(start?: number, end?: number, type?: string): Blob;
+    stream(): ReadableStream;
+  }
+
+  class File extends Blob {
+    constructor(parts: Iterable<Piece | Blob>, name: string, options?: { type?: string; lastModified?: number });
+    readonly name: string;
+    readonly lastModified: number;
+  }
+
+  class FormData implements Iterable<[string, string | File]> {
+    append(name: string, value: string | Blob, fileName?: string): void;
+    delete(name: string): void;
+    get(name: string): string | File | null;
+    getAll(name: string): (string | File)[];
+    has(name: string): boolean;
+    set(name: string, value: string | Blob, fileName?: string): void;
+    forEach(callback: (value: string | File, name: string, form: FormData) => void, self?: unknown): void;
+    entries(): IterableIterator<[string, string | File]>;
+    keys(): IterableIterator<string>;
+    values(): IterableIterator<string | File>;
+    [Symbol.iterator](): IterableIterator<[string, string | File]>;
+  }
+
+  /** As in `k6/experimental/streams`, and an async iterable. No byte streams, no `tee`, no pipes. */
+  class ReadableStream {
+    constructor(source?: object, strategy?: object);
+    static from(source: Iterable<any> | AsyncIterable<any>): ReadableStream;
+    readonly locked: boolean;
+    cancel(reason?: unknown): Promise<void>;
+    getReader(): { read(): Promise<{ value: any; done: boolean }>; cancel(reason?: unknown): Promise<void>; releaseLock(): void; readonly closed: Promise<void> };
+    values(options?: { preventCancel?: boolean }): AsyncIterableIterator<any>;
+    [Symbol.asyncIterator](): AsyncIterableIterator<any>;
+  }
+
+  /** Neither bubbles nor captures. */
+  class EventTarget {
+    addEventListener(type: string, listener: (event: Event) => void, options?: { once?: boolean }): void;
+    removeEventListener(type: string, listener: (event: Event) => void): void;
+    dispatchEvent(event: Event): boolean;
+  }
+  class Event {
+    constructor(type: string);
+    readonly type: string;
+  }
+  class AbortSignal extends EventTarget {
+    static abort(reason?: unknown): AbortSignal;
+    static timeout(milliseconds: number): AbortSignal;
+    readonly aborted: boolean;
+    readonly reason: unknown;
+    onabort: ((event: Event) => void) | null;
+    throwIfAborted(): void;
+  }
+  class AbortController {
+    readonly signal: AbortSignal;
+    abort(reason?: unknown): void;
+  }
+}

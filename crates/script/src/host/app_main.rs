@@ -1,0 +1,181 @@
+//! What runs on the coroutine of an app: its top-level code, then one event after the other until it is told to stop.
+//!
+//! Whatever a handler throws, rejects or loops is the end of that handler alone: it is logged, its request is answered 500, and
+//! the app goes on serving.
+
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use rquickjs::{Ctx, Error, Object, Value};
+use tokio::time::{Instant, Sleep};
+
+use super::user_main::{Exported, Job, JobEnd};
+use super::{exception, globals, handle, linker, object, runtime, user_main};
+use crate::app::{self, Bound, Door, Event, Script};
+use crate::error::{ScriptError, exit_code};
+use crate::vu::{Phase, Vu};
+
+/// Runs jobs: the init code, then serving, which ends when the app is told to stop.
+pub(crate) fn run(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
+    let door = vu.app_door();
+    match init(ctx, vu) {
+        Ok(program) => {
+            let mut exported = Exported::default();
+            exported.functions.push(String::from("fetch"));
+            if program.bound.allocate.is_some() {
+                exported.functions.push(String::from("allocate"));
+            }
+            let mut end = JobEnd::Ready(Ok(exported));
+            vu.switch.trim_stack();
+            vu.set_phase(Phase::Serving);
+            while let Some(Job::Serve) = vu.switch.next_job(end) {
+                program.serve(ctx, vu, &door);
+                end = JobEnd::Served;
+            }
+        }
+        Err(error) => {
+            let error = user_main::failure(ctx, vu, error);
+            vu.switch.next_job(JobEnd::Ready(Err(error)));
+        }
+    }
+    door.clear();
+}
+
+struct Program<'js> {
+    request: Object<'js>,
+    bound: Bound<'js>,
+}
+
+fn init<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Program<'js>> {
+    vu.set_phase(Phase::Init);
+    linker::install(ctx);
+    globals::install(ctx, vu)?;
+    let script = Script::install(ctx)?;
+    let exports = linker::run_entry(ctx, vu, &vu.shared.entry)?;
+    let app: Value<'js> = exports.get("default")?;
+    if app.is_undefined() {
+        let message = "the file has no default export, expected `export default { fetch(request) { … } }`";
+        return Err(rquickjs::Exception::throw_type(ctx, message));
+    }
+    let bound = script.bind(app, ctx.globals().get("__ENV")?)?;
+    Ok(Program { request: script.request, bound })
+}
+
+impl<'js> Program<'js> {
+    fn serve(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>, door: &Rc<Door>) {
+        let mut sleep = None;
+        loop {
+            self.work(ctx, vu, door);
+            runtime::space_collections(ctx);
+            door.is_idle.set(true);
+            let told = vu.switch.block_on(NextEvent { vu, door, sleep: &mut sleep });
+            door.is_idle.set(false);
+            if told.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Does what there is to do.
+    fn work(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>, door: &Rc<Door>) {
+        loop {
+            vu.switch.begin_turn();
+            let done = match door.take() {
+                Some(event) => self.see_to(ctx, vu, event).map(|()| true),
+                None => vu.events.step(ctx),
+            };
+            let done = done.unwrap_or_else(|error| {
+                log_error(ctx, vu, error);
+                true
+            });
+            if let Err(error) = vu.events.run_jobs(ctx) {
+                log_error(ctx, vu, error);
+            }
+            vu.events.log_rejections(ctx, vu);
+            vu.runtime.resume_panic();
+            if !done || vu.switch.is_stopped() {
+                return;
+            }
+        }
+    }
+
+    fn see_to(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>, event: Event) -> rquickjs::Result<()> {
+        match event {
+            Event::Request(ticket) => {
+                let request = handle::create(ctx, &self.request, ticket.clone())?;
+                if let Err(error) = object::call(ctx, &self.bound.dispatch, request.as_value()) {
+                    let error = take(ctx, vu, error);
+                    app::refuse(ctx, &ticket, &error);
+                }
+                Ok(())
+            }
+            Event::Piece(ticket, piece) => app::arrived(ctx, &ticket, piece),
+            Event::Drained(flow) => match vu.app_door().recall(ctx, flow.on_drained.take()) {
+                Some(callback) => callback.call(()),
+                None => Ok(()),
+            },
+            Event::Gone(ticket) => {
+                if let Some(callback) = vu.app_door().recall(ctx, ticket.on_gone.take()) {
+                    callback.call::<_, ()>(())?;
+                }
+                app::gone(ctx, &ticket)
+            }
+            Event::Allocate(size, slot) => {
+                let Some(allocate) = &self.bound.allocate else { return Ok(()) };
+                let buffer: Value<'js> = allocate.call((size as f64,))?;
+                *slot.borrow_mut() = Some(app::lend_out(ctx, &buffer)?);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The exception, in words. What was broken off for its length says so; it cannot be caught by the script, but told.
+fn take(ctx: &Ctx<'_>, vu: &Vu, error: Error) -> ScriptError {
+    if !error.is_exception() {
+        return ScriptError::new(error.to_string(), exit_code::SCRIPT_EXCEPTION);
+    }
+    let thrown = ctx.catch();
+    let mut error = exception::describe(&thrown, &vu.shared.modules);
+    if let Some(limit) = vu.switch.overran() {
+        error.message = format!(
+            "the app computed for {limit:?} without waiting and was broken off; raise the limit with --busy-limit"
+        );
+    }
+    error
+}
+
+fn log_error(ctx: &Ctx<'_>, vu: &Vu, error: Error) {
+    let error = take(ctx, vu, error);
+    if !vu.switch.is_stopped() {
+        app::log(ctx, &error.with_stack());
+    }
+}
+
+/// Resolves when there is something to do.
+struct NextEvent<'a> {
+    vu: &'a Vu,
+    door: &'a Door,
+    /// Kept between waits: most leave the earliest timer as it was.
+    sleep: &'a mut Option<Pin<Box<Sleep>>>,
+}
+
+impl Future for NextEvent<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        // Both are polled, for each has wakers to leave.
+        let (at_door, future) = (self.door.poll(cx), self.vu.events.poll_futures(cx));
+        if at_door.is_ready() || future.is_ready() {
+            return Poll::Ready(());
+        }
+        let Some(due) = self.vu.events.next_due().map(Instant::from_std) else { return Poll::Pending };
+        match &mut *self.sleep {
+            Some(sleep) if sleep.deadline() == due => {}
+            Some(sleep) => sleep.as_mut().reset(due),
+            empty => *empty = Some(Box::pin(tokio::time::sleep_until(due))),
+        }
+        self.sleep.as_mut().expect("was put there").as_mut().poll(cx)
+    }
+}
