@@ -205,13 +205,14 @@ def verdicts(result):
     """The aims, and whether they were reached."""
     lines = []
     for name in [name for name in result["servers"] if name not in ("puma", "node")]:
-        cells = {cell: ratio(runs[name], runs["puma"], "rps") for cell, runs in result["cells"].items() if "puma" in runs}
-        cells = {cell: value for cell, value in cells.items() if value}
-        if cells:
-            worst = min(cells, key=cells.get)
-            short = [cell for cell, value in cells.items() if value < AIM_PUMA]
-            lines.append(f"- {name} ÷ puma, requests/s: {number(cells[worst], 2)} at least ({worst}), aim {AIM_PUMA} in each of "
-                         f"{len(cells)} cells: {'**missed** in ' + ', '.join(short) if short else 'reached'}")
+        for key, what in (("rps", "requests/s"), ("per_cpu_s", "requests per server CPU s")):
+            cells = {cell: ratio(runs[name], runs["puma"], key) for cell, runs in result["cells"].items() if "puma" in runs}
+            cells = {cell: value for cell, value in cells.items() if value}
+            if cells:
+                worst = min(cells, key=cells.get)
+                short = [f"{cell} ({value:.2f})" for cell, value in cells.items() if value < AIM_PUMA]
+                lines.append(f"- {name} ÷ puma, {what}: {number(cells[worst], 2)} at least ({worst}), aim {AIM_PUMA} in each of "
+                             f"{len(cells)} cells: {'**missed** in ' + ', '.join(short) if short else 'reached'}")
         pair = [result["cells"].get(f"tcp {kind} 100", {}).get(name, []) for kind in ("chunked", "string")]
         for key, what in (("rps", "requests/s"), ("per_cpu_s", "requests per server CPU s")):
             if value := ratio(*pair, key):
