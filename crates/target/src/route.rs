@@ -6,7 +6,9 @@
 use crate::fault;
 use crate::request::Request;
 use crate::respond::Reply;
-use crate::routes::{auth, body, coding, cookies, data, delay, echo, redirect, simple, stream, websocket};
+use crate::routes::{
+    auth, body, cache, coding, cookies, data, delay, documents, echo, image, redirect, simple, stream, websocket,
+};
 
 /// One line of the list.
 #[derive(Debug)]
@@ -96,6 +98,25 @@ pub static ROUTES: &[Route] = &[
     ),
     route("/json", ANY, data::json, "a small document"),
     route("/html", ANY, data::html, "a small page with links and a form"),
+    route("/xml", ANY, documents::xml, "a small document"),
+    route("/encoding/utf8", ANY, documents::utf8, "letters of one to four bytes"),
+    route("/forms/post", ANY, documents::form, "a page with a form for /post"),
+    route("/robots.txt", ANY, documents::robots, "asks robots to leave /deny alone"),
+    route("/deny", ANY, documents::deny, "what robots should not read"),
+    route("/links/{n}", ANY, documents::links, "the first of n pages that link to each other"),
+    route("/links/{n}/{page}", ANY, documents::links, "one of them"),
+    route("/image", ANY, image::accepted, "a picture of the type the Accept header likes best"),
+    route("/image/{format}", ANY, image::of_kind, "the picture as png, jpeg, webp or svg"),
+    route("/base64/{value}", ANY, documents::base64, "the value decoded"),
+    route("/base64/decode/{value}", ANY, documents::base64, "the same"),
+    route("/base64/encode/{value}", ANY, documents::to_base64, "the value encoded"),
+    route("/cache", ANY, cache::conditional, "as /get; 304 with If-None-Match or If-Modified-Since"),
+    route("/cache/{seconds}", ANY, cache::kept, "as /get, with Cache-Control for so long"),
+    route("/etag/{etag}", ANY, cache::etag, "as /get with that ETag; obeys If-None-Match and If-Match"),
+    route("/hostname", ANY, documents::hostname, "the machine's name"),
+    keeping(route("/dump/request", ANY, documents::dump, "the request as it came")),
+    route("/unstable", ANY, simple::unstable, "500 in `?failure_rate=0.5` of all cases, else 200"),
+    route("/sse", ANY, stream::events, "`?count=10` server-sent events over `?duration=5s`, after `?delay=`"),
     route("/uuid", ANY, data::uuid, "a random uuid"),
     route("/stream/{n}", ANY, stream::lines, "n JSON lines, chunked, at most 10,000"),
     route("/stream-bytes/{n}", ANY, stream::bytes, "n bytes, chunked by `?chunk_size=` (10240); `?seed=`"),

@@ -171,6 +171,120 @@ fn streams_and_trailers() {
 }
 
 #[test]
+fn caches_and_conditions() {
+    let server = server(1);
+    let mut client = connect(&server);
+    let fresh = client.get("/cache");
+    assert_eq!((fresh.status, fresh.header("etag")), (200, Some("\"onrush\"")));
+    assert!(fresh.header("last-modified").is_some());
+    for condition in ["If-None-Match: x\r\n", "If-Modified-Since: Thu, 01 Jan 2026 00:00:00 GMT\r\n"] {
+        assert_eq!(client.get_with("/cache", condition).status, 304);
+    }
+    assert_eq!(client.get("/cache/60").header("cache-control"), Some("public, max-age=60"));
+    assert_eq!(client.get("/cache/never").status, 400);
+    for (condition, status) in [
+        ("", 200),
+        ("If-None-Match: \"b\", W/\"a\"\r\n", 304),
+        ("If-None-Match: \"b\"\r\n", 200),
+        ("If-Match: \"a\"\r\n", 200),
+        ("If-Match: \"b\"\r\n", 412),
+    ] {
+        let answer = client.get_with("/etag/a", condition);
+        assert_eq!((answer.status, answer.header("etag")), (status, Some("\"a\"")), "{condition}");
+    }
+}
+
+#[test]
+fn pictures_are_what_they_say() {
+    let server = server(1);
+    let mut client = connect(&server);
+    let starts: [(&str, &str, &[u8]); 4] = [
+        ("png", "image/png", b"\x89PNG\r\n\x1a\n"),
+        ("jpeg", "image/jpeg", b"\xff\xd8\xff"),
+        ("webp", "image/webp", b"RIFF"),
+        ("svg", "image/svg+xml", b"<svg "),
+    ];
+    for (name, kind, start) in starts {
+        let picture = client.get(&format!("/image/{name}"));
+        assert_eq!((picture.header("content-type"), picture.body.starts_with(start)), (Some(kind), true), "{name}");
+        let accepted = client.get_with("/image", &format!("Accept: text/html, {kind};q=0.8\r\n"));
+        assert_eq!(accepted.body, picture.body, "{name}");
+    }
+    assert_eq!(client.get("/image").header("content-type"), Some("image/png"));
+    assert_eq!(client.get_with("/image", "Accept: image/avif\r\n").status, 406);
+    assert_eq!(client.get("/image/gif").status, 404);
+}
+
+#[test]
+fn documents() {
+    let server = server(1);
+    let mut client = connect(&server);
+    for (path, kind, part) in [
+        ("/robots.txt", "text/plain; charset=utf-8", "Disallow: /deny"),
+        ("/deny", "text/plain; charset=utf-8", "not to come"),
+        ("/xml", "application/xml", "Swell &amp; Sons"),
+        ("/encoding/utf8", "text/html; charset=utf-8", "\u{6d77}"),
+        ("/forms/post", "text/html; charset=utf-8", "action=\"/post\""),
+        ("/base64/aGVsbG8_", "text/plain; charset=utf-8", "hello?"),
+        ("/base64/decode/aGk%3D", "text/plain; charset=utf-8", "hi"),
+        ("/base64/encode/hello%3F", "text/plain; charset=utf-8", "aGVsbG8/"),
+        ("/base64/_w", "application/octet-stream", ""),
+    ] {
+        let answer = client.get(path);
+        assert_eq!((answer.status, answer.header("content-type")), (200, Some(kind)), "{path}");
+        assert!(String::from_utf8_lossy(&answer.body).contains(part), "{path}: {answer:?}");
+    }
+    assert_eq!(client.get("/base64/a").status, 400);
+    let page = client.get("/links/3/1");
+    let hrefs: Vec<_> = page.text().split("href=\"").skip(1).map(|part| part.split_once('"').unwrap().0).collect();
+    assert_eq!(hrefs, ["/links/3/0", "/links/3/2"]);
+    assert_eq!((client.get("/links/2").text().matches("href").count(), client.get("/links/3/3").status), (1, 400));
+    assert!(!client.get("/hostname").json()["hostname"].as_str().unwrap().is_empty());
+    client.send("POST /dump/request?a=b HTTP/1.1\r\nhost: a\r\nContent-Length: 5\r\n\r\nhello");
+    assert_eq!(client.answer().text(), "POST /dump/request?a=b HTTP/1.1\r\nhost: a\r\nContent-Length: 5\r\n\r\nhello");
+    assert_eq!(client.get("/unstable?failure_rate=0").status, 200);
+    assert_eq!(client.get("/unstable?failure_rate=1").status, 500);
+    assert_eq!(client.get("/unstable?failure_rate=2").status, 400);
+    let events = client.get("/sse?count=3&duration=20ms");
+    let want = ["0,\"ms\":0", "1,\"ms\":10", "2,\"ms\":20"].map(|id| format!("event: ping\ndata: {{\"id\":{id}}}\n\n"));
+    assert_eq!((events.text(), events.header("content-type")), (want.concat().as_str(), Some("text/event-stream")));
+}
+
+#[test]
+fn holds_follow_their_law_and_tell_the_truth() {
+    let ask = |client: &mut client::Client<std::net::TcpStream>, query: &str| {
+        let begun = std::time::Instant::now();
+        let answer = client.get(&format!("/delay-list?{query}"));
+        let took = begun.elapsed().as_secs_f64() * 1e3;
+        let told = answer.json();
+        let (hold, held) = (told["hold_ms"].as_f64().unwrap(), told["held_ms"].as_f64().unwrap());
+        assert!(hold <= held && held <= took, "{hold} {held} {took}");
+        assert_eq!(answer.header("x-hold-ms").unwrap().parse(), Ok(hold));
+        assert_eq!(answer.header("x-held-ms").unwrap().parse(), Ok(held));
+        (told["n"].as_u64().unwrap(), hold)
+    };
+    let law = "law=uniform(1ms,4ms)";
+    let deal = |workers| {
+        let server = server(workers);
+        let mut clients = [connect(&server), connect(&server)];
+        (0..6).map(|n| ask(&mut clients[n % 2], &format!("seed=7&{law}"))).collect::<Vec<_>>()
+    };
+    let (one, two) = (deal(1), deal(2));
+    assert_eq!(one, two);
+    assert_eq!(one.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    let server = server(1);
+    let mut client = connect(&server);
+    assert_eq!(ask(&mut client, &format!("seed=7&n=3&{law}")), one[3]);
+    assert_eq!(ask(&mut client, &format!("seed=7&{law}")), one[0]);
+    assert_ne!(ask(&mut client, &format!("seed=8&{law}")).1, one[0].1);
+    assert_eq!(ask(&mut client, "law=list(1ms,2ms)"), (0, 1.0));
+    assert_eq!(ask(&mut client, "law=list(1ms,2ms)"), (1, 2.0));
+    let refused = client.get("/delay-list?law=gamma(1)");
+    assert_eq!(refused.status, 400);
+    assert!(refused.text().contains("lognormal(5ms,0.5)"), "{}", refused.text());
+}
+
+#[test]
 fn faults_misbehave_as_described() {
     let server = server(1);
     let fault = |path: &str| {
@@ -192,11 +306,18 @@ fn faults_misbehave_as_described() {
     drop(surplus);
     assert!(fault("bad-chunk").rest().ends_with(b"\r\n\r\n5\r\nhello\r\nzz\r\nworld\r\n"));
     assert_eq!(fault("big-header?kb=100").answer().header("x-big").map(str::len), Some(102_400));
+    let begun = std::time::Instant::now();
+    let mut slow = fault("slow?rate=10000");
+    assert_eq!(slow.answer().text(), "slow\n");
+    // 69 bytes, the first at once.
+    assert!(begun.elapsed() >= std::time::Duration::from_micros(6_800));
+    assert_eq!(slow.get("/").status, 200);
+    drop(slow);
     let mut idle = fault("close-idle?after=5ms");
     assert_eq!(idle.answer().header("connection"), Some("keep-alive"));
     idle.assert_closed();
     let stalled = fault("stall");
-    client::wait_until(|| server.requests() == 10);
+    client::wait_until(|| server.requests() == 12);
     client::wait_until(|| server.stats()["connections"]["open"] == 1);
     drop(stalled);
     client::wait_until(|| server.stats()["connections"]["open"] == 0);

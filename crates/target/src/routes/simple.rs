@@ -37,3 +37,12 @@ pub(crate) fn status(request: &Request<'_>) -> Reply {
     }
     .into()
 }
+
+/// A 500 in a share of all cases.
+pub(crate) fn unstable(request: &Request<'_>) -> Reply {
+    let rate = request.arg("failure_rate").map_or(Some(0.5), |text| text.parse::<f64>().ok());
+    let Some(rate) = rate.filter(|rate| (0.0..=1.0).contains(rate)) else {
+        return *bad_request("failure_rate is no number from 0 to 1");
+    };
+    Response::text(if fastrand::f64() < rate { 500 } else { 200 }, "").into()
+}

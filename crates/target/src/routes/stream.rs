@@ -55,6 +55,26 @@ fn try_drip(request: &Request<'_>) -> Result<Response, Box<Reply>> {
     Ok(Response::new(status, BINARY, body).after(delay))
 }
 
+/// Server-sent events, evenly over a time, each with its number and when it is due after the first.
+pub(crate) fn events(request: &Request<'_>) -> Reply {
+    try_events(request).map_or_else(|reply| *reply, Reply::from)
+}
+
+fn try_events(request: &Request<'_>) -> Result<Response, Box<Reply>> {
+    let count = request.number("count", 10, 1..=100_000)?;
+    let over = request.duration("duration", Duration::from_secs(5))?;
+    let delay = request.duration("delay", Duration::ZERO)?;
+    let gap = over.as_nanos() / u128::from((count - 1).max(1));
+    let wait = move |id: u64| if id == 0 { Duration::ZERO } else { Duration::from_nanos(gap as u64) };
+    let events = (0..count).map(move |id| {
+        let ms = u128::from(id) * gap / 1_000_000;
+        let event = format!("event: ping\ndata: {{\"id\":{id},\"ms\":{ms}}}\n\n");
+        TimedPiece { wait: wait(id), bytes: event.into() }
+    });
+    let response = Response::new(200, "text/event-stream", timed(None, events)).after(delay);
+    Ok(response.header("Cache-Control", "no-store"))
+}
+
 pub(crate) fn trailers(request: &Request<'_>) -> Reply {
     let args = request.args();
     if let Some(name) = args.keys().find(|name| !is_token(name)) {
