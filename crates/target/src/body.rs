@@ -256,6 +256,7 @@ impl Reading {
                 if !self.vitals.wait(cx) {
                     return Poll::Pending;
                 }
+                self.worker.stats().timed_out.add(1);
                 Some(Err(BodyError::TimedOut))
             }
         };
@@ -289,15 +290,26 @@ impl Reading {
                 Ok(Some(piece)) => {
                     self.length += piece.len() as u64;
                     self.worker.stats().body_received.add(piece.len() as u64);
-                    if let Some(limit) = self.worker.limits().body.filter(|limit| self.length > *limit) {
-                        return Poll::Ready(Some(Err(BodyError::TooLarge(limit))));
-                    }
-                    return Poll::Ready(Some(Ok(piece)));
+                    return Poll::Ready(Some(self.within_limit().map(|()| piece)));
                 }
-                Ok(None) => {}
+                Ok(None) => {
+                    if let Err(e) = self.within_limit() {
+                        return Poll::Ready(Some(Err(e)));
+                    }
+                }
                 Err(e) => return Poll::Ready(Some(Err(e))),
             }
         }
+    }
+
+    /// Counts a chunk that was announced as if it was there.
+    fn within_limit(&self) -> Result<(), BodyError> {
+        let length = self.length.saturating_add(self.decoder.run_left().unwrap_or(0));
+        self.worker
+            .limits()
+            .body
+            .filter(|limit| length > *limit)
+            .map_or(Ok(()), |limit| Err(BodyError::TooLarge(limit)))
     }
 
     /// The next run of data among the bytes that are there already.

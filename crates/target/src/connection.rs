@@ -279,6 +279,7 @@ impl Connection {
         }
         let mut body = BodyRead::new(begun, instead.is_none(), self.worker.limits().body);
         if let Err(bad) = self.read_body(&mut body, begun, head_end).await? {
+            self.worker.stats().timed_out.add(u64::from(matches!(bad, BadBody::TimedOut)));
             self.respond(begun, bad.response(), false).await?;
             return Ok(After::CloseUnread);
         }
@@ -409,7 +410,8 @@ impl BodyRead {
         while at < bytes.len() && !self.decoder.is_done() {
             let taken = self.decoder.take(&bytes[at..]).map_err(|BadChunk| BadBody::Chunk)?;
             self.length += taken.data.len() as u64;
-            if self.length > self.most {
+            // A chunk that will be too long need not be awaited.
+            if self.length.saturating_add(self.decoder.run_left().unwrap_or(0)) > self.most {
                 return Err(BadBody::TooLarge(self.most));
             }
             if let Some(kept) = &mut self.kept {

@@ -82,7 +82,8 @@ impl Request<'_> {
 
     /// Scheme and authority the client used.
     pub(crate) fn base_url(&self) -> String {
-        let host = self.header("host").unwrap_or(Cow::Borrowed("localhost"));
+        let host = self.head.authority.map(Cow::Borrowed).or_else(|| self.header("host"));
+        let host = host.unwrap_or(Cow::Borrowed("localhost"));
         format!("{}://{host}", if self.tls { "https" } else { "http" })
     }
 

@@ -1,7 +1,9 @@
 //! Reads one request head out of a buffer.
 //!
 //! The head borrows from the buffer and from a header array on the caller's stack: nothing is allocated. A head is either
-//! complete, not complete yet, or refused with the status the client gets before the connection closes.
+//! complete, not complete yet, or refused with the status the client gets before the connection closes. Refused is what another
+//! reader of the same bytes could take differently: bare line feeds, two lengths or a repeated one, a length beside chunked
+//! coding, a transfer coding that is not chunked alone, a host that is none.
 
 use std::mem::MaybeUninit;
 
@@ -23,6 +25,8 @@ pub struct Head<'b, 'h> {
     pub method: &'b str,
     /// Path with query, always starting with `/` or being `*`; scheme and authority of the absolute form are cut off.
     pub target: &'b str,
+    /// The authority of the absolute form, which stands above the host header (RFC 9112 section 3.2.2).
+    pub authority: Option<&'b str>,
     /// 0 or 1: the minor version of HTTP/1.x.
     pub minor: u8,
     /// In order.
@@ -92,26 +96,88 @@ pub fn parse_within<'b, 'h>(
         Ok(httparse::Status::Partial) if buffer.len() <= limit => return Ok(None),
         Ok(_) => return Err(refused(431, "the request head is longer than the limit")),
         Err(httparse::Error::TooManyHeaders) => return Err(refused(431, "the request has more than 128 headers")),
-        Err(httparse::Error::Version) => return Err(refused(505, "the request is not HTTP/1.0 or HTTP/1.1")),
+        // The rest of the line tells what kind of version it is.
+        Err(httparse::Error::Version) if !has_line(buffer) && buffer.len() <= limit => return Ok(None),
+        Err(httparse::Error::Version) => return Err(version(buffer)),
         Err(_) => return Err(refused(400, "the request head is malformed")),
     };
     let (Some(method), Some(target), Some(minor)) = (request.method, request.path, request.version) else {
         return Err(refused(400, "the request line is incomplete"));
     };
     let headers: &'h [httparse::Header<'b>] = request.headers;
+    check_line_ends(&buffer[..len], method, headers)?;
+    let (authority, target) = origin_form(method, target)?;
     let framing = framing(headers, minor)?;
-    Ok(Some(Head { method, target: origin_form(target)?, minor, headers, len, framing }))
+    Ok(Some(Head { method, target, authority, minor, headers, len, framing }))
 }
 
-/// `http://host/path` as a proxy's client sends it becomes `/path`.
-fn origin_form(target: &str) -> Result<&str, Refused> {
-    if target.starts_with('/') || target == "*" {
-        return Ok(target);
+/// The request line is complete.
+fn has_line(buffer: &[u8]) -> bool {
+    buffer.trim_ascii_start().contains(&b'\n')
+}
+
+/// A version that is none is malformed, one that we do not speak has a status of its own.
+fn version(buffer: &[u8]) -> Refused {
+    let line = buffer.trim_ascii_start().split(|b| *b == b'\n').next().unwrap_or_default();
+    let word = line.trim_ascii_end().rsplit(|b| *b == b' ').next().unwrap_or_default();
+    match word {
+        b"HTTP/1.1" | b"HTTP/1.0" => refused(400, "the request line is malformed"),
+        [b'H', b'T', b'T', b'P', b'/', major, b'.', minor] if major.is_ascii_digit() && minor.is_ascii_digit() => {
+            refused(505, "the request is not HTTP/1.0 or HTTP/1.1")
+        }
+        _ => refused(400, "the request line does not end with a version"),
     }
-    let Some((_, rest)) = target.split_once("://") else {
+}
+
+/// The parser takes a bare line feed for a line end; others do not, and would see another request.
+fn check_line_ends(head: &[u8], method: &str, headers: &[httparse::Header<'_>]) -> Result<(), Refused> {
+    let at = |text: &str| text.as_ptr() as usize - head.as_ptr() as usize;
+    let (empty_lines, rest) = head.split_at(at(method));
+    let lines_end = headers.iter().all(|h| head[..at(h.name)].ends_with(b"\r\n"));
+    let all_end = lines_end && rest.ends_with(b"\r\n\r\n") && empty_lines.chunks(2).all(|pair| pair == b"\r\n");
+    if all_end { Ok(()) } else { Err(refused(400, "a line of the request head ends without a carriage return")) }
+}
+
+/// `http://host/path` as a proxy's client sends it: the authority, and `/path`.
+fn origin_form<'t>(method: &str, target: &'t str) -> Result<(Option<&'t str>, &'t str), Refused> {
+    if !target.bytes().all(|b| b.is_ascii_graphic() && b != b'#') {
+        return Err(refused(400, "the request target has a byte that no url has"));
+    }
+    if target.starts_with('/') || (target == "*" && method == "OPTIONS") {
+        return Ok((None, target));
+    }
+    let Some((scheme, rest)) = target.split_once("://") else {
         return Err(refused(400, "the request target is neither a path nor an absolute url"));
     };
-    Ok(rest.find('/').map_or("/", |at| &rest[at..]))
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+        return Err(refused(400, "the scheme of the request target is not http"));
+    }
+    if authority.is_empty() || !is_host(authority.as_bytes()) {
+        return Err(refused(400, "the request target has no proper host"));
+    }
+    match path {
+        "" => Ok((Some(authority), "/")),
+        path if path.starts_with('/') => Ok((Some(authority), path)),
+        _ => Err(refused(400, "the request target has a query without a path")),
+    }
+}
+
+/// A name or an address, with or without a port (RFC 3986 section 3.2, without user information).
+fn is_host(host: &[u8]) -> bool {
+    let (name, port) = match host {
+        [b'[', ..] => {
+            let Some(end) = host.iter().position(|b| *b == b']') else { return false };
+            let inside = &host[1..end];
+            if inside.is_empty() || !inside.iter().all(|b| b.is_ascii_hexdigit() || b":.%".contains(b)) {
+                return false;
+            }
+            (&host[..0], &host[end + 1..])
+        }
+        _ => host.split_at(host.iter().position(|b| *b == b':').unwrap_or(host.len())),
+    };
+    let name_fits = name.iter().all(|b| b.is_ascii_alphanumeric() || b"-._~%!$&'()*+;=".contains(b));
+    name_fits && port.strip_prefix(b":").map_or(port.is_empty(), |p| p.len() <= 5 && p.iter().all(u8::is_ascii_digit))
 }
 
 fn framing(headers: &[httparse::Header<'_>], minor: u8) -> Result<Framing, Refused> {
@@ -121,7 +187,12 @@ fn framing(headers: &[httparse::Header<'_>], minor: u8) -> Result<Framing, Refus
     for h in headers {
         // Lengths of the five names that matter: other headers cost one comparison.
         match h.name.len() {
-            4 if h.name.eq_ignore_ascii_case("host") => hosts += 1,
+            4 if h.name.eq_ignore_ascii_case("host") => {
+                hosts += 1;
+                if !is_host(h.value) {
+                    return Err(refused(400, "the host header is not a host"));
+                }
+            }
             6 if h.name.eq_ignore_ascii_case("expect") => {
                 if !h.value.eq_ignore_ascii_case(b"100-continue") {
                     return Err(refused(417, "the only expectation known is 100-continue"));
@@ -134,21 +205,20 @@ fn framing(headers: &[httparse::Header<'_>], minor: u8) -> Result<Framing, Refus
             }
             14 if h.name.eq_ignore_ascii_case("content-length") => {
                 let value = decimal(h.value).ok_or(refused(400, "content-length is not a number"))?;
-                if length.is_some_and(|l| l != value) {
-                    return Err(refused(400, "the request has two different content-length headers"));
+                if length.replace(value).is_some() {
+                    return Err(refused(400, "the request has two content-length headers"));
                 }
-                length = Some(value);
             }
             17 if h.name.eq_ignore_ascii_case("transfer-encoding") => {
-                if chunked || !h.value.eq_ignore_ascii_case(b"chunked") {
-                    return Err(refused(501, "the only transfer coding known is chunked"));
+                let repeated = std::mem::replace(&mut chunked, true);
+                if repeated || !h.value.eq_ignore_ascii_case(b"chunked") {
+                    return Err(coding(h.value));
                 }
-                chunked = true;
             }
             _ => {}
         }
     }
-    if minor == 1 && hosts != 1 {
+    if hosts > 1 || (minor == 1 && hosts == 0) {
         return Err(refused(400, "an HTTP/1.1 request needs exactly one host header"));
     }
     let body = match (chunked, length) {
@@ -164,6 +234,21 @@ fn framing(headers: &[httparse::Header<'_>], minor: u8) -> Result<Framing, Refus
 /// RFC 9110 section 5.6.2.
 pub fn is_token_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b)
+}
+
+/// Transfer codings that are not chunked alone: 501 when chunked stands at the end, once, behind codings that are none of ours.
+fn coding(value: &[u8]) -> Refused {
+    let mut codings = value.split(|b| *b == b',').map(<[u8]>::trim_ascii);
+    let is_chunked = |coding: &[u8]| coding.eq_ignore_ascii_case(b"chunked");
+    let last = codings.next_back().is_some_and(is_chunked);
+    let mut before = codings.peekable();
+    if last
+        && before.peek().is_some()
+        && before.all(|c| !c.is_empty() && c.iter().all(|b| is_token_byte(*b)) && !is_chunked(c))
+    {
+        return refused(501, "the only transfer coding known is chunked");
+    }
+    refused(400, "the transfer-encoding is not chunked once and at the end")
 }
 
 fn has_token(value: &[u8], token: &[u8]) -> bool {
@@ -219,7 +304,8 @@ mod tests {
             ("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n", 400),
             ("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: +3\r\n\r\n", 400),
             ("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
-            ("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
+            ("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 400),
+            ("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501),
             ("PUT / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n", 417),
             ("GET path HTTP/1.1\r\nHost: a\r\n\r\n", 400),
         ];
@@ -240,8 +326,31 @@ mod tests {
 
     #[test]
     fn cuts_the_absolute_form() {
-        for (target, want) in [("http://a:1/b?c", "/b?c"), ("http://a", "/"), ("/x", "/x"), ("*", "*")] {
-            assert_eq!(origin_form(target), Ok(want));
+        for (target, authority, path) in [
+            ("http://a:1/b?c", Some("a:1"), "/b?c"),
+            ("HTTPS://a", Some("a"), "/"),
+            ("/x", None, "/x"),
+            ("//a/b", None, "//a/b"),
+        ] {
+            assert_eq!(origin_form("GET", target), Ok((authority, path)));
+        }
+        assert_eq!(origin_form("OPTIONS", "*"), Ok((None, "*")));
+        for target in
+            ["*", "a", "a:80", "http:/a", "http:///a", "ftp://a/", "http://a@b/", "http://a?b", "/a#b", "/a\u{e9}"]
+        {
+            assert_eq!(origin_form("GET", target).map_err(|r| r.status), Err(400), "{target}");
+        }
+    }
+
+    #[test]
+    fn hosts() {
+        for host in ["", "a", "a.b-c_d:80", "127.0.0.1:", "[::1]", "[fe80::1]:8080", "%41"] {
+            assert!(is_host(host.as_bytes()), "{host}");
+        }
+        for host in
+            ["a b", "a,b", "a/b", "a@b", "a:b", "a:123456", "[::1", "[::1]x", "[]", "[g]", "a:1:2", "a\"", "<a>"]
+        {
+            assert!(!is_host(host.as_bytes()), "{host}");
         }
     }
 }

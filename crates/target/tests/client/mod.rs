@@ -139,6 +139,12 @@ impl<S: Read + Write> Client<S> {
         std::mem::take(&mut self.ahead)
     }
 
+    /// The next response to HEAD.
+    pub fn head(&mut self) -> Answer {
+        let head = self.until("\r\n\r\n");
+        Answer { status: head[9..12].parse().unwrap(), head, body: Vec::new(), trailers: String::new() }
+    }
+
     /// The next response, its body framed by its head (of a request that was not HEAD).
     pub fn answer(&mut self) -> Answer {
         let head = self.until("\r\n\r\n");
