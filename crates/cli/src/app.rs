@@ -3,6 +3,7 @@
 //! An app is loaded once; each of the target's workers starts one of its own. What passes by here is moved, never copied.
 
 use std::any::Any;
+use std::cell::{OnceCell, RefCell};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -10,12 +11,16 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use script::app::{Answer, AnswerBody, AnswerStream, AppOptions, AppProgram, Incoming, LentBuffer, Memory, Received};
+use script::app::{
+    Answer, AnswerBody, AnswerStream, AppOptions, AppProgram, AppSocket, Incoming, LentBuffer, Memory, Received,
+};
+use script::app::{SocketEvent, SocketPeer};
 use script::log::LogSink;
 use script::options::Options;
 use script::{ScriptError, Source};
-use target::app::{Answering, AppFactory, AppRequest, Piece, PieceBuffer};
+use target::app::{Answering, AppFactory, AppRequest, Opening, Origin, Piece, PieceBuffer, RequestBody, Upgrade};
 use target::respond::{Body, PieceStream, Response};
+use target::ws::{Kind, Message, Socket, SocketHandler};
 
 use crate::environment::{self, Variables};
 
@@ -57,12 +62,123 @@ impl target::app::App for OfTarget {
         Box::pin(async move { handling.await.map(response) })
     }
 
+    fn accepts_websockets(&self) -> bool {
+        self.0.has_sockets()
+    }
+
+    fn websocket(&self, request: &AppRequest, upgrade: Upgrade) -> Option<Opening> {
+        let handler =
+            OfSocket { app: self.0.clone(), head: RefCell::new(Some(copy(request))), socket: OnceCell::new() };
+        let protocol = upgrade.protocols.first().map(ToString::to_string);
+        Some(Opening::new(upgrade, Rc::new(handler)).protocol(protocol))
+    }
+
     fn allocates(&self) -> bool {
         self.0.allocates()
     }
 
     fn allocate(&self, size: usize) -> Option<Box<dyn PieceBuffer>> {
         Some(Box::new(OfApp(self.0.allocate(size)?)))
+    }
+}
+
+/// The head of a request, to outlive it.
+fn copy(request: &AppRequest) -> AppRequest {
+    let tls = request.is_tls();
+    let origin = Origin { peer: request.peer(), tls, version: request.version() };
+    AppRequest::new(request.method(), request.target(), request.headers(), origin, RequestBody::empty())
+}
+
+/// What happens on a WebSocket, told to the app.
+struct OfSocket {
+    app: Rc<script::app::App>,
+    head: RefCell<Option<AppRequest>>,
+    socket: OnceCell<Rc<AppSocket>>,
+}
+
+impl OfSocket {
+    fn tell(&self, event: SocketEvent) {
+        if let Some(socket) = self.socket.get() {
+            self.app.socket_event(socket, event);
+        }
+    }
+}
+
+impl SocketHandler for OfSocket {
+    fn open(&self, socket: &Socket) {
+        if let Some(head) = self.head.take() {
+            let opened = self.app.socket(Box::new(OfScript(head)), Box::new(OfPeer(socket.clone())));
+            self.socket.get_or_init(|| opened);
+            self.tell(SocketEvent::Open);
+        }
+    }
+
+    fn message(&self, _: &Socket, message: Message<'_>) {
+        self.tell(match message {
+            Message::Text(text) => SocketEvent::Text(text.to_owned()),
+            Message::Binary(bytes) => SocketEvent::Binary(bytes.to_vec()),
+        });
+    }
+
+    fn drain(&self, _: &Socket) {
+        self.tell(SocketEvent::Drain);
+    }
+
+    fn close(&self, _: &Socket, code: u16, reason: &str) {
+        self.tell(SocketEvent::Close(code, reason.to_owned()));
+    }
+}
+
+/// A WebSocket as the app uses it.
+struct OfPeer(Socket);
+
+fn kind(is_text: bool) -> Kind {
+    if is_text { Kind::Text } else { Kind::Binary }
+}
+
+impl SocketPeer for OfPeer {
+    fn send(&self, is_text: bool, payload: &[u8]) -> bool {
+        self.0.send(kind(is_text), payload)
+    }
+
+    fn ping(&self, payload: &[u8]) -> bool {
+        self.0.ping(payload)
+    }
+
+    fn close(&self, code: u16, reason: &str) -> bool {
+        self.0.close(code, reason)
+    }
+
+    fn terminate(&self) {
+        self.0.terminate();
+    }
+
+    fn is_open(&self) -> bool {
+        self.0.is_open()
+    }
+
+    fn buffered(&self) -> usize {
+        self.0.buffered()
+    }
+
+    fn protocol(&self) -> Option<String> {
+        self.0.protocol().map(str::to_owned)
+    }
+
+    fn subscribe(&self, room: &str) {
+        self.0.subscribe(room);
+    }
+
+    fn unsubscribe(&self, room: &str) {
+        self.0.unsubscribe(room);
+    }
+
+    fn is_subscribed(&self, room: &str) -> bool {
+        self.0.is_subscribed(room)
+    }
+
+    fn publish(&self, room: &str, is_text: bool, payload: &[u8]) {
+        self.0.publish(room, kind(is_text), payload);
     }
 }
 

@@ -261,3 +261,87 @@ fn a_run_trusts_no_other_server_for_that() {
     let _ = other.wait();
     assert!(run.stderr.contains("x509: certificate signed by unknown authority"), "{}", run.stderr);
 }
+
+/// A WebSocket client that knows short frames without extensions.
+struct Talker(TcpStream);
+
+impl Talker {
+    fn open(serving: &Serving, path: &str) -> Talker {
+        let mut stream = serving.connect();
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
+             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).expect("sent");
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).expect("an answer");
+            answer.push(byte[0]);
+        }
+        let answer = String::from_utf8(answer).expect("text");
+        assert!(answer.starts_with("HTTP/1.1 101 ") && answer.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="), "{answer}");
+        Talker(stream)
+    }
+
+    /// Sends a frame, masked with zeros.
+    fn send(&mut self, opcode: u8, payload: &[u8]) {
+        let head = [0x80 | opcode, 0x80 | payload.len() as u8, 0, 0, 0, 0];
+        self.0.write_all(&[&head, payload].concat()).expect("sent");
+    }
+
+    /// The next frame: opcode and payload.
+    fn receive(&mut self) -> (u8, Vec<u8>) {
+        let mut head = [0; 2];
+        self.0.read_exact(&mut head).expect("a frame");
+        let mut payload = vec![0; usize::from(head[1])];
+        self.0.read_exact(&mut payload).expect("a payload");
+        (head[0] & 15, payload)
+    }
+
+    fn text(&mut self) -> String {
+        let (opcode, payload) = self.receive();
+        assert_eq!(opcode, 1);
+        String::from_utf8(payload).expect("text")
+    }
+}
+
+#[test]
+fn websockets_talk_to_the_app_and_to_each_other() {
+    let serving = Serving::app(
+        "const seen = []
+        export default {
+            fetch: () => new Response(seen.join()),
+            websocket: {
+                open(ws) {
+                    ws.data = new URL(ws.request.url).pathname
+                    ws.subscribe('room')
+                    ws.send(`hello ${ws.data} ${ws.readyState} ${ws.isSubscribed('room')}`)
+                },
+                message(ws, message) {
+                    if (message === 'all') ws.publish('room', `from ${ws.data}`)
+                    else if (message === 'bye') ws.close(4000, 'done')
+                    else if (message === 'throw') throw new TypeError('boom')
+                    else ws.send(message)
+                },
+                async close(ws, code, reason) { seen.push(ws.data, code, reason, ws.readyState, ws.send('late')) },
+            },
+        }",
+    );
+    let (mut one, mut two) = (Talker::open(&serving, "/one"), Talker::open(&serving, "/two"));
+    assert_eq!(one.text(), "hello /one 1 true");
+    assert_eq!(two.text(), "hello /two 1 true");
+    one.send(1, b"all");
+    assert_eq!(two.text(), "from /one");
+    one.send(1, b"throw");
+    one.send(2, b"\x00\xff");
+    assert_eq!(one.receive(), (2, vec![0, 255]), "it goes on, and does not get its own");
+    one.send(1, b"bye");
+    let (opcode, payload) = one.receive();
+    assert_eq!((opcode, &payload[2..]), (8, &b"done"[..]));
+    one.send(8, &4000u16.to_be_bytes());
+    let mut rest = Vec::new();
+    one.0.read_to_end(&mut rest).expect("the end");
+    assert_eq!(body(&serving.get("/")), "/one,4000,,3,false");
+    assert_eq!(serving.log().matches("TypeError: boom").count(), 1);
+}

@@ -12,6 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use rquickjs::{Ctx, Function, Persistent};
 
 use super::outflow::Outflow;
+use super::socket::{AppSocket, Objects, SocketEvent};
 use super::{LentBuffer, Received, Ticket};
 use crate::host::lend::Lent;
 
@@ -25,6 +26,8 @@ pub(crate) enum Event {
     Drained(Rc<Outflow>),
     /// The client has gone before its answer.
     Gone(Rc<Ticket>),
+    /// Something happened on a WebSocket.
+    Socket(Rc<AppSocket>, SocketEvent),
     /// The socket wants memory of this size.
     Allocate(usize, Rc<RefCell<Option<LentBuffer>>>),
 }
@@ -38,6 +41,8 @@ pub(crate) struct Door {
     /// The coroutine is suspended because there is nothing to do.
     pub is_idle: Cell<bool>,
     callbacks: RefCell<Vec<Option<Persistent<Function<'static>>>>>,
+    /// Objects of WebSockets.
+    pub objects: Objects,
     /// Memory of the script that sockets read into.
     lent: RefCell<Rc<Lent>>,
 }
@@ -186,6 +191,7 @@ impl Door {
         let readers = std::mem::take(&mut *self.readers.borrow_mut());
         let callbacks = std::mem::take(&mut *self.callbacks.borrow_mut());
         let lent = std::mem::take(&mut *self.lent.borrow_mut());
+        self.objects.clear();
         drop((events, readers, callbacks, lent));
     }
 }

@@ -17,6 +17,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("blob.js", include_str!("js/blob.js")),
     ("body.js", include_str!("js/body.js")),
     ("messages.js", include_str!("js/messages.js")),
+    ("socket.js", include_str!("js/socket.js")),
     ("serve.js", include_str!("js/serve.js")),
 ];
 
@@ -24,6 +25,8 @@ const SOURCES: &[(&str, &str)] = &[
 pub(crate) struct Script<'js> {
     /// The prototype of `Request`, of which incoming requests are made.
     pub request: Object<'js>,
+    /// The prototype of WebSockets.
+    pub socket: Object<'js>,
     /// Makes of the app's default export the functions below.
     bind: Function<'js>,
 }
@@ -34,6 +37,8 @@ pub(crate) struct Bound<'js> {
     pub dispatch: Value<'js>,
     /// Takes a size; the app's memory, detached from the script.
     pub allocate: Option<Function<'js>>,
+    /// Takes what happened on a WebSocket; nothing when the app has none.
+    pub socket: Option<Function<'js>>,
 }
 
 impl<'js> Script<'js> {
@@ -61,12 +66,13 @@ impl<'js> Script<'js> {
             globals.prop(name, rquickjs::object::Property::from(value).writable().configurable())?;
         }
         let request: Object<'js> = parts.get::<_, Object<'js>>("Request")?.get("prototype")?;
-        Ok(Script { request, bind: parts.get("bind")? })
+        let socket: Object<'js> = parts.get::<_, Object<'js>>("ServerWebSocket")?.get("prototype")?;
+        Ok(Script { request, socket, bind: parts.get("bind")? })
     }
 
     /// The functions of the app with this default export; throws when it is no app.
     pub fn bind(&self, app: Value<'js>, env: Value<'js>) -> Result<Bound<'js>> {
         let bound: Object<'js> = self.bind.call((app, env))?;
-        Ok(Bound { dispatch: bound.get("dispatch")?, allocate: bound.get("allocate")? })
+        Ok(Bound { dispatch: bound.get("dispatch")?, allocate: bound.get("allocate")?, socket: bound.get("socket")? })
     }
 }

@@ -16,6 +16,7 @@ mod js;
 mod natives;
 mod outflow;
 mod program;
+mod socket;
 mod ticket;
 mod url;
 mod worker;
@@ -37,6 +38,8 @@ pub(crate) use js::{Bound, Script};
 pub(crate) use natives::{log, refuse};
 pub use outflow::AnswerStream;
 pub use program::{AppOptions, AppProgram};
+pub(crate) use socket::happened;
+pub use socket::{AppSocket, SocketEvent, SocketPeer};
 pub(crate) use ticket::Ticket;
 pub use worker::{App, Handling};
 

@@ -7,7 +7,7 @@ use rquickjs::{Array, Ctx, Exception, Function, Object, Result, Value};
 
 use super::outflow::Outflow;
 use super::ticket::{Reply, Ticket};
-use super::{Answer, AnswerBody, AnswerStream, answer, body, form, url};
+use super::{Answer, AnswerBody, AnswerStream, answer, body, form, socket, url};
 use crate::host::plain::{self, Args, Plain};
 use crate::host::{bytes, exception, handle, lend};
 use crate::log::{Level, Record};
@@ -71,6 +71,29 @@ const NATIVES: &[Native] = &[
     (c"openFile", answer::open_file),
 ];
 
+/// Methods and getters of a WebSocket.
+const OF_SOCKETS: &[Native] = &[
+    (c"send", socket::send),
+    (c"ping", socket::ping),
+    (c"close", socket::close),
+    (c"terminate", socket::terminate),
+    (c"readyState", socket::ready_state),
+    (c"bufferedAmount", socket::buffered),
+    (c"protocol", socket::protocol),
+    (c"subscribe", socket::subscribe),
+    (c"unsubscribe", socket::unsubscribe),
+    (c"isSubscribed", socket::is_subscribed),
+    (c"publish", socket::publish),
+];
+
+struct OfSocket;
+
+impl Plain for OfSocket {
+    fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, number: i32) -> Result<Value<'js>> {
+        (OF_SOCKETS[number as usize].1)(ctx, args)
+    }
+}
+
 struct ByNumber;
 
 impl Plain for ByNumber {
@@ -82,8 +105,13 @@ impl Plain for ByNumber {
 /// The object of all of them.
 pub(crate) fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let natives = Object::new(ctx.clone())?;
-    for (number, (name, _)) in NATIVES.iter().enumerate() {
-        let function: Function<'js> = plain::function::<ByNumber>(ctx, name, number as i32)?;
+    natives.set("socketNatives", table::<OfSocket>(ctx, Object::new(ctx.clone())?, OF_SOCKETS)?)?;
+    table::<ByNumber>(ctx, natives, NATIVES)
+}
+
+fn table<'js, F: Plain>(ctx: &Ctx<'js>, natives: Object<'js>, list: &[Native]) -> Result<Object<'js>> {
+    for (number, (name, _)) in list.iter().enumerate() {
+        let function: Function<'js> = plain::function::<F>(ctx, name, number as i32)?;
         natives.set(name.to_str().unwrap_or_default().trim_start_matches("get "), function)?;
     }
     Ok(natives)
@@ -103,7 +131,7 @@ pub(super) fn string<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Value<'js>> {
     Ok(rquickjs::String::from_str(ctx.clone(), text)?.into_value())
 }
 
-fn bool<'js>(ctx: &Ctx<'js>, value: bool) -> Value<'js> {
+pub(super) fn bool<'js>(ctx: &Ctx<'js>, value: bool) -> Value<'js> {
     Value::new_bool(ctx.clone(), value)
 }
 

@@ -19,6 +19,46 @@ export interface App {
    * comes back as `piece.buffer`, to be handed out again. Without this function pieces lie in the server's own pool.
    */
   allocate?(size: number): ArrayBuffer | Uint8Array;
+  /** Takes every request that asks for a WebSocket; without it they go to `fetch`. The first subprotocol offered is agreed on. */
+  websocket?: WebSocketHandlers;
+}
+
+/** What happens on the app's WebSockets. What a handler throws is logged, and the socket stays open. */
+export interface WebSocketHandlers {
+  open?(ws: ServerWebSocket): void | Promise<void>;
+  /** A string, or the bytes of a binary message. */
+  message?(ws: ServerWebSocket, message: string | Uint8Array): void | Promise<void>;
+  /** All that was queued for a slow client has left. */
+  drain?(ws: ServerWebSocket): void | Promise<void>;
+  /** It is over: the client's code and reason, 1005 when it gave none, 1006 when it just went. */
+  close?(ws: ServerWebSocket, code: number, reason: string): void | Promise<void>;
+}
+
+/** The server's end of a WebSocket. */
+export interface ServerWebSocket {
+  /** The app's to use. */
+  data: any;
+  /** The request that opened it, without a body. */
+  readonly request: Request;
+  /** 1 open, 2 closing, 3 closed. */
+  readonly readyState: number;
+  /** Bytes queued that the kernel has not taken yet. */
+  readonly bufferedAmount: number;
+  /** The subprotocol agreed on, or an empty string. */
+  readonly protocol: string;
+  /** Queues a message and returns at once; false when it will not arrive. A client that falls too far behind is cut off. */
+  send(message: string | ArrayBuffer | ArrayBufferView): boolean;
+  ping(payload?: string | ArrayBuffer | ArrayBufferView): boolean;
+  /** Begins to close, with code 1000 unless another is given. */
+  close(code?: number, reason?: string): boolean;
+  /** Drops the connection without a word. */
+  terminate(): void;
+  /** Gets what is published in this room from now on. */
+  subscribe(room: string): void;
+  unsubscribe(room: string): void;
+  isSubscribed(room: string): boolean;
+  /** Sends to everybody in a room but this socket, on all workers. */
+  publish(room: string, message: string | ArrayBuffer | ArrayBufferView): void;
 }
 
 /** The second argument of `fetch`. */

@@ -33,6 +33,7 @@ pub struct App {
     /// Of the app's own task; nothing before its first poll.
     waker: RefCell<Option<Waker>>,
     allocates: bool,
+    has_sockets: bool,
 }
 
 impl App {
@@ -49,14 +50,16 @@ impl App {
         let door = vu.app_door();
         drop(vu);
         let ready = pin!(fiber.run(Job::Init)).poll(&mut Context::from_waker(Waker::noop()));
-        let allocates = match ready {
-            Poll::Ready(Some(JobEnd::Ready(exported))) => exported?.functions.iter().any(|name| name == "allocate"),
+        let functions = match ready {
+            Poll::Ready(Some(JobEnd::Ready(exported))) => exported?.functions,
             Poll::Ready(_) => unreachable!("a coroutine answers its first job"),
             // Top-level code that waits: the first polls of the task see to the rest.
-            Poll::Pending => false,
+            Poll::Pending => Vec::new(),
         };
+        let has = |wanted: &str| functions.iter().any(|name| name == wanted);
+        let (allocates, has_sockets) = (has("allocate"), has("websocket"));
         let waker = RefCell::default();
-        let app = Rc::new(App { fiber: RefCell::new(fiber), door, interrupt, waker, allocates });
+        let app = Rc::new(App { fiber: RefCell::new(fiber), door, interrupt, waker, allocates, has_sockets });
         tokio::task::spawn_local(drive(Rc::downgrade(&app)));
         Ok(app)
     }
@@ -72,6 +75,15 @@ impl App {
         self.allocates
     }
 
+    /// Whether the app takes WebSockets.
+    pub fn has_sockets(&self) -> bool {
+        self.has_sockets
+    }
+
+    pub(super) fn door(&self) -> &Rc<Door> {
+        &self.door
+    }
+
     /// Memory of the app for a piece of a body; `None` when the app has none, or is busy.
     pub fn allocate(&self, size: usize) -> Option<LentBuffer> {
         let slot = Rc::new(RefCell::new(None));
@@ -84,7 +96,7 @@ impl App {
     }
 
     /// Lets the coroutine see to its inbox now if it waits for that, otherwise in its turn.
-    fn resume(&self) {
+    pub(super) fn resume(&self) {
         let waker = self.waker.borrow().clone();
         let Some(waker) = waker else { return };
         if !self.door.is_idle.get() {

@@ -23,9 +23,9 @@ pub(crate) fn run(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
         Ok(program) => {
             let mut exported = Exported::default();
             exported.functions.push(String::from("fetch"));
-            if program.bound.allocate.is_some() {
-                exported.functions.push(String::from("allocate"));
-            }
+            let others = [("allocate", &program.bound.allocate), ("websocket", &program.bound.socket)];
+            let found = others.iter().filter(|(_, function)| function.is_some());
+            exported.functions.extend(found.map(|(name, _)| String::from(*name)));
             let mut end = JobEnd::Ready(Ok(exported));
             vu.switch.trim_stack();
             vu.set_phase(Phase::Serving);
@@ -44,6 +44,7 @@ pub(crate) fn run(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
 
 struct Program<'js> {
     request: Object<'js>,
+    socket: Object<'js>,
     bound: Bound<'js>,
 }
 
@@ -59,7 +60,7 @@ fn init<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Program<'js>> {
         return Err(rquickjs::Exception::throw_type(ctx, message));
     }
     let bound = script.bind(app, ctx.globals().get("__ENV")?)?;
-    Ok(Program { request: script.request, bound })
+    Ok(Program { request: script.request, socket: script.socket, bound })
 }
 
 impl<'js> Program<'js> {
@@ -121,6 +122,10 @@ impl<'js> Program<'js> {
                 }
                 app::gone(ctx, &ticket)
             }
+            Event::Socket(socket, event) => match &self.bound.socket {
+                Some(function) => app::happened(ctx, [&self.request, &self.socket], function, &socket, event),
+                None => Ok(()),
+            },
             Event::Allocate(size, slot) => {
                 let Some(allocate) = &self.bound.allocate else { return Ok(()) };
                 let buffer: Value<'js> = allocate.call((size as f64,))?;

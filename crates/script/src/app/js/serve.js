@@ -77,6 +77,12 @@
         else if (typeof response?.then === 'function') later(reply(request), response)
         else send(request, response)
       },
+      socket: app.websocket === undefined ? undefined : (socket, kind, value, reason) => {
+        const { open, message, drain, close } = app.websocket
+        const handler = [open, message, drain, close][kind]
+        const result = handler && apply(handler, app.websocket, kind === 3 ? [socket, value, reason] : kind === 1 ? [socket, value] : [socket])
+        if (typeof result?.then === 'function') result.then(undefined, (error) => report(`${socket.request.url}: a websocket handler was rejected`, error))
+      },
       allocate: typeof app.allocate !== 'function' ? undefined : (size) => {
         const given = app.allocate(size)
         const buffer = ArrayBuffer.isView(given) ? given.buffer : given
