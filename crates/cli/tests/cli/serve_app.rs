@@ -23,6 +23,7 @@ impl Serving {
         let lab = Lab::new();
         lab.file("app.ts", text);
         lab.file("hello.txt", "hello from a file\n");
+        lab.file("page.txt", "a page\n");
         let all: Vec<&str> =
             ["serve", "--listen", "tcp://127.0.0.1:0", "app.ts"].into_iter().chain(flags.iter().copied()).collect();
         let mut child = lab.command(&all).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("onrush starts");
@@ -344,4 +345,49 @@ fn websockets_talk_to_the_app_and_to_each_other() {
     one.0.read_to_end(&mut rest).expect("the end");
     assert_eq!(body(&serving.get("/")), "/one,4000,,3,false");
     assert_eq!(serving.log().matches("TypeError: boom").count(), 1);
+}
+
+/// Blocks of a page that begin with this line, without the fences, and where each begins.
+fn blocks<'a>(page: &'a str, fence: &str) -> Vec<(usize, &'a str)> {
+    let begin = format!("\n{fence}\n");
+    page.match_indices(&begin)
+        .map(|(at, _)| {
+            let rest = &page[at + begin.len()..];
+            (at, &rest[..rest.find("\n```").expect("a fence at the end")])
+        })
+        .collect()
+}
+
+#[test]
+fn the_examples_of_the_page_answer_as_it_says() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/apps.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    let apps = blocks(&page, "```js");
+    assert!(apps.len() >= 6, "{} examples", apps.len());
+    for (at, app) in apps {
+        let serving = Serving::app(app);
+        let talk = &page[at + app.len()..];
+        let talk = talk.split_once("\n```\n```\n").expect("requests behind the app").1.split("\n```").next();
+        let mut lines = talk.unwrap_or_default().lines();
+        let mut asked = 0;
+        while let Some(request) = lines.next().and_then(|line| line.strip_prefix("> ")) {
+            let mut words = request.splitn(3, ' ');
+            let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+            let answer = match method {
+                "GET" => serving.get(path),
+                _ => {
+                    serving.post(path, "application/x-www-form-urlencoded", words.next().unwrap_or_default().as_bytes())
+                }
+            };
+            let expected = lines.next().and_then(|line| line.strip_prefix("< ")).expect("an answer");
+            let chunks = answer.contains("chunked");
+            let text: String = match chunks {
+                true => body(&answer).lines().skip(1).step_by(2).collect(),
+                false => body(&answer).split_whitespace().collect::<Vec<_>>().join(" "),
+            };
+            assert_eq!(text, expected, "{request}\n{app}");
+            asked += 1;
+        }
+        assert!(asked > 0, "nothing is asked of\n{app}");
+    }
 }
