@@ -5,7 +5,7 @@
 //! cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
 //! cargo xtask fuzz [SUBJECT…]   feed spoiled inputs to every parser until something gives
 //! cargo xtask timing            compare timings with known delays, on an idle and on a busy generator
-//! cargo xtask conformance       run the WebSocket suite of the Autobahn project against client and server
+//! cargo xtask conformance       run other people's suites: Autobahn for WebSocket, h2spec for HTTP/2
 //! ```
 //!
 //! Each command is one file. None is part of `cargo test`, which must pass on a machine that has nothing but Rust.
@@ -24,7 +24,7 @@ const USAGE: &str = "usage: cargo xtask parity [NAME…]
        cargo xtask forms [SEED]
        cargo xtask fuzz [--seconds N] [--seed N] [--patience N] [SUBJECT…]
        cargo xtask timing
-       cargo xtask conformance [autobahn [client|server] [CASE…]]
+       cargo xtask conformance [autobahn [client|server] [CASE…] | h2spec [SECTION…]]
 
 parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
          metric names, tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts whose path
@@ -38,7 +38,8 @@ timing   prints by how much the timings of requests with known delays are off, i
          when a median is off by more than a millisecond.
 conformance
          runs Autobahn|Testsuite (WebSocket) against the client and the target's server, ten minutes each; CASE picks some (`12.*`).
-         Needs Python 3 and 2.7, and the package index the first time.";
+         Needs Python 3 and 2.7, and the package index the first time. h2spec (HTTP/2) against the target over tcp and TLS, strictly, in
+         a few seconds; SECTION picks some (`http2/6.5`). Needs Go, and its module proxy the first time.";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);

@@ -42,6 +42,18 @@ pub enum BodyError {
     Over,
 }
 
+impl BodyError {
+    /// The status of the answer to a client that is still there.
+    pub(crate) fn status(&self) -> Option<u16> {
+        match self {
+            BodyError::Malformed(_) => Some(400),
+            BodyError::TooLarge(_) => Some(413),
+            BodyError::TimedOut => Some(408),
+            BodyError::Gone(_) | BodyError::Over => None,
+        }
+    }
+}
+
 impl fmt::Display for BodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -171,13 +183,7 @@ impl Incoming {
     pub(crate) fn refusal(&self) -> Option<(u16, String)> {
         let reading = self.0.borrow();
         let failed = reading.as_ref()?.failed.as_ref()?;
-        let status = match failed {
-            BodyError::Malformed(_) => 400,
-            BodyError::TooLarge(_) => 413,
-            BodyError::TimedOut => 408,
-            BodyError::Gone(_) | BodyError::Over => return None,
-        };
-        Some((status, failed.to_string()))
+        Some((failed.status()?, failed.to_string()))
     }
 
     /// Takes it from the reader.

@@ -22,6 +22,6 @@ pub(crate) fn self_signed() -> io::Result<(Arc<rustls::ServerConfig>, String)> {
         .with_no_client_auth()
         .with_single_cert(vec![made.cert.der().clone()], key)
         .map_err(io::Error::other)?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok((Arc::new(config), made.cert.pem()))
 }

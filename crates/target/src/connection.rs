@@ -18,6 +18,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 use crate::h1::body::{BadChunk, BodyDecoder};
 use crate::h1::head::{self, BodyFraming, Framing, Head, Refused};
 use crate::h1::respond;
+use crate::h2;
 use crate::output::Output;
 use crate::request::{Request, split_target};
 use crate::respond::{Reply, Response};
@@ -48,6 +49,8 @@ pub(crate) struct Connection {
     pub(crate) start: usize,
     pub(crate) out: Output,
     pub(crate) peer: Option<IpAddr>,
+    /// No request was read yet, so that the protocol may still turn out to be another.
+    is_first: bool,
 }
 
 /// A head that is complete, without the borrow of its bytes.
@@ -73,6 +76,8 @@ impl Begun {
 enum Next {
     Partial,
     Refused(Refused),
+    /// The connection is one of HTTP/2.
+    Http2,
     /// Answered already.
     Reply(Begun, Reply),
     /// With a body, or for the app; with the answer when the route is not to run.
@@ -108,7 +113,8 @@ pub(crate) enum After {
 
 impl Connection {
     pub(crate) fn new(stream: Stream, peer: Option<IpAddr>, worker: Rc<Worker>, vitals: Rc<Vitals>) -> Self {
-        Connection { stream, worker, vitals, input: Vec::new(), start: 0, out: Output::default(), peer }
+        let (input, out) = (Vec::new(), Output::default());
+        Connection { stream, worker, vitals, input, start: 0, out, peer, is_first: true }
     }
 
     /// Serves until either side ends it. Errors of the socket end it silently: the client knows better what happened.
@@ -131,7 +137,12 @@ impl Connection {
                     Filled::TooLong(phase) => Box::pin(self.time_out(phase)).await?,
                 },
                 Next::Refused(refused) => Box::pin(self.refuse(refused)).await?,
+                Next::Http2 => {
+                    let ahead = std::mem::take(&mut self.input);
+                    Box::pin(h2::serve(self.stream.clone(), self.peer, &self.worker, &self.vitals, ahead)).await?
+                }
                 Next::Reply(begun, reply) => {
+                    self.is_first = false;
                     self.start += begun.head_len;
                     match self.reply_at_once(begun, &reply) {
                         Some(after) => after,
@@ -156,6 +167,7 @@ impl Connection {
         let head = match head::parse_within(input, &mut room, self.worker.limits().head) {
             Ok(Some(head)) => head,
             Ok(None) => return Next::Partial,
+            Err(_) if self.is_http2(input) => return Next::Http2,
             Err(refused) => return Next::Refused(refused),
         };
         let found = route::find(split_target(head.target).0);
@@ -176,6 +188,11 @@ impl Connection {
             (_, Some(response)) if head.framing.body == BodyFraming::None => Next::Reply(begun, response.into()),
             (_, instead) => Next::Begun(begun, instead.map(Box::new)),
         }
+    }
+
+    /// Whether bytes that are no head begin a connection of HTTP/2. Asked about such alone, so that no request pays for it.
+    fn is_http2(&self, input: &[u8]) -> bool {
+        self.is_first && (h2::is_preface(input) || self.stream.chose_http2())
     }
 
     fn request<'r>(
@@ -268,6 +285,7 @@ impl Connection {
     }
 
     async fn exchange(&mut self, begun: Begun, mut instead: Option<Box<Response>>) -> io::Result<After> {
+        self.is_first = false;
         self.vitals.enter(Phase::Busy, self.worker.now());
         if let Some(app) = self.worker.app().filter(|_| begun.of_app).cloned() {
             return self.fetch(&app, begun).await;
@@ -354,7 +372,7 @@ const NO_REQUEST: Begun = Begun {
 };
 
 /// The answer to a request whose route is not to run.
-fn instead(route: Option<usize>, method: &str, framing: Framing, limit: Option<u64>) -> Option<Response> {
+pub(crate) fn instead(route: Option<usize>, method: &str, framing: Framing, limit: Option<u64>) -> Option<Response> {
     let Some(route) = route.map(|index| &ROUTES[index]) else {
         return Some(Response::error(404, "no such path; the readme of onrush lists the target's routes"));
     };
@@ -366,11 +384,19 @@ fn instead(route: Option<usize>, method: &str, framing: Framing, limit: Option<u
     }
     let most = most(route.body == BodyUse::Keep, limit);
     let too_long = matches!(framing.body, BodyFraming::Length(n) if n > most);
-    too_long.then(|| BadBody::TooLarge(most).response())
+    too_long.then(|| too_large(most))
+}
+
+/// The answer to a body that is longer than it may be.
+pub(crate) fn too_large(most: u64) -> Response {
+    match most {
+        MAX_KEPT => Response::error(413, "this route keeps 16 MiB at most; /upload takes any size"),
+        limit => Response::error(413, &format!("a request body may have {limit} bytes")),
+    }
 }
 
 /// Bytes a body may have.
-fn most(kept: bool, limit: Option<u64>) -> u64 {
+pub(crate) fn most(kept: bool, limit: Option<u64>) -> u64 {
     let limit = limit.unwrap_or(u64::MAX);
     if kept { limit.min(MAX_KEPT) } else { limit }
 }
@@ -387,10 +413,7 @@ impl BadBody {
     fn response(&self) -> Response {
         match self {
             BadBody::Chunk => Response::error(400, "a chunk is malformed"),
-            BadBody::TooLarge(MAX_KEPT) => {
-                Response::error(413, "this route keeps 16 MiB at most; /upload takes any size")
-            }
-            BadBody::TooLarge(limit) => Response::error(413, &format!("a request body may have {limit} bytes")),
+            BadBody::TooLarge(most) => too_large(*most),
             BadBody::TimedOut => Response::error(408, "the request body did not go on in time"),
         }
     }

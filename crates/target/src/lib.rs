@@ -1,9 +1,9 @@
 //! The server Onrush tests against: httpbin-like routes, an upload sink, delays and faults, over tcp, TLS and unix sockets.
 //!
-//! HTTP/1.1 with keep-alive, pipelining, chunked bodies both ways and `100-continue`; one thread a worker, nothing shared between
-//! them but counters. It counts exactly, so a client's own figures can be checked against it. [`route::ROUTES`] lists what it
-//! answers; shapes are those of go-httpbin, where arguments, headers and form values are arrays. [`App`] answers in their place,
-//! [`Limits`] says what is accepted.
+//! HTTP/1.1 with keep-alive, pipelining, chunked bodies both ways and `100-continue`, HTTP/2 beside it, websockets; one thread a
+//! worker, nothing shared between them but counters. It counts exactly, so a client's own figures can be checked against it.
+//! [`route::ROUTES`] lists what it answers; shapes are those of go-httpbin, where arguments, headers and form values are arrays.
+//! [`App`] answers in their place, [`Limits`] says what is accepted.
 //!
 //! ```
 //! use std::io::{Read, Write};
@@ -28,6 +28,7 @@ mod connection;
 mod fault;
 mod fetch;
 mod h1;
+mod h2;
 mod hold;
 mod law;
 mod limits;

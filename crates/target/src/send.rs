@@ -35,7 +35,7 @@ fn length_of(response: &Response, begun: Begun) -> Length {
 }
 
 /// Lines that the sender writes itself, or must not write.
-fn is_senders(name: &str) -> bool {
+pub(crate) fn is_senders(name: &str) -> bool {
     const OWN: [&str; 6] = ["date", "server", "connection", "keep-alive", "content-length", "transfer-encoding"];
     matches!(name.len(), 4 | 6 | 10 | 14 | 17) && OWN.iter().any(|own| name.eq_ignore_ascii_case(own))
 }
@@ -48,7 +48,8 @@ fn closes(headers: &[Line]) -> bool {
     value(headers, "connection").is_some_and(|value| value.trim().eq_ignore_ascii_case("close"))
 }
 
-fn claimed(headers: &[Line]) -> Option<u64> {
+/// The length an answer to `HEAD` says the body would have.
+pub(crate) fn claimed(headers: &[Line]) -> Option<u64> {
     value(headers, "content-length")?.trim().parse().ok()
 }
 

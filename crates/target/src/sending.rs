@@ -30,7 +30,7 @@ pub(crate) struct Sending {
 }
 
 /// What is still to be gathered.
-enum Rest {
+pub(crate) enum Rest {
     /// Nothing: all of it is in the output.
     Done,
     Whole(Bytes),
@@ -67,15 +67,7 @@ enum Gathered {
 impl Sending {
     /// `length` is what the head says.
     pub(crate) fn new(body: Body, length: Length, trailers: Vec<Line>) -> Self {
-        let rest = match body {
-            Body::Static(bytes) => Rest::Whole(Bytes::from_static(bytes)),
-            Body::Bytes(bytes) => Rest::Whole(bytes.into()),
-            Body::Shared(bytes) => Rest::Whole(bytes),
-            Body::Array(pieces) => Rest::Array(pieces.into_iter()),
-            Body::Stream { length, pieces } => Rest::Stream { pieces, left: length },
-            Body::File { file, offset, length } => Rest::File { file, offset, left: length },
-        };
-        Sending { rest, chunked: length == Length::Chunked, trailers }
+        Sending { rest: Rest::new(body), chunked: length == Length::Chunked, trailers }
     }
 
     /// Goes on until the end of the body stands in the output, which the caller flushes before it waits for anything.
@@ -109,18 +101,13 @@ impl Sending {
         while out.len() < FLUSH_AT {
             let piece = match &mut self.rest {
                 Rest::Done => return Poll::Ready(Gathered::Done),
-                Rest::Whole(bytes) => Some(std::mem::take(bytes)).filter(|bytes| !bytes.is_empty()),
-                Rest::Array(pieces) => pieces.next(),
-                Rest::Stream { pieces, left } => match kept_to(ready!(pieces.poll_next(cx)), left) {
-                    Ok(piece) => piece,
-                    Err(CutShort) => return Poll::Ready(Gathered::CutShort),
-                },
-                Rest::File { left: 0, .. } => None,
-                Rest::File { .. } if from_file && out.is_empty() => return Poll::Ready(Gathered::FromFile),
-                Rest::File { file, offset, left } => {
-                    let most = if from_file { FILE_HEAD } else { FLUSH_AT as u64 };
-                    match read(file, offset, left, most) {
-                        Ok(piece) => Some(piece),
+                Rest::File { left: 1.., .. } if from_file && out.is_empty() => {
+                    return Poll::Ready(Gathered::FromFile);
+                }
+                rest => {
+                    let of_file = if from_file { FILE_HEAD } else { FLUSH_AT as u64 };
+                    match ready!(rest.poll_piece(of_file, cx)) {
+                        Ok(piece) => piece,
                         Err(CutShort) => return Poll::Ready(Gathered::CutShort),
                     }
                 }
@@ -155,7 +142,33 @@ impl Sending {
     }
 }
 
-struct CutShort;
+impl Rest {
+    /// All of a body.
+    pub(crate) fn new(body: Body) -> Self {
+        match body {
+            Body::Static(bytes) => Rest::Whole(Bytes::from_static(bytes)),
+            Body::Bytes(bytes) => Rest::Whole(bytes.into()),
+            Body::Shared(bytes) => Rest::Whole(bytes),
+            Body::Array(pieces) => Rest::Array(pieces.into_iter()),
+            Body::Stream { length, pieces } => Rest::Stream { pieces, left: length },
+            Body::File { file, offset, length } => Rest::File { file, offset, left: length },
+        }
+    }
+
+    /// The next piece, of a file `of_file` bytes at most; `None` at the end.
+    pub(crate) fn poll_piece(&mut self, of_file: u64, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, CutShort>> {
+        Poll::Ready(match self {
+            Rest::Done | Rest::File { left: 0, .. } => Ok(None),
+            Rest::Whole(bytes) => Ok(Some(std::mem::take(bytes)).filter(|bytes| !bytes.is_empty())),
+            Rest::Array(pieces) => Ok(pieces.next()),
+            Rest::Stream { pieces, left } => kept_to(ready!(pieces.poll_next(cx)), left),
+            Rest::File { file, offset, left } => read(file, offset, left, of_file).map(Some),
+        })
+    }
+}
+
+/// A stream failed or kept not to its length, or a file was shorter.
+pub(crate) struct CutShort;
 
 /// A piece of a stream, if the stream keeps to the length it declared.
 fn kept_to(next: Option<Result<Bytes, String>>, left: &mut Option<u64>) -> Result<Option<Bytes>, CutShort> {

@@ -72,6 +72,11 @@ impl Stream {
         matches!(&*self.0.borrow(), Socket::Tls(tls) if tls.session.is_handshaking())
     }
 
+    /// Client and server agreed on HTTP/2 in the handshake.
+    pub(crate) fn chose_http2(&self) -> bool {
+        matches!(&*self.0.borrow(), Socket::Tls(tls) if tls.session.alpn_protocol() == Some(b"h2"))
+    }
+
     /// The kernel sends `count` bytes of a file from `offset`, which moves on by what was sent; 0 at the end of the file.
     ///
     /// `None` where bytes must pass through this process: they are to be encrypted.

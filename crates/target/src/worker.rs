@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::{Builder, LocalOptions};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::spawn_local;
 use tokio::time::{Instant, sleep};
 
@@ -40,6 +40,8 @@ pub(crate) struct Worker {
     pool: Pool,
     limits: Limits,
     stopping: Cell<bool>,
+    /// Wakes the connections that must say goodbye.
+    told: Notify,
     next_id: Cell<u64>,
     open: RefCell<HashMap<u64, Rc<Vitals>>>,
     patience: Patience,
@@ -123,6 +125,7 @@ impl Worker {
             app,
             limits,
             stopping: Cell::new(false),
+            told: Notify::new(),
             next_id: Cell::new(0),
             open: RefCell::default(),
             patience: Patience::new(&limits),
@@ -156,6 +159,14 @@ impl Worker {
 
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.get()
+    }
+
+    /// Ready once the server is told to stop.
+    pub(crate) async fn stopped(&self) {
+        let told = self.told.notified();
+        if !self.is_stopping() {
+            told.await;
+        }
     }
 
     /// The time as `Vitals` count it.
@@ -219,6 +230,7 @@ impl Worker {
     /// Idle connections close now, the others after their response; what is left at the end of the grace is cut off.
     async fn drain(&self, grace: Duration) {
         self.stopping.set(true);
+        self.told.notify_waiters();
         self.rooms.close_all();
         let end = Instant::now() + grace;
         loop {

@@ -2,17 +2,22 @@
 //!
 //! ```text
 //! cargo xtask conformance autobahn [client|server] [CASE…]    Autobahn|Testsuite, WebSocket, both ends
+//! cargo xtask conformance h2spec [SECTION…]                   h2spec, HTTP/2, the target over tcp and TLS
 //! ```
 //!
-//! Not part of `cargo test`: it needs Python and the package index the first time, and minutes each time. A case that may
+//! Not part of `cargo test`: the first time it needs Python or Go and their package indices, and each time minutes. A case that may
 //! differ stands in the suite's list of exclusions with its reason.
 
 mod autobahn;
+mod h2spec;
 
 /// Runs the suites that the arguments name; all without any.
 pub fn run(arguments: &[String]) -> Result<(), String> {
+    let rest = arguments.get(1..).unwrap_or_default();
     match arguments.first().map(String::as_str) {
-        None | Some("autobahn") => autobahn::run(arguments.get(1..).unwrap_or_default()),
-        Some(other) => Err(format!("unknown suite {other:?}, expected autobahn")),
+        None => h2spec::run(rest).and_then(|()| autobahn::run(rest)),
+        Some("autobahn") => autobahn::run(rest),
+        Some("h2spec") => h2spec::run(rest),
+        Some(other) => Err(format!("unknown suite {other:?}, expected autobahn or h2spec")),
     }
 }

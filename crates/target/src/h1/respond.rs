@@ -127,7 +127,7 @@ fn decimal(out: &mut Vec<u8>, mut value: u64) {
 }
 
 /// The `Date` value, formatted once a second a thread.
-fn date() -> [u8; 29] {
+pub(crate) fn date() -> [u8; 29] {
     thread_local!(static LAST: Cell<(u64, [u8; 29])> = const { Cell::new((u64::MAX, [0; 29])) });
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
     let (second, text) = LAST.get();

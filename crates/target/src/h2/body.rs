@@ -1,0 +1,165 @@
+//! The body of a request that came by HTTP/2.
+//!
+//! The windows of the stream and of the connection are given back as pieces are handed out and no earlier: a reader that does not
+//! ask stops the client once a window's worth is under way. Pieces lie in the memory the frames were received into; an app's
+//! `allocate` is not asked, for frames of several streams arrive together.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use h2::RecvStream;
+use h2::server::SendResponse;
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use crate::app::Piece;
+use crate::body::{BodyError, BodySource};
+use crate::h2::head;
+use crate::worker::Worker;
+
+/// The sending side, which body and exchange share until the response begins.
+pub(crate) type Respond = Rc<RefCell<SendResponse<Bytes>>>;
+/// Why a body did not come to its end, for the exchange to see what its app was refused.
+pub(crate) type Failed = Rc<RefCell<Option<BodyError>>>;
+
+/// Frames of one stream as they are asked for.
+pub(crate) struct Incoming {
+    stream: RecvStream,
+    worker: Rc<Worker>,
+    length_left: Option<u64>,
+    length: u64,
+    /// Where 100 Continue goes, as long as the client waits for it.
+    awaited: Option<Respond>,
+    failed: Failed,
+    trailers: Vec<(String, Vec<u8>)>,
+    data_ended: bool,
+    silence: Option<Pin<Box<Sleep>>>,
+}
+
+impl Incoming {
+    /// `length` is what the client declared. `awaited` is there when the client waits for 100 Continue.
+    pub(crate) fn new(
+        stream: RecvStream,
+        worker: Rc<Worker>,
+        length: Option<u64>,
+        awaited: Option<Respond>,
+        failed: Failed,
+    ) -> Self {
+        Incoming {
+            stream,
+            worker,
+            length_left: length,
+            length: 0,
+            awaited,
+            failed,
+            trailers: Vec::new(),
+            data_ended: false,
+            silence: None,
+        }
+    }
+
+    fn try_poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
+        loop {
+            if self.data_ended {
+                return self.poll_trailers(cx).map(|result| result.err().map(Err));
+            }
+            let data = match self.stream.poll_data(cx) {
+                Poll::Ready(data) => data,
+                Poll::Pending => {
+                    self.send_continue();
+                    return self.poll_silence(cx).map(|error| Some(Err(error)));
+                }
+            };
+            self.silence = None;
+            match data {
+                None => self.data_ended = true,
+                Some(Err(e)) => return Poll::Ready(Some(Err(gone(&e)))),
+                Some(Ok(bytes)) => {
+                    // Fails when the stream was reset meanwhile, which the next poll finds out.
+                    let _reset = self.stream.flow_control().release_capacity(bytes.len());
+                    if let Some(result) = self.take(bytes) {
+                        return Poll::Ready(Some(result));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Counts what came; `None` for an empty frame.
+    fn take(&mut self, bytes: Bytes) -> Option<Result<Bytes, BodyError>> {
+        let n = bytes.len() as u64;
+        if n == 0 {
+            return None;
+        }
+        self.awaited = None;
+        self.length += n;
+        self.length_left = self.length_left.map(|left| left.saturating_sub(n));
+        self.worker.stats().body_received.add(n);
+        match self.worker.limits().body.filter(|limit| self.length > *limit) {
+            Some(limit) => Some(Err(BodyError::TooLarge(limit))),
+            None => Some(Ok(bytes)),
+        }
+    }
+
+    fn poll_trailers(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BodyError>> {
+        match self.stream.poll_trailers(cx) {
+            Poll::Pending => self.poll_silence(cx).map(Err),
+            Poll::Ready(Err(e)) => Poll::Ready(Err(gone(&e))),
+            Poll::Ready(Ok(trailers)) => {
+                let lines = trailers.iter().flat_map(http::HeaderMap::iter);
+                self.trailers.extend(lines.map(|(name, value)| (name.to_string(), value.as_bytes().to_vec())));
+                Poll::Ready(Ok(()))
+            }
+        }
+    }
+
+    /// The error once the client has been silent for too long.
+    fn poll_silence(&mut self, cx: &mut Context<'_>) -> Poll<BodyError> {
+        let limit = self.worker.limits().body_time;
+        if limit.is_zero() {
+            return Poll::Pending;
+        }
+        let silence = self.silence.get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + limit)));
+        ready!(silence.as_mut().poll(cx));
+        Poll::Ready(BodyError::TimedOut)
+    }
+
+    /// Sends what the client waits for, now that the body is wanted.
+    fn send_continue(&mut self) {
+        if let Some(respond) = self.awaited.take() {
+            // Fails when the stream was reset or the response has begun: then nobody waits any more.
+            let _too_late = respond.borrow_mut().send_informational(head::interim(100, &[]));
+        }
+    }
+}
+
+impl BodySource for Incoming {
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Piece, BodyError>>> {
+        if let Some(failed) = &*self.failed.borrow() {
+            return Poll::Ready(Some(Err(failed.clone())));
+        }
+        let piece = ready!(self.try_poll(cx));
+        if let Some(Err(e)) = &piece {
+            *self.failed.borrow_mut() = Some(e.clone());
+        }
+        Poll::Ready(piece.map(|piece| piece.map(Piece::from)))
+    }
+
+    fn length_hint(&self) -> Option<u64> {
+        if self.data_ended { Some(0) } else { self.length_left }
+    }
+
+    fn trailers(&self) -> Vec<(String, Vec<u8>)> {
+        self.trailers.clone()
+    }
+}
+
+fn gone(e: &h2::Error) -> BodyError {
+    if e.is_library() && e.is_reset() {
+        return BodyError::Malformed("it breaks the rules of its stream");
+    }
+    BodyError::Gone(e.to_string())
+}

@@ -1,0 +1,570 @@
+//! HTTP/2 of the target over real sockets: routes, apps, windows, resets, faults, limits, goodbyes.
+
+#![allow(clippy::unwrap_used)]
+
+use std::cell::Cell;
+use std::future::{Future, poll_fn};
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use h2::client::{ResponseFuture, SendRequest};
+use h2::{Reason, RecvStream, SendStream};
+use http::{HeaderMap, Request};
+use onrush_target::app::{Answering, Version};
+use onrush_target::{App, AppRequest, Body, Limits, PieceStream, Response, Server, ServerConfig};
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+/// No test comes near it unless it has failed.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// What the server lets come of one body that nobody reads.
+const WINDOW: usize = 256 * 1024;
+
+/// An app that is a function.
+struct Handler<F>(F);
+
+impl<F, A> App for Handler<F>
+where
+    F: Fn(AppRequest) -> A,
+    A: Future<Output = Result<Response, String>> + 'static,
+{
+    fn fetch(&self, request: AppRequest) -> Answering {
+        Box::pin((self.0)(request))
+    }
+}
+
+fn plain() -> ServerConfig {
+    ServerConfig { tcp: vec!["127.0.0.1:0".parse().unwrap()], ..ServerConfig::default() }
+}
+
+fn with_app<F, A>(handler: F) -> ServerConfig
+where
+    F: Fn(AppRequest) -> A + Clone + Send + Sync + 'static,
+    A: Future<Output = Result<Response, String>> + 'static,
+{
+    let app: onrush_target::AppFactory = Arc::new(move || Ok(Rc::new(Handler(handler.clone()))));
+    ServerConfig { app: Some(app), ..plain() }
+}
+
+/// Runs a test with a server and a client connected to it.
+fn test<T: Future>(config: ServerConfig, body: impl FnOnce(Client, Server) -> T) -> T::Output {
+    let server = Server::start(config).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let address: SocketAddr = server.addresses().tcp[0];
+        let client = Client::over(TcpStream::connect(address).await.unwrap()).await;
+        timeout(PATIENCE, body(client, server)).await.unwrap()
+    })
+}
+
+struct Client {
+    requests: SendRequest<Bytes>,
+    /// How the connection ended.
+    end: JoinHandle<Result<(), h2::Error>>,
+}
+
+/// A response with all of its body.
+struct Answer {
+    status: u16,
+    headers: HeaderMap,
+    body: Vec<u8>,
+    trailers: Option<HeaderMap>,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+}
+
+impl Client {
+    async fn over(socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Client {
+        let (requests, connection) = h2::client::handshake(socket).await.unwrap();
+        Client { requests, end: tokio::spawn(connection) }
+    }
+
+    /// Begins a request; without a body `ends`.
+    async fn begin(&self, request: Request<()>, ends: bool) -> (ResponseFuture, SendStream<Bytes>) {
+        let mut requests = self.requests.clone().ready().await.unwrap();
+        requests.send_request(request, ends).unwrap()
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, b"").await
+    }
+
+    async fn ask(&self, method: &str, path: &str, body: &[u8]) -> Answer {
+        self.try_ask(method, path, body).await.unwrap()
+    }
+
+    async fn try_ask(&self, method: &str, path: &str, body: &[u8]) -> Result<Answer, h2::Error> {
+        let (response, mut stream) = self.begin(request(method, path), body.is_empty()).await;
+        if !body.is_empty() {
+            stream.send_data(Bytes::copy_from_slice(body), true)?;
+        }
+        whole(response).await
+    }
+}
+
+fn request(method: &str, path: &str) -> Request<()> {
+    Request::builder().method(method).uri(format!("http://localhost{path}")).body(()).unwrap()
+}
+
+async fn whole(response: ResponseFuture) -> Result<Answer, h2::Error> {
+    let (head, mut stream) = response.await?.into_parts();
+    let mut body = Vec::new();
+    while let Some(data) = stream.data().await {
+        body.extend_from_slice(&take(&mut stream, data?));
+    }
+    let trailers = stream.trailers().await?;
+    Ok(Answer { status: head.status.as_u16(), headers: head.headers, body, trailers })
+}
+
+fn take(stream: &mut RecvStream, data: Bytes) -> Bytes {
+    stream.flow_control().release_capacity(data.len()).unwrap();
+    data
+}
+
+/// Different everywhere, so that misplaced bytes show.
+fn noise(size: usize) -> Vec<u8> {
+    (0..size as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
+}
+
+/// Sends what the windows allow until nothing more goes for a while; how much that was.
+async fn send_until_stopped(stream: &mut SendStream<Bytes>, most: usize) -> usize {
+    let mut sent = 0;
+    while sent < most {
+        stream.reserve_capacity(most - sent);
+        let room = match timeout(Duration::from_millis(300), poll_fn(|cx| stream.poll_capacity(cx))).await {
+            Ok(room) => room.unwrap().unwrap(),
+            Err(_) => break,
+        };
+        stream.send_data(vec![0; room].into(), false).unwrap();
+        sent += room;
+    }
+    sent
+}
+
+#[test]
+fn routes_answer_as_over_http1() {
+    test(plain(), async |client, server| {
+        assert_eq!(client.get("/").await.body, b"hello from onrush\n");
+        let answer = client.get("/get?a=1&a=2").await;
+        assert_eq!(answer.headers["content-type"], "application/json; charset=utf-8");
+        assert_eq!(answer.headers["content-length"], answer.body.len().to_string());
+        assert_eq!(answer.headers["server"], "onrush");
+        let echo = answer.json();
+        assert_eq!((&echo["args"], &echo["headers"]), (&json!({ "a": ["1", "2"] }), &json!({ "Host": ["localhost"] })));
+        assert_eq!(echo["url"], "http://localhost/get?a=1&a=2");
+        assert_eq!(client.ask("POST", "/post", b"some text").await.json()["data"], "some text");
+        let head = client.ask("HEAD", "/bytes/1000", b"").await;
+        assert_eq!((head.headers["content-length"].as_bytes(), head.body.len()), (&b"1000"[..], 0));
+        let none = client.get("/status/204").await;
+        assert_eq!((none.status, none.headers.get("content-length")), (204, None));
+        assert_eq!(client.get("/nowhere").await.status, 404);
+        assert_eq!(client.get("/post").await.headers["allow"], "POST, OPTIONS");
+        assert!(client.get("/stream/5").await.body.iter().filter(|b| **b == b'\n').count() == 5);
+        assert_eq!(client.get("/ws/echo").await.status / 100, 4);
+        let stats = client.get("/stats").await.json();
+        assert_eq!((&stats["requests"], &stats["routes"]["/post"]), (&9.into(), &2.into()));
+        assert_eq!((&stats["body_bytes_received"], server.requests()), (&9.into(), 9));
+        assert!(stats["bytes_received"].as_u64() > Some(100) && stats["bytes_sent"].as_u64() > Some(1000));
+    });
+}
+
+#[test]
+fn large_bodies_pass_both_ways() {
+    test(plain(), async |client, server| {
+        let body = noise(3_000_001);
+        let answer = client.ask("PUT", "/anything", &body).await;
+        assert_eq!(answer.status, 200);
+        assert_eq!(client.ask("POST", "/upload", &body).await.json()["received"], 3_000_001);
+        let whole = client.get("/body/string/2m").await.body;
+        assert!(client.get("/body/file/2m").await.body == whole);
+        let piece = &client.get("/body/array/1000?piece=1000").await.body;
+        for kind in ["array", "chunked"] {
+            let body = client.get(&format!("/body/{kind}/2000k?piece=1000")).await.body;
+            assert!(body.len() == 2_048_000 && body.chunks_exact(1000).all(|run| run == piece), "{kind}");
+        }
+        assert_eq!(server.stats()["body_bytes_received"], 2 * 3_000_001);
+    });
+}
+
+#[test]
+fn many_streams_at_once_are_answered_as_they_are_ready() {
+    test(plain(), async |client, server| {
+        let (_stalled, _stream) = client.begin(request("GET", "/fault/stall"), true).await;
+        let mut all = tokio::task::JoinSet::new();
+        for i in 0..200 {
+            all.spawn(whole(client.begin(request("GET", &format!("/bytes/{}", 1000 + i)), true).await.0));
+        }
+        let mut lengths: Vec<_> = all.join_all().await.into_iter().map(|answer| answer.unwrap().body.len()).collect();
+        lengths.sort_unstable();
+        assert!(lengths.into_iter().eq(1000..1200));
+        assert_eq!((server.requests(), &server.stats()["connections"]["accepted"]), (201, &1.into()));
+    });
+}
+
+async fn mirror(mut request: AppRequest) -> Result<Response, String> {
+    let mut all = Vec::new();
+    while let Some(piece) = request.body.next().await {
+        all.extend_from_slice(&piece.map_err(|e| e.to_string())?);
+    }
+    if request.target() == "/fail" {
+        return Err("it failed".to_owned());
+    }
+    assert_eq!(request.version(), Version::Http2);
+    let headers = request.headers().map(|(n, v)| (n.to_owned(), String::from_utf8_lossy(v).into()));
+    let headers: serde_json::Map<_, _> = headers.collect();
+    let trailers = request.body.trailers().into_iter().map(|(n, v)| (n, String::from_utf8(v).unwrap().into()));
+    let trailers: serde_json::Map<_, _> = trailers.collect();
+    let what = json!({
+        "method": request.method(), "url": request.url(), "headers": headers, "length": all.len(), "trailers": trailers,
+    });
+    let mut response = Response::json(200, &what);
+    response.trailers.push(("X-Sum".into(), all.len().to_string().into()));
+    Ok(response)
+}
+
+#[test]
+fn apps_get_the_same_requests_and_trailers_pass_both_ways() {
+    test(with_app(mirror), async |client, _server| {
+        let mut head = request("POST", "/a?b");
+        head.headers_mut().append("cookie", "a=1".parse().unwrap());
+        head.headers_mut().append("cookie", "b=2".parse().unwrap());
+        let (response, mut stream) = client.begin(head, false).await;
+        stream.send_data(noise(100_000).into(), false).unwrap();
+        let mut trailers = HeaderMap::new();
+        trailers.insert("x-end", "yes".parse().unwrap());
+        stream.send_trailers(trailers).unwrap();
+        let answer = whole(response).await.unwrap();
+        let want = json!({
+            "method": "POST", "url": "http://localhost/a?b", "headers": { "host": "localhost", "cookie": "a=1; b=2" },
+            "length": 100_000, "trailers": { "x-end": "yes" },
+        });
+        assert_eq!(answer.json(), want);
+        assert_eq!(answer.trailers.unwrap()["x-sum"], "100000");
+        let failed = client.get("/fail").await;
+        assert_eq!((failed.status, failed.json()["detail"].as_str()), (500, Some("it failed")));
+    });
+}
+
+#[test]
+fn an_app_that_does_not_read_stops_the_client() {
+    let reads = Arc::new(AtomicBool::new(false));
+    let told = reads.clone();
+    let app = move |request: AppRequest| {
+        let told = told.clone();
+        async move {
+            while !told.load(Ordering::Acquire) {
+                sleep(Duration::from_millis(1)).await;
+            }
+            mirror(request).await
+        }
+    };
+    test(with_app(app), async |client, _server| {
+        let (response, mut stream) = client.begin(request("POST", "/"), false).await;
+        let before = send_until_stopped(&mut stream, 2_000_000).await;
+        assert_eq!(before, WINDOW);
+        reads.store(true, Ordering::Release);
+        stream.send_data(vec![0; 2_000_000 - before].into(), true).unwrap();
+        assert_eq!(whole(response).await.unwrap().json()["length"], 2_000_000);
+    });
+}
+
+/// Counts itself as long as it lives.
+struct Alive(Arc<AtomicUsize>);
+
+impl Alive {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::AcqRel);
+        Alive(count.clone())
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+async fn until(happened: impl Fn() -> bool) {
+    while !happened() {
+        sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[test]
+fn a_reset_drops_what_it_asked_for_and_nothing_else() {
+    let alive = Arc::new(AtomicUsize::new(0));
+    let count = alive.clone();
+    let app = move |mut request: AppRequest| {
+        let one = Alive::new(&count);
+        async move {
+            let _alive = one;
+            match request.target() {
+                "/wait" => std::future::pending().await,
+                "/endless" => Ok(Response::bare(200, Body::stream(Endless(_alive)))),
+                _ => {
+                    while request.body.next().await.is_some_and(|piece| piece.is_ok()) {}
+                    Ok(Response::text(200, "read"))
+                }
+            }
+        }
+    };
+    test(with_app(app), async |client, server| {
+        let (response, mut stream) = client.begin(request("POST", "/read"), false).await;
+        stream.send_data(vec![0; 50_000].into(), false).unwrap();
+        until(|| server.stats()["body_bytes_received"] == 50_000).await;
+        assert_eq!(alive.load(Ordering::Acquire), 1);
+        stream.send_reset(Reason::CANCEL);
+        drop(response);
+        until(|| alive.load(Ordering::Acquire) == 0).await;
+
+        let (response, mut stream) = client.begin(request("GET", "/wait"), true).await;
+        until(|| alive.load(Ordering::Acquire) == 1).await;
+        stream.send_reset(Reason::CANCEL);
+        drop(response);
+        until(|| alive.load(Ordering::Acquire) == 0).await;
+
+        let (response, mut stream) = client.begin(request("GET", "/endless"), true).await;
+        assert_eq!(response.await.unwrap().status(), 200);
+        stream.send_reset(Reason::CANCEL);
+        until(|| alive.load(Ordering::Acquire) == 0).await;
+
+        assert_eq!(client.get("/").await.body, b"read");
+        let waiting = client.begin(request("GET", "/wait"), true).await;
+        until(|| alive.load(Ordering::Acquire) == 1).await;
+        client.end.abort();
+        drop((waiting, client.requests));
+        until(|| alive.load(Ordering::Acquire) == 0).await;
+        until(|| server.stats()["connections"]["open"] == 0).await;
+    });
+}
+
+/// Gives a piece, then never another.
+struct Endless(#[allow(dead_code, reason = "lives as long as the stream")] Alive);
+
+impl PieceStream for Endless {
+    fn poll_next(&mut self, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, String>>> {
+        Poll::Pending
+    }
+}
+
+/// Gives two pieces and fails.
+struct Failing(Cell<u32>);
+
+impl PieceStream for Failing {
+    fn poll_next(&mut self, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, String>>> {
+        self.0.set(self.0.get() + 1);
+        Poll::Ready(Some(if self.0.get() < 3 { Ok(Bytes::from_static(b"piece")) } else { Err("no more".to_owned()) }))
+    }
+}
+
+#[test]
+fn a_body_that_fails_is_not_taken_for_whole() {
+    let app = async |_: AppRequest| Ok(Response::bare(200, Body::stream(Failing(Cell::new(0)))));
+    test(with_app(app), async |client, server| {
+        let error = client.try_ask("GET", "/", b"").await.err().unwrap();
+        assert_eq!(error.reason(), Some(Reason::INTERNAL_ERROR));
+        assert_eq!(server.stats()["cut_short"], 1);
+    });
+}
+
+#[test]
+fn a_server_that_stops_says_so_and_lets_streams_end() {
+    test(plain(), async |client, server| {
+        let held = client.begin(request("GET", "/delay/200ms"), true).await.0;
+        until(|| server.requests() == 1).await;
+        let stopped = tokio::task::spawn_blocking(move || server.stop(PATIENCE));
+        assert_eq!(whole(held).await.unwrap().status, 200);
+        client.end.await.unwrap().unwrap();
+        let stats = stopped.await.unwrap();
+        assert_eq!((&stats["requests"], &stats["connections"]["open"]), (&1.into(), &0.into()));
+        assert!(client.requests.ready().await.is_err());
+    });
+}
+
+#[test]
+fn early_hints_and_100_continue() {
+    test(plain(), async |client, _server| {
+        let (mut response, _stream) = client.begin(request("GET", "/early-hints"), true).await;
+        let early = poll_fn(|cx| response.poll_informational(cx)).await.unwrap().unwrap();
+        assert_eq!(early.status(), 103);
+        assert!(early.headers().contains_key("link"));
+        assert_eq!(whole(response).await.unwrap().status, 200);
+
+        let mut head = request("POST", "/upload");
+        head.headers_mut().insert("expect", "100-continue".parse().unwrap());
+        let (mut response, mut stream) = client.begin(head, false).await;
+        let interim = poll_fn(|cx| response.poll_informational(cx)).await.unwrap().unwrap();
+        assert_eq!(interim.status(), 100);
+        stream.send_data(Bytes::from_static(b"body"), true).unwrap();
+        assert_eq!(whole(response).await.unwrap().json()["received"], 4);
+    });
+}
+
+#[test]
+fn faults_of_a_stream_leave_the_connection() {
+    test(plain(), async |client, server| {
+        let error = client.try_ask("GET", "/fault/reset", b"").await.err().unwrap();
+        assert_eq!(error.reason(), Some(Reason::INTERNAL_ERROR));
+        // Twenty bytes where ten were declared: the client's library refuses them.
+        let error = client.try_ask("GET", "/fault/wrong-length", b"").await.err().unwrap();
+        assert_eq!(error.reason(), Some(Reason::PROTOCOL_ERROR));
+        let (stalled, mut stream) = client.begin(request("GET", "/fault/stall"), true).await;
+        assert_eq!(client.get("/fault/slow?rate=1000").await.body, b"slow\n");
+        assert_eq!(client.get("/fault/big-header?kb=8").await.headers["x-big"].len(), 8192);
+        stream.send_reset(Reason::CANCEL);
+        drop(stalled);
+        assert_eq!((client.get("/").await.status, server.requests()), (200, 6));
+    });
+}
+
+#[test]
+fn faults_of_the_connection_end_it() {
+    for (path, with_head) in
+        [("/fault/no-response", false), ("/fault/partial", true), ("/fault/garbage", false), ("/fault/bad-chunk", true)]
+    {
+        test(plain(), async |client, _server| {
+            let response = client.begin(request("GET", path), true).await.0;
+            match response.await {
+                Ok(response) => {
+                    assert!(with_head, "{path} has an answer");
+                    let mut body = response.into_body();
+                    while let Some(Ok(data)) = body.data().await {
+                        take(&mut body, data);
+                    }
+                    assert!(!body.is_end_stream(), "{path} is whole");
+                }
+                Err(_) => assert!(!with_head || path == "/fault/bad-chunk", "{path} has no answer"),
+            }
+            assert!(client.end.await.unwrap().is_err() || path == "/fault/no-response" || path == "/fault/partial");
+            assert!(client.requests.ready().await.is_err(), "{path} left the connection");
+        });
+    }
+    test(plain(), async |client, _server| {
+        assert_eq!(client.get("/fault/close-idle?after=10ms").await.body, b"closed\n");
+        let _ended = client.end.await.unwrap();
+    });
+}
+
+#[test]
+fn limits_have_their_statuses() {
+    let limits = Limits {
+        body: Some(100_000),
+        body_time: Duration::from_millis(100),
+        head: 8 * 1024,
+        idle_time: Duration::from_millis(300),
+        ..Limits::default()
+    };
+    test(ServerConfig { limits, ..with_app(mirror) }, async |client, _server| {
+        assert_eq!(client.ask("POST", "/", &noise(100_000)).await.json()["length"], 100_000);
+        let (response, mut stream) = client.begin(request("POST", "/"), false).await;
+        stream.send_data(noise(100_001).into(), false).unwrap();
+        assert_eq!(whole(response).await.unwrap().status, 413);
+        let mut head = request("POST", "/");
+        head.headers_mut().insert("content-length", "100001".parse().unwrap());
+        assert_eq!(whole(client.begin(head, false).await.0).await.unwrap().status, 413);
+        // A body that stops coming.
+        let (response, _stream) = client.begin(request("POST", "/"), false).await;
+        assert_eq!(whole(response).await.unwrap().status, 408);
+        let mut head = request("GET", "/");
+        head.headers_mut().insert("x-big", "x".repeat(10_000).parse().unwrap());
+        assert_eq!(whole(client.begin(head, true).await.0).await.unwrap().status, 431);
+        // Nothing happens for a while.
+        client.end.await.unwrap().unwrap();
+    });
+}
+
+#[test]
+fn a_route_keeps_no_more_than_it_may() {
+    test(plain(), async |client, _server| {
+        let (response, mut stream) = client.begin(request("POST", "/post"), false).await;
+        stream.send_data(vec![b'x'; (16 << 20) + 1].into(), false).unwrap();
+        assert_eq!(whole(response).await.unwrap().status, 413);
+        assert_eq!(client.get("/").await.status, 200);
+    });
+}
+
+#[test]
+fn unix_sockets_speak_it_too() {
+    let path = std::env::temp_dir().join(format!("onrush-h2-{}.sock", std::process::id()));
+    test(ServerConfig { unix: vec![path.clone()], ..plain() }, async |_, _server| {
+        let client = Client::over(UnixStream::connect(&path).await.unwrap()).await;
+        assert_eq!(client.get("/ip").await.json()["origin"], "unix");
+    });
+}
+
+/// Preface, empty SETTINGS, and GET / in static table entries (RFC 7541, appendix A), on stream 1.
+fn by_hand() -> Vec<u8> {
+    let head = [&[0x82, 0x84, 0x86, 0x41, 9][..], b"localhost"].concat();
+    let frame = [&[0, 0, head.len() as u8, 1, 0x5, 0, 0, 0, 1][..], &head].concat();
+    [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &[0, 0, 0, 4, 0, 0, 0, 0, 0], &frame].concat()
+}
+
+fn read_until(socket: &mut impl Read, end: &[u8]) -> Vec<u8> {
+    let (mut all, mut room) = (Vec::new(), [0; 1024]);
+    while !all.windows(end.len()).any(|w| w == end) {
+        let n = socket.read(&mut room).unwrap();
+        assert!(n > 0, "closed after {all:?}");
+        all.extend_from_slice(&room[..n]);
+    }
+    all
+}
+
+#[test]
+fn a_preface_may_come_byte_by_byte() {
+    let server = Server::start(plain()).unwrap();
+    let mut socket = std::net::TcpStream::connect(server.addresses().tcp[0]).unwrap();
+    socket.set_nodelay(true).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    for byte in by_hand() {
+        socket.write_all(&[byte]).unwrap();
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    read_until(&mut socket, b"hello from onrush\n");
+    assert_eq!(server.requests(), 1);
+}
+
+#[test]
+fn a_preface_is_one_at_the_begin_alone() {
+    let server = Server::start(plain()).unwrap();
+    let mut socket = std::net::TcpStream::connect(server.addresses().tcp[0]).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+    read_until(&mut socket, b"hello from onrush\n");
+    socket.write_all(&by_hand()).unwrap();
+    let mut rest = String::new();
+    socket.read_to_string(&mut rest).unwrap();
+    assert!(rest.starts_with("HTTP/1.1 505 "), "{rest}");
+}
+
+#[test]
+fn tls_agrees_on_it() {
+    let config = ServerConfig { tls: vec!["127.0.0.1:0".parse().unwrap()], ..ServerConfig::default() };
+    let server = Server::start(config).unwrap();
+    let pem = server.addresses().certificate_pem.as_deref().unwrap();
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(rustls_pki_types::pem::PemObject::from_pem_slice(pem.as_bytes()).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let mut config = builder.with_root_certificates(roots).with_no_client_auth();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let session = rustls::ClientConnection::new(Arc::new(config), "localhost".try_into().unwrap()).unwrap();
+    let socket = std::net::TcpStream::connect(server.addresses().tls[0]).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut client = rustls::StreamOwned::new(session, socket);
+    client.write_all(&by_hand()).unwrap();
+    read_until(&mut client, b"hello from onrush\n");
+    assert_eq!(client.conn.alpn_protocol(), Some(&b"h2"[..]));
+}
