@@ -51,6 +51,7 @@ mod worker;
 pub mod ws;
 
 pub use app::{App, AppFactory, AppRequest};
+pub use certificate::CertificateFiles;
 pub use limits::Limits;
 pub use pool::Buffers;
 pub use respond::{Body, PieceStream, Response};

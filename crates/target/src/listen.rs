@@ -5,9 +5,11 @@
 
 use std::fs;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{self, TcpListener};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -24,7 +26,7 @@ pub(crate) enum Listener {
 }
 
 /// As many tcp listeners on one address as there are workers, and the address with its port.
-pub(crate) fn tcp(address: SocketAddr, workers: usize) -> io::Result<(SocketAddr, Vec<TcpListener>)> {
+pub(crate) fn tcp(address: net::SocketAddr, workers: usize) -> io::Result<(net::SocketAddr, Vec<TcpListener>)> {
     let shared = workers > 1;
     if shared && address.port() != 0 {
         // SO_REUSEPORT would silently share the port with another process of this user, which then gets half of the load.
@@ -41,7 +43,7 @@ pub(crate) fn tcp(address: SocketAddr, workers: usize) -> io::Result<(SocketAddr
     Ok((address, listeners))
 }
 
-fn tcp_socket(address: SocketAddr, shared: bool) -> io::Result<Socket> {
+fn tcp_socket(address: net::SocketAddr, shared: bool) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
     if shared {
@@ -58,21 +60,32 @@ fn tcp_socket(address: SocketAddr, shared: bool) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// One unix listener a worker, all the same socket. A socket file that nobody listens on is replaced; other files are kept.
-pub(crate) fn unix(path: &Path, workers: usize) -> io::Result<(SocketFile, Vec<UnixListener>)> {
+/// One unix listener a worker, all the same socket. A socket file that nobody listens on is replaced; other files are kept. A path
+/// that begins with `@` is a name without a file (Linux's abstract sockets).
+pub(crate) fn unix(path: &Path, workers: usize) -> io::Result<(Option<SocketFile>, Vec<UnixListener>)> {
     let fail = |e| context(e, &format!("cannot listen on {}", path.display()));
-    let stale = fs::symlink_metadata(path).is_ok_and(|m| m.file_type().is_socket())
-        && std::os::unix::net::UnixStream::connect(path).is_err();
-    if stale {
-        fs::remove_file(path).map_err(fail)?;
-    }
-    let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+    let name = path.as_os_str().as_bytes();
+    let (file, socket) = match name.strip_prefix(b"@") {
+        Some(name) => {
+            (None, SocketAddr::from_abstract_name(name).and_then(|a| UnixListener::bind_addr(&a)).map_err(fail)?)
+        }
+        None => {
+            remove_stale(path).map_err(fail)?;
+            let listener = UnixListener::bind(path).map_err(fail)?;
+            (Some(SocketFile(path.to_path_buf())), listener)
+        }
+    };
+    let socket = Socket::from(socket);
     socket.set_nonblocking(true)?;
-    socket.bind(&socket2::SockAddr::unix(path)?).map_err(fail)?;
-    let file = SocketFile(path.to_path_buf());
+    // Again, with more room than the standard library gives.
     socket.listen(BACKLOG)?;
     let listeners = (0..workers).map(|_| Ok(UnixListener::from(socket.try_clone()?))).collect::<io::Result<_>>()?;
     Ok((file, listeners))
+}
+
+fn remove_stale(path: &Path) -> io::Result<()> {
+    let is_socket = fs::symlink_metadata(path).is_ok_and(|m| m.file_type().is_socket());
+    if is_socket && UnixStream::connect(path).is_err() { fs::remove_file(path) } else { Ok(()) }
 }
 
 fn context(error: io::Error, what: &str) -> io::Error {
@@ -95,7 +108,7 @@ mod tests {
 
     #[test]
     fn workers_share_a_port_but_strangers_do_not() {
-        let free = SocketAddr::from(([127, 0, 0, 1], 0));
+        let free = net::SocketAddr::from(([127, 0, 0, 1], 0));
         let (address, listeners) = tcp(free, 3).unwrap();
         assert_eq!(listeners.len(), 3);
         assert!(listeners.iter().all(|l| l.local_addr().unwrap() == address));
@@ -104,5 +117,16 @@ mod tests {
             assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
             assert!(error.to_string().starts_with(&format!("cannot listen on {address}: ")));
         }
+    }
+
+    #[test]
+    fn a_name_without_a_file_can_be_listened_on_once() {
+        let name = format!("@onrush-listen-{}", std::process::id());
+        let (file, listeners) = unix(Path::new(&name), 2).unwrap();
+        assert!(file.is_none() && listeners.len() == 2 && !Path::new(&name).exists());
+        let error = unix(Path::new(&name), 1).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("cannot listen on {name}: ")), "{error}");
+        let address = SocketAddr::from_abstract_name(&name[1..]).unwrap();
+        UnixStream::connect_addr(&address).unwrap();
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::app::AppFactory;
-use crate::certificate;
+use crate::certificate::{self, CertificateFiles};
 use crate::limits::Limits;
 use crate::listen::{self, Listener, SocketFile};
 use crate::pool::Buffers;
@@ -29,10 +29,12 @@ pub struct ServerConfig {
     pub tcp: Vec<SocketAddr>,
     /// TCP listeners with TLS.
     pub tls: Vec<SocketAddr>,
-    /// Unix socket paths.
+    /// Unix socket paths; `@name` is one without a file.
     pub unix: Vec<PathBuf>,
     /// Threads; 0 counts as 1.
     pub workers: usize,
+    /// What TLS listeners show; a self-signed certificate is made at start without it.
+    pub certificate: Option<CertificateFiles>,
     /// Answers everything but `/stats`, in place of the built-in routes.
     pub app: Option<AppFactory>,
     /// Sizes and times.
@@ -49,6 +51,7 @@ impl Default for ServerConfig {
             tls: Vec::new(),
             unix: Vec::new(),
             workers: 1,
+            certificate: None,
             app: None,
             limits: Limits::default(),
             buffers: Buffers::default(),
@@ -65,7 +68,7 @@ pub struct Addresses {
     pub tls: Vec<SocketAddr>,
     /// Unix.
     pub unix: Vec<PathBuf>,
-    /// PEM of the self-signed certificate, when TLS is served; valid for localhost, 127.0.0.1 and ::1.
+    /// PEM of the certificate, when TLS is served; one made at start is valid for localhost, 127.0.0.1 and ::1.
     pub certificate_pem: Option<String>,
 }
 
@@ -106,7 +109,7 @@ fn bind(config: &ServerConfig, workers: usize) -> io::Result<Bound> {
     }
     for path in &config.unix {
         let (file, listeners) = listen::unix(path, workers)?;
-        bound.socket_files.push(file);
+        bound.socket_files.extend(file);
         share(listeners.into_iter().map(Listener::Unix).collect());
     }
     Ok(bound)
@@ -120,7 +123,10 @@ impl Server {
         let tls = if config.tls.is_empty() {
             None
         } else {
-            let (tls, pem) = certificate::self_signed()?;
+            let (tls, pem) = match &config.certificate {
+                Some(files) => certificate::from_files(files)?,
+                None => certificate::self_signed()?,
+            };
             addresses.certificate_pem = Some(pem);
             Some(tls)
         };

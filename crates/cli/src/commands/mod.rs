@@ -2,6 +2,7 @@
 
 mod run;
 mod serve;
+mod serve_limits;
 
 use std::ffi::OsString;
 

@@ -10,6 +10,7 @@ use target::app::AppFactory;
 use target::{Server, ServerConfig};
 
 use super::run::script_failure;
+use super::serve_limits;
 use crate::app;
 use crate::environment::Variables;
 use crate::exit_code::ExitCode;
@@ -21,7 +22,7 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// The `serve` command with its flags.
 pub fn command() -> Command {
-    Command::new("serve")
+    let command = Command::new("serve")
         .about(
             "Start the target server: httpbin-like routes, an upload sink, delays and faults, or an app in JavaScript",
         )
@@ -32,7 +33,7 @@ pub fn command() -> Command {
                 .value_name("ADDRESS")
                 .action(ArgAction::Append)
                 .default_value("tcp://127.0.0.1:8080")
-                .help("tcp://host:port, tls://host:port or unix:/path; repeat for more"),
+                .help("tcp://host:port, tls://host:port, unix:/path or unix:@name; repeat for more"),
         )
         .arg(
             Arg::new("env")
@@ -52,7 +53,8 @@ pub fn command() -> Command {
         .arg(Arg::new("workers").long("workers").value_name("N").default_value("1").help("Threads"))
         .arg(
             Arg::new("certificate-out").long("certificate-out").value_name("FILE").help("Write the certificate as PEM"),
-        )
+        );
+    serve_limits::flags(command)
 }
 
 /// Serves until SIGINT or SIGTERM, then prints what was counted.
@@ -107,9 +109,10 @@ fn config(matches: &ArgMatches) -> Result<ServerConfig, Failure> {
                 let address = socket_address(rest.trim_start_matches('/'), text)?;
                 if kind == "tcp" { config.tcp.push(address) } else { config.tls.push(address) }
             }
-            _ => return Err(bad("--listen", text, "tcp://host:port, tls://host:port or unix:/path")),
+            _ => return Err(bad("--listen", text, "tcp://host:port, tls://host:port, unix:/path or unix:@name")),
         }
     }
+    serve_limits::apply(matches, &mut config)?;
     Ok(config)
 }
 
@@ -122,6 +125,7 @@ fn socket_address(host_and_port: &str, text: &str) -> Result<SocketAddr, Failure
         .ok_or_else(|| bad("--listen", text, "host:port"))
 }
 
-fn bad(flag: &str, found: &str, expected: &str) -> Failure {
+/// The failure of a flag whose value does not fit.
+pub(super) fn bad(flag: &str, found: &str, expected: &str) -> Failure {
     Failure::new(ExitCode::Generic, format!("{flag}: found '{found}', expected {expected}"))
 }

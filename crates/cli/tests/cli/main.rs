@@ -14,6 +14,7 @@ mod options;
 mod payloads;
 mod scenarios;
 mod serve_app;
+mod serve_flags;
 mod signals;
 mod summary;
 mod time_series;

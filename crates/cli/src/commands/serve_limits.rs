@@ -1,0 +1,140 @@
+//! The flags of `onrush serve` that say what it accepts: sizes, times, memory for bodies, the certificate.
+//!
+//! One table: each flag with its help and what it sets. Defaults are those of `ServerConfig`, shown in the help.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use engine::duration::Span;
+use target::{CertificateFiles, ServerConfig};
+
+use super::serve::bad;
+use crate::failure::Failure;
+
+/// What a flag sets.
+type Setting = (&'static str, &'static str, &'static str, fn(&mut ServerConfig, &str) -> Option<()>);
+
+const SIZE: &str = "a size, as in 500, 64k or 10m";
+const TIME: &str = "a time, as in 500ms, 30s or 10m";
+
+const SETTINGS: &[Setting] = &[
+    ("max-head", SIZE, "Answer 431 to a request head above this size [default: 64k]", |config, text| {
+        config.limits.head = usize::try_from(size(text)?).ok()?;
+        Some(())
+    }),
+    ("max-body", SIZE, "Answer 413 to a request body above this size [default: any size]", |config, text| {
+        config.limits.body = Some(size(text)?);
+        Some(())
+    }),
+    ("head-timeout", TIME, "Answer 408 when a request head takes longer; 0: never [default: 60s]", |config, text| {
+        config.limits.head_time = time(text)?;
+        Some(())
+    }),
+    (
+        "body-timeout",
+        TIME,
+        "Answer 408 when a request body pauses for longer; 0: never [default: 60s]",
+        |config, text| {
+            config.limits.body_time = time(text)?;
+            Some(())
+        },
+    ),
+    (
+        "idle-timeout",
+        TIME,
+        "Close a connection without a request for longer; 0: never [default: 10m]",
+        |config, text| {
+            config.limits.idle_time = time(text)?;
+            Some(())
+        },
+    ),
+    ("buffer-size", SIZE, "Receive bodies into buffers of this size [default: 64k]", |config, text| {
+        config.buffers.size = usize::try_from(size(text)?).ok().filter(|n| (1..=1 << 30).contains(n))?;
+        Some(())
+    }),
+];
+
+/// Adds the flags.
+pub fn flags(command: Command) -> Command {
+    let file = |name: &'static str, other: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name("FILE").requires(other).help(help)
+    };
+    SETTINGS
+        .iter()
+        .fold(command, |command, (name, expected, help, _)| {
+            let value = if *expected == SIZE { "SIZE" } else { "TIME" };
+            command.arg(Arg::new(*name).long(*name).value_name(value).help(*help))
+        })
+        .arg(
+            Arg::new("fresh-buffers")
+                .long("fresh-buffers")
+                .action(ArgAction::SetTrue)
+                .help("Allocate memory for each piece of a body instead of using it again (to compare)"),
+        )
+        .arg(file("certificate", "key", "Show this certificate to TLS clients (PEM) instead of one made at start"))
+        .arg(file("key", "certificate", "Its private key (PEM)"))
+}
+
+/// Takes what the flags say.
+pub fn apply(matches: &ArgMatches, config: &mut ServerConfig) -> Result<(), Failure> {
+    for (name, expected, _, set) in SETTINGS {
+        if let Some(text) = matches.get_one::<String>(name) {
+            set(config, text).ok_or_else(|| bad(&format!("--{name}"), text, expected))?;
+        }
+    }
+    config.buffers.reuse = !matches.get_flag("fresh-buffers");
+    let file = |name| matches.get_one::<String>(name).map(PathBuf::from);
+    config.certificate =
+        file("certificate").zip(file("key")).map(|(certificate, key)| CertificateFiles { certificate, key });
+    Ok(())
+}
+
+/// Bytes, with k, m or g for powers of 1024.
+fn size(text: &str) -> Option<u64> {
+    let lower = text.to_ascii_lowercase();
+    let digits = lower.trim_end_matches(['k', 'm', 'g']);
+    let scale = match &lower[digits.len()..] {
+        "" => 1,
+        "k" => 1 << 10,
+        "m" => 1 << 20,
+        "g" => 1 << 30,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(scale)
+}
+
+/// A duration, or 0.
+fn time(text: &str) -> Option<Duration> {
+    if text == "0" {
+        return Some(Duration::ZERO);
+    }
+    Span::parse(text).ok().and_then(Span::to_duration)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        let table =
+            [("0", Some(0)), ("500", Some(500)), ("64k", Some(65_536)), ("10M", Some(10 << 20)), ("1g", Some(1 << 30))];
+        let wrong = ["", "k", "-1", "1.5k", "1kk", "1 k", "64kb", "99999999999g"].map(|text| (text, None));
+        for (text, want) in table.into_iter().chain(wrong) {
+            assert_eq!(size(text), want, "{text}");
+        }
+    }
+
+    /// The help names the defaults, which live elsewhere.
+    #[test]
+    fn defaults_are_those_of_the_help() {
+        let defaults = ServerConfig::default();
+        let mut config = ServerConfig::default();
+        for (name, _, help, set) in SETTINGS.iter().filter(|s| s.0 != "max-body") {
+            let default = help.split_once("[default: ").and_then(|(_, rest)| rest.strip_suffix(']')).expect(name);
+            set(&mut config, default).expect(name);
+        }
+        assert_eq!((config.limits, config.buffers), (defaults.limits, defaults.buffers));
+    }
+}
