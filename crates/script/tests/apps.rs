@@ -195,12 +195,32 @@ fn bodies_of_every_kind_go_out() {
             "a[broke off: TypeError: a piece of the body is int, expected a string, an ArrayBuffer or a typed array]",
         ),
         ("new Response(5)", "5"),
+        (
+            "(await (async () => { const r = new Response('ab', { status: 201 }); return Response.json([await r.clone().text(), r.status, r.ok, r.headers.get('content-type')]) })())",
+            "[\"ab\",201,true,\"text/plain;charset=UTF-8\"]",
+        ),
+        ("new Response(await new Response((function* () { yield 'a'; yield 'b' })()).text())", "ab"),
+        ("new Response(new Response('ab').body)", "ab"),
+        ("Response.json([1]).clone()", "[1]"),
     ];
     for (expression, expected) in cases {
         with_app(&app(&format!("return {expression}")), |served| async move {
             assert_eq!(served.text(get("/")).await, expected, "{expression}");
         });
     }
+}
+
+#[test]
+fn one_response_may_answer_many_requests() {
+    let source = "const same = new Response('same', { headers: { x: 'y' } })
+        export default { fetch: (request) => request.url.endsWith('/later') ? Promise.resolve(same) : same }";
+    with_app(source, |served| async move {
+        for path in ["/", "/later", "/"] {
+            let answer = served.ask(get(path)).await.expect("an answer");
+            assert_eq!(answer.headers.len(), 1);
+            assert_eq!(body(answer).await, "same");
+        }
+    });
 }
 
 #[test]
@@ -219,6 +239,14 @@ fn heads_of_answers_are_what_the_app_said() {
         ),
         ("Response.json(1, { status: 201 })", 201, "type: application/json"),
         ("Response.redirect('/x', 308)", 308, "location: /x"),
+        ("Response.json(1, { headers: { 'content-type': 'a/b' } })", 200, "content-type: a/b"),
+        ("new Response(new URLSearchParams('a=b'))", 200, "type: application/x-www-form-urlencoded;charset=UTF-8"),
+        (
+            "(() => { const r = Response.json(1, { headers: { x: 1 } }); r.headers.set('x', 2); return r })()",
+            200,
+            "x: 2, content-type: application/json",
+        ),
+        ("new (class Mine extends Response {})(null, { status: 204 })", 204, ""),
     ];
     for (expression, status, expected) in cases {
         with_app(&app(&format!("return {expression}")), |served| async move {
@@ -355,6 +383,8 @@ fn a_handler_that_fails_is_logged_with_its_line_and_the_app_goes_on() {
             "app.js:",
         ),
         ("return new Response('', { status: 99 })", "RangeError: the status is 99", "app.js:"),
+        ("return Response('x')", "TypeError: Response is a class: write new Response(…)", "app.js:"),
+        ("return new Response('x', { status: 204 })", "TypeError: a response with status 204 has no body", "app.js:"),
         ("return new Response({})", "TypeError: the body of the response is a plain object", ""),
         ("await new Promise(() => {})", "the handler ended without an answer", "-"),
         ("for (;;);", "the app computed for 100ms", "app.js:"),

@@ -11,7 +11,7 @@ use rquickjs::{Ctx, Exception, Object, Result, Value};
 use super::natives::argument;
 use super::{Answer, AnswerBody};
 use crate::host::plain::Args;
-use crate::host::{bytes as script_bytes, files, handle, shared_buffer};
+use crate::host::{bytes as script_bytes, files, handle, object, shared_buffer};
 use crate::vu::Vu;
 
 /// Lines that belong to whoever frames the message.
@@ -85,12 +85,25 @@ pub(super) fn lines<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<(Cow<
     Ok(lines)
 }
 
-/// The type that the body brings along.
-pub(super) fn content_type(value: &Value<'_>) -> Result<Option<Cow<'static, str>>> {
-    if value.as_int() == Some(1) {
-        return Ok(Some(Cow::Borrowed("text/plain;charset=UTF-8")));
-    }
-    Ok(script_bytes::text(value)?.map(Cow::Owned))
+/// The properties of an object literal as header lines.
+pub(super) fn lines_of_literal<'js>(
+    ctx: &Ctx<'js>,
+    literal: &Object<'js>,
+) -> Result<Vec<(Cow<'static, str>, Cow<'static, str>)>> {
+    let mut lines = Vec::new();
+    object::each_entry(ctx, literal, |name, value| {
+        let (mut name, value) = (name.text()?, script_bytes::to_text(ctx, &value)?);
+        let value = value.trim_matches([' ', '\t', '\r', '\n']);
+        if let Some(refusal) = header_refusal(&name, value) {
+            return Err(Exception::throw_type(ctx, &refusal));
+        }
+        name.make_ascii_lowercase();
+        if !FRAMING.contains(&name.as_str()) {
+            lines.push((Cow::Owned(name), Cow::Owned(value.to_owned())));
+        }
+        Ok(())
+    })?;
+    Ok(lines)
 }
 
 /// Puts an answer together; the type of the headers beats the body's.

@@ -41,6 +41,8 @@ pub(crate) struct Door {
     /// The coroutine is suspended because there is nothing to do.
     pub is_idle: Cell<bool>,
     callbacks: RefCell<Vec<Option<Persistent<Function<'static>>>>>,
+    /// Our JavaScript for bodies and headers that are not plain.
+    pub slow_paths: RefCell<Option<[Persistent<Function<'static>>; 3]>>,
     /// Objects of WebSockets.
     pub objects: Objects,
     /// Memory of the script that sockets read into.
@@ -192,6 +194,7 @@ impl Door {
         let callbacks = std::mem::take(&mut *self.callbacks.borrow_mut());
         let lent = std::mem::take(&mut *self.lent.borrow_mut());
         self.objects.clear();
+        drop(self.slow_paths.take());
         drop((events, readers, callbacks, lent));
     }
 }

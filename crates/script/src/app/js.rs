@@ -33,7 +33,13 @@ pub(crate) struct Script<'js> {
 
 /// The functions of one app.
 pub(crate) struct Bound<'js> {
-    /// Takes a request, answers it or sees to it that it will be.
+    /// The default export.
+    pub app: Value<'js>,
+    /// Its handler: (request, context).
+    pub fetch: Value<'js>,
+    /// The handler's second argument.
+    pub context: Value<'js>,
+    /// Takes a request and what the handler returned, when that is not an answer yet.
     pub dispatch: Value<'js>,
     /// Takes a size; the app's memory, detached from the script.
     pub allocate: Option<Function<'js>>,
@@ -73,6 +79,8 @@ impl<'js> Script<'js> {
     /// The functions of the app with this default export; throws when it is no app.
     pub fn bind(&self, app: Value<'js>, env: Value<'js>) -> Result<Bound<'js>> {
         let bound: Object<'js> = self.bind.call((app, env))?;
-        Ok(Bound { dispatch: bound.get("dispatch")?, allocate: bound.get("allocate")?, socket: bound.get("socket")? })
+        let get = |name: &str| bound.get::<_, Value<'js>>(name);
+        let (app, fetch, context, dispatch) = (get("app")?, get("fetch")?, get("context")?, get("dispatch")?);
+        Ok(Bound { app, fetch, context, dispatch, allocate: bound.get("allocate")?, socket: bound.get("socket")? })
     }
 }

@@ -7,7 +7,7 @@ use rquickjs::{Array, Ctx, Exception, Function, Object, Result, Value};
 
 use super::outflow::Outflow;
 use super::ticket::{Reply, Ticket};
-use super::{Answer, AnswerBody, AnswerStream, answer, body, form, socket, url};
+use super::{AnswerBody, AnswerStream, answer, body, form, response, socket, url};
 use crate::host::plain::{self, Args, Plain};
 use crate::host::{bytes, exception, handle, lend};
 use crate::log::{Level, Record};
@@ -37,9 +37,20 @@ const NATIVES: &[Native] = &[
     (c"watch", watch),
     // (request) → reply
     (c"reply", reply),
-    // (request or reply, status, [name, value, …] or undefined, type or undefined, body) → whether the body was one that is there
-    (c"answer", answer_now),
-    // (request or reply, status, headers, type) → sink
+    // (extract, flatten, keep)
+    (c"slowPaths", response::slow_paths),
+    // Getters, called on the response.
+    (c"get status", response::status),
+    (c"get statusText", response::status_text),
+    // (value)
+    (c"isResponse", response::is_response),
+    // (response, whether the object keeps them) → [name, value, …]
+    (c"responseLines", response::lines),
+    // (response) → Uint8Array, null or undefined
+    (c"responseBytes", response::bytes),
+    // (request or reply, response, [name, value, …] or undefined) → whether the body was whole
+    (c"answerWhole", response::answer_whole),
+    // (request or reply, status, [name, value, …]) → sink
     (c"stream", stream),
     // (sink, chunk) → whether there is room for more
     (c"push", push),
@@ -106,6 +117,8 @@ impl Plain for ByNumber {
 pub(crate) fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let natives = Object::new(ctx.clone())?;
     natives.set("socketNatives", table::<OfSocket>(ctx, Object::new(ctx.clone())?, OF_SOCKETS)?)?;
+    let prototype = Object::new(ctx.clone())?;
+    natives.set("Response", plain::constructor::<response::Constructor>(ctx, c"Response", 0, &prototype)?)?;
     table::<ByNumber>(ctx, natives, NATIVES)
 }
 
@@ -141,7 +154,7 @@ pub(super) fn ticket<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Rc<Ticke
 }
 
 /// The request behind a request or a reply.
-fn answered<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Rc<Ticket>> {
+pub(super) fn answered<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Rc<Ticket>> {
     match handle::get::<Reply>(value) {
         Some(reply) => Ok(reply.0.clone()),
         None => ticket(ctx, value),
@@ -240,26 +253,13 @@ fn reply<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     Ok(handle::create(ctx, &plain, Rc::new(Reply(ticket)))?.into_value())
 }
 
-fn answer_now<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
-    let ticket = answered(ctx, &argument(ctx, args, 0))?;
-    let Some(body) = answer::whole_body(ctx, &argument(ctx, args, 4))? else { return Ok(bool(ctx, false)) };
-    let answer = head_of_answer(ctx, args, body)?;
-    ticket.answer(Ok(answer));
-    Ok(bool(ctx, true))
-}
-
-fn head_of_answer<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, body: AnswerBody) -> Result<Answer> {
-    let status = argument(ctx, args, 1).as_int().and_then(|status| u16::try_from(status).ok()).unwrap_or(500);
-    let headers = answer::lines(ctx, &argument(ctx, args, 2))?;
-    let content_type = answer::content_type(&argument(ctx, args, 3))?;
-    Ok(answer::build(status, headers, content_type, body))
-}
-
 fn stream<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     let ticket = answered(ctx, &argument(ctx, args, 0))?;
     let flow = Outflow::new(&Vu::of(ctx).app_door());
-    let answer = head_of_answer(ctx, args, AnswerBody::Stream(AnswerStream(flow.clone())))?;
-    ticket.answer(Ok(answer));
+    let status = argument(ctx, args, 1).as_int().and_then(|status| u16::try_from(status).ok()).unwrap_or(500);
+    let headers = answer::lines(ctx, &argument(ctx, args, 2))?;
+    let body = AnswerBody::Stream(AnswerStream(flow.clone()));
+    ticket.answer(Ok(answer::build(status, headers, None, body)));
     let plain = Object::new(ctx.clone())?;
     Ok(handle::create(ctx, &plain, Rc::new(Sink(flow)))?.into_value())
 }

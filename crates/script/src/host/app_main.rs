@@ -12,7 +12,7 @@ use tokio::time::{Instant, Sleep};
 
 use super::user_main::{Exported, Job, JobEnd};
 use super::{exception, globals, handle, linker, object, runtime, user_main};
-use crate::app::{self, Bound, Door, Event, Script};
+use crate::app::{self, Bound, Door, Event, Script, Ticket};
 use crate::error::{ScriptError, exit_code};
 use crate::vu::{Phase, Vu};
 
@@ -101,11 +101,21 @@ impl<'js> Program<'js> {
         }
     }
 
+    fn fetch(&self, ctx: &Ctx<'js>, ticket: &Ticket, request: Value<'js>) -> rquickjs::Result<()> {
+        let Bound { app, fetch, context, dispatch, .. } = &self.bound;
+        let returned = object::call_method(ctx, fetch, app, [&request, context])?;
+        match app::taken(returned) {
+            Ok(answer) => ticket.answer(Ok(answer)),
+            Err(returned) => drop(object::call_method(ctx, dispatch, app, [&request, &returned])?),
+        }
+        Ok(())
+    }
+
     fn see_to(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>, event: Event) -> rquickjs::Result<()> {
         match event {
             Event::Request(ticket) => {
                 let request = handle::create(ctx, &self.request, ticket.clone())?;
-                if let Err(error) = object::call(ctx, &self.bound.dispatch, request.as_value()) {
+                if let Err(error) = self.fetch(ctx, &ticket, request.into_value()) {
                     let error = take(ctx, vu, error);
                     app::refuse(ctx, &ticket, &error);
                 }

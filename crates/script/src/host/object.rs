@@ -110,6 +110,47 @@ pub fn call<'js>(ctx: &Ctx<'js>, function: &Value<'js>, argument: &Value<'js>) -
     }
 }
 
+/// Whether it is an object as a literal makes it: of no other class, and with the prototype of literals.
+pub fn is_literal(value: &Value<'_>) -> bool {
+    if !value.is_object() {
+        return false;
+    }
+    // SAFETY: context and value are live; both prototypes are counts of their own, given back here. Of a proxy the first one is not
+    // asked for: it has another class.
+    unsafe {
+        let context = value.ctx().as_raw().as_ptr();
+        if qjs::JS_GetClassID(value.as_raw()) != PLAIN_CLASS {
+            return false;
+        }
+        let (own, standard) =
+            (qjs::JS_GetPrototype(context, value.as_raw()), qjs::JS_GetClassProto(context, PLAIN_CLASS));
+        let is_same = qjs::JS_VALUE_GET_TAG(own) == qjs::JS_TAG_OBJECT
+            && qjs::JS_VALUE_GET_PTR(own) == qjs::JS_VALUE_GET_PTR(standard);
+        qjs::JS_FreeValue(context, own);
+        qjs::JS_FreeValue(context, standard);
+        is_same
+    }
+}
+
+/// Calls a function as a method, with two arguments.
+pub fn call_method<'js>(
+    ctx: &Ctx<'js>,
+    function: &Value<'js>,
+    this: &Value<'js>,
+    arguments: [&Value<'js>; 2],
+) -> Result<Value<'js>> {
+    // SAFETY: as in `call`.
+    unsafe {
+        let mut arguments = arguments.map(Value::as_raw);
+        let context = ctx.as_raw().as_ptr();
+        let raw = qjs::JS_Call(context, function.as_raw(), this.as_raw(), 2, arguments.as_mut_ptr());
+        if qjs::JS_IsException(raw) {
+            return Err(Error::Exception);
+        }
+        Ok(Value::from_raw(ctx.clone(), raw))
+    }
+}
+
 /// What a condition makes of the value (`Boolean(value)`).
 pub fn is_true(value: &Value<'_>) -> bool {
     // SAFETY: the value is live; converting to a boolean runs no script and cannot fail.

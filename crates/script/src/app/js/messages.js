@@ -1,8 +1,13 @@
-// Request and Response. An incoming request is a native object whose prototype is that of the class here; its method, url,
-// headers and body are looked up when they are asked for. A response is what the sender needs and no more.
+// Request and Response. Both are native objects; an incoming request's method, url, headers and body are looked up when they are
+// asked for, and most responses are made and sent without any of what is here.
 (parts) => {
-  const { AbortController, Headers, URL, URLSearchParams, blobBytes, flatHeaders, headersOf, install, isStream, method, url, watch } = parts
+  const { AbortController, Headers, Response, URL, URLSearchParams, blobBytes, flatHeaders, headersOf, install, isPieces, method, responseBytes, responseLines, slowPaths, status, statusText, url, watch } = parts
   const MADE = Symbol('body of a request made by the app')
+  const describe = (value) => {
+    if (value === null || value === undefined) return `${value}`
+    const name = typeof value === 'object' ? value.constructor?.name : undefined
+    return name && name !== 'Object' ? `an object of class ${name}` : typeof value === 'object' ? 'a plain object' : `a ${typeof value}`
+  }
   const own = (object, name, value) => Object.defineProperty(object, name, { value, writable: true, configurable: true })
 
   class Request {
@@ -15,7 +20,7 @@
       own(this, MADE, { value: init.body ?? from?.body ?? undefined })
       if (this[MADE].value !== undefined && (this.method === 'GET' || this.method === 'HEAD')) throw new TypeError(`a ${this.method} request has no body`)
       const type = init.body === undefined ? undefined : typeOf(init.body)
-      if (type && !this.headers.has('content-type')) this.headers.set('content-type', type === 1 ? 'text/plain;charset=UTF-8' : type)
+      if (type && !this.headers.has('content-type')) this.headers.set('content-type', type)
     }
     get headers() {
       const headers = headersOf(this)
@@ -35,9 +40,9 @@
   Object.defineProperty(Request.prototype, 'url', { get: url, configurable: true })
   install(Request.prototype, (request) => request[MADE] ?? { request })
 
-  // The type a body brings along: 1 stands for plain text.
+  // The type a body brings along.
   const typeOf = (body) => {
-    if (typeof body === 'string') return 1
+    if (typeof body === 'string') return 'text/plain;charset=UTF-8'
     if (body instanceof URLSearchParams) return 'application/x-www-form-urlencoded;charset=UTF-8'
     if (blobBytes(body)) return body.type || undefined
     return undefined
@@ -53,80 +58,56 @@
     return body
   }
 
-  let answerParts, isResponse
-  class Response {
-    #status = 200
-    #headers
-    #type
-    #body
-    #text
-    static {
-      isResponse = (value) => typeof value === 'object' && value !== null && #status in value
-      // (response, f): f(status, [name, value, …] or undefined, type or undefined, body)
-      answerParts = (response, target, send) => {
-        const headers = response.#headers
-        return send(target, response.#status, headers === undefined ? undefined : flatHeaders(headers), response.#type, response.#body)
-      }
-    }
+  // What native code leaves to us: bodies of classes, headers of any kind, bodies that are iterated.
+  const STREAM = Symbol('body of a response')
+  slowPaths(
+    (body) => [plainBody(body), typeOf(body)],
+    (headers) => flatHeaders(headers instanceof Headers ? headers : new Headers(headers)),
+    (response, body) => {
+      if (!isPieces(body)) throw new TypeError(`the body of the response is ${describe(body)}, expected a string, bytes, a list of these, something to iterate, or Onrush.file(path)`)
+      Object.defineProperty(response, STREAM, { value: body })
+    },
+  )
 
-    constructor(body, init) {
-      if (typeof body === 'string') {
-        this.#body = body
-        this.#type = 1
-      } else if (body !== undefined && body !== null) {
-        this.#type = typeOf(body)
-        this.#body = plainBody(body)
-      }
-      if (init === undefined || init === null) return
-      const { status, statusText, headers } = init
-      if (status !== undefined) {
-        const number = Number(status)
-        if (!(Number.isInteger(number) && number >= 200 && number <= 599)) throw new RangeError(`the status is ${String(status)}, expected a whole number from 200 to 599`)
-        if (this.#body !== undefined && (number === 204 || number === 205 || number === 304)) throw new TypeError(`a response with status ${number} has no body`)
-        this.#status = number
-      }
-      if (statusText !== undefined) this.#text = `${statusText}`
-      if (headers !== undefined) this.#headers = new Headers(headers)
-    }
-
-    static json(data, init) {
-      const text = JSON.stringify(data)
-      if (text === undefined) throw new TypeError('the value has no JSON form')
-      const response = new Response(text, init)
-      response.#type = 'application/json'
-      return response
-    }
-    static redirect(url, status = 302) {
-      if (![301, 302, 303, 307, 308].includes(status)) throw new RangeError(`the status is ${status}, expected 301, 302, 303, 307 or 308`)
-      return new Response(null, { status, headers: { location: `${url}` } })
-    }
-    static error() { return new Response(null, { status: 500 }) }
-
-    get status() { return this.#status }
-    get statusText() { return this.#text ?? '' }
-    get ok() { return this.#status < 300 }
-    get type() { return 'default' }
-    get url() { return '' }
-    get redirected() { return false }
-    get headers() {
-      const headers = this.#headers ??= new Headers()
-      if (this.#type !== undefined) {
-        if (!headers.has('content-type')) headers.set('content-type', this.#type === 1 ? 'text/plain;charset=UTF-8' : this.#type)
-        this.#type = undefined
-      }
+  const { prototype } = Response
+  Object.defineProperty(prototype, Symbol.toStringTag, { value: 'Response', configurable: true })
+  const getters = {
+    status,
+    statusText,
+    ok() { return this.status < 300 },
+    type() { return 'default' },
+    url() { return '' },
+    redirected() { return false },
+    headers() {
+      const headers = new Headers()
+      const lines = responseLines(this, true)
+      for (let at = 0; at < lines.length; at += 2) headers.append(lines[at], lines[at + 1])
+      own(this, 'headers', headers)
       return headers
-    }
-    clone() {
-      if (isStream(this.#body)) throw new TypeError('a response with a stream cannot be cloned')
-      const copy = new Response(null, { status: this.#status, headers: this.headers })
-      copy.#body = this.#body
-      return copy
-    }
-    get [Symbol.toStringTag]() { return 'Response' }
-    static {
-      install(Response.prototype, (response) => ({ value: response.#body }))
-    }
+    },
   }
+  for (const [name, get] of Object.entries(getters)) Object.defineProperty(prototype, name, { get, configurable: true })
+  own(prototype, 'clone', function clone() {
+    if (this[STREAM]) throw new TypeError('a response with a stream cannot be cloned')
+    const { status, statusText, headers } = this
+    return new Response(status === 204 || status === 205 || status === 304 ? null : responseBytes(this), { status, statusText, headers })
+  })
+  install(prototype, (response) => {
+    const bytes = responseBytes(response)
+    if (bytes === null) throw new TypeError('a file body is read by the sender alone')
+    return { value: bytes === undefined ? response[STREAM] : bytes }
+  })
 
-  return { Request, Response, answerParts, isResponse }
+  own(Response, 'json', function json(data, init) {
+    const text = JSON.stringify(data)
+    if (text === undefined) throw new TypeError('the value has no JSON form')
+    return new Response(text, init, 1)
+  })
+  own(Response, 'redirect', function redirect(url, status = 302) {
+    if (![301, 302, 303, 307, 308].includes(status)) throw new RangeError(`the status is ${status}, expected 301, 302, 303, 307 or 308`)
+    return new Response(null, { status, headers: { location: `${url}` } })
+  })
+  own(Response, 'error', function error() { return new Response(null, { status: 500 }) })
+
+  return { Request, describe, streamBody: (response) => response[STREAM] }
 }

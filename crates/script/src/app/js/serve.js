@@ -1,6 +1,6 @@
 // How requests come in and answers go out: the app's functions, called for each request, and what they return, carried out.
 (parts) => {
-  const { answer, answerParts, drained, fail, finish, isDropped, isPieces, isResponse, openFile, peer, push, release, reply, report, stream } = parts
+  const { answerWhole, describe, drained, fail, finish, flatHeaders, isDropped, isResponse, openFile, peer, push, release, reply, report, responseLines, stream, streamBody } = parts
   const { apply } = Reflect
   const { transfer } = ArrayBuffer.prototype
 
@@ -27,23 +27,14 @@
     }
   }
 
-  const describe = (value) => {
-    if (value === null || value === undefined) return `${value}`
-    const name = typeof value === 'object' ? value.constructor?.name : undefined
-    return name && name !== 'Object' ? `an object of class ${name}` : typeof value === 'object' ? 'a plain object' : `a ${typeof value}`
-  }
-
-  // Whole bodies are answered at once; others are begun, and go on as their pieces come.
-  const sendParts = (target, status, headers, type, body) => {
-    if (answer(target, status, headers, type, body)) return
-    if (!isPieces(body)) throw new TypeError(`the body of the response is ${describe(body)}, expected a string, bytes, a list of these, something to iterate, or Onrush.file(path)`)
-    if (body.locked) throw new TypeError('the body of the response is a stream that is being read already')
-    pump(stream(target, status, headers, type), body)
-  }
-
+  // Sends what native code did not: bodies that are iterated, and headers that the app has looked at.
   const send = (target, response) => {
     if (!isResponse(response)) throw new TypeError(`fetch() returned ${describe(response)}, expected a Response`)
-    answerParts(response, target, sendParts)
+    const lines = Object.hasOwn(response, 'headers') ? flatHeaders(response.headers) : undefined
+    if (answerWhole(target, response, lines)) return
+    const body = streamBody(response)
+    if (body.locked) throw new TypeError('the body of the response is a stream that is being read already')
+    pump(stream(target, response.status, lines ?? responseLines(response)), body)
   }
 
   const later = (target, promise) => {
@@ -71,10 +62,12 @@
       remoteAddress: (request) => peer(request),
     }
     return {
-      dispatch(request) {
-        const response = app.fetch(request, context)
-        if (isResponse(response)) answerParts(response, request, sendParts)
-        else if (typeof response?.then === 'function') later(reply(request), response)
+      app,
+      fetch: app.fetch,
+      context,
+      // What fetch returned, unless it was a response that native code has sent.
+      dispatch(request, response) {
+        if (!isResponse(response) && typeof response?.then === 'function') later(reply(request), response)
         else send(request, response)
       },
       socket: app.websocket === undefined ? undefined : (socket, kind, value, reason) => {
