@@ -10,6 +10,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use wire::field::canonical;
 
 use crate::h1::head::Head;
 use crate::respond::{Reply, Response};
@@ -181,18 +182,6 @@ fn hex_pair(pair: &[u8; 2]) -> Option<u8> {
     Some(digit(pair[0])? << 4 | digit(pair[1])?)
 }
 
-/// `x-my-header` becomes `X-My-Header`, as Go shows it.
-fn canonical(name: &str) -> String {
-    let mut upper = true;
-    name.chars()
-        .map(|c| {
-            let c = if upper { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
-            upper = c == '-';
-            c
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,10 +203,5 @@ mod tests {
         for text in ["", "ms", "-1", "61", "2h", "1e9", "NaN"] {
             assert!(duration("d", text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn canonical_case() {
-        assert_eq!(canonical("x-mY-header"), "X-My-Header");
     }
 }

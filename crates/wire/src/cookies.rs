@@ -10,6 +10,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::field::is_token;
 pub use crate::http_date::parse_date;
 use crate::url::{Url, percent_decode};
 
@@ -301,10 +302,6 @@ fn apply_attribute(cookie: &mut Cookie, key: &str, value: &str) {
 fn split_pair(part: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = part.iter().position(|b| *b == b'=')?;
     Some((part[..at].trim_ascii(), part[at + 1..].trim_ascii()))
-}
-
-fn is_token(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
 fn is_value_byte(b: u8) -> bool {

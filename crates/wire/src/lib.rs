@@ -15,6 +15,7 @@ mod dns;
 pub mod exchange;
 pub mod failure;
 mod failure_map;
+pub mod field;
 mod h1;
 mod http_date;
 mod known_requests;

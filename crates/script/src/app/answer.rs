@@ -119,8 +119,7 @@ pub(super) fn build(
 
 /// Why a header line cannot be sent.
 pub(super) fn header_refusal(name: &str, value: &str) -> Option<String> {
-    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    if name.is_empty() || !name.bytes().all(is_token) {
+    if !wire::field::is_token(name) {
         return Some(format!(
             "header name {name:?} is not a name that can be sent: letters, digits and !#$%&'*+-.^_`|~"
         ));

@@ -6,7 +6,9 @@
 
 use std::ops::Range;
 
-use super::head::{BodyFraming, is_token_byte};
+use wire::field::is_token;
+
+use super::head::BodyFraming;
 
 /// Bytes of trailers, and of one chunk size line, that are accepted.
 const MAX_TRAILERS: usize = 16 * 1024;
@@ -189,7 +191,7 @@ fn is_text(byte: u8) -> bool {
 fn trailer(line: &[u8]) -> Option<(String, Vec<u8>)> {
     let colon = line.iter().position(|b| *b == b':')?;
     let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
-    let fits = !name.is_empty() && name.iter().all(|b| is_token_byte(*b));
+    let fits = is_token(name);
     fits.then(|| (String::from_utf8_lossy(name).into_owned(), value.to_vec()))
 }
 

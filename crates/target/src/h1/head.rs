@@ -7,6 +7,8 @@
 
 use std::mem::MaybeUninit;
 
+use wire::field::is_token;
+
 /// Headers accepted in one request.
 pub const MAX_HEADERS: usize = 128;
 
@@ -231,21 +233,13 @@ fn framing(headers: &[httparse::Header<'_>], minor: u8) -> Result<Framing, Refus
     Ok(Framing { body, keep_alive: !close && (minor == 1 || keep), expect_continue })
 }
 
-/// RFC 9110 section 5.6.2.
-pub fn is_token_byte(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b)
-}
-
 /// Transfer codings that are not chunked alone: 501 when chunked stands at the end, once, behind codings that are none of ours.
 fn coding(value: &[u8]) -> Refused {
     let mut codings = value.split(|b| *b == b',').map(<[u8]>::trim_ascii);
     let is_chunked = |coding: &[u8]| coding.eq_ignore_ascii_case(b"chunked");
     let last = codings.next_back().is_some_and(is_chunked);
     let mut before = codings.peekable();
-    if last
-        && before.peek().is_some()
-        && before.all(|c| !c.is_empty() && c.iter().all(|b| is_token_byte(*b)) && !is_chunked(c))
-    {
+    if last && before.peek().is_some() && before.all(|c| is_token(c) && !is_chunked(c)) {
         return refused(501, "the only transfer coding known is chunked");
     }
     refused(400, "the transfer-encoding is not chunked once and at the end")

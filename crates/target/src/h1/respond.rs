@@ -7,6 +7,8 @@ use std::cell::Cell;
 use std::io::Write;
 use std::time::{Duration, SystemTime};
 
+use wire::field::push_decimal;
+
 /// How the client finds the end of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
@@ -47,7 +49,7 @@ pub fn head<'a>(
         Length::NoBody | Length::UntilClose => {}
         Length::Known(length) => {
             out.extend_from_slice(b"Content-Length: ");
-            decimal(out, length);
+            push_decimal(out, length);
             out.extend_from_slice(b"\r\n");
         }
         Length::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
@@ -98,7 +100,7 @@ fn status_line(out: &mut Vec<u8>, status: u16) {
         return;
     }
     out.extend_from_slice(b"HTTP/1.1 ");
-    decimal(out, u64::from(status));
+    push_decimal(out, u64::from(status));
     out.push(b' ');
     out.extend_from_slice(reason(status).as_bytes());
     out.extend_from_slice(b"\r\n");
@@ -110,20 +112,6 @@ fn header(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(b": ");
     out.extend(value.iter().map(|b| if matches!(b, b'\r' | b'\n' | 0) { b' ' } else { *b }));
     out.extend_from_slice(b"\r\n");
-}
-
-fn decimal(out: &mut Vec<u8>, mut value: u64) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[at..]);
 }
 
 /// The `Date` value, formatted once a second a thread.

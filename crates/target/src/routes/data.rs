@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 use serde_json::json;
+use wire::field::is_token;
 
 use crate::request::{Request, number};
 use crate::respond::{BINARY, Body, Line, Reply, Response};
@@ -130,11 +131,6 @@ pub(crate) fn response_headers(request: &Request<'_>) -> Reply {
         response.headers.extend(lines);
     }
     response.into()
-}
-
-/// RFC 9110 section 5.6.2.
-pub(crate) fn is_token(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
 #[cfg(test)]

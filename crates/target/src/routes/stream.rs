@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::Value;
+use wire::field::is_token;
 
 use crate::request::{Request, bad_request, number};
 use crate::respond::{BINARY, Body, JSON, Line, Reply, Response, TEXT};
-use crate::routes::data::{MAX_BYTES, is_token, noise_pieces, seed};
+use crate::routes::data::{MAX_BYTES, noise_pieces, seed};
 use crate::timed::{TimedPiece, TimedPieces};
 
 fn timed(length: Option<u64>, pieces: impl Iterator<Item = TimedPiece> + Unpin + 'static) -> Body {

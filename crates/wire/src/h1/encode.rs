@@ -4,6 +4,7 @@
 //! Content-Length and Transfer-Encoding are the client's own business; a caller's are left out.
 
 use crate::failure::{Failure, FailureKind, Step};
+use crate::field::{is_token, push_decimal};
 use crate::request::Method;
 
 /// What a request head is made of.
@@ -52,7 +53,7 @@ impl RequestHead<'_> {
         }
         if let Some(length) = self.body_len {
             out.extend_from_slice(b"Content-Length: ");
-            decimal(out, length);
+            push_decimal(out, length);
             out.extend_from_slice(b"\r\n");
         }
         for (name, value) in self.headers.iter().filter(|(name, _)| !is_ours(name)) {
@@ -83,20 +84,6 @@ fn is_ours(name: &str) -> bool {
         .any(|n| n.eq_ignore_ascii_case(name))
 }
 
-fn decimal(out: &mut Vec<u8>, mut value: u64) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[at..]);
-}
-
 fn check_field(name: &str, value: &str) -> Result<(), Failure> {
     let refuse = |message| Err(Failure { step: Step::Prepare, kind: FailureKind::Other, message });
     if !is_token(name.as_bytes()) {
@@ -107,25 +94,6 @@ fn check_field(name: &str, value: &str) -> Result<(), Failure> {
         return refuse(format!("net/http: invalid header field value for \"{}\"", name.escape_debug()));
     }
     Ok(())
-}
-
-/// RFC 9110 5.6.2.
-fn is_token(text: &[u8]) -> bool {
-    const IS_TCHAR: [bool; 256] = {
-        let (mut table, mut byte) = ([false; 256], 0);
-        let others = b"!#$%&'*+-.^_`|~";
-        while byte < table.len() {
-            table[byte] = (byte as u8).is_ascii_alphanumeric();
-            byte += 1;
-        }
-        let mut at = 0;
-        while at < others.len() {
-            table[others[at] as usize] = true;
-            at += 1;
-        }
-        table
-    };
-    !text.is_empty() && text.iter().all(|b| IS_TCHAR[usize::from(*b)])
 }
 
 #[cfg(test)]
@@ -191,15 +159,6 @@ mod tests {
             let headers = [bad];
             let failure = head(&headers).encode(&mut Vec::new()).unwrap_err();
             assert_eq!((failure.message.as_str(), failure.step), (message, Step::Prepare));
-        }
-    }
-
-    #[test]
-    fn numbers_are_written_whole() {
-        for value in [0, 9, 10, 12_345, u64::MAX] {
-            let mut out = Vec::new();
-            decimal(&mut out, value);
-            assert_eq!(out, value.to_string().into_bytes());
         }
     }
 }

@@ -5,6 +5,8 @@
 
 const NAME: &str = "permessage-deflate";
 
+use crate::field::is_token;
+
 /// What both sides agreed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeflateParams {
@@ -162,11 +164,6 @@ fn list(value: &str) -> Option<Vec<Extension<'_>>> {
         extensions.push(Extension { name, params: params.collect::<Option<_>>()? });
     }
     Some(extensions)
-}
-
-/// RFC 9110 5.6.2.
-pub(super) fn is_token(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
 #[cfg(test)]

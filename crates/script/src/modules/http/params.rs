@@ -8,6 +8,7 @@ use rquickjs::object::Filter;
 use rquickjs::{Coerced, Ctx, FromJs, Result, Value};
 use wire::codec::Coding;
 use wire::cookies::CookieJar;
+use wire::field::canonical;
 
 use super::cookies;
 use super::intake::Intake;
@@ -312,23 +313,6 @@ pub fn go_duration(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(if negative { 0.0 } else { seconds }).ok()
 }
 
-/// A header name as Go writes it: the first letter and those behind hyphens upper, the others lower case. Names that are no
-/// tokens stay as they are.
-pub fn canonical(name: &str) -> String {
-    let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
-    if name.is_empty() || !name.bytes().all(token) {
-        return name.to_owned();
-    }
-    let mut upper = true;
-    name.chars()
-        .map(|c| {
-            let c = if upper { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
-            upper = c == '-';
-            c
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -343,15 +327,6 @@ mod tests {
         assert_eq!(ms("-5s"), Some(0));
         for bad in ["abc", "", "5x", "s", "1h5", "-"] {
             assert_eq!(ms(bad), None, "{bad}");
-        }
-    }
-
-    #[test]
-    fn canonical_names() {
-        for (given, expected) in
-            [("content-type", "Content-Type"), ("X-FOO", "X-Foo"), ("a b", "a b"), ("etag", "Etag"), ("x--y", "X--Y")]
-        {
-            assert_eq!(canonical(given), expected);
         }
     }
 

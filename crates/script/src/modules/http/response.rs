@@ -10,10 +10,11 @@ use rquickjs::function::Opt;
 use rquickjs::prelude::{Func, This};
 use rquickjs::{Array, ArrayBuffer, Ctx, Object, Result, Value};
 use wire::cookies::Cookie;
+use wire::field::canonical;
 use wire::request::Auth;
 use wire::{Body, Exchange, Method, Payload, Request, Response, Segment};
 
-use super::params::{ResponseType, canonical};
+use super::params::ResponseType;
 use super::request::{Call, Sent, without_userinfo};
 use super::samples::{ms, status_code};
 use super::selector::Selector;
