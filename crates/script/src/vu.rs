@@ -132,6 +132,12 @@ impl Vu {
         if self.phase() == Phase::Serving {
             return Err(refuse_to_wait(ctx));
         }
+        self.events.flush_outgoing();
+        self.wait(ctx, future)
+    }
+
+    /// The same for futures that write by themselves what is queued for connections of the user.
+    pub(crate) fn wait<T>(&self, ctx: &Ctx<'_>, future: impl Future<Output = T>) -> rquickjs::Result<T> {
         self.switch.block_on(future).ok_or_else(|| exception::throw_uncatchable(ctx, "the iteration was interrupted"))
     }
 

@@ -163,9 +163,9 @@ fn init_errors_name_the_place() {
         "file:///script.js:2:9: SyntaxError: Unexpected token\n  2 | let b = ;\n    |         ^"
     );
     assert_eq!(
-        error("import x from 'k6/ws';\nexport default 1"),
-        "file:///script.js:1:15: module k6/ws is not there yet: this version of onrush does not have it\n  \
-         1 | import x from 'k6/ws';\n    |               ^"
+        error("import x from 'k6/html';\nexport default 1"),
+        "file:///script.js:1:15: module k6/html is not there yet: this version of onrush does not have it\n  \
+         1 | import x from 'k6/html';\n    |               ^"
     );
     assert_eq!(
         error("\nnope();\nexport default 1"),

@@ -20,7 +20,7 @@ use wire::{Client, Settings, Url, Worker};
 const SUITE: &str = "autobahntestsuite==25.10.1";
 const ENVIRONMENT: &str = "virtualenv==20.15.1";
 /// For one case.
-const CASE_TIME: Duration = Duration::from_secs(60);
+const CASE_TIME: Duration = Duration::from_secs(300);
 /// For all of them together.
 const SUITE_TIME: Duration = Duration::from_secs(3600);
 /// Bytes of a message at most; the suite sends 16 MiB.

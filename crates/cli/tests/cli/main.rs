@@ -19,3 +19,4 @@ mod signals;
 mod summary;
 mod time_series;
 mod unix_sockets;
+mod websockets;

@@ -7,6 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -24,6 +25,27 @@ type Settle = Box<dyn for<'a> FnOnce(&Ctx<'a>) -> rquickjs::Result<()>>;
 /// Timers wait at most this long: the longest that browsers and Go's timers share (2^31-1 ms).
 const LONGEST_DELAY_MS: f64 = 2_147_483_647.0;
 
+/// Something besides timers and futures that a user waits for: it brings events again and again, until it is over.
+pub trait Source {
+    /// Ready when there is something to dispatch. Polled on the worker's stack, where no JavaScript may run.
+    fn poll(&self, vu: &Vu, cx: &mut Context<'_>) -> Poll<()>;
+    /// Calls what the script gave for it, on the user's stack.
+    fn dispatch(&self, ctx: &Ctx<'_>, vu: &Vu) -> rquickjs::Result<()>;
+    /// Nothing will come any more.
+    fn is_over(&self) -> bool;
+    /// The iteration was cut short: ends without calling the script.
+    fn abandon(&self, vu: &Vu);
+}
+
+/// Something that was queued to be written by whoever waits next.
+pub trait Outgoing {
+    /// Writes what the kernel takes at once.
+    fn flush_now(&self);
+}
+
+/// A timer of the runtime, armed for a moment.
+type Armed = (Instant, Pin<Box<tokio::time::Sleep>>);
+
 /// Pending work of one user.
 #[derive(Default)]
 pub struct EventLoop {
@@ -31,6 +53,12 @@ pub struct EventLoop {
     next_timer: Cell<u32>,
     futures: RefCell<Vec<Pending>>,
     settled: RefCell<VecDeque<Settle>>,
+    sources: RefCell<Vec<Rc<dyn Source>>>,
+    /// Sources that have something to dispatch.
+    ready: RefCell<VecDeque<Rc<dyn Source>>>,
+    outgoing: RefCell<Vec<Rc<dyn Outgoing>>>,
+    /// Kept from wait to wait: arming one anew costs more than a message.
+    armed: RefCell<Option<Armed>>,
     /// Rejected promises nobody looked after yet, and their reasons.
     rejections: RefCell<Vec<(Persistent<Value<'static>>, Persistent<Value<'static>>)>>,
 }
@@ -129,9 +157,30 @@ impl EventLoop {
         drop(removed);
     }
 
-    /// Whether a timer or a native future is pending.
+    /// Waits for this source as long as it is not over; the iteration does not end before.
+    pub fn add_source(&self, source: Rc<dyn Source>) {
+        self.sources.borrow_mut().push(source);
+    }
+
+    /// Has something written when the user waits next.
+    pub fn add_outgoing(&self, outgoing: Rc<dyn Outgoing>) {
+        self.outgoing.borrow_mut().push(outgoing);
+    }
+
+    /// Writes what was queued, before the user waits for something else.
+    pub(crate) fn flush_outgoing(&self) {
+        if !self.outgoing.borrow().is_empty() {
+            let outgoing = std::mem::take(&mut *self.outgoing.borrow_mut());
+            outgoing.iter().for_each(|one| one.flush_now());
+        }
+    }
+
+    /// Whether a timer, a native future or a source is pending.
     pub fn is_idle(&self) -> bool {
-        self.timers.borrow().is_empty() && self.futures.borrow().is_empty() && self.settled.borrow().is_empty()
+        self.sources.borrow().is_empty()
+            && self.timers.borrow().is_empty()
+            && self.futures.borrow().is_empty()
+            && self.settled.borrow().is_empty()
     }
 
     /// Turns until nothing is pending. An error is an exception from a timer's callback, or the stop of the user.
@@ -141,16 +190,26 @@ impl EventLoop {
             if self.log_rejections(ctx, vu) {
                 // As in k6, an unhandled rejection ends the iteration.
                 self.stop_timers(vu);
+                self.abandon_sources(vu);
                 self.clear(ctx);
                 return Ok(());
             }
             if self.is_idle() {
                 return Ok(());
             }
-            if !self.step(ctx)? {
-                vu.block_on(ctx, self.next_event())?;
-            }
+            self.turn(ctx, vu)?;
         }
+    }
+
+    /// Does one thing that is ready, or waits until there is one.
+    fn turn(&self, ctx: &Ctx<'_>, vu: &Vu) -> rquickjs::Result<()> {
+        let ready = self.ready.borrow_mut().pop_front();
+        if let Some(source) = ready {
+            let dispatched = source.dispatch(ctx, vu);
+            self.sources.borrow_mut().retain(|source| !source.is_over());
+            return dispatched;
+        }
+        if self.step(ctx)? { Ok(()) } else { vu.wait(ctx, self.next_event(vu)) }
     }
 
     /// The same, until a promise has settled: what is pending then goes on later.
@@ -160,9 +219,7 @@ impl EventLoop {
             if promise.state() != PromiseState::Pending || self.is_idle() {
                 return Ok(());
             }
-            if !self.step(ctx)? {
-                vu.block_on(ctx, self.next_event())?;
-            }
+            self.turn(ctx, vu)?;
         }
     }
 
@@ -224,16 +281,20 @@ impl EventLoop {
     }
 
     /// Resolves when a timer is due or a native future is ready. Polled on the worker's stack.
-    async fn next_event(&self) {
-        let mut sleep = self.next_due().map(|due| Box::pin(tokio::time::sleep_until(due.into())));
+    async fn next_event(&self, vu: &Vu) {
+        let due = self.next_due();
         poll_fn(|cx| {
-            if self.poll_futures(cx).is_ready() {
+            let mut ready = self.poll_futures(cx).is_ready();
+            for source in &*self.sources.borrow() {
+                if source.poll(vu, cx).is_ready() {
+                    self.ready.borrow_mut().push_back(source.clone());
+                    ready = true;
+                }
+            }
+            if ready {
                 return Poll::Ready(());
             }
-            match &mut sleep {
-                Some(sleep) => sleep.as_mut().poll(cx),
-                None => Poll::Pending,
-            }
+            due.map_or(Poll::Pending, |due| self.poll_due(due, cx))
         })
         .await;
     }
@@ -255,6 +316,27 @@ impl EventLoop {
             }
         });
         ready
+    }
+
+    fn poll_due(&self, due: Instant, cx: &mut Context<'_>) -> Poll<()> {
+        let mut armed = self.armed.borrow_mut();
+        match &mut *armed {
+            Some((at, _)) if *at == due => {}
+            Some((at, sleep)) => {
+                *at = due;
+                sleep.as_mut().reset(due.into());
+            }
+            None => *armed = Some((due, Box::pin(tokio::time::sleep_until(due.into())))),
+        }
+        armed.as_mut().map_or(Poll::Pending, |(_, sleep)| sleep.as_mut().poll(cx))
+    }
+
+    /// Ends every source of an iteration that was cut short, and of one that is over.
+    pub(crate) fn abandon_sources(&self, vu: &Vu) {
+        let sources = std::mem::take(&mut *self.sources.borrow_mut());
+        sources.iter().for_each(|source| source.abandon(vu));
+        drop(std::mem::take(&mut *self.ready.borrow_mut()));
+        drop(std::mem::take(&mut *self.outgoing.borrow_mut()));
     }
 
     /// Forgets everything pending, for an iteration that was cut short. What promise jobs were queued run out now: natives

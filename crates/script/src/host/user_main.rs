@@ -182,6 +182,7 @@ impl<'js> User<'js> {
     fn judge(&self, ctx: &Ctx<'js>, vu: &Vu, error: Error) -> IterationEnd {
         let caught = linker::take_error(ctx, vu, error);
         vu.events.stop_timers(vu);
+        vu.events.abandon_sources(vu);
         vu.events.clear(ctx);
         match caught {
             Caught::Thrown(error) => {
@@ -252,6 +253,7 @@ impl<'js> User<'js> {
                 }
             };
             let caught = linker::take_error(ctx, vu, error);
+            vu.events.abandon_sources(vu);
             vu.events.clear(ctx);
             match caught {
                 Caught::Thrown(error) => CallError::Threw(error),

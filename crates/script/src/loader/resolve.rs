@@ -9,8 +9,7 @@ use crate::error::{ScriptError, exit_code};
 use crate::modules;
 
 /// Modules that k6 has and this version has not.
-const NOT_YET: &[&str] =
-    &["k6/browser", "k6/crypto/x509", "k6/html", "k6/net/grpc", "k6/secrets", "k6/websockets", "k6/ws"];
+const NOT_YET: &[&str] = &["k6/browser", "k6/crypto/x509", "k6/html", "k6/net/grpc", "k6/secrets"];
 
 /// The one name of the module that `specifier` means in the module `base`.
 pub fn resolve(base: &str, specifier: &str) -> Result<String, ScriptError> {
@@ -117,7 +116,7 @@ mod tests {
     #[test]
     fn unknown_names_say_what_is_expected() {
         let message = |specifier: &str| resolve("file:///a.js", specifier).unwrap_err().message;
-        assert_eq!(message("k6/ws"), "module k6/ws is not there yet: this version of onrush does not have it");
+        assert_eq!(message("k6/html"), "module k6/html is not there yet: this version of onrush does not have it");
         assert_eq!(message("k6/nope"), "unknown module k6/nope: no built-in module has this name");
         assert!(message("lodash").contains("a path that begins with ./"));
         assert!(message("http://x/y.js").contains("only https"));

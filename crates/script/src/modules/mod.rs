@@ -16,6 +16,8 @@ pub mod onrush_http;
 pub mod payload;
 pub mod series;
 pub mod timers;
+pub mod websockets;
+pub mod ws;
 
 use rquickjs::{Ctx, Object};
 
@@ -50,6 +52,9 @@ pub static MODULES: &[ModuleDef] = &[
     onrush_http::MODULE,
     payload::MODULE,
     timers::MODULE,
+    websockets::EXPERIMENTAL,
+    websockets::MODULE,
+    ws::MODULE,
 ];
 
 /// The built-in module that an import path means: one of the list, or k6's FormData library in any version.

@@ -29,7 +29,7 @@ pub fn failure_text(call: &Call) -> Option<String> {
 }
 
 /// The failure as k6 logs it, which says more than `res.error`.
-fn told<'a>(failure: &'a wire::Failure, url: &wire::Url) -> Cow<'a, str> {
+pub fn told<'a>(failure: &'a wire::Failure, url: &wire::Url) -> Cow<'a, str> {
     let message = failure.message.as_str();
     if let Some(why) = message.strip_prefix("dial: ").filter(|_| failure.step == wire::Step::Connect) {
         // Which of a name's addresses refused is not known here; k6 shows the first one.

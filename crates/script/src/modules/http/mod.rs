@@ -5,16 +5,16 @@
 
 mod batch;
 pub(crate) mod body;
-mod cookies;
+pub(crate) mod cookies;
 mod debug;
-mod failure_text;
+pub(crate) mod failure_text;
 pub(crate) mod intake;
 mod json;
 pub(crate) mod params;
 mod path;
 pub(crate) mod request;
 mod response;
-mod samples;
+pub(crate) mod samples;
 mod selector;
 mod status;
 mod unstamped;

@@ -190,7 +190,8 @@ fn wrong(key: &str, value: &Value<'_>, expected: &str) -> Refusal {
     Refusal::new(format!("{key} is {}, expected {expected}", value.type_name()))
 }
 
-type Checked<T> = Result<std::result::Result<T, Refusal>>;
+/// A value, or why it is none.
+pub type Checked<T> = Result<std::result::Result<T, Refusal>>;
 
 fn codings(text: &str) -> std::result::Result<Vec<Coding>, Refusal> {
     text.split(',')
@@ -207,7 +208,8 @@ fn codings(text: &str) -> std::result::Result<Vec<Coding>, Refusal> {
         .collect()
 }
 
-fn headers<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Pairs> {
+/// A `headers` param.
+pub fn headers<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Pairs> {
     let Some(object) = value.as_object() else { return Ok(Rc::from([])) };
     let mut headers: Vec<(String, String)> = Vec::new();
     for entry in object.own_props::<Value<'js>, Value<'js>>(Filter::default()) {
@@ -243,7 +245,7 @@ fn request_cookies<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<RequestCoo
 }
 
 /// The tags of a request, `name` apart.
-fn tags<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Checked<(Option<Tags>, Option<Arc<str>>)> {
+pub fn tags<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Checked<(Option<Tags>, Option<Arc<str>>)> {
     let Some(object) = value.as_object() else { return Ok(Ok((None, None))) };
     let (mut tags, mut tagged_name) = (Vec::new(), None);
     for entry in object.own_props::<Value<'js>, Value<'js>>(Filter::default()) {

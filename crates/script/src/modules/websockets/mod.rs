@@ -1,0 +1,58 @@
+//! `k6/websockets`: the browser's `WebSocket` on the user's event loop, and `Blob`.
+//!
+//! The classes are JavaScript (`websocket.js`), for all they do is keep handlers and call them; connections are native. The iteration
+//! does not end before its sockets are closed. Refused in init code.
+
+mod native_socket;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rquickjs::context::EvalOptions;
+use rquickjs::prelude::Func;
+use rquickjs::{Ctx, Function, Object, Result};
+
+use crate::Vu;
+use crate::host::intrinsics;
+use crate::log::{Level, Record};
+use crate::modules::ModuleDef;
+use crate::modules::experimental::streams;
+
+/// The module.
+pub const MODULE: ModuleDef =
+    ModuleDef { name: "k6/websockets", exports: &["WebSocket", "Blob"], load, types: include_str!("types.d.ts") };
+
+/// The same under k6's older name.
+pub const EXPERIMENTAL: ModuleDef = ModuleDef {
+    name: "k6/experimental/websockets",
+    exports: MODULE.exports,
+    load: load_experimental,
+    types: include_str!("../experimental/websockets/types.d.ts"),
+};
+
+/// The warning of the older name was given.
+#[derive(Default)]
+struct Warned(AtomicBool);
+
+fn load_experimental<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let vu = Vu::of(ctx);
+    if !vu.process::<Warned>().0.swap(true, Ordering::Relaxed) {
+        let message = "k6/experimental/websockets is the older name of k6/websockets: import that instead";
+        vu.log().log(&Record { level: Level::Warning, message, fields: &[] });
+    }
+    load(ctx)
+}
+
+fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let source = include_str!("websocket.js");
+    intrinsics::for_source(ctx, source)?;
+    let mut options = EvalOptions::default();
+    options.filename = Some(format!("{}/websocket.js", MODULE.name));
+    let classes: Function<'js> = ctx.eval_with_options(source, options)?;
+    let native = Object::new(ctx.clone())?;
+    native.set("open", Func::from(native_socket::open))?;
+    native.set("fail", Func::from(native_socket::fail))?;
+    native.set("jobs", Func::from(native_socket::jobs))?;
+    native.set("warn", Func::from(native_socket::warn))?;
+    native.set("streams", Func::from(|ctx| (streams::MODULE.load)(&ctx)))?;
+    classes.call((native,))
+}

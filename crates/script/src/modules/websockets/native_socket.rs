@@ -1,0 +1,365 @@
+//! The native half of a `WebSocket`: opens the connection on the event loop and tells the JavaScript half what happens.
+//!
+//! The script's half gives one function, which is called with the name of an event and its facts. An exception in it ends the iteration,
+//! as in k6. Invariant: once the socket is over it holds no function of the script.
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use rquickjs::function::Opt;
+use rquickjs::prelude::{Func, This};
+use rquickjs::{Array, Ctx, Exception, Function, Object, Persistent, Result, Value};
+use wire::client::Opening;
+use wire::ws::{Broken, DeflateOffer, Kind, close};
+
+use crate::host::event_loop::Source;
+use crate::host::native::{self, NativeClass};
+use crate::host::{bytes, go_error};
+use crate::log::{Level, Record};
+use crate::modules::http::failure_text::told;
+use crate::modules::http::samples::ms;
+use crate::modules::ws::channel::{self, Arrival, Channel};
+use crate::modules::ws::params::{self, BadAddress, Params, Plan};
+use crate::modules::ws::samples::{Naming, Samples};
+use crate::modules::ws::socket::close_text;
+use crate::{Phase, Vu};
+
+type Connecting = Pin<Box<dyn Future<Output = Opening>>>;
+
+/// A socket of the event loop.
+pub struct NativeSocket {
+    plan: Rc<Plan>,
+    began: Instant,
+    stage: RefCell<Stage>,
+    channel: RefCell<Option<Rc<Channel>>>,
+    tell: RefCell<Option<Persistent<Function<'static>>>>,
+    /// Closed while it was connecting, with this code and reason.
+    early_close: RefCell<Option<(u16, String)>>,
+    is_over: Cell<bool>,
+}
+
+enum Stage {
+    /// Fails without a connection.
+    Refused(String),
+    Connecting(Connecting),
+    Opened(Box<Opening>),
+    Open,
+}
+
+/// The script's holder.
+struct Holder(Rc<NativeSocket>);
+
+impl NativeClass for Holder {
+    const NAME: &'static str = "WebSocketHandle";
+
+    fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
+        prototype.set("text", Func::from(text))?;
+        prototype.set("bytes", Func::from(bytes_of))?;
+        prototype.set("ping", Func::from(ping))?;
+        prototype.set("close", Func::from(close_socket))?;
+        prototype.set("buffered", Func::from(buffered))
+    }
+}
+
+fn of<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<Rc<NativeSocket>> {
+    native::with(this, |holder: &Holder| Rc::clone(&holder.0))
+        .ok_or_else(|| Exception::throw_type(ctx, "this method belongs to a WebSocket: call it on one"))
+}
+
+/// `open(url, protocols, params, tell)`: the handle of a socket that begins to connect.
+pub fn open<'js>(
+    ctx: Ctx<'js>,
+    url: Opt<Value<'js>>,
+    protocols: Value<'js>,
+    params: Value<'js>,
+    tell: Function<'js>,
+) -> Result<Object<'js>> {
+    let vu = Vu::of(&ctx);
+    if vu.phase() == Phase::Init {
+        return Err(go_error::throw(&ctx, "using websockets in the init context is not supported"));
+    }
+    if vu.phase() == Phase::Serving {
+        return Err(go_error::throw(&ctx, "apps have no WebSocket clients: their event loop serves requests alone"));
+    }
+    let Some(url) = url.0.filter(|url| !url.is_undefined()) else {
+        return Err(go_error::throw(&ctx, "WebSocket requires a url"));
+    };
+    let plan = Rc::new(plan(&ctx, &vu, &url, &protocols, &params)?);
+    let stage = match (plan.conflict(), &plan.url) {
+        (Some(why), _) => Stage::Refused(why),
+        (None, Err(why)) => Stage::Refused(why.clone()),
+        (None, Ok(_)) => Stage::Connecting(connecting(vu.client(), Rc::clone(&plan))),
+    };
+    let socket = Rc::new(NativeSocket {
+        plan,
+        began: Instant::now(),
+        stage: RefCell::new(stage),
+        channel: RefCell::default(),
+        tell: RefCell::new(Some(Persistent::save(&ctx, tell))),
+        early_close: RefCell::default(),
+        is_over: Cell::new(false),
+    });
+    vu.events.add_source(socket.clone());
+    native::object(&ctx, Holder(socket))
+}
+
+fn connecting(client: Rc<wire::Client>, plan: Rc<Plan>) -> Connecting {
+    Box::pin(async move {
+        let url = plan.url.as_ref().expect("a plan without an address is refused before");
+        channel::open(&client, &plan, url).await
+    })
+}
+
+fn plan<'js>(ctx: &Ctx<'js>, vu: &Vu, url: &Value<'js>, protocols: &Value<'js>, params: &Value<'js>) -> Result<Plan> {
+    let text = bytes::to_text(ctx, url)?;
+    let url = match params::address(&text) {
+        Ok(url) => url,
+        Err(BadAddress::Scheme(scheme)) => {
+            let why = format!("WebSocket requires url with scheme ws or wss, but got {scheme:?}");
+            return Err(go_error::throw(ctx, &why));
+        }
+        Err(BadAddress::Malformed(why)) => {
+            let why = format!("WebSocket requires valid url, but got {text:?} which resulted in {why}");
+            return Err(go_error::throw(ctx, &why));
+        }
+    };
+    if let Some((_, fragment)) = text.split_once('#').filter(|(_, fragment)| !fragment.is_empty()) {
+        return Err(go_error::throw(ctx, &format!("WebSocket requires no url fragment, but got {fragment:?}")));
+    }
+    let params = match Params::from_js(ctx, vu, Some(params), true)? {
+        Ok(params) => params,
+        Err(refused) => return Err(go_error::throw(ctx, &refused.0)),
+    };
+    let mut offered = Vec::new();
+    if let Some(list) = protocols.as_array() {
+        for protocol in list.iter::<Value<'js>>() {
+            offered.push(bytes::to_text(ctx, &protocol?)?);
+        }
+    } else if !protocols.is_undefined() && !protocols.is_null() {
+        offered.push(bytes::to_text(ctx, protocols)?);
+    }
+    Ok(Plan { text, url, params, protocols: offered })
+}
+
+/// `handle.text(message)`: false when it is not open.
+fn text<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, message: Value<'js>) -> Result<bool> {
+    send(&ctx, &this, &message, Kind::Text)
+}
+
+/// `handle.bytes(message)`: the same of a buffer or a view.
+fn bytes_of<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, message: Value<'js>) -> Result<bool> {
+    send(&ctx, &this, &message, Kind::Binary)
+}
+
+fn send<'js>(ctx: &Ctx<'js>, this: &Value<'js>, message: &Value<'js>, kind: Kind) -> Result<bool> {
+    let (socket, vu) = (of(ctx, this)?, Vu::of(ctx));
+    let Some(channel) = socket.channel.borrow().clone() else { return Ok(false) };
+    Ok(bytes::read(ctx, message, move |content| channel.send(&vu, kind, content))?.unwrap_or(false))
+}
+
+fn ping<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>) -> Result<()> {
+    let (socket, vu) = (of(&ctx, &this)?, Vu::of(&ctx));
+    if let Some(channel) = &*socket.channel.borrow()
+        && channel.ping(&vu)
+    {
+        // k6 counts whatever this module writes.
+        channel.count_sent(&vu);
+    }
+    Ok(())
+}
+
+fn close_socket<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, code: u16, reason: String) -> Result<()> {
+    let (socket, vu) = (of(&ctx, &this)?, Vu::of(&ctx));
+    match &*socket.channel.borrow() {
+        Some(channel) => {
+            if channel.close(&vu, code, &reason) {
+                channel.count_sent(&vu);
+            }
+        }
+        None => *socket.early_close.borrow_mut() = Some((code, reason)),
+    }
+    Ok(())
+}
+
+fn buffered<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>) -> Result<usize> {
+    let socket = of(&ctx, &this)?;
+    let channel = socket.channel.borrow();
+    Ok(channel.as_ref().map_or(0, |channel| channel.buffered()))
+}
+
+/// Throws the kind of error that k6's own functions throw.
+pub fn fail<'js>(ctx: Ctx<'js>, message: String) -> Result<Value<'js>> {
+    Err(go_error::throw(&ctx, &message))
+}
+
+/// Runs the promise jobs that wait.
+pub fn jobs(ctx: Ctx<'_>) -> Result<()> {
+    Vu::of(&ctx).events.run_jobs(&ctx)
+}
+
+/// A warning in the log.
+pub fn warn(ctx: Ctx<'_>, message: String) {
+    Vu::of(&ctx).log().log(&Record { level: Level::Warning, message: &message, fields: &[] });
+}
+
+impl NativeSocket {
+    fn tell<'js>(&self, ctx: &Ctx<'js>, facts: impl FnOnce(&Function<'js>) -> Result<()>) -> Result<()> {
+        let tell = self.tell.borrow().clone();
+        match tell {
+            Some(tell) => facts(&tell.restore(ctx)?),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(&self, vu: &Vu) {
+        self.is_over.set(true);
+        if let Some(channel) = &*self.channel.borrow() {
+            channel.end(vu);
+        }
+    }
+
+    /// The last words: an error, if there was one, and the close event.
+    fn over<'js>(&self, ctx: &Ctx<'js>, vu: &Vu, error: Option<String>, close: Option<(u16, &str)>) -> Result<()> {
+        self.finish(vu);
+        let told = self.tell(ctx, |tell| {
+            if let Some(error) = error {
+                tell.call::<_, ()>(("error", error))?;
+            }
+            match close {
+                Some((code, reason)) => tell.call(("close", code, reason)),
+                None => tell.call(("close",)),
+            }
+        });
+        self.tell.take();
+        told
+    }
+
+    /// Connecting has ended.
+    fn opened(&self, ctx: &Ctx<'_>, vu: &Vu, opening: Opening) -> Result<()> {
+        vu.count_data(opening.bytes_sent, opening.bytes_received);
+        let Opening { outcome, answer, agreed, .. } = opening;
+        let status = answer.as_ref().map_or(0, |answer| answer.status);
+        let subprotocol = agreed.protocol.unwrap_or_default();
+        let samples = Samples::of(vu, &self.plan, Naming::Both, status, &subprotocol);
+        samples.connected(vu, ms(self.began.elapsed()));
+        let link = match outcome {
+            Ok(link) => link,
+            Err(failure) => {
+                let url = self.plan.url.as_ref().expect("a plan without an address is refused before");
+                let message = match status {
+                    0 | 101 => told(&failure, url).into_owned(),
+                    _ => "websocket: bad handshake".into(),
+                };
+                return self.over(ctx, vu, Some(message), None);
+            }
+        };
+        let channel = Channel::new(link, samples, self.began);
+        *self.channel.borrow_mut() = Some(Rc::clone(&channel));
+        if let Some((code, reason)) = self.early_close.take() {
+            if channel.close(vu, code, &reason) {
+                channel.count_sent(vu);
+            }
+            return Ok(());
+        }
+        let extensions = Array::new(ctx.clone())?;
+        if agreed.deflate.is_some() {
+            extensions.set(0, DeflateOffer::WithoutContext.header())?;
+        }
+        self.tell(ctx, |tell| tell.call(("open", subprotocol, extensions)))
+    }
+
+    fn arrived<'js>(&self, ctx: &Ctx<'js>, vu: &Vu, channel: &Channel, arrival: Arrival) -> Result<()> {
+        match arrival {
+            Arrival::Text(range) => {
+                let text = channel.bytes(range, |text| {
+                    let text = std::str::from_utf8(text).expect("the decoder lets nothing else pass as a text");
+                    rquickjs::String::from_str(ctx.clone(), text)
+                })?;
+                self.tell(ctx, |tell| tell.call(("message", text)))
+            }
+            Arrival::Binary(range) => {
+                let buffer = bytes::array_buffer(ctx, channel.take_bytes(range))?;
+                self.tell(ctx, |tell| tell.call(("message", buffer)))
+            }
+            Arrival::Ping => self.tell(ctx, |tell| tell.call(("ping",))),
+            Arrival::Pong => self.tell(ctx, |tell| tell.call(("pong",))),
+            Arrival::Close { code, reason } => {
+                self.answer_close(vu, code);
+                let error = (!matches!(code, close::NORMAL | close::GOING_AWAY)).then(|| close_text(code, &reason));
+                self.over(ctx, vu, error, Some((code, &reason)))
+            }
+            Arrival::Broken(broken @ Broken::Network(None)) => {
+                self.over(ctx, vu, Some(broken.message()), Some((close::ABNORMAL, "unexpected EOF")))
+            }
+            Arrival::Broken(broken) => self.over(ctx, vu, Some(broken.message()), None),
+        }
+    }
+
+    /// The peer's close is answered unless it is the answer.
+    fn answer_close(&self, vu: &Vu, code: u16) {
+        if let Some(channel) = &*self.channel.borrow() {
+            channel.close(vu, code, "");
+        }
+    }
+}
+
+impl Source for NativeSocket {
+    fn poll(&self, vu: &Vu, cx: &mut Context<'_>) -> Poll<()> {
+        let mut stage = self.stage.borrow_mut();
+        match &mut *stage {
+            Stage::Refused(_) | Stage::Opened(_) => Poll::Ready(()),
+            Stage::Connecting(connecting) => match connecting.as_mut().poll(cx) {
+                Poll::Ready(opening) => {
+                    *stage = Stage::Opened(Box::new(opening));
+                    Poll::Ready(())
+                }
+                Poll::Pending => Poll::Pending,
+            },
+            Stage::Open => match &*self.channel.borrow() {
+                Some(channel) => channel.poll(vu, cx),
+                None => Poll::Pending,
+            },
+        }
+    }
+
+    fn dispatch(&self, ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
+        match std::mem::replace(&mut *self.stage.borrow_mut(), Stage::Open) {
+            Stage::Refused(why) => {
+                Samples::of(vu, &self.plan, Naming::Both, 0, "").connected(vu, ms(self.began.elapsed()));
+                return self.over(ctx, vu, Some(why), None);
+            }
+            Stage::Opened(opening) => return self.opened(ctx, vu, *opening),
+            stage @ Stage::Connecting(_) => {
+                *self.stage.borrow_mut() = stage;
+                return Ok(());
+            }
+            Stage::Open => {}
+        }
+        let Some(channel) = self.channel.borrow().clone() else { return Ok(()) };
+        while let Some(arrival) = channel.take() {
+            self.arrived(ctx, vu, &channel, arrival)?;
+            if self.is_over.get() {
+                break;
+            }
+            // As after any call of the script from outside.
+            vu.events.run_jobs(ctx)?;
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.get()
+    }
+
+    fn abandon(&self, vu: &Vu) {
+        if let Some(channel) = &*self.channel.borrow() {
+            channel.close(vu, close::GOING_AWAY, "");
+        }
+        self.finish(vu);
+        self.tell.take();
+    }
+}

@@ -1,0 +1,276 @@
+//! A connection of a virtual user: what arrived and was not handled yet, what is to be sent, pings on their way.
+//!
+//! Polled on the worker's stack, where no JavaScript may run: arrivals are kept until the script's loop takes them, and nothing is
+//! read while there are any, so that a flood waits in the kernel. Pings are answered here. Sending only queues; whoever waits next
+//! writes, be it for this connection or for something else. Invariant: one session is one sample, however it ends.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+use wire::client::{Ask, Opening};
+use wire::ws::close::{self, CloseReason};
+use wire::ws::{Broken, Event, Kind, Link};
+
+use super::params::Plan;
+use super::samples::Samples;
+use crate::Vu;
+use crate::host::event_loop::Outgoing;
+use crate::modules::http::samples::ms;
+
+/// Bytes of a message at most.
+const MESSAGE_LIMIT: usize = 256 << 20;
+/// For the handshake, as k6 has it.
+const HANDSHAKE_TIME: std::time::Duration = std::time::Duration::from_secs(60);
+/// Arrival memory kept between messages.
+const MOST_IDLE: usize = 4096;
+
+/// Opens what is planned.
+pub async fn open(client: &wire::Client, plan: &Plan, url: &wire::Url) -> Opening {
+    let ask = Ask {
+        url,
+        headers: &plan.params.headers,
+        protocols: &plan.protocols,
+        deflate: plan.params.deflate,
+        timeout: HANDSHAKE_TIME,
+        message_limit: MESSAGE_LIMIT,
+    };
+    client.open_websocket(&ask, Some(&plan.params.jar)).await
+}
+
+/// Something for the script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// A text, where in the bytes.
+    Text(Range<usize>),
+    /// A binary message.
+    Binary(Range<usize>),
+    /// A ping, answered already.
+    Ping,
+    /// The answer to one of ours.
+    Pong,
+    /// The peer closes: 1005 without a code.
+    Close {
+        /// Its code.
+        code: u16,
+        /// Its reason.
+        reason: String,
+    },
+    /// The connection broke.
+    Broken(Broken),
+}
+
+/// Arrivals and their bytes.
+#[derive(Default)]
+struct Arrived {
+    bytes: Vec<u8>,
+    queue: VecDeque<Arrival>,
+    pings: Vec<Vec<u8>>,
+    pongs: usize,
+}
+
+impl Arrived {
+    fn keep(&mut self, event: Event<'_>) {
+        let start = self.bytes.len();
+        match event {
+            Event::Text(text) => {
+                self.bytes.extend_from_slice(text.as_bytes());
+                self.queue.push_back(Arrival::Text(start..self.bytes.len()));
+            }
+            Event::Binary(bytes) => {
+                self.bytes.extend_from_slice(bytes);
+                self.queue.push_back(Arrival::Binary(start..self.bytes.len()));
+            }
+            Event::Ping(payload) => {
+                self.pings.push(payload.to_vec());
+                self.queue.push_back(Arrival::Ping);
+            }
+            Event::Pong(_) => {
+                self.pongs += 1;
+                self.queue.push_back(Arrival::Pong);
+            }
+            Event::Close(reason) => {
+                let reason = reason.unwrap_or(CloseReason { code: close::NO_STATUS, reason: "" });
+                self.queue.push_back(Arrival::Close { code: reason.code, reason: reason.reason.into() });
+            }
+        }
+    }
+}
+
+/// An open connection.
+pub struct Channel {
+    link: RefCell<Option<Link>>,
+    arrived: RefCell<Arrived>,
+    samples: Samples,
+    began: Instant,
+    pinged: RefCell<VecDeque<Instant>>,
+    /// Is among the user's outgoing connections.
+    is_listed: Cell<bool>,
+    close_sent: Cell<bool>,
+}
+
+impl Channel {
+    /// A connection that was asked for at `began`.
+    pub fn new(link: Link, samples: Samples, began: Instant) -> Rc<Channel> {
+        Rc::new(Channel {
+            link: RefCell::new(Some(link)),
+            arrived: RefCell::default(),
+            samples,
+            began,
+            pinged: RefCell::default(),
+            is_listed: Cell::new(false),
+            close_sent: Cell::new(false),
+        })
+    }
+
+    /// Writes what is queued and reads unless something waits to be handled; ready when something does.
+    pub fn poll(&self, vu: &Vu, cx: &mut Context<'_>) -> Poll<()> {
+        let mut slot = self.link.borrow_mut();
+        let Some(link) = slot.as_mut() else { return Poll::Pending };
+        let arrived = &mut *self.arrived.borrow_mut();
+        let mut broken = None;
+        if let Poll::Ready(Err(failure)) = link.poll_flush(cx) {
+            broken = Some(Broken::Network(Some(failure)));
+        }
+        while broken.is_none() && arrived.queue.is_empty() {
+            match link.poll_receive(cx, |event| arrived.keep(event)) {
+                Poll::Pending => break,
+                Poll::Ready(received) => broken = received.err(),
+            }
+            self.answer_pings(link, arrived);
+            if let Poll::Ready(Err(failure)) = link.poll_flush(cx) {
+                broken = broken.or(Some(Broken::Network(Some(failure))));
+            }
+        }
+        let messages = arrived.queue.iter().filter(|a| matches!(a, Arrival::Text(_) | Arrival::Binary(_))).count();
+        self.samples.received(vu, messages);
+        self.note_pongs(vu, arrived);
+        let (sent, received) = link.take_counts();
+        vu.count_data(sent, received);
+        if let Some(broken) = broken {
+            if let Broken::Protocol(violation) = &broken
+                && !self.close_sent.replace(true)
+            {
+                link.close(Some(CloseReason { code: violation.code, reason: violation.message }));
+                let _told = link.poll_flush(cx);
+            }
+            // Behind a close frame the end of the connection is no news.
+            if !arrived.queue.iter().any(|a| matches!(a, Arrival::Close { .. })) {
+                arrived.queue.push_back(Arrival::Broken(broken));
+            }
+        }
+        if arrived.queue.is_empty() { Poll::Pending } else { Poll::Ready(()) }
+    }
+
+    fn answer_pings(&self, link: &mut Link, arrived: &mut Arrived) {
+        if !self.close_sent.get() {
+            arrived.pings.iter().for_each(|payload| link.pong(payload));
+        }
+        arrived.pings.clear();
+    }
+
+    fn note_pongs(&self, vu: &Vu, arrived: &mut Arrived) {
+        for _ in 0..std::mem::take(&mut arrived.pongs) {
+            if let Some(sent) = self.pinged.borrow_mut().pop_front() {
+                self.samples.ponged(vu, ms(sent.elapsed()));
+            }
+        }
+    }
+
+    /// The next arrival; its bytes are lent by `bytes` until the one after it is asked for.
+    pub fn take(&self) -> Option<Arrival> {
+        let mut arrived = self.arrived.borrow_mut();
+        let next = arrived.queue.pop_front();
+        if next.is_none() {
+            arrived.bytes.clear();
+            if arrived.bytes.capacity() > MOST_IDLE {
+                arrived.bytes = Vec::new();
+            }
+        }
+        next
+    }
+
+    /// Lends bytes of an arrival.
+    pub fn bytes<R>(&self, range: Range<usize>, read: impl FnOnce(&[u8]) -> R) -> R {
+        read(&self.arrived.borrow().bytes[range])
+    }
+
+    /// The bytes of a binary message; without a copy where it is all there is.
+    pub fn take_bytes(&self, range: Range<usize>) -> Vec<u8> {
+        let mut arrived = self.arrived.borrow_mut();
+        if range == (0..arrived.bytes.len()) && arrived.queue.is_empty() {
+            return std::mem::take(&mut arrived.bytes);
+        }
+        arrived.bytes[range].to_vec()
+    }
+
+    /// Queues a frame; false when the connection is closed or closing.
+    fn queue(self: &Rc<Self>, vu: &Vu, write: impl FnOnce(&mut Link)) -> bool {
+        let mut slot = self.link.borrow_mut();
+        let Some(link) = slot.as_mut().filter(|_| !self.close_sent.get()) else { return false };
+        write(link);
+        drop(slot);
+        if !self.is_listed.replace(true) {
+            vu.events.add_outgoing(self.clone());
+        }
+        true
+    }
+
+    /// Queues a message and counts it; false when the connection is closed or closing.
+    pub fn send(self: &Rc<Self>, vu: &Vu, kind: Kind, payload: &[u8]) -> bool {
+        let queued = self.queue(vu, |link| link.message(kind, payload));
+        if queued {
+            self.samples.sent(vu);
+        }
+        queued
+    }
+
+    /// Queues a ping, whose pong will be a sample.
+    pub fn ping(self: &Rc<Self>, vu: &Vu) -> bool {
+        let queued = self.queue(vu, |link| link.ping(b""));
+        if queued {
+            self.pinged.borrow_mut().push_back(Instant::now());
+        }
+        queued
+    }
+
+    /// Queues a close frame; a code that frames cannot carry is left out.
+    pub fn close(self: &Rc<Self>, vu: &Vu, code: u16, reason: &str) -> bool {
+        let reason = close::is_sendable(code).then_some(CloseReason { code, reason });
+        let queued = self.queue(vu, |link| link.close(reason));
+        self.close_sent.set(true);
+        queued
+    }
+
+    /// Counts something else as a message that was sent.
+    pub fn count_sent(&self, vu: &Vu) {
+        self.samples.sent(vu);
+    }
+
+    /// Bytes that the kernel has not taken.
+    pub fn buffered(&self) -> usize {
+        self.link.borrow().as_ref().map_or(0, Link::buffered)
+    }
+
+    /// Ends the session: what can be written at once still is; one sample. Again: nothing.
+    pub fn end(&self, vu: &Vu) {
+        self.flush_now();
+        let Some(mut link) = self.link.borrow_mut().take() else { return };
+        let (sent, received) = link.take_counts();
+        vu.count_data(sent, received);
+        self.samples.ended(vu, ms(self.began.elapsed()));
+    }
+}
+
+impl Outgoing for Channel {
+    fn flush_now(&self) {
+        self.is_listed.set(false);
+        if let Some(link) = self.link.borrow_mut().as_mut() {
+            // What the kernel does not take now is written by the next poll; a failure shows up there as well.
+            let _written = link.poll_flush(&mut Context::from_waker(Waker::noop()));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! `k6/ws`: `connect` and the socket object, blocking as in k6: the call returns when the socket is closed.
+//!
+//! A connection that cannot be made is a response with an `error`, or an exception with the option `throw`; an answer that is no
+//! upgrade is a response with its status. Refused in init code. The files beside are shared with `k6/websockets`.
+
+pub(crate) mod channel;
+pub(crate) mod params;
+pub(crate) mod samples;
+pub(crate) mod socket;
+
+use std::time::Instant;
+
+use rquickjs::function::Rest;
+use rquickjs::prelude::Func;
+use rquickjs::{Ctx, Function, Object, Result, Value};
+use wire::client::Opening;
+use wire::response::{Body, Response};
+
+use self::channel::Channel;
+use self::params::{BadAddress, Params, Plan};
+use self::samples::{Naming, Samples};
+use self::socket::{Holder, Socket};
+use crate::host::{bytes, go_error, native};
+use crate::modules::ModuleDef;
+use crate::modules::http::failure_text::told;
+use crate::modules::http::params::canonical;
+use crate::modules::http::samples::ms;
+use crate::{Phase, Vu};
+
+/// The module.
+pub const MODULE: ModuleDef =
+    ModuleDef { name: "k6/ws", exports: &["connect"], load, types: include_str!("types.d.ts") };
+
+fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let module = Object::new(ctx.clone())?;
+    module.set("connect", Func::from(connect))?;
+    Ok(module)
+}
+
+fn connect<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Object<'js>> {
+    let vu = Vu::of(&ctx);
+    if vu.phase() == Phase::Init {
+        return Err(go_error::throw(&ctx, "using websockets in the init context is not supported"));
+    }
+    let (url, params, begin) = match args.0.as_slice() {
+        [url, begin] => (url, None, begin),
+        [url, params, begin, ..] => (url, Some(params), begin),
+        _ => return Err(go_error::throw(&ctx, "invalid number of arguments to ws.connect")),
+    };
+    let Some(begin) = begin.as_function() else {
+        return Err(go_error::throw(&ctx, "last argument to ws.connect must be a function"));
+    };
+    let params = match Params::from_js(&ctx, &vu, params, false)? {
+        Ok(params) => params,
+        Err(refused) => return Err(go_error::throw(&ctx, &refused.0)),
+    };
+    let text = bytes::to_text(&ctx, url)?;
+    let url = params::address(&text).unwrap_or_else(|bad| {
+        Err(match bad {
+            BadAddress::Malformed(why) => why,
+            BadAddress::Scheme(_) => "malformed ws or wss URL".into(),
+        })
+    });
+    let plan = Plan { text, url, params, protocols: Vec::new() };
+    run(&ctx, &vu, &plan, begin)
+}
+
+fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, plan: &Plan, begin: &Function<'js>) -> Result<Object<'js>> {
+    let began = Instant::now();
+    let url = plan.conflict().map_or(plan.url.as_ref(), |_| plan.url.as_ref()).map_err(String::clone);
+    let url = match (plan.conflict(), url) {
+        (Some(conflict), _) => return failed(ctx, vu, plan, began, &conflict, None),
+        (None, Err(why)) => return failed(ctx, vu, plan, began, &why, None),
+        (None, Ok(url)) => url,
+    };
+    let client = vu.client();
+    let opening = vu.block_on(ctx, channel::open(&client, plan, url))?;
+    vu.count_data(opening.bytes_sent, opening.bytes_received);
+    let Opening { outcome, answer, agreed, .. } = opening;
+    match (outcome, answer) {
+        (Ok(link), Some(answer)) => {
+            let subprotocol = agreed.protocol.as_deref().unwrap_or_default();
+            let samples = Samples::of(vu, plan, Naming::UrlOrName, answer.status, subprotocol);
+            samples.connected(vu, ms(began.elapsed()));
+            let socket = Socket::new(Channel::new(link, samples, began));
+            let holder = native::object(ctx, Holder(socket.clone()))?;
+            socket.run(ctx, vu, begin, holder)?;
+            response(ctx, &plan.text, Some(&answer), "")
+        }
+        // As in k6, an answer that is no upgrade has its status, and no error.
+        (Err(failure), Some(answer)) if answer.status != 101 => {
+            failed(ctx, vu, plan, began, &told(&failure, url), Some(&answer))
+        }
+        (Err(failure), _) => failed(ctx, vu, plan, began, &told(&failure, url), None),
+        (Ok(_), None) => unreachable!("a connection stands because of an answer"),
+    }
+}
+
+/// No connection: its samples, and the response or the exception.
+fn failed<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    plan: &Plan,
+    began: Instant,
+    why: &str,
+    answer: Option<&Response>,
+) -> Result<Object<'js>> {
+    let samples = Samples::of(vu, plan, Naming::UrlOrName, answer.map_or(0, |answer| answer.status), "");
+    samples.connected(vu, ms(began.elapsed()));
+    samples.ended(vu, ms(began.elapsed()));
+    if vu.options().throw.unwrap_or(false) {
+        return Err(go_error::throw(ctx, why));
+    }
+    response(ctx, "", answer, if answer.is_some() { "" } else { why })
+}
+
+fn response<'js>(ctx: &Ctx<'js>, url: &str, answer: Option<&Response>, error: &str) -> Result<Object<'js>> {
+    let response = Object::new(ctx.clone())?;
+    response.set("url", url)?;
+    response.set("status", answer.map_or(0, |answer| answer.status))?;
+    let headers = Object::new(ctx.clone())?;
+    for (name, value) in answer.iter().flat_map(|answer| answer.headers()) {
+        let (name, value) = (canonical(name), String::from_utf8_lossy(value));
+        let before: Option<String> = headers.get(name.as_str())?;
+        headers.set(name, before.map_or(value.to_string(), |before| format!("{before}, {value}")))?;
+    }
+    response.set("headers", headers)?;
+    let body = match answer.map(|answer| &answer.body) {
+        Some(Body::Kept(body)) => String::from_utf8_lossy(body).into_owned(),
+        _ => String::new(),
+    };
+    response.set("body", body)?;
+    response.set("error", error)?;
+    Ok(response)
+}

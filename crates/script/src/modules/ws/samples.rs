@@ -1,0 +1,98 @@
+//! The samples of a connection: the one place where WebSocket traffic becomes metrics.
+//!
+//! Its series are resolved once, when the answer's status and subprotocol are known; the tags are those the user had when it
+//! connected. Invariant: what is recorded after a stop was begun is still one session.
+
+use metrics::{MetricId, Series, builtin};
+
+use super::params::Plan;
+use crate::Vu;
+use crate::modules::series::SeriesCache;
+
+/// Where the samples of one connection go.
+#[derive(Clone, Copy)]
+pub struct Samples {
+    sessions: Series,
+    connecting: Series,
+    duration: Series,
+    sent: Series,
+    received: Series,
+    ping: Series,
+}
+
+/// How a connection is named when the script gave it no name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Naming {
+    /// `k6/ws`: a name replaces the URL.
+    UrlOrName,
+    /// `k6/websockets`: both tags are the name, else the URL.
+    Both,
+}
+
+impl Samples {
+    /// The series for an answer; status 0 and an empty subprotocol where there was none.
+    pub fn of(vu: &Vu, plan: &Plan, naming: Naming, status: u16, subprotocol: &str) -> Samples {
+        let system = vu.options().system_tags();
+        let mut own = crate::modules::series::OwnTags::new();
+        let given = plan.params.tags.iter().flat_map(|tags| tags.iter());
+        own.extend(given.map(|(name, value)| (name.to_string(), value.to_string())));
+        let mut put = |name: &str, value: &str| {
+            if !value.is_empty() && system.contains(name) {
+                own.push((name.to_owned(), value.to_owned()));
+            }
+        };
+        match (plan.params.name.as_deref(), naming) {
+            (Some(name), Naming::UrlOrName) => put("name", name),
+            (None, Naming::UrlOrName) => put("url", &plan.text),
+            (name, Naming::Both) => {
+                let name = name.unwrap_or(&plan.text);
+                put("url", name);
+                put("name", name);
+            }
+        }
+        if status > 0 {
+            put("status", &status.to_string());
+        }
+        put("subproto", subprotocol);
+        let cache = vu.worker_local::<SeriesCache>();
+        let series = |metric: MetricId| cache.resolve(vu, metric, &own);
+        Samples {
+            sessions: series(builtin::WS_SESSIONS),
+            connecting: series(builtin::WS_CONNECTING),
+            duration: series(builtin::WS_SESSION_DURATION),
+            sent: series(builtin::WS_MSGS_SENT),
+            received: series(builtin::WS_MSGS_RECEIVED),
+            ping: series(builtin::WS_PING),
+        }
+    }
+
+    /// An attempt to connect ended after so many milliseconds.
+    pub fn connected(&self, vu: &Vu, ms: f64) {
+        let now = vu.now_ns();
+        vu.recorder().add(self.sessions, 1.0, now);
+        vu.recorder().add(self.connecting, ms, now);
+    }
+
+    /// The session is over.
+    pub fn ended(&self, vu: &Vu, ms: f64) {
+        vu.recorder().add(self.duration, ms, vu.now_ns());
+    }
+
+    /// A message was sent.
+    pub fn sent(&self, vu: &Vu) {
+        vu.recorder().add(self.sent, 1.0, vu.now_ns());
+    }
+
+    /// So many messages came in one read.
+    pub fn received(&self, vu: &Vu, count: usize) {
+        if count > 0 {
+            let now = vu.now_ns();
+            (0..count).for_each(|_| vu.recorder().add(self.received, 1.0, now));
+        }
+    }
+
+    /// A ping was answered.
+    pub fn ponged(&self, vu: &Vu, ms: f64) {
+        vu.recorder().add(self.ping, ms, vu.now_ns());
+    }
+}

@@ -1,0 +1,356 @@
+//! The socket object of `k6/ws` and the loop that `ws.connect` runs until the socket is closed.
+//!
+//! Handlers run on the user's stack, one arrival at a time; they may wait for anything else (`http.get`, `sleep`), during which
+//! what they queued is written. As in k6, `close` calls the close handlers at once, promise jobs rest until `connect` returns, and an
+//! exception of a handler closes with 1001 and goes to the caller of `connect`.
+//! Invariant: when the loop has ended the socket holds no function of the script any more.
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use rquickjs::function::{Args, Opt};
+use rquickjs::prelude::{Func, This};
+use rquickjs::{Ctx, Exception, Function, Object, Persistent, Result, Value};
+use wire::ws::{Broken, Kind, close};
+
+use super::channel::{Arrival, Channel};
+use crate::Vu;
+use crate::host::native::{self, NativeClass};
+use crate::host::{bytes, go_error};
+use crate::modules::argument;
+
+/// What handlers can be for.
+const EVENTS: [&str; 7] = ["open", "message", "binaryMessage", "ping", "pong", "close", "error"];
+
+type Handler = Persistent<Function<'static>>;
+
+/// A socket while `connect` runs, and after it.
+pub struct Socket {
+    channel: Rc<Channel>,
+    handlers: RefCell<[Vec<Handler>; EVENTS.len()]>,
+    timers: RefCell<Vec<Timer>>,
+    /// Nothing more is dispatched.
+    is_closed: Cell<bool>,
+}
+
+struct Timer {
+    due: Instant,
+    every: Option<Duration>,
+    callback: Handler,
+}
+
+/// The script's holder of a socket.
+pub struct Holder(pub Rc<Socket>);
+
+impl NativeClass for Holder {
+    const NAME: &'static str = "Socket";
+
+    fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
+        prototype.set("on", Func::from(on))?;
+        prototype.set("send", Func::from(send))?;
+        prototype.set("sendBinary", Func::from(send_binary))?;
+        prototype.set("ping", Func::from(ping))?;
+        prototype.set("close", Func::from(close_socket))?;
+        prototype.set("setTimeout", Func::from(|ctx, this, callback, ms| set_timer(ctx, this, callback, ms, false)))?;
+        prototype.set("setInterval", Func::from(|ctx, this, callback, ms| set_timer(ctx, this, callback, ms, true)))
+    }
+}
+
+fn of<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<Rc<Socket>> {
+    native::with(this, |holder: &Holder| Rc::clone(&holder.0))
+        .ok_or_else(|| Exception::throw_type(ctx, "this method belongs to a socket: call it on one"))
+}
+
+fn on<'js>(
+    ctx: Ctx<'js>,
+    This(this): This<Value<'js>>,
+    event: Opt<Value<'js>>,
+    handler: Opt<Value<'js>>,
+) -> Result<()> {
+    let socket = of(&ctx, &this)?;
+    let event = argument::text_or(&ctx, event, "")?;
+    if let (Some(at), Some(handler)) = (EVENTS.iter().position(|known| *known == event), argument::given(handler))
+        && let Some(handler) = handler.as_function()
+        && !socket.is_closed.get()
+    {
+        socket.handlers.borrow_mut()[at].push(Persistent::save(&ctx, handler.clone()));
+    }
+    Ok(())
+}
+
+fn send<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, message: Opt<Value<'js>>) -> Result<()> {
+    let (socket, vu) = (of(&ctx, &this)?, Vu::of(&ctx));
+    let message = message.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
+    let channel = Rc::clone(&socket.channel);
+    let sent = match message.is_string() {
+        true => bytes::read(&ctx, &message, move |text| channel.send(&vu, Kind::Text, text))?.unwrap_or(false),
+        false => channel.send(&vu, Kind::Text, bytes::to_text(&ctx, &message)?.as_bytes()),
+    };
+    if sent { Ok(()) } else { socket.refused(&ctx) }
+}
+
+fn send_binary<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, message: Opt<Value<'js>>) -> Result<()> {
+    let (socket, vu) = (of(&ctx, &this)?, Vu::of(&ctx));
+    let Some(message) = message.0.filter(|m| !m.is_undefined()) else {
+        return Err(go_error::throw(&ctx, "missing argument, expected ArrayBuffer"));
+    };
+    let channel = Rc::clone(&socket.channel);
+    // Beyond k6, which takes an ArrayBuffer alone: views of one are their bytes.
+    let sent = match bytes::is_buffer(&message) {
+        true => bytes::read(&ctx, &message, move |content| channel.send(&vu, Kind::Binary, content))?,
+        false => None,
+    };
+    match sent {
+        Some(true) => Ok(()),
+        Some(false) => socket.refused(&ctx),
+        None => {
+            let found = match &message {
+                m if m.is_null() => "null".to_owned(),
+                m if m.is_string() => "String".to_owned(),
+                m if m.is_number() => "Number".to_owned(),
+                m if m.is_bool() => "Boolean".to_owned(),
+                m => class_name(m).unwrap_or_else(|| m.type_name().to_owned()),
+            };
+            Err(go_error::throw(&ctx, &format!("expected ArrayBuffer as argument, received: {found}")))
+        }
+    }
+}
+
+fn class_name(value: &Value<'_>) -> Option<String> {
+    let constructor: Object<'_> = value.as_object()?.get("constructor").ok()?;
+    constructor.get("name").ok()
+}
+
+fn ping<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>) -> Result<()> {
+    let socket = of(&ctx, &this)?;
+    if socket.channel.ping(&Vu::of(&ctx)) { Ok(()) } else { socket.refused(&ctx) }
+}
+
+fn close_socket<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, code: Opt<Value<'js>>) -> Result<()> {
+    let socket = of(&ctx, &this)?;
+    let code = match argument::given(code) {
+        None => close::GOING_AWAY,
+        Some(code) => code.as_number().map_or(0, |code| code as u16),
+    };
+    socket.close(&ctx, code)
+}
+
+fn set_timer<'js>(
+    ctx: Ctx<'js>,
+    This(this): This<Value<'js>>,
+    callback: Opt<Value<'js>>,
+    ms: Opt<Value<'js>>,
+    repeats: bool,
+) -> Result<()> {
+    let socket = of(&ctx, &this)?;
+    let name = if repeats { "setInterval" } else { "setTimeout" };
+    let callback = callback.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
+    let Some(callback) = callback.as_function() else {
+        let shown = bytes::to_text(&ctx, &callback)?;
+        let message =
+            format!("could not convert function call parameter 0: could not convert {shown} to sobek.Callable");
+        return Err(Exception::throw_type(&ctx, &message));
+    };
+    let rquickjs::Coerced(ms) =
+        rquickjs::FromJs::from_js(&ctx, ms.0.unwrap_or_else(|| Value::new_undefined(ctx.clone())))?;
+    let ms: f64 = ms;
+    if ms.is_nan() || ms <= 0.0 {
+        let message = format!("{name} requires a >0 timeout parameter, received {ms:.2}");
+        return Err(go_error::throw(&ctx, &message));
+    }
+    if !socket.is_closed.get() {
+        let delay = Duration::try_from_secs_f64(ms / 1e3).unwrap_or(Duration::from_secs(1 << 31));
+        let callback = Persistent::save(&ctx, callback.clone());
+        let timer = Timer { due: Instant::now() + delay, every: repeats.then_some(delay), callback };
+        socket.timers.borrow_mut().push(timer);
+    }
+    Ok(())
+}
+
+impl Socket {
+    /// A socket over an open connection.
+    pub fn new(channel: Rc<Channel>) -> Rc<Socket> {
+        let (handlers, timers) = (RefCell::default(), RefCell::default());
+        Rc::new(Socket { channel, handlers, timers, is_closed: Cell::new(false) })
+    }
+
+    /// Dispatches until the socket is closed. An error is an exception of a handler, or the stop of the user.
+    pub fn run<'js>(&self, ctx: &Ctx<'js>, vu: &Vu, begin: &Function<'js>, holder: Object<'js>) -> Result<()> {
+        let outcome = begin.call::<_, Value<'js>>((holder,)).and_then(|_| self.dispatch_all(ctx, vu));
+        if outcome.is_err() {
+            self.close_after_failure(ctx, vu);
+        }
+        self.is_closed.set(true);
+        self.channel.end(vu);
+        drop(std::mem::take(&mut *self.handlers.borrow_mut()));
+        drop(std::mem::take(&mut *self.timers.borrow_mut()));
+        outcome
+    }
+
+    /// The close handlers hear of it as they do of any close, unless the user is stopped; what they throw is not shown.
+    fn close_after_failure(&self, ctx: &Ctx<'_>, vu: &Vu) {
+        if self.is_closed.get() {
+            return;
+        }
+        let thrown = ctx.catch();
+        if vu.is_leaving() {
+            self.channel.close(vu, close::GOING_AWAY, "");
+        } else if self.close(ctx, close::GOING_AWAY).is_err() {
+            ctx.catch();
+        }
+        ctx.throw(thrown);
+    }
+
+    fn dispatch_all(&self, ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
+        self.emit(ctx, "open", |_, _| Ok(()))?;
+        while !self.is_closed.get() {
+            if let Some(arrival) = self.channel.take() {
+                self.dispatch(ctx, arrival)?;
+            } else if let Some(callback) = self.take_due_timer() {
+                callback.restore(ctx)?.call::<_, Value<'_>>(())?;
+            } else {
+                vu.wait(ctx, self.next(vu))?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn next(&self, vu: &Vu) {
+        let due = self.timers.borrow().iter().map(|timer| timer.due).min();
+        let mut sleep: Option<Pin<Box<tokio::time::Sleep>>> = None;
+        poll_fn(|cx: &mut Context<'_>| {
+            if self.channel.poll(vu, cx).is_ready() {
+                return Poll::Ready(());
+            }
+            match due {
+                Some(due) => {
+                    let sleep = sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(due.into())));
+                    sleep.as_mut().poll(cx)
+                }
+                None => Poll::Pending,
+            }
+        })
+        .await;
+    }
+
+    fn take_due_timer(&self) -> Option<Handler> {
+        let mut timers = self.timers.borrow_mut();
+        if timers.is_empty() {
+            return None;
+        }
+        let now = Instant::now();
+        let (at, _) = timers.iter().enumerate().filter(|(_, t)| t.due <= now).min_by_key(|(_, t)| t.due)?;
+        match timers[at].every {
+            Some(every) => {
+                timers[at].due = now + every;
+                Some(timers[at].callback.clone())
+            }
+            None => Some(timers.remove(at).callback),
+        }
+    }
+
+    fn dispatch(&self, ctx: &Ctx<'_>, arrival: Arrival) -> Result<()> {
+        match arrival {
+            Arrival::Text(range) => {
+                let text = self.channel.bytes(range, |text| {
+                    let text = std::str::from_utf8(text).expect("the decoder lets nothing else pass as a text");
+                    rquickjs::String::from_str(ctx.clone(), text)
+                })?;
+                self.emit(ctx, "message", |_, args| args.push_arg(text.clone()))
+            }
+            Arrival::Binary(range) => {
+                let buffer = bytes::array_buffer(ctx, self.channel.take_bytes(range))?;
+                self.emit(ctx, "binaryMessage", |_, args| args.push_arg(buffer.clone()))
+            }
+            Arrival::Ping => self.emit(ctx, "ping", |_, _| Ok(())),
+            Arrival::Pong => self.emit(ctx, "pong", |_, _| Ok(())),
+            Arrival::Close { code, reason } => {
+                if !matches!(code, close::NORMAL | close::GOING_AWAY) {
+                    self.error(ctx, &close_text(code, &reason), Some((code, &reason)))?;
+                }
+                self.close(ctx, code)
+            }
+            Arrival::Broken(broken @ Broken::Network(None)) => {
+                self.error(ctx, &broken.message(), Some((close::ABNORMAL, "unexpected EOF")))?;
+                self.close(ctx, close::ABNORMAL)
+            }
+            Arrival::Broken(broken) => {
+                self.error(ctx, &broken.message(), None)?;
+                self.close(ctx, close::GOING_AWAY)
+            }
+        }
+    }
+
+    /// Calls the handlers of an event, as many as there are when it begins.
+    fn emit<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        event: &str,
+        arguments: impl Fn(&Ctx<'js>, &mut Args<'js>) -> Result<()>,
+    ) -> Result<()> {
+        let at = EVENTS.iter().position(|known| *known == event).expect("events are called by their names");
+        for index in 0.. {
+            let handler = self.handlers.borrow()[at].get(index).cloned();
+            let Some(handler) = handler else { break };
+            let mut args = Args::new(ctx.clone(), 1);
+            arguments(ctx, &mut args)?;
+            handler.restore(ctx)?.call_arg::<Value<'js>>(args)?;
+        }
+        Ok(())
+    }
+
+    /// Closes: the frame is queued, the handlers hear of it, the loop ends. Again: nothing.
+    fn close(&self, ctx: &Ctx<'_>, code: u16) -> Result<()> {
+        if self.is_closed.replace(true) {
+            return Ok(());
+        }
+        self.channel.close(&Vu::of(ctx), code, "");
+        self.emit(ctx, "close", |ctx, args| args.push_arg(Value::new_number(ctx.clone(), f64::from(code))))
+    }
+
+    /// What could not be sent because the socket is closing.
+    fn refused(&self, ctx: &Ctx<'_>) -> Result<()> {
+        self.error(ctx, "websocket: close sent", None)
+    }
+
+    fn error(&self, ctx: &Ctx<'_>, message: &str, of_close: Option<(u16, &str)>) -> Result<()> {
+        self.emit(ctx, "error", |ctx, args| {
+            let error = Object::new(ctx.clone())?;
+            if let Some((code, text)) = of_close {
+                error.set("code", code)?;
+                error.set("text", text)?;
+            }
+            let told = message.to_owned();
+            error.set("error", Func::from(move || told.clone()))?;
+            let shown = message.to_owned();
+            let to_string = Function::new(ctx.clone(), move || shown.clone())?;
+            error.prop("toString", rquickjs::object::Property::from(to_string).configurable())?;
+            args.push_arg(error)
+        })
+    }
+}
+
+/// A close as Go tells it.
+pub fn close_text(code: u16, reason: &str) -> String {
+    let known = match code {
+        1000 => " (normal)",
+        1001 => " (going away)",
+        1002 => " (protocol error)",
+        1003 => " (unsupported data)",
+        1005 => " (no status)",
+        1006 => " (abnormal closure)",
+        1007 => " (invalid payload data)",
+        1008 => " (policy violation)",
+        1009 => " (message too big)",
+        1010 => " (mandatory extension missing)",
+        1011 => " (internal server error)",
+        1015 => " (TLS handshake error)",
+        _ => "",
+    };
+    let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    format!("websocket: close {code}{known}{reason}")
+}
