@@ -11,6 +11,7 @@ pub mod form_data;
 pub mod http;
 pub mod k6;
 pub mod metrics;
+pub mod mix;
 pub mod onrush_fs;
 pub mod onrush_http;
 pub mod payload;
@@ -48,6 +49,7 @@ pub static MODULES: &[ModuleDef] = &[
     http::MODULE,
     k6::MODULE,
     metrics::MODULE,
+    mix::MODULE,
     onrush_fs::MODULE,
     onrush_http::MODULE,
     payload::MODULE,
