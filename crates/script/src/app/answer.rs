@@ -27,11 +27,11 @@ pub(super) struct FileBody {
 
 /// The body, when it is one that is all there; nothing for those that are made while they are sent.
 pub(super) fn whole_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<AnswerBody>> {
-    if value.is_undefined() || value.is_null() {
-        return Ok(Some(AnswerBody::Bytes(Bytes::new())));
-    }
     if let Some(bytes) = piece(ctx, value)? {
         return Ok(Some(AnswerBody::Bytes(bytes)));
+    }
+    if value.is_undefined() || value.is_null() {
+        return Ok(Some(AnswerBody::Bytes(Bytes::new())));
     }
     if let Some(file) = handle::get::<FileBody>(value) {
         return Ok(Some(AnswerBody::File { file: file.file.clone(), offset: file.offset, length: file.length }));
@@ -155,9 +155,9 @@ pub(super) fn open_file<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Valu
     if length > rest {
         return Err(failed(format!("{length} bytes were asked for, {rest} are there")));
     }
-    let prototype = Object::new(ctx.clone())?;
-    prototype.set("size", length as f64)?;
-    Ok(handle::create(ctx, &prototype, Rc::new(FileBody { file: Arc::new(file), offset, length }))?.into_value())
+    let body = handle::create(ctx, None, Rc::new(FileBody { file: Arc::new(file), offset, length }))?;
+    object::of(&body).ok_or(rquickjs::Error::Unknown)?.set("size", length as f64)?;
+    Ok(body)
 }
 
 #[cfg(test)]

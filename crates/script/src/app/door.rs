@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-use rquickjs::{Ctx, Function, Persistent};
+use rquickjs::{Ctx, Function, Object, Persistent, Value};
 
 use super::outflow::Outflow;
 use super::socket::{AppSocket, Objects, SocketEvent};
@@ -41,6 +41,8 @@ pub(crate) struct Door {
     /// The coroutine is suspended because there is nothing to do.
     pub is_idle: Cell<bool>,
     callbacks: RefCell<Vec<Option<Persistent<Function<'static>>>>>,
+    /// The class `Response` and its prototype.
+    pub response: RefCell<Option<(Persistent<Value<'static>>, Persistent<Object<'static>>)>>,
     /// Our JavaScript for bodies and headers that are not plain.
     pub slow_paths: RefCell<Option<[Persistent<Function<'static>>; 3]>>,
     /// Objects of WebSockets.
@@ -194,7 +196,7 @@ impl Door {
         let callbacks = std::mem::take(&mut *self.callbacks.borrow_mut());
         let lent = std::mem::take(&mut *self.lent.borrow_mut());
         self.objects.clear();
-        drop(self.slow_paths.take());
+        drop((self.slow_paths.take(), self.response.take()));
         drop((events, readers, callbacks, lent));
     }
 }

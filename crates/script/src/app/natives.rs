@@ -37,7 +37,7 @@ const NATIVES: &[Native] = &[
     (c"watch", watch),
     // (request) → reply
     (c"reply", reply),
-    // (extract, flatten, keep)
+    // (extract, flatten, keep, Response)
     (c"slowPaths", response::slow_paths),
     // Getters, called on the response.
     (c"get status", response::status),
@@ -249,8 +249,7 @@ fn watch<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
 
 fn reply<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     let ticket = ticket(ctx, &argument(ctx, args, 0))?;
-    let plain = Object::new(ctx.clone())?;
-    Ok(handle::create(ctx, &plain, Rc::new(Reply(ticket)))?.into_value())
+    handle::create(ctx, None, Rc::new(Reply(ticket)))
 }
 
 fn stream<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
@@ -260,8 +259,7 @@ fn stream<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     let headers = answer::lines(ctx, &argument(ctx, args, 2))?;
     let body = AnswerBody::Stream(AnswerStream(flow.clone()));
     ticket.answer(Ok(answer::build(status, headers, None, body)));
-    let plain = Object::new(ctx.clone())?;
-    Ok(handle::create(ctx, &plain, Rc::new(Sink(flow)))?.into_value())
+    handle::create(ctx, None, Rc::new(Sink(flow)))
 }
 
 fn push<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {

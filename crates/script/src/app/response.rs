@@ -45,11 +45,16 @@ enum SlowPath {
     Keep = 2,
 }
 
-/// `slowPaths(extract, flatten, keep)`: tells which they are.
+/// `slowPaths(extract, flatten, keep, Response)`: tells which they are.
 pub(super) fn slow_paths<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     let function = |index| -> Result<_> {
         Ok(rquickjs::Persistent::save(ctx, argument(ctx, args, index).get::<Function<'js>>()?))
     };
+    let class = argument(ctx, args, 3);
+    let prototype = prototype(ctx, &class)?;
+    handle::keep_shape::<Made>(ctx, &prototype)?;
+    let kept = (rquickjs::Persistent::save(ctx, class), rquickjs::Persistent::save(ctx, prototype));
+    *Vu::of(ctx).app_door().response.borrow_mut() = Some(kept);
     *Vu::of(ctx).app_door().slow_paths.borrow_mut() = Some([function(0)?, function(1)?, function(2)?]);
     Ok(undefined(ctx))
 }
@@ -64,9 +69,7 @@ pub(super) struct Constructor;
 
 impl Plain for Constructor {
     fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, _: i32) -> Result<Value<'js>> {
-        let class = args.this().into_object();
-        let class = class.ok_or_else(|| Exception::throw_type(ctx, "Response is a class: write new Response(…)"))?;
-        let prototype: Object<'js> = class.get("prototype")?;
+        let prototype = prototype(ctx, &args.this())?;
         let mut body = argument(ctx, args, 0);
         let mut content_type = body.is_string().then_some(Cow::Borrowed(TEXT));
         let mut whole = answer::whole_body(ctx, &body)?;
@@ -89,15 +92,29 @@ impl Plain for Constructor {
             body: whole,
             has_headers: Cell::new(false),
         };
-        if let Some(init) = args.get(1).and_then(Value::into_object) {
-            made.read(ctx, &init, has_body)?;
+        if let Some(init) = args.get(1)
+            && let Some(init) = object::of(&init)
+        {
+            made.read(ctx, init, has_body)?;
         }
-        let object = handle::create(ctx, &prototype, Rc::new(made))?;
+        let object = handle::create(ctx, Some(&prototype), Rc::new(made))?;
         if is_streamed {
             slow(ctx, SlowPath::Keep)?.call::<_, ()>((object.clone(), body))?;
         }
-        Ok(object.into_value())
+        Ok(object)
     }
+}
+
+/// The prototype of what is being constructed: of a class that extends `Response` its own.
+fn prototype<'js>(ctx: &Ctx<'js>, class: &Value<'js>) -> Result<Object<'js>> {
+    let known = Vu::of(ctx).app_door().response.borrow().clone();
+    if let Some((known, prototype)) = known
+        && *class == known.restore(ctx)?
+    {
+        return prototype.restore(ctx);
+    }
+    let class = object::of(class);
+    class.ok_or_else(|| Exception::throw_type(ctx, "Response is a class: write new Response(…)"))?.get("prototype")
 }
 
 impl Made {
@@ -112,7 +129,7 @@ impl Made {
         }
         let headers: Value<'js> = init.get("headers")?;
         if !headers.is_undefined() && !headers.is_null() {
-            self.headers = match headers.as_object().filter(|_| object::is_literal(&headers)) {
+            self.headers = match object::of(&headers).filter(|_| object::is_literal(&headers)) {
                 Some(literal) => answer::lines_of_literal(ctx, literal)?,
                 None => {
                     let lines: Value<'js> = slow(ctx, SlowPath::Flatten)?.call((headers,))?;

@@ -126,8 +126,9 @@ pub(crate) fn happened<'js>(
     let object = match socket.object.get() {
         Some(number) => objects.get(ctx, number)?,
         None => {
-            let object = handle::create(ctx, prototype, socket.clone())?;
-            object.set("request", handle::create(ctx, request, socket.request.clone())?)?;
+            let object = handle::create(ctx, Some(prototype), socket.clone())?;
+            let object = object.into_object().ok_or(rquickjs::Error::Unknown)?;
+            object.set("request", handle::create(ctx, Some(request), socket.request.clone())?)?;
             socket.object.set(Some(objects.put(ctx, object.clone())));
             object
         }

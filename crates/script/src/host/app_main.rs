@@ -59,6 +59,7 @@ fn init<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Program<'js>> {
         let message = "the file has no default export, expected `export default { fetch(request) { … } }`";
         return Err(rquickjs::Exception::throw_type(ctx, message));
     }
+    handle::keep_shape::<Ticket>(ctx, &script.request)?;
     let bound = script.bind(app, ctx.globals().get("__ENV")?)?;
     Ok(Program { request: script.request, socket: script.socket, bound })
 }
@@ -114,8 +115,8 @@ impl<'js> Program<'js> {
     fn see_to(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>, event: Event) -> rquickjs::Result<()> {
         match event {
             Event::Request(ticket) => {
-                let request = handle::create(ctx, &self.request, ticket.clone())?;
-                if let Err(error) = self.fetch(ctx, &ticket, request.into_value()) {
+                let request = handle::create(ctx, Some(&self.request), ticket.clone())?;
+                if let Err(error) = self.fetch(ctx, &ticket, request) {
                     let error = take(ctx, vu, error);
                     app::refuse(ctx, &ticket, &error);
                 }

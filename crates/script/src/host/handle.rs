@@ -8,21 +8,38 @@
 use std::any::TypeId;
 use std::rc::Rc;
 
-use rquickjs::{Ctx, Error, Object, Result, Value, qjs};
+use rquickjs::{Ctx, Error, Object, Persistent, Result, Value, qjs};
 
 use crate::vu::Vu;
 
-/// An object of this prototype that stands for the value.
-pub fn create<'js, T: 'static>(ctx: &Ctx<'js>, prototype: &Object<'js>, value: Rc<T>) -> Result<Object<'js>> {
+/// An object that stands for the value; without a prototype it has none.
+pub fn create<'js, T: 'static>(ctx: &Ctx<'js>, prototype: Option<&Object<'js>>, value: Rc<T>) -> Result<Value<'js>> {
     let class = class_of::<T>(ctx)?;
-    // SAFETY: class and prototype are of this runtime; the count that goes into the object is taken back by `on_finalize`.
+    // SAFETY: the object is of this class; the count that goes into it is taken back by `on_finalize`.
     unsafe {
-        let raw = qjs::JS_NewObjectProtoClass(ctx.as_raw().as_ptr(), prototype.as_raw(), class);
+        let object = empty(ctx, prototype, class)?;
+        qjs::JS_SetOpaque(object.as_raw(), Rc::into_raw(value).cast_mut().cast());
+        Ok(object)
+    }
+}
+
+/// Keeps an object that stands for nothing as long as the user's runtime lives: what QuickJS knows of such objects is then not made
+/// anew for each of them.
+pub fn keep_shape<'js, T: 'static>(ctx: &Ctx<'js>, prototype: &Object<'js>) -> Result<()> {
+    let object = empty(ctx, Some(prototype), class_of::<T>(ctx)?)?;
+    Vu::of(ctx).runtime.shape_keepers.borrow_mut().push(Persistent::save(ctx, object));
+    Ok(())
+}
+
+fn empty<'js>(ctx: &Ctx<'js>, prototype: Option<&Object<'js>>, class: qjs::JSClassID) -> Result<Value<'js>> {
+    let prototype = prototype.map_or(qjs::JS_NULL, |prototype| prototype.as_raw());
+    // SAFETY: class and prototype are of this runtime; the object is ours.
+    unsafe {
+        let raw = qjs::JS_NewObjectProtoClass(ctx.as_raw().as_ptr(), prototype, class);
         if qjs::JS_IsException(raw) {
             return Err(Error::Exception);
         }
-        qjs::JS_SetOpaque(raw, Rc::into_raw(value).cast_mut().cast());
-        Value::from_raw(ctx.clone(), raw).into_object().ok_or(Error::Unknown)
+        Ok(Value::from_raw(ctx.clone(), raw))
     }
 }
 

@@ -43,6 +43,8 @@ pub(crate) struct RuntimeState {
     pub lazy_class: Cell<qjs::JSClassID>,
     /// Classes of handles, by what they stand for.
     pub handle_classes: RefCell<Vec<(std::any::TypeId, qjs::JSClassID)>>,
+    /// Objects that keep the shapes of handles alive.
+    pub shape_keepers: RefCell<Vec<Persistent<rquickjs::Value<'static>>>>,
     /// QuickJS's own getter of `Error.prototype.stack`.
     pub stack_getter: RefCell<Option<Persistent<rquickjs::Function<'static>>>>,
     /// What lazy objects have in common, by type.
@@ -61,6 +63,7 @@ impl RuntimeState {
     pub fn clear(&self) {
         drop(std::mem::take(&mut *self.builtins.borrow_mut()));
         drop(std::mem::take(&mut *self.exports.borrow_mut()));
+        drop(std::mem::take(&mut *self.shape_keepers.borrow_mut()));
         drop(std::mem::take(&mut *self.lazy_shapes.borrow_mut()));
         drop(self.stack_getter.take());
     }

@@ -67,6 +67,7 @@
       if (!isPieces(body)) throw new TypeError(`the body of the response is ${describe(body)}, expected a string, bytes, a list of these, something to iterate, or Onrush.file(path)`)
       Object.defineProperty(response, STREAM, { value: body })
     },
+    Response,
   )
 
   const { prototype } = Response
