@@ -165,6 +165,23 @@ fn origin_form<'t>(method: &str, target: &'t str) -> Result<(Option<&'t str>, &'
     }
 }
 
+/// Bytes of a host's name (RFC 3986 section 3.2.2).
+const HOST_BYTES: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let others = b"-._~%!$&'()*+;=";
+    let mut at = 0;
+    while at < others.len() {
+        table[others[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
 /// A name or an address, with or without a port (RFC 3986 section 3.2, without user information).
 fn is_host(host: &[u8]) -> bool {
     let (name, port) = match host {
@@ -178,7 +195,8 @@ fn is_host(host: &[u8]) -> bool {
         }
         _ => host.split_at(host.iter().position(|b| *b == b':').unwrap_or(host.len())),
     };
-    let name_fits = name.iter().all(|b| b.is_ascii_alphanumeric() || b"-._~%!$&'()*+;=".contains(b));
+    // Every request has one: all bytes are looked at without a branch between them.
+    let name_fits = name.iter().fold(true, |fits, b| fits & HOST_BYTES[*b as usize]);
     name_fits && port.strip_prefix(b":").map_or(port.is_empty(), |p| p.len() <= 5 && p.iter().all(u8::is_ascii_digit))
 }
 

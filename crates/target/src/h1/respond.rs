@@ -110,7 +110,12 @@ fn status_line(out: &mut Vec<u8>, status: u16) {
 fn header(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b": ");
-    out.extend(value.iter().map(|b| if matches!(b, b'\r' | b'\n' | 0) { b' ' } else { *b }));
+    let breaks = |b: &u8| matches!(b, b'\r' | b'\n' | 0);
+    if value.iter().fold(false, |found, b| found | breaks(b)) {
+        out.extend(value.iter().map(|b| if breaks(b) { b' ' } else { *b }));
+    } else {
+        out.extend_from_slice(value);
+    }
     out.extend_from_slice(b"\r\n");
 }
 
