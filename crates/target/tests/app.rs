@@ -410,3 +410,86 @@ fn apps_serve_unix_sockets_too() {
     assert_eq!(client.post("/", TEXT, &noise(MIB)).body, noise(MIB));
     drop(server);
 }
+
+#[test]
+fn trailers_are_there_behind_the_body() {
+    let server = serve(|mut request: AppRequest| async move {
+        assert!(request.body.trailers().is_empty());
+        while let Some(piece) = request.body.next().await {
+            piece.map_err(|e| e.to_string())?;
+        }
+        let trailers = request.body.trailers().into_iter();
+        let trailers: Vec<_> = trailers.map(|(n, v)| format!("{n}={}", String::from_utf8_lossy(&v))).collect();
+        Ok(Response::json(200, &json!(trailers)))
+    });
+    let mut client = connect(&server);
+    client.send(format!("{CHUNKED}3\r\nabc\r\n0\r\nDigest: x \r\nX-Two: a:b\r\n\r\n"));
+    assert_eq!(client.answer().json(), json!(["Digest=x", "X-Two=a:b"]));
+    client.send(format!("{CHUNKED}0\r\n\r\n"));
+    assert_eq!(client.answer().json(), json!([]));
+}
+
+/// The certificate is not what these tests are about.
+fn trusting(pem: &str) -> Arc<rustls::ClientConfig> {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(rustls_pki_types::pem::PemObject::from_pem_slice(pem.as_bytes()).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    Arc::new(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+#[test]
+fn apps_serve_tls_too() {
+    let tls = vec!["127.0.0.1:0".parse().unwrap()];
+    let server = Server::start(ServerConfig { tls, ..config(mirror) }).unwrap();
+    let trust = trusting(server.addresses().certificate_pem.as_deref().unwrap());
+    let session = rustls::ClientConnection::new(trust, "localhost".try_into().unwrap()).unwrap();
+    let socket = std::net::TcpStream::connect(server.addresses().tls[0]).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut client = Client::new(rustls::StreamOwned::new(session, socket));
+    let body = noise(MIB);
+    assert!(client.post("/", TEXT, &body).body == body);
+    for size in [10, 5000, 100_000] {
+        client.send([CHUNKED.as_bytes(), &chunked(&body[..200_000], size)].concat());
+        assert!(client.answer().body == body[..200_000], "chunks of {size}");
+    }
+    assert!(client.get("/a").json()["url"].as_str().unwrap().starts_with("https://localhost/"));
+}
+
+#[test]
+fn a_stop_lets_the_app_answer() {
+    let server = serve(|request: AppRequest| async move {
+        let all = whole(request.body).await.map_err(|e| e.to_string())?;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        Ok(Response::new(200, TEXT, Body::Bytes(all)))
+    });
+    let mut client = connect(&server);
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel");
+    wait_until(|| server.stats()["body_bytes_received"] == 3);
+    let stopping = std::thread::spawn(move || server.stop(PATIENCE));
+    std::thread::sleep(Duration::from_millis(20));
+    client.send("lo");
+    let answer = client.answer();
+    assert_eq!((answer.text(), answer.header("connection")), ("hello", Some("close")));
+    client.assert_closed();
+    assert_eq!(stopping.join().unwrap()["connections"]["open"], 0);
+}
+
+#[test]
+fn a_body_that_stops_is_told_to_the_app() {
+    let limits = Limits { body_time: Duration::from_millis(100), ..Limits::default() };
+    let server = Server::start(ServerConfig { limits, ..config(mirror) }).unwrap();
+    let mut silent = connect(&server);
+    silent.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel");
+    assert_eq!(silent.answer().status, 408);
+    let server = Server::start(config(mirror)).unwrap();
+    let mut gone = connect(&server);
+    gone.send(format!("{CHUNKED}5\r\nhel"));
+    gone.socket.shutdown(std::net::Shutdown::Write).unwrap();
+    let answer = gone.answer();
+    assert_eq!((answer.status, answer.header("connection")), (500, Some("close")));
+    assert_eq!(answer.json()["detail"], "the connection ended within the request body: the client closed it");
+    drop(gone);
+    wait_until(|| server.stats()["connections"]["open"] == 0);
+    assert_eq!(server.stats()["buffers"]["in_use"], 0);
+}
