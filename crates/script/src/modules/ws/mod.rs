@@ -14,6 +14,7 @@ use rquickjs::function::Rest;
 use rquickjs::prelude::Func;
 use rquickjs::{Ctx, Function, Object, Result, Value};
 use wire::client::Opening;
+use wire::field::canonical;
 use wire::response::{Body, Response};
 
 use self::channel::Channel;
@@ -23,7 +24,6 @@ use self::socket::{Holder, Socket};
 use crate::host::{bytes, go_error, native};
 use crate::modules::ModuleDef;
 use crate::modules::http::failure_text::told;
-use crate::modules::http::params::canonical;
 use crate::modules::http::samples::ms;
 use crate::{Phase, Vu};
 
