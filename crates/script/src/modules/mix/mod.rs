@@ -121,9 +121,11 @@ fn options_of<'js>(ctx: &Ctx<'js>, options: Option<Value<'js>>) -> Result<(Law, 
         None => None,
         Some(count) => {
             let whole = count.as_number().filter(|count| *count >= 1.0 && count.fract() == 0.0);
-            Some(whole.ok_or_else(|| {
-                Exception::throw_range(ctx, "every: the count has to be a whole number from 1 on")
-            })? as u64)
+            Some(
+                whole
+                    .ok_or_else(|| Exception::throw_range(ctx, "every: the count has to be a whole number from 1 on"))?
+                    as u64,
+            )
         }
     };
     Ok((law, count))
