@@ -26,7 +26,6 @@ use crate::modules::ModuleDef;
 use crate::modules::http::failure_text::told;
 use crate::modules::http::samples::ms;
 use crate::{Phase, Vu};
-use wire::field::canonical;
 
 /// The module.
 pub const MODULE: ModuleDef =
