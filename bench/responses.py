@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Puma's experiment: what does a response cost, by the kind of its body and of its socket? Puma, Node and Onrush's target.
+"""Puma's experiment: what does a response cost, by the kind of its body and of its socket? Puma, Node and Onrush's target,
+by its built-in route and by a program in JavaScript.
 
     bench/responses.py                     27 cells, five rounds, some fifteen minutes
     bench/responses.py --quick             one short round: does everything run?
@@ -38,6 +39,8 @@ SOCKETS, KINDS, SIZES = ("tcp", "tls", "unix"), ("string", "array", "chunked"), 
 CLIENTS, REQUESTS = 100, 10
 # What the target is held against: its requests/s to Puma's in every cell, chunked to string at 100 KiB over tcp.
 AIM_PUMA, AIM_CHUNKED = 3.0, 0.9
+# What the name of a build gets where a program in JavaScript answers instead of the built-in routes.
+APP = " app.js"
 
 
 class Server:
@@ -82,13 +85,13 @@ def certificate(folder):
 def servers(options, folder):
     """Those that are installed and asked for."""
     key, cert = certificate(folder)
-    ports = iter(_free_ports(2 * (2 + len(options.onrush))))
+    ports = iter(_free_ports(2 * (2 + 2 * len(options.onrush))))
     cpus, there = options.server_cpu, []
 
     def add(name, command, env=None):
         if options.only and name not in options.only:
             return
-        pair, path = (next(ports), next(ports)), f"{folder}/{name}.sock"
+        pair, path = (next(ports), next(ports)), f"{folder}/{len(there)}.sock"
         there.append(Server(name, command(*pair, path), pair, path, cpus, env))
 
     if puma := find("puma"):
@@ -99,8 +102,10 @@ def servers(options, folder):
         add("node", lambda tcp, tls, path: [node, f"{HERE}/responses/node.mjs", str(tcp), str(tls), path, key, cert],
             dict(os.environ, NODE_ENV="production"))
     for name, binary in options.onrush:
-        add(name, lambda tcp, tls, path, binary=binary: [
-            binary, "serve", "--listen", f"tcp://127.0.0.1:{tcp}", "--listen", f"tls://127.0.0.1:{tls}", "--listen", f"unix:{path}"])
+        for suffix, app in (("", []), (APP, [f"{HERE}/responses/app.js"])):
+            add(name + suffix, lambda tcp, tls, path, binary=binary, app=app: [
+                binary, "serve", *app, "--listen", f"tcp://127.0.0.1:{tcp}", "--listen", f"tls://127.0.0.1:{tls}",
+                "--listen", f"unix:{path}"])
     return there
 
 
@@ -204,7 +209,7 @@ def row(kind, name, runs, reference):
 def verdicts(result):
     """The aims, and whether they were reached."""
     lines = []
-    for name in [name for name in result["servers"] if name not in ("puma", "node")]:
+    for name in [name for name in result["servers"] if name not in ("puma", "node") and not name.endswith(APP)]:
         for key, what in (("rps", "requests/s"), ("per_cpu_s", "requests per server CPU s")):
             cells = {cell: ratio(runs[name], runs["puma"], key) for cell, runs in result["cells"].items() if "puma" in runs}
             cells = {cell: value for cell, value in cells.items() if value}

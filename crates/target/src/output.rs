@@ -30,7 +30,10 @@ const KEPT_CAPACITY: usize = 2 * FLUSH_AT;
 /// How many of them.
 const KEPT: usize = 16;
 
-thread_local!(static STOCK: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) });
+/// Large pieces, each with the end of the copied bytes before it.
+type Lent = VecDeque<(usize, Bytes)>;
+
+thread_local!(static STOCK: RefCell<Vec<(Vec<u8>, Lent)>> = const { RefCell::new(Vec::new()) });
 
 /// What is still to be sent.
 #[derive(Debug, Default)]
@@ -38,8 +41,7 @@ pub(crate) struct Output {
     copied: Vec<u8>,
     /// How much of `copied` was sent.
     at: usize,
-    /// Large pieces, each with the end of the copied bytes before it.
-    lent: VecDeque<(usize, Bytes)>,
+    lent: Lent,
     /// Bytes in `lent`.
     lent_len: usize,
     sent: Sent,
@@ -57,9 +59,10 @@ impl Output {
     /// The buffer that heads are appended to. It holds unsent bytes: append, nothing else.
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         if self.copied.capacity() == 0
-            && let Some(buffer) = STOCK.with_borrow_mut(Vec::pop)
+            && self.lent.is_empty()
+            && let Some(room) = STOCK.with_borrow_mut(Vec::pop)
         {
-            self.copied = buffer;
+            (self.copied, self.lent) = room;
         }
         &mut self.copied
     }
@@ -89,14 +92,16 @@ impl Output {
         if piece.len() < LEND_FROM {
             return self.copy(&piece, chunked);
         }
+        let buffer = self.buffer();
         if chunked {
-            respond::chunk_size(self.buffer(), piece.len());
+            respond::chunk_size(buffer, piece.len());
+        }
+        let behind = buffer.len();
+        if chunked {
+            buffer.extend_from_slice(b"\r\n");
         }
         self.lent_len += piece.len();
-        self.lent.push_back((self.copied.len(), piece));
-        if chunked {
-            self.buffer().extend_from_slice(b"\r\n");
-        }
+        self.lent.push_back((behind, piece));
     }
 
     /// The same, always copied.
@@ -146,18 +151,30 @@ impl Output {
 
     /// The first unsent runs in order, as many as fit.
     fn runs<'a>(&'a self, runs: &mut [IoSlice<'a>]) -> usize {
-        let mut at = self.at;
-        let pairs = self.lent.iter().flat_map(|(behind, piece)| {
-            let copied = &self.copied[at..*behind];
-            at = *behind;
-            [copied, piece]
-        });
-        let last = self.lent.back().map_or(self.at, |(behind, _)| *behind);
-        let all = pairs.chain([&self.copied[last..]]).filter(|run| !run.is_empty());
-        runs.iter_mut().zip(all).map(|(slot, run)| *slot = IoSlice::new(run)).count()
+        let (mut at, mut count) = (self.at, 0);
+        for (behind, piece) in &self.lent {
+            if *behind > at {
+                let Some(slot) = runs.get_mut(count) else { return count };
+                *slot = IoSlice::new(&self.copied[at..*behind]);
+                (at, count) = (*behind, count + 1);
+            }
+            let Some(slot) = runs.get_mut(count) else { return count };
+            *slot = IoSlice::new(piece);
+            count += 1;
+        }
+        if let Some(slot) = runs.get_mut(count).filter(|_| at < self.copied.len()) {
+            *slot = IoSlice::new(&self.copied[at..]);
+            count += 1;
+        }
+        count
     }
 
     fn advance(&mut self, mut sent: usize) {
+        if sent == self.len() {
+            self.at = self.copied.len();
+            self.lent_len = 0;
+            return self.lent.clear();
+        }
         loop {
             let end = self.lent.front().map_or(self.copied.len(), |(behind, _)| *behind);
             let copied = sent.min(end - self.at);
@@ -182,15 +199,14 @@ impl Output {
     fn release(&mut self) {
         self.at = 0;
         self.copied.clear();
-        if (1..=KEPT_CAPACITY).contains(&self.copied.capacity()) {
+        if (1..=KEPT_CAPACITY).contains(&self.copied.capacity()) && self.lent.capacity() <= KEPT_CAPACITY / LEND_FROM {
             STOCK.with_borrow_mut(|stock| {
                 if stock.len() < KEPT {
-                    stock.push(std::mem::take(&mut self.copied));
+                    stock.push((std::mem::take(&mut self.copied), std::mem::take(&mut self.lent)));
                 }
             });
         }
-        self.copied = Vec::new();
-        self.lent.shrink_to(0);
+        (self.copied, self.lent) = (Vec::new(), VecDeque::new());
     }
 }
 

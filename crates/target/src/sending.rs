@@ -96,28 +96,47 @@ impl Sending {
         }
     }
 
-    /// Moves what is ready into the output, as long as that is not full.
+    /// Moves what is ready into the output, as long as that is not full. Pieces come by the hundred: nothing is decided anew for
+    /// each of them.
     fn gather(&mut self, out: &mut Output, from_file: bool, cx: &mut Context<'_>) -> Poll<Gathered> {
         while out.len() < FLUSH_AT {
-            let piece = match &mut self.rest {
+            match &mut self.rest {
                 Rest::Done => return Poll::Ready(Gathered::Done),
+                Rest::Array(pieces) => {
+                    for piece in pieces.by_ref() {
+                        out.push(piece, self.chunked);
+                        if out.len() >= FLUSH_AT {
+                            return Poll::Ready(Gathered::Full);
+                        }
+                    }
+                    self.end(out);
+                }
+                Rest::Stream { pieces, left } => {
+                    while let Some(piece) = match kept_to(ready!(pieces.poll_next(cx)), left) {
+                        Ok(piece) => piece,
+                        Err(CutShort) => return Poll::Ready(Gathered::CutShort),
+                    } {
+                        out.push(piece, self.chunked);
+                        if out.len() >= FLUSH_AT {
+                            return Poll::Ready(Gathered::Full);
+                        }
+                    }
+                    self.end(out);
+                }
                 Rest::File { left: 1.., .. } if from_file && out.is_empty() => {
                     return Poll::Ready(Gathered::FromFile);
                 }
                 rest => {
                     let of_file = if from_file { FILE_HEAD } else { FLUSH_AT as u64 };
                     match ready!(rest.poll_piece(of_file, cx)) {
-                        Ok(piece) => piece,
+                        Ok(Some(piece)) => out.push(piece, self.chunked),
+                        Ok(None) => self.end(out),
                         Err(CutShort) => return Poll::Ready(Gathered::CutShort),
                     }
+                    if from_file && matches!(self.rest, Rest::File { left: 1.., .. }) {
+                        return Poll::Ready(Gathered::Full);
+                    }
                 }
-            };
-            match piece {
-                Some(piece) => out.push(piece, self.chunked),
-                None => self.end(out),
-            }
-            if from_file && matches!(self.rest, Rest::File { left: 1.., .. }) {
-                return Poll::Ready(Gathered::Full);
             }
         }
         Poll::Ready(Gathered::Full)
@@ -172,14 +191,15 @@ pub(crate) struct CutShort;
 
 /// A piece of a stream, if the stream keeps to the length it declared.
 fn kept_to(next: Option<Result<Bytes, String>>, left: &mut Option<u64>) -> Result<Option<Bytes>, CutShort> {
-    let piece = next.transpose().map_err(|_| CutShort)?;
-    let Some(left) = left else { return Ok(piece) };
-    match &piece {
-        Some(piece) => *left = left.checked_sub(piece.len() as u64).ok_or(CutShort)?,
-        None if *left > 0 => return Err(CutShort),
-        None => {}
+    match (next, left) {
+        (Some(Ok(piece)), None) => Ok(Some(piece)),
+        (Some(Ok(piece)), Some(left)) => {
+            *left = left.checked_sub(piece.len() as u64).ok_or(CutShort)?;
+            Ok(Some(piece))
+        }
+        (None, None | Some(0)) => Ok(None),
+        (Some(Err(_)), _) | (None, Some(_)) => Err(CutShort),
     }
-    Ok(piece)
 }
 
 /// The next piece of a file, which moves on by it.

@@ -82,9 +82,17 @@ pub fn chunk(out: &mut Vec<u8>, data: &[u8]) {
 /// Appends the line before the data of a chunk, for data that is sent from where it lies.
 pub fn chunk_size(out: &mut Vec<u8>, size: usize) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
-    let digits = (usize::BITS - size.leading_zeros()).div_ceil(4).max(1);
-    out.extend((0..digits).rev().map(|digit| HEX[size >> (4 * digit) & 0xf]));
-    out.extend_from_slice(b"\r\n");
+    let mut line = *b"................\r\n";
+    let (mut at, mut rest) = (16, size);
+    loop {
+        at -= 1;
+        line[at] = HEX[rest & 0xf];
+        rest >>= 4;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&line[at..]);
 }
 
 /// Appends the end of a chunked body with its trailers.
