@@ -17,6 +17,7 @@ pub mod onrush_http;
 pub mod payload;
 pub mod series;
 pub mod timers;
+pub mod together;
 pub mod websockets;
 pub mod ws;
 
@@ -54,6 +55,7 @@ pub static MODULES: &[ModuleDef] = &[
     onrush_http::MODULE,
     payload::MODULE,
     timers::MODULE,
+    together::MODULE,
     websockets::EXPERIMENTAL,
     websockets::MODULE,
     ws::MODULE,

@@ -1,0 +1,180 @@
+//! Who has come to a start, and when it is: one meeting for all virtual users of a scenario that ask for the same one.
+//!
+//! What is asked and what is answered are plain values (a user's number, an instant of the run's clock), so that users of other
+//! processes could come to the same meeting. Users are on several threads: the list is locked while one comes, and never
+//! while one waits. Refuses nobody: who comes after the start is told that it was.
+
+use std::collections::{BTreeSet, HashMap};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use engine::clock::{AnyClock, Clock};
+
+/// One meeting.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Name {
+    /// Position of the scenario.
+    pub scenario: usize,
+    /// What the script calls it.
+    pub name: String,
+}
+
+/// What a user brings along. The first one's word counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// How many users are to come.
+    pub users: u64,
+    /// How long the first one waits for the others.
+    pub timeout: Duration,
+    /// From when all have come to the start, for the last one to get ready.
+    pub lead: Duration,
+    /// From the start to the end, if there is one.
+    pub length: Option<Duration>,
+}
+
+/// The start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// By the run's clock.
+    pub at: Duration,
+    /// By the same clock.
+    pub end: Option<Duration>,
+    /// How many had come.
+    pub came: u64,
+    /// How many had not.
+    pub missing: u64,
+}
+
+#[derive(Debug)]
+struct Meeting {
+    terms: Terms,
+    deadline: Duration,
+    came: BTreeSet<u64>,
+    start: Option<Start>,
+    waiting: Vec<Waker>,
+}
+
+impl Meeting {
+    /// Fixes the start when all have come or the time is up.
+    fn decide(&mut self, now: Duration) -> Option<Start> {
+        let came = self.came.len() as u64;
+        if self.start.is_none() && (came >= self.terms.users || now >= self.deadline) {
+            let at = now + self.terms.lead;
+            let end = self.terms.length.map(|length| at + length);
+            self.start = Some(Start { at, end, came, missing: self.terms.users.saturating_sub(came) });
+            self.waiting.drain(..).for_each(Waker::wake);
+        }
+        self.start
+    }
+}
+
+/// The meetings of a process.
+#[derive(Debug, Default)]
+pub struct Gathering(Mutex<HashMap<Name, Meeting>>);
+
+impl Gathering {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Name, Meeting>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Comes, waits for the others, and returns at the start.
+    pub async fn meet(&self, name: &Name, user: u64, terms: Terms, clock: &AnyClock) -> Start {
+        let deadline = {
+            let (mut meetings, now) = (self.lock(), clock.now());
+            let meeting = meetings.entry(name.clone()).or_insert_with(|| Meeting {
+                terms,
+                deadline: now + terms.timeout,
+                came: BTreeSet::new(),
+                start: None,
+                waiting: Vec::new(),
+            });
+            meeting.came.insert(user);
+            meeting.deadline
+        };
+        let mut time_up = pin!(clock.sleep_until(deadline));
+        let start = poll_fn(|cx| {
+            let is_up = time_up.as_mut().poll(cx).is_ready();
+            let mut meetings = self.lock();
+            let meeting = meetings.get_mut(name).expect("it was put there and stays");
+            let now = if is_up { clock.now().max(deadline) } else { clock.now() };
+            match meeting.decide(now) {
+                Some(start) => Poll::Ready(start),
+                None => {
+                    meeting.waiting.push(cx.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+        .await;
+        clock.sleep_until(start.at).await;
+        start
+    }
+
+    /// The start of a meeting, once it is fixed.
+    pub fn start_of(&self, name: &Name) -> Option<Start> {
+        self.lock().get(name).and_then(|meeting| meeting.start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> Name {
+        Name { scenario: 0, name: text.to_owned() }
+    }
+
+    fn terms(users: u64, timeout_ms: u64) -> Terms {
+        let lead = Duration::from_millis(5);
+        Terms { users, timeout: Duration::from_millis(timeout_ms), lead, length: Some(Duration::from_secs(9)) }
+    }
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+    }
+
+    #[test]
+    fn users_of_all_threads_have_one_start_and_nobody_is_ahead_of_it() {
+        let gathering = Gathering::default();
+        let origin = engine::clock::Origin::now();
+        let starts: Vec<Start> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (1..=4)
+                .map(|user| {
+                    let gathering = &gathering;
+                    let origin = origin.clone();
+                    scope.spawn(move || {
+                        block_on(async {
+                            let clock = AnyClock::Real(engine::clock::RealClock::new(origin));
+                            clock.sleep(Duration::from_millis(7 * user)).await;
+                            let start = gathering.meet(&name(""), user, terms(4, 60_000), &clock).await;
+                            assert!(clock.now() >= start.at);
+                            start
+                        })
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(starts.iter().all(|start| *start == starts[0]), "{starts:?}");
+        assert_eq!((starts[0].came, starts[0].missing), (4, 0));
+        assert_eq!(starts[0].end, Some(starts[0].at + Duration::from_secs(9)));
+        assert_eq!(gathering.start_of(&name("")), Some(starts[0]));
+        assert_eq!(gathering.start_of(&name("other")), None);
+    }
+
+    #[test]
+    fn whoever_has_come_starts_when_the_time_is_up() {
+        let gathering = Gathering::default();
+        let clock = AnyClock::real();
+        block_on(async {
+            let (name, terms) = (name("x"), terms(3, 30));
+            let meet = |user| gathering.meet(&name, user, terms, &clock);
+            let (one, other) = tokio::join!(meet(1), meet(2));
+            assert_eq!((one.came, one.missing, one), (2, 1, other));
+            assert_eq!(gathering.meet(&name, 3, terms, &clock).await, one, "who comes later is told of the same start");
+        });
+    }
+}
