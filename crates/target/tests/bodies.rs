@@ -127,29 +127,35 @@ fn a_ready_piece_does_not_wait_for_one_that_is_not() {
     }
 }
 
+/// A client whose window is far smaller than what it asks for.
+fn narrow(server: &Server) -> Client<Box<dyn Socket>> {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    socket.connect(&server.addresses().tcp[0].into()).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    Client::new(Box::new(TcpStream::from(socket)))
+}
+
 #[test]
 fn slow_readers_get_everything() {
-    let server = server(1);
+    let lab = Everywhere::start("slow");
     let size = 3 << 20;
-    let noise = connect(&server).get("/bytes/1024").body;
+    let noise = connect(&lab.server).get("/bytes/1024").body;
     for kind in KINDS {
-        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
-        socket.set_recv_buffer_size(4096).unwrap();
-        socket.connect(&server.addresses().tcp[0].into()).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
-        let mut slow = Client::new(TcpStream::from(socket));
-        // The second response waits behind the first, which fills every buffer.
-        let request = format!("GET /body/{kind}/{size}?piece=1k HTTP/1.1\r\nHost: a\r\n\r\n");
-        slow.send(request.repeat(2));
-        // Others are served meanwhile.
-        assert_eq!(connect(&server).get("/").status, 200);
-        for _ in 0..2 {
-            let answer = slow.answer();
-            assert_eq!(answer.body.len(), size);
-            if kind == "chunked" || kind == "array" {
-                check(&answer, kind, size, &noise);
+        for (socket, mut slow) in [("a narrow window", narrow(&lab.server))].into_iter().chain(lab.clients()) {
+            // The second response waits behind the first, which fills every buffer.
+            let request = format!("GET /body/{kind}/{size}?piece=1k HTTP/1.1\r\nHost: a\r\n\r\n");
+            slow.send(request.repeat(2));
+            // Others are served meanwhile.
+            assert_eq!(connect(&lab.server).get("/").status, 200);
+            for _ in 0..2 {
+                let answer = slow.answer();
+                assert_eq!(answer.body.len(), size, "{kind} over {socket}");
+                if kind == "chunked" || kind == "array" {
+                    check(&answer, kind, size, &noise);
+                }
             }
         }
     }
-    assert_eq!(server.stats()["cut_short"], 0);
+    assert_eq!(lab.server.stats()["cut_short"], 0);
 }
