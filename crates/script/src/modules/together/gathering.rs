@@ -144,7 +144,6 @@ mod tests {
             let threads: Vec<_> = (1..=4)
                 .map(|user| {
                     let gathering = &gathering;
-                    let origin = origin.clone();
                     scope.spawn(move || {
                         block_on(async {
                             let clock = AnyClock::Real(engine::clock::RealClock::new(origin));
