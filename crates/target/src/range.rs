@@ -2,8 +2,11 @@
 //!
 //! Several ranges, other units and malformed headers are ignored, as the RFC allows: the whole is sent.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
+use crate::request::Request;
 use crate::respond::{Body, Response};
 
 /// What a `Range` header asks for.
@@ -38,6 +41,12 @@ impl Response {
             }
         }
     }
+}
+
+/// The `Range` header, unless an `If-Range` says that it is for another body than the one of this entity tag.
+pub(crate) fn asked<'r>(request: &'r Request<'_>, tag: Option<&str>) -> Option<Cow<'r, str>> {
+    let applies = request.header("if-range").is_none_or(|given| tag == Some(&*given));
+    request.header("range").filter(|_| applies)
 }
 
 fn part(body: Body, from: u64, end: u64) -> Body {

@@ -143,6 +143,10 @@ fn bytes_and_ranges() {
     let part = client.get_with("/range/26", "Range: bytes=2-4\r\n");
     assert_eq!((part.status, part.text(), part.header("content-range")), (206, "cde", Some("bytes 2-4/26")));
     assert_eq!(client.get_with("/range/26", "Range: bytes=26-\r\n").status, 416);
+    for (tag, status) in [("\"range26\"", 206), ("\"range25\"", 200)] {
+        let range = format!("Range: bytes=2-4\r\nIf-Range: {tag}\r\n");
+        assert_eq!(client.get_with("/range/26", &range).status, status, "{tag}");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
+use crate::range::asked;
 use crate::request::{Request, bad_request};
 use crate::respond::{BINARY, Body, Reply, Response};
 use crate::routes::data::{BLOCK, MAX_BYTES, noise, noise_pieces};
@@ -41,7 +42,7 @@ fn try_body(request: &Request<'_>) -> Result<Response, Box<Reply>> {
         }
         kind => return Err(bad_request(&format!("the kind is {kind:?}, expected string, array, chunked or file"))),
     };
-    Ok(Response::new(200, BINARY, body).within(request.header("range").as_deref()))
+    Ok(Response::new(200, BINARY, body).within(asked(request, None).as_deref()))
 }
 
 /// Bytes with an optional `k`, `m` or `g` (powers of 1024).

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use serde_json::json;
 use wire::field::is_token;
 
+use crate::range::asked;
 use crate::request::{Request, number};
 use crate::respond::{BINARY, Body, Line, Reply, Response};
 use crate::timed::{TimedPiece, TimedPieces};
@@ -76,8 +77,9 @@ pub(crate) fn range(request: &Request<'_>) -> Reply {
         Err(reply) => return *reply,
     };
     let letters = (0..total).map(|i| b'a' + (i % 26) as u8).collect();
-    let whole = Response::new(200, BINARY, Body::Bytes(letters)).within(request.header("range").as_deref());
-    whole.header("ETag", format!("\"range{total}\"")).into()
+    let tag = format!("\"range{total}\"");
+    let range = asked(request, Some(&tag));
+    Response::new(200, BINARY, Body::Bytes(letters)).within(range.as_deref()).header("ETag", tag).into()
 }
 
 pub(crate) fn json(_: &Request<'_>) -> Reply {
