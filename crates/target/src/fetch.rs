@@ -10,9 +10,10 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use crate::app::{Answering, App, AppRequest, Origin, Version};
-use crate::body::{BodyError, Incoming, Reading, RequestBody};
+use crate::body::{BodyError, Incoming, RequestBody};
 use crate::connection::{After, Begun, Connection};
 use crate::h1::head::{self, BodyFraming};
+use crate::receive::Reading;
 use crate::respond::Response;
 use crate::stream::Sight;
 

@@ -15,7 +15,7 @@ use http::request::Parts;
 
 use crate::app::{App, AppRequest, Origin};
 use crate::body::{BodyError, BodySource, RequestBody};
-use crate::connection::{instead, most, too_large};
+use crate::connection::instead;
 use crate::h1::head::{BodyFraming, Framing};
 use crate::h2::body::{Failed, Incoming, Respond};
 use crate::h2::fault::{self, Ending};
@@ -23,6 +23,7 @@ use crate::h2::{head, send};
 use crate::request::{Request, split_target};
 use crate::respond::{Reply, Response};
 use crate::route::{self, BodyUse, ROUTES, STATS};
+use crate::upload::{most, too_large};
 use crate::worker::Worker;
 
 /// A request whose head has come.
