@@ -33,7 +33,7 @@ forms    sends generated multipart forms in every way a script can, and compares
          two of the three.
 fuzz     reads spoiled inputs for so many seconds in all (60) and keeps those that panic, hang for longer than the patience
          (10 seconds), overflow the stack or break a promise, in target/fuzz. SUBJECT is one of url, set-cookie,
-         threshold, tag-filter, duration, options, script, response, request.
+         threshold, tag-filter, duration, options, script, response, request, websocket.
 timing   prints by how much the timings of requests with known delays are off, idle and beside a user that computes, and fails
          when a median is off by more than a millisecond.
 conformance

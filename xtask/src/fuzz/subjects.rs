@@ -16,6 +16,7 @@ use script::options::Options;
 use script::{LoadOptions, Program, Source};
 use wire::Url;
 use wire::cookies::CookieJar;
+use wire::ws::{Decoder, DeflateParams, Event as Frame, Role};
 
 use super::network;
 
@@ -172,7 +173,51 @@ pub const ALL: &[Subject] = &[
         ],
         start: network::requests,
     },
+    Subject {
+        name: "websocket",
+        examples: &[
+            "\u{1}\u{3}Hel\u{9}\0\0\u{2}lo",
+            "\u{2}\u{7e}\u{1}\0 and more",
+            "text and binary and \u{8}\u{2}\u{3}\u{e8}",
+        ],
+        words: &["\u{1}", "\u{2}", "\u{8}", "\u{9}", "\u{7e}", "\u{7f}", "\0\0\0\0\0\0\0\u{1}", "\u{3}\u{8}"],
+        start: || Ok(Box::new(websocket)),
+    },
 ];
+
+/// Frames come out the same in whatever pieces they went in, and never more of them than the limit. The first byte says who
+/// reads and with what agreement; high bits, which spoiled text rarely has, are put back from it.
+fn websocket(input: &[u8]) -> Result<(), String> {
+    const LIMIT: usize = 4096;
+    let Some((&mode, frames)) = input.split_first() else { return Ok(()) };
+    let role = if mode & 1 == 0 { Role::Client } else { Role::Server };
+    let deflate = (mode & 2 != 0).then(DeflateParams::default);
+    let mut frames = frames.to_vec();
+    for (at, byte) in frames.iter_mut().enumerate().take(16) {
+        *byte ^= if at % 2 == 0 { mode & 0xc0 } else { (mode << 5) & 0x80 };
+    }
+    let read = |step: usize| {
+        let mut decoder = Decoder::new(role, deflate, LIMIT);
+        let mut seen = Vec::new();
+        for mut piece in frames.chunks(step) {
+            loop {
+                match decoder.next(&mut piece) {
+                    Ok(Some(Frame::Binary(bytes))) if bytes.len() > LIMIT => return Err("more than the limit"),
+                    Ok(Some(Frame::Text(text))) if text.len() > LIMIT => return Err("more than the limit"),
+                    Ok(Some(event)) => seen.push(format!("{event:?}")),
+                    Ok(None) => break,
+                    Err(violation) => {
+                        seen.push(violation.code.to_string());
+                        return Ok(seen);
+                    }
+                }
+            }
+        }
+        Ok(seen)
+    };
+    let (whole, bytewise) = (read(usize::MAX)?, read(1)?);
+    if whole != bytewise { Err(format!("whole {whole:?}, byte by byte {bytewise:?}")) } else { Ok(()) }
+}
 
 fn text(input: &[u8]) -> String {
     String::from_utf8_lossy(input).into_owned()

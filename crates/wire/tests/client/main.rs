@@ -11,3 +11,4 @@ mod proxies;
 mod redirects;
 mod repeated;
 mod server;
+mod websockets;
