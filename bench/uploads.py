@@ -10,7 +10,8 @@ all, 0 a turn of the event loop, else milliseconds) and whether that holds back 
 
     node       Node's http server (uploads/node.mjs); its socket reads into buffers of 64 KiB that are allocated each time
     pool       the target with an app in Rust (crates/target/examples/uploads.rs); pieces lie in its pool
-    fresh      the same, but every piece gets memory of its own: pooling off
+    fresh      the same, but every piece gets memory of its own: pooling off, and the allocator left to recycle what it can
+    copy       the same with one buffer that everything is received into, and copied out of into fresh memory, as Node does
     js         `onrush serve uploads/app.js`; pieces lie in the pool and are released
     allocate   the same app with its own `allocate`, which hands out its buffers again
     floor      a recv loop into one buffer (uploads/floor.c), which knows no HTTP but the length; for delay -1
@@ -42,7 +43,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 SIZE, CONNECTIONS = 1 << 20, 200
 # name, to which other server, at least so many times its uploads per server CPU second
-AIMS = [("pool", "node", 2.0), ("js", "node", 2.0), ("allocate", "node", 2.0), ("pool", "fresh", 1.5), ("pool", "floor", 1 / 1.3)]
+AIMS = [("pool", "node", 2.0), ("js", "node", 2.0), ("allocate", "node", 2.0), ("pool", "fresh", 1.5), ("pool", "copy", 1.5), ("pool", "floor", 1 / 1.3)]
 
 
 class Server:
@@ -68,7 +69,7 @@ def commands(options, folder):
     if node := find("node"):
         there["node"] = lambda port: ([node, f"{HERE}/uploads/node.mjs", str(port)], dict(os.environ, NODE_ENV="production"))
     if os.path.exists(options.rust):
-        for name in ("pool", "fresh"):
+        for name in ("pool", "fresh", "copy"):
             there[name] = lambda port, name=name: ([options.rust, f"127.0.0.1:{port}", name], None)
     else:
         say(f"{options.rust} is not built: cargo build --release -p onrush-target --example uploads")

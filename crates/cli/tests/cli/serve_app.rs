@@ -199,8 +199,11 @@ fn uploads_are_received_into_memory_of_the_app() {
         assert!(body(&answer).starts_with("{\"bytes\":1000000,"), "{answer}");
     }
     let answer = serving.get("/");
-    // What came along with the head lies in memory of the server, which the app then hands out as well.
-    assert!(body(&answer).contains("\"reused\":true") && !body(&answer).contains("\"made\":2"), "{answer}");
+    // One is handed out ahead while the app looks at another, and the server's own pool is not asked.
+    let few = ["\"made\":1,", "\"made\":2,", "\"made\":3,"].iter().any(|made| body(&answer).contains(made));
+    assert!(body(&answer).contains("\"reused\":true") && few, "{answer}");
+    let stats = serving.get("/stats");
+    assert!(body(&stats).contains("\"allocated\": 0"), "{stats}");
 }
 
 #[test]

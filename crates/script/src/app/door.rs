@@ -28,6 +28,8 @@ pub(crate) enum Event {
     Gone(Rc<Ticket>),
     /// Something happened on a WebSocket.
     Socket(Rc<AppSocket>, SocketEvent),
+    /// A body may have a piece, and the app is to give memory for it first. The reader's number.
+    Readable(usize),
     /// The socket wants memory of this size.
     Allocate(usize, Rc<RefCell<Option<LentBuffer>>>),
 }
@@ -49,6 +51,10 @@ pub(crate) struct Door {
     pub objects: Objects,
     /// Memory of the script that sockets read into.
     lent: RefCell<Rc<Lent>>,
+    /// The app has an `allocate` function.
+    pub allocates: Cell<bool>,
+    /// What it gave for the next piece: it cannot be asked while a body is polled, for then the coroutine does not run or is busy.
+    pub spare: RefCell<Option<LentBuffer>>,
 }
 
 struct Reader {
@@ -114,14 +120,23 @@ impl Door {
             }
         }
         let woken = std::mem::take(&mut *lock(&self.ready.woken));
-        woken.into_iter().for_each(|index| self.poll_reader(index));
+        woken.into_iter().for_each(|index| self.poll_in_turn(index));
         if self.inbox.borrow().is_empty() { Poll::Pending } else { Poll::Ready(()) }
     }
 
     /// Asks for the next piece of a body; it comes as an event.
     pub fn read(&self, ticket: &Rc<Ticket>) {
         let index = ticket.reader.get().unwrap_or_else(|| self.add_reader(ticket));
-        self.poll_reader(index);
+        self.poll_in_turn(index);
+    }
+
+    /// Polls a reader now, or as an event when memory has to be asked for.
+    fn poll_in_turn(&self, index: usize) {
+        if self.allocates.get() {
+            self.put_quietly(Event::Readable(index));
+        } else {
+            self.poll_reader(index);
+        }
     }
 
     fn add_reader(&self, ticket: &Rc<Ticket>) -> usize {
@@ -138,7 +153,8 @@ impl Door {
         index
     }
 
-    fn poll_reader(&self, index: usize) {
+    /// Asks a body for its next piece, if the script still waits for one.
+    pub fn poll_reader(&self, index: usize) {
         let known =
             self.readers.borrow().get(index).and_then(Option::as_ref).map(|r| (r.ticket.clone(), r.waker.clone()));
         let Some((ticket, waker)) = known.filter(|(ticket, _)| ticket.on_piece.get().is_some()) else { return };
@@ -196,6 +212,7 @@ impl Door {
         let callbacks = std::mem::take(&mut *self.callbacks.borrow_mut());
         let lent = std::mem::take(&mut *self.lent.borrow_mut());
         self.objects.clear();
+        drop(self.spare.take());
         drop((self.slow_paths.take(), self.response.take()));
         drop((events, readers, callbacks, lent));
     }

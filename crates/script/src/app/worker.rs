@@ -86,10 +86,14 @@ impl App {
 
     /// Memory of the app for a piece of a body; `None` when the app has none, or is busy.
     pub fn allocate(&self, size: usize) -> Option<LentBuffer> {
-        let slot = Rc::new(RefCell::new(None));
-        if !self.door.is_idle.get() {
+        if let Some(spare) = self.door.spare.take() {
+            return Some(spare);
+        }
+        // Within the coroutine, even while it waits, there is nobody to ask.
+        if !self.door.is_idle.get() || self.fiber.try_borrow_mut().is_err() {
             return None;
         }
+        let slot = Rc::new(RefCell::new(None));
         self.door.put_quietly(Event::Allocate(size, slot.clone()));
         self.resume();
         slot.take()

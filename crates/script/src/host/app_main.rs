@@ -12,7 +12,7 @@ use tokio::time::{Instant, Sleep};
 
 use super::user_main::{Exported, Job, JobEnd};
 use super::{exception, globals, handle, linker, object, runtime, user_main};
-use crate::app::{self, Bound, Door, Event, Script, Ticket};
+use crate::app::{self, Bound, Door, Event, LentBuffer, Script, Ticket};
 use crate::error::{ScriptError, exit_code};
 use crate::vu::{Phase, Vu};
 
@@ -42,6 +42,9 @@ pub(crate) fn run(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
     door.clear();
 }
 
+/// Bytes asked of `allocate` for a piece: what the server receives at once.
+const PIECE: usize = 64 * 1024;
+
 struct Program<'js> {
     request: Object<'js>,
     socket: Object<'js>,
@@ -61,6 +64,7 @@ fn init<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Program<'js>> {
     }
     handle::keep_shape::<Ticket>(ctx, &script.request)?;
     let bound = script.bind(app, ctx.globals().get("__ENV")?)?;
+    vu.app_door().allocates.set(bound.allocate.is_some());
     Ok(Program { request: script.request, socket: script.socket, bound })
 }
 
@@ -137,13 +141,31 @@ impl<'js> Program<'js> {
                 Some(function) => app::happened(ctx, [&self.request, &self.socket], function, &socket, event),
                 None => Ok(()),
             },
+            Event::Readable(index) => {
+                let door = vu.app_door();
+                if door.spare.borrow().is_none() {
+                    // Without memory of the app the piece lies in the server's.
+                    let spare = self.allocate(ctx, PIECE).unwrap_or_else(|error| {
+                        log_error(ctx, vu, error);
+                        None
+                    });
+                    door.spare.replace(spare);
+                }
+                door.poll_reader(index);
+                Ok(())
+            }
             Event::Allocate(size, slot) => {
-                let Some(allocate) = &self.bound.allocate else { return Ok(()) };
-                let buffer: Value<'js> = allocate.call((size as f64,))?;
-                *slot.borrow_mut() = Some(app::lend_out(ctx, &buffer)?);
+                *slot.borrow_mut() = self.allocate(ctx, size)?;
                 Ok(())
             }
         }
+    }
+
+    /// Memory of the app, if it gives any.
+    fn allocate(&self, ctx: &Ctx<'js>, size: usize) -> rquickjs::Result<Option<LentBuffer>> {
+        let Some(allocate) = &self.bound.allocate else { return Ok(None) };
+        let buffer: Value<'js> = allocate.call((size as f64,))?;
+        app::lend_out(ctx, &buffer).map(Some)
     }
 }
 
