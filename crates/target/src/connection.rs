@@ -15,6 +15,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 
+use crate::app::AppRequest;
 use crate::h1::head::{self, BodyFraming, Framing, Head, Refused};
 use crate::h2;
 use crate::output::Output;
@@ -79,6 +80,8 @@ enum Next {
     Http2,
     /// Answered already.
     Reply(Begun, Reply),
+    /// For the app, which may have the answer at once: no body, no upgrade.
+    Asked(Begun, AppRequest),
     /// With a body, or for the app; with the answer when the route is not to run.
     Begun(Begun, Option<Box<Response>>),
 }
@@ -132,13 +135,20 @@ impl Connection {
                     Box::pin(h2::serve(self.stream.clone(), self.peer, &self.worker, &self.vitals, ahead)).await?
                 }
                 Next::Reply(begun, reply) => {
-                    self.is_first = false;
-                    self.start += begun.head_len;
-                    match self.reply_at_once(begun, &reply) {
+                    self.begin(begun);
+                    let after = match &reply {
+                        Reply::Respond(response) => self.reply_at_once(begun, response),
+                        _ => None,
+                    };
+                    match after {
                         Some(after) => after,
                         None => Box::pin(self.carry_out(begun, reply)).await?,
                     }
                 }
+                Next::Asked(begun, request) => match self.ask(begun, request).await {
+                    Ok(after) => after,
+                    Err(answering) => Box::pin(self.fetch_on(begun, answering)).await?,
+                },
                 Next::Begun(begun, instead) => Box::pin(self.exchange(begun, instead)).await?,
             };
             if after != After::Continue {
@@ -168,7 +178,8 @@ impl Connection {
         let is_head = head.method == "HEAD";
         let begun = Begun { route, of_app, head_len: head.len, framing: head.framing, minor: head.minor, is_head };
         if of_app {
-            return Next::Begun(begun, None);
+            let is_plain = head.framing.body == BodyFraming::None && head.header("upgrade").is_none();
+            return if is_plain { Next::Asked(begun, self.app_request(&head)) } else { Next::Begun(begun, None) };
         }
         let instead = instead(route, head.method, head.framing, self.worker.limits().body);
         match (found, instead) {
@@ -194,6 +205,12 @@ impl Connection {
     ) -> Request<'r> {
         let tls = self.stream.is_tls();
         Request { head, params, body, body_length, peer: self.peer, tls, stats: self.worker.all_stats() }
+    }
+
+    /// Leaves a head without a body behind.
+    pub(crate) fn begin(&mut self, begun: Begun) {
+        self.is_first = false;
+        self.start += begun.head_len;
     }
 
     /// Sends what is ready, then reads more.

@@ -4,7 +4,7 @@
 //! connection while the app is still at work, with nothing left to read, has gone: the app's future is dropped. What the app left
 //! unread of a body is drained when it is short; otherwise the connection closes behind the response.
 
-use std::future::poll_fn;
+use std::future::{poll_fn, ready};
 use std::io;
 use std::rc::Rc;
 use std::task::Poll;
@@ -12,10 +12,11 @@ use std::task::Poll;
 use crate::app::{Answering, App, AppRequest, Origin, Version};
 use crate::body::{BodyError, Incoming, RequestBody};
 use crate::connection::{After, Begun, Connection};
-use crate::h1::head::{self, BodyFraming};
+use crate::h1::head::{self, BodyFraming, Head};
 use crate::receive::Reading;
 use crate::respond::Response;
 use crate::stream::Sight;
+use crate::vitals::Phase;
 
 /// Bytes of an unread body that are received and dropped to keep a connection.
 const DRAINED: u64 = 256 * 1024;
@@ -70,6 +71,52 @@ impl Connection {
         self.take_back(&incoming, after).await
     }
 
+    /// One request without a body, answered by the app; what is still to be polled, and a response still to be sent, as an error.
+    pub(crate) async fn ask(&mut self, begun: Begun, request: AppRequest) -> Result<After, Answering> {
+        let app = self.worker.app().expect("asked for its sake").clone();
+        self.begin(begun);
+        let mut answering = app.fetch(request);
+        let answered = match poll_fn(|cx| Poll::Ready(answering.as_mut().poll(cx))).await {
+            Poll::Ready(answered) => answered,
+            Poll::Pending => return Err(answering),
+        };
+        drop(answering);
+        let response = answered.unwrap_or_else(|text| failure(&text, None));
+        match self.reply_at_once(begun, &response) {
+            Some(after) => Ok(after),
+            None => Err(Box::pin(ready(Ok(response)))),
+        }
+    }
+
+    /// Goes on with what `ask` left.
+    pub(crate) async fn fetch_on(&mut self, begun: Begun, mut answering: Answering) -> io::Result<After> {
+        self.vitals.enter(Phase::Busy, self.worker.now());
+        let answered = match poll_fn(|cx| Poll::Ready(answering.as_mut().poll(cx))).await {
+            Poll::Ready(answered) => answered,
+            Poll::Pending => {
+                self.flush().await?;
+                match self.answered(&mut answering, None).await {
+                    Progress::Answered(answered) => answered,
+                    Progress::Gone => return Ok(After::Abandon),
+                }
+            }
+        };
+        drop(answering);
+        let response = answered.unwrap_or_else(|text| failure(&text, None));
+        self.respond(begun, response, begun.framing.keep_alive).await
+    }
+
+    /// A request without a body as the app gets it.
+    pub(crate) fn app_request(&self, head: &Head<'_, '_>) -> AppRequest {
+        let headers = head.headers.iter().map(|h| (h.name, h.value));
+        AppRequest::new(head.method, head.target, headers, self.origin(head.minor), RequestBody::empty())
+    }
+
+    fn origin(&self, minor: u8) -> Origin {
+        let version = if minor == 0 { Version::Http10 } else { Version::Http11 };
+        Origin { peer: self.peer, tls: self.stream.is_tls(), version }
+    }
+
     /// The request as the app gets it, and the body as the connection keeps it. The input goes with the body.
     fn hand_over(&mut self, app: &Rc<dyn App>, begun: Begun) -> (AppRequest, Option<Rc<Incoming>>) {
         let head_end = self.start + begun.head_len;
@@ -88,8 +135,7 @@ impl Connection {
         let mut room = head::header_room();
         let head = head::parse(&self.input[self.start..], &mut room);
         let Ok(Some(head)) = &head else { unreachable!("this head was parsed before") };
-        let version = if head.minor == 0 { Version::Http10 } else { Version::Http11 };
-        let origin = Origin { peer: self.peer, tls: self.stream.is_tls(), version };
+        let origin = self.origin(head.minor);
         let body = incoming.as_ref().map_or_else(RequestBody::empty, Incoming::body);
         let headers = head.headers.iter().map(|h| (h.name, h.value));
         let request = AppRequest::new(head.method, head.target, headers, origin, body);

@@ -13,7 +13,7 @@ use crate::fault::{Fault, STALL, Then};
 use crate::h1::respond::{self, Length, Persistence};
 use crate::hold;
 use crate::output::{FLUSH_AT, LEND_FROM};
-use crate::respond::{Body, Line, Reply, Response};
+use crate::respond::{Body, Line, Response};
 use crate::sending::{End, Sending};
 use crate::stream::Sight;
 
@@ -54,33 +54,27 @@ pub(crate) fn claimed(headers: &[Line]) -> Option<u64> {
 }
 
 /// A few bytes behind the head.
-fn is_small(body: &Body, length: Length) -> bool {
+fn small(body: &Body, length: Length) -> Option<&[u8]> {
     let bytes: &[u8] = match body {
         Body::Static(bytes) => bytes,
         Body::Bytes(bytes) => bytes,
-        _ => return false,
+        Body::Shared(bytes) => bytes,
+        _ => return None,
     };
-    bytes.len() < LEND_FROM && length != Length::Chunked
+    (bytes.len() < LEND_FROM && length != Length::Chunked).then_some(bytes)
 }
 
 impl Connection {
     /// A reply that needs no wait and no memory of its own, whole in the output. `None`: it is one for `respond` and its like.
-    pub(crate) fn reply_at_once(&mut self, begun: Begun, reply: &Reply) -> Option<After> {
-        let Reply::Respond(response) = reply else { return None };
+    pub(crate) fn reply_at_once(&mut self, begun: Begun, response: &Response) -> Option<After> {
         if response.is_held() || !response.early.is_empty() || self.out.len() >= FLUSH_AT {
             return None;
         }
         let length = length_of(response, begun);
         let without_body = begun.is_head || length == Length::NoBody;
-        if !without_body && !is_small(&response.body, length) {
-            return None;
-        }
+        let body = if without_body { b"" } else { small(&response.body, length)? };
         let after = self.head(begun, response, length, begun.framing.keep_alive);
-        if let (false, Body::Static(bytes)) = (without_body, &response.body) {
-            self.out.copy(bytes, false);
-        } else if let (false, Body::Bytes(bytes)) = (without_body, &response.body) {
-            self.out.copy(bytes, false);
-        }
+        self.out.copy(body, false);
         Some(after)
     }
 
