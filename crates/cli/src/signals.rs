@@ -7,12 +7,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 
-/// Blocks until SIGINT or SIGTERM.
-pub fn wait_for_one() -> Result<(), Failure> {
+/// Listens from now on; what it gives blocks until SIGINT or SIGTERM has come.
+pub fn one() -> Result<impl FnOnce(), Failure> {
     let (sender, receiver) = std::sync::mpsc::channel();
     listen(move |name| sender.send(name).is_ok())?;
-    let _ = receiver.recv();
-    Ok(())
+    Ok(move || {
+        let _ = receiver.recv();
+    })
 }
 
 /// Calls `heard` with the name of each signal until it returns false.

@@ -62,6 +62,8 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let mut config = config(matches)?;
     config.app = app(matches)?;
     let server = Server::start(config).map_err(|e| Failure::new(ExitCode::Generic, format!("cannot serve: {e}")))?;
+    // Heard before anybody can know that there is something to end.
+    let wait_for_signal = crate::signals::one()?;
     let addresses = server.addresses();
     addresses.tcp.iter().for_each(|a| println!("listening on http://{a}"));
     addresses.tls.iter().for_each(|a| println!("listening on https://{a}"));
@@ -69,7 +71,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     if let (Some(path), Some(pem)) = (matches.get_one::<String>("certificate-out"), &addresses.certificate_pem) {
         std::fs::write(path, pem).map_err(|e| Failure::new(ExitCode::Generic, format!("cannot write {path}: {e}")))?;
     }
-    crate::signals::wait_for_one()?;
+    wait_for_signal();
     println!("{}", server.stop(GRACE));
     Ok(ExitCode::Ok)
 }
