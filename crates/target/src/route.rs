@@ -164,6 +164,9 @@ pub static ROUTES: &[Route] = &[
     route("/fault/no-response", ANY, fault::no_response, "closes without a byte"),
 ];
 
+/// The index of `/`.
+const INDEX: usize = 0;
+
 /// The index of `/stats`, which is not counted.
 pub(crate) const STATS: usize = 1;
 
@@ -208,6 +211,9 @@ fn first_byte(path: &str) -> usize {
 
 /// The route of a path, by index, and the values of its `{…}`.
 pub(crate) fn find(path: &str) -> Option<(usize, [&str; 4])> {
+    if path == "/" {
+        return Some((INDEX, [""; 4]));
+    }
     BY_FIRST_BYTE[first_byte(path)].iter().find_map(|&index| Some((index, fit(ROUTES[index].pattern, path)?)))
 }
 
@@ -259,7 +265,7 @@ mod tests {
             assert_eq!(found.map(|(i, _)| ROUTES[i].pattern), pattern, "{path}");
             assert_eq!(found.map_or("", |(_, p)| p[0]), first, "{path}");
         }
-        assert_eq!(ROUTES[STATS].pattern, "/stats");
+        assert_eq!((ROUTES[INDEX].pattern, ROUTES[STATS].pattern), ("/", "/stats"));
     }
 
     /// `ONRUSH_WRITE_DOCS=1 cargo test -p onrush-target` brings the page up to date.
