@@ -497,6 +497,20 @@ fn a_route_keeps_no_more_than_it_may() {
 }
 
 #[test]
+fn many_refused_bodies_leave_the_connection() {
+    test(plain(), async |client, server| {
+        let mut all = tokio::task::JoinSet::new();
+        for _ in 0..100 {
+            let (response, mut stream) = client.begin(request("POST", "/nowhere"), false).await;
+            stream.send_data(vec![b'x'; 10_000].into(), true).unwrap();
+            all.spawn(whole(response));
+        }
+        assert!(all.join_all().await.into_iter().all(|answer| answer.is_ok_and(|answer| answer.status == 404)));
+        assert_eq!((client.get("/").await.status, server.requests()), (200, 101));
+    });
+}
+
+#[test]
 fn unix_sockets_speak_it_too() {
     let path = std::env::temp_dir().join(format!("onrush-h2-{}.sock", std::process::id()));
     test(ServerConfig { unix: vec![path.clone()], ..plain() }, async |_, _server| {

@@ -99,6 +99,8 @@ fn builder(limits: &Limits) -> Builder {
         .initial_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_send_buffer_size(SEND_BUFFER)
+        // As many bodies may be refused at once: what is still under way of a stream that is forgotten ends the connection.
+        .max_concurrent_reset_streams(STREAMS as usize)
         .max_header_list_size(u32::try_from(limits.head).unwrap_or(u32::MAX));
     builder
 }
