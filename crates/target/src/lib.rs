@@ -29,7 +29,6 @@ mod fault;
 mod fetch;
 mod h1;
 mod h2;
-mod hold;
 mod law;
 mod limits;
 mod listen;

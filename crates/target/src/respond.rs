@@ -15,8 +15,8 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use crate::fault::Fault;
-use crate::hold;
 use crate::ws::Opening;
+use wire::hold;
 
 /// JSON as go-httpbin names it.
 pub(crate) const JSON: &str = "application/json; charset=utf-8";

@@ -11,11 +11,11 @@ use tokio::time::timeout;
 use crate::connection::{After, Begun, Connection, with_bytes};
 use crate::fault::{Fault, STALL, Then};
 use crate::h1::respond::{self, Length, Persistence};
-use crate::hold;
 use crate::output::{FLUSH_AT, LEND_FROM};
 use crate::respond::{Body, Line, Response};
 use crate::sending::{End, Sending};
 use crate::stream::Sight;
+use wire::hold;
 
 /// How long a client that is still sending may go on after its refusal.
 const LINGER: Duration = Duration::from_secs(1);

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use crate::hold;
 use crate::respond::PieceStream;
+use wire::hold;
 
 /// One run of bytes, ready so long after the one before it.
 pub(crate) struct TimedPiece {

@@ -15,11 +15,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::codec::Decoder;
+use crate::connect::Route;
 use crate::cookies::CookieJar;
 use crate::exchange::{Exchange, Outgoing, attempt, exchange_anew};
 use crate::failure::Failure;
 use crate::h1::encode::RequestHead;
 use crate::known_requests::{KnownRequests, PlainHead};
+use crate::link::Link;
 use crate::origins::{Origin, Origins};
 use crate::payload::Payload;
 use crate::pool::{Connection, Pool};
@@ -78,6 +80,7 @@ pub struct Client {
     /// The origins used last, so that the worker's map is rarely asked.
     recent: RefCell<Vec<Rc<Origin>>>,
     watch: OnceCell<Rc<dyn Watch>>,
+    link: RefCell<Option<Rc<Link>>>,
 }
 
 /// More origins than this per user are looked up in the worker's map.
@@ -90,7 +93,20 @@ impl Client {
         let local_ips = &worker.settings.local_ips;
         let turn = if local_ips.is_empty() { 0 } else { CLIENTS.fetch_add(1, Ordering::Relaxed) % local_ips.len() };
         let local = local_ips.get(turn).copied();
-        Client { worker, pool, local, recent: RefCell::default(), watch: OnceCell::new() }
+        Client { worker, pool, local, recent: RefCell::default(), watch: OnceCell::new(), link: RefCell::default() }
+    }
+
+    /// Puts a link under all connections that are opened from now on, or none; idle connections are closed. Connections over a
+    /// link need a `tokio::task::LocalSet`.
+    pub fn set_link(&self, link: Option<Rc<Link>>) {
+        *self.link.borrow_mut() = link;
+        self.pool.close_idle();
+    }
+
+    /// How to get there.
+    async fn route(&self, origin: &Origin) -> Result<Route, Failure> {
+        let route = self.worker.origins.route(origin, self.local).await?;
+        Ok(Route { link: self.link.borrow().clone(), ..route })
     }
 
     /// Shows the requests of this client to `watch` from now on; a second call has no effect.
@@ -189,7 +205,7 @@ impl Client {
         let marks = match attempt(io, &self.pool, &origin.endpoint, &out, connection, out.asked, hop).await {
             Some(marks) => marks,
             None => {
-                let route = async || self.worker.origins.route(origin, self.local).await;
+                let route = async || self.route(origin).await;
                 Box::pin(exchange_anew(io, &self.pool, &origin.endpoint, &out, route, hop)).await
             }
         };

@@ -17,6 +17,8 @@ use socket2::{Domain, SockAddr, Type};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::h1::client::{Transaction, Work};
+use crate::hold;
+use crate::link::Link;
 use crate::pool::Connection;
 use crate::request::BodyUse;
 use crate::socket::Socket;
@@ -75,6 +77,8 @@ impl From<Failure> for Unopened {
 pub(crate) struct Route {
     pub(crate) addresses: Rc<[Address]>,
     pub(crate) local: Option<IpAddr>,
+    /// What the connection goes over, beside the real network.
+    pub(crate) link: Option<Rc<Link>>,
 }
 
 /// Opens a connection. A step that failed has no time, as in k6; those before it keep theirs.
@@ -87,8 +91,19 @@ pub(crate) async fn open(
 ) -> Result<Box<Connection>, Unopened> {
     let dialing = Instant::now();
     let alarm = deadline.map(|tick| io.stamps.instant(tick));
-    let mut connection = Connection::new(dial(route, alarm, dialing + io.limits.dial).await?);
-    connection.transport.socket.size_send_buffer(io.send_buffer);
+    let socket = dial(route, alarm, dialing + io.limits.dial).await?;
+    let mut connection = match &route.link {
+        None => {
+            socket.size_send_buffer(io.send_buffer);
+            Connection::new(socket)
+        }
+        Some(link) => {
+            let far = dialing + link.connect_delay();
+            let carried = within(alarm, hold::until(far)).await;
+            carried.ok_or_else(|| failure_map::timeout(Step::Connect))?;
+            Connection::new(socket.over(link).map_err(|error| failure_map::dial(&error))?)
+        }
+    };
     match prepare(io, &mut connection, endpoint, dialing, deadline, timings).await {
         Ok(()) => Ok(connection),
         Err(failure) => {

@@ -144,7 +144,7 @@ impl Origins {
                 return Err(Failure { step: Step::Connect, kind: FailureKind::Dial, message });
             }
         }
-        Ok(Route { addresses: addresses.into(), local })
+        Ok(Route { addresses: addresses.into(), local, link: None })
     }
 }
 

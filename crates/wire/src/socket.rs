@@ -12,14 +12,20 @@ use std::mem;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::ptr;
+use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use crate::link::{self, Fate, Link};
+
 /// Send buffer of connections over short paths.
 const SEND_BUFFER: usize = 256 << 10;
+
+/// Buffers of a relay's two ends.
+const RELAY_BUFFER: usize = 32 << 10;
 
 /// A round trip of at most this is short: the same machine, or the same rack.
 const SHORT_PATH: Duration = Duration::from_micros(500);
@@ -29,6 +35,14 @@ pub(crate) struct Socket {
     fd: AsyncFd<OwnedFd>,
     stamped: bool,
     tcp: bool,
+    /// Where this is one end of a relay.
+    relayed: Option<Box<Relayed>>,
+}
+
+/// What the real socket behind a relay is.
+struct Relayed {
+    peer: Option<SocketAddr>,
+    fate: Fate,
 }
 
 /// What one read brought.
@@ -46,7 +60,27 @@ impl Socket {
         let stamped = tcp && ask_for_stamps(socket.as_raw_fd(), false);
         // SAFETY: the descriptor is owned by the value registered, is never exchanged, and closes only when that is dropped.
         let fd = unsafe { AsyncFd::register(OwnedFd::from(socket)) }?;
-        Ok(Socket { fd, stamped, tcp })
+        Ok(Socket { fd, stamped, tcp, relayed: None })
+    }
+
+    /// Puts a link between this socket and whoever uses it: what is returned takes its place.
+    pub(crate) fn over(self, link: &Rc<Link>) -> io::Result<Socket> {
+        let (near, mine) = socket2::Socket::pair(socket2::Domain::UNIX, socket2::Type::STREAM, None)?;
+        for end in [&near, &mine] {
+            end.set_nonblocking(true)?;
+            // What lies here has not gone over the link yet: little, so that whoever writes feels the link.
+            end.set_send_buffer_size(RELAY_BUFFER)?;
+        }
+        // The kernel acknowledges what it has room for: a server must not think that megabytes have arrived.
+        let _ = socket2::SockRef::from(self.fd.get_ref()).set_recv_buffer_size(4 * RELAY_BUFFER);
+        let relayed = Relayed { peer: self.peer(), fate: Fate::default() };
+        link::spawn(Rc::clone(link), Socket::new(near, false)?, self, Rc::clone(&relayed.fate));
+        Ok(Socket { relayed: Some(Box::new(relayed)), ..Socket::new(mine, false)? })
+    }
+
+    /// Tells the peer that nothing more comes.
+    pub(crate) fn close_sending(&self) {
+        let _gone_already = socket2::SockRef::from(self.fd.get_ref()).shutdown(std::net::Shutdown::Write);
     }
 
     /// Waits until a connect under way has ended.
@@ -61,6 +95,9 @@ impl Socket {
 
     /// The peer's address; `None` on a unix socket.
     pub(crate) fn peer(&self) -> Option<SocketAddr> {
+        if let Some(relayed) = &self.relayed {
+            return relayed.peer;
+        }
         socket2::SockRef::from(self.fd.get_ref()).peer_addr().ok()?.as_socket()
     }
 
@@ -142,6 +179,11 @@ impl Socket {
                 Ok(received) => {
                     if received.bytes > 0 && received.bytes < buffer.len() {
                         guard.clear_ready();
+                    }
+                    if received.bytes == 0
+                        && let Some(code) = self.relayed.as_ref().and_then(|relayed| relayed.fate.get())
+                    {
+                        return Poll::Ready(Err(io::Error::from_raw_os_error(code)));
                     }
                     return Poll::Ready(Ok(received));
                 }

@@ -14,8 +14,8 @@ use crate::fault::{Fault, STALL, Then};
 use crate::h2::body::Respond;
 use crate::h2::head;
 use crate::h2::send::wanted;
-use crate::hold;
 use crate::respond::Line;
+use wire::hold;
 
 /// A DATA frame on stream 0, where none may be (RFC 9113, 6.1).
 const DATA_OF_NO_STREAM: &[u8] = b"\0\0\x05\0\0\0\0\0\0world";

@@ -131,7 +131,7 @@ impl Client {
             headers: &headers,
             close,
         };
-        let route = async || self.worker.origins.route(&origin, self.local).await;
+        let route = async || self.route(&origin).await;
         let marks = exchange(io, &self.pool, &origin.endpoint, &out, route, hop).await;
         io.return_head(head);
         marks

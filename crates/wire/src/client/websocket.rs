@@ -126,7 +126,7 @@ impl Client {
         let key = handshake::new_key();
         let head = self.upgrade_head(ask, jar, &key)?;
         let lookup = Instant::now();
-        let route = worker.origins.route(&origin, self.local).await?;
+        let route = self.route(&origin).await?;
         opening.timings.looking_up = lookup.elapsed();
         let opened = connect::open(io, &origin.endpoint, &route, deadline, &mut opening.timings).await;
         let mut connection = match opened {

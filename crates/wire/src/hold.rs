@@ -34,7 +34,7 @@ struct Sleepers {
 }
 
 /// Holds until then; at once when that is past.
-pub(crate) async fn until(deadline: Instant) {
+pub async fn until(deadline: Instant) {
     if Instant::now() >= deadline {
         return;
     }
@@ -45,7 +45,7 @@ pub(crate) async fn until(deadline: Instant) {
 }
 
 /// Holds for so long and says how long it really was.
-pub(crate) async fn hold(wait: Duration) -> Duration {
+pub async fn hold(wait: Duration) -> Duration {
     let start = Instant::now();
     until(start + wait).await;
     start.elapsed()
@@ -126,8 +126,21 @@ impl Sleepers {
     }
 }
 
+/// Where the runtime ends before its thread, the next one on this thread makes a timer of its own.
+struct Timer;
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        let _gone = SLEEPERS.try_with(|sleepers| {
+            let mut sleepers = sleepers.borrow_mut();
+            (sleepers.timer, sleepers.armed) = (None, None);
+        });
+    }
+}
+
 /// Wakes whoever is due whenever the timer says so. The timer is never read: setting it anew clears its readiness.
 async fn wake() {
+    let _until_the_runtime_ends = Timer;
     let poll = |cx: &mut Context<'_>| {
         let timer = SLEEPERS.with_borrow(|sleepers| sleepers.timer.clone());
         let Some(timer) = timer else { return Poll::Ready(Err(io::ErrorKind::NotFound.into())) };
@@ -174,6 +187,14 @@ mod tests {
             assert!(SLEEPERS.with_borrow(|s| s.wakers.is_empty()));
         });
         assert_eq!(*order.lock().unwrap(), [0, 1, 1, 2, 3]);
+    }
+
+    #[test]
+    fn a_second_runtime_of_the_same_thread_is_woken_too() {
+        for _ in 0..3 {
+            let wait = Duration::from_millis(3);
+            assert!(run(async { tokio::time::timeout(Duration::from_secs(10), hold(wait)).await }).unwrap() >= wait);
+        }
     }
 
     #[test]
