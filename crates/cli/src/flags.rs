@@ -82,6 +82,7 @@ options! {
     "blockHostnames" Some("block-hostnames"), None, Some("K6_BLOCK_HOSTNAMES"), List, "PATTERNS", "Host names never to connect to; a leading * is allowed";
     "blacklistIPs" Some("blacklist-ip"), None, Some("K6_BLACKLIST_IPS"), List, "RANGES", "Addresses never to connect to, as CIDR or IP";
     "localIPs" Some("local-ips"), None, Some("K6_LOCAL_IPS"), Text, "RANGES", "Addresses to connect from: IPs, ranges a-b, CIDRs";
+    "network" Some("network"), None, None, Text, "LINK", "The link of every virtual user: 3g, 4g, cable, speedtest-2022, or download=10mbps,upload=5mbps,latency=20ms,jitter=2ms,loss=1%";
     "tags" Some("tag"), None, Some("K6_TAGS"), Pairs, "NAME=VALUE", "A tag for every sample; repeat for more";
     "systemTags" Some("system-tags"), None, Some("K6_SYSTEM_TAGS"), List, "NAMES", "Which system tags to keep";
     "summaryTrendStats" Some("summary-trend-stats"), None, Some("K6_SUMMARY_TREND_STATS"), List, "STATS", "Columns of trends in the summary: avg,min,med,max,p(95),count";

@@ -14,6 +14,7 @@ use engine::{Iteration, Seat};
 use metrics::system_tags::SystemTag;
 use metrics::{Recorder, Registry, Series, TagSet, builtin};
 use rquickjs::{Ctx, Promise, Value};
+use wire::link::Link;
 
 use crate::app::Door;
 use crate::host::coroutine::Switch;
@@ -61,6 +62,8 @@ pub struct Vu {
     /// The option `noVUConnectionReuse`.
     closes_connections: OnceCell<bool>,
     client: OnceCell<Rc<wire::Client>>,
+    /// Of the scenario, under all connections of this user.
+    link: RefCell<Option<Rc<Link>>>,
     local: RefCell<Vec<(TypeId, Rc<dyn Any>)>>,
     abort: RefCell<Option<String>>,
     app_door: Rc<Door>,
@@ -103,6 +106,7 @@ impl Vu {
             data_series: Cell::new(None),
             closes_connections: OnceCell::new(),
             client: OnceCell::new(),
+            link: RefCell::default(),
             local: RefCell::default(),
             abort: RefCell::default(),
             app_door: Rc::default(),
@@ -254,11 +258,31 @@ impl Vu {
             // Tags that the script sets stay with the user until it goes to another scenario.
             if !same {
                 self.tags.borrow_mut().own.clear();
+                self.change_link();
             }
             *self.group.borrow_mut() = Arc::from("");
             self.set_phase(Phase::Iteration);
         }
         !same
+    }
+
+    /// The link of the scenario that begins, if it has one.
+    fn change_link(&self) {
+        let scenario = self.iteration.borrow().as_ref().map(|iteration| Rc::clone(&iteration.scenario));
+        let settings = scenario.and_then(|scenario| self.options().link_of(&scenario.name));
+        if settings.is_none() && self.link.borrow().is_none() {
+            return;
+        }
+        let link = settings.map(|settings| Link::new(settings, self.id()));
+        self.link.borrow_mut().clone_from(&link);
+        if let Some(client) = self.client_if_made() {
+            client.set_link(link);
+        }
+    }
+
+    /// What all connections of this user go over, if its scenario says so.
+    pub fn link(&self) -> Option<Rc<Link>> {
+        self.link.borrow().clone()
     }
 
     /// Counts the iteration. What it moved is reported by `report_data`, once the engine has said when it ended.
@@ -361,7 +385,14 @@ impl Vu {
 
     /// The user's HTTP client.
     pub fn client(&self) -> Rc<wire::Client> {
-        self.client.get_or_init(|| Rc::new(wire::Client::new(self.worker.wire(&self.options())))).clone()
+        let make = || {
+            let client = wire::Client::new(self.worker.wire(&self.options()));
+            if let Some(link) = self.link() {
+                client.set_link(Some(link));
+            }
+            Rc::new(client)
+        };
+        self.client.get_or_init(make).clone()
     }
 
     /// The client, if a request was made already.

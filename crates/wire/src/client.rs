@@ -96,11 +96,13 @@ impl Client {
         Client { worker, pool, local, recent: RefCell::default(), watch: OnceCell::new(), link: RefCell::default() }
     }
 
-    /// Puts a link under all connections that are opened from now on, or none; idle connections are closed. Connections over a
-    /// link need a `tokio::task::LocalSet`.
+    /// Puts a link under all connections that are opened from now on, or none; idle connections over another one are closed.
+    /// Connections over a link need a `tokio::task::LocalSet`.
     pub fn set_link(&self, link: Option<Rc<Link>>) {
-        *self.link.borrow_mut() = link;
-        self.pool.close_idle();
+        if link.as_ref().map(Rc::as_ptr) != self.link.borrow().as_ref().map(Rc::as_ptr) {
+            *self.link.borrow_mut() = link;
+            self.pool.close_idle();
+        }
     }
 
     /// How to get there.

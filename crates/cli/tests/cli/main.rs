@@ -10,6 +10,7 @@ mod forms;
 mod http_debug;
 mod lab;
 mod lifecycle;
+mod network;
 mod options;
 mod payloads;
 mod scenarios;

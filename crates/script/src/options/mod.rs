@@ -4,6 +4,7 @@
 //! one JSON object; `Options::from_json` reads it and `merge` puts a higher layer on top. An option that is not set is
 //! `None`, so that a lower layer shows through.
 
+mod link;
 mod network;
 mod read;
 
@@ -114,6 +115,7 @@ options! {
     block_hostnames: Vec<String> = "blockHostnames", read::list, "Host patterns never connected to.";
     blacklist_ips: Vec<String> = "blacklistIPs", read::list, "Addresses never connected to.";
     send_buffer: u32 = "sendBuffer", read::whole, "Bytes of a socket's send buffer; not k6's.";
+    network: Value = "network", link::network, "The link of every virtual user; not k6's.";
     local_ips: String = "localIPs", network::local_ips, "Addresses to connect from.";
     thresholds: ThresholdSpecs = "thresholds", read::thresholds, "Thresholds by metric.";
     tags: BTreeMap<String, String> = "tags", read::text_map, "Tags of every sample.";

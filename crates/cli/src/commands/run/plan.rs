@@ -52,6 +52,7 @@ pub fn plan(
     };
     finish::summary_columns(options.summary_trend_stats.as_deref(), options.summary_time_unit.as_deref())?;
     registry.set_breakdown(flags.summary_mode == Some(SummaryMode::Full));
+    options.check_links().map_err(|problem| Failure::new(ExitCode::InvalidConfig, problem))?;
     let settings = Arc::new(options.network_settings());
     script
         .runtime

@@ -123,8 +123,9 @@ impl Pool {
         Ok(self.line.get_or_init(|| Line { client, user_agent, closes_each_iteration }))
     }
 
-    /// Closes connections that may carry no further request.
+    /// Closes connections that may carry no further request; new ones go over the link of the scenario.
     fn before(&self, vu: &Vu, line: &Line) {
+        line.client.set_link(vu.link());
         if line.closes_each_iteration && self.iteration.replace(vu.iterations_before()) != vu.iterations_before() {
             line.client.close_idle();
         }

@@ -1,0 +1,197 @@
+//! The option `network`: the link that every virtual user gets, for the whole test or for a scenario.
+//!
+//! Kept as it was written, so that what is exported is what was given; read here, once when it is checked and once for each user.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use wire::link::{LinkSettings, Rate};
+
+use super::{Options, read};
+
+const FIELDS: &str = "download, upload, latency, jitter, loss";
+
+impl Options {
+    /// The link of a scenario's users; `None`: they have none. Those of scenarios are checked by `check_links`.
+    pub fn link_of(&self, scenario: &str) -> Option<LinkSettings> {
+        let scenarios = self.execution.scenarios.as_ref();
+        let own = scenarios.and_then(|all| all.iter().find(|known| known.name == scenario)?.network.as_ref());
+        let link = settings(own.or(self.network.as_ref())?).ok()?;
+        (!link.is_none()).then_some(link)
+    }
+
+    /// Checks the field `network` of every scenario. The error names the scenario, what was found and what was expected.
+    pub fn check_links(&self) -> Result<(), String> {
+        let scenarios = self.execution.scenarios.iter().flat_map(|all| all.iter());
+        for scenario in scenarios {
+            if let Some(Err(problem)) = scenario.network.as_ref().map(settings) {
+                return Err(format!("scenario '{}': field 'network': {problem}", scenario.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks the option; it stays what it is.
+pub(super) fn network(value: &Value) -> Result<Value, String> {
+    settings(value).map(|_| value.clone())
+}
+
+/// A name, `field=value` pairs with commas between them (what a flag gives), or an object of fields.
+fn settings(value: &Value) -> Result<LinkSettings, String> {
+    match value {
+        Value::String(text) if text.contains('=') => of_fields(&pairs(text)?),
+        Value::String(name) => LinkSettings::preset(name),
+        Value::Object(fields) => of_fields(fields),
+        other => read::expected(other, &format!("the name of a link or an object with some of {FIELDS}")),
+    }
+}
+
+fn pairs(text: &str) -> Result<Map<String, Value>, String> {
+    let one = |pair: &str| match pair.split_once('=') {
+        Some((name, value)) => Ok((name.trim().to_owned(), Value::from(value.trim()))),
+        None => Err(format!("found {pair:?}, expected pairs such as download=10mbps,latency=20ms")),
+    };
+    text.split(',').map(one).collect()
+}
+
+fn of_fields(fields: &Map<String, Value>) -> Result<LinkSettings, String> {
+    let mut link = LinkSettings::default();
+    for (name, value) in fields {
+        let named = |problem: String| format!("{name}: {problem}");
+        match name.as_str() {
+            "download" => link.download = Some(rate(value).map_err(named)?),
+            "upload" => link.upload = Some(rate(value).map_err(named)?),
+            "latency" => link.latency = time(value).map_err(named)?,
+            "jitter" => link.jitter = time(value).map_err(named)?,
+            "loss" => link.loss = share(value).map_err(named)?,
+            _ => return Err(format!("found a field {name:?}, expected some of {FIELDS}")),
+        }
+    }
+    if link.jitter > link.latency / 2 {
+        let (jitter, half) = (link.jitter, link.latency / 2);
+        return Err(format!(
+            "jitter: found {jitter:?}, expected at most half of the latency, {half:?}: each way is half of it"
+        ));
+    }
+    Ok(link)
+}
+
+fn rate(value: &Value) -> Result<Rate, String> {
+    match value {
+        Value::String(text) => Rate::parse(text),
+        other => Rate::parse(&other.to_string()),
+    }
+}
+
+fn time(value: &Value) -> Result<Duration, String> {
+    let Value::String(text) = value else { return read::expected(value, "a time with its unit, as in \"10ms\"") };
+    if text.trim().parse::<f64>().is_ok() && text.trim() != "0" {
+        return read::expected(value, "a time with its unit, as in \"10ms\"");
+    }
+    read::span(value)?.to_duration().map_or_else(|| read::expected(value, "a time, as in \"10ms\""), Ok)
+}
+
+/// A number from 0 up to 1, or `2%`.
+fn share(value: &Value) -> Result<f64, String> {
+    let share = match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => match text.trim().strip_suffix('%') {
+            Some(percent) => percent.trim().parse::<f64>().ok().map(|percent| percent / 100.0),
+            None => text.trim().parse().ok(),
+        },
+        _ => None,
+    };
+    match share.filter(|share| (0.0..1.0).contains(share)) {
+        Some(share) => Ok(share),
+        None => read::expected(value, "a share from 0 up to 1, not included, or a percentage such as \"2%\""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn links_are_named_or_described() {
+        let ms = Duration::from_millis;
+        let described = LinkSettings {
+            download: Rate::parse("60.76mbps").ok(),
+            upload: Rate::parse("25.95mbps").ok(),
+            latency: ms(10),
+            ..LinkSettings::default()
+        };
+        for value in [
+            json!("speedtest-2022"),
+            json!({ "download": "60.76mbps", "upload": "25.95mbps", "latency": "10ms" }),
+            json!("download=60.76mbps, upload=25.95mbps, latency=10ms"),
+        ] {
+            assert_eq!(settings(&value), Ok(described.clone()), "{value}");
+        }
+        let shaky = settings(&json!({ "latency": "0.1s", "jitter": "5ms", "loss": "2%" })).unwrap();
+        assert_eq!((shaky.latency, shaky.jitter, shaky.loss), (ms(100), ms(5), 0.02));
+    }
+
+    #[test]
+    fn what_cannot_be_says_what_could() {
+        let table = [
+            (json!("5g"), "found \"5g\", expected one of 3g, 4g, cable, speedtest-2022"),
+            (
+                json!(5),
+                "found 5, expected the name of a link or an object with some of download, upload, latency, jitter, loss",
+            ),
+            (
+                json!({ "download": "10mb/s" }),
+                "download: found \"10mb/s\", expected a number with one of the units bps, kbps, mbps, gbps, as in \"10mbps\"",
+            ),
+            (
+                json!({ "upload": 5 }),
+                "upload: found \"5\", expected a number with one of the units bps, kbps, mbps, gbps, as in \"10mbps\"",
+            ),
+            (json!({ "latency": 10 }), "latency: found 10, expected a time with its unit, as in \"10ms\""),
+            (json!({ "latency": "10" }), "latency: found \"10\", expected a time with its unit, as in \"10ms\""),
+            (
+                json!({ "speed": "1mbps" }),
+                "found a field \"speed\", expected some of download, upload, latency, jitter, loss",
+            ),
+            (
+                json!({ "loss": 1 }),
+                "loss: found 1, expected a share from 0 up to 1, not included, or a percentage such as \"2%\"",
+            ),
+            (
+                json!({ "latency": "10ms", "jitter": "8ms" }),
+                "jitter: found 8ms, expected at most half of the latency, 5ms: each way is half of it",
+            ),
+        ];
+        for (value, problem) in table {
+            assert_eq!(settings(&value), Err(String::from(problem)), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_scenario_may_have_a_link_of_its_own() {
+        let layer = json!({ "network": "cable", "scenarios": {
+            "far": { "executor": "constant-vus", "vus": 1, "duration": "1s", "network": { "latency": "200ms" } },
+            "near": { "executor": "constant-vus", "vus": 1, "duration": "1s" },
+            "none": { "executor": "constant-vus", "vus": 1, "duration": "1s", "network": {} },
+        } });
+        let (options, warnings) = Options::from_json(&layer, "the script").unwrap();
+        assert_eq!(warnings, Vec::<String>::new());
+        assert_eq!(options.check_links(), Ok(()));
+        assert_eq!(options.link_of("far").unwrap().latency, Duration::from_millis(200));
+        assert_eq!(options.link_of("near"), LinkSettings::preset("cable").ok());
+        assert_eq!(options.link_of("none"), None);
+
+        let layer = json!({ "scenarios": {
+            "far": { "executor": "constant-vus", "vus": 1, "duration": "1s", "network": { "download": "fast" } },
+        } });
+        let (options, _) = Options::from_json(&layer, "the script").unwrap();
+        assert_eq!(
+            options.check_links().unwrap_err(),
+            "scenario 'far': field 'network': download: found \"fast\", expected a number with one of the units bps, kbps, mbps, \
+             gbps, as in \"10mbps\""
+        );
+    }
+}
