@@ -61,7 +61,7 @@ fn a_connect_and_each_request_take_a_round_trip() {
 #[test]
 fn both_directions_keep_to_their_rates_and_lose_nothing() {
     // 100 kB up at 2 Mbit/s: 0.4 s; 100 kB down at 4 Mbit/s: 0.2 s.
-    let body: Vec<u8> = (0..100_000u32).map(|n| (n * 7919 >> 5) as u8).collect();
+    let body: Vec<u8> = (0..100_000u32).map(|n| ((n * 7919) >> 5) as u8).collect();
     let answer = [format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len()).into_bytes(), body.clone()];
     let peer = Peer::play(vec![vec![Act::ReadRequest, Act::Write(answer.concat()), Act::AwaitClose]]);
     let rate = |text| Some(Rate::parse(text).unwrap());
