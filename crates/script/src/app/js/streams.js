@@ -59,13 +59,38 @@
       else resolve(piece)
     })
   })
-  const bodyStream = (request) => new ReadableStream({
-    async pull(controller) {
-      const piece = await pieceOf(request)
-      if (piece === undefined) controller.close()
-      else controller.enqueue(piece)
-    },
-  }, { highWaterMark: 0 })
+  const bodyStream = (request) => {
+    const stream = new ReadableStream({
+      async pull(controller) {
+        const piece = await pieceOf(request)
+        if (piece === undefined) controller.close()
+        else controller.enqueue(piece)
+      },
+    }, { highWaterMark: 0 })
+    Object.defineProperty(stream, Symbol.asyncIterator, { value: (options) => iterateBody(stream, request, options), writable: true, configurable: true })
+    return stream
+  }
+
+  // A loop over the body asks the native source itself: a promise a piece. The reader is there to lock the stream.
+  const iterateBody = (stream, request, options) => {
+    const iterator = iterate(stream, options)
+    let over = false
+    const next = () => new Promise((resolve, reject) => {
+      pullNative(request, (error, piece) => {
+        if (error === undefined && piece !== undefined) return resolve({ value: piece, done: false })
+        over = true
+        iterator.return().then(() => error === undefined ? resolve({ value: undefined, done: true }) : reject(error), reject)
+      })
+    })
+    return {
+      next() { return over ? Promise.resolve({ value: undefined, done: true }) : next() },
+      return(value) {
+        over = true
+        return iterator.return(value)
+      },
+      [Symbol.asyncIterator]() { return this },
+    }
+  }
 
   return { bodyStream, pieceOf }
 }
