@@ -26,6 +26,9 @@ const SUITE_TIME: Duration = Duration::from_secs(3600);
 /// Bytes of a message at most; the suite sends 16 MiB.
 const LIMIT: usize = 64 << 20;
 
+/// So few failed cases are run once more.
+const MOST_AGAIN: usize = 20;
+
 /// Cases that may fail, with the reason. None does.
 const EXCLUDED: &[(&str, &str)] = &[];
 
@@ -48,17 +51,28 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let suite = install(&folder)?;
     let mut failed = Vec::new();
     for end in ends {
-        let report = folder.join(format!("{end:?}").to_lowercase());
-        let _none_yet = std::fs::remove_dir_all(&report);
-        std::fs::create_dir_all(&report).map_err(|error| format!("cannot make {}: {error}", report.display()))?;
-        let began = Instant::now();
-        match end {
-            End::Client => test_client(&suite, &report, &cases)?,
-            End::Server => test_server(&suite, &report, &cases)?,
+        let name = format!("{end:?}").to_lowercase();
+        let mut missed = test(*end, &suite, &folder.join(&name), &cases)?;
+        if (1..=MOST_AGAIN).contains(&missed.len()) {
+            // Some cases measure time, which a busy machine spoils: what fails alone has failed.
+            println!("again, alone: {}", missed.join(" "));
+            missed = test(*end, &suite, &folder.join(name + "-again"), &missed)?;
         }
-        failed.extend(summarise(*end, &report, began.elapsed())?);
+        failed.extend(missed.into_iter().map(|case| format!("{end:?} {case}")));
     }
-    if failed.is_empty() { Ok(()) } else { Err(format!("cases that did not pass:\n{}", failed.join("\n"))) }
+    if failed.is_empty() { Ok(()) } else { Err(format!("cases that did not pass: {}", failed.join(", "))) }
+}
+
+/// Runs cases against one end; those that did not pass.
+fn test(end: End, suite: &Path, report: &Path, cases: &[String]) -> Result<Vec<String>, String> {
+    let _none_yet = std::fs::remove_dir_all(report);
+    std::fs::create_dir_all(report).map_err(|error| format!("cannot make {}: {error}", report.display()))?;
+    let began = Instant::now();
+    match end {
+        End::Client => test_client(suite, report, cases)?,
+        End::Server => test_server(suite, report, cases)?,
+    }
+    summarise(end, report, began.elapsed())
 }
 
 /// Makes the environment where it is not there; the suite's program.
@@ -251,7 +265,8 @@ fn summarise(end: End, folder: &Path, took: Duration) -> Result<Vec<String>, Str
         let excluded = EXCLUDED.iter().any(|(name, _)| name == case);
         let passed = good.contains(&behaviour) && good.contains(&close);
         if !passed && !excluded {
-            failed.push(format!("  {end:?} {case}: {behaviour}, close {close}"));
+            println!("  {case}: {behaviour}, close {close}");
+            failed.push(case.clone());
         }
     }
     println!("{end:?}: {} cases in {} s; reports in {}", cases.len(), took.as_secs(), folder.display());

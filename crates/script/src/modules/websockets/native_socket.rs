@@ -1,7 +1,7 @@
 //! The native half of a `WebSocket`: opens the connection on the event loop and tells the JavaScript half what happens.
 //!
-//! The script's half gives one function, which is called with the name of an event and its facts. An exception in it ends the iteration,
-//! as in k6. Invariant: once the socket is over it holds no function of the script.
+//! The script's half gives a function for messages, and one that is called with the name and the facts of any other event. An
+//! exception in them ends the iteration, as in k6. Invariant: once the socket is over it holds no function of the script.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -28,6 +28,7 @@ use crate::modules::ws::samples::{Naming, Samples};
 use crate::modules::ws::socket::close_text;
 use crate::{Phase, Vu};
 
+type Told = Persistent<Function<'static>>;
 type Connecting = Pin<Box<dyn Future<Output = Opening>>>;
 
 /// A socket of the event loop.
@@ -36,7 +37,8 @@ pub struct NativeSocket {
     began: Instant,
     stage: RefCell<Stage>,
     channel: RefCell<Option<Rc<Channel>>>,
-    tell: RefCell<Option<Persistent<Function<'static>>>>,
+    /// What the script's half does with a message, and with anything else.
+    tell: RefCell<Option<(Told, Told)>>,
     /// Closed while it was connecting, with this code and reason.
     early_close: RefCell<Option<(u16, String)>>,
     is_over: Cell<bool>,
@@ -70,13 +72,14 @@ fn of<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<Rc<NativeSocket>> {
         .ok_or_else(|| Exception::throw_type(ctx, "this method belongs to a WebSocket: call it on one"))
 }
 
-/// `open(url, protocols, params, tell)`: the handle of a socket that begins to connect.
+/// `open(url, protocols, params, message, other)`: the handle of a socket that begins to connect.
 pub fn open<'js>(
     ctx: Ctx<'js>,
     url: Opt<Value<'js>>,
     protocols: Value<'js>,
     params: Value<'js>,
-    tell: Function<'js>,
+    message: Function<'js>,
+    other: Function<'js>,
 ) -> Result<Object<'js>> {
     let vu = Vu::of(&ctx);
     if vu.phase() == Phase::Init {
@@ -99,7 +102,7 @@ pub fn open<'js>(
         began: Instant::now(),
         stage: RefCell::new(stage),
         channel: RefCell::default(),
-        tell: RefCell::new(Some(Persistent::save(&ctx, tell))),
+        tell: RefCell::new(Some((Persistent::save(&ctx, message), Persistent::save(&ctx, other)))),
         early_close: RefCell::default(),
         is_over: Cell::new(false),
     });
@@ -208,11 +211,13 @@ pub fn warn(ctx: Ctx<'_>, message: String) {
 
 impl NativeSocket {
     fn tell<'js>(&self, ctx: &Ctx<'js>, facts: impl FnOnce(&Function<'js>) -> Result<()>) -> Result<()> {
-        let tell = self.tell.borrow().clone();
-        match tell {
-            Some(tell) => facts(&tell.restore(ctx)?),
-            None => Ok(()),
-        }
+        let other = self.tell.borrow().as_ref().map(|(_, other)| other.clone());
+        other.map_or(Ok(()), |other| facts(&other.restore(ctx)?))
+    }
+
+    fn tell_message<'js>(&self, ctx: &Ctx<'js>, data: Value<'js>) -> Result<()> {
+        let message = self.tell.borrow().as_ref().map(|(message, _)| message.clone());
+        message.map_or(Ok(()), |message| message.restore(ctx)?.call((data,)))
     }
 
     fn finish(&self, vu: &Vu) {
@@ -279,11 +284,11 @@ impl NativeSocket {
                     let text = std::str::from_utf8(text).expect("the decoder lets nothing else pass as a text");
                     rquickjs::String::from_str(ctx.clone(), text)
                 })?;
-                self.tell(ctx, |tell| tell.call(("message", text)))
+                self.tell_message(ctx, text.into_value())
             }
             Arrival::Binary(range) => {
                 let buffer = bytes::array_buffer(ctx, channel.take_bytes(range))?;
-                self.tell(ctx, |tell| tell.call(("message", buffer)))
+                self.tell_message(ctx, buffer.into_value())
             }
             Arrival::Ping => self.tell(ctx, |tell| tell.call(("ping",))),
             Arrival::Pong => self.tell(ctx, |tell| tell.call(("pong",))),

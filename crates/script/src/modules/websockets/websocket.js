@@ -96,50 +96,131 @@
     }
   }
 
+  const now = Date.now;
+
+  // What happens most often is made cheapest: three own properties, the rest by the prototype.
+  class MessageEvent {
+    constructor(target, data) {
+      this.target = target;
+      this.timestamp = now();
+      this.data = data;
+    }
+
+    get origin() {
+      return this.target.url;
+    }
+  }
+  MessageEvent.prototype.type = "message";
+
+  // The state of a socket is a plain object: private names are looked up anew at each use.
+  let stateOf;
+
+  function ended(s, error) {
+    // As in k6: the socket hears of it, and the iteration ends with it.
+    happened(s, "error", String(error));
+    happened(s, "close");
+    throw error;
+  }
+
+  function dispatch(s, own, event) {
+    if (own !== undefined) own(event);
+    const listeners = s.listeners[event.type];
+    if (listeners === undefined) return;
+    for (const listener of listeners) {
+      // Promise jobs of one handler come before the next one is called.
+      native.jobs();
+      listener(event);
+    }
+  }
+
+  function message(s, data) {
+    const given = typeof data === "string" || s.binaryType === "arraybuffer" ? data : new Blob([data]);
+    try {
+      dispatch(s, s.onmessage, new MessageEvent(s.socket, given));
+    } catch (error) {
+      ended(s, error);
+    }
+  }
+
+  function happened(s, type, first, second) {
+    const event = { type, target: s.socket, timestamp: now() };
+    if (type === "error" || type === "close") {
+      s.state = CLOSED;
+      if (type === "error") {
+        event.error = first;
+      } else {
+        event.code = first;
+        event.reason = second ?? "";
+      }
+      dispatch(s, s[`on${type}`], event);
+      return;
+    }
+    if (type === "open") {
+      s.state = OPEN;
+      s.protocol = first;
+      s.extensions = second;
+    }
+    try {
+      dispatch(s, s[`on${type}`], event);
+    } catch (error) {
+      ended(s, error);
+    }
+  }
+
   class WebSocket {
-    #handle;
-    #url;
-    #state = CONNECTING;
-    #protocol = "";
-    #extensions = [];
-    #binaryType = "blob";
-    #on = {};
-    #listeners = {};
+    #state;
+
+    static {
+      stateOf = (socket) => socket.#state;
+    }
 
     constructor(url, protocols, params) {
-      this.#handle = native.open(url, protocols, params, (type, first, second) => this.#happened(type, first, second));
-      this.#url = String(url);
+      const s = {
+        socket: this,
+        handle: undefined,
+        url: String(url),
+        state: CONNECTING,
+        protocol: "",
+        extensions: [],
+        binaryType: "blob",
+        onmessage: undefined,
+        listeners: {},
+      };
+      const onMessage = (data) => message(s, data);
+      const onOther = (type, first, second) => happened(s, type, first, second);
+      s.handle = native.open(url, protocols, params, onMessage, onOther);
+      this.#state = s;
     }
 
     get url() {
-      return this.#url;
+      return this.#state.url;
     }
 
     get readyState() {
-      return this.#state;
+      return this.#state.state;
     }
 
     get bufferedAmount() {
-      return this.#handle.buffered();
+      return this.#state.handle.buffered();
     }
 
     get extensions() {
-      return this.#extensions;
+      return this.#state.extensions;
     }
 
     get protocol() {
-      return this.#protocol;
+      return this.#state.protocol;
     }
 
     get binaryType() {
-      return this.#binaryType;
+      return this.#state.binaryType;
     }
 
     set binaryType(type) {
       if (type !== "blob" && type !== "arraybuffer") {
         native.fail(`unknown binaryType ${type}, the supported ones are "blob" and "arraybuffer"`);
       }
-      this.#binaryType = type;
+      this.#state.binaryType = type;
     }
 
     addEventListener(type, handler) {
@@ -151,24 +232,27 @@
         native.warn(`can't add event handler: unknown event type: ${type}`);
         return;
       }
-      (this.#listeners[type] ??= []).push(handler);
+      (this.#state.listeners[type] ??= []).push(handler);
     }
 
     send(data) {
-      if (this.#state !== OPEN) native.fail("InvalidStateError");
-      if (typeof data === "string") this.#handle.text(data);
-      else if (data instanceof ArrayBuffer || ArrayBuffer.isView(data)) this.#handle.bytes(data);
-      else if (data instanceof Blob) this.#handle.bytes(contentOf(data));
+      const s = this.#state;
+      if (s.state !== OPEN) native.fail("InvalidStateError");
+      if (typeof data === "string") s.handle.text(data);
+      else if (data instanceof ArrayBuffer || ArrayBuffer.isView(data)) s.handle.bytes(data);
+      else if (data instanceof Blob) s.handle.bytes(contentOf(data));
       else native.fail(`unsupported send type ${data === null ? "null" : typeof data}`);
     }
 
     ping() {
-      if (this.#state !== OPEN) native.fail("InvalidStateError");
-      this.#handle.ping();
+      const s = this.#state;
+      if (s.state !== OPEN) native.fail("InvalidStateError");
+      s.handle.ping();
     }
 
     close(code, reason) {
-      if (this.#state === CLOSING || this.#state === CLOSED) return;
+      const s = this.#state;
+      if (s.state === CLOSING || s.state === CLOSED) return;
       // What is no number counts as no code, as in k6.
       const number = Number(code) || 1000;
       if (number !== 1000 && !(number >= 3000 && number <= 4999)) {
@@ -177,63 +261,22 @@
       const text = reason === undefined || reason === null ? "" : String(reason);
       const length = utf8(text).length;
       if (length > 123) native.fail(`SyntaxError: the close reason has ${length} bytes, expected 123 at most`);
-      this.#state = CLOSING;
-      this.#handle.close(number, text);
-    }
-
-    #happened(type, first, second) {
-      const event = { type, target: this, timestamp: Date.now() };
-      if (type === "message") {
-        event.data = typeof first === "string" || this.#binaryType === "arraybuffer" ? first : new Blob([first]);
-        event.origin = this.#url;
-      } else if (type === "open") {
-        this.#state = OPEN;
-        this.#protocol = first;
-        this.#extensions = second;
-      } else if (type === "error") {
-        this.#state = CLOSED;
-        event.error = first;
-      } else if (type === "close") {
-        this.#state = CLOSED;
-        event.code = first;
-        event.reason = second ?? "";
-      }
-      if (type === "error" || type === "close") {
-        this.#dispatch(event);
-        return;
-      }
-      try {
-        this.#dispatch(event);
-      } catch (error) {
-        // As in k6: the socket hears of it, and the iteration ends with it.
-        this.#happened("error", String(error));
-        this.#happened("close");
-        throw error;
-      }
-    }
-
-    #dispatch(event) {
-      const own = this.#on[event.type];
-      if (own !== undefined) own(event);
-      const listeners = this.#listeners[event.type];
-      if (listeners === undefined) return;
-      for (const listener of listeners) {
-        // Promise jobs of one handler come before the next one is called.
-        native.jobs();
-        listener(event);
-      }
+      s.state = CLOSING;
+      s.handle.close(number, text);
     }
 
     static {
       for (const type of EVENTS) {
-        Object.defineProperty(this.prototype, `on${type}`, {
+        const name = `on${type}`;
+        Object.defineProperty(this.prototype, name, {
           get() {
-            return this.#on[type];
+            return stateOf(this)[name];
           },
           set(handler) {
-            if (handler === undefined || handler === null) delete this.#on[type];
-            else if (typeof handler !== "function") native.fail(`a value for 'on${type}' should be callable`);
-            else this.#on[type] = handler;
+            if (handler !== undefined && handler !== null && typeof handler !== "function") {
+              native.fail(`a value for '${name}' should be callable`);
+            }
+            stateOf(this)[name] = handler ?? undefined;
           },
           enumerable: true,
           configurable: true,
