@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use target::{Server, ServerConfig};
 use wire::client::Ask;
-use wire::ws::{Broken, CloseReason, DeflateOffer, Event, Kind, Link};
+use wire::ws::{Broken, CloseReason, DeflateOffer, Event, Kind, Stream};
 use wire::{Client, Settings, Url, Worker};
 
 /// The suite and what makes its environment; later ones of the latter know no Python 2.
@@ -190,8 +190,8 @@ fn test_client(suite: &Path, folder: &Path, cases: &[String]) -> Result<(), Stri
     })
 }
 
-/// What is to be sent once the link is free again.
-type Answer = Box<dyn FnOnce(&mut Link)>;
+/// What is to be sent once the stream is free again.
+type Answer = Box<dyn FnOnce(&mut Stream)>;
 
 /// Echoes everything until the other side closes; the last text.
 async fn talk(client: &Client, url: &str) -> Result<String, String> {
@@ -205,46 +205,46 @@ async fn talk(client: &Client, url: &str) -> Result<String, String> {
         message_limit: LIMIT,
     };
     let opening = client.open_websocket(&ask, None).await;
-    let mut link = opening.outcome.map_err(|failure| failure.message)?;
+    let mut stream = opening.outcome.map_err(|failure| failure.message)?;
     let mut last = String::new();
     loop {
         let mut answers: Vec<Answer> = Vec::new();
         let mut closed = false;
         let received = std::future::poll_fn(|cx| {
-            link.poll_receive(cx, |event| match event {
+            stream.poll_receive(cx, |event| match event {
                 Event::Text(text) => {
                     text.clone_into(&mut last);
                     let text = text.to_owned();
-                    answers.push(Box::new(move |link| link.message(Kind::Text, text.as_bytes())));
+                    answers.push(Box::new(move |stream| stream.message(Kind::Text, text.as_bytes())));
                 }
                 Event::Binary(bytes) => {
                     let bytes = bytes.to_vec();
-                    answers.push(Box::new(move |link| link.message(Kind::Binary, &bytes)));
+                    answers.push(Box::new(move |stream| stream.message(Kind::Binary, &bytes)));
                 }
                 Event::Ping(payload) => {
                     let payload = payload.to_vec();
-                    answers.push(Box::new(move |link| link.pong(&payload)));
+                    answers.push(Box::new(move |stream| stream.pong(&payload)));
                 }
                 Event::Pong(_) => {}
                 Event::Close(reason) => {
                     closed = true;
                     let code = reason.map(|reason| reason.code);
                     let reason = move || code.map(|code| CloseReason { code, reason: "" });
-                    answers.push(Box::new(move |link| link.close(reason())));
+                    answers.push(Box::new(move |stream| stream.close(reason())));
                 }
             })
         })
         .await;
-        answers.into_iter().for_each(|answer| answer(&mut link));
+        answers.into_iter().for_each(|answer| answer(&mut stream));
         match received {
             Err(Broken::Protocol(violation)) => {
-                link.close(Some(CloseReason { code: violation.code, reason: violation.message }));
+                stream.close(Some(CloseReason { code: violation.code, reason: violation.message }));
                 closed = true;
             }
             Err(Broken::Network(_)) => return Ok(last),
             Ok(()) => {}
         }
-        if link.flush().await.is_err() || closed {
+        if stream.flush().await.is_err() || closed {
             return Ok(last);
         }
     }

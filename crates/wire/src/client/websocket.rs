@@ -30,7 +30,7 @@ use crate::upload::Upload;
 use crate::url::Url;
 use crate::worker_io::WorkerIo;
 use crate::ws::handshake::{self, Agreement};
-use crate::ws::{DeflateOffer, Link};
+use crate::ws::{DeflateOffer, Stream};
 
 /// Largest head of an answer.
 const MAX_HEAD: usize = 64 << 10;
@@ -57,7 +57,7 @@ pub struct Ask<'a> {
 pub struct Opening {
     /// The connection, or why there is none. An answer that does not upgrade is a failure of kind `Protocol` with the text
     /// `websocket: bad handshake`.
-    pub outcome: Result<Link, Failure>,
+    pub outcome: Result<Stream, Failure>,
     /// The answer, where one came: the 101, or another with the start of its body.
     pub answer: Option<Response>,
     /// What was agreed on.
@@ -120,7 +120,7 @@ impl Client {
         jar: Option<&CookieJar>,
         deadline: Option<Tick>,
         opening: &mut Opening,
-    ) -> Result<Link, Failure> {
+    ) -> Result<Stream, Failure> {
         let (worker, io) = (&self.worker, &self.worker.io);
         let origin = worker.origins.find_for_stream(ask.url)?;
         let key = handshake::new_key();
@@ -156,7 +156,7 @@ impl Client {
         let protocols: Vec<&str> = ask.protocols.iter().map(String::as_str).chain(own).collect();
         let agreed = handshake::check_answer(&headers, &key, &protocols, ask.deflate);
         opening.agreed = agreed.map_err(|why| bad(format!("{BAD_HANDSHAKE}: {why}")))?;
-        Ok(Link::new(Rc::clone(worker), connection, opening.agreed.deflate, ask.message_limit, behind))
+        Ok(Stream::new(Rc::clone(worker), connection, opening.agreed.deflate, ask.message_limit, behind))
     }
 
     fn upgrade_head(&self, ask: &Ask<'_>, jar: Option<&CookieJar>, key: &str) -> Result<Vec<u8>, Failure> {

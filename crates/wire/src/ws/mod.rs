@@ -2,7 +2,7 @@
 //! bytes; and a client's open connection.
 //!
 //! `Decoder` takes bytes as they arrive and gives whole messages and control frames; `Encoder` appends frames to a buffer;
-//! `handshake` reads and writes the heads of the upgrade. `Link` is the one part with a socket. Refuses
+//! `handshake` reads and writes the heads of the upgrade. `Stream` is the one part with a socket. Refuses
 //! anything the RFCs call a reason to
 //! fail the connection; such a `Violation` carries the close code to fail it with.
 //! Invariant: what a peer sends makes no more memory than the message limit, compressed or not.
@@ -14,14 +14,14 @@ mod encode;
 mod extension;
 mod frame;
 pub mod handshake;
-mod link;
 mod mask;
+mod stream;
 
 pub use close::CloseReason;
 pub use decode::{Decoder, Event};
 pub use encode::{Encoder, Shared};
 pub use extension::{DeflateOffer, DeflateParams};
-pub use link::{Broken, Link};
+pub use stream::{Broken, Stream};
 
 /// Which end of the connection one is. A client masks what it sends, a server must not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

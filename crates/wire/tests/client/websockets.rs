@@ -11,7 +11,7 @@ use onrush_wire::client::{Ask, Opening};
 use onrush_wire::cookies::CookieJar;
 use onrush_wire::settings::Proxies;
 use onrush_wire::ws::handshake::Upgrade;
-use onrush_wire::ws::{Broken, CloseReason, Decoder, DeflateOffer, Encoder, Event, Kind, Link, Role};
+use onrush_wire::ws::{Broken, CloseReason, Decoder, DeflateOffer, Encoder, Event, Kind, Role, Stream};
 use onrush_wire::{Client, Settings, Url, Worker};
 
 /// A server for one connection: what `serve` does with the socket and the head it has read.
@@ -98,11 +98,11 @@ async fn open(client: &Client, address: &str, jar: Option<&CookieJar>, offer: Op
     client.open_websocket(&ask, jar).await
 }
 
-async fn next(link: &mut Link) -> Result<Vec<String>, Broken> {
-    link.flush().await.unwrap();
+async fn next(stream: &mut Stream) -> Result<Vec<String>, Broken> {
+    stream.flush().await.unwrap();
     let mut seen = Vec::new();
     while seen.is_empty() {
-        std::future::poll_fn(|cx| link.poll_receive(cx, |event| seen.push(format!("{event:?}")))).await?;
+        std::future::poll_fn(|cx| stream.poll_receive(cx, |event| seen.push(format!("{event:?}")))).await?;
     }
     Ok(seen)
 }
@@ -120,23 +120,23 @@ fn messages_both_ways() {
             assert_eq!(opening.agreed.deflate.is_some(), offer.is_some());
             assert!(opening.bytes_sent > 150 && opening.bytes_received > 100 && opening.took > Duration::ZERO);
             assert_eq!(jar.for_url(&Url::parse(&format!("http://{address}/")).unwrap()).len(), 1);
-            let mut link = opening.outcome.unwrap();
-            assert_eq!(next(&mut link).await.unwrap(), ["Text(\"welcome\")"]);
-            link.message(Kind::Text, b"hello");
-            link.ping(b"p");
-            assert!(link.buffered() > 0 && link.wants_flush());
-            let mut seen = next(&mut link).await.unwrap();
+            let mut stream = opening.outcome.unwrap();
+            assert_eq!(next(&mut stream).await.unwrap(), ["Text(\"welcome\")"]);
+            stream.message(Kind::Text, b"hello");
+            stream.ping(b"p");
+            assert!(stream.buffered() > 0 && stream.wants_flush());
+            let mut seen = next(&mut stream).await.unwrap();
             while seen.len() < 2 {
-                seen.extend(next(&mut link).await.unwrap());
+                seen.extend(next(&mut stream).await.unwrap());
             }
             assert_eq!(seen, ["Text(\"hello\")", "Pong([112])"]);
             let long = "long ".repeat(500_000);
-            link.message(Kind::Text, long.as_bytes());
-            assert_eq!(next(&mut link).await.unwrap(), [format!("{:?}", Event::Text(&long))]);
-            link.close(Some(CloseReason { code: 1000, reason: "" }));
-            assert_eq!(next(&mut link).await.unwrap(), ["Close(Some(CloseReason { code: 1000, reason: \"\" }))"]);
-            assert_eq!(next(&mut link).await, Err(Broken::Network(None)));
-            let (sent, received) = link.take_counts();
+            stream.message(Kind::Text, long.as_bytes());
+            assert_eq!(next(&mut stream).await.unwrap(), [format!("{:?}", Event::Text(&long))]);
+            stream.close(Some(CloseReason { code: 1000, reason: "" }));
+            assert_eq!(next(&mut stream).await.unwrap(), ["Close(Some(CloseReason { code: 1000, reason: \"\" }))"]);
+            assert_eq!(next(&mut stream).await, Err(Broken::Network(None)));
+            let (sent, received) = stream.take_counts();
             assert!(sent > 20 && received > 20);
         });
     }
@@ -199,8 +199,8 @@ fn a_proxy_opens_a_tunnel() {
     run(async {
         let proxies = Proxies { http: Some(format!("http://{address}")), ..Proxies::default() };
         let client = client(Settings { proxies, ..Settings::default() });
-        let mut link = open(&client, "far.test:8080", None, None).await.outcome.unwrap();
-        assert_eq!(next(&mut link).await.unwrap(), ["Text(\"through\")"]);
+        let mut stream = open(&client, "far.test:8080", None, None).await.outcome.unwrap();
+        assert_eq!(next(&mut stream).await.unwrap(), ["Text(\"through\")"]);
     });
     assert!(told.recv().unwrap().starts_with("CONNECT far.test:8080 HTTP/1.1\r\n"));
 }
@@ -216,10 +216,10 @@ fn a_server_that_breaks_the_protocol() {
     });
     run(async {
         let client = Rc::new(client(Settings::default()));
-        let mut link = open(&client, &address, None, None).await.outcome.unwrap();
+        let mut stream = open(&client, &address, None, None).await.outcome.unwrap();
         let mut seen = Vec::new();
         let broken = loop {
-            match std::future::poll_fn(|cx| link.poll_receive(cx, |event| seen.push(format!("{event:?}")))).await {
+            match std::future::poll_fn(|cx| stream.poll_receive(cx, |event| seen.push(format!("{event:?}")))).await {
                 Ok(()) => {}
                 Err(broken) => break broken,
             }

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use wire::client::{Ask, Opening};
 use wire::ws::close::{self, CloseReason};
-use wire::ws::{Broken, Event, Kind, Link};
+use wire::ws::{Broken, Event, Kind, Stream};
 
 use super::params::Plan;
 use super::samples::Samples;
@@ -102,7 +102,7 @@ impl Arrived {
 
 /// An open connection.
 pub struct Channel {
-    link: RefCell<Option<Link>>,
+    stream: RefCell<Option<Stream>>,
     arrived: RefCell<Arrived>,
     samples: Samples,
     began: Instant,
@@ -114,9 +114,9 @@ pub struct Channel {
 
 impl Channel {
     /// A connection that was asked for at `began`.
-    pub fn new(link: Link, samples: Samples, began: Instant) -> Rc<Channel> {
+    pub fn new(stream: Stream, samples: Samples, began: Instant) -> Rc<Channel> {
         Rc::new(Channel {
-            link: RefCell::new(Some(link)),
+            stream: RefCell::new(Some(stream)),
             arrived: RefCell::default(),
             samples,
             began,
@@ -128,34 +128,34 @@ impl Channel {
 
     /// Writes what is queued and reads unless something waits to be handled; ready when something does.
     pub fn poll(&self, vu: &Vu, cx: &mut Context<'_>) -> Poll<()> {
-        let mut slot = self.link.borrow_mut();
-        let Some(link) = slot.as_mut() else { return Poll::Pending };
+        let mut slot = self.stream.borrow_mut();
+        let Some(stream) = slot.as_mut() else { return Poll::Pending };
         let arrived = &mut *self.arrived.borrow_mut();
         let mut broken = None;
-        if let Poll::Ready(Err(failure)) = link.poll_flush(cx) {
+        if let Poll::Ready(Err(failure)) = stream.poll_flush(cx) {
             broken = Some(Broken::Network(Some(failure)));
         }
         while broken.is_none() && arrived.queue.is_empty() {
-            match link.poll_receive(cx, |event| arrived.keep(event)) {
+            match stream.poll_receive(cx, |event| arrived.keep(event)) {
                 Poll::Pending => break,
                 Poll::Ready(received) => broken = received.err(),
             }
-            self.answer_pings(link, arrived);
-            if let Poll::Ready(Err(failure)) = link.poll_flush(cx) {
+            self.answer_pings(stream, arrived);
+            if let Poll::Ready(Err(failure)) = stream.poll_flush(cx) {
                 broken = broken.or(Some(Broken::Network(Some(failure))));
             }
         }
         let messages = arrived.queue.iter().filter(|a| matches!(a, Arrival::Text(_) | Arrival::Binary(_))).count();
         self.samples.received(vu, messages);
         self.note_pongs(vu, arrived);
-        let (sent, received) = link.take_counts();
+        let (sent, received) = stream.take_counts();
         vu.count_data(sent, received);
         if let Some(broken) = broken {
             if let Broken::Protocol(violation) = &broken
                 && !self.close_sent.replace(true)
             {
-                link.close(Some(CloseReason { code: violation.code, reason: violation.message }));
-                let _told = link.poll_flush(cx);
+                stream.close(Some(CloseReason { code: violation.code, reason: violation.message }));
+                let _told = stream.poll_flush(cx);
             }
             // Behind a close frame the end of the connection is no news.
             if !arrived.queue.iter().any(|a| matches!(a, Arrival::Close { .. })) {
@@ -165,9 +165,9 @@ impl Channel {
         if arrived.queue.is_empty() { Poll::Pending } else { Poll::Ready(()) }
     }
 
-    fn answer_pings(&self, link: &mut Link, arrived: &mut Arrived) {
+    fn answer_pings(&self, stream: &mut Stream, arrived: &mut Arrived) {
         if !self.close_sent.get() {
-            arrived.pings.iter().for_each(|payload| link.pong(payload));
+            arrived.pings.iter().for_each(|payload| stream.pong(payload));
         }
         arrived.pings.clear();
     }
@@ -208,10 +208,10 @@ impl Channel {
     }
 
     /// Queues a frame; false when the connection is closed or closing.
-    fn queue(self: &Rc<Self>, vu: &Vu, write: impl FnOnce(&mut Link)) -> bool {
-        let mut slot = self.link.borrow_mut();
-        let Some(link) = slot.as_mut().filter(|_| !self.close_sent.get()) else { return false };
-        write(link);
+    fn queue(self: &Rc<Self>, vu: &Vu, write: impl FnOnce(&mut Stream)) -> bool {
+        let mut slot = self.stream.borrow_mut();
+        let Some(stream) = slot.as_mut().filter(|_| !self.close_sent.get()) else { return false };
+        write(stream);
         drop(slot);
         if !self.is_listed.replace(true) {
             vu.events.add_outgoing(self.clone());
@@ -221,7 +221,7 @@ impl Channel {
 
     /// Queues a message and counts it; false when the connection is closed or closing.
     pub fn send(self: &Rc<Self>, vu: &Vu, kind: Kind, payload: &[u8]) -> bool {
-        let queued = self.queue(vu, |link| link.message(kind, payload));
+        let queued = self.queue(vu, |stream| stream.message(kind, payload));
         if queued {
             self.samples.sent(vu);
         }
@@ -230,7 +230,7 @@ impl Channel {
 
     /// Queues a ping, whose pong will be a sample.
     pub fn ping(self: &Rc<Self>, vu: &Vu) -> bool {
-        let queued = self.queue(vu, |link| link.ping(b""));
+        let queued = self.queue(vu, |stream| stream.ping(b""));
         if queued {
             self.pinged.borrow_mut().push_back(Instant::now());
         }
@@ -240,7 +240,7 @@ impl Channel {
     /// Queues a close frame; a code that frames cannot carry is left out.
     pub fn close(self: &Rc<Self>, vu: &Vu, code: u16, reason: &str) -> bool {
         let reason = close::is_sendable(code).then_some(CloseReason { code, reason });
-        let queued = self.queue(vu, |link| link.close(reason));
+        let queued = self.queue(vu, |stream| stream.close(reason));
         self.close_sent.set(true);
         queued
     }
@@ -252,14 +252,14 @@ impl Channel {
 
     /// Bytes that the kernel has not taken.
     pub fn buffered(&self) -> usize {
-        self.link.borrow().as_ref().map_or(0, Link::buffered)
+        self.stream.borrow().as_ref().map_or(0, Stream::buffered)
     }
 
     /// Ends the session: what can be written at once still is; one sample. Again: nothing.
     pub fn end(&self, vu: &Vu) {
         self.flush_now();
-        let Some(mut link) = self.link.borrow_mut().take() else { return };
-        let (sent, received) = link.take_counts();
+        let Some(mut stream) = self.stream.borrow_mut().take() else { return };
+        let (sent, received) = stream.take_counts();
         vu.count_data(sent, received);
         self.samples.ended(vu, ms(self.began.elapsed()));
     }
@@ -268,9 +268,9 @@ impl Channel {
 impl Outgoing for Channel {
     fn flush_now(&self) {
         self.is_listed.set(false);
-        if let Some(link) = self.link.borrow_mut().as_mut() {
+        if let Some(stream) = self.stream.borrow_mut().as_mut() {
             // What the kernel does not take now is written by the next poll; a failure shows up there as well.
-            let _written = link.poll_flush(&mut Context::from_waker(Waker::noop()));
+            let _written = stream.poll_flush(&mut Context::from_waker(Waker::noop()));
         }
     }
 }

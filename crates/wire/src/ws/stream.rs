@@ -1,8 +1,8 @@
 //! An open websocket of a client: frames over a connection, without a task of its own.
 //!
 //! Sending queues; `poll_flush` writes everything queued in one go. Receiving reads into the worker's shared buffer and gives events
-//! out of it. Whoever holds the link decides what to answer: pings and closes are events like others.
-//! Invariant: an idle link owns next to no buffer.
+//! out of it. Whoever holds the stream decides what to answer: pings and closes are events like others.
+//! Invariant: an idle stream owns next to no buffer.
 
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
@@ -18,7 +18,7 @@ use crate::upload::Upload;
 const MOST_IDLE: usize = 1024;
 
 /// An open connection.
-pub struct Link {
+pub struct Stream {
     worker: Rc<Worker>,
     connection: Box<Connection>,
     decoder: Decoder,
@@ -41,15 +41,15 @@ pub enum Broken {
     Network(Option<Failure>),
 }
 
-impl Link {
+impl Stream {
     pub(crate) fn new(
         worker: Rc<Worker>,
         connection: Box<Connection>,
         deflate: Option<DeflateParams>,
         limit: usize,
         behind: Vec<u8>,
-    ) -> Link {
-        Link {
+    ) -> Stream {
+        Stream {
             worker,
             connection,
             decoder: Decoder::new(Role::Client, deflate, limit),
@@ -166,8 +166,8 @@ impl Broken {
     }
 }
 
-impl std::fmt::Debug for Link {
+impl std::fmt::Debug for Stream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Link({:?}, {} queued)", self.connection.info.remote, self.buffered())
+        write!(f, "Stream({:?}, {} queued)", self.connection.info.remote, self.buffered())
     }
 }
