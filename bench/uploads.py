@@ -189,7 +189,7 @@ def arguments():
     parser.add_argument("--backpressures", type=numbers, default=[0, 1])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=5)
-    parser.add_argument("--quick", action="store_true", help="one round of a second, results to the temporary folder")
+    parser.add_argument("--quick", action="store_true", help="one round of two seconds, results to the temporary folder")
     parser.add_argument("--only", type=lambda text: text.split(","), help="servers, by comma")
     parser.add_argument("--onrush", action="append", metavar="[NAME=]PATH", help="a build to serve; repeat to compare builds")
     parser.add_argument("--rust", default=f"{ROOT}/target/release/examples/uploads", help="the example of the target, built")
@@ -200,7 +200,7 @@ def arguments():
     parser.add_argument("--patience", type=float, default=10, help="... but at most so many seconds")
     options = parser.parse_args()
     if options.quick:
-        options.rounds, options.seconds, options.patience, options.out = 1, 1, 1, tempfile.gettempdir()
+        options.rounds, options.seconds, options.patience, options.out = 1, 2, 1, tempfile.gettempdir()
         options.delays, options.backpressures = [-1, 1], [0]
     options.onrush = onrush_builds(options.onrush)
     options.wrk = find("wrk") or sys.exit("wrk is needed to make the load")
