@@ -16,7 +16,7 @@ use bytes::Bytes;
 use h2::client::{ResponseFuture, SendRequest};
 use h2::{Reason, RecvStream, SendStream};
 use http::{HeaderMap, Request};
-use onrush_target::app::{Answering, Version};
+use onrush_target::app::{Answering, PieceBuffer, Version};
 use onrush_target::{App, AppRequest, Body, Limits, PieceStream, Response, Server, ServerConfig};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -278,6 +278,53 @@ fn an_app_that_does_not_read_stops_the_client() {
         reads.store(true, Ordering::Release);
         stream.send_data(vec![0; 2_000_000 - before].into(), true).unwrap();
         assert_eq!(whole(response).await.unwrap().json()["length"], 2_000_000);
+    });
+}
+
+/// Gives small buffers, and says of each piece whether it lies in one.
+struct Giving;
+
+struct Small(Vec<u8>);
+
+impl PieceBuffer for Small {
+    fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+    fn into_any(self: Box<Self>) -> Box<dyn std::any::Any> {
+        self
+    }
+}
+
+impl App for Giving {
+    fn fetch(&self, mut request: AppRequest) -> Answering {
+        Box::pin(async move {
+            let mut all = Vec::new();
+            while let Some(piece) = request.body.next().await {
+                let (buffer, range) = piece.map_err(|e| e.to_string())?.into_buffer().map_err(|_| "not of the app")?;
+                all.extend_from_slice(&buffer.bytes()[range]);
+            }
+            Ok(Response::new(200, "a/b", Body::Bytes(all)))
+        })
+    }
+
+    fn allocates(&self) -> bool {
+        true
+    }
+
+    fn allocate(&self, _: usize) -> Option<Box<dyn PieceBuffer>> {
+        Some(Box::new(Small(vec![0; 5000])))
+    }
+}
+
+#[test]
+fn an_app_that_gives_memory_gets_its_pieces_in_it() {
+    let app: onrush_target::AppFactory = Arc::new(|| Ok(Rc::new(Giving)));
+    test(ServerConfig { app: Some(app), ..plain() }, async |client, _server| {
+        let body = noise(123_456);
+        assert!(client.ask("POST", "/", &body).await.body == body);
     });
 }
 

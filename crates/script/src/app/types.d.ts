@@ -15,8 +15,9 @@ export interface App {
    */
   fetch(request: Request, context: Context): Response | Promise<Response>;
   /**
-   * Gives memory for a piece of a request's body, of about `size` bytes; the socket reads into it. One buffer is asked for ahead. The buffer is detached and
-   * comes back as `piece.buffer`, to be handed out again. Without this function pieces lie in the server's own pool.
+   * Gives memory for a piece of a request's body, of about `size` bytes; the socket reads into it (HTTP/2 is copied into it). One
+   * buffer is asked for ahead. The buffer is detached and comes back as `piece.buffer`, to be handed out again. Without this function
+   * pieces lie in the server's own pool.
    */
   allocate?(size: number): ArrayBuffer | Uint8Array;
   /** Takes every request that asks for a WebSocket; without it they go to `fetch`. The first subprotocol offered is agreed on. */

@@ -1,8 +1,8 @@
 //! The body of a request that came by HTTP/2.
 //!
 //! The windows of the stream and of the connection are given back as pieces are handed out and no earlier: a reader that does not
-//! ask stops the client once a window's worth is under way. Pieces lie in the memory the frames were received into; an app's
-//! `allocate` is not asked, for frames of several streams arrive together.
+//! ask stops the client once a window's worth is under way. Pieces lie in the memory the frames were received into. That holds
+//! frames of several streams, so they are copied for an app that gives memory of its own.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -15,9 +15,10 @@ use h2::RecvStream;
 use h2::server::SendResponse;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::app::Piece;
+use crate::app::{App, Piece};
 use crate::body::{BodyError, BodySource};
 use crate::h2::head;
+use crate::pool::Buffer;
 use crate::worker::Worker;
 
 /// The sending side, which body and exchange share until the response begins.
@@ -29,6 +30,10 @@ pub(crate) type Failed = Rc<RefCell<Option<BodyError>>>;
 pub(crate) struct Incoming {
     stream: RecvStream,
     worker: Rc<Worker>,
+    /// When it gives memory.
+    app: Option<Rc<dyn App>>,
+    /// What did not fit into the app's memory.
+    rest: Bytes,
     length_left: Option<u64>,
     length: u64,
     /// Where 100 Continue goes, as long as the client waits for it.
@@ -48,9 +53,12 @@ impl Incoming {
         awaited: Option<Respond>,
         failed: Failed,
     ) -> Self {
+        let app = worker.app().filter(|app| app.allocates()).cloned();
         Incoming {
             stream,
             worker,
+            app,
+            rest: Bytes::new(),
             length_left: length,
             length: 0,
             awaited,
@@ -62,6 +70,9 @@ impl Incoming {
     }
 
     fn try_poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
+        if !self.rest.is_empty() {
+            return Poll::Ready(Some(Ok(std::mem::take(&mut self.rest))));
+        }
         loop {
             if self.data_ended {
                 return self.poll_trailers(cx).map(|result| result.err().map(Err));
@@ -102,6 +113,19 @@ impl Incoming {
             Some(limit) => Some(Err(BodyError::TooLarge(limit))),
             None => Some(Ok(bytes)),
         }
+    }
+
+    /// As much of it as the app's memory takes, or all of it where it lies.
+    fn piece(&mut self, mut bytes: Bytes) -> Piece {
+        let Some(app) = &self.app else { return Piece::from(bytes) };
+        let pool = self.worker.pool();
+        let given = app.allocate(bytes.len().min(pool.size())).filter(|buffer| !buffer.bytes().is_empty());
+        let mut buffer = given.map_or_else(|| Buffer::Pooled(pool.take()), Buffer::App);
+        let room = buffer.bytes_mut();
+        let n = bytes.len().min(room.len());
+        room[..n].copy_from_slice(&bytes.split_to(n));
+        self.rest = bytes;
+        Piece::new(buffer, 0..n)
     }
 
     fn poll_trailers(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BodyError>> {
@@ -145,7 +169,7 @@ impl BodySource for Incoming {
         if let Some(Err(e)) = &piece {
             *self.failed.borrow_mut() = Some(e.clone());
         }
-        Poll::Ready(piece.map(|piece| piece.map(Piece::from)))
+        Poll::Ready(piece.map(|piece| piece.map(|bytes| self.piece(bytes))))
     }
 
     fn length_hint(&self) -> Option<u64> {
