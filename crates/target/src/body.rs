@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use crate::pool::Piece;
 use crate::receive::Reading;
@@ -93,10 +93,7 @@ impl RequestBody {
         match &mut self.0 {
             Source::Empty => Poll::Ready(None),
             Source::Other(source) => source.poll_piece(cx),
-            Source::Http1(incoming) => match &mut *incoming.0.borrow_mut() {
-                Some(reading) => reading.poll_piece(cx),
-                None => Poll::Ready(Some(Err(BodyError::Over))),
-            },
+            Source::Http1(incoming) => incoming.poll_for_reader(cx),
         }
     }
 
@@ -126,11 +123,28 @@ impl fmt::Debug for RequestBody {
 }
 
 /// A body that is being received, shared by its connection and its reader; empty once the connection took it back.
-pub(crate) struct Incoming(RefCell<Option<Reading>>);
+pub(crate) struct Incoming(RefCell<Option<Reading>>, RefCell<Option<Waker>>);
 
 impl Incoming {
     pub(crate) fn new(reading: Reading) -> Rc<Self> {
-        Rc::new(Incoming(RefCell::new(Some(reading))))
+        Rc::new(Incoming(RefCell::new(Some(reading)), RefCell::default()))
+    }
+
+    fn poll_piece(&self, cx: &mut Context<'_>) -> Poll<Option<Result<Piece, BodyError>>> {
+        match &mut *self.0.borrow_mut() {
+            Some(reading) => reading.poll_piece(cx),
+            None => Poll::Ready(Some(Err(BodyError::Over))),
+        }
+    }
+
+    /// As `RequestBody::poll_next`. Whoever waits for a piece is woken when the body is taken back.
+    fn poll_for_reader(&self, cx: &mut Context<'_>) -> Poll<Option<Result<Piece, BodyError>>> {
+        let piece = self.poll_piece(cx);
+        let mut waiting = self.1.borrow_mut();
+        if piece.is_pending() && !waiting.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
+            *waiting = Some(cx.waker().clone());
+        }
+        piece
     }
 
     /// For the reader.
@@ -153,9 +167,8 @@ impl Incoming {
 
     /// Reads up to `most` bytes and drops them; whether that was all.
     pub(crate) async fn drain(self: &Rc<Self>, most: u64) -> bool {
-        let mut body = self.body();
         let mut drained = 0;
-        while let Some(piece) = body.next().await {
+        while let Some(piece) = poll_fn(|cx| self.poll_piece(cx)).await {
             drained += piece.as_ref().map_or(0, |piece| piece.len() as u64);
             if piece.is_err() || drained > most {
                 return false;
@@ -173,7 +186,11 @@ impl Incoming {
 
     /// Takes it from the reader.
     pub(crate) fn take_back(&self) -> Option<Reading> {
-        self.0.borrow_mut().take()
+        let reading = self.0.borrow_mut().take();
+        if let Some(waiting) = self.1.take() {
+            waiting.wake();
+        }
+        reading
     }
 
     /// All of it was read.

@@ -207,6 +207,26 @@ fn uploads_are_received_into_memory_of_the_app() {
 }
 
 #[test]
+fn a_read_that_outlives_its_response_fails() {
+    let serving = Serving::app(
+        "let failed = 'nothing'
+        export default { fetch(request) {
+            if (request.method === 'GET') return new Response(failed)
+            request.text().catch((error) => { failed = error.message })
+            return new Response('early')
+        } }",
+    );
+    let mut stream = serving.connect();
+    stream.write_all(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9000000\r\n\r\nabc").expect("sent");
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).expect("an answer");
+    assert_eq!(&answer, b"HTTP/1.1 200");
+    drop(stream);
+    let told = (0..500).map(|_| serving.get("/")).find(|answer| body(answer) != "nothing").expect("it is told");
+    assert!(body(&told).starts_with("the body broke off: "), "{told}");
+}
+
+#[test]
 fn what_is_no_app_ends_with_the_exit_code_of_a_script() {
     let lab = Lab::new();
     lab.file("test.js", "export default function () {}");

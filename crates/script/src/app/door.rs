@@ -195,6 +195,12 @@ impl Door {
         }
     }
 
+    /// Lets go of a function that will not be called.
+    pub fn forget(&self, number: &Cell<Option<usize>>) {
+        let kept = number.take().and_then(|number| self.callbacks.borrow_mut().get_mut(number)?.take());
+        drop(kept);
+    }
+
     /// Takes a kept function out.
     pub fn recall<'js>(&self, ctx: &Ctx<'js>, number: Option<usize>) -> Option<Function<'js>> {
         let kept = self.callbacks.borrow_mut().get_mut(number?)?.take();

@@ -168,6 +168,7 @@ impl Future for Handling {
         let answer = self.ticket.poll_answer(cx);
         if answer.is_ready() {
             self.state = State::Done;
+            self.app.door.forget(&self.ticket.on_gone);
         }
         answer
     }
