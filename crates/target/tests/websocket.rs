@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use onrush_target::app::{Answering, Opening, Upgrade};
 use onrush_target::ws::{Kind, Message, Socket, SocketHandler};
-use onrush_target::{App, AppRequest, Response, Server, ServerConfig};
+use onrush_target::{App, AppRequest, Limits, Response, Server, ServerConfig};
 use wire::ws::handshake::{check_answer, new_key};
 use wire::ws::{CloseReason, Decoder, DeflateOffer, Encoder, Event, Role};
 
@@ -265,6 +265,18 @@ fn a_server_that_stops_says_goodbye() {
         assert_eq!(talker.next(), Seen::End);
     }
     assert_eq!(stopping.join().unwrap()["websockets"]["open"], 0);
+}
+
+#[test]
+fn limits_of_requests_are_none_of_websockets() {
+    let moment = Duration::from_millis(100);
+    let limits = Limits { head_time: moment, body_time: moment, idle_time: moment, ..Limits::default() };
+    let server = Server::start(ServerConfig { tcp: vec![any()], limits, ..ServerConfig::default() }).unwrap();
+    let mut talker = Talker::open(&server, "/ws/echo");
+    // Several sweeps, each of which would close a connection that waits for a request.
+    std::thread::sleep(12 * moment);
+    talker.say("still here");
+    assert_eq!(talker.next(), text("still here"));
 }
 
 /// Answers requests, and upgrades those to `/chat`.
