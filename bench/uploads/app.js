@@ -22,14 +22,12 @@ const processLater = (delay, piece) => new Promise((done) => {
 
 async function fetch(request) {
   const [backpressure, delay] = request.url.split('/').slice(-2).map(Number)
-  const reader = request.body.getReader()
-  for (;;) {
-    const { value: piece, done } = await reader.read()
-    if (done) return new Response(null)
+  for await (const piece of request.body) {
     if (delay < 0) process(piece)
     else if (backpressure) await processLater(delay, piece)
     else processLater(delay, piece)
   }
+  return new Response(null)
 }
 
 export default __ENV.ALLOCATE === '1'
