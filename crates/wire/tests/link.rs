@@ -80,6 +80,17 @@ fn both_directions_keep_to_their_rates_and_lose_nothing() {
 }
 
 #[test]
+fn more_than_the_window_arrives_whole() {
+    let body: Vec<u8> = (0..9_000_000u32).map(|n| (n.wrapping_mul(7919) >> 7) as u8).collect();
+    let answer = [format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len()).into_bytes(), body.clone()];
+    let peer = Peer::play(vec![vec![Act::ReadRequest, Act::Write(answer.concat()), Act::AwaitClose]]);
+    let link = LinkSettings { latency: ms(60), ..LinkSettings::default() };
+    let exchange = send_over(link, vec![vec![get(peer.url("/"))]]).remove(0).remove(0);
+    assert!(support::body(&exchange) == body);
+    peer.finish();
+}
+
+#[test]
 fn connections_of_one_user_share_its_link() {
     let body = vec![b'x'; 50_000];
     let answer = [&b"HTTP/1.1 200 OK\r\nContent-Length: 50000\r\n\r\n"[..], &body].concat();

@@ -33,30 +33,37 @@ pub(crate) fn spawn(link: Rc<Link>, near: Socket, far: Socket, fate: Fate) {
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            ended = up => if ended.is_ok() { far.close_sending() },
+            ended = up => match ended {
+                Ok(()) => far.close_sending(),
+                Err(error) => fate.set(error.raw_os_error()),
+            },
             () = down => {}
         }
     });
 }
 
+/// Bytes under way in one direction of a connection at most, as TCP's window bounds them: the most of a usual system's.
+const WINDOW: usize = 4 << 20;
+
 /// One direction, to the end of what `from` sends.
 async fn carry(from: &Socket, to: &Socket, lane: &RefCell<Lane>) -> io::Result<()> {
     let mut buffer = vec![0; lane.borrow().piece()];
     let mut under_way: VecDeque<(Instant, Vec<u8>)> = VecDeque::new();
-    let mut last = Instant::now();
+    let (mut last, mut held) = (Instant::now(), 0);
     let mut ended: Option<io::Result<()>> = None;
     loop {
         let due = under_way.front().map(|(due, _)| *due);
         if due.is_some_and(|due| due <= Instant::now()) {
             let (_, bytes) = under_way.pop_front().expect("there is one that is due");
             send(to, &bytes).await?;
+            held -= bytes.len();
             continue;
         }
         if let (None, Some(_)) = (due, &ended) {
             return ended.expect("it was looked at");
         }
         let arrival = async {
-            if ended.is_some() {
+            if ended.is_some() || held >= WINDOW {
                 return std::future::pending().await;
             }
             let full = lane.borrow().full_until(Instant::now());
@@ -76,6 +83,7 @@ async fn carry(from: &Socket, to: &Socket, lane: &RefCell<Lane>) -> io::Result<(
                 Ok(read) if read.bytes > 0 => {
                     let due = lane.borrow_mut().carry(Instant::now(), read.bytes).max(last);
                     last = due;
+                    held += read.bytes;
                     under_way.push_back((due, buffer[..read.bytes].to_vec()));
                 }
                 Ok(_) => ended = Some(Ok(())),

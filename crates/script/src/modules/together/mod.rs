@@ -1,9 +1,9 @@
 //! `onrush/together`: virtual users that begin the measured part of their work at one instant, and know when it ends.
 //!
-//! Binding only: what was given, what the scenario says instead, and what the script gets back; `gathering.rs` has the
+//! Binding only: what was given, what the scenario says instead, and what the script gets back; `meeting.rs` has the
 //! meeting.
 
-mod gathering;
+mod meeting;
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use rquickjs::function::Opt;
 use rquickjs::prelude::Func;
 use rquickjs::{Ctx, Exception, Object, Promise, Result, Value};
 
-use self::gathering::{Gathering, Name, Start, Terms};
+use self::meeting::{Meetings, Name, Start, Terms};
 use crate::Phase;
 use crate::host::bytes;
 use crate::log::{Level, Record};
@@ -58,10 +58,10 @@ fn ready<'js>(ctx: Ctx<'js>, options: Opt<Value<'js>>) -> Result<Promise<'js>> {
         lead: options.time("lead")?.unwrap_or(LEAD),
         length: options.time("duration")?,
     };
-    let (gathering, clock, user) = (vu.process::<Gathering>(), vu.clock(), vu.id());
+    let (meetings, clock, user) = (vu.process::<Meetings>(), vu.clock(), vu.id());
     let meet = {
-        let (gathering, clock, name) = (gathering, clock.clone(), name);
-        async move { gathering.meet(&name, user, terms, &clock).await }
+        let (meetings, clock, name) = (meetings, clock.clone(), name);
+        async move { meetings.meet(&name, user, terms, &clock).await }
     };
     vu.promise(&ctx, meet, move |ctx, start| told(ctx, start, clock.epoch_ns(start.at), terms))
 }
@@ -90,7 +90,7 @@ fn remaining<'js>(ctx: Ctx<'js>, options: Opt<Value<'js>>) -> Result<f64> {
     let vu = Vu::of(&ctx);
     let options = Options { ctx: &ctx, given: present(options.0).and_then(Value::into_object) };
     let name = options.meeting(&vu, "remaining")?;
-    let end = match vu.process::<Gathering>().start_of(&name) {
+    let end = match vu.process::<Meetings>().start_of(&name) {
         Some(Start { end: Some(end), .. }) => Some(end),
         _ => scenario_end(&vu),
     };

@@ -73,9 +73,9 @@ impl Meeting {
 
 /// The meetings of a process.
 #[derive(Debug, Default)]
-pub struct Gathering(Mutex<HashMap<Name, Meeting>>);
+pub struct Meetings(Mutex<HashMap<Name, Meeting>>);
 
-impl Gathering {
+impl Meetings {
     fn lock(&self) -> MutexGuard<'_, HashMap<Name, Meeting>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -138,17 +138,17 @@ mod tests {
 
     #[test]
     fn users_of_all_threads_have_one_start_and_nobody_is_ahead_of_it() {
-        let gathering = Gathering::default();
+        let meetings = Meetings::default();
         let origin = engine::clock::Origin::now();
         let starts: Vec<Start> = std::thread::scope(|scope| {
             let threads: Vec<_> = (1..=4)
                 .map(|user| {
-                    let gathering = &gathering;
+                    let meetings = &meetings;
                     scope.spawn(move || {
                         block_on(async {
                             let clock = AnyClock::Real(engine::clock::RealClock::new(origin));
                             clock.sleep(Duration::from_millis(7 * user)).await;
-                            let start = gathering.meet(&name(""), user, terms(4, 60_000), &clock).await;
+                            let start = meetings.meet(&name(""), user, terms(4, 60_000), &clock).await;
                             assert!(clock.now() >= start.at);
                             start
                         })
@@ -160,20 +160,20 @@ mod tests {
         assert!(starts.iter().all(|start| *start == starts[0]), "{starts:?}");
         assert_eq!((starts[0].came, starts[0].missing), (4, 0));
         assert_eq!(starts[0].end, Some(starts[0].at + Duration::from_secs(9)));
-        assert_eq!(gathering.start_of(&name("")), Some(starts[0]));
-        assert_eq!(gathering.start_of(&name("other")), None);
+        assert_eq!(meetings.start_of(&name("")), Some(starts[0]));
+        assert_eq!(meetings.start_of(&name("other")), None);
     }
 
     #[test]
     fn whoever_has_come_starts_when_the_time_is_up() {
-        let gathering = Gathering::default();
+        let meetings = Meetings::default();
         let clock = AnyClock::real();
         block_on(async {
             let (name, terms) = (name("x"), terms(3, 30));
-            let meet = |user| gathering.meet(&name, user, terms, &clock);
+            let meet = |user| meetings.meet(&name, user, terms, &clock);
             let (one, other) = tokio::join!(meet(1), meet(2));
             assert_eq!((one.came, one.missing, one), (2, 1, other));
-            assert_eq!(gathering.meet(&name, 3, terms, &clock).await, one, "who comes later is told of the same start");
+            assert_eq!(meetings.meet(&name, 3, terms, &clock).await, one, "who comes later is told of the same start");
         });
     }
 }
