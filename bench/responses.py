@@ -29,7 +29,7 @@ import time
 
 from process import Program, machine_busy_seconds, wait_until_quiet
 from report import number
-from run import git_commit, machine, onrush_builds, say
+from run import git_commit, machine, onrush_builds, save, say
 from server import _free_ports
 from tools import find, version
 
@@ -282,11 +282,7 @@ def main():
         "versions": {name: version(path, name) for name, path in [*options.onrush, ("puma", find("puma")), ("node", find("node"))]
                      if path and name in {server.name for server in there}},
         "cells": {" ".join(map(str, cell)): of for cell, of in runs.items()}}
-    stem = os.path.join(options.out, f"{result['date'][:10]}-responses")
-    os.makedirs(options.out, exist_ok=True)
-    for suffix, text in ((".json", json.dumps(result, indent=1) + "\n"), (".md", document(result))):
-        with open(stem + suffix, "w") as f:
-            f.write(text)
+    stem = save(result, document(result), options.out, "responses")
     print(tables(result))
     say(f"written to {stem}.md and .json")
 

@@ -210,13 +210,13 @@ def git_commit():
     return done.stdout.strip() or "unknown"
 
 
-def write(result, options):
-    """results/DATE-NAME.json and .md; both are rewritten after each workload, so an end from outside loses little."""
-    os.makedirs(options.out, exist_ok=True)
-    stem = os.path.join(options.out, f"{result['date'][:10]}-{result['name']}")
-    for suffix, text in ((".json", json.dumps(result, indent=1) + "\n"), (".md", report.document(result))):
+def save(result, text, folder, name):
+    """folder/DATE-name.json and .md; both are rewritten, so an end from outside loses little. Gives their stem."""
+    os.makedirs(folder, exist_ok=True)
+    stem = os.path.join(folder, f"{result['date'][:10]}-{name}")
+    for suffix, content in ((".json", json.dumps(result, indent=1) + "\n"), (".md", text)):
         with open(stem + suffix, "w") as f:
-            f.write(text)
+            f.write(content)
     return stem
 
 
@@ -271,7 +271,7 @@ def main():
             done = run_workload(name, server, options, missing)
             if done and done["runs"]:
                 result["workloads"].append(done)
-                stem = write(result, options)
+                stem = save(result, report.document(result), options.out, result["name"])
                 print(report.table(done), flush=True)
         if result["workloads"]:
             say(f"written to {stem}.md and .json")

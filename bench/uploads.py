@@ -21,7 +21,6 @@ The figure is uploads per CPU second of the server, user and system, from wrk's 
 
 import argparse
 import datetime
-import json
 import os
 import re
 import shutil
@@ -35,7 +34,7 @@ import time
 
 from process import Program, machine_busy_seconds, wait_until_quiet
 from report import number
-from run import git_commit, machine, onrush_builds, say
+from run import git_commit, machine, onrush_builds, save, say
 from server import _free_ports
 from tools import find, version
 
@@ -232,11 +231,7 @@ def main():
         "seconds": options.seconds, "machine": machine(options), "servers": [server.name for server in there],
         "versions": {name: version(path, name) for name, path in [*options.onrush, ("node", find("node")), ("wrk", options.wrk)] if path},
         "cells": {" ".join(map(str, cell)): of for cell, of in runs.items()}}
-    stem = os.path.join(options.out, f"{result['date'][:10]}-uploads")
-    os.makedirs(options.out, exist_ok=True)
-    for suffix, text in ((".json", json.dumps(result, indent=1) + "\n"), (".md", document(result))):
-        with open(stem + suffix, "w") as f:
-            f.write(text)
+    stem = save(result, document(result), options.out, "uploads")
     print(tables(result))
     say(f"written to {stem}.md and .json")
 

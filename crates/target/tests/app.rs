@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod client;
+mod function_app;
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -17,34 +18,13 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use client::{Client, PATIENCE, connect, wait_until};
+use function_app::config;
 use onrush_target::app::{Answering, BodyError, PieceBuffer, RequestBody, Version};
 use onrush_target::{App, AppRequest, Body, Buffers, Limits, PieceStream, Response, Server, ServerConfig};
 use serde_json::json;
 
 const TEXT: &str = "text/plain";
 const MIB: usize = 1024 * 1024;
-
-/// An app that is a function.
-struct Handler<F>(F);
-
-impl<F, A> App for Handler<F>
-where
-    F: Fn(AppRequest) -> A,
-    A: Future<Output = Result<Response, String>> + 'static,
-{
-    fn fetch(&self, request: AppRequest) -> Answering {
-        Box::pin((self.0)(request))
-    }
-}
-
-fn config<F, A>(handler: F) -> ServerConfig
-where
-    F: Fn(AppRequest) -> A + Clone + Send + Sync + 'static,
-    A: Future<Output = Result<Response, String>> + 'static,
-{
-    let app: onrush_target::AppFactory = Arc::new(move || Ok(Rc::new(Handler(handler.clone()))));
-    ServerConfig { tcp: vec!["127.0.0.1:0".parse().unwrap()], app: Some(app), ..ServerConfig::default() }
-}
 
 fn serve<F, A>(handler: F) -> Server
 where

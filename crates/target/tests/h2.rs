@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod function_app;
+
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::io::{Read, Write};
@@ -13,6 +15,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use function_app::config;
 use h2::client::{ResponseFuture, SendRequest};
 use h2::{Reason, RecvStream, SendStream};
 use http::{HeaderMap, Request};
@@ -29,30 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// What the server lets come of one body that nobody reads.
 const WINDOW: usize = 256 * 1024;
 
-/// An app that is a function.
-struct Handler<F>(F);
-
-impl<F, A> App for Handler<F>
-where
-    F: Fn(AppRequest) -> A,
-    A: Future<Output = Result<Response, String>> + 'static,
-{
-    fn fetch(&self, request: AppRequest) -> Answering {
-        Box::pin((self.0)(request))
-    }
-}
-
 fn plain() -> ServerConfig {
     ServerConfig { tcp: vec!["127.0.0.1:0".parse().unwrap()], ..ServerConfig::default() }
-}
-
-fn with_app<F, A>(handler: F) -> ServerConfig
-where
-    F: Fn(AppRequest) -> A + Clone + Send + Sync + 'static,
-    A: Future<Output = Result<Response, String>> + 'static,
-{
-    let app: onrush_target::AppFactory = Arc::new(move || Ok(Rc::new(Handler(handler.clone()))));
-    ServerConfig { app: Some(app), ..plain() }
 }
 
 /// Runs a test with a server and a client connected to it.
@@ -237,7 +218,7 @@ async fn mirror(mut request: AppRequest) -> Result<Response, String> {
 
 #[test]
 fn apps_get_the_same_requests_and_trailers_pass_both_ways() {
-    test(with_app(mirror), async |client, _server| {
+    test(config(mirror), async |client, _server| {
         let mut head = request("POST", "/a?b");
         head.headers_mut().append("cookie", "a=1".parse().unwrap());
         head.headers_mut().append("cookie", "b=2".parse().unwrap());
@@ -271,7 +252,7 @@ fn an_app_that_does_not_read_stops_the_client() {
             mirror(request).await
         }
     };
-    test(with_app(app), async |client, _server| {
+    test(config(app), async |client, _server| {
         let (response, mut stream) = client.begin(request("POST", "/"), false).await;
         let before = send_until_stopped(&mut stream, 2_000_000).await;
         assert_eq!(before, WINDOW);
@@ -368,7 +349,7 @@ fn a_reset_drops_what_it_asked_for_and_nothing_else() {
             }
         }
     };
-    test(with_app(app), async |client, server| {
+    test(config(app), async |client, server| {
         let (response, mut stream) = client.begin(request("POST", "/read"), false).await;
         stream.send_data(vec![0; 50_000].into(), false).unwrap();
         until(|| server.stats()["body_bytes_received"] == 50_000).await;
@@ -420,7 +401,7 @@ impl PieceStream for Failing {
 #[test]
 fn a_body_that_fails_is_not_taken_for_whole() {
     let app = async |_: AppRequest| Ok(Response::bare(200, Body::stream(Failing(Cell::new(0)))));
-    test(with_app(app), async |client, server| {
+    test(config(app), async |client, server| {
         let error = client.try_ask("GET", "/", b"").await.err().unwrap();
         assert_eq!(error.reason(), Some(Reason::INTERNAL_ERROR));
         assert_eq!(server.stats()["cut_short"], 1);
@@ -514,7 +495,7 @@ fn limits_have_their_statuses() {
         idle_time: Duration::from_millis(300),
         ..Limits::default()
     };
-    test(ServerConfig { limits, ..with_app(mirror) }, async |client, _server| {
+    test(ServerConfig { limits, ..config(mirror) }, async |client, _server| {
         assert_eq!(client.ask("POST", "/", &noise(100_000)).await.json()["length"], 100_000);
         let (response, mut stream) = client.begin(request("POST", "/"), false).await;
         stream.send_data(noise(100_001).into(), false).unwrap();
