@@ -16,7 +16,7 @@ const TOKEN: [bool; 256] = {
 };
 
 /// Whether a byte may stand in a token.
-pub fn is_token_byte(byte: u8) -> bool {
+fn is_token_byte(byte: u8) -> bool {
     TOKEN[usize::from(byte)]
 }
 

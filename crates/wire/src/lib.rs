@@ -1,8 +1,9 @@
 //! Bytes on the network and how long each step took.
 //!
-//! Payloads, connections, HTTP/1.1, TLS and unix sockets, client side (and the codec that `target` serves with). Knows no
-//! metric, no virtual user, no tag and no JavaScript: every exchange returns its timings as a value. Single-threaded: each
-//! worker has its own clients and pools; nothing here is `Send` and nothing is locked on the request path.
+//! Payloads, connections, HTTP/1.1, WebSocket, TLS, unix sockets and links, client side; the WebSocket codec, the text of header
+//! fields and the precise timer also for `target`. Knows no metric, no virtual user, no tag and no JavaScript: every exchange
+//! returns its timings as a value. Single-threaded: each worker has its own clients and pools; nothing here is `Send` and nothing
+//! is locked on the request path.
 
 mod addresses;
 mod alarm;

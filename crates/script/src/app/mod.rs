@@ -45,9 +45,6 @@ pub use socket::{AppSocket, SocketEvent, SocketPeer};
 pub(crate) use ticket::Ticket;
 pub use worker::{App, Handling};
 
-/// TypeScript declarations of what apps find without importing it.
-pub const TYPES: &str = include_str!("types.d.ts");
-
 /// A request as the server has it: the head complete, the body still to come.
 pub trait Incoming {
     /// As sent, `GET`.

@@ -14,7 +14,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-pub use settings::{LinkSettings, PRESETS, Rate, UNITS};
+pub use settings::{LinkSettings, Rate};
 
 pub(crate) use relay::{Fate, spawn};
 

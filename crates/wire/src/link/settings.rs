@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct Rate(f64);
 
 /// The units of rates: bits per second.
-pub const UNITS: &str = "bps, kbps, mbps, gbps";
+const UNITS: &str = "bps, kbps, mbps, gbps";
 
 impl Rate {
     /// Reads `60.76mbps`, in any case, a space before the unit or none. The error says what was expected.
@@ -60,7 +60,7 @@ pub struct LinkSettings {
 
 /// Names of links, with download, upload and latency. The first three are the profiles that web performance tools go by.
 #[rustfmt::skip]
-pub const PRESETS: [(&str, &str, &str, Duration); 4] = [
+const PRESETS: [(&str, &str, &str, Duration); 4] = [
     ("3g", "1.6mbps", "768kbps", Duration::from_millis(300)),
     ("4g", "9mbps", "9mbps", Duration::from_millis(170)),
     ("cable", "5mbps", "1mbps", Duration::from_millis(28)),

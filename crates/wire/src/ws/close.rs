@@ -18,8 +18,6 @@ pub const ABNORMAL: u16 = 1006;
 pub const INVALID_PAYLOAD: u16 = 1007;
 /// A message is larger than the receiver takes.
 pub const TOO_BIG: u16 = 1009;
-/// The server cannot go on, here: the receiver does not keep up.
-pub const TRY_AGAIN_LATER: u16 = 1013;
 
 /// Bytes of a reason at most: a control frame has room for 125, two of which are the code.
 pub const MAX_REASON: usize = 123;

@@ -118,11 +118,6 @@ impl Upgrade {
         Ok(Upgrade { accept: accept_value(key), protocols, deflate })
     }
 
-    /// Goes on without compression, whatever the client offered.
-    pub fn without_compression(self) -> Upgrade {
-        Upgrade { deflate: None, ..self }
-    }
-
     /// Appends the 101 with the chosen subprotocol and `extra` headers (clean ones); what is agreed on with it.
     pub fn answer<'a>(
         &self,
