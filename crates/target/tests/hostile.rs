@@ -484,7 +484,9 @@ fn unix_sockets_give_no_other() {
 fn it_makes_no_difference_how_the_bytes_arrive() {
     let server = start();
     // How a response to HEAD is framed is told by the first byte, which is not in the last part.
-    for (bytes, fate) in table().iter().filter(|(bytes, _)| bytes.len() < 200 && !bytes.starts_with(b"HEAD")) {
+    // What begins as HTTP/2's preface does is taken for it as soon as its first line is there, alone or not.
+    let is_told = |bytes: &[u8]| !bytes.starts_with(b"HEAD") && !bytes.starts_with(b"PRI * HTTP/2.0");
+    for (bytes, fate) in table().iter().filter(|(bytes, _)| bytes.len() < 200 && is_told(bytes)) {
         let mut client = connect(&server);
         for byte in &bytes[..bytes.len() - 1] {
             if client.socket.write_all(&[*byte]).is_err() {
