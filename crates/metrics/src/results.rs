@@ -82,6 +82,10 @@ impl From<Trend> for TrendValue {
 }
 
 impl TrendValue {
+    /// Its buckets in ascending order: mean and number of the samples in each (`Trend::buckets`).
+    pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> {
+        self.0.buckets()
+    }
     /// Number of samples.
     pub fn count(&self) -> u64 {
         self.0.count()

@@ -244,6 +244,39 @@ impl Trend {
         negative.chain(zeros).chain(self.positive.iter().map(|(border, bucket)| (border, 1.0, bucket)))
     }
 
+    /// What is in the buckets, from the lowest value to the highest: the mean of each one's values, and how many there are.
+    /// With `min` and `max` this is everything a Trend knows; `from_buckets` makes one of it again.
+    pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> {
+        self.ascending().map(|(border, sign, bucket)| (mean_of(border, sign, bucket), bucket.count))
+    }
+
+    /// The Trend whose `buckets` these were. None when the numbers cannot be those of a Trend: a value that is not finite or
+    /// lies outside of `min` to `max`, a bucket without samples, more samples than can be counted.
+    pub fn from_buckets(min: f64, max: f64, buckets: impl IntoIterator<Item = (f64, u64)>) -> Option<Self> {
+        let mut trend = Trend::default();
+        let mut total = 0_u64;
+        for (mean, count) in buckets {
+            if count == 0 || !mean.is_finite() || mean < min || mean > max {
+                return None;
+            }
+            total = total.checked_add(count)?;
+            if mean == 0.0 {
+                trend.zeros += count;
+                continue;
+            }
+            trend.others += count;
+            let side = if mean > 0.0 { &mut trend.positive } else { &mut trend.negative };
+            let bucket = side.bucket(mean.abs());
+            bucket.count += count;
+            bucket.sum += mean * count as f64;
+        }
+        if trend.others > 0 {
+            // With zeros beside them the lowest and highest of the others may be unknown: they are then 0, which is what counts.
+            (trend.min, trend.max) = (min, max);
+        }
+        Some(trend)
+    }
+
     /// Buckets that memory is held for, used or not.
     pub fn allocated_buckets(&self) -> usize {
         self.negative.buckets.len() + self.positive.buckets.len()
@@ -348,6 +381,23 @@ mod tests {
                     assert!((a - b).abs() <= 1e-12 * a.abs().max(b.abs()), "p({percent}): {a} != {b}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn its_buckets_make_it_again() {
+        for values in sets() {
+            let trend = trend(&values);
+            let again = Trend::from_buckets(trend.min(), trend.max(), trend.buckets()).expect("its own buckets");
+            assert_eq!((again.count(), again.min(), again.max()), (trend.count(), trend.min(), trend.max()));
+            for percent in PERCENTS {
+                let (a, b) = (again.percentile(percent), trend.percentile(percent));
+                assert!((a - b).abs() <= 0.001 * b.abs(), "p({percent}) of {}: {a} != {b}", values.len());
+            }
+        }
+        assert_eq!(Trend::from_buckets(0.0, 0.0, []).expect("empty").count(), 0);
+        for buckets in [vec![(2.0, 1)], vec![(f64::NAN, 1)], vec![(1.0, 0)], vec![(1.0, u64::MAX); 2]] {
+            assert!(Trend::from_buckets(0.0, 1.0, buckets.clone()).is_none(), "{buckets:?}");
         }
     }
 

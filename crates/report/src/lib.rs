@@ -4,12 +4,14 @@
 //! number formats are those of k6 2.2, so that people and tools which read its summaries can read these; where we differ
 //! on purpose the reason stands at the place.
 
+pub mod document;
 pub mod export;
 pub mod format;
 pub mod machine;
 pub mod options;
 pub mod text;
 
+pub use document::Document;
 pub use export::{RunState, export_json, handle_summary_data, pretty};
 pub use machine::{RunConfig, machine_readable};
 pub use options::{SummaryMode, SummaryOptions, TimeUnit, TrendStat, parse_trend_stats};

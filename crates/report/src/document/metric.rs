@@ -1,0 +1,308 @@
+//! A metric in a result document, and the ways between it and `metrics::results`.
+//!
+//! A histogram keeps what a `metrics::Trend` knows, so percentiles are asked of that one implementation: a report prints the
+//! number the summary printed. Numbers that JSON cannot hold (infinite sums) become the nearest it can.
+
+use metrics::Trend;
+use metrics::metric::{Contains as Meaning, Kind};
+use metrics::results::{CheckResult, GroupResult, MetricResult, ThresholdResult, TrendValue, Value as Measured};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One metric or sub-metric.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Metric {
+    /// Name without filter: `http_req_duration`.
+    pub name: String,
+    /// For a sub-metric the text between the braces: `status:200`.
+    pub filter: Option<String>,
+    /// What the values are.
+    pub contains: Contains,
+    /// Thresholds on it, in the order given.
+    #[serde(default)]
+    pub thresholds: Vec<Threshold>,
+    /// `kind` and `value`.
+    #[serde(flatten)]
+    pub value: Value,
+}
+
+/// What the values of a metric are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Contains {
+    /// Plain numbers.
+    Default,
+    /// Milliseconds.
+    Time,
+    /// Bytes.
+    Data,
+}
+
+/// A threshold and how it ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Threshold {
+    /// As written: `p(95)<500`.
+    pub source: String,
+    /// Whether it held.
+    pub ok: bool,
+    /// What its left side came to.
+    pub left: f64,
+}
+
+/// The combined samples, by the kind of the metric.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", content = "value", rename_all = "lowercase")]
+pub enum Value {
+    /// A sum.
+    Counter {
+        /// Sum of the samples.
+        count: f64,
+        /// `count` per second of the run.
+        rate: f64,
+    },
+    /// A level.
+    Gauge {
+        /// Last sample.
+        value: f64,
+        /// Lowest.
+        min: f64,
+        /// Highest.
+        max: f64,
+    },
+    /// A share.
+    Rate {
+        /// Samples that were not zero.
+        passes: u64,
+        /// All samples.
+        total: u64,
+    },
+    /// A distribution.
+    Trend(Histogram),
+}
+
+/// A distribution with a relative error of at most 0.1 % for percentiles; the other fields are exact.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Histogram {
+    /// Number of samples.
+    pub count: u64,
+    /// Their sum.
+    pub sum: f64,
+    /// Lowest; 0 when empty.
+    pub min: f64,
+    /// Highest; 0 when empty.
+    pub max: f64,
+    /// `[mean, number]` of the samples in each bucket, by ascending value.
+    pub buckets: Vec<(f64, u64)>,
+}
+
+/// One check.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Check {
+    /// As the script names it.
+    pub name: String,
+    /// `::outer::inner::name`.
+    pub path: String,
+    /// Times it held.
+    pub passes: u64,
+    /// Times it did not.
+    pub fails: u64,
+}
+
+/// Checks and groups of one level.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Group {
+    /// Last part of the path; empty for the root.
+    pub name: String,
+    /// `::outer::inner`; empty for the root.
+    pub path: String,
+    /// Checks made directly in this group.
+    pub checks: Vec<Check>,
+    /// Groups inside, in order of first use.
+    pub groups: Vec<Group>,
+}
+
+impl Histogram {
+    /// The distribution, to be asked for percentiles or merged with others.
+    pub fn trend(&self) -> Trend {
+        self.checked_trend().unwrap_or_default()
+    }
+
+    /// None when the numbers contradict each other, which reading a document refuses.
+    pub(super) fn checked_trend(&self) -> Option<Trend> {
+        Trend::from_buckets(self.min, self.max, self.buckets.iter().copied())
+            .filter(|trend| trend.count() == self.count)
+    }
+}
+
+impl From<&TrendValue> for Histogram {
+    fn from(trend: &TrendValue) -> Self {
+        let (count, min, max) = (trend.count(), trend.min(), trend.max());
+        // A mean may lie beside its bucket's only value by a rounding.
+        let buckets = trend.buckets().map(|(mean, count)| (mean.clamp(min, max), count)).collect();
+        Histogram { count, sum: finite(trend.sum()), min, max, buckets }
+    }
+}
+
+impl Metric {
+    /// How samples were combined.
+    pub fn kind(&self) -> Kind {
+        match self.value {
+            Value::Counter { .. } => Kind::Counter,
+            Value::Gauge { .. } => Kind::Gauge,
+            Value::Rate { .. } => Kind::Rate,
+            Value::Trend(_) => Kind::Trend,
+        }
+    }
+
+    /// The histogram of a Trend.
+    pub fn histogram(&self) -> Option<&Histogram> {
+        match &self.value {
+            Value::Trend(histogram) => Some(histogram),
+            _ => None,
+        }
+    }
+
+    /// `name` or `name{filter}`.
+    pub fn key(&self) -> String {
+        match &self.filter {
+            Some(filter) => format!("{}{{{filter}}}", self.name),
+            None => self.name.clone(),
+        }
+    }
+
+    /// The tags its filter asks for; empty without one.
+    pub fn tags(&self) -> Vec<(&str, &str)> {
+        let parts = self.filter.as_deref().unwrap_or_default().split(',').map(str::trim);
+        parts
+            .filter_map(|part| part.split_once(':'))
+            .map(|(name, value)| (name.trim(), unquoted(value.trim())))
+            .collect()
+    }
+
+    /// Whether its filter asks for exactly these tags.
+    pub fn has_tags(&self, tags: &[(&str, &str)]) -> bool {
+        let own = self.tags();
+        self.filter.is_some() && own.len() == tags.len() && tags.iter().all(|tag| own.contains(tag))
+    }
+
+    /// The metric as the summaries take it.
+    pub fn result(&self) -> MetricResult {
+        let value = match &self.value {
+            Value::Counter { count, rate } => Measured::Counter { count: *count, rate: *rate },
+            Value::Gauge { value, min, max } => Measured::Gauge { value: *value, min: *min, max: *max },
+            Value::Rate { passes, total } => Measured::Rate { passes: *passes, total: *total },
+            Value::Trend(histogram) => Measured::Trend(TrendValue::from(histogram.trend())),
+        };
+        let contains = match self.contains {
+            Contains::Default => Meaning::Default,
+            Contains::Time => Meaning::Time,
+            Contains::Data => Meaning::Data,
+        };
+        let thresholds = self.thresholds.iter().map(Threshold::result).collect();
+        MetricResult {
+            name: self.name.clone(),
+            filter: self.filter.clone(),
+            kind: self.kind(),
+            contains,
+            value,
+            thresholds,
+        }
+    }
+}
+
+/// Values of a filter may stand in quotes.
+fn unquoted(text: &str) -> &str {
+    let inner = |mark: char| text.strip_prefix(mark).and_then(|rest| rest.strip_suffix(mark));
+    inner('"').or_else(|| inner('\'')).unwrap_or(text)
+}
+
+impl Threshold {
+    fn result(&self) -> ThresholdResult {
+        // The left side of `p(95)<500` is what stands before the operator.
+        let label = self.source.split(['<', '>', '=', '!']).next().unwrap_or_default().trim();
+        ThresholdResult { source: self.source.clone(), label: label.to_owned(), left: self.left, ok: self.ok }
+    }
+}
+
+impl From<&MetricResult> for Metric {
+    fn from(metric: &MetricResult) -> Self {
+        let value = match &metric.value {
+            Measured::Counter { count, rate } => Value::Counter { count: finite(*count), rate: finite(*rate) },
+            Measured::Gauge { value, min, max } => {
+                Value::Gauge { value: finite(*value), min: finite(*min), max: finite(*max) }
+            }
+            Measured::Rate { passes, total } => Value::Rate { passes: *passes, total: *total },
+            Measured::Trend(trend) => Value::Trend(Histogram::from(trend)),
+        };
+        let contains = match metric.contains {
+            Meaning::Default => Contains::Default,
+            Meaning::Time => Contains::Time,
+            Meaning::Data => Contains::Data,
+        };
+        let threshold = |t: &ThresholdResult| Threshold { source: t.source.clone(), ok: t.ok, left: finite(t.left) };
+        let thresholds = metric.thresholds.iter().map(threshold).collect();
+        Metric { name: metric.name.clone(), filter: metric.filter.clone(), contains, thresholds, value }
+    }
+}
+
+impl From<&CheckResult> for Check {
+    fn from(check: &CheckResult) -> Self {
+        let CheckResult { name, path, passes, fails } = check.clone();
+        Check { name, path, passes, fails }
+    }
+}
+
+impl From<&GroupResult> for Group {
+    fn from(group: &GroupResult) -> Self {
+        Group {
+            name: group.name.clone(),
+            path: group.path.clone(),
+            checks: group.checks.iter().map(Check::from).collect(),
+            groups: group.groups.iter().map(Group::from).collect(),
+        }
+    }
+}
+
+/// A number that JSON can hold.
+fn finite(value: f64) -> f64 {
+    if value.is_nan() { 0.0 } else { value.clamp(f64::MIN, f64::MAX) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sub(filter: &str) -> Metric {
+        let value = Value::Rate { passes: 0, total: 0 };
+        Metric { name: "m".into(), filter: Some(filter.into()), contains: Contains::Default, thresholds: vec![], value }
+    }
+
+    #[test]
+    fn filters_are_read_as_tags() {
+        assert_eq!(sub("event:edit,hop:total").tags(), [("event", "edit"), ("hop", "total")]);
+        assert_eq!(sub(" url:\"http://a/b\" ").tags(), [("url", "http://a/b")]);
+        assert!(sub("event:edit, hop:total").has_tags(&[("hop", "total"), ("event", "edit")]));
+        assert!(!sub("event:edit,hop:total").has_tags(&[("hop", "total")]));
+    }
+
+    #[test]
+    fn numbers_stay_within_what_json_holds() {
+        assert_eq!(finite(f64::INFINITY), f64::MAX);
+        assert_eq!(finite(f64::NAN), 0.0);
+        assert_eq!(finite(-2.5), -2.5);
+    }
+
+    #[test]
+    fn a_histogram_answers_as_its_trend_did() {
+        let mut trend = Trend::default();
+        (1..=1000).for_each(|n| trend.add(f64::from(n) / 7.0));
+        [0.0, -3.0].iter().for_each(|v| trend.add(*v));
+        let value = TrendValue::from(trend);
+        let again = Histogram::from(&value).trend();
+        assert_eq!((again.count(), again.min(), again.max()), (1002, -3.0, 1000.0 / 7.0));
+        for percent in [1.0, 50.0, 95.0, 99.9] {
+            let (found, expected) = (again.percentile(percent), value.percentile(percent));
+            assert!((found - expected).abs() <= expected.abs() * 1e-12, "{found} != {expected}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The result document: everything a run came to, in one JSON file that other commands and other programs read.
+//!
+//! `onrush run --save DIR` writes `DIR/result.json`; reports, comparisons and matrices are made from it alone. Whole
+//! histograms are in it, so any percentile can be asked for later, and results of several runs can be merged. Units last in
+//! a name (`duration_s`, `lag_p99_ms`); values of metrics are ms, bytes or plain numbers, as `contains` says.
+//!
+//! Fields may be added within schema 1; a reader ignores those it does not know. What is there keeps its name and meaning,
+//! else the number changes. `docs/schema/result-1.json` is made from these types, and a test compares the two.
+
+mod file;
+mod metric;
+mod run;
+mod seconds;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use file::{FILE_NAME, ReadError, path_of, read};
+pub use metric::{Check, Contains, Group, Histogram, Metric, Threshold, Value};
+pub use run::{Environment, Exit, Generator, MessageLogs, WorkerFigures};
+pub use seconds::{Column, Counts, Points, Seconds, Series};
+
+/// What `kind` says in a result document.
+pub const KIND: &str = "onrush-result";
+/// The number of the schema these types are.
+pub const SCHEMA: u32 = 1;
+
+/// The result of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Document {
+    /// `onrush-result`, so that a file can be told from others.
+    pub kind: String,
+    /// Number of this schema: 1.
+    pub schema: u32,
+    /// Version of Onrush that ran the test.
+    pub onrush: String,
+    /// When the virtual users were made and the run's clock started: RFC 3339 in UTC with milliseconds.
+    pub started_at: String,
+    /// The run's clock, from before setup to the end of the last iteration: rates divide by it.
+    pub duration_s: f64,
+    /// Path of the script as it was given, `-` for standard input, or the address that was tested without one.
+    pub script: String,
+    /// What the user named the run by (`--label name=value`): variant, round, anything.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    /// The options that were in effect, with every scenario spelled out.
+    pub options: serde_json::Value,
+    /// The machine, and what else went on there.
+    pub environment: Environment,
+    /// How the generator fared: whether the figures below can be trusted.
+    pub generator: Generator,
+    /// How the run ended.
+    pub exit: Exit,
+    /// Metrics that have samples or thresholds, by name; a sub-metric follows its parent.
+    pub metrics: Vec<Metric>,
+    /// All checks in the order they were first seen, those of one name from different groups added up.
+    pub checks: Vec<Check>,
+    /// Checks and groups as a tree; the root has an empty name.
+    pub groups: Group,
+    /// The same metrics second by second.
+    pub seconds: Seconds,
+    /// Logs of received messages; absent when none were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<MessageLogs>,
+}
+
+impl Document {
+    /// The metric of this name that covers all samples.
+    pub fn metric(&self, name: &str) -> Option<&Metric> {
+        self.metrics.iter().find(|metric| metric.name == name && metric.filter.is_none())
+    }
+
+    /// The sub-metric of this name whose filter has exactly these tags, in any order.
+    pub fn sub_metric(&self, name: &str, tags: &[(&str, &str)]) -> Option<&Metric> {
+        self.metrics.iter().find(|metric| metric.name == name && metric.has_tags(tags))
+    }
+
+    /// The per-second series of a metric or sub-metric.
+    pub fn series_of(&self, metric: &Metric) -> Option<&Series> {
+        self.seconds.series.iter().find(|series| series.name == metric.name && series.filter == metric.filter)
+    }
+
+    /// Whether every threshold held.
+    pub fn passed(&self) -> bool {
+        self.metrics.iter().flat_map(|metric| &metric.thresholds).all(|threshold| threshold.ok)
+    }
+
+    /// The JSON Schema of this document, as stored in `docs/schema/result-1.json`.
+    pub fn json_schema() -> serde_json::Value {
+        schemars::schema_for!(Document).to_value()
+    }
+}

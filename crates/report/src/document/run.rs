@@ -1,0 +1,84 @@
+//! What a result document tells of the run itself: machine, generator, end.
+//!
+//! All of it is measured by the caller; what a machine does not tell (a container without /proc/stat, say) is null, never 0.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The machine that ran the generator, and what else went on there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Environment {
+    /// Name and version of the system: `Debian GNU/Linux 12 (bookworm)`.
+    pub os: String,
+    /// Release of the kernel.
+    pub kernel: String,
+    /// As /proc/cpuinfo names it.
+    pub cpu_model: String,
+    /// Cores that are online.
+    pub cores: usize,
+    /// Numbers of the cores that the generator was allowed to use.
+    pub allowed_cores: Vec<usize>,
+    /// Memory of the machine.
+    pub memory_bytes: u64,
+    /// Load average of one minute when the run began.
+    pub load_average_1m_start: Option<f64>,
+    /// Load average of one minute when it ended.
+    pub load_average_1m_end: Option<f64>,
+    /// Share of all CPU time during the run that the hypervisor gave to somebody else, 0 to 1.
+    pub steal_share: Option<f64>,
+    /// How many times the CPU limit of the control group held the generator up during the run.
+    pub throttled: Option<u64>,
+    /// A hash of processor, cores, kernel, memory and host name: results of other machines are told apart, none is named.
+    pub machine_id: String,
+}
+
+/// How the generator fared.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Generator {
+    /// CPU used by the whole process while the scenarios ran, in cores.
+    pub process_cores: f64,
+    /// One entry a worker.
+    pub workers: Vec<WorkerFigures>,
+    /// Planned iterations that never started.
+    pub dropped_iterations: u64,
+    /// Whether the generator was the limit, and not what it tested.
+    pub saturated: bool,
+    /// The line that says so.
+    pub complaint: Option<String>,
+    /// Further lines about the generator that the summary printed.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// How one worker thread fared.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkerFigures {
+    /// Share of the time its thread was running, 0 to 1.
+    pub cpu_share: f64,
+    /// How late its event loop was: median.
+    pub lag_p50_ms: f64,
+    /// 99 of 100 times it was no later.
+    pub lag_p99_ms: f64,
+    /// The latest.
+    pub lag_max_ms: f64,
+}
+
+/// How the run ended.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Exit {
+    /// The exit code.
+    pub code: u8,
+    /// What it means; null for 0.
+    pub reason: Option<String>,
+}
+
+/// Logs of received messages.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MessageLogs {
+    /// The files, relative to the document's directory.
+    pub files: Vec<String>,
+    /// Messages that are in them.
+    pub written: u64,
+    /// Messages left out because writing could not keep up.
+    pub dropped: u64,
+}

@@ -1,0 +1,111 @@
+//! The metrics second by second: parallel columns, one entry an interval.
+//!
+//! A sample belongs to the interval in which its worker recorded it, which is when the request or iteration it tells of
+//! ended; what a busy worker hands over late counts where it was handed over. Nothing is lost: sums and counts of a series
+//! add up to the metric's total. An interval in which nothing came in is null, never 0.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One number an interval; null where no sample came in.
+pub type Column = Vec<Option<f64>>;
+/// One count an interval; null where no sample came in.
+pub type Counts = Vec<Option<u64>>;
+
+/// All series of a run over the same intervals.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Seconds {
+    /// Start of each interval, from the start of the run's clock.
+    pub starts_s: Vec<f64>,
+    /// Length of each interval: about 1; setup, teardown and the last second of the test are as long as they were.
+    pub lengths_s: Vec<f64>,
+    /// When the scenarios began, from the start of the run's clock: what is before belongs to setup.
+    #[serde(default)]
+    pub scenarios_start_s: f64,
+    /// When the last iteration ended: what is after belongs to teardown.
+    #[serde(default)]
+    pub scenarios_end_s: f64,
+    /// One a metric and sub-metric that has samples.
+    pub series: Vec<Series>,
+}
+
+/// One metric or sub-metric over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// Name without filter.
+    pub name: String,
+    /// For a sub-metric the text between the braces.
+    pub filter: Option<String>,
+    /// `kind` and `points`.
+    #[serde(flatten)]
+    pub points: Points,
+}
+
+/// The columns of a series, each as long as `starts_s`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", content = "points", rename_all = "lowercase")]
+pub enum Points {
+    /// Of a Counter.
+    Counter {
+        /// Sum of the interval's samples; divide by the length for a rate.
+        sum: Column,
+    },
+    /// Of a Gauge.
+    Gauge {
+        /// Last sample of the interval.
+        last: Column,
+    },
+    /// Of a Rate.
+    Rate {
+        /// Samples that were not zero.
+        passes: Counts,
+        /// All samples.
+        total: Counts,
+    },
+    /// Of a Trend. Percentiles are those of the interval alone and cannot be averaged into those of a longer one.
+    Trend {
+        /// Number of samples.
+        count: Counts,
+        /// Mean.
+        avg: Column,
+        /// Lowest.
+        min: Column,
+        /// Highest.
+        max: Column,
+        /// Median.
+        p50: Column,
+        /// 90th percentile.
+        p90: Column,
+        /// 95th percentile.
+        p95: Column,
+        /// 99th percentile.
+        p99: Column,
+    },
+}
+
+impl Points {
+    /// Lengths of all columns.
+    pub(super) fn lengths(&self) -> Vec<usize> {
+        match self {
+            Points::Counter { sum } => vec![sum.len()],
+            Points::Gauge { last } => vec![last.len()],
+            Points::Rate { passes, total } => vec![passes.len(), total.len()],
+            Points::Trend { count, avg, min, max, p50, p90, p95, p99 } => {
+                [avg, min, max, p50, p90, p95, p99].iter().map(|column| column.len()).chain([count.len()]).collect()
+            }
+        }
+    }
+}
+
+impl Seconds {
+    /// What is wrong with the columns, when something is.
+    pub(super) fn contradiction(&self) -> Option<String> {
+        let expected = self.starts_s.len();
+        if self.lengths_s.len() != expected {
+            return Some(format!("seconds has {expected} starts_s and {} lengths_s", self.lengths_s.len()));
+        }
+        let odd = |series: &&Series| series.points.lengths().iter().any(|length| *length != expected);
+        let series = self.series.iter().find(odd)?;
+        Some(format!("the series of {} has a column that is not {expected} intervals long", series.name))
+    }
+}

@@ -1,0 +1,134 @@
+//! The result document: its schema is the committed one, it reads back as it was written, and what is not one is refused.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use metrics::Trend;
+use metrics::results::TrendValue;
+use onrush_report::document::{
+    Check, Contains, Document, Environment, Exit, Generator, Group, Histogram, KIND, Metric, Points, SCHEMA, Seconds,
+    Series, Threshold, Value, WorkerFigures, read,
+};
+
+const SCHEMA_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/result-1.json");
+
+fn document() -> Document {
+    let mut trend = Trend::default();
+    [0.1, 0.25, 3.31, 1e9, 0.0].iter().for_each(|value| trend.add(*value));
+    let metric = |name: &str, value| Metric {
+        name: name.to_owned(),
+        filter: None,
+        contains: Contains::Time,
+        thresholds: vec![Threshold { source: "p(95)<500".into(), ok: true, left: 3.31 }],
+        value,
+    };
+    Document {
+        kind: KIND.into(),
+        schema: SCHEMA,
+        onrush: "0.1.0".into(),
+        started_at: "2026-11-21T18:00:00.000Z".into(),
+        duration_s: 2.1,
+        script: "test.js".into(),
+        labels: BTreeMap::from([("variant".into(), "old".into())]),
+        options: serde_json::json!({ "vus": 2 }),
+        environment: Environment { cores: 2, steal_share: Some(0.01), ..Environment::default() },
+        generator: Generator { workers: vec![WorkerFigures::default()], ..Generator::default() },
+        exit: Exit::default(),
+        metrics: vec![
+            metric("http_req_duration", Value::Trend(Histogram::from(&TrendValue::from(trend)))),
+            metric("http_reqs", Value::Counter { count: 5.0, rate: 2.5 }),
+            metric("vus", Value::Gauge { value: 2.0, min: 1.0, max: 2.0 }),
+            metric("checks", Value::Rate { passes: 4, total: 5 }),
+        ],
+        checks: vec![Check { name: "is ok".into(), path: "::is ok".into(), passes: 4, fails: 1 }],
+        groups: Group::default(),
+        seconds: Seconds {
+            starts_s: vec![0.0, 1.0],
+            lengths_s: vec![1.0, 1.1],
+            scenarios_start_s: 0.0,
+            scenarios_end_s: 2.1,
+            series: vec![Series {
+                name: "http_reqs".into(),
+                filter: None,
+                points: Points::Counter { sum: vec![Some(5.0), None] },
+            }],
+        },
+        messages: None,
+    }
+}
+
+/// A folder that goes away with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("onrush-document-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a temporary folder");
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn the_schema_is_the_committed_one() {
+    let found = serde_json::to_string_pretty(&Document::json_schema()).expect("JSON") + "\n";
+    if std::env::var_os("ONRUSH_BLESS").is_some() {
+        std::fs::create_dir_all(Path::new(SCHEMA_FILE).parent().expect("a folder")).expect("made");
+        std::fs::write(SCHEMA_FILE, &found).expect("written");
+    }
+    let expected = std::fs::read_to_string(SCHEMA_FILE).expect("docs/schema/result-1.json");
+    assert!(found == expected, "the types differ from docs/schema/result-1.json; ONRUSH_BLESS=1 stores the new schema");
+}
+
+#[test]
+fn it_reads_back_as_it_was_written() {
+    let folder = Folder::new("round");
+    let written = document();
+    written.write(&folder.0).expect("a writable folder");
+    assert_eq!(read(&folder.0).expect("a result"), written);
+    assert_eq!(read(folder.0.join("result.json")).expect("the file itself"), written);
+    let text = std::fs::read_to_string(folder.0.join("result.json")).expect("written");
+    assert!(text.starts_with(r#"{"kind":"onrush-result","schema":1,"#), "{}", &text[..60]);
+    assert_eq!(std::fs::read_dir(&folder.0).expect("listed").count(), 1, "nothing temporary stays");
+}
+
+#[test]
+fn a_failed_write_leaves_the_old_result() {
+    let folder = Folder::new("keep");
+    // The rename cannot replace a directory: the last step of writing fails.
+    std::fs::create_dir(folder.0.join("result.json")).expect("made");
+    document().write(&folder.0).expect_err("cannot be written");
+    assert_eq!(std::fs::read_dir(&folder.0).expect("listed").count(), 1, "nothing temporary stays");
+}
+
+#[test]
+fn what_is_no_result_is_refused_with_the_reason() {
+    let folder = Folder::new("bad");
+    let good = serde_json::to_value(document()).expect("JSON");
+    let changed = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut value = good.clone();
+        change(&mut value);
+        value.to_string()
+    };
+    let cases: [(String, &str); 7] = [
+        ("{".into(), ":1:1: not a result document: EOF"),
+        ("{}".into(), "found no kind, expected a result document of kind 'onrush-result'"),
+        (r#"{"kind":"onrush-matrix"}"#.into(), "found kind 'onrush-matrix', expected"),
+        (changed(&|v| v["schema"] = 2.into()), "found schema 2, this version reads schema 1; read it with the version"),
+        (changed(&|v| v["duration_s"] = "x".into()), "invalid type: string \"x\", expected f64"),
+        (changed(&|v| v["metrics"][0]["value"]["count"] = 7.into()), "the buckets of http_req_duration do not agree"),
+        (changed(&|v| v["seconds"]["lengths_s"] = serde_json::json!([1.0])), "seconds has 2 starts_s and 1 lengths_s"),
+    ];
+    for (text, expected) in cases {
+        std::fs::write(folder.0.join("result.json"), &text).expect("written");
+        let message = read(&folder.0).expect_err("refused").to_string();
+        assert!(message.contains(expected), "expected {expected:?} in {message:?}");
+    }
+    let message = read(folder.0.join("nowhere")).expect_err("refused").to_string();
+    assert!(message.contains("expected a directory written by 'onrush run --save'"), "{message}");
+}
