@@ -5,6 +5,7 @@
 //! cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
 //! cargo xtask fuzz [SUBJECT…]   feed spoiled inputs to every parser until something gives
 //! cargo xtask timing            compare timings with known delays, on an idle and on a busy generator
+//! cargo xtask stats             simulate sets of runs and see that comparisons keep their promises
 //! cargo xtask conformance       run other people's suites: Autobahn for WebSocket, h2spec for HTTP/2
 //! ```
 //!
@@ -16,6 +17,7 @@ mod forms;
 mod fuzz;
 mod observation;
 mod parity;
+mod stats;
 mod timing;
 
 use std::process::ExitCode;
@@ -24,6 +26,7 @@ const USAGE: &str = "usage: cargo xtask parity [NAME…]
        cargo xtask forms [SEED]
        cargo xtask fuzz [--seconds N] [--seed N] [--patience N] [SUBJECT…]
        cargo xtask timing
+       cargo xtask stats [SETS [SEED]]
        cargo xtask conformance [autobahn [client|server] [CASE…] | h2spec [SECTION…]]
 
 parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
@@ -36,6 +39,8 @@ fuzz     reads spoiled inputs for so many seconds in all (60) and keeps those th
          threshold, tag-filter, duration, options, script, response, request, websocket.
 timing   prints by how much the timings of requests with known delays are off, idle and beside a user that computes, and fails
          when a median is off by more than a millisecond.
+stats    simulates SETS (10000) pairs of sets for each law of noise, and fails when false alarms of `onrush compare` exceed 5 %
+         or its 95 % intervals cover the truth in less than 93 % or more than 97 %.
 conformance
          runs Autobahn|Testsuite (WebSocket) against the client and the target's server, ten minutes each; CASE picks some (`12.*`).
          Needs Python 3 and 2.7, and the package index the first time. h2spec (HTTP/2) against the target over tcp and TLS, strictly, in
@@ -50,6 +55,7 @@ fn main() -> ExitCode {
         Some("forms") => forms::run(&rest),
         Some("fuzz") => fuzz::run(&rest),
         Some("timing") => parity::workspace().and_then(|root| timing::run(&parity::build_onrush(&root)?)),
+        Some("stats") => stats::run(&rest),
         Some("conformance") => conformance::run(&rest),
         Some("fuzz-child") => fuzz::run_child(&rest),
         _ => Err(USAGE.to_owned()),

@@ -9,6 +9,7 @@ pub mod export;
 pub mod format;
 pub mod machine;
 pub mod options;
+pub mod stats;
 pub mod text;
 
 pub use document::Document;

@@ -1,0 +1,16 @@
+//! Statistics for comparing runs: exact, rank-based, over paired rounds.
+//!
+//! Everything here is a pure function of numbers and knows no metric and no file. The assumption is one: within a pair the
+//! two variants ran by turns, so that without a difference between them either sign of their difference is as likely. Nothing
+//! is assumed about the law of the noise. What that promises, 5 % false alarms and 95 % coverage, is simulated by `cargo xtask
+//! stats` and, shorter, by its tests.
+
+mod holm;
+mod paired;
+mod signed_rank;
+mod verdict;
+
+pub use holm::adjust;
+pub use paired::{CONFIDENCE, Estimate, estimate, pairs_needed};
+pub use signed_rank::{MOST_PAIRS, critical_position, p_value};
+pub use verdict::{Answer, Direction, Question, Verdict, answer, tests_among};
