@@ -8,6 +8,7 @@ pub mod document;
 pub mod export;
 pub mod format;
 pub mod machine;
+pub mod matrix;
 pub mod options;
 pub mod stats;
 pub mod text;

@@ -1,0 +1,236 @@
+//! The result of a matrix: one JSON file with the plan, the order as it was, and every run's result document without its
+//! per-second series.
+//!
+//! It is written anew after every run, so that whatever happens the runs made are kept; a run that failed stays in it with the
+//! reason. Of a run's Trends those are kept that tables and comparisons read; their means to six digits, far within the 0.1 %
+//! of a histogram.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::figures::Figures;
+use super::plan::Plan;
+use crate::document::{Document, Environment, Histogram, Metric, Value as Measured};
+
+/// What `kind` says in a matrix's result.
+pub const KIND: &str = "onrush-matrix";
+/// The number of the schema these types are.
+pub const SCHEMA: u32 = 1;
+
+/// The result of a matrix.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MatrixDocument {
+    /// `onrush-matrix`.
+    pub kind: String,
+    /// Number of this schema: 1.
+    pub schema: u32,
+    /// Version of Onrush that ran it.
+    pub onrush: String,
+    /// RFC 3339 in UTC.
+    pub started_at: String,
+    /// Decided the order.
+    pub seed: u64,
+    /// The plan, with what the command line changed.
+    pub plan: Plan,
+    /// The machine.
+    pub environment: Environment,
+    /// Where the time went.
+    pub timing: Timing,
+    /// In the order they were made.
+    pub runs: Vec<RunRecord>,
+}
+
+/// Where the time went, in seconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Timing {
+    /// Under measured load, by the runs' own clocks.
+    pub measured_s: f64,
+    /// Under load that was not measured, and pauses: what the plan asks for.
+    pub warm_up_s: f64,
+    /// In the plan's commands: setup, teardown, before and after cells.
+    pub commands_s: f64,
+    /// Waiting for servers to be ready and to end.
+    pub servers_s: f64,
+    /// Everything else: starting and ending generators, writing this file.
+    pub own_s: f64,
+}
+
+impl Timing {
+    /// All of it.
+    pub fn total_s(&self) -> f64 {
+        self.measured_s + self.warm_up_s + self.commands_s + self.servers_s + self.own_s
+    }
+
+    /// The matrix's own time, servers' starts and ends included, as a share of all.
+    pub fn own_share(&self) -> f64 {
+        let total = self.total_s();
+        if total > 0.0 { (self.own_s + self.servers_s) / total } else { 0.0 }
+    }
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunRecord {
+    /// Value names by axis.
+    pub axes: BTreeMap<String, String>,
+    /// Name of the variant.
+    pub variant: String,
+    /// From 1.
+    pub round: u32,
+    /// Number of the run in the planned order, from 1.
+    pub position: usize,
+    /// When it began: RFC 3339 in UTC.
+    pub at: String,
+    /// How it went.
+    pub outcome: Outcome,
+    /// Why it is not ok.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The last lines that the server or the load printed, when it is not ok.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub output: Vec<String>,
+    /// What was measured; its per-second series are empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Document>,
+    /// What another program's output told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figures: Option<Figures>,
+    /// What the server used meanwhile; absent when it was not started here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<Usage>,
+    /// What the load's processes used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Usage>,
+}
+
+/// How a run went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// Measured.
+    Ok,
+    /// The load failed, or too many of its requests.
+    Failed,
+    /// The server did not start, or died.
+    Dead,
+}
+
+/// What processes used during a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Usage {
+    /// CPU time, user and system.
+    pub cpu_s: f64,
+    /// Most memory so far, resident.
+    pub peak_bytes: u64,
+}
+
+impl RunRecord {
+    /// Whether it was measured.
+    pub fn is_ok(&self) -> bool {
+        self.outcome == Outcome::Ok
+    }
+
+    /// Whether its generator was the limit, which makes it no evidence about servers.
+    pub fn saturated(&self) -> bool {
+        self.result.as_ref().is_some_and(|result| result.generator.saturated)
+    }
+
+    /// Per second, of this Counter.
+    pub fn rate(&self, metric: &str) -> Option<f64> {
+        if let Some(figures) = &self.figures {
+            return Some(figures.rate);
+        }
+        match &self.result.as_ref()?.metric(metric)?.value {
+            Measured::Counter { rate, .. } => Some(*rate),
+            _ => None,
+        }
+    }
+
+    /// Samples of this Counter in all.
+    pub fn count(&self, metric: &str) -> Option<f64> {
+        if let Some(figures) = &self.figures {
+            return figures.count;
+        }
+        match &self.result.as_ref()?.metric(metric)?.value {
+            Measured::Counter { count, .. } => Some(*count),
+            _ => None,
+        }
+    }
+
+    /// Percentiles of this Trend, in its unit; none for those that are not known.
+    pub fn percentiles(&self, metric: &str, percents: &[f64]) -> Vec<Option<f64>> {
+        if let Some(figures) = &self.figures {
+            return percents.iter().map(|percent| figures.percentiles_ms.get(&percent.to_string()).copied()).collect();
+        }
+        let trend = self.result.as_ref().and_then(|result| Some(result.metric(metric)?.histogram()?.trend()));
+        match trend.filter(|trend| trend.count() > 0) {
+            Some(trend) => percents.iter().map(|percent| Some(trend.percentile(*percent))).collect(),
+            None => vec![None; percents.len()],
+        }
+    }
+}
+
+/// Trends that comparisons read besides the plan's own.
+const KEPT: [&str; 3] = ["http_req_duration", "iteration_duration", "message_delay"];
+
+/// A run's result as a matrix keeps it: no series, and of the Trends only those that are asked for later.
+pub fn slim(mut result: Document, plan: &Plan) -> Document {
+    let kept = |metric: &Metric| {
+        metric.histogram().is_none() || metric.name == plan.measure.time || KEPT.contains(&metric.name.as_str())
+    };
+    result.metrics.retain(kept);
+    for metric in &mut result.metrics {
+        if let Measured::Trend(histogram) = &mut metric.value {
+            shorten(histogram);
+        }
+    }
+    result.seconds = Default::default();
+    result.groups = Default::default();
+    result
+}
+
+/// Six digits for the means, which never leave what was measured.
+fn shorten(histogram: &mut Histogram) {
+    let (min, max) = (histogram.min, histogram.max);
+    for (mean, _) in &mut histogram.buckets {
+        let short: f64 = format!("{mean:.5e}").parse().expect("a number just printed");
+        *mean = short.clamp(min, max);
+    }
+}
+
+/// Reads a matrix's result; the error is ready to print.
+pub fn read(path: &Path) -> Result<MatrixDocument, String> {
+    let name = path.display();
+    let text =
+        std::fs::read_to_string(path).map_err(|error| format!("cannot read the matrix's result {name}: {error}"))?;
+    let bad = |error: serde_json::Error| {
+        format!("{name}:{}:{}: not a matrix's result: {error}", error.line(), error.column())
+    };
+    let head: Value = serde_json::from_str(&text).map_err(bad)?;
+    match head.get("kind").and_then(Value::as_str) {
+        Some(KIND) => {}
+        Some(other) => {
+            return Err(format!("{name}: found kind '{other}', expected '{KIND}', as 'onrush matrix' writes it"));
+        }
+        None => return Err(format!("{name}: found no kind, expected '{KIND}', as 'onrush matrix' writes it")),
+    }
+    match head.get("schema").and_then(Value::as_u64) {
+        Some(1) => serde_json::from_str(&text).map_err(bad),
+        found => {
+            let found = found.map_or(String::from("none"), |number| number.to_string());
+            Err(format!(
+                "{name}: found schema {found}, this version reads schema {SCHEMA}; read it with the version of onrush that \
+                 wrote it, or run the matrix again"
+            ))
+        }
+    }
+}
+
+/// The JSON Schema of the result, as stored in `docs/schema/matrix-1.json`.
+pub fn json_schema() -> Value {
+    schemars::schema_for!(MatrixDocument).to_value()
+}

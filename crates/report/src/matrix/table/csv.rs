@@ -1,0 +1,89 @@
+//! Tables as comma-separated values, one row a variant and cell, for other programs: full numbers, no marks.
+
+use super::{Row, Tables};
+
+/// RFC 4180, with a head.
+pub fn csv(tables: &Tables) -> String {
+    let axes = axes(tables);
+    let mut head: Vec<String> = axes.clone();
+    let fixed = [
+        "rate",
+        "lowest",
+        "highest",
+        "ratio_to_first",
+        "best",
+        "per_server_cpu_s",
+        "server_cores",
+        "load_cores",
+        "valid",
+        "made",
+        "saturated",
+    ];
+    head.extend(fixed.map(String::from));
+    head.extend(tables.percentiles.iter().map(|percent| format!("p{percent}_ms")));
+    let mut out = line(&head);
+    for group in &tables.groups {
+        group.rows.iter().for_each(|row| out.push_str(&line(&values(&axes, row))));
+    }
+    out
+}
+
+/// All axes: those that have a heading have a column here.
+fn axes(tables: &Tables) -> Vec<String> {
+    let first = tables.groups.iter().flat_map(|group| &group.rows).next();
+    first.map_or_else(Vec::new, |row| row.values.keys().cloned().collect())
+}
+
+fn values(axes: &[String], row: &Row) -> Vec<String> {
+    let or_empty = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    let mut values: Vec<String> = axes.iter().map(|axis| row.values[axis].clone()).collect();
+    values.extend([
+        or_empty(row.rate.map(|rate| rate.median)),
+        or_empty(row.rate.map(|rate| rate.low)),
+        or_empty(row.rate.map(|rate| rate.high)),
+        or_empty(row.ratio),
+        row.best.to_string(),
+        or_empty(row.per_server_cpu_s),
+        or_empty(row.server_cores),
+        or_empty(row.load_cores),
+        row.valid.to_string(),
+        row.made.to_string(),
+        row.saturated.to_string(),
+    ]);
+    values.extend(row.percentiles.iter().map(|value| or_empty(*value)));
+    values
+}
+
+/// Fields with what would end them are put in quotes.
+pub(super) fn line(fields: &[String]) -> String {
+    let quoted = |field: &String| match field.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field.clone(),
+    };
+    fields.iter().map(quoted).collect::<Vec<_>>().join(",") + "\r\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::table::tests::document;
+    use crate::matrix::table::{TableOptions, tables};
+
+    #[test]
+    fn there_is_a_row_for_each_variant_and_cell() {
+        let tables = tables(&document(), &TableOptions { group_by: None, percentiles: vec![50.0, 75.0] }).unwrap();
+        let text = csv(&tables);
+        let lines: Vec<&str> = text.split_terminator("\r\n").collect();
+        assert_eq!(lines.len(), 5);
+        assert!(
+            lines[0].starts_with("size,variant,rate,lowest,highest,") && lines[0].ends_with(",p50_ms,p75_ms"),
+            "{text}"
+        );
+        assert!(lines[1].starts_with("1k,a,1045,1010,1080,1,") && lines[1].ends_with(",8,8,0,0.5,"), "{text}");
+    }
+
+    #[test]
+    fn commas_and_quotes_are_quoted() {
+        assert_eq!(line(&[String::from("a,b"), String::from("c\"d")]), "\"a,b\",\"c\"\"d\"\r\n");
+    }
+}

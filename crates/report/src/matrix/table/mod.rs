@@ -1,0 +1,386 @@
+//! Tables of a matrix, as data: groups of rows with a rate, percentiles and what server and generator used.
+//!
+//! Nothing is averaged over different loads: axes that are not grouped by are columns. A row is one variant in one cell, its
+//! figures medians over the rounds; only valid runs count, and what was left out is said below.
+
+mod best;
+mod csv;
+mod grid;
+mod lines;
+mod number;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::cells::{self, Cell};
+use super::document::{MatrixDocument, RunRecord};
+
+pub use csv::csv;
+pub use grid::{markdown, text};
+pub use lines::{Line, csv_lines, lines, text_lines};
+
+/// The percentiles that tables show unless told otherwise.
+pub const PERCENTILES: [f64; 11] = [5.0, 10.0, 20.0, 40.0, 50.0, 60.0, 80.0, 90.0, 95.0, 99.0, 99.9];
+
+/// What a table is to show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableOptions {
+    /// Axes (or `variant`) that get a table of their own for each value; when none are named there is one table, and the rows
+    /// of one cell are a group.
+    pub group_by: Option<Vec<String>>,
+    /// Which percentiles.
+    pub percentiles: Vec<f64>,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        TableOptions { group_by: None, percentiles: PERCENTILES.to_vec() }
+    }
+}
+
+/// Tables.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tables {
+    /// Of the matrix.
+    pub name: String,
+    /// What the rate counts: `http_reqs`.
+    pub rate_metric: String,
+    /// What the percentiles are of: `http_req_duration`.
+    pub time_metric: String,
+    /// Rounds planned.
+    pub rounds: u32,
+    /// Percentiles shown.
+    pub percentiles: Vec<f64>,
+    /// Axes that have a column; `variant` among them.
+    pub columns: Vec<String>,
+    /// Whether each group has its own heading.
+    pub headed: bool,
+    /// Rows that are compared with each other.
+    pub groups: Vec<Group>,
+    /// What the reader must know: failures, saturation, time.
+    pub notes: Vec<String>,
+}
+
+/// Rows that are compared with each other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Group {
+    /// What they have in common: `size=1k`.
+    pub heading: String,
+    /// In the plan's order.
+    pub rows: Vec<Row>,
+    /// Whether the best is known, and if not, why.
+    pub verdict: String,
+}
+
+/// One variant in one cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Value names by axis, and `variant`.
+    pub values: BTreeMap<String, String>,
+    /// Valid runs.
+    pub valid: usize,
+    /// Runs made.
+    pub made: usize,
+    /// Per second: median, lowest and highest round.
+    pub rate: Option<Spread>,
+    /// The median over rounds of this row's rate to the first row's of the group.
+    pub ratio: Option<f64>,
+    /// Best of its group beyond doubt.
+    pub best: bool,
+    /// Medians over rounds.
+    pub percentiles: Vec<Option<f64>>,
+    /// Requests for each CPU second of the server.
+    pub per_server_cpu_s: Option<f64>,
+    /// Cores the server used.
+    pub server_cores: Option<f64>,
+    /// Cores the load's processes used.
+    pub load_cores: Option<f64>,
+    /// Valid runs in which the generator was the limit.
+    pub saturated: usize,
+    /// Rates by round, for tests.
+    #[serde(skip)]
+    pub by_round: BTreeMap<u32, f64>,
+}
+
+/// Median, lowest and highest.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// Of the rounds.
+    pub median: f64,
+    /// Lowest round.
+    pub low: f64,
+    /// Highest round.
+    pub high: f64,
+}
+
+/// Makes the tables of a result. An axis that is not there is refused by name.
+pub fn tables(document: &MatrixDocument, options: &TableOptions) -> Result<Tables, String> {
+    let plan = &document.plan;
+    let cells = cells::cells(&plan.axes).map_err(|error| error.message)?;
+    let axes: Vec<String> = plan.axes.keys().cloned().collect();
+    let known: Vec<String> = axes.iter().cloned().chain([String::from("variant")]).collect();
+    for axis in options.group_by.iter().flatten() {
+        if !known.contains(axis) {
+            return Err(format!("--group-by: unknown axis '{axis}', expected some of {}", known.join(", ")));
+        }
+    }
+    let by = options.group_by.clone().unwrap_or(axes);
+    let headed = options.group_by.is_some();
+    let columns = known.into_iter().filter(|column| !headed || !by.contains(column)).collect();
+    let mut groups: Vec<Group> = Vec::new();
+    for row in rows(document, &cells, options) {
+        let heading: Vec<String> = by.iter().map(|axis| format!("{axis}={}", row.values[axis])).collect();
+        let heading = heading.join(", ");
+        match groups.iter_mut().find(|group| group.heading == heading) {
+            Some(group) => group.rows.push(row),
+            None => groups.push(Group { heading, rows: vec![row], verdict: String::new() }),
+        }
+    }
+    let loads_differ = plan.variants.iter().any(|variant| variant.load.is_some());
+    for group in &mut groups {
+        set_ratios(&mut group.rows);
+        let names: Vec<String> = group.rows.iter().map(|row| name_within(row, &by)).collect();
+        group.verdict = best::mark(&mut group.rows, &names, loads_differ);
+    }
+    Ok(Tables {
+        name: plan.name.clone().unwrap_or_else(|| String::from("matrix")),
+        rate_metric: plan.measure.rate.clone(),
+        time_metric: plan.measure.time.clone(),
+        rounds: plan.rounds,
+        percentiles: options.percentiles.clone(),
+        columns,
+        headed,
+        groups,
+        notes: notes(document),
+    })
+}
+
+/// What tells a row from the others of its group: its variant, then the axes that are not grouped by.
+fn name_within(row: &Row, by: &[String]) -> String {
+    let rest = row.values.iter().filter(|(axis, _)| *axis != "variant" && !by.contains(axis));
+    let variant = row.values.get("variant").filter(|_| !by.iter().any(|axis| axis == "variant"));
+    let parts = variant.cloned().into_iter().chain(rest.map(|(axis, value)| format!("{axis}={value}")));
+    parts.collect::<Vec<_>>().join(" ")
+}
+
+/// One row for each cell and variant that was run, in the plan's order.
+fn rows(document: &MatrixDocument, cells: &[Cell], options: &TableOptions) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for cell in cells {
+        let names = cell.names();
+        for variant in &document.plan.variants {
+            let of_row = |run: &&RunRecord| run.variant == variant.name && run.axes == names;
+            let runs: Vec<&RunRecord> = document.runs.iter().filter(of_row).collect();
+            if !runs.is_empty() {
+                let mut values = names.clone();
+                values.insert(String::from("variant"), variant.name.clone());
+                rows.push(row(document, values, &runs, options));
+            }
+        }
+    }
+    rows
+}
+
+fn row(
+    document: &MatrixDocument,
+    values: BTreeMap<String, String>,
+    runs: &[&RunRecord],
+    options: &TableOptions,
+) -> Row {
+    let measure = &document.plan.measure;
+    let valid: Vec<&RunRecord> = runs.iter().copied().filter(|run| run.is_ok()).collect();
+    let by_round: BTreeMap<u32, f64> =
+        valid.iter().filter_map(|run| Some((run.round, run.rate(&measure.rate)?))).collect();
+    let rates: Vec<f64> = by_round.values().copied().collect();
+    let times: Vec<Vec<Option<f64>>> =
+        valid.iter().map(|run| run.percentiles(&measure.time, &options.percentiles)).collect();
+    let percentiles =
+        (0..options.percentiles.len()).map(|at| median(times.iter().filter_map(|of_run| of_run[at]))).collect();
+    let per_cpu = |run: &&RunRecord| {
+        let used = run.server?.cpu_s;
+        (used > 0.0).then_some(run.count(&measure.rate)? / used)
+    };
+    let cores = |used: f64, run: &RunRecord| Some(used / length_s(run, &measure.rate)?);
+    Row {
+        values,
+        valid: valid.len(),
+        made: runs.len(),
+        rate: spread(&rates),
+        ratio: None,
+        best: false,
+        percentiles,
+        per_server_cpu_s: median(valid.iter().filter_map(per_cpu)),
+        server_cores: median(valid.iter().filter_map(|run| cores(run.server?.cpu_s, run))),
+        load_cores: median(valid.iter().filter_map(|run| cores(run.load?.cpu_s, run))),
+        saturated: valid.iter().filter(|run| run.saturated()).count(),
+        by_round,
+    }
+}
+
+/// How long a run was, by its own clock.
+fn length_s(run: &RunRecord, metric: &str) -> Option<f64> {
+    let of_result = run.result.as_ref().map(|result| result.duration_s);
+    of_result.filter(|s| *s > 0.0).or_else(|| Some(run.count(metric)? / run.rate(metric)?))
+}
+
+fn spread(values: &[f64]) -> Option<Spread> {
+    let low = values.iter().copied().reduce(f64::min)?;
+    let high = values.iter().copied().reduce(f64::max)?;
+    Some(Spread { median: median(values.iter().copied())?, low, high })
+}
+
+/// The middle one, or the mean of the two in the middle.
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => None,
+        count if count % 2 == 1 => Some(values[middle]),
+        _ => Some((values[middle - 1] + values[middle]) / 2.0),
+    }
+}
+
+/// Rates of the same round, so that a machine that slows down does so on both sides.
+fn set_ratios(rows: &mut [Row]) {
+    let Some(first) = rows.first().map(|row| row.by_round.clone()) else { return };
+    for row in rows {
+        let of_round = |(round, rate): (&u32, &f64)| Some(rate / first.get(round)?);
+        row.ratio = median(row.by_round.iter().filter_map(of_round));
+    }
+}
+
+/// What the reader must know: what failed, where the generator was the limit, what the matrix itself took.
+fn notes(document: &MatrixDocument) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut failures: BTreeMap<(String, String), Vec<&RunRecord>> = BTreeMap::new();
+    for run in document.runs.iter().filter(|run| !run.is_ok()) {
+        failures.entry((label(run), run.reason.clone().unwrap_or_default())).or_default().push(run);
+    }
+    for ((label, reason), runs) in failures {
+        let rounds: Vec<String> = runs.iter().map(|run| run.round.to_string()).collect();
+        notes.push(format!("✗ {label}: left out of round {}: {reason}", rounds.join(", ")));
+    }
+    let saturated = document.runs.iter().filter(|run| run.is_ok() && run.saturated()).count();
+    if saturated > 0 {
+        notes.push(format!(
+            "! in {saturated} of {} runs the generator was the limit: these rates are its own, not the server's; give it more \
+             cores or the server fewer",
+            document.runs.iter().filter(|run| run.is_ok()).count()
+        ));
+    }
+    let timing = &document.timing;
+    if timing.total_s() > 0.0 {
+        notes.push(format!(
+            "{} runs in {}: {} measured, {} warming up, {} in commands, {} starting and stopping servers, {} the matrix's own \
+             ({:.1} % between runs)",
+            document.runs.len(),
+            number::seconds(timing.total_s()),
+            number::seconds(timing.measured_s),
+            number::seconds(timing.warm_up_s),
+            number::seconds(timing.commands_s),
+            number::seconds(timing.servers_s),
+            number::seconds(timing.own_s),
+            timing.own_share() * 100.0
+        ));
+    }
+    notes
+}
+
+/// `a size=1k`.
+fn label(run: &RunRecord) -> String {
+    let axes = run.axes.iter().map(|(axis, value)| format!(" {axis}={value}"));
+    std::iter::once(run.variant.clone()).chain(axes).collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::matrix::document::{KIND, Outcome, SCHEMA, Timing, Usage};
+    use crate::matrix::figures::Figures;
+    use crate::matrix::plan;
+
+    /// Two variants in two cells over six rounds; b is 10 % faster than a at 1k, and as fast at 10k. c died once.
+    pub fn document() -> MatrixDocument {
+        let plan = plan::from_toml(
+            "p.toml",
+            "name = 'demo'\n[axes]\nsize = ['1k', '10k']\n[load]\nurl = 'http://h/'\n[[variants]]\nname = 'a'\n[[variants]]\nname = 'b'\n",
+        )
+        .unwrap();
+        let mut runs = Vec::new();
+        for round in 1..=8_u32 {
+            for (size, variant, factor) in [
+                ("1k", "a", 1.0),
+                ("1k", "b", 1.1),
+                ("10k", "a", 1.0),
+                ("10k", "b", if round % 2 == 0 { 1.01 } else { 0.99 }),
+            ] {
+                let rate = (1000.0 + f64::from(round) * 10.0) * factor;
+                runs.push(RunRecord {
+                    axes: BTreeMap::from([(String::from("size"), size.to_owned())]),
+                    variant: variant.to_owned(),
+                    round,
+                    position: runs.len() + 1,
+                    at: String::from("2026-11-21T18:00:00.000Z"),
+                    outcome: Outcome::Ok,
+                    reason: None,
+                    output: vec![],
+                    result: None,
+                    figures: Some(Figures {
+                        rate,
+                        count: Some(rate * 2.0),
+                        errors: None,
+                        percentiles_ms: BTreeMap::from([(String::from("50"), 0.5), (String::from("99.9"), 123.456)]),
+                    }),
+                    server: Some(Usage { cpu_s: 1.0, peak_bytes: 1 << 20 }),
+                    load: Some(Usage { cpu_s: 0.5, peak_bytes: 1 << 20 }),
+                });
+            }
+        }
+        let last = runs.last_mut().unwrap();
+        (last.outcome, last.reason, last.figures) = (Outcome::Dead, Some(String::from("the server died")), None);
+        MatrixDocument {
+            kind: KIND.to_owned(),
+            schema: SCHEMA,
+            onrush: String::from("0.1.0"),
+            started_at: String::from("2026-11-21T18:00:00.000Z"),
+            seed: 1,
+            plan: plan::Plan { rounds: 8, ..plan },
+            environment: Default::default(),
+            timing: Timing { measured_s: 64.0, warm_up_s: 32.0, commands_s: 0.0, servers_s: 1.0, own_s: 3.0 },
+            runs,
+        }
+    }
+
+    #[test]
+    fn rows_are_medians_over_rounds() {
+        let tables = tables(&document(), &TableOptions::default()).unwrap();
+        assert_eq!(tables.columns, ["size", "variant"]);
+        let [small, large] = &tables.groups[..] else { panic!("a group a cell") };
+        assert_eq!((small.heading.as_str(), large.heading.as_str()), ("size=1k", "size=10k"));
+        let b = &small.rows[1];
+        assert_eq!((b.valid, b.made), (8, 8));
+        let rate = b.rate.unwrap();
+        assert!((rate.median - 1045.0 * 1.1).abs() < 1e-9 && (rate.low - 1010.0 * 1.1).abs() < 1e-9, "{rate:?}");
+        assert!((b.ratio.unwrap() - 1.1).abs() < 1e-12);
+        assert_eq!((b.percentiles[4], b.percentiles[0], b.percentiles[10]), (Some(0.5), None, Some(123.456)));
+        assert!((b.per_server_cpu_s.unwrap() - 2.0 * rate.median).abs() < 1e-9);
+        assert_eq!((b.server_cores, b.load_cores), (Some(0.5), Some(0.25)));
+        assert_eq!((large.rows[1].valid, large.rows[1].made), (7, 8));
+        assert_eq!(tables.notes[0], "✗ b size=10k: left out of round 8: the server died");
+        assert!(tables.notes[1].ends_with("(4.0 % between runs)"), "{}", tables.notes[1]);
+    }
+
+    #[test]
+    fn groups_are_by_any_axis() {
+        let by = |axes: &[&str]| {
+            let group_by = Some(axes.iter().map(|a| a.to_string()).collect());
+            tables(&document(), &TableOptions { group_by, ..Default::default() })
+        };
+        let found = by(&["variant"]).unwrap();
+        assert_eq!(found.columns, ["size"]);
+        assert_eq!(found.groups.iter().map(|g| g.heading.as_str()).collect::<Vec<_>>(), ["variant=a", "variant=b"]);
+        assert_eq!(by(&["sise"]).unwrap_err(), "--group-by: unknown axis 'sise', expected some of size, variant");
+    }
+}

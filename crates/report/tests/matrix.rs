@@ -1,0 +1,57 @@
+//! The matrix's result: its schema is the committed one, it reads back as it was written, and what is not one is refused.
+
+use std::path::Path;
+
+use onrush_report::matrix::document::{self, KIND, MatrixDocument, SCHEMA, Timing};
+use onrush_report::matrix::plan;
+
+const SCHEMA_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/matrix-1.json");
+
+#[test]
+fn the_schema_is_the_committed_one() {
+    let found = serde_json::to_string_pretty(&document::json_schema()).expect("JSON") + "\n";
+    if std::env::var_os("ONRUSH_BLESS").is_some() {
+        std::fs::write(SCHEMA_FILE, &found).expect("written");
+    }
+    let expected = std::fs::read_to_string(SCHEMA_FILE).expect("docs/schema/matrix-1.json");
+    assert!(found == expected, "the types differ from docs/schema/matrix-1.json; ONRUSH_BLESS=1 stores the new schema");
+}
+
+#[test]
+fn it_reads_back_and_others_are_refused() {
+    let text =
+        "[axes]\nb = [1]\na = [{ name = 'x', n = 2 }]\n[load]\nurl = '{base}/'\n[[variants]]\nname = 'v'\nserve = {}\n";
+    let written = MatrixDocument {
+        kind: KIND.into(),
+        schema: SCHEMA,
+        onrush: "0.1.0".into(),
+        started_at: "2026-11-21T18:00:00.000Z".into(),
+        seed: 7,
+        plan: plan::from_toml("p.toml", text).expect("a plan"),
+        environment: Default::default(),
+        timing: Timing::default(),
+        runs: vec![],
+    };
+    let folder = std::env::temp_dir().join(format!("onrush-matrix-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join("m.json");
+    let read = |text: &str| {
+        std::fs::write(&path, text).expect("written");
+        document::read(Path::new(&path))
+    };
+    let good = serde_json::to_string(&written).expect("JSON");
+    assert_eq!(read(&good), Ok(written));
+    for (text, expected) in [
+        ("{", "m.json:1:1: not a matrix's result: EOF"),
+        ("{}", "found no kind, expected 'onrush-matrix', as 'onrush matrix' writes it"),
+        (r#"{"kind":"onrush-result"}"#, "found kind 'onrush-result', expected 'onrush-matrix'"),
+        (
+            &good.replacen("\"schema\":1", "\"schema\":2", 1),
+            "found schema 2, this version reads schema 1; read it with",
+        ),
+    ] {
+        let message = read(text).expect_err("refused");
+        assert!(message.contains(expected), "expected {expected:?} in {message:?}");
+    }
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
