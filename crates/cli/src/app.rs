@@ -113,11 +113,16 @@ impl SocketHandler for OfSocket {
         }
     }
 
-    fn message(&self, _: &Socket, message: Message<'_>) {
+    fn message(&self, socket: &Socket, message: Message<'_>) {
+        let arrived_ns = socket.arrived_ns();
         self.tell(match message {
-            Message::Text(text) => SocketEvent::Text(text.to_owned()),
-            Message::Binary(bytes) => SocketEvent::Binary(bytes.to_vec()),
+            Message::Text(text) => SocketEvent::Text(text.to_owned(), arrived_ns),
+            Message::Binary(bytes) => SocketEvent::Binary(bytes.to_vec(), arrived_ns),
         });
+    }
+
+    fn wants_arrivals(&self) -> bool {
+        self.app.wants_arrivals()
     }
 
     fn drain(&self, _: &Socket) {

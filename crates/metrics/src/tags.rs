@@ -90,6 +90,13 @@ impl TagFilter {
         Ok(TagFilter { source: source.into(), pairs })
     }
 
+    /// The filter that these pairs make, whatever characters they hold; its source reads like the text of a filter.
+    pub fn of<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let pairs: Vec<(String, String)> = pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
+        let parts: Vec<String> = pairs.iter().map(|(key, value)| format!("{key}:{value}")).collect();
+        TagFilter { source: parts.join(",").into(), pairs }
+    }
+
     /// The text it was read from.
     pub fn source(&self) -> &str {
         &self.source
@@ -133,6 +140,14 @@ mod tests {
         for no in ["status:20", "status:2.*", "method:GET", "status:200,method:GET", "status:200,status:1"] {
             assert!(!TagFilter::parse(no).unwrap().accepts(&tags), "{no}");
         }
+    }
+
+    #[test]
+    fn pairs_make_the_filter_that_their_text_makes() {
+        let made = TagFilter::of([("event", "edit"), ("hop", "up")]);
+        assert_eq!(made, TagFilter::parse("event:edit,hop:up").unwrap());
+        let odd = TagFilter::of([("event", " a,b:'c' ")]);
+        assert!(odd.accepts(&TagSet::new([("event", " a,b:'c' ")])), "{}", odd.source());
     }
 
     #[test]

@@ -19,6 +19,7 @@ use wire::link::Link;
 use crate::app::Door;
 use crate::host::coroutine::Switch;
 use crate::host::event_loop::EventLoop;
+use crate::host::handled::Handled;
 use crate::host::user_main::{Job, JobEnd};
 use crate::host::{exception, runtime};
 use crate::options::Options;
@@ -47,6 +48,8 @@ pub struct Vu {
     pub(crate) switch: Rc<Switch<Job, JobEnd>>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) events: EventLoop,
+    /// The message that a handler is being called for.
+    pub(crate) handled: Handled,
     pub(crate) runtime: runtime::RuntimeState,
     worker: Rc<WorkerState>,
     seat: Option<Seat>,
@@ -96,6 +99,7 @@ impl Vu {
             seat,
             own_clock: OnceCell::new(),
             events: EventLoop::default(),
+            handled: Handled::default(),
             runtime: runtime::RuntimeState::default(),
             phase: Cell::new(Phase::Init),
             iteration: RefCell::default(),

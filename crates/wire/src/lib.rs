@@ -53,5 +53,6 @@ pub use payload::{FileRange, Lender, Payload, PayloadError, PayloadFile, Random,
 pub use request::{Method, Request};
 pub use response::{Body, Response};
 pub use settings::Settings;
+pub use stamps::wall_ns;
 pub use timings::Timings;
 pub use url::Url;

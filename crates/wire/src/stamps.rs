@@ -20,6 +20,14 @@ const NARROW: Duration = Duration::from_nanos(500);
 /// Error allowed where a stamp touches its bounds: it covers the bracket's own width.
 const SLACK_NS: i64 = 20_000;
 
+/// The wall clock: nanoseconds since 1970, what kernel stamps are in.
+#[inline]
+pub fn wall_ns() -> u64 {
+    let time = clock_gettime(ClockId::Realtime);
+    // A clock before 1970 is not set; any number would be wrong.
+    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+}
+
 /// A point of the monotonic clock: nanoseconds since that clock began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Tick(u64);

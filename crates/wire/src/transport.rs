@@ -9,6 +9,7 @@ use std::task::{Context, Poll, ready};
 
 use crate::payload::{PayloadError, Segment};
 use crate::socket::Socket;
+use crate::stamps::wall_ns;
 use crate::tls::Session;
 use crate::upload::{MAX_PARTS, MAX_WRITE, Upload};
 use crate::worker_io::WorkerIo;
@@ -49,6 +50,13 @@ pub(crate) struct Arrival {
     pub(crate) closed: bool,
     /// Kernel stamp of the last byte read.
     pub(crate) stamp_ns: Option<u64>,
+}
+
+impl Arrival {
+    /// When the last byte reached this machine by the wall clock; without a stamp: now.
+    pub(crate) fn wall_ns(&self) -> u64 {
+        self.stamp_ns.unwrap_or_else(wall_ns)
+    }
 }
 
 /// Bytes sent before the reading side and other users of the worker get their turn.

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod conservation;
+mod delay;
 mod examples;
 mod experimental;
 mod fasthttp;

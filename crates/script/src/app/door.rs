@@ -53,6 +53,8 @@ pub(crate) struct Door {
     lent: RefCell<Rc<Lent>>,
     /// The app has an `allocate` function.
     pub allocates: Cell<bool>,
+    /// It asks when messages arrived: it has imported `onrush/delay`.
+    pub wants_arrivals: Cell<bool>,
     /// What it gave for the next piece: it cannot be asked while a body is polled, for then the coroutine does not run or is busy.
     pub spare: RefCell<Option<LentBuffer>>,
 }

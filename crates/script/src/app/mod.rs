@@ -41,7 +41,7 @@ pub use outflow::AnswerStream;
 pub use program::{AppOptions, AppProgram};
 pub(crate) use response::taken;
 pub(crate) use socket::happened;
-pub use socket::{AppSocket, SocketEvent, SocketPeer};
+pub use socket::{AppSocket, ArrivedNs, SocketEvent, SocketPeer};
 pub(crate) use ticket::Ticket;
 pub use worker::{App, Handling};
 

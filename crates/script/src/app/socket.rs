@@ -36,15 +36,18 @@ pub trait SocketPeer {
     fn publish(&self, room: &str, is_text: bool, payload: &[u8]);
 }
 
+/// Wall clock, nanoseconds since 1970; 0 where nobody asked (`App::wants_arrivals`).
+pub type ArrivedNs = u64;
+
 /// Something that happened on a socket.
 #[derive(Debug)]
 pub enum SocketEvent {
     /// The connection stands.
     Open,
-    /// A text.
-    Text(String),
-    /// Bytes.
-    Binary(Vec<u8>),
+    /// A text, and when it reached this machine.
+    Text(String, ArrivedNs),
+    /// Bytes, and when they did.
+    Binary(Vec<u8>, ArrivedNs),
     /// What was queued has left.
     Drain,
     /// It is over: code and reason.
@@ -99,7 +102,22 @@ impl Objects {
     }
 }
 
+impl Event {
+    /// When the message that this is about reached the machine.
+    pub(crate) fn arrived_ns(&self) -> ArrivedNs {
+        match self {
+            Event::Socket(_, SocketEvent::Text(_, arrived_ns) | SocketEvent::Binary(_, arrived_ns)) => *arrived_ns,
+            _ => 0,
+        }
+    }
+}
+
 impl super::App {
+    /// Whether the script asks when messages arrived.
+    pub fn wants_arrivals(&self) -> bool {
+        self.door().wants_arrivals.get()
+    }
+
     /// A WebSocket whose opening request is this; what happens on it is told by `socket_event`, `Open` first and `Close` last.
     pub fn socket(&self, request: Box<dyn super::Incoming>, peer: Box<dyn SocketPeer>) -> Rc<AppSocket> {
         let ticket = Ticket::new(request);
@@ -135,8 +153,8 @@ pub(crate) fn happened<'js>(
     };
     match event {
         SocketEvent::Open => function.call((object, 0)),
-        SocketEvent::Text(text) => function.call((object, 1, string(ctx, &text)?)),
-        SocketEvent::Binary(bytes) => {
+        SocketEvent::Text(text, _) => function.call((object, 1, string(ctx, &text)?)),
+        SocketEvent::Binary(bytes, _) => {
             let buffer = script_bytes::array_buffer(ctx, bytes)?;
             let class: rquickjs::function::Constructor<'js> = ctx.globals().get("Uint8Array")?;
             function.call((object, 1, class.construct::<_, Value<'js>>((buffer,))?))

@@ -87,7 +87,9 @@ impl<'js> Program<'js> {
     fn work(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>, door: &Rc<Door>) {
         loop {
             vu.switch.begin_turn();
-            let done = match door.take() {
+            let event = door.take();
+            let _handling = event.as_ref().map(|event| vu.handled.begin(event.arrived_ns()));
+            let done = match event {
                 Some(event) => self.see_to(ctx, vu, event).map(|()| true),
                 None => vu.events.step(ctx),
             };

@@ -18,6 +18,7 @@ pub(crate) mod files;
 pub(crate) mod globals;
 pub mod go_error;
 pub(crate) mod handle;
+pub mod handled;
 pub(crate) mod inspect;
 pub(crate) mod intrinsics;
 pub(crate) mod json;

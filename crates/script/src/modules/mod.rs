@@ -3,6 +3,7 @@
 pub mod argument;
 pub mod crypto;
 pub mod data;
+pub mod delay;
 pub mod encoding;
 pub mod execution;
 pub mod experimental;
@@ -40,6 +41,7 @@ pub struct ModuleDef {
 pub static MODULES: &[ModuleDef] = &[
     crypto::MODULE,
     data::MODULE,
+    delay::MODULE,
     encoding::MODULE,
     execution::MODULE,
     experimental::csv::MODULE,

@@ -57,6 +57,11 @@ pub trait SocketHandler {
     /// A message arrived.
     fn message(&self, socket: &Socket, message: Message<'_>);
 
+    /// Whether it will ask `Socket::arrived_ns`. Asked once, before anything else.
+    fn wants_arrivals(&self) -> bool {
+        false
+    }
+
     /// All that was queued has left; called when the client was too slow to take it at once, or after 256 KiB and more.
     fn drain(&self, socket: &Socket) {
         let _ = socket;

@@ -41,6 +41,8 @@ pub(crate) struct Session<'a, S> {
     /// Bytes that were read but not looked at, for the client takes too little.
     held: Vec<u8>,
     closing: Option<Pin<Box<Sleep>>>,
+    /// The handler asks when messages arrived.
+    wants_arrivals: bool,
     /// The peer will say nothing more that counts, or is not listened to any more.
     end: Option<End>,
 }
@@ -86,7 +88,11 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Session<'a, S> {
         let encoder = Encoder::new(Role::Server, agreed.deflate);
         let socket = Socket::new(rooms.next_id(), rooms.clone(), agreed.protocol, encoder);
         let decoder = Decoder::new(Role::Server, agreed.deflate, MAX_MESSAGE);
-        Session { stream, stats, socket, handler, decoder, held: behind, closing: None, end: None }
+        let wants_arrivals = handler.wants_arrivals();
+        if wants_arrivals && !behind.is_empty() {
+            socket.0.arrived_ns.set(wire::wall_ns());
+        }
+        Session { stream, stats, socket, handler, decoder, held: behind, closing: None, wants_arrivals, end: None }
     }
 
     /// Runs it to its end.
@@ -191,6 +197,9 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Session<'a, S> {
             Poll::Pending => {}
             Poll::Ready(Ok(())) if filled > 0 => {
                 self.stats.received.add(filled as u64);
+                if self.wants_arrivals {
+                    self.socket.0.arrived_ns.set(wire::wall_ns());
+                }
                 self.take(&scratch[..filled]);
             }
             Poll::Ready(_) => {

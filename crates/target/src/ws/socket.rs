@@ -33,6 +33,7 @@ pub(super) struct Inner {
     pub(super) at_work: Cell<bool>,
     pub(super) subscribed: RefCell<Vec<String>>,
     pub(super) messages_sent: Cell<u64>,
+    pub(super) arrived_ns: Cell<u64>,
 }
 
 /// Frames on their way out.
@@ -85,6 +86,7 @@ impl Socket {
             at_work: Cell::new(false),
             subscribed: RefCell::default(),
             messages_sent: Cell::new(0),
+            arrived_ns: Cell::new(0),
         }))
     }
 
@@ -187,6 +189,12 @@ impl Socket {
     /// Bytes of frames that the kernel has not taken yet.
     pub fn buffered(&self) -> usize {
         self.0.queue.borrow().waiting()
+    }
+
+    /// When the message being handled reached this machine: wall clock, nanoseconds since 1970; 0 unless the handler wants
+    /// arrivals.
+    pub fn arrived_ns(&self) -> u64 {
+        self.0.arrived_ns.get()
     }
 
     /// The subprotocol agreed on.

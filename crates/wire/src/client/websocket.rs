@@ -23,9 +23,9 @@ use crate::h1::encode::RequestHead;
 use crate::pool::Connection;
 use crate::request::{BodyUse, Method};
 use crate::response::{Body, Response};
-use crate::stamps::Tick;
+use crate::stamps::{Tick, wall_ns};
 use crate::timings::Timings;
-use crate::transport::TransportError;
+use crate::transport::{Arrival, TransportError};
 use crate::upload::Upload;
 use crate::url::Url;
 use crate::worker_io::WorkerIo;
@@ -197,13 +197,13 @@ impl Client {
     }
 }
 
-/// Sends the request and reads the answer; gives what came behind the head of a 101.
+/// Sends the request and reads the answer; gives what came behind the head of a 101, and when.
 async fn shake_hands(
     io: &WorkerIo,
     connection: &mut Connection,
     head: &[u8],
     opening: &mut Opening,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<(Vec<u8>, u64), Failure> {
     let started = Tick::now();
     let mut upload = Upload::new(head, &[]);
     let sent = poll_fn(|cx| connection.transport.poll_send(cx, io, &mut upload)).await;
@@ -212,15 +212,17 @@ async fn shake_hands(
     opening.timings.sending = sent_at.since(started);
     let mut received = Vec::new();
     loop {
-        let closed = receive(io, connection, &mut received).await?;
+        let Arrival { closed, stamp_ns, .. } = receive(io, connection, &mut received).await?;
         opening.timings.waiting = Tick::now().since(sent_at);
         match head_of(&received)? {
             Some((101, len)) => {
                 let behind = received.split_off(len);
                 opening.answer = Some(response(101, received));
-                return Ok(behind);
+                return Ok((behind, stamp_ns.unwrap_or_else(wall_ns)));
             }
-            Some(_) => return other_answer(io, connection, received, closed, opening).await.map(|()| Vec::new()),
+            Some(_) => {
+                return other_answer(io, connection, received, closed, opening).await.map(|()| Default::default());
+            }
             None if closed => {
                 return Err(failure_map::closed(if received.is_empty() { Step::Wait } else { Step::Receive }));
             }
@@ -229,10 +231,10 @@ async fn shake_hands(
     }
 }
 
-/// One read; whether the server closed.
-async fn receive(io: &WorkerIo, connection: &mut Connection, into: &mut Vec<u8>) -> Result<bool, Failure> {
+/// One read.
+async fn receive(io: &WorkerIo, connection: &mut Connection, into: &mut Vec<u8>) -> Result<Arrival, Failure> {
     let arrival = poll_fn(|cx| connection.transport.poll_receive(cx, io, |bytes| into.extend_from_slice(bytes))).await;
-    arrival.map(|a| a.closed).map_err(|error: TransportError| failure_map::transport(error, Step::Wait))
+    arrival.map_err(|error: TransportError| failure_map::transport(error, Step::Wait))
 }
 
 /// Status and length of the head, once it is complete.
@@ -281,6 +283,6 @@ async fn other_answer(
             ));
         }
         received.clear();
-        closed = receive(io, connection, &mut received).await?;
+        closed = receive(io, connection, &mut received).await?.closed;
     }
 }

@@ -28,6 +28,8 @@ pub struct Stream {
     written: usize,
     /// What came with the 101; looked at before anything is read.
     behind: Vec<u8>,
+    /// When the last read's last byte reached this machine.
+    arrived_ns: u64,
     /// A write is not with the kernel in full.
     is_flushing: bool,
 }
@@ -47,7 +49,7 @@ impl Stream {
         connection: Box<Connection>,
         deflate: Option<DeflateParams>,
         limit: usize,
-        behind: Vec<u8>,
+        (behind, arrived_ns): (Vec<u8>, u64),
     ) -> Stream {
         Stream {
             worker,
@@ -57,6 +59,7 @@ impl Stream {
             queue: Vec::new(),
             written: 0,
             behind,
+            arrived_ns,
             is_flushing: false,
         }
     }
@@ -123,7 +126,10 @@ impl Stream {
             }
         });
         let arrival = match ready!(arrival) {
-            Ok(arrival) => arrival,
+            Ok(arrival) => {
+                self.arrived_ns = arrival.wall_ns();
+                arrival
+            }
             Err(error) => {
                 let failure = failure_map::transport(error, Step::Receive);
                 return Poll::Ready(Err(Broken::Network(Some(failure))));
@@ -134,6 +140,12 @@ impl Stream {
             return Poll::Ready(Err(Broken::Network(None)));
         }
         Poll::Ready(Ok(()))
+    }
+
+    /// When what the last read completed reached this machine, in nanoseconds of the wall clock since 1970: by the kernel's stamp
+    /// of the last byte, else by the clock right after the read.
+    pub fn arrived_ns(&self) -> u64 {
+        self.arrived_ns
     }
 
     /// Bytes over the network since the last call: sent, received.

@@ -346,6 +346,7 @@ impl Source for NativeSocket {
         }
         let Some(channel) = self.channel.borrow().clone() else { return Ok(()) };
         while let Some(arrival) = channel.take() {
+            let _handling = vu.handled.begin(channel.arrived_ns());
             self.arrived(ctx, vu, &channel, arrival)?;
             if self.is_over.get() {
                 break;

@@ -104,6 +104,7 @@ impl Arrived {
 pub struct Channel {
     stream: RefCell<Option<Stream>>,
     arrived: RefCell<Arrived>,
+    arrived_ns: Cell<u64>,
     samples: Samples,
     began: Instant,
     pinged: RefCell<VecDeque<Instant>>,
@@ -118,6 +119,7 @@ impl Channel {
         Rc::new(Channel {
             stream: RefCell::new(Some(stream)),
             arrived: RefCell::default(),
+            arrived_ns: Cell::new(0),
             samples,
             began,
             pinged: RefCell::default(),
@@ -148,6 +150,7 @@ impl Channel {
         let messages = arrived.queue.iter().filter(|a| matches!(a, Arrival::Text(_) | Arrival::Binary(_))).count();
         self.samples.received(vu, messages);
         self.note_pongs(vu, arrived);
+        self.arrived_ns.set(stream.arrived_ns());
         let (sent, received) = stream.take_counts();
         vu.count_data(sent, received);
         if let Some(broken) = broken {
@@ -191,6 +194,12 @@ impl Channel {
             }
         }
         next
+    }
+
+    /// When the arrivals that are waiting, and the one taken last, reached this machine: wall clock, nanoseconds since 1970. One
+    /// read brought them all.
+    pub fn arrived_ns(&self) -> u64 {
+        self.arrived_ns.get()
     }
 
     /// Lends bytes of an arrival.

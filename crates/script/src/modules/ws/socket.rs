@@ -209,6 +209,7 @@ impl Socket {
         self.emit(ctx, "open", |_, _| Ok(()))?;
         while !self.is_closed.get() {
             if let Some(arrival) = self.channel.take() {
+                let _handling = vu.handled.begin(self.channel.arrived_ns());
                 self.dispatch(ctx, arrival)?;
             } else if let Some(callback) = self.take_due_timer() {
                 callback.restore(ctx)?.call::<_, Value<'_>>(())?;

@@ -1,0 +1,59 @@
+//! The message that a handler of the script is being called for: when it reached this machine.
+//!
+//! Whoever calls a handler says so with `begin` and keeps the guard while the handler and the promise jobs right after it run.
+//! Handlers nest: a handler that opens a blocking connection has others called within it. Invariant: outside every handler there
+//! is no arrival, also after one that threw.
+
+use std::cell::Cell;
+
+/// What a user is handling. Nothing at first.
+#[derive(Default)]
+pub struct Handled {
+    /// Nanoseconds of the wall clock since 1970; 0: no message.
+    arrived_ns: Cell<u64>,
+}
+
+/// Ends the handling when it is dropped.
+pub struct Handling<'a> {
+    of: &'a Handled,
+    outer_ns: u64,
+}
+
+impl Handled {
+    /// A handler is called for a message that arrived then: wall clock, nanoseconds since 1970.
+    #[inline]
+    pub fn begin(&self, arrived_ns: u64) -> Handling<'_> {
+        Handling { of: self, outer_ns: self.arrived_ns.replace(arrived_ns) }
+    }
+
+    /// When the message being handled arrived; `None` outside of handlers.
+    pub fn arrived_ns(&self) -> Option<u64> {
+        Some(self.arrived_ns.get()).filter(|ns| *ns > 0)
+    }
+}
+
+impl Drop for Handling<'_> {
+    fn drop(&mut self) {
+        self.of.arrived_ns.set(self.outer_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handlers_nest_and_leave_nothing_behind() {
+        let handled = Handled::default();
+        assert_eq!(handled.arrived_ns(), None);
+        {
+            let _outer = handled.begin(5);
+            {
+                let _inner = handled.begin(7);
+                assert_eq!(handled.arrived_ns(), Some(7));
+            }
+            assert_eq!(handled.arrived_ns(), Some(5));
+        }
+        assert_eq!(handled.arrived_ns(), None);
+    }
+}

@@ -1,0 +1,169 @@
+//! `onrush/delay`: when a message was sent and when it arrived, and what lies between, by event and hop.
+//!
+//! Stamps are whole microseconds of the wall clock since 1970, which doubles hold exactly and JSON carries as they are. Binding
+//! only: arguments and refusals; `events.rs` has the metrics. Refuses stamps that cannot be right, as those in milliseconds:
+//! they would make a mean of years.
+
+mod events;
+
+use metrics::tags::TagFilter;
+use metrics::{Contains, Kind};
+use rquickjs::function::Opt;
+use rquickjs::prelude::Func;
+use rquickjs::{Array, Ctx, Exception, Object, Result, Value};
+
+use self::events::{Hop, Ledger, MESSAGE_DELAY, MESSAGE_SENDS};
+use crate::Phase;
+use crate::host::{bytes, go_error};
+use crate::modules::ModuleDef;
+use crate::modules::argument::present;
+use crate::modules::series;
+use crate::vu::Vu;
+
+/// The module.
+pub const MODULE: ModuleDef = ModuleDef {
+    name: "onrush/delay",
+    exports: &["stamp", "arrival", "record"],
+    load,
+    types: include_str!("types.d.ts"),
+};
+
+/// How far from now a stamp may be: clocks of machines differ, but not by days.
+const MOST_APART_US: f64 = 86_400e6;
+
+fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let vu = Vu::of(ctx);
+    let refuse = |error: metrics::registry::DefineError| go_error::throw(ctx, &format!("onrush/delay: {error}"));
+    let delay = vu.registry().define(MESSAGE_DELAY, Kind::Trend, Contains::Time).map_err(refuse)?;
+    vu.registry().define(MESSAGE_SENDS, Kind::Counter, Contains::Default).map_err(refuse)?;
+    vu.registry().sub_metric(delay, TagFilter::of([("hop", Hop::Total.name())]));
+    vu.app_door().wants_arrivals.set(true);
+    let module = Object::new(ctx.clone())?;
+    module.set("stamp", Func::from(stamp))?;
+    module.set("arrival", Func::from(arrival))?;
+    module.set("record", Func::from(record))?;
+    Ok(module)
+}
+
+/// Whole microseconds since 1970.
+fn microseconds(ns: u64) -> f64 {
+    (ns / 1000) as f64
+}
+
+/// `stamp(event?)`: now.
+fn stamp<'js>(ctx: Ctx<'js>, event: Opt<Value<'js>>) -> Result<f64> {
+    if let Some(event) = present(event.0) {
+        let (vu, event) = (Vu::of(&ctx), event_name(&ctx, "stamp", &event)?);
+        // Nobody reads the metrics of an app.
+        if vu.phase() != Phase::Serving {
+            refuse_in_init(&ctx, &vu, "stamp(event)")?;
+            vu.worker_local::<Ledger>().sent(&vu, &event);
+        }
+    }
+    Ok(microseconds(wire::wall_ns()))
+}
+
+/// `arrival()`: when the message whose handler runs reached this machine.
+fn arrival(ctx: Ctx<'_>) -> Result<f64> {
+    match Vu::of(&ctx).handled.arrived_ns() {
+        Some(ns) => Ok(microseconds(ns)),
+        None => Err(Exception::throw_type(
+            &ctx,
+            "arrival: no message is being handled; call it in the handler of a message, before it waits for anything",
+        )),
+    }
+}
+
+/// `record(event, stamps, received, tags)`.
+fn record<'js>(
+    ctx: Ctx<'js>,
+    event: Opt<Value<'js>>,
+    stamps: Opt<Value<'js>>,
+    received: Opt<Value<'js>>,
+    tags: Opt<Value<'js>>,
+) -> Result<()> {
+    let vu = Vu::of(&ctx);
+    if vu.phase() == Phase::Serving {
+        return Err(Exception::throw_type(&ctx, "record: an app has no metrics; record in the test's script"));
+    }
+    refuse_in_init(&ctx, &vu, "record")?;
+    let undefined = || Value::new_undefined(ctx.clone());
+    let event = event_name(&ctx, "record", &event.0.unwrap_or_else(undefined))?;
+    let now = microseconds(wire::wall_ns());
+    let (stamps, count) = stamps_of(&ctx, &stamps.0.unwrap_or_else(undefined), now)?;
+    let received = match present(received.0) {
+        Some(received) => checked(&ctx, "the time of receipt", &received, now)?,
+        None => arrival(ctx.clone())?,
+    };
+    let own = series::own_tags(&ctx, tags.0)?;
+    let [sent, server_in, server_out] = stamps;
+    let all = [
+        (Hop::Total, received - sent),
+        (Hop::Up, server_in - sent),
+        (Hop::Inside, server_out - server_in),
+        (Hop::Down, received - server_out),
+    ];
+    let known = if count == 1 { &all[..1] } else { &all[..] };
+    vu.worker_local::<Ledger>().received(&vu, &event, known, &own);
+    Ok(())
+}
+
+fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu, what: &str) -> Result<()> {
+    match vu.phase() {
+        Phase::Init => Err(Exception::throw_type(ctx, &format!("{what} counts in a metric, which init code cannot"))),
+        _ => Ok(()),
+    }
+}
+
+fn event_name<'js>(ctx: &Ctx<'js>, function: &str, event: &Value<'js>) -> Result<String> {
+    match bytes::text(event)?.filter(|name| !name.is_empty()) {
+        Some(name) => Ok(name),
+        None => {
+            let found = if event.is_string() { "empty" } else { event.type_name() };
+            let message = format!("{function}: the event is {found}, expected a name, as in {function}('edit', …)");
+            Err(Exception::throw_type(ctx, &message))
+        }
+    }
+}
+
+/// The stamps and how many of them there are: one, or three.
+fn stamps_of<'js>(ctx: &Ctx<'js>, given: &Value<'js>, now: f64) -> Result<([f64; 3], usize)> {
+    let Some(array) = given.as_array() else {
+        let sent = checked(ctx, "the stamp", given, now)?;
+        return Ok(([sent; 3], 1));
+    };
+    let name =
+        |at: usize| ["the stamp of sending", "the server's stamp of receipt", "the server's stamp of sending"][at];
+    let stamp = |array: &Array<'js>, at: usize| checked(ctx, name(at), &array.get::<Value<'js>>(at)?, now);
+    match array.len() {
+        1 => Ok(([stamp(array, 0)?; 3], 1)),
+        3 => Ok(([stamp(array, 0)?, stamp(array, 1)?, stamp(array, 2)?], 3)),
+        other => {
+            let message =
+                format!("record: there are {other} stamps, expected one, or three: [sent, server in, server out]");
+            Err(Exception::throw_type(ctx, &message))
+        }
+    }
+}
+
+/// A stamp that can be right.
+fn checked<'js>(ctx: &Ctx<'js>, what: &str, given: &Value<'js>, now: f64) -> Result<f64> {
+    const EXPECTED: &str = "expected microseconds since 1970, as stamp() gives them";
+    let refuse = |found: &str| Err(Exception::throw_type(ctx, &format!("record: {what} is {found}, {EXPECTED}")));
+    let Some(number) = given.as_number() else { return refuse(given.type_name()) };
+    if !number.is_finite() {
+        return refuse(&number.to_string());
+    }
+    let apart = number - now;
+    if apart.abs() <= MOST_APART_US {
+        return Ok(number);
+    }
+    // Date.now() and seconds are the usual mistakes.
+    let scaled = [(1e3, "milliseconds"), (1e6, "seconds"), (1e-3, "nanoseconds")];
+    let unit = scaled.iter().find(|(factor, _)| (number * factor - now).abs() <= MOST_APART_US);
+    match unit {
+        Some((_, unit)) => refuse(&format!("{number}, which looks like {unit}")),
+        None if apart > 0.0 => refuse(&format!("{number}, more than a day from now")),
+        None => refuse(&format!("{number}, more than a day ago")),
+    }
+}

@@ -1,0 +1,55 @@
+/**
+ * How long messages take from one user's send to another's receipt, and where the time goes.
+ *
+ * ```js
+ * import ws from 'k6/ws';
+ * import { stamp, record } from 'onrush/delay';
+ *
+ * export default function () {
+ *   ws.connect('wss://app.example/room', (socket) => {
+ *     socket.on('open', () => socket.send(JSON.stringify({ event: 'edit', stamps: [stamp('edit')] })));
+ *     socket.on('message', (text) => {
+ *       const { event, stamps } = JSON.parse(text);
+ *       record(event, stamps);
+ *     });
+ *   });
+ * }
+ * ```
+ *
+ * A server that adds its own two stamps, when the message came in and when it went out again, splits the delay: `up`, `inside` and
+ * `down` besides `total`. Apps of `onrush serve` can import this module for it.
+ *
+ * Metrics: Trend `message_delay` in milliseconds, tags `event` and `hop`; Counter `message_sends`, tag `event`. Each event has its
+ * own lines in the summary, `message_delay{event:edit,hop:total}` and `message_sends{event:edit}`, for the first 64 events of a
+ * test; `message_delay{hop:total}` is all events together.
+ *
+ * Stamps are whole microseconds since 1970 by the clock of the machine that makes them. Between machines a delay is as good as
+ * their clocks agree; `total` of users of one machine needs no other clock.
+ */
+
+/**
+ * Now. With an event's name it counts one message of that event in `message_sends`: call it when you send.
+ *
+ * @throws TypeError for an event that is no name; with an event in init code.
+ */
+export function stamp(event?: string): number;
+
+/**
+ * When the message whose handler runs reached this machine: the kernel's word where there is one, so a busy script or processor
+ * adds nothing to it. Valid in the handler of a message, and with `k6/websockets` and in apps in what follows it without waiting for
+ * timers, requests or other messages.
+ *
+ * @throws TypeError outside of handlers of messages.
+ */
+export function arrival(): number;
+
+/**
+ * Adds a received message to `message_delay`.
+ *
+ * @param stamps when it was sent, or `[sent]`, or `[sent, server in, server out]`.
+ * @param received when it arrived: `arrival()` unless given.
+ * @param tags for these samples, besides `event` and `hop`.
+ * @throws TypeError for stamps that are no finite numbers, more than a day away from now, or two, or more than three; in init code
+ *   and in apps.
+ */
+export function record(event: string, stamps: number | number[], received?: number, tags?: { [name: string]: string | number | boolean }): void;
