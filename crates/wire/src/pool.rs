@@ -20,6 +20,8 @@ pub(crate) struct Connection {
     pub(crate) transport: Transport,
     pub(crate) info: ConnectionInfo,
     pub(crate) alarm: Alarm,
+    /// The last response had a large body that nobody wanted: see `h1::client`.
+    pub(crate) drops_much: bool,
 }
 
 impl Connection {
@@ -28,7 +30,7 @@ impl Connection {
         let remote = socket.peer();
         let info =
             ConnectionInfo { remote, reused: false, tls_version: None, tls_cipher_suite: None, kernel_stamps: false };
-        Box::new(Connection { transport: Transport::new(socket), info, alarm: Alarm::default() })
+        Box::new(Connection { transport: Transport::new(socket), info, alarm: Alarm::default(), drops_much: false })
     }
 
     /// Whether nothing but TLS' own messages (session tickets) arrived while it was idle.

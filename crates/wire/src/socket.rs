@@ -173,9 +173,19 @@ impl Socket {
 
     /// Waits for readiness, then reads once into the buffer.
     pub(crate) fn poll_receive(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>> {
+        self.poll_read(cx, buffer, 0)
+    }
+
+    /// As `poll_receive`, for bytes that nobody will look at: TCP drops them without copying them (tcp(7), MSG_TRUNC), other
+    /// sockets fill the buffer, which holds anything afterwards.
+    pub(crate) fn poll_drop(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>> {
+        self.poll_read(cx, buffer, if self.tcp && cfg!(target_os = "linux") { libc::MSG_TRUNC } else { 0 })
+    }
+
+    fn poll_read(&self, cx: &mut Context<'_>, buffer: &mut [u8], flags: libc::c_int) -> Poll<io::Result<Received>> {
         loop {
             let mut guard = ready!(self.fd.poll_read_ready(cx))?;
-            match receive(self.fd.as_raw_fd(), buffer, self.stamped) {
+            match receive(self.fd.as_raw_fd(), buffer, self.stamped, flags) {
                 Ok(received) => {
                     if received.bytes > 0 && received.bytes < buffer.len() {
                         guard.clear_ready();
@@ -254,7 +264,7 @@ fn await_stamps(socket: &socket2::Socket) {
     }
     let started = Instant::now();
     while started.elapsed() < PATIENCE && socket.send(&[0]).is_ok() {
-        if receive(socket.as_raw_fd(), &mut [0], true).is_ok_and(|received| received.stamp_ns.is_some()) {
+        if receive(socket.as_raw_fd(), &mut [0], true, 0).is_ok_and(|received| received.stamp_ns.is_some()) {
             return;
         }
         std::thread::sleep(Duration::from_micros(100));
@@ -348,7 +358,7 @@ fn send_file(_fd: RawFd, _file: &File, _offset: u64, _len: usize) -> io::Result<
 #[repr(C, align(8))]
 struct Control([u8; 128]);
 
-fn receive(fd: RawFd, buffer: &mut [u8], stamped: bool) -> io::Result<Received> {
+fn receive(fd: RawFd, buffer: &mut [u8], stamped: bool, flags: libc::c_int) -> io::Result<Received> {
     loop {
         let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
         let mut control = mem::MaybeUninit::<Control>::uninit();
@@ -362,7 +372,7 @@ fn receive(fd: RawFd, buffer: &mut [u8], stamped: bool) -> io::Result<Received> 
                 header.msg_control = control.as_mut_ptr().cast();
                 header.msg_controllen = mem::size_of::<Control>() as _;
             }
-            (libc::recvmsg(fd, &raw mut header, libc::MSG_DONTWAIT), header)
+            (libc::recvmsg(fd, &raw mut header, libc::MSG_DONTWAIT | flags), header)
         };
         if n >= 0 {
             let stamp_ns = if stamped && n > 0 { stamp_of(&header) } else { None };

@@ -150,17 +150,44 @@ impl Transport {
         &mut self,
         cx: &mut Context<'_>,
         io: &WorkerIo,
+        sink: impl FnMut(&[u8]),
+    ) -> Poll<Result<Arrival, TransportError>> {
+        self.poll_receive_some(cx, io, usize::MAX, sink)
+    }
+
+    /// As `poll_receive`, with one read of at most so many bytes where nothing is encrypted.
+    pub(crate) fn poll_receive_some(
+        &mut self,
+        cx: &mut Context<'_>,
+        io: &WorkerIo,
+        most: usize,
         mut sink: impl FnMut(&[u8]),
     ) -> Poll<Result<Arrival, TransportError>> {
         if let Some(session) = &mut self.tls {
             return session.poll_receive(cx, &self.socket, io, sink, &mut self.received);
         }
         let mut buffer = io.receive_buffer();
-        let read = ready!(self.socket.poll_receive(cx, &mut buffer)).map_err(TransportError::Io)?;
+        let room = buffer.len().min(most);
+        let read = ready!(self.socket.poll_receive(cx, &mut buffer[..room])).map_err(TransportError::Io)?;
         self.received += read.bytes as u64;
         if read.bytes > 0 {
             sink(&buffer[..read.bytes]);
         }
+        Poll::Ready(Ok(Arrival { content: read.bytes, closed: read.bytes == 0, stamp_ns: read.stamp_ns }))
+    }
+
+    /// Waits for bytes that nobody wants to see, at most so many, and drops them. Not for an encrypted connection.
+    pub(crate) fn poll_drop(
+        &mut self,
+        cx: &mut Context<'_>,
+        io: &WorkerIo,
+        most: u64,
+    ) -> Poll<Result<Arrival, TransportError>> {
+        debug_assert!(self.tls.is_none(), "what is encrypted has to be read");
+        let mut buffer = io.receive_buffer();
+        let room = usize::try_from(most).map_or(buffer.len(), |most| most.min(buffer.len()));
+        let read = ready!(self.socket.poll_drop(cx, &mut buffer[..room])).map_err(TransportError::Io)?;
+        self.received += read.bytes as u64;
         Poll::Ready(Ok(Arrival { content: read.bytes, closed: read.bytes == 0, stamp_ns: read.stamp_ns }))
     }
 }

@@ -234,6 +234,32 @@ fn a_discarded_body_is_counted_not_kept() {
 }
 
 #[test]
+fn what_follows_a_discarded_body_is_never_taken_for_a_response() {
+    let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n{}", "z".repeat(90_000));
+    let surplus = format!("{reply}HTTP/1.1 500 Smuggled\r\nContent-Length: 0\r\n\r\n");
+    let peer = Peer::play(vec![vec![Act::ReadRequest, write(&surplus)], vec![Act::ReadRequest, write(&reply)]]);
+    let request = || Request { body_use: BodyUse::Discard, ..get(peer.url("/")) };
+    let exchanges = send_all(settings(), &[request(), request()]);
+    for exchange in &exchanges {
+        let response = exchange.outcome.as_ref().unwrap();
+        assert_eq!(response.status, 200);
+        assert!(matches!(response.body, Body::Discarded(90_000)), "{:?}", response.body);
+    }
+    assert!(!exchanges[1].connection.as_ref().unwrap().reused, "the connection brought more than it should");
+    peer.finish();
+}
+
+#[test]
+fn a_discarded_body_that_breaks_off_is_a_failure() {
+    let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n{}", "z".repeat(50_000));
+    let peer = Peer::play(vec![vec![Act::ReadRequest, write(&reply)]]);
+    let exchange = send(&Request { body_use: BodyUse::Discard, ..get(peer.url("/")) });
+    assert_eq!(failure(&exchange), "unexpected EOF");
+    assert_eq!(exchange.bytes_received, reply.len() as u64);
+    peer.finish();
+}
+
+#[test]
 fn head_fields_are_found_in_the_head_as_received() {
     let reply = "HTTP/1.1 418 I'm a  teapot\r\nX-One: a\r\n  b\r\nSet-Cookie: c=d\r\nSET-COOKIE:e=f\r\nContent-Length: 0\r\n\r\n";
     let peer = Peer::play(vec![vec![Act::ReadRequest, write(reply)]]);

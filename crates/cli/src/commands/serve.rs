@@ -33,7 +33,7 @@ pub fn command() -> Command {
                 .value_name("ADDRESS")
                 .action(ArgAction::Append)
                 .default_value("tcp://127.0.0.1:8080")
-                .help("tcp://host:port, tls://host:port, unix:/path or unix:@name; repeat for more"),
+                .help("host:port or tcp://host:port, tls://host:port, unix:/path or unix:@name; repeat for more"),
         )
         .arg(
             Arg::new("env")
@@ -110,6 +110,10 @@ fn config(matches: &ArgMatches) -> Result<ServerConfig, Failure> {
             Some((kind @ ("tcp" | "tls"), rest)) => {
                 let address = socket_address(rest.trim_start_matches('/'), text)?;
                 if kind == "tcp" { config.tcp.push(address) } else { config.tls.push(address) }
+            }
+            // What people write first: 127.0.0.1:8080.
+            Some((_, port)) if port.parse::<u16>().is_ok() || text.starts_with('[') => {
+                config.tcp.push(socket_address(text, text)?);
             }
             _ => return Err(bad("--listen", text, "tcp://host:port, tls://host:port, unix:/path or unix:@name")),
         }

@@ -107,7 +107,7 @@ fn limits_have_their_own_statuses() {
 fn a_socket_without_a_file_is_listened_on() {
     let name = format!("onrush-serve-{}", std::process::id());
     let listen = format!("unix:@{name}");
-    let serving = Serving::start(2, &["--listen", "tcp://127.0.0.1:0", "--listen", &listen, "--workers", "2"]);
+    let serving = Serving::start(2, &["--listen", "127.0.0.1:0", "--listen", &listen, "--workers", "2"]);
     assert_eq!(serving.lines[1], format!("listening on {listen}"));
     let address = SocketAddr::from_abstract_name(&name).expect("a name");
     let mut stream = UnixStream::connect_addr(&address).expect("it listens");

@@ -69,6 +69,14 @@ impl BodyReader {
         }
     }
 
+    /// Counts bytes that were dropped before anybody saw them; whether the body has ended. Only of a body of known length,
+    /// and no more than are missing.
+    pub(crate) fn skip(&mut self, bytes: u64) -> bool {
+        let BodyReader::Length(left) = self else { unreachable!("only a body of known length is skipped") };
+        *left -= bytes;
+        *left == 0
+    }
+
     /// Whether the peer may end the connection here.
     pub(crate) fn may_end(&self) -> bool {
         matches!(self, BodyReader::ToEof)

@@ -13,11 +13,17 @@ use crate::failure_map;
 use crate::payload::Segment;
 use crate::pool::Connection;
 use crate::request::BodyUse;
-use crate::response::Marks;
+use crate::response::{Body, Marks, Response};
 use crate::stamps::Tick;
 use crate::transport::{Arrival, TransportError};
 use crate::upload::Upload;
 use crate::worker_io::WorkerIo;
+
+/// The rest of a discarded body is dropped without being copied. Where the last one on a connection was large, the first read
+/// is made this short, so that little of the next is copied along with its head.
+const SHORT_READ: usize = 4 << 10;
+/// From this size on the second read that this takes costs less than the copy.
+const LARGE_BODY: u64 = 48 << 10;
 
 /// What to put on the wire and how to read the answer.
 pub(crate) struct Work<'a> {
@@ -64,6 +70,8 @@ pub(crate) struct Transaction<'a> {
     write_by: Option<Tick>,
     upload: Upload<'a>,
     reader: ResponseReader,
+    /// Bytes of one read.
+    most: usize,
     write_error: Option<TransportError>,
     /// The server refused before the upload was through: the rest stays unsent and the connection is closed.
     refused_early: bool,
@@ -89,6 +97,8 @@ impl<'a> Transaction<'a> {
         work: &Work<'a>,
         place: &'a mut Place,
     ) -> Transaction<'a> {
+        let is_dropped = matches!(work.body_use, BodyUse::Discard) && connection.drops_much;
+        let most = if is_dropped { SHORT_READ } else { usize::MAX };
         Transaction {
             connection,
             io,
@@ -97,6 +107,7 @@ impl<'a> Transaction<'a> {
             write_by: io.limits.write.and_then(|limit| Tick::now().after(limit)),
             upload: Upload::new(work.head, work.body),
             reader: ResponseReader::new(work.to_head_request, work.body_use.clone()),
+            most,
             write_error: None,
             refused_early: false,
             sent_at: None,
@@ -165,11 +176,18 @@ impl Transaction<'_> {
         }
         let mut fed = Ok(Fed::More);
         let (reader, place, heads) = (&mut self.reader, &mut *self.place, &self.io.heads);
-        let arrival = self.connection.transport.poll_receive(cx, self.io, |bytes| match &mut fed {
-            Ok(Fed::More) => fed = reader.feed(bytes, heads, place),
-            Ok(Fed::Complete { surplus }) => *surplus += bytes.len(),
-            Err(_) => {}
-        });
+        let transport = &mut self.connection.transport;
+        let arrival = match reader.unwanted().filter(|_| transport.tls.is_none()) {
+            Some(left) => transport.poll_drop(cx, self.io, left).map_ok(|arrival| {
+                fed = Ok(reader.skip(arrival.content as u64, place));
+                arrival
+            }),
+            None => transport.poll_receive_some(cx, self.io, self.most, |bytes| match &mut fed {
+                Ok(Fed::More) => fed = reader.feed(bytes, heads, place),
+                Ok(Fed::Complete { surplus }) => *surplus += bytes.len(),
+                Err(_) => {}
+            }),
+        };
         let arrival = match arrival {
             Poll::Pending => return Poll::Pending,
             Poll::Ready(Ok(arrival)) => arrival,
@@ -240,6 +258,8 @@ impl Transaction<'_> {
                 (false, Marks::default(), None)
             }
         };
+        self.connection.drops_much =
+            matches!(self.place, Ok(Response { body: Body::Discarded(bytes), .. }) if *bytes >= LARGE_BODY);
         let ended = ended.unwrap_or_else(Tick::now);
         let stamped = first_stamped && last_stamped;
         Outcome { marks, keep, nothing_sent, sent_at: self.sent_at, first, last, stamped, ended }

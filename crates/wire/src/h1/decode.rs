@@ -92,6 +92,28 @@ impl ResponseReader {
         }
     }
 
+    /// How many bytes are to come that nobody wants to see: the rest of a discarded body of known length.
+    pub(crate) fn unwanted(&self) -> Option<u64> {
+        match (&self.body_use, &self.state) {
+            (BodyUse::Discard, State::Body(_, _, BodyReader::Length(left))) => Some(*left),
+            _ => None,
+        }
+    }
+
+    /// Counts so many of the unwanted bytes as arrived and dropped.
+    pub(crate) fn skip(&mut self, bytes: u64, place: &mut Place) -> Fed {
+        let State::Body(facts, head, reader) = &mut self.state else {
+            unreachable!("only a body is skipped");
+        };
+        self.dropped += bytes;
+        if !reader.skip(bytes) {
+            return Fed::More;
+        }
+        let (facts, head) = (*facts, std::mem::take(head));
+        self.finish(facts, head, place);
+        Fed::Complete { surplus: 0 }
+    }
+
     /// Status of the head, once it is complete.
     pub(crate) fn status(&self) -> Option<u16> {
         match &self.state {
