@@ -2,6 +2,7 @@
 //! standard output and standard error.
 
 mod bad_input;
+mod collab;
 mod conservation;
 mod delay;
 mod examples;
