@@ -1,4 +1,4 @@
-//! Exit codes: k6's, so that a CI job cannot tell the difference.
+//! Exit codes: k6's, so that a CI job cannot tell the difference, and one of ours above them.
 
 /// How a process ended, as its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub enum ExitCode {
     Panic = 109,
     /// `exec.test.fail()`.
     MarkedFailed = 110,
+    /// The result asked for could not be written. Not a code of k6, which has nothing like it.
+    ResultNotWritten = 111,
     /// Anything else: unknown flag, file missing.
     Generic = 255,
 }
@@ -47,6 +49,28 @@ impl ExitCode {
             ExitCode::MarkedFailed,
         ];
         CODES.into_iter().find(|known| *known as u8 == code).unwrap_or(ExitCode::Generic)
+    }
+}
+
+impl ExitCode {
+    /// What a result document says of it; none for success.
+    pub fn reason(self) -> Option<&'static str> {
+        Some(match self {
+            ExitCode::Ok => return None,
+            ExitCode::ThresholdsFailed => "thresholds have been crossed",
+            ExitCode::SetupTimeout => "setup() took too long",
+            ExitCode::TeardownTimeout => "teardown() took too long",
+            ExitCode::OtherTimeout => "a time limit was reached",
+            ExitCode::InvalidConfig => "the options cannot work",
+            ExitCode::Signal => "the test was stopped by a signal",
+            ExitCode::RestServer => "the REST server could not start",
+            ExitCode::ScriptException => "the script threw an exception outside of an iteration",
+            ExitCode::ScriptAborted => "the script aborted the test",
+            ExitCode::Panic => "a bug in Onrush",
+            ExitCode::MarkedFailed => "the script marked the test as failed",
+            ExitCode::ResultNotWritten => "the result could not be written",
+            ExitCode::Generic => "the run could not be completed",
+        })
     }
 }
 

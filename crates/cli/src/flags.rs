@@ -205,6 +205,11 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         Some("BYTES"),
         "Script memory of one virtual user, as 64m or 1g [default: 1g]",
     ),
+    run_flag("save", None, Some("DIR"), "Keep the result in this directory, for `onrush report` and `onrush compare`"),
+    RunFlag {
+        repeat: true,
+        ..run_flag("label", None, Some("NAME=VALUE"), "Name the saved result by this; repeat for more")
+    },
     run_flag(
         "serve",
         None,

@@ -134,6 +134,13 @@ pub fn rfc3339_now() -> String {
     rfc3339_seconds(now())
 }
 
+/// Now, as RFC 3339 in UTC with milliseconds.
+pub fn rfc3339_ms_now() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let seconds = rfc3339_seconds(now.as_secs());
+    format!("{}.{:03}Z", seconds.trim_end_matches('Z'), now.subsec_millis())
+}
+
 /// `2026-11-20T15:31:35Z` from seconds since the epoch (the calendar of days since 1970-01-01, era by era).
 fn rfc3339_seconds(epoch_s: u64) -> String {
     let (days, second) = (epoch_s / 86_400, epoch_s % 86_400);

@@ -10,6 +10,7 @@ mod exit_code;
 mod failure;
 mod flags;
 mod log;
+mod machine;
 mod progress;
 mod scenario_line;
 mod signals;

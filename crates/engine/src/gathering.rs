@@ -32,8 +32,8 @@ pub(crate) enum Report {
     Failed(CreateError),
     /// An unplanned user could not be made.
     NotMade(CreateError),
-    /// A second's samples.
-    Tick { number: u32, snapshot: Snapshot },
+    /// A second's samples, and when they were cut off.
+    Tick { number: u32, at: Duration, snapshot: Snapshot },
     /// An arrival rate found nobody free and may make no more users.
     Insufficient { scenario: usize, vus: u64 },
     /// A worker's last samples.
@@ -59,6 +59,8 @@ pub(crate) struct Gathering<E> {
     ended: Vec<Option<WorkerHealth>>,
     last_end: Duration,
     snapshots: Vec<Snapshot>,
+    /// Until when the snapshots reach.
+    cut: Duration,
     /// The tick being put together: its number, who has reported, and since when.
     tick: (u32, usize, Option<Duration>),
     warned: HashSet<usize>,
@@ -87,6 +89,7 @@ impl<E: FnMut(Event)> Gathering<E> {
             stopped_at: None,
             last_end: Duration::ZERO,
             snapshots: Vec::new(),
+            cut: Duration::ZERO,
             tick: (1, 0, None),
             warned: HashSet::new(),
             failure: None,
@@ -110,11 +113,12 @@ impl<E: FnMut(Event)> Gathering<E> {
             Report::NotMade(error) => {
                 (self.events)(Event::Warning(format!("could not initialise an unplanned VU: {}", error.message)));
             }
-            Report::Tick { number, snapshot } => self.take_tick(number, snapshot),
+            Report::Tick { number, at, snapshot } => self.take_tick(number, at, snapshot),
             Report::Insufficient { scenario, vus } => self.warn_insufficient(scenario, vus),
             Report::Ended { worker, at, snapshot, health } => {
                 self.snapshots.push(snapshot);
                 self.last_end = self.last_end.max(at);
+                self.cut = self.cut.max(at);
                 self.ended[worker] = Some(health);
             }
             Report::Refused { worker, error } => {
@@ -154,8 +158,9 @@ impl<E: FnMut(Event)> Gathering<E> {
         RunError::System(error)
     }
 
-    fn take_tick(&mut self, number: u32, snapshot: Snapshot) {
+    fn take_tick(&mut self, number: u32, at: Duration, snapshot: Snapshot) {
         self.snapshots.push(snapshot);
+        self.cut = self.cut.max(at);
         if number == self.tick.0 {
             self.tick.1 += 1;
             self.tick.2.get_or_insert(self.clock.now());
@@ -192,7 +197,7 @@ impl<E: FnMut(Event)> Gathering<E> {
         let now = self.clock.now();
         let elapsed = self.started.map_or(Duration::ZERO, |start| now.saturating_sub(start));
         let snapshots = std::mem::take(&mut self.snapshots);
-        (self.events)(Event::Tick(Tick { now, elapsed, snapshots, is_last }));
+        (self.events)(Event::Tick(Tick { now, cut: self.cut, elapsed, snapshots, is_last }));
     }
 
     /// When workers that have not ended are stuck.

@@ -98,6 +98,8 @@ pub enum Event {
 pub struct Tick {
     /// By the run's clock.
     pub now: Duration,
+    /// Until when the snapshots reach, by the run's clock: a worker that is late by more than a moment hands over later.
+    pub cut: Duration,
     /// Since the scenarios started.
     pub elapsed: Duration,
     /// To be merged into the aggregate.

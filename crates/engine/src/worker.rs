@@ -224,7 +224,7 @@ impl<F: Users> Worker<F> {
                 let (active, initialised) = (self.state.counts().active, self.state.vus_initialised());
                 users.add(active, initialised, self.clock.epoch_ns(now));
             }
-            self.report(Report::Tick { number, snapshot: self.recorder.take() });
+            self.report(Report::Tick { number, at: now, snapshot: self.recorder.take() });
         }
     }
 

@@ -15,6 +15,7 @@ mod lifecycle;
 mod network;
 mod options;
 mod payloads;
+mod save;
 mod scenarios;
 mod serve_app;
 mod serve_flags;

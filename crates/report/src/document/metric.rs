@@ -264,7 +264,7 @@ impl From<&GroupResult> for Group {
 }
 
 /// A number that JSON can hold.
-fn finite(value: f64) -> f64 {
+pub(super) fn finite(value: f64) -> f64 {
     if value.is_nan() { 0.0 } else { value.clamp(f64::MIN, f64::MAX) }
 }
 

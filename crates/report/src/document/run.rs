@@ -2,6 +2,7 @@
 //!
 //! All of it is measured by the caller; what a machine does not tell (a container without /proc/stat, say) is null, never 0.
 
+use md5::{Digest, Md5};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,13 @@ pub struct Environment {
     pub throttled: Option<u64>,
     /// A hash of processor, cores, kernel, memory and host name: results of other machines are told apart, none is named.
     pub machine_id: String,
+}
+
+/// The `machine_id` of an environment: 16 hexadecimal digits of a hash.
+pub fn machine_id(machine: &Environment, host_name: &str) -> String {
+    let Environment { kernel, cpu_model, cores, memory_bytes, .. } = machine;
+    let facts = format!("{cpu_model}\n{cores}\n{kernel}\n{memory_bytes}\n{host_name}");
+    Md5::digest(facts).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// How the generator fared.

@@ -4,8 +4,11 @@
 //! ended; what a busy worker hands over late counts where it was handed over. Nothing is lost: sums and counts of a series
 //! add up to the metric's total. An interval in which nothing came in is null, never 0.
 
+use metrics::seconds::{Points as Gathered, SecondsSeries, TrendPoint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::metric::finite;
 
 /// One number an interval; null where no sample came in.
 pub type Column = Vec<Option<f64>>;
@@ -83,6 +86,44 @@ pub enum Points {
     },
 }
 
+/// Digits that a mean or percentile of an interval is kept with: more than it is good for, and the file stays small.
+const DIGITS: usize = 6;
+
+impl From<SecondsSeries> for Series {
+    fn from(series: SecondsSeries) -> Self {
+        let points = match series.points {
+            Gathered::Counter(sum) => Points::Counter { sum: sum.into_iter().map(|sum| sum.map(finite)).collect() },
+            Gathered::Gauge(last) => Points::Gauge { last: last.into_iter().map(|last| last.map(finite)).collect() },
+            Gathered::Rate(pairs) => {
+                let (passes, total) = pairs.into_iter().map(Option::unzip).unzip();
+                Points::Rate { passes, total }
+            }
+            Gathered::Trend(points) => columns(&points),
+        };
+        Series { name: series.name, filter: series.filter, points }
+    }
+}
+
+fn columns(points: &[Option<TrendPoint>]) -> Points {
+    let column =
+        |of: fn(&TrendPoint) -> f64| points.iter().map(|point| point.as_ref().map(|p| rounded(of(p)))).collect();
+    Points::Trend {
+        count: points.iter().map(|point| point.map(|p| p.count)).collect(),
+        avg: column(|p| p.avg),
+        min: column(|p| p.min),
+        max: column(|p| p.max),
+        p50: column(|p| p.percentiles[0]),
+        p90: column(|p| p.percentiles[1]),
+        p95: column(|p| p.percentiles[2]),
+        p99: column(|p| p.percentiles[3]),
+    }
+}
+
+/// To so many digits, whatever the magnitude. By way of text: only that leaves no digits behind that no one asked for.
+fn rounded(value: f64) -> f64 {
+    format!("{:.*e}", DIGITS - 1, finite(value)).parse().map_or(value, finite)
+}
+
 impl Points {
     /// Lengths of all columns.
     pub(super) fn lengths(&self) -> Vec<usize> {
@@ -107,5 +148,32 @@ impl Seconds {
         let odd = |series: &&Series| series.points.lengths().iter().any(|length| *length != expected);
         let series = self.series.iter().find(odd)?;
         Some(format!("the series of {} has a column that is not {expected} intervals long", series.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_those_of_the_magnitude() {
+        let cases = [
+            (1234.56789, 1234.57),
+            (0.000123456789, 0.000123457),
+            (0.0, 0.0),
+            (-2.5, -2.5),
+            (1e300, 1e300),
+            (1.7976931348623157e308, 1.79769e308),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(rounded(value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn gaps_stay_gaps() {
+        let series = SecondsSeries { name: "r".into(), filter: None, points: Gathered::Rate(vec![None, Some((1, 2))]) };
+        let expected = Points::Rate { passes: vec![None, Some(1)], total: vec![None, Some(2)] };
+        assert_eq!(Series::from(series).points, expected);
     }
 }

@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use engine::{Event, Health, Outcome, RunConfig, RunError, RunState, StopCause, Stopper, Tick};
 use metrics::threshold::Moment;
-use metrics::{Aggregate, Recorder, Registry};
+use metrics::{Aggregate, Recorder, Registry, Seconds};
 use script::log::Level;
 use script::{ScriptError, ScriptUsers};
 
 use super::load::Script;
 use super::plan::Planned;
+use super::timeline::Timeline;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
@@ -33,6 +34,8 @@ pub struct Drive<'a> {
     pub registry: Arc<Registry>,
     /// Where the progress is drawn.
     pub screen: Screen,
+    /// Whether the series over time are kept.
+    pub keeps_seconds: bool,
 }
 
 /// A run that came to its end, early or not.
@@ -53,6 +56,10 @@ pub struct Ran {
     pub recorder: Rc<Recorder>,
     /// What was planned.
     pub options: Arc<script::options::Options>,
+    /// When the run's clock started, RFC 3339.
+    pub started_at: String,
+    /// The series over time, when they were asked for.
+    pub timeline: Option<Timeline>,
 }
 
 /// What the event handler changes.
@@ -67,6 +74,8 @@ struct Progress<'a> {
     origin: Instant,
     /// When the users were made: rates count from there, as in k6.
     made: Option<Instant>,
+    started_at: String,
+    timeline: Option<Timeline>,
     setup_error: Option<ScriptError>,
     options: Arc<script::options::Options>,
 }
@@ -93,6 +102,8 @@ impl<'a> Drive<'a> {
             ticks: 0,
             origin: Instant::now(),
             made: None,
+            started_at: crate::log::rfc3339_ms_now(),
+            timeline: self.keeps_seconds.then(|| Timeline::new(Seconds::new(self.registry.clone()))),
             setup_error: None,
             options,
             drive: self,
@@ -107,7 +118,7 @@ impl Progress<'_> {
         match event {
             Event::Making { done, of } => self.show_making(done, of),
             Event::Made => self.set_up(),
-            Event::Started(_) => {}
+            Event::Started(start) => self.timeline.iter_mut().for_each(|timeline| timeline.start(start)),
             Event::Tick(tick) => self.tick(tick),
             Event::Warning(text) => self.drive.log.write(Level::Warning, &text, &[]),
         }
@@ -121,14 +132,19 @@ impl Progress<'_> {
     }
 
     fn set_up(&mut self) {
-        self.made = Some(Instant::now());
+        let made = Instant::now();
+        self.made = Some(made);
+        self.started_at = crate::log::rfc3339_ms_now();
+        self.timeline.iter_mut().for_each(|timeline| timeline.begin(made - self.origin));
         if self.options.no_setup == Some(true) || self.drive.stopper.is_stopped() {
             return;
         }
         let Script { program, runtime } = self.drive.script;
         let stopper = self.drive.stopper.clone();
         let result = runtime.block_on(program.run_setup(&self.recorder, async { stopper.stopped().await }));
-        self.aggregate.merge(self.recorder.take());
+        let snapshot = self.recorder.take();
+        self.timeline.iter_mut().for_each(|timeline| timeline.aside(made.elapsed(), &snapshot));
+        self.aggregate.merge(snapshot);
         if let Err(error) = result {
             self.setup_error = Some(error);
             self.drive.stopper.stop(StopCause::Requested);
@@ -136,6 +152,7 @@ impl Progress<'_> {
     }
 
     fn tick(&mut self, tick: Tick) {
+        self.timeline.iter_mut().for_each(|timeline| timeline.tick(&tick));
         tick.snapshots.into_iter().for_each(|snapshot| self.aggregate.merge(snapshot));
         if let Some(warning) = self.aggregate.series_warning() {
             self.drive.log.write(Level::Warning, &warning, &[]);
@@ -183,6 +200,8 @@ impl Progress<'_> {
             health: outcome.health,
             recorder: self.recorder,
             options: self.options,
+            started_at: self.started_at,
+            timeline: self.timeline,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::rc::Rc;
 use std::str::FromStr;
+use std::time::Instant;
 
 use engine::StopCause;
 use metrics::results::{Results, Value as Measured};
@@ -16,30 +17,68 @@ use serde_json::Value;
 use super::drive::Ran;
 use super::flags::Flags;
 use super::load::Script;
+use super::save::{Facts, Saving};
+use super::timeline::Timeline;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
 
-/// Ends the run that was, prints what there is to print, and says how it went.
-pub fn finish(flags: &Flags, script: &Script, log: &Logger, mut ran: Ran) -> Result<ExitCode, Failure> {
+/// Ends the run that was, prints what there is to print, keeps what is to be kept, and says how it went.
+pub fn finish(
+    flags: &Flags,
+    script: &Script,
+    log: &Logger,
+    mut ran: Ran,
+    saving: Option<&Saving>,
+) -> Result<ExitCode, Failure> {
     let teardown_error = tear_down(script, &mut ran);
     let verdict = ran.aggregate.judge(ran.duration, Moment::End);
     let results = ran.aggregate.results(ran.duration, flags.summary_mode == Some(report::SummaryMode::Full));
-    let summary = Summary {
-        flags,
-        options: summary_options(flags, &ran, script.program.timing_remark(requests(&results)))?,
-        results: &results,
-        ran: &ran,
-        script,
-        log,
-    };
-    summary.write()?;
+    let remark = script.program.timing_remark(requests(&results));
+    let options = summary_options(flags, &ran, remark.clone())?;
+    let summary = Summary { flags, options, results: &results, ran: &ran, script, log };
+    let summarised = summary.write();
     let refused = ran.aggregate.refused();
     if refused > 0 {
         log.write(Level::Warning, &format!("{refused} samples were not numbers and are left out"), &[]);
     }
     let errors = [ran.setup_error.as_ref(), teardown_error.as_ref()];
-    Ok(judge(log, &ran, errors, &verdict, script.program.marked_failed()))
+    let code = judge(log, &ran, errors, &verdict, script.program.marked_failed());
+    let code = match saving {
+        Some(saving) => save(saving, flags, ran, &results, remark, code, log),
+        None => code,
+    };
+    summarised.map(|()| code)
+}
+
+/// Writes the result document. A run that was fine but cannot be kept is not fine; a run that failed says why it did.
+fn save(
+    saving: &Saving,
+    flags: &Flags,
+    ran: Ran,
+    results: &Results,
+    remark: Option<String>,
+    code: ExitCode,
+    log: &Logger,
+) -> ExitCode {
+    let facts = Facts {
+        script: &flags.script,
+        labels: &flags.labels,
+        started_at: ran.started_at,
+        options: ran.options.to_json(),
+        results,
+        seconds: ran.timeline.map(Timeline::into_document).unwrap_or_default(),
+        health: &ran.health,
+        notes: remark.into_iter().collect(),
+        code,
+    };
+    match saving.write(facts) {
+        Ok(()) => code,
+        Err(message) => {
+            log.write(Level::Error, &message, &[]);
+            if code == ExitCode::Ok { ExitCode::ResultNotWritten } else { code }
+        }
+    }
 }
 
 fn tear_down(script: &Script, ran: &mut Ran) -> Option<ScriptError> {
@@ -47,8 +86,11 @@ fn tear_down(script: &Script, ran: &mut Ran) -> Option<ScriptError> {
         return None;
     }
     // A test that was stopped still tears down; only a second signal ends that, and the process with it.
+    let began = Instant::now();
     let result = script.runtime.block_on(script.program.run_teardown(&ran.recorder, std::future::pending()));
-    ran.aggregate.merge(ran.recorder.take());
+    let snapshot = ran.recorder.take();
+    ran.timeline.iter_mut().for_each(|timeline| timeline.aside(began.elapsed(), &snapshot));
+    ran.aggregate.merge(snapshot);
     result.err()
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
+use std::path::PathBuf;
 
 use clap::ArgMatches;
 use report::SummaryMode;
@@ -40,6 +41,10 @@ pub struct Flags {
     pub vu_memory_limit: Option<usize>,
     /// `--serve`.
     pub serve: Option<Serve>,
+    /// `--save`.
+    pub save: Option<PathBuf>,
+    /// `--label`.
+    pub labels: BTreeMap<String, String>,
 }
 
 /// What the target beside the test answers with.
@@ -94,6 +99,8 @@ impl Flags {
                 None => Some(Serve::App(text)),
                 Some(on) => on.then_some(Serve::Routes),
             }),
+            save: source.text("save").map(PathBuf::from),
+            labels: labels(matches)?,
             script_env,
             system_env: source.env,
         })
@@ -139,6 +146,22 @@ fn refuse_missing(source: &FlagSource<'_>) -> Result<(), Failure> {
         None | Some("js") => Ok(()),
         Some(other) => Err(generic(format!("--type {other}: only js is there; archives come later"))),
     }
+}
+
+/// `name=value`, each name once.
+fn labels(matches: &ArgMatches) -> Result<BTreeMap<String, String>, Failure> {
+    let mut labels = BTreeMap::new();
+    if matches.contains_id("label") && !matches.contains_id("save") {
+        return Err(generic(String::from("--label names a saved result: give --save DIR as well, or leave it out")));
+    }
+    for text in matches.get_many::<String>("label").into_iter().flatten() {
+        let pair = text.split_once('=').filter(|(name, _)| !name.trim().is_empty());
+        let (name, value) = pair.ok_or_else(|| generic(format!("--label: found '{text}', expected NAME=VALUE")))?;
+        if labels.insert(name.trim().to_owned(), value.to_owned()).is_some() {
+            return Err(generic(format!("--label: found '{name}' twice, expected each name once")));
+        }
+    }
+    Ok(labels)
 }
 
 fn whole(flag: &str, text: &str) -> Result<usize, Failure> {

@@ -5,6 +5,8 @@ mod finish;
 mod flags;
 mod load;
 mod plan;
+mod save;
+mod timeline;
 
 use std::sync::Arc;
 
@@ -25,6 +27,7 @@ pub use load::script_failure;
 pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let flags = Flags::read(matches)?;
     let log = Arc::new(Logger::new(&flags.log)?);
+    let saving = flags.save.as_deref().map(save::Saving::prepare).transpose()?;
     let stopper = Stopper::new();
     hear_signals(stopper.clone())?;
     let beside = flags.serve.as_ref().map(|serve| load::start_target(serve, &flags, &log)).transpose()?;
@@ -40,9 +43,9 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let scenarios: Vec<_> = planned.plan.scenarios().collect();
     screen.say(&banner::banner(&flags.script, planned.share, &scenarios, needs.max_vus, needs.duration));
     let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
-    let run = drive::Drive { script: &script, log: &log, stopper, registry, screen };
+    let run = drive::Drive { script: &script, log: &log, stopper, registry, screen, keeps_seconds: saving.is_some() };
     let ran = run.finish_scenarios(planned, aggregate)?;
-    finish::finish(&flags, &script, &log, ran)
+    finish::finish(&flags, &script, &log, ran, saving.as_ref())
 }
 
 /// The first signal ends the test as gracefully as there is time for, the second the process.

@@ -1,0 +1,77 @@
+//! The per-second series of a run that is to be saved: which samples belong to which interval.
+//!
+//! Setup and teardown have an interval of their own, so that series add up to the totals. Times are those of the engine's
+//! clock; intervals count from the start of the run's clock, which is when the virtual users were made.
+
+use std::time::Duration;
+
+use engine::Tick;
+use metrics::{Seconds, Snapshot};
+use report::document;
+
+/// Intervals and what came in during each.
+pub struct Timeline {
+    seconds: Seconds,
+    /// When the run's clock started.
+    began: Duration,
+    /// Up to where there are intervals, by the run's clock.
+    reached: Duration,
+    scenarios: (Duration, Duration),
+}
+
+impl Timeline {
+    /// Nothing yet.
+    pub fn new(seconds: Seconds) -> Self {
+        Timeline { seconds, began: Duration::ZERO, reached: Duration::ZERO, scenarios: Default::default() }
+    }
+
+    /// The virtual users are made: the run's clock starts.
+    pub fn begin(&mut self, began: Duration) {
+        self.began = began;
+    }
+
+    /// The scenarios start at this time of the engine's clock.
+    pub fn start(&mut self, start: Duration) {
+        self.reached = start.saturating_sub(self.began);
+        self.scenarios = (self.reached, self.reached);
+    }
+
+    /// A second of the scenarios.
+    pub fn tick(&mut self, tick: &Tick) {
+        let is_empty = tick.snapshots.iter().all(Snapshot::is_empty);
+        let cut = tick.cut.saturating_sub(self.began);
+        // What a stuck worker left behind comes after the last cut; the moment of handing over is all that is known of it.
+        let end = if cut > self.reached { cut } else { tick.now.saturating_sub(self.began).max(self.reached) };
+        if end > self.reached || !is_empty {
+            self.seconds.add(self.reached, end, &tick.snapshots);
+            self.reached = end;
+        }
+        self.scenarios.1 = self.reached;
+    }
+
+    /// What setup or teardown recorded, and how long it took.
+    pub fn aside(&mut self, took: Duration, snapshot: &Snapshot) {
+        if !snapshot.is_empty() {
+            let end = self.reached + took;
+            self.seconds.add(self.reached, end, std::slice::from_ref(snapshot));
+            self.reached = end;
+        }
+    }
+
+    /// The series as a result document has them.
+    pub fn into_document(self) -> document::Seconds {
+        let (starts_s, lengths_s) = self.seconds.intervals().iter().map(|(s, l)| (seconds(*s), seconds(*l))).unzip();
+        document::Seconds {
+            starts_s,
+            lengths_s,
+            scenarios_start_s: seconds(self.scenarios.0),
+            scenarios_end_s: seconds(self.scenarios.1),
+            series: self.seconds.into_series().into_iter().map(document::Series::from).collect(),
+        }
+    }
+}
+
+/// To the tenth of a millisecond, which is more than a cut is exact.
+fn seconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e4).round() / 1e4
+}
