@@ -145,6 +145,13 @@ pub static ROUTES: &[Route] = &[
         websocket::broadcast,
         "websocket: sends every message to the others in the room, on all workers; `?self=true`: to the sender too",
     ),
+    route(
+        "/ws/hold/{time}",
+        GET,
+        websocket::hold,
+        "websocket: sends back `[message,in,out]` after seconds or a duration such as `50ms`; in and out are when it came and went, \
+         in microseconds since 1970",
+    ),
     route("/ws/close/{code}", GET, websocket::closing, "websocket: closes with that code at once; `?reason=`"),
     route(
         "/ws/fault/{kind}",

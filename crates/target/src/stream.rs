@@ -38,6 +38,8 @@ pub(crate) struct TlsStream {
     socket: TcpStream,
     session: ServerConnection,
     closed: bool,
+    /// The kernel stamps what arrives: when the bytes read last did.
+    stamp_ns: Option<u64>,
 }
 
 /// What a look at the socket found, without taking anything.
@@ -60,7 +62,12 @@ impl Stream {
 
     pub(crate) fn tls(socket: TcpStream, mut session: ServerConnection) -> Self {
         session.set_buffer_limit(Some(RECORDS));
-        Stream(Rc::new(RefCell::new(Socket::Tls(Box::new(TlsStream { socket, session, closed: false })))))
+        Stream(Rc::new(RefCell::new(Socket::Tls(Box::new(TlsStream {
+            socket,
+            session,
+            closed: false,
+            stamp_ns: None,
+        })))))
     }
 
     pub(crate) fn is_tls(&self) -> bool {
@@ -100,6 +107,34 @@ impl Stream {
                 || s.try_io(Interest::WRITABLE, || send(s.as_fd())),
             )),
             Socket::Tls(_) => None,
+        }
+    }
+
+    /// Has the kernel say when bytes arrive from now on, where it can.
+    pub(crate) fn stamp_arrivals(&self) {
+        match &mut *self.0.borrow_mut() {
+            Socket::Tcp(socket) => {
+                wire::stamp_arrivals(socket.as_fd());
+            }
+            Socket::Tls(tls) => tls.stamp_ns = wire::stamp_arrivals(tls.socket.as_fd()).then(wire::wall_ns),
+            Socket::Unix(_) => {}
+        }
+    }
+
+    /// Reads as `poll_read` does, after `stamp_arrivals`; when the last bytes read reached this machine, wall clock, nanoseconds
+    /// since 1970: by the kernel's stamp, else by the clock right after the read.
+    pub(crate) fn poll_read_stamped(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<u64>> {
+        match &mut *self.0.borrow_mut() {
+            Socket::Tcp(socket) => {
+                let (filled, stamp_ns) = ready!(read_stamped(socket, cx, buf.initialize_unfilled()))?;
+                buf.advance(filled);
+                Poll::Ready(Ok(stamp_ns))
+            }
+            Socket::Unix(socket) => Pin::new(socket).poll_read(cx, buf).map_ok(|()| wire::wall_ns()),
+            Socket::Tls(tls) => {
+                ready!(tls.poll_read(cx, buf))?;
+                Poll::Ready(Ok(tls.stamp_ns.unwrap_or_else(wire::wall_ns)))
+            }
         }
     }
 
@@ -157,6 +192,24 @@ impl Socket {
             Socket::Tcp(socket) => socket.try_io(read, || socket2::SockRef::from(socket).peek(&mut byte)),
             Socket::Unix(socket) => socket.try_io(read, || socket2::SockRef::from(socket).peek(&mut byte)),
             Socket::Tls(tls) => tls.socket.try_io(read, || socket2::SockRef::from(&tls.socket).peek(&mut byte)),
+        }
+    }
+}
+
+/// Reads once when there is something to read: how many bytes, and when the last of them arrived.
+fn read_stamped(socket: &TcpStream, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<(usize, u64)>> {
+    loop {
+        ready!(socket.poll_read_ready(cx))?;
+        let mut read = None;
+        let tried = socket.try_io(Interest::READABLE, || {
+            let (filled, _) = *read.insert(wire::receive_stamped(socket.as_fd(), buf)?);
+            // A short read has drained the socket: the next look waits, without asking the kernel first.
+            if filled > 0 && filled < buf.len() { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
+        });
+        match (read, tried) {
+            (Some((filled, stamp_ns)), _) => return Poll::Ready(Ok((filled, stamp_ns.unwrap_or_else(wire::wall_ns)))),
+            (None, Err(e)) if e.kind() != io::ErrorKind::WouldBlock => return Poll::Ready(Err(e)),
+            (None, _) => {}
         }
     }
 }
@@ -255,7 +308,8 @@ impl TlsStream {
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
                 _bytes_or_the_end => return Poll::Ready(Ok(())),
             }
-            match self.session.read_tls(&mut Blocking { socket: &mut self.socket, cx }) {
+            let stamp_ns = self.stamp_ns.as_mut();
+            match self.session.read_tls(&mut Blocking { socket: &mut self.socket, cx, stamp_ns }) {
                 Ok(_) => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
                     // Nothing came, and the socket has the waker. What the handshake still has to say goes out meanwhile.
@@ -290,7 +344,7 @@ impl TlsStream {
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.session.wants_write() {
-            match self.session.write_tls(&mut Blocking { socket: &mut self.socket, cx }) {
+            match self.session.write_tls(&mut Blocking { socket: &mut self.socket, cx, stamp_ns: None }) {
                 Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 Ok(_) => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
@@ -305,6 +359,8 @@ impl TlsStream {
 struct Blocking<'a, 'c, 'w> {
     socket: &'a mut TcpStream,
     cx: &'c mut Context<'w>,
+    /// To be told when what is read arrived.
+    stamp_ns: Option<&'a mut u64>,
 }
 
 fn or_would_block<T>(poll: Poll<io::Result<T>>) -> io::Result<T> {
@@ -316,6 +372,11 @@ fn or_would_block<T>(poll: Poll<io::Result<T>>) -> io::Result<T> {
 
 impl Read for Blocking<'_, '_, '_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if let Some(stamp_ns) = self.stamp_ns.as_deref_mut() {
+            let (filled, arrived_ns) = or_would_block(read_stamped(self.socket, self.cx, buf))?;
+            *stamp_ns = arrived_ns;
+            return Ok(filled);
+        }
         let mut buf = ReadBuf::new(buf);
         or_would_block(Pin::new(&mut *self.socket).poll_read(self.cx, &mut buf))?;
         Ok(buf.filled().len())

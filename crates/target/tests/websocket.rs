@@ -189,6 +189,36 @@ fn rooms_reach_over_workers() {
     assert_eq!(server.stats()["websockets"]["messages_dropped"], 0);
 }
 
+/// What a route that holds told: message, in, out.
+fn told(seen: Seen) -> Vec<u64> {
+    let Seen::Text(text) = seen else { panic!("{seen:?}") };
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn messages_are_held_beside_each_other_and_their_stamps_tell_how_long() {
+    let now = || std::time::UNIX_EPOCH.elapsed().unwrap().as_micros() as u64;
+    let server = serve(1);
+    let mut talker = Talker::open(&server, "/ws/hold/30ms");
+    let began = now();
+    talker.write(|encoder, out| {
+        (0..20).for_each(|number: u64| encoder.message(out, Kind::Text, number.to_string().as_bytes()));
+    });
+    let all: Vec<Vec<u64>> = (0..20).map(|_| told(talker.next())).collect();
+    for (number, one) in all.iter().enumerate() {
+        let [sent, came, went] = one[..] else { panic!("{one:?}") };
+        assert_eq!(sent, number as u64);
+        assert!(came >= began && went - came >= 29_990 && went <= now(), "{one:?}");
+    }
+    assert!(all[19][1] < all[0][2], "one after the other: {all:?}");
+    // Bytes that are no JSON come back all the same.
+    talker.write(|encoder, out| encoder.message(out, Kind::Binary, b"\0"));
+    assert!(matches!(talker.next(), Seen::Binary(bytes) if bytes.starts_with(b"[\0,")));
+    let mut greedy = Talker::open(&server, "/ws/hold/60s");
+    (0..17).for_each(|_| greedy.say(&"x".repeat(1 << 20)));
+    assert_eq!(greedy.next(), Seen::Close(1009, "more than 16 MiB are being held".into()));
+}
+
 #[test]
 fn closes_and_faults() {
     let server = serve(1);

@@ -53,6 +53,7 @@ pub use payload::{FileRange, Lender, Payload, PayloadError, PayloadFile, Random,
 pub use request::{Method, Request};
 pub use response::{Body, Response};
 pub use settings::Settings;
+pub use socket::{receive_stamped, stamp_arrivals};
 pub use stamps::wall_ns;
 pub use timings::Timings;
 pub use url::Url;

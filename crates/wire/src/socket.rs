@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, IoSlice};
 use std::mem;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::ptr;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
@@ -269,6 +269,17 @@ fn await_stamps(socket: &socket2::Socket) {
         }
         std::thread::sleep(Duration::from_micros(100));
     }
+}
+
+/// Has the kernel stamp what arrives on a tcp socket from now on; whether it will. For sockets that are not this crate's.
+pub fn stamp_arrivals(socket: BorrowedFd<'_>) -> bool {
+    ask_for_stamps(socket.as_raw_fd(), false)
+}
+
+/// Reads once, without waiting, from a socket that `stamp_arrivals` was asked for: how many bytes, and when the last of them
+/// reached this machine: nanoseconds of the wall clock since 1970, where the kernel says it.
+pub fn receive_stamped(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
+    receive(socket.as_raw_fd(), buffer, true, 0).map(|received| (received.bytes, received.stamp_ns))
 }
 
 /// The software stamp. SO_TIMESTAMPNS brings it alone, SO_TIMESTAMPING among two others, which costs 50 ns more a read; but

@@ -128,3 +128,50 @@ fn an_app_stamps_what_passes_through() {
     let serve = format!("--serve={}", app.display());
     lab.run(&[&serve]).code(0);
 }
+
+/// The target's own stamps of a message it holds are in the order in which things happened, and the hops add up to the whole.
+#[test]
+fn hops_follow_each_other_over_every_kind_of_connection() {
+    let lab = Lab::with(
+        "import { check } from 'k6';
+        import ws from 'k6/ws';
+        import { WebSocket } from 'k6/websockets';
+        import { arrival, stamp } from 'onrush/delay';
+        const scenario = { executor: 'per-vu-iterations', vus: 1, iterations: 1, maxDuration: '30s' };
+        const link = { ...scenario, exec: 'linked', network: { latency: '40ms' } };
+        export const options = {
+            insecureSkipTLSVerify: true,
+            hosts: { 'app.test': `unix:${__ENV.TARGET_UNIX}` },
+            thresholds: { checks: ['rate==1'] },
+            scenarios: { direct: scenario, linked: link },
+        };
+        const hosts = { plain: __ENV.TARGET, tls: __ENV.TARGET_TLS, unix: 'http://app.test' };
+        const path = (host) => `ws${host.slice(4)}/ws/hold/20ms`;
+        function judge(how, text, latency) {
+            const at = arrival();
+            const [sent, received, left] = JSON.parse(text);
+            check([sent, received, left, at], {
+                [`${how}: in order`]: (all) => all.every((t, i) => Number.isInteger(t) && (i === 0 || t >= all[i - 1])),
+                [`${how}: held`]: () => left - received >= 19990,
+                [`${how}: carried`]: () => received - sent >= latency / 2 - 10 && at - left >= latency / 2 - 10,
+            });
+        }
+        function talk(how, host, latency) {
+            ws.connect(path(host), {}, (socket) => {
+                socket.on('open', () => socket.send(String(stamp())));
+                socket.on('message', (text) => { judge(how, text, latency); socket.close(); });
+                socket.on('error', (error) => { throw new Error(error.error()); });
+            });
+        }
+        export default async function () {
+            for (const [how, host] of Object.entries(hosts)) talk(how, host, 0);
+            const socket = new WebSocket(path(hosts.plain));
+            socket.onopen = () => socket.send(String(stamp()));
+            socket.onmessage = ({ data }) => { judge('events', data, 0); socket.close(); };
+            await new Promise((done) => (socket.onclose = done));
+        }
+        export function linked() { talk('linked', hosts.plain, 40000); talk('linked tls', hosts.tls, 40000); }
+        export function handleSummary({ metrics }) { return { stdout: `${metrics.checks.values.passes} checks` }; }",
+    );
+    lab.run(&["--serve"]).code(0).prints("18 checks");
+}

@@ -1,4 +1,5 @@
-//! The message that a handler of the script is being called for: when it reached this machine.
+//! The message that a handler of the script is being called for: when it reached this machine; and the one about to be sent:
+//! whether the script has stamped it.
 //!
 //! Whoever calls a handler says so with `begin` and keeps the guard while the handler and the promise jobs right after it run.
 //! Handlers nest: a handler that opens a blocking connection has others called within it. Invariant: outside every handler there
@@ -11,6 +12,8 @@ use std::cell::Cell;
 pub struct Handled {
     /// Nanoseconds of the wall clock since 1970; 0: no message.
     arrived_ns: Cell<u64>,
+    /// The script has taken a stamp that no message has gone out with yet.
+    has_stamped: Cell<bool>,
 }
 
 /// Ends the handling when it is dropped.
@@ -24,6 +27,17 @@ impl Handled {
     #[inline]
     pub fn begin(&self, arrived_ns: u64) -> Handling<'_> {
         Handling { of: self, outer_ns: self.arrived_ns.replace(arrived_ns) }
+    }
+
+    /// The script has stamped what it sends next: that is not to wait for other users' work, which would count as its delay.
+    pub fn note_stamp(&self) {
+        self.has_stamped.set(true);
+    }
+
+    /// Whether what is sent now was stamped. Again: no.
+    #[inline]
+    pub fn take_stamp(&self) -> bool {
+        self.has_stamped.replace(false)
     }
 
     /// When the message being handled arrived; `None` outside of handlers.

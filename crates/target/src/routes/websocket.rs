@@ -2,14 +2,19 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Duration;
 
+use tokio::task::spawn_local;
+use wire::hold;
 use wire::ws::handshake::{Refusal, Upgrade};
 use wire::ws::{Shared, close};
 
-use crate::request::{Request, bad_request, number};
+use crate::request::{Request, bad_request, duration, number};
 use crate::respond::{Reply, Response};
 use crate::ws::{FULL, Kind, Message, Opening, Socket, SocketHandler};
 
+/// Bytes held for one client at most.
+const MOST_HELD: usize = 16 << 20;
 /// Messages of a flood at most.
 const MOST_FLOOD: u64 = 1_000_000;
 
@@ -39,6 +44,41 @@ pub(crate) fn echo(request: &Request<'_>) -> Reply {
         }
     }
     accept(request, Rc::new(Echo))
+}
+
+/// Holds each message for so long, several at a time, and says when it came and when it went.
+pub(crate) fn hold(request: &Request<'_>) -> Reply {
+    struct Holding {
+        wait: Duration,
+        /// Bytes of messages that are being held.
+        held: Rc<Cell<usize>>,
+    }
+    impl SocketHandler for Holding {
+        fn message(&self, socket: &Socket, message: Message<'_>) {
+            let (size, kind) = (message.bytes().len(), message.kind());
+            if self.held.get() + size > MOST_HELD {
+                socket.close(close::TOO_BIG, "more than 16 MiB are being held");
+                return;
+            }
+            self.held.set(self.held.get() + size);
+            let (content, arrived_us) = (message.bytes().to_vec(), socket.arrived_ns() / 1000);
+            let (wait, socket, held) = (self.wait, socket.clone(), Rc::clone(&self.held));
+            spawn_local(async move {
+                hold::hold(wait).await;
+                let stamps = format!(",{arrived_us},{}]", wire::wall_ns() / 1000);
+                socket.send(kind, &[b"[".as_slice(), &content, stamps.as_bytes()].concat());
+                held.set(held.get() - size);
+            });
+        }
+
+        fn wants_arrivals(&self) -> bool {
+            true
+        }
+    }
+    match duration("the time to hold", &request.param(0)) {
+        Ok(wait) => accept(request, Rc::new(Holding { wait, held: Rc::default() })),
+        Err(reply) => *reply,
+    }
 }
 
 pub(crate) fn broadcast(request: &Request<'_>) -> Reply {

@@ -21,6 +21,7 @@ use super::rooms::Rooms;
 use super::socket::{Socket, State};
 use super::{MAX_MESSAGE, Message, SocketHandler};
 use crate::stats::WorkerStats;
+use crate::stream::Stream;
 
 /// Bytes read in one call.
 const SCRATCH: usize = 256 * 1024;
@@ -32,8 +33,8 @@ const CLOSE_WAIT: Duration = Duration::from_secs(5);
 thread_local!(static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) });
 
 /// One connection after its upgrade.
-pub(crate) struct Session<'a, S> {
-    stream: &'a mut S,
+pub(crate) struct Session<'a> {
+    stream: &'a mut Stream,
     stats: &'a WorkerStats,
     socket: Socket,
     handler: Rc<dyn SocketHandler>,
@@ -75,10 +76,10 @@ impl Drop for Presence {
     }
 }
 
-impl<'a, S: AsyncRead + AsyncWrite + Unpin> Session<'a, S> {
+impl<'a> Session<'a> {
     /// A session whose 101 has been written; `behind` is what came behind the request's head.
     pub(crate) fn new(
-        stream: &'a mut S,
+        stream: &'a mut Stream,
         stats: &'a WorkerStats,
         rooms: &Rc<Rooms>,
         agreed: Agreement,
@@ -89,7 +90,9 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Session<'a, S> {
         let socket = Socket::new(rooms.next_id(), rooms.clone(), agreed.protocol, encoder);
         let decoder = Decoder::new(Role::Server, agreed.deflate, MAX_MESSAGE);
         let wants_arrivals = handler.wants_arrivals();
-        if wants_arrivals && !behind.is_empty() {
+        if wants_arrivals {
+            stream.stamp_arrivals();
+            // Of what came behind the request.
             socket.0.arrived_ns.set(wire::wall_ns());
         }
         Session { stream, stats, socket, handler, decoder, held: behind, closing: None, wants_arrivals, end: None }
@@ -191,15 +194,15 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Session<'a, S> {
             scratch = vec![0; SCRATCH];
         }
         let mut buffer = ReadBuf::new(&mut scratch);
-        let read = Pin::new(&mut *self.stream).poll_read(cx, &mut buffer);
+        let read = match self.wants_arrivals {
+            true => self.stream.poll_read_stamped(cx, &mut buffer).map_ok(|ns| self.socket.0.arrived_ns.set(ns)),
+            false => Pin::new(&mut *self.stream).poll_read(cx, &mut buffer),
+        };
         let filled = buffer.filled().len();
         match read {
             Poll::Pending => {}
             Poll::Ready(Ok(())) if filled > 0 => {
                 self.stats.received.add(filled as u64);
-                if self.wants_arrivals {
-                    self.socket.0.arrived_ns.set(wire::wall_ns());
-                }
                 self.take(&scratch[..filled]);
             }
             Poll::Ready(_) => {

@@ -52,14 +52,16 @@ fn microseconds(ns: u64) -> f64 {
 
 /// `stamp(event?)`: now.
 fn stamp<'js>(ctx: Ctx<'js>, event: Opt<Value<'js>>) -> Result<f64> {
+    let vu = Vu::of(&ctx);
     if let Some(event) = present(event.0) {
-        let (vu, event) = (Vu::of(&ctx), event_name(&ctx, "stamp", &event)?);
+        let event = event_name(&ctx, "stamp", &event)?;
         // Nobody reads the metrics of an app.
         if vu.phase() != Phase::Serving {
             refuse_in_init(&ctx, &vu, "stamp(event)")?;
             vu.worker_local::<Ledger>().sent(&vu, &event);
         }
     }
+    vu.handled.note_stamp();
     Ok(microseconds(wire::wall_ns()))
 }
 

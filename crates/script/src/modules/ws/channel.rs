@@ -233,6 +233,11 @@ impl Channel {
         let queued = self.queue(vu, |stream| stream.message(kind, payload));
         if queued {
             self.samples.sent(vu);
+            if vu.handled.take_stamp() {
+                self.flush_now();
+                // Still listed: what the kernel did not take has to go.
+                self.is_listed.set(true);
+            }
         }
         queued
     }
