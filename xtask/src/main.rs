@@ -3,6 +3,7 @@
 //! ```text
 //! cargo xtask parity [NAME…]    run the same scripts under k6 and Onrush and compare what they report
 //! cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
+//! cargo xtask curl              send the commands of a table with curl and with `onrush curl`, and compare the bytes
 //! cargo xtask fuzz [SUBJECT…]   feed spoiled inputs to every parser until something gives
 //! cargo xtask timing            compare timings with known delays, on an idle and on a busy generator
 //! cargo xtask stats             simulate sets of runs and see that comparisons keep their promises
@@ -12,6 +13,7 @@
 //! Each command is one file. None is part of `cargo test`, which must pass on a machine that has nothing but Rust.
 
 mod conformance;
+mod curl;
 mod difference;
 mod forms;
 mod fuzz;
@@ -24,6 +26,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask parity [NAME…]
        cargo xtask forms [SEED]
+       cargo xtask curl [--record]
        cargo xtask fuzz [--seconds N] [--seed N] [--patience N] [SUBJECT…]
        cargo xtask timing
        cargo xtask stats [SETS [SEED]]
@@ -34,6 +37,8 @@ parity   runs the scripts of tests/parity, the examples and every module's test.
          contains it. k6 is taken from $K6, else from PATH.
 forms    sends generated multipart forms in every way a script can, and compares what Python, Node and Go read in them. Needs
          two of the three.
+curl     sends each command of crates/cli/tests/curl/requests.txt with curl and with `onrush curl`, and compares method, target,
+         headers and body; --record writes the table anew. Needs curl and bash.
 fuzz     reads spoiled inputs for so many seconds in all (60) and keeps those that panic, hang for longer than the patience
          (10 seconds), overflow the stack or break a promise, in target/fuzz. SUBJECT is one of url, set-cookie,
          threshold, tag-filter, duration, options, script, response, request, websocket.
@@ -53,6 +58,7 @@ fn main() -> ExitCode {
     let outcome = match command.as_deref() {
         Some("parity") => parity::run(&rest),
         Some("forms") => forms::run(&rest),
+        Some("curl") => curl::run(&rest),
         Some("fuzz") => fuzz::run(&rest),
         Some("timing") => parity::workspace().and_then(|root| timing::run(&parity::build_onrush(&root)?)),
         Some("stats") => stats::run(&rest),

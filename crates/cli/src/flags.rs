@@ -91,10 +91,9 @@ options! {
 
 /// The `run` command with every flag.
 pub fn run_command() -> Command {
-    let mut command = Command::new("run")
-        .about("Run a test")
-        .after_help("The script may be - for standard input.")
-        .arg(Arg::new("script").value_name("SCRIPT").required(true).help("JavaScript or TypeScript file"));
+    let mut command = Command::new("run").about("Run a test").arg(
+        Arg::new("script").value_name("SCRIPT|URL").required(true).help("JavaScript or TypeScript file, or a URL"),
+    );
     for option in OPTIONS {
         command = match option.flag {
             Some(flag) => command.arg(option_arg(option, flag)),
@@ -230,6 +229,19 @@ fn run_arg(flag: &RunFlag) -> Arg {
         Some(value) if flag.repeat => arg.value_name(value).action(ArgAction::Append),
         Some(value) => arg.value_name(value),
     }
+}
+
+/// Long names of all flags of `run`.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    OPTIONS.iter().filter_map(|option| option.flag).chain(RUN_FLAGS.iter().map(|flag| flag.name))
+}
+
+/// Whether the word behind a long flag of `run` belongs to it; `None` when there is no such flag.
+pub fn takes_value(name: &str) -> Option<bool> {
+    if let Some(option) = OPTIONS.iter().find(|option| option.flag == Some(name)) {
+        return Some(option.form != Form::Switch && option.json != "httpDebug");
+    }
+    RUN_FLAGS.iter().find(|flag| flag.name == name).map(|flag| flag.value.is_some())
 }
 
 /// A text that does not fit its option.

@@ -26,7 +26,20 @@ struct Inner {
     metrics: Vec<Definition>,
     by_name: HashMap<Arc<str>, MetricId>,
     sub_metrics: Vec<SubMetric>,
+    splits: Vec<Split>,
 }
+
+/// A metric that is kept by the values of a tag as well.
+#[derive(Clone, Copy, Debug)]
+struct Split {
+    metric: MetricId,
+    tag: &'static str,
+    /// Values it was split by so far.
+    values: usize,
+}
+
+/// Values that a metric is split by at most: a sub-metric takes memory on each worker.
+const SPLIT_LIMIT: usize = 64;
 
 /// What the registry knows of one metric.
 #[derive(Clone, Debug)]
@@ -148,9 +161,16 @@ impl Registry {
         self.lock().sub_metrics.clone()
     }
 
-    /// The sub-metrics that samples of a metric with these tags belong to.
+    /// Keeps a sub-metric for each value of a tag that samples of this metric turn out to have, the first 64 of them.
+    /// Values with a comma, which a filter cannot name, get none.
+    pub fn split(&self, metric: MetricId, tag: &'static str) {
+        self.lock().splits.push(Split { metric, tag, values: 0 });
+    }
+
+    /// The sub-metrics that samples of a metric with these tags belong to; made here where the metric is split.
     pub(crate) fn sub_metrics_of(&self, metric: MetricId, tags: &TagSet) -> Vec<SubMetricId> {
-        let inner = self.lock();
+        let mut inner = self.lock();
+        inner.split(metric, tags);
         let matching = inner.sub_metrics.iter().filter(|sub| sub.parent == metric && sub.filter.accepts(tags));
         matching.map(|sub| sub.id).collect()
     }
@@ -178,6 +198,18 @@ impl Registry {
 }
 
 impl Inner {
+    fn split(&mut self, metric: MetricId, tags: &TagSet) {
+        for index in 0..self.splits.len() {
+            let Split { metric: split, tag, values } = self.splits[index];
+            let Some(value) = tags.get(tag).filter(|_| split == metric && values < SPLIT_LIMIT) else { continue };
+            if let Ok(filter) = TagFilter::parse(&format!("{tag}:{value}")) {
+                let known = self.sub_metrics.len();
+                self.sub_metric(metric, filter);
+                self.splits[index].values += self.sub_metrics.len() - known;
+            }
+        }
+    }
+
     fn insert(&mut self, name: &str, kind: Kind, contains: Contains) -> MetricId {
         let id = MetricId(self.metrics.len() as u32);
         let name: Arc<str> = name.into();
@@ -243,6 +275,20 @@ mod tests {
         for good in ["ab", "_1", "Login_Time", &"x".repeat(129)] {
             assert!(define(good).is_ok(), "{good}");
         }
+    }
+
+    #[test]
+    fn a_split_metric_has_a_part_for_each_value_up_to_a_bound() {
+        let registry = Registry::new();
+        registry.split(builtin::HTTP_REQS, "status");
+        let of = |metric, status: &str| registry.sub_metrics_of(metric, &TagSet::new([("status", status)])).len();
+        assert_eq!(
+            (of(builtin::HTTP_REQS, "200"), of(builtin::HTTP_REQS, "200"), of(builtin::CHECKS, "200")),
+            (1, 1, 0)
+        );
+        let made: usize = (300..400).map(|status| of(builtin::HTTP_REQS, &status.to_string())).sum();
+        assert_eq!(made, SPLIT_LIMIT - 1);
+        assert_eq!(registry.sub_metrics_of(builtin::HTTP_REQS, &TagSet::empty()), []);
     }
 
     #[test]

@@ -9,16 +9,27 @@ use std::ffi::OsString;
 use clap::{Command, error::ErrorKind};
 
 use crate::exit_code::ExitCode;
+use crate::failure::Failure;
 use crate::flags;
+use run::quick::Command as Recognised;
 
 /// Reads the arguments, runs what they ask for, prints why it could not go on.
 pub fn main(arguments: Vec<OsString>) -> ExitCode {
+    let (arguments, quick) = match run::quick::recognise(arguments) {
+        Ok(Recognised::Ordinary(arguments)) => (arguments, None),
+        Ok(Recognised::Quick(quick, arguments)) => (arguments, Some(*quick)),
+        Ok(Recognised::Show(script)) => {
+            print!("{script}");
+            return ExitCode::Ok;
+        }
+        Err(failure) => return told(failure),
+    };
     let matches = match command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => return refused(&error),
     };
     let outcome = match matches.subcommand() {
-        Some(("run", matches)) => run::main(matches),
+        Some(("run", matches)) => run::main(matches, quick),
         Some(("serve", matches)) => serve::main(matches),
         Some(("version", _)) => {
             println!("onrush v{}", env!("CARGO_PKG_VERSION"));
@@ -26,12 +37,14 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         }
         _ => unreachable!("a subcommand is required"),
     };
-    outcome.unwrap_or_else(|failure| {
-        if !failure.message.is_empty() {
-            eprintln!("error: {}", failure.message);
-        }
-        failure.code
-    })
+    outcome.unwrap_or_else(told)
+}
+
+fn told(failure: Failure) -> ExitCode {
+    if !failure.message.is_empty() {
+        eprintln!("error: {}", failure.message);
+    }
+    failure.code
 }
 
 fn command() -> Command {
@@ -42,7 +55,8 @@ fn command() -> Command {
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(flags::run_command())
+        .subcommand(flags::run_command().after_help(run::quick::HELP))
+        .subcommand(run::quick::curl_command())
         .subcommand(serve::command())
         .subcommand(Command::new("version").about("Print the version"))
 }

@@ -2,6 +2,7 @@
 //! standard output and standard error.
 
 mod bad_input;
+mod capture;
 mod collab;
 mod conservation;
 mod delay;
@@ -15,6 +16,7 @@ mod lifecycle;
 mod network;
 mod options;
 mod payloads;
+mod quick;
 mod save;
 mod scenarios;
 mod serve_app;

@@ -44,11 +44,24 @@ pub fn finish(
     }
     let errors = [ran.setup_error.as_ref(), teardown_error.as_ref()];
     let code = judge(log, &ran, errors, &verdict, script.program.marked_failed());
+    let code = unless_empty(flags, log, &results, code);
     let code = match saving {
         Some(saving) => save(saving, flags, ran, &results, remark, code, log),
         None => code,
     };
     summarised.map(|()| code)
+}
+
+/// A URL that never answered is no success, whatever the script that stands for it has to say.
+fn unless_empty(flags: &Flags, log: &Logger, results: &Results, code: ExitCode) -> ExitCode {
+    let quick = flags.quick.as_ref().filter(|_| code == ExitCode::Ok);
+    match quick.and_then(|quick| quick.emptiness(results)) {
+        Some(why) => {
+            log.write(Level::Error, &why, &[]);
+            ExitCode::Generic
+        }
+        None => code,
+    }
 }
 
 /// Writes the result document. A run that was fine but cannot be kept is not fine; a run that failed says why it did.
@@ -175,6 +188,9 @@ struct Summary<'a> {
 impl Summary<'_> {
     fn write(&self) -> Result<(), Failure> {
         if self.flags.summary_mode.is_some() && !self.handled_by_script() {
+            if let Some(quick) = &self.flags.quick {
+                print(quick.headline(self.results).as_bytes());
+            }
             print(report::text(self.results, &self.options).as_bytes());
         }
         let Some(path) = &self.flags.summary_export else { return Ok(()) };

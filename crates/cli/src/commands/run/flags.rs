@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use report::SummaryMode;
 
+use super::quick::Quick;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::flags::parse_switch;
@@ -45,6 +46,8 @@ pub struct Flags {
     pub save: Option<PathBuf>,
     /// `--label`.
     pub labels: BTreeMap<String, String>,
+    /// The run that a URL stands for; `script` is the URL then.
+    pub quick: Option<Quick>,
 }
 
 /// What the target beside the test answers with.
@@ -58,8 +61,10 @@ pub enum Serve {
 
 impl Flags {
     /// Reads them; a flag beats its environment variable.
-    pub fn read(matches: &ArgMatches) -> Result<Self, Failure> {
-        let source = FlagSource { matches, env: std::env::vars().collect() };
+    pub fn read(matches: &ArgMatches, quick: Option<Quick>) -> Result<Self, Failure> {
+        let unheard = quick.as_ref().map_or(&[][..], Quick::unheard);
+        let heard = |(name, _): &(String, String)| !unheard.contains(&name.as_str());
+        let source = FlagSource { matches, env: std::env::vars().filter(heard).collect() };
         let include = source.switch("include-system-env-vars", true)?;
         let mut script_env = if include { source.env.clone() } else { BTreeMap::new() };
         for item in matches.get_many::<String>("env").into_iter().flatten() {
@@ -103,6 +108,7 @@ impl Flags {
             labels: labels(matches)?,
             script_env,
             system_env: source.env,
+            quick,
         })
     }
 

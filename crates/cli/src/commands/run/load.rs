@@ -98,8 +98,11 @@ pub fn script(
     }
     let recorder = Rc::new(Recorder::new(registry.clone()));
     let cache_dir = environment::cache_folder(&flags.system_env);
-    let load = LoadOptions { env, cwd, cache_dir, options, log: log as Arc<dyn LogSink>, registry, recorder };
-    let source = source(&flags.script)?;
+    let (source, log) = match &flags.quick {
+        Some(quick) => (quick.source(), quick.log(&log)),
+        None => (source(&flags.script)?, log as Arc<dyn LogSink>),
+    };
+    let load = LoadOptions { env, cwd, cache_dir, options, log, registry, recorder };
     let program = runtime.block_on(Program::load(source, load)).map_err(script_failure)?;
     Ok(Script { program, runtime })
 }

@@ -5,6 +5,7 @@ mod finish;
 mod flags;
 mod load;
 mod plan;
+pub mod quick;
 mod save;
 mod timeline;
 
@@ -22,10 +23,11 @@ use crate::{banner, descriptors, signals};
 
 use flags::Flags;
 pub use load::script_failure;
+use quick::Quick;
 
-/// Runs a test.
-pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
-    let flags = Flags::read(matches)?;
+/// Runs a test: a script, or what a URL stands for.
+pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Failure> {
+    let flags = Flags::read(matches, quick)?;
     let log = Arc::new(Logger::new(&flags.log)?);
     let saving = flags.save.as_deref().map(save::Saving::prepare).transpose()?;
     let stopper = Stopper::new();
@@ -33,6 +35,9 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let beside = flags.serve.as_ref().map(|serve| load::start_target(serve, &flags, &log)).transpose()?;
     let target = beside.as_ref().map(|beside| &beside.server);
     let registry = Registry::new();
+    if let Some(quick) = &flags.quick {
+        quick.prepare(&registry, &log);
+    }
     let layers = load::Layers::read(&flags, matches, target, &log)?;
     let script = load::script(&flags, target, layers.without_script(), log.clone(), registry.clone())?;
     let options = layers.with_script(&script, &log)?;

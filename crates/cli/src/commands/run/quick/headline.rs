@@ -1,0 +1,145 @@
+//! The lines above the summary of a quick run, which somebody who comes from wrk looks for: requests a second, latency,
+//! answers by status, failures by kind. A pure function of the results; numbers are the summary's.
+//!
+//! Latency is that of answered requests: a refused connection takes no time, and must not make a server look fast. With a
+//! rate the time from the planned start stands below, which is what somebody who came on schedule waited.
+
+use metrics::results::{MetricResult, Results, TrendValue, Value};
+use report::format;
+
+/// What the headline tells.
+pub struct Headline<'a> {
+    results: &'a Results,
+    failures: Vec<(String, u64)>,
+    scheduled: bool,
+}
+
+impl<'a> Headline<'a> {
+    /// Of these results. `failures`: what went wrong and how often; `scheduled`: requests were started at a rate.
+    pub fn new(results: &'a Results, failures: Vec<(String, u64)>, scheduled: bool) -> Self {
+        Headline { results, failures, scheduled }
+    }
+
+    /// All requests.
+    pub fn requests(&self) -> u64 {
+        self.count("http_reqs", None)
+    }
+
+    /// Requests that got no answer.
+    pub fn unanswered(&self) -> u64 {
+        self.statuses().iter().filter(|(status, _)| *status == 0).map(|(_, count)| count).sum()
+    }
+
+    /// The lines.
+    pub fn text(&self) -> String {
+        let seconds = self.results.duration.as_secs_f64();
+        let per_second = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
+        let requests = self.requests();
+        let received = self.count("data_received", None) as f64;
+        let mut lines = vec![format!(
+            "{} requests in {}, {}/s, {}/s received",
+            grouped(requests),
+            format::time((seconds * 1e3).round(), None),
+            rounded(per_second(requests as f64)),
+            format::bytes(per_second(received)),
+        )];
+        let unanswered = self.unanswered();
+        if let Some(trend) = self.latency(unanswered > 0) {
+            let what = if unanswered > 0 { "latency of expected answers" } else { "latency" };
+            lines.push(format!("{what}: {}", percentiles(trend)));
+        }
+        if let Some(trend) = self.trend("iteration_duration_from_plan", None).filter(|_| self.scheduled) {
+            lines.push(format!("from the planned start: {}", percentiles(trend)));
+        }
+        let statuses: Vec<String> = self
+            .statuses()
+            .iter()
+            .filter(|(status, _)| *status > 0)
+            .map(|(status, count)| format!("{status}: {}", grouped(*count)))
+            .collect();
+        if !statuses.is_empty() {
+            lines.push(format!("by status: {}", statuses.join(", ")));
+        }
+        if unanswered > 0 {
+            lines.push(format!("no answer: {} ({})", grouped(unanswered), format::share(unanswered, requests)));
+            lines.extend(self.failures.iter().map(|(what, count)| format!("  {} × {what}", grouped(*count))));
+        }
+        let dropped = self.count("dropped_iterations", None);
+        if dropped > 0 {
+            lines.push(format!("not started for want of a free user: {} (raise --vus)", grouped(dropped)));
+        }
+        lines.iter().map(|line| format!("    {line}\n")).collect::<String>()
+    }
+
+    fn find(&self, name: &str, filter: Option<&str>) -> Option<&MetricResult> {
+        let is = |metric: &&MetricResult| metric.name == name && metric.filter.as_deref() == filter;
+        self.results.metrics.iter().find(is)
+    }
+
+    fn count(&self, name: &str, filter: Option<&str>) -> u64 {
+        match self.find(name, filter).map(|metric| &metric.value) {
+            Some(Value::Counter { count, .. }) => *count as u64,
+            _ => 0,
+        }
+    }
+
+    fn trend(&self, name: &str, filter: Option<&str>) -> Option<&TrendValue> {
+        match self.find(name, filter).map(|metric| &metric.value) {
+            Some(Value::Trend(trend)) if trend.count() > 0 => Some(trend),
+            _ => None,
+        }
+    }
+
+    fn latency(&self, some_failed: bool) -> Option<&TrendValue> {
+        self.trend("http_req_duration", some_failed.then_some("expected_response:true"))
+    }
+
+    /// Answers by status; 0 for none.
+    fn statuses(&self) -> Vec<(u16, u64)> {
+        let own = self.results.metrics.iter().filter(|metric| metric.name == "http_reqs");
+        let status = |metric: &MetricResult| metric.filter.as_deref()?.strip_prefix("status:")?.parse().ok();
+        own.filter_map(|metric| {
+            let Value::Counter { count, .. } = metric.value else { return None };
+            Some((status(metric)?, count as u64))
+        })
+        .collect()
+    }
+}
+
+fn percentiles(trend: &TrendValue) -> String {
+    let at = |percent: f64| format::time(trend.percentile(percent), None);
+    let max = format::time(trend.max(), None);
+    format!("p50 {}, p90 {}, p99 {}, max {max}", at(50.0), at(90.0), at(99.0))
+}
+
+/// A rate as a person reads it.
+fn rounded(rate: f64) -> String {
+    if rate >= 100.0 { grouped(rate.round() as u64) } else { format!("{rate:.2}") }
+}
+
+/// `1,234,567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        for (number, expected) in [(0, "0"), (999, "999"), (1000, "1,000"), (1234567, "1,234,567")] {
+            assert_eq!(grouped(number), expected);
+        }
+        assert_eq!(rounded(12.345), "12.35");
+        assert_eq!(rounded(12345.6), "12,346");
+    }
+}

@@ -1,0 +1,340 @@
+//! A command line of a quick run, read word by word: flags with their values in order, and what is left, the URL.
+//!
+//! Two dialects. In `onrush curl` every letter is curl's. In `onrush run URL` people also come from wrk, oha and k6, so a
+//! letter means what its value can only mean, and a value that fits two readings is refused with both spellings named.
+//! Reading never fails half-way: problems are gathered, for whether the line is a quick run at all is known at its end.
+
+use super::flag::{self, Act, Flag};
+use super::shell;
+use crate::flags;
+
+/// Whose letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// `onrush run URL`.
+    Run,
+    /// `onrush curl`.
+    Curl,
+}
+
+/// One flag with its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// What it asks for.
+    pub act: Act,
+    /// As it was written: `-d`, `--data`.
+    pub spelled: String,
+    /// Empty when it takes none.
+    pub value: String,
+}
+
+/// What was read.
+#[derive(Debug, Default)]
+pub struct Line {
+    /// Flags of requests and load, in order.
+    pub given: Vec<Given>,
+    /// Words that belong to no flag.
+    pub words: Vec<String>,
+    /// Flags of `run`, ready for its own reader.
+    pub own: Vec<String>,
+    /// What cannot be understood; the first one is told.
+    pub problems: Vec<String>,
+    /// `--help`.
+    pub help: bool,
+}
+
+impl Line {
+    /// Reads the words behind the command's name.
+    pub fn read(dialect: Dialect, words: Vec<String>) -> Line {
+        let mut reader = Reader { dialect, words: words.into_iter().peekable(), line: Line::default() };
+        while let Some(word) = reader.words.next() {
+            reader.word(word);
+        }
+        let mut line = reader.line;
+        if dialect == Dialect::Curl && line.words.first().is_some_and(|word| word == "curl") {
+            line.words.remove(0);
+        }
+        line
+    }
+}
+
+struct Reader {
+    dialect: Dialect,
+    words: std::iter::Peekable<std::vec::IntoIter<String>>,
+    line: Line,
+}
+
+/// What a letter of `onrush run URL` came to.
+enum Letter {
+    Is(&'static Flag),
+    Alone(Act),
+    With(Act),
+    Ambiguous(String),
+    Unknown,
+}
+
+impl Reader {
+    fn word(&mut self, word: String) {
+        if word == "--" {
+            self.line.words.extend(self.words.by_ref());
+        } else if let Some(long) = word.strip_prefix("--") {
+            self.long(long, &word);
+        } else if word.len() > 1 && word.starts_with('-') {
+            self.letters(&word[1..]);
+        } else if self.dialect == Dialect::Curl && word.trim().contains(char::is_whitespace) {
+            self.pasted(&word);
+        } else {
+            self.line.words.push(word);
+        }
+    }
+
+    /// A whole command in one argument.
+    fn pasted(&mut self, text: &str) {
+        match shell::split(text) {
+            Ok(words) => {
+                let inner = Line::read(Dialect::Curl, words);
+                self.line.given.extend(inner.given);
+                self.line.words.extend(inner.words);
+                self.line.own.extend(inner.own);
+                self.line.problems.extend(inner.problems);
+            }
+            Err(problem) => self.line.problems.push(format!("the pasted command cannot be read: {problem}")),
+        }
+    }
+
+    fn long(&mut self, long: &str, word: &str) {
+        let (name, attached) = match long.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (long, None),
+        };
+        let spelled = format!("--{name}");
+        // curl's --verbose concerns its output; ours logs more.
+        if name == "help" {
+            self.line.help = true;
+        } else if let Some(flag) = flag::by_name(name).filter(|flag| self.is_meant(flag)) {
+            self.take(flag.act, flag.takes_value, spelled, attached);
+        } else if let Some(takes_value) = flags::takes_value(name) {
+            self.own(word, &spelled, takes_value, attached);
+        } else {
+            let known = flag::FLAGS.iter().map(|flag| flag.long).chain(flags::names());
+            let hint = metrics::suggest::hint(name, known);
+            let what = "it is none of Onrush's, nor one of curl's that could be obeyed or left aside";
+            self.line.problems.push(format!("unknown flag {spelled}: {what}{hint}"));
+        }
+    }
+
+    /// Names that both have: `--config` and `--verbose` are Onrush's unless the command is curl's.
+    fn is_meant(&self, flag: &Flag) -> bool {
+        self.dialect == Dialect::Curl || !matches!(flag.long, "config" | "verbose")
+    }
+
+    fn own(&mut self, word: &str, spelled: &str, takes_value: bool, attached: Option<String>) {
+        match attached.or_else(|| takes_value.then(|| self.value_after(spelled)).flatten()) {
+            Some(value) => self.line.own.push(format!("{spelled}={value}")),
+            None if takes_value => {}
+            None => self.line.own.push(word.to_owned()),
+        }
+    }
+
+    /// `-sSL`, `-XPOST`, `-d a=b`.
+    fn letters(&mut self, letters: &str) {
+        let mut rest = letters;
+        while let Some(letter) = rest.chars().next() {
+            rest = &rest[letter.len_utf8()..];
+            let spelled = format!("-{letter}");
+            let ahead = if rest.is_empty() { self.words.peek().map(String::as_str) } else { Some(rest) };
+            let meaning = match self.dialect {
+                Dialect::Curl => flag::by_letter(letter).map_or(Letter::Unknown, Letter::Is),
+                Dialect::Run => run_letter(letter, ahead.unwrap_or_default()),
+            };
+            let (act, takes_value) = match meaning {
+                Letter::Is(flag) => (flag.act, flag.takes_value),
+                Letter::Alone(act) => (act, false),
+                Letter::With(act) => (act, true),
+                Letter::Ambiguous(problem) => {
+                    // It has a value in either reading.
+                    if rest.is_empty() {
+                        self.words.next();
+                    }
+                    self.line.problems.push(problem);
+                    return;
+                }
+                Letter::Unknown if letter == 'h' => {
+                    self.line.help = true;
+                    return;
+                }
+                Letter::Unknown => {
+                    let problem = format!("unknown flag {spelled}: it is neither one of Onrush's nor of curl's");
+                    self.line.problems.push(problem);
+                    return;
+                }
+            };
+            if takes_value {
+                let attached = (!rest.is_empty()).then(|| rest.to_owned());
+                return self.take(act, true, spelled, attached);
+            }
+            self.take(act, false, spelled, None);
+        }
+    }
+
+    fn take(&mut self, act: Act, takes_value: bool, spelled: String, attached: Option<String>) {
+        let value = match (takes_value, attached) {
+            (false, None) => String::new(),
+            (false, Some(value)) => {
+                return self.line.problems.push(format!("{spelled} takes no value, found '{value}'"));
+            }
+            (true, attached) => match attached.or_else(|| self.value_after(&spelled)) {
+                Some(value) => value,
+                None => return,
+            },
+        };
+        match act {
+            Act::Own(name) => self.line.own.push(format!("--{name}")),
+            Act::OwnValue(name) => self.line.own.push(format!("--{name}={value}")),
+            Act::Refused(instead) => self.line.problems.push(format!("{spelled}: {instead}")),
+            act => self.line.given.push(Given { act, spelled, value }),
+        }
+    }
+
+    fn value_after(&mut self, spelled: &str) -> Option<String> {
+        let value = self.words.next();
+        if value.is_none() {
+            self.line.problems.push(format!("{spelled}: expected a value behind it"));
+        }
+        value
+    }
+}
+
+/// A letter of `onrush run URL`, by what its value can mean.
+fn run_letter(letter: char, ahead: &str) -> Letter {
+    match letter {
+        'c' => Letter::With(Act::Vus),
+        'n' => Letter::With(Act::Requests),
+        'z' => Letter::With(Act::Duration),
+        't' => Letter::With(Act::OwnValue("workers")),
+        'q' => Letter::Alone(Act::Own("quiet")),
+        'v' => Letter::Alone(Act::Own("verbose")),
+        'd' => data_or_duration(ahead),
+        'u' if is_whole(ahead) => Letter::With(Act::Vus),
+        'u' if ahead.contains(':') => Letter::With(Act::User),
+        'u' => ambiguous('u', ahead, "--vus 10 for virtual users", "--user NAME:PASSWORD"),
+        'i' if is_whole(ahead) => Letter::With(Act::Requests),
+        'R' if is_whole(ahead) => Letter::With(Act::Rate),
+        's' if is_stage(ahead) => Letter::With(Act::Stage),
+        'e' if ahead.contains("://") => Letter::With(Act::Referer),
+        'e' => ambiguous('e', ahead, "--referer URL", "a script for variables of __ENV (a URL has none)"),
+        'w' => ambiguous('w', ahead, "--throw for k6's -w", "nothing for curl's (--write-out concerns its output)"),
+        'a' => ambiguous('a', ahead, "nothing for k6's --address (there is no REST API)", "-A TEXT for the User-Agent"),
+        letter => flag::by_letter(letter).map_or(Letter::Unknown, Letter::Is),
+    }
+}
+
+/// wrk's and k6's `-d 30s`, curl's `-d a=b`. What begins like a time and is none is refused: it may be either.
+fn data_or_duration(ahead: &str) -> Letter {
+    if is_duration(ahead) {
+        return Letter::With(Act::Duration);
+    }
+    let like_a_time = ahead.starts_with(|c: char| c.is_ascii_digit())
+        && ahead.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == ' ');
+    if like_a_time || ahead.is_empty() {
+        return ambiguous('d', ahead, "--duration 10s for the time", "--data TEXT for a body");
+    }
+    Letter::With(Act::Data)
+}
+
+fn ambiguous(letter: char, ahead: &str, one: &str, other: &str) -> Letter {
+    Letter::Ambiguous(format!("-{letter} {ahead} can mean two things with a URL: write {one}, or {other}"))
+}
+
+fn is_whole(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// `30s`, `1h30m`: with units, for a number alone may be a body.
+pub fn is_duration(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text.ends_with(|c: char| c.is_ascii_alphabetic())
+        && engine::duration::Span::parse(text).is_ok()
+}
+
+fn is_stage(text: &str) -> bool {
+    text.split(',').all(|stage| stage.split_once(':').is_some_and(|(time, vus)| is_duration(time) && is_whole(vus)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(dialect: Dialect, line: &str) -> Line {
+        Line::read(dialect, shell::split(line).expect("a good line"))
+    }
+
+    fn shown(dialect: Dialect, line: &str) -> String {
+        let line = read(dialect, line);
+        let given = line.given.iter().map(|given| format!("{:?}={}", given.act, given.value));
+        let own = line.own.iter().cloned();
+        let words = line.words.iter().map(|word| format!("[{word}]"));
+        let problems = line.problems.iter().map(|problem| format!("!{problem}"));
+        given.chain(own).chain(words).chain(problems).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn letters_mean_what_their_value_can_only_mean() {
+        let table = [
+            ("-c 64 -d 30s h:1", "Vus=64 Duration=30s [h:1]"),
+            ("-t4 -c100 -d30s h:1", "Vus=100 Duration=30s --workers=4 [h:1]"),
+            ("-d a=b -d @f -d '{\"a\":1}' h:1", "Data=a=b Data=@f Data={\"a\":1} [h:1]"),
+            ("-u 5 -u me:secret -i 7 -i h:1", "Vus=5 User=me:secret Requests=7 Output= [h:1]"),
+            ("-s 10s:5,1m:0 -s h:1", "Stage=10s:5,1m:0 Output= [h:1]"),
+            ("-sSLk -XPUT h:1 -q", "Output= Output= Location= Insecure= Method=PUT --quiet [h:1]"),
+            ("-n 100 -z 5s -o out h:1", "Requests=100 Duration=5s Output=out [h:1]"),
+            ("--tag a=b --summary-mode=full --http-debug -- h:1", "--tag=a=b --summary-mode=full --http-debug [h:1]"),
+            ("--verbose --config f h:1", "--verbose --config=f [h:1]"),
+        ];
+        for (line, expected) in table {
+            assert_eq!(shown(Dialect::Run, line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn letters_of_curl_are_curls() {
+        let table = [
+            ("curl -d 30s -c jar -u 5 -sS h:1", "Data=30s Output=jar User=5 Output= Output= [h:1]"),
+            ("--vus 5 'curl -i -XPOST h:1' --rate 10", "Vus=5 Output= Method=POST Rate=10 [h:1]"),
+            ("-X POST h:1 -v", "Method=POST Output= [h:1]"),
+        ];
+        for (line, expected) in table {
+            assert_eq!(shown(Dialect::Curl, line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_can_mean_two_things_names_both() {
+        for (line, one, other) in [
+            ("-d 10 h:1", "--duration 10s", "--data TEXT"),
+            ("-d 10sec h:1", "--duration 10s", "--data TEXT"),
+            ("-u me h:1", "--vus 10", "--user NAME:PASSWORD"),
+            ("-e A=b h:1", "--referer URL", "__ENV"),
+            ("-w h:1", "--throw", "--write-out"),
+        ] {
+            let problems = read(Dialect::Run, line).problems;
+            assert!(problems[0].contains(one) && problems[0].contains(other), "{line}: {problems:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named() {
+        for (dialect, line, found) in [
+            (Dialect::Run, "--dataa x h:1", "unknown flag --dataa"),
+            (Dialect::Run, "--dataa x h:1", "did you mean 'data'"),
+            (Dialect::Curl, "-K f h:1", "-K: write its flags on the command line"),
+            (Dialect::Curl, "--http2 h:1", "--http2: requests are sent by HTTP/1.1"),
+            (Dialect::Curl, "h:1 -H", "-H: expected a value behind it"),
+            (Dialect::Run, "--head=5 h:1", "--head takes no value, found '5'"),
+            (Dialect::Curl, "'curl \"a b'", "the pasted command cannot be read: a \" is not closed"),
+        ] {
+            let problems = read(dialect, line).problems;
+            assert!(problems.first().is_some_and(|problem| problem.contains(found)), "{line}: {problems:?}");
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! The request that a command line stands for, as curl would send it: method, URL, headers, body, and the options of the
+//! test that say how connections are made.
+//!
+//! Differs from curl on purpose: User-Agent is Onrush's unless one is given; header names are sent in their usual case, and
+//! those of one name as one, joined by commas (RFC 9110 section 5.3); a method that defines a body says `Content-Length: 0`
+//! when there is none; no `Expect: 100-continue`. Refuses what curl would quietly drop, such as a header without a colon.
+
+use serde_json::json;
+use wire::Url;
+
+use super::address::Address;
+use super::body::{self, Body, Data};
+use super::flag::Act;
+use super::headers::{Headers, is_token};
+use super::line::{Dialect, Given, Line};
+use super::reach::{certificate_fields, connected, resolved};
+use super::source;
+
+/// A request, and how to reach its server.
+#[derive(Debug, Default)]
+pub struct Request {
+    /// As it goes on the wire.
+    pub method: String,
+    /// With userinfo when there is one.
+    pub url: String,
+    /// In order, one of a name.
+    pub headers: Vec<(String, String)>,
+    /// What is sent.
+    pub body: Body,
+    /// Redirects to follow.
+    pub redirects: u32,
+    /// Of the whole request, in milliseconds.
+    pub timeout_ms: Option<u64>,
+    /// Digest authentication.
+    pub digest: bool,
+    /// Options of the test: names and JavaScript.
+    pub options: Vec<(String, String)>,
+}
+
+/// Redirects that curl follows with `-L`.
+const CURLS_REDIRECTS: u32 = 50;
+
+/// Everything of the flags that takes more than one of them to decide.
+#[derive(Default)]
+struct Draft<'a> {
+    method: Option<&'a str>,
+    headers: Headers,
+    data: Data,
+    form: Vec<&'a Given>,
+    upload: Option<&'a str>,
+    queries: Vec<String>,
+    get: bool,
+    head: bool,
+    user: Option<(String, String)>,
+    cookies: Vec<&'a str>,
+    follow: bool,
+    max_redirects: Option<u32>,
+    unix_socket: Option<&'a str>,
+    connect: Vec<&'a Given>,
+    certificate: Option<&'a Given>,
+    key: Option<&'a str>,
+    tls: Vec<(String, String)>,
+    path_as_is: bool,
+    globoff: bool,
+    request: Request,
+}
+
+impl Request {
+    /// Puts the flags of a line together for its URL.
+    pub fn of(line: &Line, url: &str, dialect: Dialect) -> Result<Request, String> {
+        let mut draft = Draft::default();
+        for given in &line.given {
+            draft.take(given)?;
+        }
+        draft.finish(url, dialect)
+    }
+}
+
+impl<'a> Draft<'a> {
+    fn take(&mut self, given: &'a Given) -> Result<(), String> {
+        let value = given.value.as_str();
+        match given.act {
+            Act::Method => self.method = Some(token(given)?),
+            Act::Header => self.headers.read(given)?,
+            Act::Data | Act::DataRaw | Act::DataBinary | Act::DataUrlencode | Act::Json => self.data.add(given)?,
+            Act::Form | Act::FormString => self.form.push(given),
+            Act::Get => self.get = true,
+            Act::Head => self.head = true,
+            Act::Upload => self.upload = Some(value),
+            Act::UrlQuery => self.queries.push(match value.strip_prefix('+') {
+                Some(raw) => raw.to_owned(),
+                None => body::urlencoded(given)?,
+            }),
+            Act::User => self.user = Some(user(given)?),
+            Act::Digest => self.request.digest = true,
+            Act::Bearer => self.headers.standard("Authorization", format!("Bearer {value}")),
+            Act::UserAgent => self.headers.standard("User-Agent", value.to_owned()),
+            Act::Cookie => self.cookies.push(cookie(given)?),
+            Act::Referer => self.headers.standard("Referer", referer(given)?.to_owned()),
+            Act::Range => self.headers.standard("Range", format!("bytes={value}")),
+            Act::Compressed => self.headers.standard("Accept-Encoding", String::from("deflate, gzip, br, zstd")),
+            Act::Location => self.follow = true,
+            Act::MaxRedirects => self.max_redirects = Some(redirects(given)?),
+            Act::MaxTime => self.request.timeout_ms = Some(seconds(given)?),
+            Act::Insecure => self.option("insecureSkipTLSVerify", String::from("true")),
+            Act::Addresses(policy) => self.option("dns", json_text(&json!({ "policy": policy }))),
+            Act::UnixSocket => self.unix_socket = Some(value),
+            Act::Resolve | Act::ConnectTo => self.connect.push(given),
+            Act::Certificate => self.certificate = Some(given),
+            Act::Key => self.key = Some(value),
+            Act::TlsLowest(version) => self.tls.push(("min".into(), source::text(version))),
+            Act::TlsHighest => self.tls.push(("max".into(), source::text(&tls_version(given)?))),
+            Act::PathAsIs => self.path_as_is = true,
+            Act::Globoff => self.globoff = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn option(&mut self, name: &str, expression: String) {
+        self.request.options.retain(|(known, _)| known != name);
+        self.request.options.push((name.to_owned(), expression));
+    }
+
+    fn finish(mut self, url: &str, dialect: Dialect) -> Result<Request, String> {
+        self.refuse_two_bodies()?;
+        let mut url = Address::read(url, dialect == Dialect::Run || self.globoff)?;
+        if !self.path_as_is {
+            url.squash_dots();
+        }
+        if self.get && !self.data.is_empty() {
+            let query = std::mem::take(&mut self.data).query()?;
+            self.queries.insert(0, query);
+        }
+        self.queries.iter().for_each(|query| url.add_query(query));
+        if let Some((name, password)) = &self.user {
+            url.set_user(name, password);
+        }
+        self.add_body(&mut url)?;
+        let parsed = url.check()?;
+        self.request.url = url.text();
+        self.add_headers();
+        let standard = match () {
+            () if self.head => "HEAD",
+            () if self.upload.is_some() => "PUT",
+            () if self.request.body.expression.is_some() => "POST",
+            () => "GET",
+        };
+        self.request.method = self.method.unwrap_or(standard).to_owned();
+        if self.follow {
+            self.request.redirects = self.max_redirects.unwrap_or(CURLS_REDIRECTS);
+        }
+        self.connections(&parsed)?;
+        Ok(self.request)
+    }
+
+    fn refuse_two_bodies(&self) -> Result<(), String> {
+        let data = !self.data.is_empty() && !self.get;
+        let given = [("-d", data), ("-F", !self.form.is_empty()), ("-T", self.upload.is_some()), ("-I", self.head)];
+        let given: Vec<&str> = given.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
+        match given[..] {
+            [one, other, ..] => Err(format!("{one} and {other}: each says what the request is; leave one of them out")),
+            _ => Ok(()),
+        }
+    }
+
+    fn add_body(&mut self, url: &mut Address) -> Result<(), String> {
+        let body = if let Some(path) = self.upload {
+            url.end_with_name_of(path);
+            body::upload(path)?
+        } else if !self.form.is_empty() {
+            body::form(&self.form)?
+        } else if !self.data.is_empty() {
+            self.data.body()?
+        } else {
+            return Ok(());
+        };
+        if let Some(kind) = body.content_type {
+            self.headers.standard("Content-Type", kind.to_owned());
+        }
+        self.request.body = body;
+        Ok(())
+    }
+
+    /// curl's own headers give way to those of `-H`.
+    fn add_headers(&mut self) {
+        let accept = if self.data.is_json() { "application/json" } else { "*/*" };
+        self.headers.standard("Accept", String::from(accept));
+        if !self.cookies.is_empty() {
+            self.headers.standard("Cookie", self.cookies.join(";"));
+        }
+        self.request.headers = std::mem::take(&mut self.headers).all();
+    }
+
+    /// Fixed addresses, certificates and versions of TLS, as options of the test.
+    fn connections(&mut self, url: &Url) -> Result<(), String> {
+        let mut hosts = Vec::new();
+        for given in &self.connect {
+            hosts.push(match given.act {
+                Act::Resolve => resolved(given)?,
+                _ => connected(given, url)?,
+            });
+        }
+        if let Some(path) = self.unix_socket {
+            let path = std::path::absolute(path).map_err(|error| format!("--unix-socket {path}: {error}"))?;
+            let host = if url.host.contains(':') { format!("[{}]:{}", url.host, url.port) } else { url.host.clone() };
+            hosts.push((host, format!("unix:{}", path.display())));
+        }
+        if !hosts.is_empty() {
+            let fields: Vec<_> = hosts.into_iter().map(|(host, to)| (host, source::text(&to))).collect();
+            self.option("hosts", source::object(&fields, 2));
+        }
+        if !self.tls.is_empty() {
+            let versions = source::object(&std::mem::take(&mut self.tls), 2);
+            self.option("tlsVersion", versions);
+        }
+        match (self.certificate, self.key) {
+            (None, Some(_)) => Err(String::from("--key: expected --cert FILE with it")),
+            (None, None) => Ok(()),
+            (Some(certificate), key) => {
+                let fields = certificate_fields(certificate, key)?;
+                self.option("tlsAuth", format!("[{}]", source::object(&fields, 2)));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn json_text(value: &serde_json::Value) -> String {
+    let fields: Vec<_> = value.as_object().into_iter().flatten().collect();
+    let fields: Vec<_> = fields
+        .iter()
+        .map(|(name, value)| ((*name).clone(), source::text(value.as_str().unwrap_or_default())))
+        .collect();
+    source::object(&fields, 2)
+}
+
+fn token(given: &Given) -> Result<&str, String> {
+    let value = given.value.as_str();
+    match !value.is_empty() && value.bytes().all(is_token) {
+        true => Ok(value),
+        false => Err(format!("{} '{value}': expected a method, as in PUT", given.spelled)),
+    }
+}
+
+fn user(given: &Given) -> Result<(String, String), String> {
+    match given.value.split_once(':') {
+        Some((name, password)) => Ok((name.to_owned(), password.to_owned())),
+        None => Err(format!("{} {}: expected NAME:PASSWORD (nothing is asked for here)", given.spelled, given.value)),
+    }
+}
+
+fn cookie(given: &Given) -> Result<&str, String> {
+    match given.value.contains('=') {
+        true => Ok(&given.value),
+        false => {
+            Err(format!("{} {}: cookies are not read from files; expected NAME=VALUE; …", given.spelled, given.value))
+        }
+    }
+}
+
+fn referer(given: &Given) -> Result<&str, String> {
+    match given.value.ends_with(";auto") {
+        true => Err(format!("{} {}: no header is added to redirects; leave ;auto out", given.spelled, given.value)),
+        false => Ok(&given.value),
+    }
+}
+
+fn redirects(given: &Given) -> Result<u32, String> {
+    match given.value.as_str() {
+        // curl's word for no limit.
+        "-1" => Ok(1_000_000),
+        value => value.parse().map_err(|_| format!("{} {value}: expected a whole number", given.spelled)),
+    }
+}
+
+fn seconds(given: &Given) -> Result<u64, String> {
+    let seconds: Option<f64> = given.value.parse().ok().filter(|s| (0.001..=1e6).contains(s));
+    let seconds = seconds.ok_or_else(|| format!("{} {}: expected seconds, as in 2.5", given.spelled, given.value))?;
+    Ok((seconds * 1e3).round() as u64)
+}
+
+fn tls_version(given: &Given) -> Result<String, String> {
+    match given.value.as_str() {
+        version @ ("1.0" | "1.1" | "1.2" | "1.3") => Ok(format!("tls{version}")),
+        "default" => Ok(String::from("tls1.3")),
+        other => Err(format!("{} {other}: expected 1.2 or 1.3", given.spelled)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::run::quick::shell;
+
+    fn request(line: &str) -> Result<Request, String> {
+        let line = Line::read(Dialect::Curl, shell::split(line).expect("a good line"));
+        assert_eq!(line.problems, Vec::<String>::new());
+        Request::of(&line, &line.words[0], Dialect::Curl)
+    }
+
+    fn shown(line: &str) -> String {
+        let request = request(line).expect(line);
+        let headers: Vec<String> = request.headers.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        format!("{} {} {}", request.method, request.url, headers.join("|"))
+    }
+
+    #[test]
+    fn urls_are_curls() {
+        for (line, url) in [
+            ("h", "http://h/"),
+            ("h:80/a/../b/./c/..#f", "http://h:80/b/"),
+            ("--path-as-is h/a/../b", "http://h/a/../b"),
+            ("HTTPS://h?q", "https://h/?q"),
+            ("-G -d a=b -d c --data-urlencode 'd=e f' h/?q=1", "http://h/?q=1&a=b&c&d=e+f"),
+            ("--url-query 'a=b c' --url-query +d=%20 h", "http://h/?a=b+c&d=%20"),
+            ("-u 'me:p@s:s' h/x", "http://me:p%40s%3As@h/x"),
+            ("-g 'h/{a}[1]'", "http://h/{a}[1]"),
+        ] {
+            assert_eq!(request(line).expect(line).url, url, "{line}");
+        }
+    }
+
+    #[test]
+    fn methods_and_headers_are_curls() {
+        for (line, expected) in [
+            ("h", "GET http://h/ Accept=*/*"),
+            ("-d a h", "POST http://h/ Content-Type=application/x-www-form-urlencoded|Accept=*/*"),
+            ("-X PUT --json {} h", "PUT http://h/ Content-Type=application/json|Accept=application/json"),
+            ("-I h", "HEAD http://h/ Accept=*/*"),
+            ("-H 'accept: a' -H 'Accept: b' h", "GET http://h/ accept=a, b"),
+            ("-H Accept: -H 'X;' -H 'User-Agent:' h", "GET http://h/ User-Agent=|X="),
+            (
+                "-b a=1 -b 'b=2; c=3' -A me -e http://r -r 0-5 h",
+                "GET http://h/ User-Agent=me|Referer=http://r|Range=bytes=0-5|Accept=*/*|Cookie=a=1;b=2; c=3",
+            ),
+            ("-b a=1 -H 'cookie: z=1' -H 'Cookie: y=2' h", "GET http://h/ Accept=*/*|cookie=z=1; y=2"),
+        ] {
+            assert_eq!(shown(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn connections_become_options() {
+        let options = |line: &str| {
+            let options = request(line).expect(line).options;
+            options.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(options("-k -4 https://h"), "insecureSkipTLSVerify: true; dns: { policy: 'onlyIPv4' }");
+        assert_eq!(options("--unix-socket /run/s h/x"), "hosts: { h: 'unix:/run/s' }");
+        assert_eq!(options("--resolve h:443:::1 https://h"), "hosts: { 'h:443': '::1' }");
+        assert_eq!(options("--connect-to ::127.0.0.1:81 h"), "hosts: { 'h:80': '127.0.0.1:81' }");
+        assert_eq!(options("--tlsv1.2 --tls-max 1.2 h"), "tlsVersion: { min: 'tls1.2', max: 'tls1.2' }");
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_refused() {
+        for (line, found) in [
+            ("-d a -F b=c h", "-d and -F: each says what the request is"),
+            ("-d a -I h", "-d and -I"),
+            ("-H nothing h", "-H 'nothing': found no colon, expected 'Name: value'"),
+            ("-H 'a b: c' h", "a name of letters"),
+            ("-H 'Transfer-Encoding: chunked' h", "leave it out"),
+            ("-X 'A B' h", "expected a method"),
+            ("-u me h", "expected NAME:PASSWORD"),
+            ("-b jar h", "not read from files"),
+            ("-m soon h", "expected seconds"),
+            ("ftp://h", "expected http or https"),
+            ("ws://h", "k6/websockets"),
+            ("'h/a{1,2}'", "add -g"),
+            ("http://", "found no host"),
+            ("--resolve h:1:name h", "expected HOST:PORT:ADDRESS"),
+            ("--connect-to h:1:name:2 h", "with an IP address"),
+            ("-d @/no/such h", "cannot read the file /no/such"),
+            ("-d @- h", "standard input"),
+            ("--key k h", "expected --cert"),
+        ] {
+            let message = request(line).expect_err(line);
+            assert!(message.contains(found), "{line}: {message}");
+        }
+    }
+}
