@@ -130,6 +130,8 @@ export default {
   },
 
   websocket: {
+    maxMessage: MOST_MESSAGE,
+
     open(ws) {
       const { pathname, searchParams } = new URL(ws.request.url);
       const [, project] = /^\/projects\/([\w-]{1,64})$/.exec(pathname) ?? [];
@@ -149,7 +151,6 @@ export default {
 
     message(ws, message) {
       if (!ws.data) return;
-      if (message.length > MOST_MESSAGE) return ws.close(1009, `a message has ${message.length} characters, ${MOST_MESSAGE} at most`);
       try {
         take(ws, message);
         ws.data.mistakes = 0;

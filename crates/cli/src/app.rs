@@ -125,6 +125,10 @@ impl SocketHandler for OfSocket {
         self.app.wants_arrivals()
     }
 
+    fn max_message(&self) -> usize {
+        self.app.max_message().unwrap_or(target::ws::MAX_MESSAGE)
+    }
+
     fn drain(&self, _: &Socket) {
         self.tell(SocketEvent::Drain);
     }

@@ -230,9 +230,11 @@ fn a_read_that_outlives_its_response_fails() {
 fn what_is_no_app_ends_with_the_exit_code_of_a_script() {
     let lab = Lab::new();
     lab.file("test.js", "export default function () {}");
+    lab.file("most.js", "export default { fetch() {}, websocket: { maxMessage: 0 } }");
     lab.file("broken.js", "export default {\n  fetch( { }\n}");
     for (file, code, text) in [
         ("test.js", 107, "a test script is run with `onrush run`"),
+        ("most.js", 107, "RangeError: websocket.maxMessage is 0, expected a whole number of bytes from 1 to 67108864"),
         ("broken.js", 107, "broken.js:3:1: SyntaxError"),
         ("none.js", 255, "there is no script"),
     ] {

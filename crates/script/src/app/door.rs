@@ -55,6 +55,8 @@ pub(crate) struct Door {
     pub allocates: Cell<bool>,
     /// It asks when messages arrived: it has imported `onrush/delay`.
     pub wants_arrivals: Cell<bool>,
+    /// Bytes of a message on a WebSocket at most, where the app says so.
+    pub max_message: Cell<Option<u32>>,
     /// What it gave for the next piece: it cannot be asked while a body is polled, for then the coroutine does not run or is busy.
     pub spare: RefCell<Option<LentBuffer>>,
 }

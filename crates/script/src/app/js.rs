@@ -45,6 +45,8 @@ pub(crate) struct Bound<'js> {
     pub allocate: Option<Function<'js>>,
     /// Takes what happened on a WebSocket; nothing when the app has none.
     pub socket: Option<Function<'js>>,
+    /// Bytes of a message on a WebSocket at most; nothing when the app does not say.
+    pub max_message: Option<u32>,
 }
 
 impl<'js> Script<'js> {
@@ -81,6 +83,7 @@ impl<'js> Script<'js> {
         let bound: Object<'js> = self.bind.call((app, env))?;
         let get = |name: &str| bound.get::<_, Value<'js>>(name);
         let (app, fetch, context, dispatch) = (get("app")?, get("fetch")?, get("context")?, get("dispatch")?);
-        Ok(Bound { app, fetch, context, dispatch, allocate: bound.get("allocate")?, socket: bound.get("socket")? })
+        let (allocate, socket) = (bound.get("allocate")?, bound.get("socket")?);
+        Ok(Bound { app, fetch, context, dispatch, allocate, socket, max_message: bound.get("maxMessage")? })
     }
 }

@@ -118,6 +118,11 @@ impl super::App {
         self.door().wants_arrivals.get()
     }
 
+    /// Bytes of a message at most, `websocket.maxMessage`; `None` where the app leaves that to the server.
+    pub fn max_message(&self) -> Option<usize> {
+        self.door().max_message.get().map(|most| most as usize)
+    }
+
     /// A WebSocket whose opening request is this; what happens on it is told by `socket_event`, `Open` first and `Close` last.
     pub fn socket(&self, request: Box<dyn super::Incoming>, peer: Box<dyn SocketPeer>) -> Rc<AppSocket> {
         let ticket = Ticket::new(request);

@@ -26,6 +26,8 @@ export interface App {
 
 /** What happens on the app's WebSockets. What a handler throws is logged, and the socket stays open. */
 export interface WebSocketHandlers {
+  /** Bytes of a message at most, inflated: 64 MiB unless given, and no more than that. A longer one closes the connection with 1009. */
+  maxMessage?: number;
   open?(ws: ServerWebSocket): void | Promise<void>;
   /** A string, or the bytes of a binary message. */
   message?(ws: ServerWebSocket, message: string | Uint8Array): void | Promise<void>;

@@ -65,6 +65,7 @@ fn init<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Program<'js>> {
     handle::keep_shape::<Ticket>(ctx, &script.request)?;
     let bound = script.bind(app, ctx.globals().get("__ENV")?)?;
     vu.app_door().allocates.set(bound.allocate.is_some());
+    vu.app_door().max_message.set(bound.max_message);
     Ok(Program { request: script.request, socket: script.socket, bound })
 }
 

@@ -17,7 +17,7 @@ pub use socket::Socket;
 pub use wire::ws::Kind;
 pub use wire::ws::handshake::Upgrade;
 
-/// Bytes of a message at most, inflated.
+/// Bytes of a message at most, inflated, unless the handler wants less.
 pub const MAX_MESSAGE: usize = 64 << 20;
 
 /// A message as it arrived.
@@ -60,6 +60,11 @@ pub trait SocketHandler {
     /// Whether it will ask `Socket::arrived_ns`. Asked once, before anything else.
     fn wants_arrivals(&self) -> bool {
         false
+    }
+
+    /// Bytes of a message at most, inflated; longer ones close the connection with 1009. Asked once, before anything else.
+    fn max_message(&self) -> usize {
+        MAX_MESSAGE
     }
 
     /// All that was queued has left; called when the client was too slow to take it at once, or after 256 KiB and more.

@@ -19,7 +19,7 @@ use wire::ws::{Decoder, Encoder, Event, Role, Violation};
 
 use super::rooms::Rooms;
 use super::socket::{Socket, State};
-use super::{MAX_MESSAGE, Message, SocketHandler};
+use super::{Message, SocketHandler};
 use crate::stats::WorkerStats;
 use crate::stream::Stream;
 
@@ -88,7 +88,7 @@ impl<'a> Session<'a> {
     ) -> Self {
         let encoder = Encoder::new(Role::Server, agreed.deflate);
         let socket = Socket::new(rooms.next_id(), rooms.clone(), agreed.protocol, encoder);
-        let decoder = Decoder::new(Role::Server, agreed.deflate, MAX_MESSAGE);
+        let decoder = Decoder::new(Role::Server, agreed.deflate, handler.max_message());
         let wants_arrivals = handler.wants_arrivals();
         if wants_arrivals {
             stream.stamp_arrivals();

@@ -4,6 +4,9 @@
   const { apply } = Reflect
   const { transfer } = ArrayBuffer.prototype
 
+  // What the server can hold of one message.
+  const mostMessage = 64 * 1024 * 1024
+
   const room = (sink) => new Promise((resolve) => drained(sink, resolve))
 
   // Sends an iterable's pieces as they come, and no faster than the client takes them.
@@ -55,6 +58,8 @@
       const expected = name === 'allocate' ? 'function' : 'object'
       if (app[name] !== undefined && typeof app[name] !== expected) throw new TypeError(`${name} of the default export is ${describe(app[name])}, expected ${expected === 'object' ? 'an object' : 'a function'}`)
     }
+    const most = app.websocket?.maxMessage
+    if (most !== undefined && !(Number.isInteger(most) && most > 0 && most <= mostMessage)) throw new RangeError(`websocket.maxMessage is ${String(most)}, expected a whole number of bytes from 1 to ${mostMessage}`)
     const context = {
       env,
       waitUntil(promise) { Promise.resolve(promise).catch((error) => report('a promise of waitUntil() was rejected', error)) },
@@ -64,6 +69,7 @@
     return {
       app,
       fetch: app.fetch,
+      maxMessage: most,
       context,
       // What fetch returned, unless it was a response that native code has sent.
       dispatch(request, response) {
