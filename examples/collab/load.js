@@ -1,6 +1,6 @@
 // Fifty people work on one project: two events a second each, drawn by weight, every one to everybody else. How long is each under way?
 //
-//   onrush run --serve=examples/collab/app.js examples/collab/load.js
+//   onrush run --serve=examples/collab/app.js --save out examples/collab/load.js
 //
 // -e DURATION=20s (5m), USERS (50), PROJECTS (1: all in one), NETWORK (speedtest-2022), TARGET_WS (a server elsewhere), SEED (1).
 //
