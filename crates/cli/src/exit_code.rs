@@ -1,4 +1,4 @@
-//! Exit codes: k6's, so that a CI job cannot tell the difference, and one of ours above them.
+//! Exit codes: k6's, so that a CI job cannot tell the difference, and two of ours above them.
 
 /// How a process ended, as its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub enum ExitCode {
     MarkedFailed = 110,
     /// The result asked for could not be written. Not a code of k6, which has nothing like it.
     ResultNotWritten = 111,
+    /// A matrix ended, but some of its runs failed. Nor is this one of k6's.
+    RunsFailed = 112,
     /// Anything else: unknown flag, file missing.
     Generic = 255,
 }
@@ -57,6 +59,7 @@ impl ExitCode {
     pub fn reason(self) -> Option<&'static str> {
         Some(match self {
             ExitCode::Ok => return None,
+            ExitCode::RunsFailed => "runs of the matrix failed",
             ExitCode::ThresholdsFailed => "thresholds have been crossed",
             ExitCode::SetupTimeout => "setup() took too long",
             ExitCode::TeardownTimeout => "teardown() took too long",

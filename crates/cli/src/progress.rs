@@ -64,7 +64,8 @@ pub fn draw(picture: &Picture, color: bool) -> String {
     text
 }
 
-fn bar(progress: f64) -> String {
+/// `[=====>-----]  42% `.
+pub fn bar(progress: f64) -> String {
     let share = progress.clamp(0.0, 1.0);
     let label = format!(" {:>3.0}% ", (share * 100.0).floor());
     let full = (share * BAR as f64).round() as usize;
@@ -117,6 +118,13 @@ impl Screen {
             self.wipe();
             emit(&format!("{text}\n"));
             self.drawn = usize::from(self.in_place);
+        }
+    }
+
+    /// Shows a line on a terminal, over the last one there; elsewhere nothing.
+    pub fn over(&mut self, text: &str) {
+        if self.in_place {
+            self.note(text);
         }
     }
 

@@ -1,8 +1,10 @@
 //! The commands, and how a line of arguments becomes one of them.
 
+mod matrix;
 mod run;
 mod serve;
 mod serve_limits;
+mod table;
 
 use std::ffi::OsString;
 
@@ -31,6 +33,9 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     let outcome = match matches.subcommand() {
         Some(("run", matches)) => run::main(matches, quick),
         Some(("serve", matches)) => serve::main(matches),
+        Some(("matrix", matches)) => matrix::main(matches),
+        Some(("table", matches)) => table::main(matches),
+        Some((matrix::guard::COMMAND, matches)) => Ok(matrix::guard::main(matches.get_one("scratch"))),
         Some(("version", _)) => {
             println!("onrush v{}", env!("CARGO_PKG_VERSION"));
             Ok(ExitCode::Ok)
@@ -58,6 +63,9 @@ fn command() -> Command {
         .subcommand(flags::run_command().after_help(run::quick::HELP))
         .subcommand(run::quick::curl_command())
         .subcommand(serve::command())
+        .subcommand(matrix::command())
+        .subcommand(table::command())
+        .subcommand(matrix::guard::command())
         .subcommand(Command::new("version").about("Print the version"))
 }
 

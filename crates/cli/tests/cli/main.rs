@@ -13,6 +13,7 @@ mod forms;
 mod http_debug;
 mod lab;
 mod lifecycle;
+mod matrix;
 mod network;
 mod options;
 mod payloads;

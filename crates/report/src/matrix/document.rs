@@ -124,8 +124,9 @@ pub enum Outcome {
 pub struct Usage {
     /// CPU time, user and system.
     pub cpu_s: f64,
-    /// Most memory so far, resident.
-    pub peak_bytes: u64,
+    /// Most memory so far, resident, where it can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_bytes: Option<u64>,
 }
 
 impl RunRecord {

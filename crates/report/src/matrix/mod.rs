@@ -41,6 +41,11 @@ impl Matrix {
         }
         let cells = cells::cells(&plan.axes)?;
         let parts = parts(&plan)?;
+        let short = !plan.warm_up.0.is_zero() && plan.warm_up.seconds() < 1.0;
+        if short && !parts.iter().all(Part::is_program) {
+            let problem = format!("warm_up: found {}, expected 0s, or 1s or more", plan.warm_up);
+            return Err(PlanError::near(problem, "warm_up"));
+        }
         let matrix = Matrix { plan, cells, parts };
         matrix.check_every_run()?;
         Ok(matrix)
@@ -200,7 +205,7 @@ mod tests {
             ("connections = 0", "variant 'a': connections: found '0', expected a whole number, 1 or more"),
             ("requests = 0", "variant 'a': requests: found '0', expected a whole number, 1 or more"),
             ("rate = '{size}'", "variant 'a': rate: found '1k', expected a number above 0"),
-            ("duration = '0s'", "variant 'a': duration: found 0s, expected more"),
+            ("duration = '0.5s'", "variant 'a': duration: found 0.5s, expected 1s or more"),
             ("duration = '5'", "variant 'a': duration: found '5', expected a time with its unit"),
             ("duration = '5s'\nrequests = 5", "its load has a duration and a number of requests, expected one of them"),
             ("script = 'x.js'", "its load has several of url, script and command, expected one"),

@@ -47,6 +47,8 @@ pub struct LoadSpec {
     pub connections: u64,
     /// When it ends.
     pub amount: Amount,
+    /// Which of these two the plan says; a script may say them itself.
+    pub given: Given,
     /// Requests to start per second.
     pub rate: Option<f64>,
     /// Requests a connection carries.
@@ -94,6 +96,15 @@ pub enum BodySpec {
     File(String),
 }
 
+/// What the plan says rather than leaves to us.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// `connections`.
+    pub connections: bool,
+    /// `duration` or `requests`.
+    pub amount: bool,
+}
+
 /// When a run ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
@@ -135,6 +146,11 @@ impl Part {
         }
         if load.duration.is_some() && load.requests.is_some() {
             return Err(refuse(String::from("its load has a duration and a number of requests, expected one of them")));
+        }
+        if load.script.is_some() && load.rate.is_some() {
+            return Err(refuse(String::from(
+                "its load has a script and a rate: the script's own options say its rate",
+            )));
         }
         if load.command.is_some() {
             figures::check(&load.figures).map_err(|problem| refuse(format!("figures: {problem}")))?;
@@ -187,11 +203,32 @@ impl Part {
         Ok(ServerSpec { kind, directory: fill.maybe(directory)?, ready, env: fill.environment(env)? })
     }
 
+    /// Whether its load is a program of the user, which may run for less than a second.
+    pub fn is_program(&self) -> bool {
+        self.load.command.is_some()
+    }
+
+    /// How long its measured run takes in this cell, by the plan.
+    pub fn length(&self, cell: &Cell, names: &Names) -> Option<Time> {
+        match self.load(cell, names).ok()?.amount {
+            Amount::Time(time) => Some(time),
+            Amount::Requests(_) => None,
+        }
+    }
+
     /// Its load in this cell.
     pub fn load(&self, cell: &Cell, names: &Names) -> Result<LoadSpec, PlanError> {
+        self.load_for(cell, names, None)
+    }
+
+    /// Its load in this cell, for another time than the plan's: a warm-up.
+    pub fn load_for(&self, cell: &Cell, names: &Names, amount: Option<Amount>) -> Result<LoadSpec, PlanError> {
         // What the load itself says can be named in its other texts.
         let mut names = names.clone();
-        let amount = self.amount(&Fill { part: self, cell, names: &names })?;
+        let amount = match amount {
+            Some(amount) => amount,
+            None => self.amount(&Fill { part: self, cell, names: &names })?,
+        };
         let connections = self.connections(&Fill { part: self, cell, names: &names })?;
         names.insert("connections", connections.to_string());
         if let Amount::Time(time) = amount {
@@ -204,6 +241,10 @@ impl Part {
             kind: self.load_kind(&fill)?,
             connections,
             amount,
+            given: Given {
+                connections: load.connections.is_some(),
+                amount: load.duration.is_some() || load.requests.is_some(),
+            },
             rate: fill.number("rate", load.rate.as_ref())?,
             requests_per_connection: fill
                 .number("requests_per_connection", load.requests_per_connection.as_ref())?
@@ -224,8 +265,10 @@ impl Part {
         let time = Time::try_from(text.clone()).map_err(|problem| {
             self.refuse(format!("duration: {problem}"), self.load.duration.as_deref().unwrap_or(""))
         })?;
-        match time.0.is_zero() {
-            true => Err(self.refuse(String::from("duration: found 0s, expected more"), &text)),
+        // Another program may do with less; our own executors, as k6's, do not.
+        let least = if self.load.command.is_some() { "more" } else { "1s or more" };
+        match time.0.is_zero() || (self.load.command.is_none() && time.seconds() < 1.0) {
+            true => Err(self.refuse(format!("duration: found {text}, expected {least}"), &text)),
             false => Ok(Amount::Time(time)),
         }
     }

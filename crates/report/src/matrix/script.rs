@@ -102,6 +102,7 @@ mod tests {
             },
             connections: 8,
             amount: Amount::Time(Time::try_from(String::from("2s")).unwrap()),
+            given: Default::default(),
             rate: None,
             requests_per_connection: None,
             unix: None,

@@ -333,8 +333,8 @@ pub(super) mod tests {
                         errors: None,
                         percentiles_ms: BTreeMap::from([(String::from("50"), 0.5), (String::from("99.9"), 123.456)]),
                     }),
-                    server: Some(Usage { cpu_s: 1.0, peak_bytes: 1 << 20 }),
-                    load: Some(Usage { cpu_s: 0.5, peak_bytes: 1 << 20 }),
+                    server: Some(Usage { cpu_s: 1.0, peak_bytes: Some(1 << 20) }),
+                    load: Some(Usage { cpu_s: 0.5, peak_bytes: Some(1 << 20) }),
                 });
             }
         }

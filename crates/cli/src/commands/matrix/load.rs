@@ -1,0 +1,299 @@
+//! One run's load: `onrush run` as a child with its own result, or another program whose output is read.
+//!
+//! A child process for each run, so that nothing of one run is left in the next: sockets, heap, caches. A run that made no
+//! request, or in which more requests failed than the plan allows, is a failure and not a low figure.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use report::document::{self, Document, Value};
+use report::matrix::cells::Cell;
+use report::matrix::document::{Usage, slim};
+use report::matrix::figures::{self, Figures};
+use report::matrix::parts::{Amount, BodySpec, LoadKind, LoadSpec, Part};
+use report::matrix::plan::Plan;
+use report::matrix::script;
+
+use super::guard::Guard;
+use super::process::{Group, wait_for};
+use super::server::{Places, Running, plan_command, told};
+
+/// How long a run may take beyond its plan.
+const SLACK: Duration = Duration::from_secs(60);
+/// How long a run of a number of requests, or of a script by its own options, may take.
+const MOST: Duration = Duration::from_secs(3600);
+
+/// What a load came to.
+pub struct Measured {
+    /// The result of `onrush run`.
+    pub result: Option<Document>,
+    /// What another program told.
+    pub figures: Option<Figures>,
+    /// What the load used.
+    pub load: Usage,
+    /// What the server used meanwhile.
+    pub server: Option<Usage>,
+    /// The measured time.
+    pub measured_s: f64,
+}
+
+/// Why a load measured nothing.
+pub enum Failed {
+    /// The load, and what it printed.
+    Load(String, Vec<String>),
+    /// The server died meanwhile, and what it printed.
+    Server(String, Vec<String>),
+    /// Somebody wants the matrix to end.
+    Interrupted,
+}
+
+/// A load that can be run against a running server.
+pub struct Load<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The variant.
+    pub part: &'a Part,
+    /// The cell.
+    pub cell: &'a Cell,
+    /// Number of the run, from 1.
+    pub run: usize,
+    /// From 1.
+    pub round: u32,
+    /// Where things lie.
+    pub places: &'a Places,
+    /// Ends what is left.
+    pub guard: &'a Guard,
+}
+
+impl Load<'_> {
+    /// Load that is not measured. Its failure is the run's.
+    pub fn warm_up(&self, running: &mut Running, tick: &mut dyn FnMut()) -> Result<(), Failed> {
+        if self.plan.warm_up.0.is_zero() {
+            return Ok(());
+        }
+        let mut spec = self.spec(running, Some(Amount::Time(self.plan.warm_up)))?;
+        spec.given.amount = true;
+        self.carry_out(&spec, running, "warm-up", tick).map(drop)
+    }
+
+    /// The measured load.
+    pub fn measure(&self, running: &mut Running, tick: &mut dyn FnMut()) -> Result<Measured, Failed> {
+        let spec = self.spec(running, None)?;
+        self.carry_out(&spec, running, "run", tick)
+    }
+
+    fn spec(&self, running: &Running, amount: Option<Amount>) -> Result<LoadSpec, Failed> {
+        let spec = self.part.load_for(self.cell, &running.names, amount);
+        spec.map_err(|error| Failed::Load(error.message, Vec::new()))
+    }
+
+    fn carry_out(
+        &self,
+        spec: &LoadSpec,
+        running: &mut Running,
+        what: &str,
+        tick: &mut dyn FnMut(),
+    ) -> Result<Measured, Failed> {
+        let failed = |problem: String| Failed::Load(problem, Vec::new());
+        let results = self.places.scratch.join(format!("{what}-{}", self.run));
+        let command = self.command(spec, running, what, &results).map_err(failed)?;
+        let output = self.places.scratch.join(format!("{what}-{}.log", self.run));
+        let before = running.group.as_ref().map(Group::usage);
+        let began = Instant::now();
+        let mut load = Group::spawn(command, &self.plan.pin.load, output, self.guard)
+            .map_err(|error| failed(format!("the load cannot be started: {error}")))?;
+        let ended = watch(&mut load, running, at_most(spec), tick);
+        let wall_s = began.elapsed().as_secs_f64();
+        let used = load.usage();
+        let server = running.group.as_ref().zip(before).map(|(group, before)| since(before, group.usage()));
+        let (said, last) = (load.output(), load.last_lines());
+        if ended.is_ok() {
+            load.kill()
+        } else {
+            load.stop()
+        };
+        let result = match ended {
+            Ok(Some(0)) => self.read(spec, &said, &results, wall_s),
+            Ok(code) => Err(ended_badly(code, &last)),
+            Err(Watched::TooLong(limit)) => Err(format!("the load did not end within {} s", limit.as_secs())),
+            Err(Watched::ServerDied(reason, lines)) => return Err(Failed::Server(reason, lines)),
+            Err(Watched::Interrupted) => return Err(Failed::Interrupted),
+        };
+        let _ = std::fs::remove_dir_all(&results);
+        let (result, figures, measured_s) = result.map_err(|problem| Failed::Load(problem, last))?;
+        Ok(Measured { result, figures, load: used, server, measured_s })
+    }
+
+    fn command(&self, spec: &LoadSpec, running: &Running, what: &str, results: &PathBuf) -> Result<Command, String> {
+        let mut command = match &spec.kind {
+            LoadKind::Command(command, _) => plan_command(command),
+            LoadKind::Script(_) | LoadKind::Url { .. } => {
+                let script = self.script(spec, what)?;
+                let mut command =
+                    Command::new(spec.binary.as_ref().map_or_else(|| self.places.onrush.clone(), PathBuf::from));
+                command.args(["run", "-q", "--no-color", "--summary-mode=disabled", "--save"]).arg(results);
+                command.arg("--label").arg(format!("variant={}", self.part.name));
+                command.arg("--label").arg(format!("round={}", self.round));
+                for (axis, value) in &self.cell.axes {
+                    command.arg("--label").arg(format!("{axis}={}", value.name));
+                }
+                if let LoadKind::Script(_) = spec.kind {
+                    command.args(script_flags(spec));
+                }
+                command.args(&spec.flags).arg(script);
+                command
+            }
+        };
+        // Options that lie about in the environment would change what the plan says.
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("K6_") {
+                command.env_remove(name);
+            }
+        }
+        command.current_dir(&self.places.folder).envs(told(self.part, self.cell, &running.names)).envs(&spec.env);
+        Ok(command)
+    }
+
+    /// The script's path; that of a URL is written first.
+    fn script(&self, spec: &LoadSpec, what: &str) -> Result<PathBuf, String> {
+        if let LoadKind::Script(path) = &spec.kind {
+            return Ok(self.places.folder.join(path));
+        }
+        let mut spec = spec.clone();
+        if let LoadKind::Url { body: Some(BodySpec::File(file)), .. } = &mut spec.kind {
+            let path = self.places.folder.join(&*file);
+            std::fs::metadata(&path)
+                .map_err(|error| format!("the body's file {} cannot be read: {error}", path.display()))?;
+            *file = path.display().to_string();
+        }
+        let path = self.places.scratch.join(format!("{what}-{}.js", self.run));
+        let text = script::script(&spec).unwrap_or_default();
+        std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        Ok(path)
+    }
+
+    /// What a load that ended well came to.
+    fn read(&self, spec: &LoadSpec, said: &str, results: &PathBuf, wall_s: f64) -> Result<Read, String> {
+        if let LoadKind::Command(_, expressions) = &spec.kind {
+            let figures = figures::read(said, expressions)?;
+            if let Some(errors) = figures.errors.filter(|errors| *errors > 0.0) {
+                let all = figures.count.unwrap_or(f64::INFINITY);
+                if errors / all > self.plan.measure.max_failed || all.is_infinite() {
+                    return Err(format!("{errors} requests failed"));
+                }
+            }
+            let asked = match spec.amount {
+                Amount::Time(time) => time.seconds(),
+                Amount::Requests(_) => wall_s,
+            };
+            return Ok((None, Some(figures), asked.min(wall_s)));
+        }
+        let result = document::read(results).map_err(|error| error.to_string())?;
+        self.check(&result)?;
+        let measured_s = result.duration_s;
+        Ok((Some(slim(result, self.plan)), None, measured_s))
+    }
+
+    fn check(&self, result: &Document) -> Result<(), String> {
+        let metric = &self.plan.measure.rate;
+        match result.metric(metric).map(|metric| &metric.value) {
+            Some(Value::Counter { count, .. }) if *count > 0.0 => {}
+            Some(Value::Counter { .. }) | None => {
+                return Err(format!(
+                    "nothing was measured: the metric '{metric}' has no samples; did the load make requests?"
+                ));
+            }
+            Some(_) => return Err(format!("measure.rate: '{metric}' is not a Counter")),
+        }
+        if let Some(Value::Rate { passes, total }) = result.metric("http_req_failed").map(|metric| &metric.value) {
+            let share = *passes as f64 / (*total).max(1) as f64;
+            if share > self.plan.measure.max_failed {
+                return Err(format!("{passes} of {total} requests failed"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Result, figures and measured seconds.
+type Read = (Option<Document>, Option<Figures>, f64);
+
+/// What the plan says of a script's load goes before the script's options.
+fn script_flags(spec: &LoadSpec) -> Vec<String> {
+    let mut flags = Vec::new();
+    if spec.given.connections || spec.given.amount {
+        flags.extend([String::from("--vus"), spec.connections.to_string()]);
+    }
+    match spec.amount {
+        _ if !spec.given.amount => {}
+        Amount::Time(time) => flags.extend([String::from("--duration"), time.to_string()]),
+        Amount::Requests(requests) => flags.extend([String::from("--iterations"), requests.to_string()]),
+    }
+    if spec.insecure {
+        flags.push(String::from("--insecure-skip-tls-verify"));
+    }
+    flags
+}
+
+fn at_most(spec: &LoadSpec) -> Duration {
+    match spec.amount {
+        Amount::Time(time) if spec.given.amount || !matches!(spec.kind, LoadKind::Script(_)) => time.0 + SLACK,
+        _ => MOST,
+    }
+}
+
+fn ended_badly(code: Option<i32>, lines: &[String]) -> String {
+    let ending = match code {
+        Some(99) => return String::from("the script's thresholds did not hold (exit code 99)"),
+        Some(code) => format!("exit code {code}"),
+        None => String::from("a signal"),
+    };
+    // The line that says why; the others are kept beside it.
+    let why = lines.iter().find(|line| line.to_lowercase().contains("error")).or(lines.last());
+    format!("the load failed with {ending}{}", why.map_or(String::new(), |why| format!(": {}", why.trim())))
+}
+
+/// Why a load was not waited for to its end.
+enum Watched {
+    TooLong(Duration),
+    ServerDied(String, Vec<String>),
+    Interrupted,
+}
+
+/// Waits for the load's end, with an eye on the server; its exit code, unless a signal ended it.
+fn watch(
+    load: &mut Group,
+    running: &mut Running,
+    limit: Duration,
+    tick: &mut dyn FnMut(),
+) -> Result<Option<i32>, Watched> {
+    let began = Instant::now();
+    loop {
+        if let Some(ending) = load.ended() {
+            // A server that died just now explains the load's end better.
+            server_died(running).map_or(Ok(()), Err)?;
+            return Ok(ending.code);
+        }
+        server_died(running).map_or(Ok(()), Err)?;
+        if super::interrupted() {
+            return Err(Watched::Interrupted);
+        }
+        if began.elapsed() > limit {
+            return Err(Watched::TooLong(limit));
+        }
+        tick();
+        let groups: Vec<&Group> = std::iter::once(&*load).chain(running.group.as_ref()).collect();
+        wait_for(&groups, Duration::from_millis(200));
+    }
+}
+
+fn server_died(running: &mut Running) -> Option<Watched> {
+    let group = running.group.as_mut()?;
+    let ending = group.ended()?;
+    Some(Watched::ServerDied(format!("the server died during the run: {}", ending.text()), group.last_lines()))
+}
+
+fn since(before: Usage, now: Usage) -> Usage {
+    Usage { cpu_s: (now.cpu_s - before.cpu_s).max(0.0), peak_bytes: now.peak_bytes }
+}

@@ -1,0 +1,249 @@
+//! `onrush matrix`: read the plan, check it, carry it out, show the tables.
+//!
+//! From top to bottom: plan, order, guard, setup, runs, teardown, tables, exit code. Servers and loads are processes of their
+//! own; whatever becomes of this one, the guard ends them.
+
+pub mod guard;
+mod load;
+mod overrides;
+mod process;
+mod read;
+mod runner;
+mod server;
+mod show;
+mod store;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use report::matrix::Matrix;
+use report::matrix::order::Turn;
+use report::matrix::plan::{Plan, PlanError};
+
+use self::guard::Guard;
+use self::runner::Runner;
+use self::server::Places;
+use self::show::Show;
+use self::store::Store;
+use super::table;
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::machine;
+use crate::progress::Screen;
+
+/// Whether a signal wants the matrix to end.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// The `matrix` command with its flags.
+pub fn command() -> Command {
+    let value = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help)
+    };
+    let switch =
+        |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
+    let command = Command::new("matrix")
+        .about("Measure variants in every cell of a table, by turns, and tell which differ")
+        .after_help(
+            "docs/matrix.md tells what a plan holds. Every run is kept; `onrush table` shows them again in other ways.",
+        )
+        .arg(
+            Arg::new("plan")
+                .value_name("PLAN")
+                .required(true)
+                .help("The plan: a .toml file, or a module that exports one"),
+        )
+        .arg(value("out", "FILE", "The result [default: the plan's name with .matrix.json]").short('o'))
+        .arg(switch("resume", "Go on with a result that was broken off; more rounds may be asked for"))
+        .arg(switch("retry", "With --resume: make failed runs again"))
+        .arg(switch("force", "Replace a result that is there"))
+        .arg(switch("dry-run", "Print the order of the runs and how long they take, and do nothing"))
+        .arg(value("rounds", "N", "Instead of the plan's rounds"))
+        .arg(value("duration", "TIME", "Instead of the durations of the plan's loads"))
+        .arg(value("warm-up", "TIME", "Instead of the plan's warm-up"))
+        .arg(value("seed", "N", "Instead of the plan's seed"))
+        .arg(
+            value("only", "AXIS=VALUE", "Only these cells or variants; by comma or repeated for more")
+                .action(ArgAction::Append),
+        )
+        .arg(switch("quiet", "No progress").short('q'));
+    table::flags(command)
+}
+
+/// Runs a matrix.
+pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let file: &String = matches.get_one("plan").expect("required");
+    let mut written = read::read(file)?;
+    overrides::apply(&mut written.plan, matches)?;
+    let matrix = Matrix::new(written.plan.clone()).map_err(|error| written.refuse(&error))?;
+    let cores = process::allowed_cores();
+    check_cores(&matrix.plan, &cores).map_err(|error| written.refuse(&error))?;
+    let table = table::Asked::read(matches)?;
+    table.check(&matrix.plan)?;
+    let turns = matrix.order();
+    if matches.get_flag("dry-run") {
+        dry_run(&matrix, &turns);
+        return Ok(ExitCode::Ok);
+    }
+    let out = out(matches, file);
+    let mut store = store(matches, &out, &matrix, &turns)?;
+    listen()?;
+    let folder = plan_folder(file)?;
+    carry_out(&matrix, &turns, folder, &mut store, matches.get_flag("quiet"))?;
+    table.print(&store.document)?;
+    eprintln!("result: {}", out.display());
+    Ok(exit_code(&store))
+}
+
+/// Cores that are not there would fail at every start.
+fn check_cores(plan: &Plan, allowed: &[usize]) -> Result<(), PlanError> {
+    for (name, cores) in [("server", &plan.pin.server), ("load", &plan.pin.load)] {
+        if let Some(core) = cores.iter().find(|core| !allowed.contains(core)) {
+            let allowed: Vec<String> = allowed.iter().map(usize::to_string).collect();
+            let problem =
+                format!("pin.{name}: core {core} cannot be used here, those that can are {}", allowed.join(", "));
+            return Err(PlanError::near(problem, "pin"));
+        }
+    }
+    Ok(())
+}
+
+/// `plan.matrix.json` in the current folder unless `-o` says.
+fn out(matches: &ArgMatches, file: &str) -> PathBuf {
+    match matches.get_one::<String>("out") {
+        Some(out) => PathBuf::from(out),
+        None => {
+            let stem =
+                Path::new(file).file_stem().map_or_else(|| String::from("plan"), |s| s.to_string_lossy().into_owned());
+            PathBuf::from(format!("{stem}.matrix.json"))
+        }
+    }
+}
+
+fn store(matches: &ArgMatches, out: &Path, matrix: &Matrix, turns: &[Turn]) -> Result<Store, Failure> {
+    let now = machine::Moment::now();
+    let environment = machine::environment(&now, &now);
+    let name = out.display();
+    match (out.exists(), matches.get_flag("resume"), matches.get_flag("force")) {
+        (true, true, _) => Store::resume(out, matrix, &environment, turns, matches.get_flag("retry")),
+        (true, false, false) => Err(Failure::new(
+            ExitCode::Generic,
+            format!(
+                "{name} is there already: --resume goes on with it, --force replaces it, -o writes to another file"
+            ),
+        )),
+        _ => Store::create(out, matrix, environment),
+    }
+}
+
+/// The first signal ends the matrix after what it interrupts was cleared away, the second at once; the guard does the rest.
+fn listen() -> Result<(), Failure> {
+    crate::signals::listen(|_| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(ExitCode::Signal as i32);
+        }
+        true
+    })
+}
+
+fn plan_folder(file: &str) -> Result<PathBuf, Failure> {
+    let failed =
+        |error: std::io::Error| Failure::new(ExitCode::Generic, format!("cannot tell the folder of {file}: {error}"));
+    let path = std::fs::canonicalize(file).map_err(failed)?;
+    Ok(path.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned))
+}
+
+/// A folder that only this user can enter; the guard removes it.
+fn scratch() -> Result<PathBuf, Failure> {
+    use std::os::unix::fs::DirBuilderExt;
+    let path = std::env::temp_dir().join(format!("onrush-matrix-{}", std::process::id()));
+    let failed = |error: std::io::Error| {
+        Failure::new(ExitCode::Generic, format!("cannot make the folder {}: {error}", path.display()))
+    };
+    // Of a process that had this number before and could not clear up.
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
+    Ok(path)
+}
+
+fn carry_out(matrix: &Matrix, turns: &[Turn], folder: PathBuf, store: &mut Store, quiet: bool) -> Result<(), Failure> {
+    let failed =
+        |error: std::io::Error| Failure::new(ExitCode::Generic, format!("cannot tell where onrush lies: {error}"));
+    let places = Places { folder, scratch: scratch()?, onrush: std::env::current_exe().map_err(failed)? };
+    let guard = Guard::start(&places.scratch)?;
+    let planned = turns.iter().map(|turn| turn.variants.len()).sum();
+    let mut show =
+        Show::new(Screen::new(quiet, false), planned, store.len(), length(matrix, turns) / (planned as u32).max(1));
+    show.say(&announcement(matrix, turns, planned - store.len().min(planned)));
+    let ran = outer_commands(&matrix.plan.setup, &places, &guard, store).and_then(|()| {
+        Runner { matrix, places: &places, guard: &guard, store: &mut *store, show: &mut show }.run(turns)
+    });
+    let torn_down = outer_commands(&matrix.plan.teardown, &places, &guard, store);
+    store.write()?;
+    ran.and(torn_down)
+}
+
+/// Setup or teardown.
+fn outer_commands(lines: &[String], places: &Places, guard: &Guard, store: &mut Store) -> Result<(), Failure> {
+    let since = Instant::now();
+    let value_of = |name: &str| match name {
+        "folder" => Some(places.folder.display().to_string()),
+        "scratch" => Some(places.scratch.display().to_string()),
+        "onrush" => Some(places.onrush.display().to_string()),
+        _ => None,
+    };
+    let done = lines.iter().try_for_each(|line| {
+        let line = report::matrix::template::expand(line, &value_of).map_err(|error| error.to_string())?;
+        process::shell(&line, &places.folder, &[], places.scratch.join("command.log"), guard)
+    });
+    store.document.timing.commands_s += since.elapsed().as_secs_f64();
+    done.map_err(|problem| Failure::new(ExitCode::Generic, format!("setup or teardown: {problem}")))
+}
+
+/// What all runs take by the plan, starting and stopping left out.
+fn length(matrix: &Matrix, turns: &[Turn]) -> Duration {
+    let of_run = |turn: &Turn, variant: usize| {
+        let part = &matrix.parts[variant];
+        let measured = part.length(&matrix.cells[turn.cell], &matrix.sample_names(part));
+        measured.map_or(Duration::from_secs(5), |time| time.0) + matrix.plan.warm_up.0 + matrix.plan.pause.0
+    };
+    turns.iter().flat_map(|turn| turn.variants.iter().map(move |&variant| of_run(turn, variant))).sum()
+}
+
+fn announcement(matrix: &Matrix, turns: &[Turn], left: usize) -> String {
+    let planned: usize = turns.iter().map(|turn| turn.variants.len()).sum();
+    let goes_on = if left < planned { format!(", {left} of them left") } else { String::new() };
+    format!(
+        "{}: {} variants in {} cells, {} rounds: {planned} runs{goes_on}, about {} and the time to start servers",
+        matrix.plan.name.as_deref().unwrap_or("matrix"),
+        matrix.parts.len(),
+        matrix.cells.len(),
+        matrix.plan.rounds,
+        crate::progress::clock(length(matrix, turns).mul_f64(left as f64 / planned.max(1) as f64)),
+    )
+}
+
+fn dry_run(matrix: &Matrix, turns: &[Turn]) {
+    let planned = turns.iter().map(|turn| turn.variants.len()).sum();
+    println!("{}", announcement(matrix, turns, planned));
+    for turn in turns {
+        let names: Vec<&str> = turn.variants.iter().map(|&variant| matrix.parts[variant].name.as_str()).collect();
+        let label = matrix.cells[turn.cell].label();
+        let cell = if label.is_empty() { label } else { format!(" {label}") };
+        println!("round {}{cell}: {}", turn.round + 1, names.join(", "));
+    }
+}
+
+/// A signal counts before failed runs.
+fn exit_code(store: &Store) -> ExitCode {
+    if interrupted() {
+        eprintln!("interrupted: the runs that are done are kept; --resume goes on");
+        return ExitCode::Signal;
+    }
+    if store.document.runs.iter().all(|run| run.is_ok()) { ExitCode::Ok } else { ExitCode::RunsFailed }
+}

@@ -1,0 +1,257 @@
+//! A process of the plan with all its descendants: a process group of its own, pinned to cores, its output in a file.
+//!
+//! Output goes to a file and not to us: a server that logs must not wake anybody beside the measurement. Whatever happens the
+//! group ends with its owner; the guard knows of it from its start to its end.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use report::matrix::document::Usage;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use super::guard::{GRACE, Guard};
+
+/// How many of its last lines are shown of a process that failed.
+const LINES: usize = 20;
+/// The unit of CPU times in /proc, the same on every Linux.
+const TICKS_PER_S: f64 = 100.0;
+/// How much of its output is read at most, from the end.
+const MOST_OUTPUT: u64 = 4 << 20;
+
+/// A running process group.
+pub struct Group {
+    child: Child,
+    pid: Pid,
+    pidfd: OwnedFd,
+    output: PathBuf,
+    guard: Guard,
+    stopped: bool,
+}
+
+impl Group {
+    /// Starts a command on these cores (all when there are none), its output going to this file.
+    pub fn spawn(mut command: Command, cores: &[usize], output: PathBuf, guard: &Guard) -> io::Result<Group> {
+        let file = File::create(&output)?;
+        command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file).process_group(0);
+        let mut child = on_cores(cores, || command.spawn())?;
+        let pid = Pid::from_child(&child);
+        guard.add(pid);
+        match pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(pidfd) => Ok(Group { child, pid, pidfd, output, guard: guard.clone(), stopped: false }),
+            Err(error) => {
+                let _ = kill_process_group(pid, Signal::KILL);
+                let _ = child.wait();
+                guard.remove(pid);
+                Err(error.into())
+            }
+        }
+    }
+
+    /// How it ended, when it has. It stays a zombie, so that its CPU time can still be read.
+    pub fn ended(&mut self) -> Option<Ending> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let status = waitid(WaitId::Pid(self.pid), options).ok()??;
+        Some(Ending { code: status.exit_status(), signal: status.terminating_signal() })
+    }
+
+    /// CPU time of all its processes, ended ones included once their parent knows, and their memory.
+    pub fn usage(&self) -> Usage {
+        let mut usage = Usage::default();
+        let Ok(processes) = std::fs::read_dir("/proc") else { return usage };
+        for folder in processes.flatten().filter(|entry| is_number(&entry.file_name())) {
+            let Some(used) = used_by(&folder.path(), self.pid) else { continue };
+            usage.cpu_s += used.cpu_s;
+            usage.peak_bytes = match (usage.peak_bytes, used.peak_bytes) {
+                (Some(a), Some(b)) => Some(a + b),
+                (a, b) => a.or(b),
+            };
+        }
+        usage
+    }
+
+    /// All of its output, or the last megabytes.
+    pub fn output(&self) -> String {
+        let read = || -> io::Result<Vec<u8>> {
+            let mut file = File::open(&self.output)?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(MOST_OUTPUT)))?;
+            let mut bytes = Vec::new();
+            file.take(MOST_OUTPUT).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+    }
+
+    /// Its last lines.
+    pub fn last_lines(&self) -> Vec<String> {
+        last_lines(&self.output())
+    }
+
+    /// Ends the group: TERM, and KILL for what is left after a grace.
+    pub fn stop(&mut self) -> Option<ExitStatus> {
+        if !self.stopped {
+            let _ = kill_process_group(self.pid, Signal::TERM);
+            wait_for(&[self], GRACE);
+        }
+        self.kill()
+    }
+
+    /// Ends the group at once.
+    pub fn kill(&mut self) -> Option<ExitStatus> {
+        if self.stopped {
+            return None;
+        }
+        self.stopped = true;
+        // Descendants may outlive the first process; none stays.
+        let _ = kill_process_group(self.pid, Signal::KILL);
+        let status = self.child.wait().ok();
+        self.guard.remove(self.pid);
+        let _ = std::fs::remove_file(&self.output);
+        status
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// Its exit code.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+}
+
+impl Ending {
+    /// `exit code 1`, `signal 9`.
+    pub fn text(self) -> String {
+        match (self.code, self.signal) {
+            (Some(code), _) => format!("exit code {code}"),
+            (None, Some(signal)) => format!("signal {signal}"),
+            (None, None) => String::from("no exit code"),
+        }
+    }
+}
+
+/// The last lines of a text, empty ones at its end left out.
+fn last_lines(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    lines[lines.len().saturating_sub(LINES)..].iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// Waits until one of these processes has ended, without waking up in between.
+pub fn wait_for(groups: &[&Group], at_most: Duration) {
+    let mut fds: Vec<PollFd<'_>> = groups.iter().map(|group| PollFd::new(&group.pidfd, PollFlags::IN)).collect();
+    let end = Instant::now() + at_most;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let Ok(timeout) = Timespec::try_from(left) else { return };
+        match poll(&mut fds, Some(&timeout)) {
+            Err(rustix::io::Errno::INTR) => {}
+            _ => return,
+        }
+    }
+}
+
+/// Runs a shell line to its end, in this folder. What it printed comes back with a failure.
+pub fn shell(
+    line: &str,
+    folder: &Path,
+    env: &[(String, String)],
+    output: PathBuf,
+    guard: &Guard,
+) -> Result<(), String> {
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).current_dir(folder).envs(env.iter().cloned());
+    let mut group =
+        Group::spawn(command, &[], output, guard).map_err(|error| format!("'{line}' cannot be started: {error}"))?;
+    while group.ended().is_none() {
+        if super::interrupted() {
+            return Err(format!("'{line}' was interrupted"));
+        }
+        wait_for(&[&group], Duration::from_millis(100));
+    }
+    let said = group.last_lines();
+    let status = group.kill();
+    match status {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => {
+            let ending = Ending { code: status.code(), signal: status.signal() };
+            Err(format!("'{line}' failed with {}\n{}", ending.text(), said.join("\n")).trim_end().to_owned())
+        }
+        None => Err(format!("'{line}' cannot be waited for")),
+    }
+}
+
+/// The cores this process may use.
+pub fn allowed_cores() -> Vec<usize> {
+    let set = sched_getaffinity(None).ok();
+    set.map_or_else(Vec::new, |set| (0..CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).collect())
+}
+
+/// Does something on these cores: a process started meanwhile inherits them. This thread goes back to its own afterwards.
+fn on_cores<T>(cores: &[usize], act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    if cores.is_empty() {
+        return act();
+    }
+    let own = sched_getaffinity(None)?;
+    let mut wanted = CpuSet::new();
+    cores.iter().for_each(|core| wanted.set(*core));
+    sched_setaffinity(None, &wanted)?;
+    let done = act();
+    sched_setaffinity(None, &own)?;
+    done
+}
+
+fn is_number(name: &std::ffi::OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// What one process used, when it belongs to this group.
+fn used_by(folder: &Path, group: Pid) -> Option<Usage> {
+    let stat = std::fs::read_to_string(folder.join("stat")).ok()?;
+    // The name in parentheses may hold spaces and parentheses: fields are counted from its end.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    if fields.get(2)?.parse::<i32>().ok()? != group.as_raw_nonzero().get() {
+        return None;
+    }
+    let ticks: u64 = fields.get(11..15)?.iter().filter_map(|field| field.parse::<u64>().ok()).sum();
+    let status = std::fs::read_to_string(folder.join("status")).unwrap_or_default();
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    Some(Usage { cpu_s: ticks as f64 / TICKS_PER_S, peak_bytes: peak.map(|kb| kb * 1024) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_kept() {
+        let text: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+        let lines = last_lines(&text);
+        assert_eq!((lines.len(), lines[0].as_str(), lines[19].as_str()), (20, "line 11", "line 30"));
+        assert_eq!(last_lines("\n\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn this_process_may_use_some_cores() {
+        let cores = allowed_cores();
+        assert!(!cores.is_empty());
+        let pinned = on_cores(&cores[..1], || Ok(allowed_cores())).unwrap();
+        assert_eq!(pinned, cores[..1]);
+        assert_eq!(allowed_cores(), cores, "as before");
+    }
+}

@@ -1,0 +1,210 @@
+//! Carrying out a plan: turn by turn, run by run. A run that fails is recorded and the rest goes on; a signal ends the matrix
+//! after the runs that are done.
+//!
+//! Time is kept in five accounts, so that what the matrix itself costs can be told: measured, warming up, the plan's commands,
+//! servers, and the rest.
+
+use std::time::{Duration, Instant};
+
+use report::matrix::Matrix;
+use report::matrix::document::{Outcome, RunRecord, Timing};
+use report::matrix::order::Turn;
+
+use super::guard::Guard;
+use super::load::{Failed, Load, Measured};
+use super::process::{shell, wait_for};
+use super::server::{self, Places, Running};
+use super::show::Show;
+use super::store::Store;
+use crate::failure::Failure;
+use crate::log::rfc3339_ms_now;
+
+/// Everything that carries out a plan.
+pub struct Runner<'a> {
+    /// What to do.
+    pub matrix: &'a Matrix,
+    /// Where things lie.
+    pub places: &'a Places,
+    /// Ends what is left.
+    pub guard: &'a Guard,
+    /// What was done.
+    pub store: &'a mut Store,
+    /// What it looks like.
+    pub show: &'a mut Show,
+}
+
+/// A run, or the wish to end.
+enum Step {
+    Done(Box<RunRecord>),
+    Interrupted,
+}
+
+impl Runner<'_> {
+    /// Makes every run that is not there yet. The first number of a turn's runs is its place in the whole order.
+    pub fn run(&mut self, turns: &[Turn]) -> Result<(), Failure> {
+        let began = Instant::now();
+        let before = self.store.document.timing.clone();
+        let mut position = 0;
+        for turn in turns {
+            let first = position + 1;
+            position += turn.variants.len();
+            if self.store.has(self.matrix, turn) {
+                continue;
+            }
+            let count = self.store.len();
+            if !self.turn(turn, first)? {
+                self.store.keep(count);
+                break;
+            }
+            self.settle(&before, began.elapsed());
+            self.store.write()?;
+        }
+        self.settle(&before, began.elapsed());
+        self.store.write()
+    }
+
+    /// What is in no other account is the matrix's own.
+    fn settle(&mut self, before: &Timing, elapsed: Duration) {
+        let timing = &mut self.store.document.timing;
+        let accounted = |timing: &Timing| timing.measured_s + timing.warm_up_s + timing.commands_s + timing.servers_s;
+        let since = accounted(timing) - accounted(before);
+        timing.own_s = before.own_s + (elapsed.as_secs_f64() - since).max(0.0);
+    }
+
+    /// All runs of a turn; false when the matrix is to end.
+    fn turn(&mut self, turn: &Turn, first: usize) -> Result<bool, Failure> {
+        let problem = self.commands(turn, &self.matrix.plan.before_cell).err();
+        for (at, &variant) in turn.variants.iter().enumerate() {
+            let step = match &problem {
+                Some(problem) => {
+                    Step::Done(Box::new(self.record(turn, variant, first + at, Outcome::Failed, Some(problem))))
+                }
+                None => self.one(turn, variant, first + at),
+            };
+            if super::interrupted() {
+                let _ = self.commands(turn, &self.matrix.plan.after_cell);
+                return Ok(false);
+            }
+            match step {
+                Step::Interrupted => return Ok(false),
+                Step::Done(record) => {
+                    self.show.done(&record, &self.matrix.plan.measure.rate);
+                    self.store.add(*record);
+                    self.store.write()?;
+                }
+            }
+        }
+        if let Err(problem) = self.commands(turn, &self.matrix.plan.after_cell) {
+            self.show.warn(&problem);
+        }
+        Ok(true)
+    }
+
+    /// One run: server, warm-up, load.
+    fn one(&mut self, turn: &Turn, variant: usize, position: usize) -> Step {
+        let (matrix, cell, part) = (self.matrix, &self.matrix.cells[turn.cell], &self.matrix.parts[variant]);
+        self.show.begin(position, turn.round + 1, &cell.label(), &part.name);
+        let at = rfc3339_ms_now();
+        let server_since = Instant::now();
+        let round = turn.round + 1;
+        let started = server::start(part, cell, position, round, &matrix.plan.pin.server, self.places, self.guard);
+        self.store.document.timing.servers_s += server_since.elapsed().as_secs_f64();
+        let mut record = self.record(turn, variant, position, Outcome::Ok, None);
+        record.at = at;
+        let mut running = match started {
+            Ok(running) => running,
+            Err(_) if super::interrupted() => return Step::Interrupted,
+            Err(dead) => {
+                (record.outcome, record.reason, record.output) = (Outcome::Dead, Some(dead.reason), dead.output);
+                return Step::Done(Box::new(record));
+            }
+        };
+        let load =
+            Load { plan: &matrix.plan, part, cell, run: position, round, places: self.places, guard: self.guard };
+        let measured = self.under_load(&load, &mut running);
+        let server_since = Instant::now();
+        if let Some(group) = &mut running.group {
+            group.stop();
+        }
+        self.store.document.timing.servers_s += server_since.elapsed().as_secs_f64();
+        match measured {
+            Ok(measured) => fill(&mut record, measured),
+            Err(Failed::Interrupted) => return Step::Interrupted,
+            Err(Failed::Load(reason, output)) => {
+                (record.outcome, record.reason, record.output) = (Outcome::Failed, Some(reason), output);
+            }
+            Err(Failed::Server(reason, output)) => {
+                (record.outcome, record.reason, record.output) = (Outcome::Dead, Some(reason), output);
+            }
+        }
+        Step::Done(Box::new(record))
+    }
+
+    fn under_load(&mut self, load: &Load<'_>, running: &mut Running) -> Result<Measured, Failed> {
+        let (show, timing) = (&mut *self.show, &mut self.store.document.timing);
+        let since = Instant::now();
+        let pause = self.matrix.plan.pause.0;
+        if !pause.is_zero() {
+            wait_for(&running.group.iter().collect::<Vec<_>>(), pause);
+        }
+        load.warm_up(running, &mut || show.tick())?;
+        // A warm-up takes its time and what starting its process costs, which is ours.
+        let planned = pause.as_secs_f64() + self.matrix.plan.warm_up.seconds();
+        timing.warm_up_s += planned.min(since.elapsed().as_secs_f64());
+        let measured = load.measure(running, &mut || show.tick())?;
+        timing.measured_s += measured.measured_s;
+        Ok(measured)
+    }
+
+    /// The plan's commands around a cell.
+    fn commands(&mut self, turn: &Turn, lines: &[String]) -> Result<(), String> {
+        let since = Instant::now();
+        let cell = &self.matrix.cells[turn.cell];
+        let env: Vec<(String, String)> =
+            cell.axes.iter().map(|(axis, value)| (axis.to_uppercase(), value.name.clone())).collect();
+        let done = lines.iter().try_for_each(|line| {
+            let line = report::matrix::template::expand(line, &|name| match name {
+                "folder" => Some(self.places.folder.display().to_string()),
+                "scratch" => Some(self.places.scratch.display().to_string()),
+                "onrush" => Some(self.places.onrush.display().to_string()),
+                "round" => Some((turn.round + 1).to_string()),
+                _ => cell.value_of(name),
+            })
+            .map_err(|error| error.to_string())?;
+            shell(&line, &self.places.folder, &env, self.places.scratch.join("command.log"), self.guard)
+        });
+        self.store.document.timing.commands_s += since.elapsed().as_secs_f64();
+        done
+    }
+
+    fn record(
+        &self,
+        turn: &Turn,
+        variant: usize,
+        position: usize,
+        outcome: Outcome,
+        reason: Option<&String>,
+    ) -> RunRecord {
+        RunRecord {
+            axes: self.matrix.cells[turn.cell].names(),
+            variant: self.matrix.parts[variant].name.clone(),
+            round: turn.round + 1,
+            position,
+            at: rfc3339_ms_now(),
+            outcome,
+            reason: reason.cloned(),
+            output: Vec::new(),
+            result: None,
+            figures: None,
+            server: None,
+            load: None,
+        }
+    }
+}
+
+fn fill(record: &mut RunRecord, measured: Measured) {
+    record.result = measured.result;
+    record.figures = measured.figures;
+    record.server = measured.server;
+    record.load = Some(measured.load);
+}
