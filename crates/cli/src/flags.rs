@@ -205,6 +205,12 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         "Script memory of one virtual user, as 64m or 1g [default: 1g]",
     ),
     run_flag("save", None, Some("DIR"), "Keep the result in this directory, for `onrush report` and `onrush compare`"),
+    run_flag(
+        "save-messages",
+        None,
+        None,
+        "Keep every received WebSocket message in the result's directory too (with --save)",
+    ),
     RunFlag {
         repeat: true,
         ..run_flag("label", None, Some("NAME=VALUE"), "Name the saved result by this; repeat for more")

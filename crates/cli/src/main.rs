@@ -11,6 +11,7 @@ mod failure;
 mod flags;
 mod log;
 mod machine;
+mod messages;
 mod progress;
 mod scenario_line;
 mod signals;

@@ -9,6 +9,7 @@ pub mod error;
 pub mod host;
 pub mod loader;
 pub mod log;
+pub mod message_log;
 pub mod modules;
 pub mod options;
 pub mod program;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use engine::Interrupt;
@@ -17,6 +17,7 @@ use crate::host::files::Files;
 use crate::host::user_main::{self, CallError, Exported, Job, JobEnd, Returned};
 use crate::loader::{ModuleStore, resolve};
 use crate::log::LogSink;
+use crate::message_log::MessageSink;
 use crate::modules::execution::TestMark;
 use crate::modules::http::Unstamped;
 use crate::options::Options;
@@ -68,6 +69,8 @@ pub(crate) struct Shared {
     options: RwLock<Arc<Options>>,
     setup_data: RwLock<Option<Arc<str>>>,
     process: Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>,
+    /// Where received messages are logged, if they are.
+    pub messages: OnceLock<Arc<dyn MessageSink>>,
 }
 
 impl Shared {
@@ -98,6 +101,7 @@ impl Shared {
             options: RwLock::new(Arc::new(load.options)),
             setup_data: RwLock::default(),
             process: Mutex::default(),
+            messages: OnceLock::new(),
         }))
     }
 
@@ -210,6 +214,11 @@ impl Program {
     /// Sets the consolidated options that users see from now on.
     pub fn set_options(&self, options: Options) {
         *self.shared.options.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(options);
+    }
+
+    /// Has every received WebSocket message logged there. To be called before users are made; the first call counts.
+    pub fn log_messages(&self, sink: Arc<dyn MessageSink>) {
+        let _first = self.shared.messages.set(sink);
     }
 
     /// What `setup()` returned, as JSON.
@@ -364,6 +373,7 @@ impl Program {
             options: RwLock::default(),
             setup_data: RwLock::default(),
             process: Mutex::default(),
+            messages: OnceLock::new(),
         })
     }
 }

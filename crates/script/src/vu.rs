@@ -22,6 +22,7 @@ use crate::host::event_loop::EventLoop;
 use crate::host::handled::Handled;
 use crate::host::user_main::{Job, JobEnd};
 use crate::host::{exception, runtime};
+use crate::message_log::MessageLog;
 use crate::options::Options;
 use crate::program::Shared;
 use crate::worker::WorkerState;
@@ -204,6 +205,16 @@ impl Vu {
     /// Where log lines go.
     pub fn log(&self) -> &dyn crate::log::LogSink {
         &*self.shared.log
+    }
+
+    /// Whether received messages are logged.
+    pub fn logs_messages(&self) -> bool {
+        self.shared.messages.get().is_some()
+    }
+
+    /// The log of a connection to this address, if messages are logged.
+    pub fn message_log(&self, url: &str) -> Option<MessageLog> {
+        self.worker.messages(&self.shared).map(|lines| MessageLog::new(lines, url))
     }
 
     /// The user's place in the run; `None` in VU 0 (first run of init code, setup, teardown, summary).

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use metrics::{MetricId, Recorder, Series, TagSet};
 
+use crate::message_log::MessageLines;
 use crate::options::Options;
 use crate::program::Shared;
 
@@ -22,6 +23,7 @@ pub(crate) struct WorkerState {
     pub local: RefCell<Vec<(TypeId, Rc<dyn Any>)>>,
     options: OnceCell<Arc<Options>>,
     wire: OnceCell<Rc<wire::Worker>>,
+    messages: OnceCell<Option<Rc<dyn MessageLines>>>,
     tag_keys: RefCell<HashMap<TagSet, u32>>,
     next_key: Cell<u32>,
     series: RefCell<HashMap<(u32, MetricId), Series>>,
@@ -47,6 +49,7 @@ impl WorkerState {
                 local: RefCell::default(),
                 options: OnceCell::new(),
                 wire: OnceCell::new(),
+                messages: OnceCell::new(),
                 tag_keys: RefCell::default(),
                 next_key: Cell::new(0),
                 series: RefCell::default(),
@@ -69,6 +72,11 @@ impl WorkerState {
                     .unwrap_or_else(|error| panic!("network settings are checked before the run: {}", error.message))
             })
             .clone()
+    }
+
+    /// Where received messages are logged, if they are.
+    pub fn messages(&self, shared: &Shared) -> Option<Rc<dyn MessageLines>> {
+        self.messages.get_or_init(|| shared.messages.get().map(|sink| Rc::from(sink.open()))).clone()
     }
 
     /// A number for each distinct tag set, never used for another one; a set that was forgotten gets a new one.

@@ -1,5 +1,6 @@
 //! `onrush/delay` through the binary: its own test script, events met by several workers at once, apps that stamp.
 
+use std::io::Read;
 use std::path::Path;
 
 use crate::lab::Lab;
@@ -174,4 +175,95 @@ fn hops_follow_each_other_over_every_kind_of_connection() {
         export function handleSummary({ metrics }) { return { stdout: `${metrics.checks.values.passes} checks` }; }",
     );
     lab.run(&["--serve"]).code(0).prints("18 checks");
+}
+
+/// Receives 300 messages and records them.
+const TALK: &str = "import ws from 'k6/ws';
+    import { WebSocket } from 'k6/websockets';
+    import { record, stamp } from 'onrush/delay';
+    export const options = { scenarios: { talk: { executor: 'per-vu-iterations', vus: 1, iterations: 1 } } };
+    const url = `ws${__ENV.TARGET.slice(4)}/ws/echo`;
+    export default async function () {
+        let left = 298;
+        ws.connect(url, (socket) => {
+            const say = () => socket.send(JSON.stringify([stamp('\\\"odd\\\" ✓')]));
+            socket.on('open', say);
+            socket.on('message', (text) => {
+                record('\\\"odd\\\" ✓', JSON.parse(text));
+                if (--left > 0) say(); else socket.close();
+            });
+        });
+        const socket = new WebSocket(url);
+        socket.binaryType = 'arraybuffer';
+        socket.onopen = () => { socket.send(new Uint8Array([0, 255])); socket.send('line\\nfeed'); };
+        socket.onmessage = ({ data }) => { if (data === 'line\\nfeed') socket.close(); };
+    }
+    export function handleSummary({ metrics }) { return { stdout: `${metrics.ws_msgs_received.values.count} received` }; }";
+
+fn result(lab: &Lab) -> serde_json::Value {
+    serde_json::from_str(&lab.read("kept/result.json")).expect("JSON")
+}
+
+#[test]
+fn messages_are_kept_with_their_stamps() {
+    let lab = Lab::with(TALK);
+    for _again in 0..2 {
+        lab.run(&["--serve", "--save", "kept", "--save-messages"]).code(0).prints("300 received");
+    }
+    let messages = &result(&lab)["messages"];
+    assert_eq!(messages, &serde_json::json!({ "files": ["messages/worker-1.jsonl.gz"], "written": 300, "dropped": 0 }));
+    let packed = std::fs::read(lab.path().join("kept/messages/worker-1.jsonl.gz")).expect("a log");
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut text).expect("gzip of a text");
+    let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    assert_eq!(lines.len(), 300);
+    let first = &lines[0];
+    assert_eq!((&first["vu"], &first["scenario"], &first["kind"]), (&1.into(), &"talk".into(), &"text".into()));
+    assert!(first["url"].as_str().is_some_and(|url| url.starts_with("ws://127.0.0.1:") && url.ends_with("/ws/echo")));
+    assert_eq!(first["event"], "\"odd\" ✓");
+    let sent = first["stamps"][0].as_u64().expect("a whole number");
+    assert_eq!(first["data"], format!("[{sent}]"));
+    assert!(first["t"].as_u64().is_some_and(|arrived| arrived >= sent), "{first}");
+    let [binary, text] = &lines[298..] else { panic!("{} lines", lines.len()) };
+    assert_eq!((&binary["kind"], &binary["data"]), (&"binary".into(), &"AP8=".into()));
+    assert_eq!(text["data"], "line\nfeed");
+    assert_eq!((&text["event"], &text["stamps"]), (&serde_json::Value::Null, &serde_json::Value::Null));
+}
+
+/// A pipe that nobody reads holds up its writer for ever: the test has its messages all the same, and says that they are lost.
+#[test]
+fn a_log_that_hangs_holds_up_nothing() {
+    let lab = Lab::with(TALK);
+    std::fs::create_dir_all(lab.path().join("kept/messages")).expect("a folder");
+    let pipe = lab.path().join("kept/messages/worker-1.jsonl.gz");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).expect("a pipe");
+    let run = lab.run(&["--serve", "--save", "kept", "--save-messages"]).code(111).prints("300 received");
+    run.says("cannot write messages to ")
+        .says("worker-1.jsonl.gz: the file took nothing for 2s; messages are missing in the result");
+    assert_eq!(result(&lab)["messages"]["dropped"], 300);
+    assert_eq!(result(&lab)["exit"]["code"], 111);
+}
+
+/// /dev/full is a disk that is full.
+#[test]
+fn a_full_disk_is_told_once_and_ends_nothing() {
+    let lab = Lab::with(TALK);
+    std::fs::create_dir_all(lab.path().join("kept/messages")).expect("a folder");
+    std::os::unix::fs::symlink("/dev/full", lab.path().join("kept/messages/worker-1.jsonl.gz")).expect("a link");
+    let run = lab.run(&["--serve", "--save", "kept", "--save-messages"]).code(111).prints("300 received");
+    assert_eq!(run.stderr.matches("No space left on device").count(), 1, "{}", run.stderr);
+    assert_eq!(result(&lab)["messages"]["dropped"], 300);
+}
+
+#[test]
+fn logs_that_cannot_be_are_refused_before_the_test() {
+    let lab = Lab::with("export default function () { console.log('begun'); }");
+    let run = lab.run(&["--save-messages"]).code(255);
+    run.says("--save-messages adds to a saved result: give --save DIR as well, or leave it out");
+    std::fs::create_dir(lab.path().join("kept")).expect("a folder");
+    lab.file("kept/messages", "a file in the way");
+    let run = lab.run(&["--save", "kept", "--save-messages"]).code(111);
+    let run =
+        run.says("--save-messages: cannot prepare kept/messages: File exists (os error 17); give --save a directory");
+    assert!(!run.stderr.contains("begun"));
 }

@@ -5,7 +5,7 @@
 //! Handlers nest: a handler that opens a blocking connection has others called within it. Invariant: outside every handler there
 //! is no arrival, also after one that threw.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// What a user is handling. Nothing at first.
 #[derive(Default)]
@@ -14,6 +14,17 @@ pub struct Handled {
     arrived_ns: Cell<u64>,
     /// The script has taken a stamp that no message has gone out with yet.
     has_stamped: Cell<bool>,
+    /// For the log of messages.
+    note: RefCell<Option<Note>>,
+}
+
+/// What the script recorded of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note {
+    /// What kind of message it is.
+    pub event: String,
+    /// Microseconds since 1970.
+    pub stamps: Vec<f64>,
 }
 
 /// Ends the handling when it is dropped.
@@ -38,6 +49,11 @@ impl Handled {
     #[inline]
     pub fn take_stamp(&self) -> bool {
         self.has_stamped.replace(false)
+    }
+
+    /// Puts a note in the place of the last one.
+    pub fn replace_note(&self, note: Option<Note>) -> Option<Note> {
+        self.note.replace(note)
     }
 
     /// When the message being handled arrived; `None` outside of handlers.

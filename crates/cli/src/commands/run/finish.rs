@@ -8,6 +8,7 @@ use std::time::Instant;
 use engine::StopCause;
 use metrics::results::{Results, Value as Measured};
 use metrics::threshold::{Moment, Verdict};
+use report::document::MessageLogs;
 use report::{RunState, SummaryOptions, TimeUnit, TrendStat};
 use script::ScriptError;
 use script::log::Level;
@@ -22,20 +23,25 @@ use super::timeline::Timeline;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
+use crate::messages::Messages;
+
+/// What of the run is to be kept.
+pub struct Kept<'a> {
+    /// `--save`.
+    pub saving: Option<&'a Saving>,
+    /// `--save-messages`.
+    pub messages: Option<&'a Messages>,
+}
 
 /// Ends the run that was, prints what there is to print, keeps what is to be kept, and says how it went.
-pub fn finish(
-    flags: &Flags,
-    script: &Script,
-    log: &Logger,
-    mut ran: Ran,
-    saving: Option<&Saving>,
-) -> Result<ExitCode, Failure> {
+pub fn finish(flags: &Flags, script: &Script, log: &Logger, mut ran: Ran, kept: Kept<'_>) -> Result<ExitCode, Failure> {
     let teardown_error = tear_down(script, &mut ran);
+    let messages = kept.messages.map(Messages::finish);
     let verdict = ran.aggregate.judge(ran.duration, Moment::End);
     let results = ran.aggregate.results(ran.duration, flags.summary_mode == Some(report::SummaryMode::Full));
     let remark = script.program.timing_remark(requests(&results));
-    let options = summary_options(flags, &ran, remark.clone())?;
+    let lost = messages.as_ref().and_then(|(logs, are_whole)| lost_messages(logs, *are_whole));
+    let options = summary_options(flags, &ran, remark.iter().chain(&lost).cloned())?;
     let summary = Summary { flags, options, results: &results, ran: &ran, script, log };
     let summarised = summary.write();
     let refused = ran.aggregate.refused();
@@ -45,8 +51,24 @@ pub fn finish(
     let errors = [ran.setup_error.as_ref(), teardown_error.as_ref()];
     let code = judge(log, &ran, errors, &verdict, script.program.marked_failed());
     let code = unless_empty(flags, log, &results, code);
-    let code = match saving {
-        Some(saving) => save(saving, flags, ran, &results, remark, code, log),
+    let (messages, are_whole) = messages.map_or((None, true), |(logs, are_whole)| (Some(logs), are_whole));
+    let code = if code == ExitCode::Ok && !are_whole { ExitCode::ResultNotWritten } else { code };
+    let code = match kept.saving {
+        Some(saving) => {
+            let facts = Facts {
+                script: &flags.script,
+                labels: &flags.labels,
+                started_at: ran.started_at,
+                options: ran.options.to_json(),
+                results: &results,
+                seconds: ran.timeline.map(Timeline::into_document).unwrap_or_default(),
+                health: &ran.health,
+                notes: remark.into_iter().collect(),
+                messages,
+                code,
+            };
+            save(saving, facts, log)
+        }
         None => code,
     };
     summarised.map(|()| code)
@@ -64,27 +86,17 @@ fn unless_empty(flags: &Flags, log: &Logger, results: &Results, code: ExitCode) 
     }
 }
 
+/// One line when messages are missing in the logs.
+fn lost_messages(logs: &MessageLogs, are_whole: bool) -> Option<String> {
+    let MessageLogs { written, dropped, .. } = logs;
+    let why = if are_whole { "writing could not keep up" } else { "they could not be written" };
+    let all = written + dropped;
+    (*dropped > 0).then(|| format!("{dropped} of {all} received messages are not in the logs: {why}"))
+}
+
 /// Writes the result document. A run that was fine but cannot be kept is not fine; a run that failed says why it did.
-fn save(
-    saving: &Saving,
-    flags: &Flags,
-    ran: Ran,
-    results: &Results,
-    remark: Option<String>,
-    code: ExitCode,
-    log: &Logger,
-) -> ExitCode {
-    let facts = Facts {
-        script: &flags.script,
-        labels: &flags.labels,
-        started_at: ran.started_at,
-        options: ran.options.to_json(),
-        results,
-        seconds: ran.timeline.map(Timeline::into_document).unwrap_or_default(),
-        health: &ran.health,
-        notes: remark.into_iter().collect(),
-        code,
-    };
+fn save(saving: &Saving, facts: Facts<'_>, log: &Logger) -> ExitCode {
+    let code = facts.code;
     match saving.write(facts) {
         Ok(()) => code,
         Err(message) => {
@@ -152,12 +164,12 @@ fn requests(results: &Results) -> u64 {
     }
 }
 
-fn summary_options(flags: &Flags, ran: &Ran, remark: Option<String>) -> Result<SummaryOptions, Failure> {
+fn summary_options(flags: &Flags, ran: &Ran, remarks: impl Iterator<Item = String>) -> Result<SummaryOptions, Failure> {
     let Options { summary_trend_stats, summary_time_unit, .. } = &*ran.options;
     Ok(SummaryOptions {
         mode: flags.summary_mode.unwrap_or_default(),
         color: flags.color(),
-        health: ran.health.complaint().into_iter().chain(remark).collect(),
+        health: ran.health.complaint().into_iter().chain(remarks).collect(),
         ..summary_columns(summary_trend_stats.as_deref(), summary_time_unit.as_deref())?
     })
 }

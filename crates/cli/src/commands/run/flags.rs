@@ -44,6 +44,8 @@ pub struct Flags {
     pub serve: Option<Serve>,
     /// `--save`.
     pub save: Option<PathBuf>,
+    /// `--save-messages`.
+    pub save_messages: bool,
     /// `--label`.
     pub labels: BTreeMap<String, String>,
     /// The run that a URL stands for; `script` is the URL then.
@@ -105,6 +107,7 @@ impl Flags {
                 Some(on) => on.then_some(Serve::Routes),
             }),
             save: source.text("save").map(PathBuf::from),
+            save_messages: save_messages(&source)?,
             labels: labels(matches)?,
             script_env,
             system_env: source.env,
@@ -151,6 +154,17 @@ fn refuse_missing(source: &FlagSource<'_>) -> Result<(), Failure> {
     match source.text("type").as_deref() {
         None | Some("js") => Ok(()),
         Some(other) => Err(generic(format!("--type {other}: only js is there; archives come later"))),
+    }
+}
+
+/// Messages are a part of a result.
+fn save_messages(source: &FlagSource<'_>) -> Result<bool, Failure> {
+    let is_on = source.switch("save-messages", false)?;
+    match is_on && source.text("save").is_none() {
+        true => Err(generic(String::from(
+            "--save-messages adds to a saved result: give --save DIR as well, or leave it out",
+        ))),
+        false => Ok(is_on),
     }
 }
 

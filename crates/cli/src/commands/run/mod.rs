@@ -18,6 +18,7 @@ use metrics::{Aggregate, Registry};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
+use crate::messages::Messages;
 use crate::progress::Screen;
 use crate::{banner, descriptors, signals};
 
@@ -30,6 +31,8 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
     let flags = Flags::read(matches, quick)?;
     let log = Arc::new(Logger::new(&flags.log)?);
     let saving = flags.save.as_deref().map(save::Saving::prepare).transpose()?;
+    let logged = flags.save.as_deref().filter(|_| flags.save_messages);
+    let messages = logged.map(|dir| Messages::prepare(dir, log.clone())).transpose()?;
     let stopper = Stopper::new();
     hear_signals(stopper.clone())?;
     let beside = flags.serve.as_ref().map(|serve| load::start_target(serve, &flags, &log)).transpose()?;
@@ -40,6 +43,7 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
     }
     let layers = load::Layers::read(&flags, matches, target, &log)?;
     let script = load::script(&flags, target, layers.without_script(), log.clone(), registry.clone())?;
+    messages.iter().for_each(|messages| script.program.log_messages(messages.clone()));
     let options = layers.with_script(&script, &log)?;
     let planned = plan::plan(&flags, options, &script, &registry, &log)?;
     descriptors::check(planned.plan.requirements().max_vus, if target.is_some() { 2 } else { 1 })?;
@@ -50,7 +54,8 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
     let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
     let run = drive::Drive { script: &script, log: &log, stopper, registry, screen, keeps_seconds: saving.is_some() };
     let ran = run.finish_scenarios(planned, aggregate)?;
-    finish::finish(&flags, &script, &log, ran, saving.as_ref())
+    let kept = finish::Kept { saving: saving.as_ref(), messages: messages.as_deref() };
+    finish::finish(&flags, &script, &log, ran, kept)
 }
 
 /// The first signal ends the test as gracefully as there is time for, the second the process.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use engine::Health;
 use metrics::results::Results;
 use report::document::{
-    Check, Document, Environment, Exit, Generator, Group, KIND, Metric, SCHEMA, Seconds, WorkerFigures,
+    Check, Document, Environment, Exit, Generator, Group, KIND, MessageLogs, Metric, SCHEMA, Seconds, WorkerFigures,
 };
 use serde_json::Value;
 
@@ -41,6 +41,8 @@ pub struct Facts<'a> {
     pub health: &'a Health,
     /// Further lines about the generator.
     pub notes: Vec<String>,
+    /// Logs of messages.
+    pub messages: Option<MessageLogs>,
     /// How it ended.
     pub code: ExitCode,
 }
@@ -91,7 +93,7 @@ fn document(facts: Facts<'_>, environment: Environment) -> Document {
         checks: results.checks.iter().map(Check::from).collect(),
         groups: Group::from(&results.root),
         seconds: facts.seconds,
-        messages: None,
+        messages: facts.messages,
     }
 }
 

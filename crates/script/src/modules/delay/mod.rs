@@ -14,6 +14,7 @@ use rquickjs::{Array, Ctx, Exception, Object, Result, Value};
 
 use self::events::{Hop, Ledger, MESSAGE_DELAY, MESSAGE_SENDS};
 use crate::Phase;
+use crate::host::handled::Note;
 use crate::host::{bytes, go_error};
 use crate::modules::ModuleDef;
 use crate::modules::argument::present;
@@ -107,6 +108,9 @@ fn record<'js>(
     ];
     let known = if count == 1 { &all[..1] } else { &all[..] };
     vu.worker_local::<Ledger>().received(&vu, &event, known, &own);
+    if vu.logs_messages() {
+        vu.handled.replace_note(Some(Note { event, stamps: stamps[..count].to_vec() }));
+    }
     Ok(())
 }
 

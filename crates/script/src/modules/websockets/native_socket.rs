@@ -262,7 +262,7 @@ impl NativeSocket {
                 return self.over(ctx, vu, Some(message), None);
             }
         };
-        let channel = Channel::new(link, samples, self.began);
+        let channel = Channel::new(link, samples, self.began, vu.message_log(&self.plan.text));
         *self.channel.borrow_mut() = Some(Rc::clone(&channel));
         if let Some((code, reason)) = self.early_close.take() {
             if channel.close(vu, code, &reason) {
@@ -347,6 +347,7 @@ impl Source for NativeSocket {
         let Some(channel) = self.channel.borrow().clone() else { return Ok(()) };
         while let Some(arrival) = channel.take() {
             let _handling = vu.handled.begin(channel.arrived_ns());
+            let _logged = channel.log(vu, &arrival);
             self.arrived(ctx, vu, &channel, arrival)?;
             if self.is_over.get() {
                 break;

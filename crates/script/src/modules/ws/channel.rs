@@ -19,6 +19,7 @@ use super::params::Plan;
 use super::samples::Samples;
 use crate::Vu;
 use crate::host::event_loop::Outgoing;
+use crate::message_log::{Logged, MessageLog};
 use crate::modules::http::samples::ms;
 
 /// Bytes of a message at most.
@@ -105,6 +106,7 @@ pub struct Channel {
     stream: RefCell<Option<Stream>>,
     arrived: RefCell<Arrived>,
     arrived_ns: Cell<u64>,
+    log: Option<MessageLog>,
     samples: Samples,
     began: Instant,
     pinged: RefCell<VecDeque<Instant>>,
@@ -115,11 +117,12 @@ pub struct Channel {
 
 impl Channel {
     /// A connection that was asked for at `began`.
-    pub fn new(stream: Stream, samples: Samples, began: Instant) -> Rc<Channel> {
+    pub fn new(stream: Stream, samples: Samples, began: Instant, log: Option<MessageLog>) -> Rc<Channel> {
         Rc::new(Channel {
             stream: RefCell::new(Some(stream)),
             arrived: RefCell::default(),
             arrived_ns: Cell::new(0),
+            log,
             samples,
             began,
             pinged: RefCell::default(),
@@ -200,6 +203,17 @@ impl Channel {
     /// read brought them all.
     pub fn arrived_ns(&self) -> u64 {
         self.arrived_ns.get()
+    }
+
+    /// Logs an arrival that was taken, if it is a message and messages are logged; keep it while the handlers run.
+    pub fn log<'a>(&'a self, vu: &'a Vu, arrival: &Arrival) -> Option<Logged<'a>> {
+        let log = self.log.as_ref()?;
+        let (is_text, range) = match arrival {
+            Arrival::Text(range) => (true, range),
+            Arrival::Binary(range) => (false, range),
+            _ => return None,
+        };
+        Some(self.bytes(range.clone(), |data| log.begin(vu, self.arrived_ns(), is_text, data)))
     }
 
     /// Lends bytes of an arrival.

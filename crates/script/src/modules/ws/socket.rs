@@ -210,6 +210,7 @@ impl Socket {
         while !self.is_closed.get() {
             if let Some(arrival) = self.channel.take() {
                 let _handling = vu.handled.begin(self.channel.arrived_ns());
+                let _logged = self.channel.log(vu, &arrival);
                 self.dispatch(ctx, arrival)?;
             } else if let Some(callback) = self.take_due_timer() {
                 callback.restore(ctx)?.call::<_, Value<'_>>(())?;
