@@ -1,4 +1,4 @@
-//! Exit codes: k6's, so that a CI job cannot tell the difference, and two of ours above them.
+//! Exit codes: k6's, so that a CI job cannot tell the difference, and some of ours where k6 has none.
 
 /// How a process ended, as its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -6,6 +6,12 @@
 pub enum ExitCode {
     /// The test ran and every threshold held; also when iterations threw.
     Ok = 0,
+    /// `onrush compare`: something is worse, or a condition failed.
+    Worse = 1,
+    /// `onrush compare`: not enough evidence.
+    CannotTell = 2,
+    /// `onrush compare`: results that cannot be read or must not be compared.
+    NotComparable = 3,
     /// A threshold did not hold.
     ThresholdsFailed = 99,
     /// `setup()` took too long.
@@ -58,7 +64,8 @@ impl ExitCode {
     /// What a result document says of it; none for success.
     pub fn reason(self) -> Option<&'static str> {
         Some(match self {
-            ExitCode::Ok => return None,
+            // No run ends with those of `compare`.
+            ExitCode::Ok | ExitCode::Worse | ExitCode::CannotTell | ExitCode::NotComparable => return None,
             ExitCode::RunsFailed => "runs of the matrix failed",
             ExitCode::ThresholdsFailed => "thresholds have been crossed",
             ExitCode::SetupTimeout => "setup() took too long",

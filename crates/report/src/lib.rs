@@ -4,6 +4,7 @@
 //! number formats are those of k6 2.2, so that people and tools which read its summaries can read these; where we differ
 //! on purpose the reason stands at the place.
 
+pub mod compare;
 pub mod document;
 pub mod export;
 pub mod format;

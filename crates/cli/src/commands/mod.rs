@@ -1,5 +1,6 @@
 //! The commands, and how a line of arguments becomes one of them.
 
+mod compare;
 mod matrix;
 mod run;
 mod serve;
@@ -32,6 +33,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     };
     let outcome = match matches.subcommand() {
         Some(("run", matches)) => run::main(matches, quick),
+        Some(("compare", matches)) => compare::main(matches),
         Some(("serve", matches)) => serve::main(matches),
         Some(("matrix", matches)) => matrix::main(matches),
         Some(("table", matches)) => table::main(matches),
@@ -66,6 +68,7 @@ fn command() -> Command {
         .subcommand(matrix::command())
         .subcommand(table::command())
         .subcommand(matrix::guard::command())
+        .subcommand(compare::command())
         .subcommand(Command::new("version").about("Print the version"))
 }
 

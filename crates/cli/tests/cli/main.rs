@@ -4,6 +4,7 @@
 mod bad_input;
 mod capture;
 mod collab;
+mod compare;
 mod conservation;
 mod delay;
 mod examples;

@@ -1,0 +1,111 @@
+//! `onrush compare A B`: which results changed, in which direction, and how sure that is.
+//!
+//! Flags are read here and the answer printed; everything else is `report::compare`. Exit codes are the command's own, so that a
+//! CI job can tell a worse result (1) from too little evidence (2) and from results that cannot be compared (3).
+
+use std::io::Write;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use report::compare::{self, Comparison, Conclusion, Condition, Settings, Wanted, render};
+
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+
+const AFTER_HELP: &str = "\
+A and B are a result each (DIR of 'onrush run --save DIR', or its result.json), or several: between commas, as a directory of
+results, or as the result of a matrix. PATH:NAME=VALUE,... takes the runs with that label, axis or variant. Runs are paired by
+cell and by the label 'round' where all have them, else by order; run them by turns, A B B A.
+
+Verdicts: better and worse are proven (exact signed-rank test over the pairs at 5 %, Holm over the metrics); same means that the
+whole 95 % interval lies within the margin; everything else is cannot tell. Under six pairs there is no verdict.
+
+--fail-on: a condition fails when the change is proven to be beyond its bound, holds when it is proven to be on this side of it,
+and else nobody can tell. With conditions they alone decide the exit code.
+
+Exit codes: 0 same or better, or every condition holds; 1 worse, or a condition fails; 2 cannot tell; 3 results that cannot be
+read or must not be compared; 255 wrong flags.";
+
+/// The command with its flags.
+pub fn command() -> Command {
+    let text = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help)
+    };
+    Command::new("compare")
+        .about("Compare results: which metrics changed from A to B, and how sure that is")
+        .after_help(AFTER_HELP)
+        .arg(Arg::new("a").value_name("A").required(true).help("Results to compare with"))
+        .arg(Arg::new("b").value_name("B").required(true).help("Results that may have changed"))
+        .arg(
+            text("metric", "METRIC", "Judge this metric instead of the usual ones, as http_req_duration:p(99) or my_count:rate:higher; repeat for more")
+                .action(ArgAction::Append),
+        )
+        .arg(text("margin", "PERCENT", "Changes within this count as the same").default_value("2%"))
+        .arg(
+            text("fail-on", "CHANGE", "A change that must not be, as 'p(95) +5%' or 'http_reqs -3%'; repeat for more")
+                .action(ArgAction::Append),
+        )
+        .arg(text("format", "FORMAT", "How to print it").value_parser(["text", "markdown", "json", "junit"]).default_value("text"))
+        .arg(text("output", "FILE", "Write to a file; - is standard output").short('o').default_value("-"))
+        .arg(
+            Arg::new("across-machines")
+                .long("across-machines")
+                .action(ArgAction::SetTrue)
+                .help("Compare results of different machines all the same"),
+        )
+}
+
+/// Compares, prints, and says how it went.
+pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let settings = settings(matches)?;
+    let text = |name: &str| matches.get_one::<String>(name).expect("required or with a default");
+    let refused = |message: String| Failure::new(ExitCode::NotComparable, message);
+    let (a, b) = compare::read_sides(text("a"), text("b")).map_err(refused)?;
+    let comparison = compare::compare(&a, &b, &settings).map_err(refused)?;
+    write(text("output"), &render(&comparison, text("format")))?;
+    Ok(match comparison.conclusion() {
+        Conclusion::SameOrBetter => ExitCode::Ok,
+        Conclusion::Worse => ExitCode::Worse,
+        Conclusion::CannotTell => ExitCode::CannotTell,
+    })
+}
+
+fn settings(matches: &ArgMatches) -> Result<Settings, Failure> {
+    let bad = |flag: &'static str| move |message: String| Failure::new(ExitCode::Generic, format!("{flag}: {message}"));
+    let all = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned().collect::<Vec<_>>();
+    let wanted =
+        all("metric").iter().map(|text| Wanted::parse(text)).collect::<Result<_, _>>().map_err(bad("--metric"))?;
+    let conditions = all("fail-on").iter().map(|text| Condition::parse(text)).collect::<Result<_, _>>();
+    let margin: &String = matches.get_one("margin").expect("has a default");
+    Ok(Settings {
+        wanted,
+        margin: percent(margin)
+            .ok_or_else(|| bad("--margin")(format!("found '{margin}', expected a share from 0% to 50%, as in 2%")))?,
+        conditions: conditions.map_err(bad("--fail-on"))?,
+        across_machines: matches.get_flag("across-machines"),
+    })
+}
+
+/// `2%` or `2`, as 0.02.
+fn percent(text: &str) -> Option<f64> {
+    let number: f64 = text.trim().trim_end_matches('%').trim().parse().ok()?;
+    (0.0..=50.0).contains(&number).then_some(number / 100.0)
+}
+
+fn render(comparison: &Comparison, format: &str) -> String {
+    match format {
+        "markdown" => render::markdown(comparison),
+        "json" => format!("{}\n", report::pretty(&render::json(comparison))),
+        "junit" => render::junit(comparison),
+        _ => render::text(comparison),
+    }
+}
+
+fn write(path: &str, text: &str) -> Result<(), Failure> {
+    let written = match path {
+        "-" => std::io::stdout().lock().write_all(text.as_bytes()),
+        path => std::fs::write(path, text),
+    };
+    written.map_err(|error| {
+        Failure::new(ExitCode::NotComparable, format!("cannot write the comparison to {path}: {error}"))
+    })
+}

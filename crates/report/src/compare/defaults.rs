@@ -1,0 +1,66 @@
+//! The measures that are compared when nobody names any, and those that are only shown.
+//!
+//! Few on purpose: each further test costs power under Holm. What is judged is what a user of the target notices; bytes and
+//! the generator's own CPU are shown without a verdict, for they explain changes and are none.
+
+use super::measure::{Measure, Source, Stat, percentiles, requests, usual_direction};
+use crate::document::{Contains, Document};
+use crate::stats::Direction;
+
+/// Measures that get a verdict.
+pub fn judged(documents: &[&Document]) -> Vec<Measure> {
+    let has = |name: &str| documents.iter().any(|document| document.metric(name).is_some());
+    let http = documents.iter().any(|document| Measure::of(&per_second("http_reqs"), document) > Some(0.0));
+    let mut measures = Vec::new();
+    if http {
+        measures.push(per_second("http_reqs"));
+        measures.extend(trend("http_req_duration", None));
+        measures.push(share("http_req_failed"));
+    } else {
+        measures.push(per_second("iterations"));
+        measures.extend(trend("iteration_duration", None));
+    }
+    if !http && has("ws_msgs_received") {
+        measures.push(per_second("ws_msgs_received"));
+    }
+    let hop = documents.iter().find_map(|document| document.sub_metric("message_delay", &[("hop", "total")]));
+    if let Some(delay) = hop {
+        measures.extend(trend("message_delay", delay.filter.clone()));
+    }
+    if has("checks") {
+        measures.push(share("checks"));
+    }
+    if has("dropped_iterations") {
+        measures.push(metric("dropped_iterations", None, Stat::Sum));
+    }
+    measures
+}
+
+/// Measures that are shown beside them.
+pub fn shown(documents: &[&Document]) -> Vec<Measure> {
+    if !documents.iter().any(|document| requests(document).is_some()) {
+        return Vec::new();
+    }
+    let bytes = ["data_sent", "data_received"].into_iter();
+    let there = bytes.filter(|name| documents.iter().any(|document| document.metric(name).is_some()));
+    let per_request = there.map(|name| Source::PerRequest(name.to_owned()));
+    let sources = std::iter::once(Source::GeneratorCpu).chain(per_request);
+    sources.map(|source| Measure { source, direction: Direction::Unknown }).collect()
+}
+
+fn per_second(name: &str) -> Measure {
+    metric(name, None, Stat::PerSecond)
+}
+
+fn share(name: &str) -> Measure {
+    metric(name, None, Stat::Share)
+}
+
+fn trend(name: &str, filter: Option<String>) -> Vec<Measure> {
+    percentiles().into_iter().map(|stat| metric(name, filter.clone(), stat)).collect()
+}
+
+fn metric(name: &str, filter: Option<String>, stat: Stat) -> Measure {
+    let direction = usual_direction(name, &stat, Contains::Time);
+    Measure { source: Source::Metric { name: name.to_owned(), filter, stat }, direction }
+}

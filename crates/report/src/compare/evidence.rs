@@ -1,0 +1,211 @@
+//! Which runs count as evidence, and which belong together.
+//!
+//! A run whose generator was the limit says nothing about the target, one that broke off says too little: both are left out
+//! by name, with their partner. Results of different machines must not be compared at all unless somebody insists. What may
+//! explain a difference without being one (other options, another order) is told as a warning.
+//!
+//! Runs are paired by cell and round where they have them, else by the order they were given in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::measure::requests;
+use crate::document::Document;
+
+/// One run as it was given.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Where it came from: a path, or the place in a matrix.
+    pub name: String,
+    /// The axes of its matrix cell that were not chosen by; empty for single results.
+    pub cell: BTreeMap<String, String>,
+    /// Its round, when it says so.
+    pub round: Option<String>,
+    /// The result, or why there is none.
+    pub result: Result<Document, String>,
+}
+
+/// One of the two things to compare.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// As the user named it.
+    pub name: String,
+    /// Its runs.
+    pub runs: Vec<Run>,
+}
+
+/// A run that is no evidence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The run.
+    pub run: String,
+    /// Why.
+    pub why: String,
+    /// What to do about it; empty when there is nothing.
+    pub advice: &'static str,
+}
+
+/// Two runs of one cell and round.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// The cell they ran in.
+    pub cell: &'a BTreeMap<String, String>,
+    /// Of A.
+    pub a: &'a Document,
+    /// Of B.
+    pub b: &'a Document,
+}
+
+/// What is left to compare.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence<'a> {
+    /// The pairs, by cell.
+    pub pairs: Vec<Pair<'a>>,
+    /// Runs that do not count.
+    pub left_out: Vec<LeftOut>,
+    /// What may explain a difference.
+    pub warnings: Vec<String>,
+}
+
+/// Pairs the runs and leaves out what is no evidence. Refuses sides that cannot be paired.
+pub fn gather<'a>(a: &'a Side, b: &'a Side) -> Result<Evidence<'a>, String> {
+    let mut evidence = Evidence::default();
+    for (first, second) in partners(a, b, &mut evidence.left_out)? {
+        let (of_a, of_b) = (judged(first, &mut evidence.left_out), judged(second, &mut evidence.left_out));
+        match (of_a, of_b) {
+            (Some(a), Some(b)) => evidence.pairs.push(Pair { cell: &first.cell, a, b }),
+            (Some(_), None) => evidence.left_out.push(alone(first, second)),
+            (None, Some(_)) => evidence.left_out.push(alone(second, first)),
+            (None, None) => {}
+        }
+    }
+    evidence.warnings = super::warnings::warnings(&evidence.pairs);
+    Ok(evidence)
+}
+
+/// Results of more than one machine, as a reason not to compare them.
+pub fn machines(a: &Side, b: &Side) -> Option<String> {
+    let runs = a.runs.iter().chain(&b.runs).filter_map(|run| Some((run, run.result.as_ref().ok()?)));
+    let mut first_of: BTreeMap<&str, &Run> = BTreeMap::new();
+    for (run, document) in runs {
+        first_of.entry(&document.environment.machine_id).or_insert(run);
+    }
+    let mut names = first_of.values().map(|run| run.name.as_str());
+    let (first, second) = (names.next()?, names.next()?);
+    Some(format!(
+        "results of {} machines cannot be compared: {first} and {second} are of different ones (machine_id), and what \
+         differs may be the machine; run both on one, or say --across-machines",
+        first_of.len()
+    ))
+}
+
+type Partners<'a> = Vec<(&'a Run, &'a Run)>;
+
+fn partners<'a>(a: &'a Side, b: &'a Side, left_out: &mut Vec<LeftOut>) -> Result<Partners<'a>, String> {
+    for side in [a, b] {
+        if side.runs.is_empty() {
+            return Err(format!("{} holds no runs", side.name));
+        }
+    }
+    let by_round = a.runs.iter().chain(&b.runs).all(|run| run.round.is_some());
+    if by_round { by_cell_and_round(a, b, left_out) } else { by_order(a, b) }
+}
+
+fn by_order<'a>(a: &'a Side, b: &'a Side) -> Result<Partners<'a>, String> {
+    let (of_a, of_b) = (a.runs.len(), b.runs.len());
+    if of_a != of_b {
+        return Err(format!(
+            "found {of_a} runs in {} and {of_b} in {}, expected as many of each, run by turns, so that each has its partner; \
+             where a run is missing, give all of them a --label round=N",
+            a.name, b.name
+        ));
+    }
+    Ok(a.runs.iter().zip(&b.runs).collect())
+}
+
+fn by_cell_and_round<'a>(a: &'a Side, b: &'a Side, left_out: &mut Vec<LeftOut>) -> Result<Partners<'a>, String> {
+    let (of_a, of_b) = (by_key(a)?, by_key(b)?);
+    let missing = |runs: &BTreeMap<Key<'a>, &'a Run>, others: &BTreeMap<Key<'a>, &'a Run>, side: &Side| {
+        let without = runs.iter().filter(|(key, _)| !others.contains_key(*key));
+        let why = format!("{} has no run of its round", side.name);
+        without.map(|(_, run)| LeftOut { run: run.name.clone(), why: why.clone(), advice: "" }).collect::<Vec<_>>()
+    };
+    left_out.extend(missing(&of_a, &of_b, b));
+    left_out.extend(missing(&of_b, &of_a, a));
+    Ok(of_a.iter().filter_map(|(key, run)| Some((*run, *of_b.get(key)?))).collect())
+}
+
+/// Cell and round; rounds that are numbers come in their order.
+type Key<'a> = (&'a BTreeMap<String, String>, (u64, &'a str));
+
+fn by_key(side: &Side) -> Result<BTreeMap<Key<'_>, &Run>, String> {
+    let mut runs: BTreeMap<Key<'_>, &Run> = BTreeMap::new();
+    for run in &side.runs {
+        let round = run.round.as_deref().unwrap_or_default();
+        if let Some(other) = runs.insert((&run.cell, (round.parse().unwrap_or(u64::MAX), round)), run) {
+            return Err(format!(
+                "{} and {} are both round {round} of {}: name one side's runs more closely, as in {}:variant=NAME",
+                other.name,
+                run.name,
+                side.name,
+                side.name.split(':').next().unwrap_or_default()
+            ));
+        }
+    }
+    Ok(runs)
+}
+
+/// The result of a run that counts.
+fn judged<'a>(run: &'a Run, left_out: &mut Vec<LeftOut>) -> Option<&'a Document> {
+    let document = match &run.result {
+        Ok(document) => document,
+        Err(why) => {
+            left_out.push(LeftOut { run: run.name.clone(), why: why.clone(), advice: "" });
+            return None;
+        }
+    };
+    match objection(document) {
+        None => Some(document),
+        Some((why, advice)) => {
+            left_out.push(LeftOut { run: run.name.clone(), why, advice });
+            None
+        }
+    }
+}
+
+fn alone(run: &Run, partner: &Run) -> LeftOut {
+    let why = format!("its partner {} is left out", partner.name);
+    LeftOut { run: run.name.clone(), why, advice: "" }
+}
+
+/// Why a run is no evidence, and what to do.
+fn objection(document: &Document) -> Option<(String, &'static str)> {
+    // A test whose thresholds failed, or that called itself failed, ran to its end all the same.
+    const WHOLE: [u8; 3] = [0, 99, 110];
+    if document.generator.saturated {
+        let complaint = document.generator.complaint.clone();
+        let why = complaint.unwrap_or_else(|| String::from("the generator was the limit"));
+        return Some((
+            why,
+            "give the generator more cores (--workers) or a core of its own, or fewer virtual users, so that the target is the limit",
+        ));
+    }
+    if !WHOLE.contains(&document.exit.code) {
+        let reason = document.exit.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        return Some((
+            format!("it broke off with exit code {}{reason}", document.exit.code),
+            "run it again to its end",
+        ));
+    }
+    if requests(document).is_none() {
+        return Some((
+            String::from("it made no request and ended no iteration"),
+            "see that the target answers and that the run is long enough",
+        ));
+    }
+    None
+}
+
+/// All different values of what `of` reads from the pairs' results.
+pub(super) fn different<T: Ord>(pairs: &[Pair<'_>], of: impl Fn(&Document) -> T) -> BTreeSet<T> {
+    pairs.iter().flat_map(|pair| [of(pair.a), of(pair.b)]).collect()
+}

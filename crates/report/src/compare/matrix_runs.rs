@@ -1,0 +1,68 @@
+//! The runs of a matrix's result, each with its cell.
+//!
+//! A run without a result stays in the list, with the reason: it must not vanish silently. Axes and the variant that a side was
+//! chosen by are left out of the cell, so that its runs find their partners.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::evidence::Run;
+use super::source::Selector;
+use crate::matrix::document::{self, KIND, MatrixDocument, RunRecord};
+
+/// The axis that every matrix has.
+const VARIANT: &str = "variant";
+
+#[derive(Deserialize)]
+struct Head {
+    kind: Option<String>,
+}
+
+/// The runs that fit the selector; none when the file is no matrix.
+pub fn read(path: &Path, selector: &Selector, chosen: &[String]) -> Result<Option<Vec<Run>>, String> {
+    // Errors of other kinds of files are told by who reads those.
+    let head = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Head>(&bytes).ok());
+    if head.and_then(|head| head.kind).as_deref() != Some(KIND) {
+        return Ok(None);
+    }
+    let matrix = document::read(path)?;
+    check_names(&matrix, path, selector)?;
+    let fitting = matrix.runs.into_iter().filter(|run| fits(run, selector));
+    Ok(Some(fitting.map(|run| into_run(run, path, chosen)).collect()))
+}
+
+/// An axis that is not there chooses nothing; better said than found out.
+fn check_names(matrix: &MatrixDocument, path: &Path, selector: &Selector) -> Result<(), String> {
+    let Some(first) = matrix.runs.first() else { return Err(format!("{}: the matrix has no runs", path.display())) };
+    let unknown = selector.keys().find(|name| *name != VARIANT && !first.axes.contains_key(*name));
+    unknown.map_or(Ok(()), |name| {
+        let axes: Vec<&str> = first.axes.keys().map(String::as_str).chain([VARIANT]).collect();
+        Err(format!("{}: found no axis '{name}', expected one of {}", path.display(), axes.join(", ")))
+    })
+}
+
+fn fits(run: &RunRecord, selector: &Selector) -> bool {
+    selector.iter().all(|(name, value)| match name.as_str() {
+        VARIANT => run.variant == *value,
+        name => run.axes.get(name) == Some(value),
+    })
+}
+
+fn into_run(run: RunRecord, path: &Path, chosen: &[String]) -> Run {
+    let mut cell = run.axes;
+    let axes: String = cell.iter().map(|(name, value)| format!("{name}={value} ")).collect();
+    let name = format!("{}: {axes}{} round {}", path.display(), run.variant, run.round);
+    // Where nobody chose by it, the variant is an axis like the others.
+    cell.insert(VARIANT.to_owned(), run.variant);
+    cell.retain(|axis, _| !chosen.contains(axis));
+    let result = match (run.outcome, run.result) {
+        (document::Outcome::Ok, Some(result)) => Ok(result),
+        (document::Outcome::Ok, None) => {
+            Err(String::from("its load was another program's, which left no result document"))
+        }
+        (document::Outcome::Failed, _) => Err(format!("its load failed: {}", run.reason.unwrap_or_default())),
+        (document::Outcome::Dead, _) => Err(format!("its server died: {}", run.reason.unwrap_or_default())),
+    };
+    Run { name, cell, round: Some(run.round.to_string()), result }
+}

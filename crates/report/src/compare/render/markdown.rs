@@ -1,0 +1,89 @@
+//! A comparison as a comment of a pull request: verdict first, table, details folded.
+
+use super::words;
+use crate::compare::{Comparison, Section};
+
+/// GitHub-flavoured Markdown.
+pub fn markdown(comparison: &Comparison) -> String {
+    let mut lines = vec![format!("**{}**", escape(&words::headline(comparison))), String::new()];
+    lines.extend(table(&comparison.all));
+    let left_out = comparison.left_out.iter().map(words::left_out);
+    for remark in left_out.chain(comparison.warnings.iter().cloned()) {
+        lines.push(format!("> ⚠ {}", escape(&remark)));
+        lines.push(String::from(">"));
+    }
+    lines.extend([String::new(), String::from("<details><summary>Details</summary>"), String::new()]);
+    lines.push(format!(
+        "A is {}, B is {}: {}.",
+        code(&comparison.a.0),
+        code(&comparison.b.0),
+        words::counts(comparison)
+    ));
+    lines.push(String::new());
+    lines.extend(words::notes(comparison).iter().map(|note| format!("- {}", escape(note))));
+    for cell in &comparison.cells {
+        let name = words::cell(&cell.cell);
+        lines.extend([
+            String::new(),
+            format!("{}: {}, {} pairs", code(&name), cell.verdict.name(), cell.pairs),
+            String::new(),
+        ]);
+        lines.extend(table(cell));
+    }
+    lines.extend([String::new(), String::from("</details>"), String::new()]);
+    lines.join("\n")
+}
+
+fn table(section: &Section) -> Vec<String> {
+    if section.judged.is_empty() && section.shown.is_empty() {
+        return Vec::new();
+    }
+    let titles = words::columns(section);
+    let mut lines = vec![format!("| {} |", titles.join(" | "))];
+    let last = titles.len() - 1;
+    let rule = (0..titles.len()).map(|at| if at == 0 || at == last { "---" } else { "--:" });
+    lines.push(format!("|{}|", rule.collect::<Vec<_>>().join("|")));
+    for row in section.judged.iter().chain(&section.shown) {
+        let mut cells = words::cells(row, section);
+        let verdict = cells.pop().unwrap_or_default();
+        let changed = row.verdict.is_some_and(|verdict| verdict.is_change());
+        let verdict = if changed { format!("**{verdict}**") } else { verdict };
+        let name = code(&cells.remove(0));
+        lines.push(format!("| {name} | {} | {verdict} |", cells.join(" | ")));
+    }
+    lines.push(String::new());
+    lines
+}
+
+/// A code span that may hold backticks, and does not end a cell.
+fn code(text: &str) -> String {
+    let text = text.replace('|', "\\|").replace(['\n', '\r'], " ");
+    match text.contains('`') {
+        true => format!("`` {text} ``"),
+        false => format!("`{text}`"),
+    }
+}
+
+/// Text that Markdown takes literally; underscores within words are taken so anyway.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '*' | '`' | '<' | '>' | '|' | '[' | ']' | '\\') {
+            out.push('\\');
+        }
+        out.push(if c == '\n' || c == '\r' { ' ' } else { c });
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_break_the_table() {
+        assert_eq!(code("a|b"), "`a\\|b`");
+        assert_eq!(code("a`b\nc"), "`` a`b c ``");
+        assert_eq!(escape("<b>*x*"), "\\<b\\>\\*x\\*");
+    }
+}

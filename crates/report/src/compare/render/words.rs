@@ -1,0 +1,249 @@
+//! The sentences and numbers of a comparison, the same in every format.
+
+use std::collections::BTreeMap;
+
+use crate::compare::{Comparison, JudgedCondition, LeftOut, Row, Scale, Section};
+use crate::document::Contains;
+use crate::format;
+use crate::stats::{Estimate, Verdict};
+
+/// More pairs than this are not worth naming a number for.
+const MANY_PAIRS: usize = 1000;
+
+/// Columns of a table of metrics; A and B are left out where they would mean nothing.
+pub fn columns(section: &Section) -> Vec<&'static str> {
+    let all = ["metric", "A", "B", "change", "95 % interval", "p", "verdict"];
+    let with_values = has_values(section);
+    all.into_iter().filter(|name| with_values || !matches!(*name, "A" | "B")).collect()
+}
+
+/// The cells of one line of that table.
+pub fn cells(row: &Row, section: &Section) -> Vec<String> {
+    let mut cells = vec![row.measure.to_string()];
+    if has_values(section) {
+        let medians = row.medians.filter(|_| !row.values.is_empty());
+        let (a, b) = medians.map_or((dash(), dash()), |(a, b)| (value(a, row), value(b, row)));
+        cells.extend([a, b]);
+    }
+    let none = row.values.is_empty();
+    cells.push(if none { dash() } else { change(row.estimate.center, row.scale, row.contains) });
+    cells.push(interval(&row.estimate, row.scale, row.contains));
+    cells.push(row.adjusted_p.filter(|_| !none).map_or(dash(), p_value));
+    cells.push(row.verdict.map_or("not judged", Verdict::name).to_owned());
+    cells
+}
+
+fn has_values(section: &Section) -> bool {
+    section.judged.iter().chain(&section.shown).any(|row| row.medians.is_some())
+}
+
+fn dash() -> String {
+    String::from("-")
+}
+
+/// `-0.5 %`, `+0.10 points`, `+3.2ms`.
+pub fn change(size: f64, scale: Scale, contains: Contains) -> String {
+    match scale {
+        Scale::Ratio => format!("{} %", signed(size.exp_m1() * 100.0)),
+        Scale::Points => format!("{} points", signed(size * 100.0)),
+        Scale::Plain => {
+            let sign = if size < 0.0 { '-' } else { '+' };
+            format!("{sign}{}", plain(size.abs(), contains))
+        }
+    }
+}
+
+/// The 95 % interval on the same scale.
+pub fn interval(estimate: &Estimate, scale: Scale, contains: Contains) -> String {
+    let Some((low, high)) = estimate.interval else { return dash() };
+    let (low, high) = (change(low, scale, contains), change(high, scale, contains));
+    // The unit once.
+    let low = low.strip_suffix(" %").or(low.strip_suffix(" points")).unwrap_or(&low);
+    format!("{low} … {high}")
+}
+
+fn signed(number: f64) -> String {
+    if number == 0.0 {
+        return String::from("0");
+    }
+    if number.abs() >= 9.995 { format!("{number:+.1}") } else { format!("{number:+.2}") }
+}
+
+/// A p-value; no more digits than mean something.
+pub fn p_value(p: f64) -> String {
+    if p < 0.0001 { String::from("<0.0001") } else { format!("{p:.4}") }
+}
+
+fn value(value: f64, row: &Row) -> String {
+    if row.measure.is_share() { format!("{:.2} %", value * 100.0) } else { plain(value, row.contains) }
+}
+
+fn plain(value: f64, contains: Contains) -> String {
+    match contains {
+        Contains::Time => format::time(value, None),
+        Contains::Data => format::bytes(value),
+        Contains::Default if value.abs() >= 1000.0 => format!("{value:.0}"),
+        Contains::Default if value.abs() >= 10.0 => format!("{value:.1}"),
+        Contains::Default => format::number((value * 1e4).round() / 1e4),
+    }
+}
+
+/// The verdict with its reasons in one line.
+pub fn headline(comparison: &Comparison) -> String {
+    if !comparison.conditions.is_empty() {
+        let lines: Vec<String> = comparison.conditions.iter().map(condition).collect();
+        return lines.join("; ");
+    }
+    let rows = &comparison.all.judged;
+    let verdict = comparison.all.verdict;
+    match verdict {
+        Verdict::Same => String::from("same: no metric differs by more than the margin"),
+        Verdict::CannotTell => format!("cannot tell: {}", why_not(comparison)),
+        _ => {
+            let mut parts = vec![with_changes(rows, verdict)];
+            let others = [Verdict::Better, Verdict::Different, Verdict::CannotTell];
+            for other in others.into_iter().filter(|other| *other != verdict) {
+                let names: Vec<String> = with_verdict(rows, other).map(|row| row.measure.to_string()).collect();
+                if !names.is_empty() {
+                    parts.push(format!("{}: {}", other.name(), names.join(", ")));
+                }
+            }
+            parts.join("; ")
+        }
+    }
+}
+
+fn with_verdict(rows: &[Row], verdict: Verdict) -> impl Iterator<Item = &Row> {
+    rows.iter().filter(move |row| row.verdict == Some(verdict))
+}
+
+fn with_changes(rows: &[Row], verdict: Verdict) -> String {
+    let each = with_verdict(rows, verdict)
+        .map(|row| format!("{} {}", row.measure, change(row.estimate.center, row.scale, row.contains)));
+    format!("{}: {}", verdict.name(), each.collect::<Vec<_>>().join(", "))
+}
+
+fn why_not(comparison: &Comparison) -> String {
+    let section = &comparison.all;
+    if section.pairs == 0 {
+        return String::from("no pair of runs is left to compare");
+    }
+    if section.pairs < section.pairs_needed {
+        return too_few(section);
+    }
+    let names = with_verdict(&section.judged, Verdict::CannotTell).map(|row| row.measure.to_string());
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn too_few(section: &Section) -> String {
+    let Section { pairs, pairs_needed: needed, judged, .. } = section;
+    let tests = judged.iter().filter(|row| row.is_test()).count();
+    let fewer = if *needed > 6 && *pairs >= 6 { ", or judge fewer metrics (--metric)" } else { "" };
+    let takes = match tests {
+        0 | 1 => String::from("a verdict takes"),
+        tests => format!("a verdict on {tests} metrics takes"),
+    };
+    format!(
+        "{pairs} {} found, and {takes} at least {needed}: run {} more of each by turns{fewer}",
+        plural(*pairs, "pair"),
+        needed - pairs
+    )
+}
+
+fn plural(count: usize, word: &str) -> String {
+    if count == 1 { word.to_owned() } else { format!("{word}s") }
+}
+
+/// A condition, how it ended, and the change.
+pub fn condition(judged: &JudgedCondition) -> String {
+    let JudgedCondition { condition, scale, estimate, outcome, .. } = judged;
+    let found = match estimate.interval {
+        _ if estimate.pairs == 0 => String::from("no pairs"),
+        None => {
+            format!("{}, no interval from {} pairs", change(estimate.center, *scale, Contains::Default), estimate.pairs)
+        }
+        Some(_) => format!(
+            "{}, 95 % interval {}",
+            change(estimate.center, *scale, Contains::Default),
+            interval(estimate, *scale, Contains::Default)
+        ),
+    };
+    format!("{} {}: {found}", condition.text, outcome.name())
+}
+
+/// What a reader must know to believe the table.
+pub fn notes(comparison: &Comparison) -> Vec<String> {
+    let mut notes = vec![rule(comparison)];
+    if !comparison.conditions.is_empty() {
+        notes.push(String::from(
+            "a condition fails when the change is proven to be beyond its bound, holds when it is proven to be on this side, \
+             and otherwise nobody can tell (signed-rank test against the bound at 5 %, Holm over the conditions); conditions \
+             alone decide the exit code",
+        ));
+    }
+    let all = &comparison.all;
+    if all.pairs > 0 && all.pairs < all.pairs_needed {
+        notes.push(too_few(all));
+    } else {
+        notes.extend(all.judged.iter().filter_map(more_pairs));
+    }
+    notes.extend(all.judged.iter().filter_map(|row| missing(row, all.pairs)));
+    let unknown: Vec<String> =
+        with_verdict(&all.judged, Verdict::Different).map(|row| row.measure.to_string()).collect();
+    if !unknown.is_empty() {
+        notes.push(format!(
+            "whether {} changed for the better is not known: add :higher or :lower to the metric",
+            unknown.join(", ")
+        ));
+    }
+    if !comparison.cells.is_empty() {
+        notes.push(format!(
+            "the verdict is that over all pairs; the {} cells are judged one by one, so one in twenty may be called changed by \
+             chance",
+            comparison.cells.len()
+        ));
+    }
+    notes
+}
+
+fn rule(comparison: &Comparison) -> String {
+    let margin = match comparison.margin {
+        0.0 => String::from("exactly the same in all runs"),
+        margin => format!("the whole interval within ±{} %, shares within ±0.1 points", format::number(margin * 100.0)),
+    };
+    format!(
+        "change is the Hodges-Lehmann estimate over the pairs, p that of the exact signed-rank test after Holm; better and \
+         worse need p at or under 0.05, same is {margin}"
+    )
+}
+
+fn more_pairs(row: &Row) -> Option<String> {
+    let pairs = match row.pairs_to_tell? {
+        pairs if pairs > MANY_PAIRS => format!("more than {MANY_PAIRS}"),
+        pairs => format!("about {pairs}"),
+    };
+    Some(format!("{}: with noise as it is it takes {pairs} pairs to tell, fewer with longer runs", row.measure))
+}
+
+fn missing(row: &Row, pairs: usize) -> Option<String> {
+    let there = row.values.len();
+    (there < pairs).then(|| format!("{}: only {there} of {pairs} pairs have samples of it", row.measure))
+}
+
+/// A run that does not count.
+pub fn left_out(run: &LeftOut) -> String {
+    let advice = if run.advice.is_empty() { String::new() } else { format!("; {}", run.advice) };
+    format!("{} is no evidence: {}{advice}", run.run, run.why)
+}
+
+/// `size=1k tls=on`.
+pub fn cell(cell: &BTreeMap<String, String>) -> String {
+    cell.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// How many runs and pairs there are.
+pub fn counts(comparison: &Comparison) -> String {
+    let runs = |count: usize| format!("{count} {}", plural(count, "run"));
+    let pairs = comparison.all.pairs;
+    format!("{} of A, {} of B, {pairs} {} compared", runs(comparison.a.1), runs(comparison.b.1), plural(pairs, "pair"))
+}

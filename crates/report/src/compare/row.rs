@@ -1,0 +1,218 @@
+//! A line of a comparison: one measure over the pairs, what the statistics say, and conditions on it.
+
+use super::condition::{Bound, Condition, Outcome};
+use super::evidence::Pair;
+use super::measure::Measure;
+use crate::document::{Contains, Document};
+use crate::stats::{self, CONFIDENCE, Estimate, Question, Verdict};
+
+/// Shares that differ by less than this count as the same: a tenth of a percentage point.
+const SHARE_MARGIN: f64 = 0.001;
+
+/// On which scale A and B are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// B / A, as logarithms.
+    Ratio,
+    /// B - A of shares, 0 to 1.
+    Points,
+    /// B - A in the metric's unit, where a ratio would divide by 0.
+    Plain,
+}
+
+/// One measure over the pairs.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// What it is of.
+    pub measure: Measure,
+    /// What its values are.
+    pub contains: Contains,
+    /// Scale of the estimate and the interval.
+    pub scale: Scale,
+    /// A's and B's value of each pair that has both.
+    pub values: Vec<(f64, f64)>,
+    /// Medians of A's and of B's values; none over different cells, where they would mean nothing.
+    pub medians: Option<(f64, f64)>,
+    /// What the pairs say.
+    pub estimate: Estimate,
+    /// The p-value after Holm; none for what is only shown.
+    pub adjusted_p: Option<f64>,
+    /// The verdict; none for what is only shown.
+    pub verdict: Option<Verdict>,
+    /// About how many pairs it takes to tell, with noise as it is.
+    pub pairs_to_tell: Option<usize>,
+}
+
+/// A condition and how it ended.
+#[derive(Clone, Debug)]
+pub struct JudgedCondition {
+    /// As given.
+    pub condition: Condition,
+    /// Scale of the estimate.
+    pub scale: Scale,
+    /// The change, not the distance to the bound.
+    pub estimate: Estimate,
+    /// The p-value of the distance to the bound, after Holm.
+    pub adjusted_p: f64,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+impl Row {
+    /// Whether its pairs differ at all: the others are no tests.
+    pub fn is_test(&self) -> bool {
+        self.values.iter().any(|(a, b)| a != b)
+    }
+}
+
+/// Rows with verdicts, judged together.
+pub(super) fn judged(measures: &[Measure], pairs: &[Pair<'_>], margin: f64, one_cell: bool) -> Vec<Row> {
+    let mut rows: Vec<Row> = measures.iter().map(|measure| row(measure, pairs, one_cell)).collect();
+    let questions: Vec<Question> = rows.iter().map(|row| question(row, margin)).collect();
+    for ((row, question), answer) in rows.iter_mut().zip(&questions).zip(stats::answer(&questions)) {
+        row.adjusted_p = Some(answer.adjusted_p);
+        row.verdict = Some(answer.verdict);
+        if answer.verdict == Verdict::CannotTell {
+            row.pairs_to_tell = pairs_to_tell(&answer.estimate, question.margin);
+        }
+    }
+    rows
+}
+
+/// Rows without verdicts.
+pub(super) fn shown(measures: &[Measure], pairs: &[Pair<'_>], one_cell: bool) -> Vec<Row> {
+    measures.iter().map(|measure| row(measure, pairs, one_cell)).collect()
+}
+
+fn row(measure: &Measure, pairs: &[Pair<'_>], one_cell: bool) -> Row {
+    let values = values(measure, pairs);
+    let scale = scale(measure, &values);
+    let medians = one_cell.then(|| (median(values.iter().map(|v| v.0)), median(values.iter().map(|v| v.1))));
+    Row {
+        contains: pairs.first().map_or(Contains::Default, |pair| measure.contains(pair.a)),
+        estimate: stats::estimate(&differences(&values, scale)),
+        measure: measure.clone(),
+        scale,
+        values,
+        medians: medians.filter(|_| !pairs.is_empty()),
+        adjusted_p: None,
+        verdict: None,
+        pairs_to_tell: None,
+    }
+}
+
+fn question(row: &Row, margin: f64) -> Question {
+    let margin = match row.scale {
+        Scale::Ratio => ((1.0 - margin).ln(), (1.0 + margin).ln()),
+        Scale::Points if margin > 0.0 => (-SHARE_MARGIN, SHARE_MARGIN),
+        Scale::Points | Scale::Plain => (0.0, 0.0),
+    };
+    Question { differences: differences(&row.values, row.scale), direction: row.measure.direction, margin }
+}
+
+fn values(measure: &Measure, pairs: &[Pair<'_>]) -> Vec<(f64, f64)> {
+    pairs.iter().filter_map(|pair| Some((measure.of(pair.a)?, measure.of(pair.b)?))).collect()
+}
+
+fn scale(measure: &Measure, values: &[(f64, f64)]) -> Scale {
+    match measure.is_share() {
+        true => Scale::Points,
+        false if values.iter().all(|(a, b)| *a > 0.0 && *b > 0.0) => Scale::Ratio,
+        false => Scale::Plain,
+    }
+}
+
+fn differences(values: &[(f64, f64)], scale: Scale) -> Vec<f64> {
+    let difference = |(a, b): &(f64, f64)| match scale {
+        Scale::Ratio => (b / a).ln(),
+        Scale::Points | Scale::Plain => b - a,
+    };
+    values.iter().map(difference).collect()
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = values.collect();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => 0.0,
+        n => (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0,
+    }
+}
+
+/// Intervals shrink with the root of the number of pairs: how many until this one is off zero or within the margin.
+fn pairs_to_tell(estimate: &Estimate, margin: (f64, f64)) -> Option<usize> {
+    let (low, high) = estimate.interval?;
+    let half = (high - low) / 2.0;
+    let room = estimate.center.abs().max((margin.1 - estimate.center).min(estimate.center - margin.0));
+    let pairs = (estimate.pairs as f64 * (half / room).powi(2)).ceil();
+    // Where it is Holm that stands in the way the interval may be narrow enough already.
+    pairs.is_finite().then(|| (pairs as usize).max(estimate.pairs + 1))
+}
+
+/// Judges all conditions together.
+pub(super) fn judge_conditions(conditions: &[Condition], pairs: &[Pair<'_>]) -> Result<Vec<JudgedCondition>, String> {
+    let documents: Vec<&Document> = pairs.iter().flat_map(|pair| [pair.a, pair.b]).collect();
+    let judged = conditions.iter().map(|condition| distance(condition, pairs, &documents));
+    let distances = judged.collect::<Result<Vec<_>, String>>()?;
+    let p_values: Vec<f64> = distances.iter().map(|distance| distance.from_bound.p).collect();
+    let adjusted = stats::adjust(&p_values);
+    Ok(distances.into_iter().zip(adjusted).map(|(distance, p)| distance.judged(p)).collect())
+}
+
+/// How far a change is from its bound.
+struct Distance {
+    condition: Condition,
+    scale: Scale,
+    change: Estimate,
+    from_bound: Estimate,
+}
+
+fn distance(condition: &Condition, pairs: &[Pair<'_>], documents: &[&Document]) -> Result<Distance, String> {
+    // Without any evidence there is nothing to look the metric up in.
+    let measure = if documents.is_empty() { None } else { Some(condition.measure(documents)?) };
+    let values = measure.as_ref().map_or(Vec::new(), |measure| values(measure, pairs));
+    let scale = match (condition.bound, &measure) {
+        (Bound::Relative(_), Some(measure)) => scale(measure, &values),
+        _ => Scale::Plain,
+    };
+    let bound = match (condition.bound, scale) {
+        (Bound::Relative(size), Scale::Ratio) => Some((1.0 + size).ln()),
+        (Bound::Relative(size), Scale::Points) | (Bound::Absolute(size), _) => Some(size),
+        // A share of nothing.
+        (Bound::Relative(_), Scale::Plain) => None,
+    };
+    let change = differences(&values, scale);
+    let from_bound: Vec<f64> = bound.map_or(Vec::new(), |bound| change.iter().map(|change| change - bound).collect());
+    Ok(Distance {
+        condition: condition.clone(),
+        scale,
+        change: stats::estimate(&change),
+        from_bound: stats::estimate(&from_bound),
+    })
+}
+
+impl Distance {
+    fn judged(self, adjusted_p: f64) -> JudgedCondition {
+        let rise = self.condition.is_rise();
+        let outcome = match self.from_bound.interval {
+            Some(_) if adjusted_p > 1.0 - CONFIDENCE => Outcome::CannotTell,
+            Some((low, _)) if low > 0.0 => {
+                if rise {
+                    Outcome::Fails
+                } else {
+                    Outcome::Holds
+                }
+            }
+            Some((_, high)) if high < 0.0 => {
+                if rise {
+                    Outcome::Holds
+                } else {
+                    Outcome::Fails
+                }
+            }
+            _ => Outcome::CannotTell,
+        };
+        let Distance { condition, scale, change, .. } = self;
+        JudgedCondition { condition, scale, estimate: change, adjusted_p, outcome }
+    }
+}

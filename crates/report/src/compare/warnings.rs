@@ -1,0 +1,86 @@
+//! What may explain a difference between two sides without being one: order, options, length, machine.
+//!
+//! None of it forbids a comparison, since sometimes it is the very thing compared; all of it has misled people.
+
+use std::collections::BTreeSet;
+
+use super::evidence::{Pair, different};
+
+/// Runs of a pair may differ in length by this share before anybody is told.
+const LENGTHS_APART: f64 = 0.1;
+/// From this share on the hypervisor's other guests are worth a word.
+const NOTABLE_STEAL: f64 = 0.02;
+
+/// One line each.
+pub fn warnings(pairs: &[Pair<'_>]) -> Vec<String> {
+    let found =
+        [order(pairs), lengths(pairs), options(pairs), scripts(pairs), versions(pairs), cores(pairs), steal(pairs)];
+    found.into_iter().flatten().collect()
+}
+
+/// Without turns, a machine that becomes slower looks like a slower variant.
+fn order(pairs: &[Pair<'_>]) -> Option<String> {
+    // RFC 3339 in UTC with a fixed number of digits sorts as text.
+    let a_first = pairs.iter().filter(|pair| pair.a.started_at < pair.b.started_at).count();
+    if pairs.len() < 2 || (a_first != 0 && a_first != pairs.len()) {
+        return None;
+    }
+    let (first, second) = if a_first == 0 { ("B", "A") } else { ("A", "B") };
+    let starts = pairs.iter().map(|pair| (&pair.a.started_at, &pair.b.started_at));
+    let (early, late): (Vec<_>, Vec<_>) = starts.map(|(a, b)| if a_first == 0 { (b, a) } else { (a, b) }).unzip();
+    if early.iter().max() < late.iter().min() {
+        return Some(format!(
+            "all runs of {first} were made before the first of {second}: a machine that became slower or faster meanwhile \
+             looks like a difference; run them by turns, A B B A"
+        ));
+    }
+    (pairs.len() >= 4).then(|| {
+        format!(
+            "in every pair {first} ran before {second}: what the first leaves behind for the second looks like a difference; \
+             change the order from pair to pair, A B B A"
+        )
+    })
+}
+
+fn lengths(pairs: &[Pair<'_>]) -> Option<String> {
+    let (a, b) = pairs
+        .iter()
+        .map(|pair| (pair.a.duration_s, pair.b.duration_s))
+        .find(|(a, b)| (a - b).abs() > LENGTHS_APART * a.max(*b))?;
+    Some(format!("runs of a pair lasted different times, such as {a:.1} s and {b:.1} s"))
+}
+
+fn options(pairs: &[Pair<'_>]) -> Option<String> {
+    let mut names = BTreeSet::new();
+    for pair in pairs {
+        let (Some(a), Some(b)) = (pair.a.options.as_object(), pair.b.options.as_object()) else { continue };
+        names.extend(a.keys().chain(b.keys()).filter(|name| a.get(*name) != b.get(*name)).cloned());
+    }
+    let names: Vec<String> = names.into_iter().collect();
+    (!names.is_empty()).then(|| format!("the options of A and B differ in {}", names.join(", ")))
+}
+
+fn scripts(pairs: &[Pair<'_>]) -> Option<String> {
+    let pair = pairs.iter().find(|pair| pair.a.script != pair.b.script)?;
+    Some(format!("A ran {} and B ran {}", pair.a.script, pair.b.script))
+}
+
+fn versions(pairs: &[Pair<'_>]) -> Option<String> {
+    let versions: Vec<String> = different(pairs, |document| document.onrush.clone()).into_iter().collect();
+    (versions.len() > 1).then(|| format!("the runs were made by different versions of onrush: {}", versions.join(", ")))
+}
+
+fn cores(pairs: &[Pair<'_>]) -> Option<String> {
+    let sets = different(pairs, |document| document.environment.allowed_cores.clone());
+    (sets.len() > 1).then(|| {
+        let sets: Vec<String> = sets.iter().map(|set| format!("{set:?}")).collect();
+        format!("the generator was not on the same cores in all runs: {}", sets.join(", "))
+    })
+}
+
+fn steal(pairs: &[Pair<'_>]) -> Option<String> {
+    let shares = pairs.iter().flat_map(|pair| [pair.a, pair.b]).filter_map(|document| document.environment.steal_share);
+    let most = shares.fold(0.0, f64::max);
+    (most >= NOTABLE_STEAL)
+        .then(|| format!("the hypervisor took up to {:.0} % of the machine's CPU time away during a run", most * 100.0))
+}
