@@ -82,8 +82,9 @@ def on_free_port(command, cpu):
     return Served(command(port), port, cpu)
 
 
-def onrush(binary, app, cpu):
-    return on_free_port(lambda p: [binary, "serve", "--listen", f"tcp://127.0.0.1:{p}"] + ([app] if app else []), cpu)
+def onrush(binary, app, cpu, flags=()):
+    command = lambda p: [binary, "serve", "--listen", f"tcp://127.0.0.1:{p}", *flags] + ([app] if app else [])
+    return on_free_port(command, cpu)
 
 
 def measure(served, args):
