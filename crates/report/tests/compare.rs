@@ -214,6 +214,7 @@ fn what_may_explain_a_difference_is_warned_of() {
         document.onrush = String::from("0.2.0");
     }
     a.runs[0].result.as_mut().unwrap().environment.steal_share = Some(0.07);
+    a.runs[1].result.as_mut().unwrap().environment.throttled = Some(3);
     let warnings = compared(&a, &b).warnings.join("\n");
     for part in [
         "all runs of A were made before the first of B",
@@ -221,6 +222,7 @@ fn what_may_explain_a_difference_is_warned_of() {
         "the options of A and B differ in rps, vus",
         "different versions of onrush: 0.1.0, 0.2.0",
         "took up to 7 % of the machine's CPU time away",
+        "held the generator up in 1 of 16 runs",
     ] {
         assert!(warnings.contains(part), "{part}\n{warnings}");
     }
@@ -247,7 +249,9 @@ fn conditions_alone_decide() {
     assert_eq!(outcome(&["http_req_failed +0.5%"]).conclusion(), Conclusion::SameOrBetter);
     assert_eq!(outcome(&["http_req_duration:avg +1"]).conclusion(), Conclusion::SameOrBetter);
     let (a, b) = sides(5, 2000.0, 0.5);
-    assert_eq!(compare(&a, &b, &with_conditions(&["p(95) +3%"])).unwrap().conclusion(), Conclusion::CannotTell);
+    let few = compare(&a, &b, &with_conditions(&["p(95) +3%", "http_reqs -3%"])).unwrap();
+    assert_eq!(few.conclusion(), Conclusion::CannotTell);
+    assert!(render::text(&few).contains("· 5 pairs found, and 2 conditions take at least 7\n"));
     let message = compare(&a, &b, &with_conditions(&["http_req_duration +3%"])).unwrap_err();
     assert_eq!(message, "'http_req_duration +3%': which statistic, as in http_req_duration:p(95)?");
 }

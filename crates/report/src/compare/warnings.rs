@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::evidence::{Pair, different};
+use crate::document::Document;
 
 /// Runs of a pair may differ in length by this share before anybody is told.
 const LENGTHS_APART: f64 = 0.1;
@@ -13,8 +14,16 @@ const NOTABLE_STEAL: f64 = 0.02;
 
 /// One line each.
 pub fn warnings(pairs: &[Pair<'_>]) -> Vec<String> {
-    let found =
-        [order(pairs), lengths(pairs), options(pairs), scripts(pairs), versions(pairs), cores(pairs), steal(pairs)];
+    let found = [
+        order(pairs),
+        lengths(pairs),
+        options(pairs),
+        scripts(pairs),
+        versions(pairs),
+        cores(pairs),
+        steal(pairs),
+        throttled(pairs),
+    ];
     found.into_iter().flatten().collect()
 }
 
@@ -83,4 +92,12 @@ fn steal(pairs: &[Pair<'_>]) -> Option<String> {
     let most = shares.fold(0.0, f64::max);
     (most >= NOTABLE_STEAL)
         .then(|| format!("the hypervisor took up to {:.0} % of the machine's CPU time away during a run", most * 100.0))
+}
+
+fn throttled(pairs: &[Pair<'_>]) -> Option<String> {
+    let count = |document: &Document| document.environment.throttled.is_some_and(|times| times > 0);
+    let runs = pairs.iter().flat_map(|pair| [pair.a, pair.b]).filter(|document| count(document)).count();
+    (runs > 0).then(|| {
+        format!("the CPU limit of its control group held the generator up in {runs} of {} runs", 2 * pairs.len())
+    })
 }

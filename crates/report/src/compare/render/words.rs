@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::compare::{Comparison, JudgedCondition, LeftOut, Row, Scale, Section};
 use crate::document::Contains;
 use crate::format;
-use crate::stats::{Estimate, Verdict};
+use crate::stats::{Estimate, Verdict, pairs_needed};
 
 /// More pairs than this are not worth naming a number for.
 const MANY_PAIRS: usize = 1000;
@@ -150,6 +150,13 @@ fn too_few(section: &Section) -> String {
     )
 }
 
+fn too_few_for_conditions(comparison: &Comparison) -> Option<String> {
+    let (pairs, conditions) = (comparison.all.pairs, comparison.conditions.len());
+    let needed = pairs_needed(conditions);
+    let takes = if conditions == 1 { "a condition takes" } else { &format!("{conditions} conditions take") };
+    (pairs < needed).then(|| format!("{pairs} {} found, and {takes} at least {needed}", plural(pairs, "pair")))
+}
+
 fn plural(count: usize, word: &str) -> String {
     if count == 1 { word.to_owned() } else { format!("{word}s") }
 }
@@ -180,6 +187,7 @@ pub fn notes(comparison: &Comparison) -> Vec<String> {
              and otherwise nobody can tell (signed-rank test against the bound at 5 %, Holm over the conditions); conditions \
              alone decide the exit code",
         ));
+        notes.extend(too_few_for_conditions(comparison));
     }
     let all = &comparison.all;
     if all.pairs > 0 && all.pairs < all.pairs_needed {
