@@ -180,7 +180,7 @@ fn what_fails_is_marked_and_the_rest_goes_on() {
         "variant=dying: ✗ the server died during the run: exit code 7",
         "    dying now",
         &format!("variant=taken: ✗ port {port} is taken by another process: end that one, or leave 'port' out"),
-        "variant=missing: ✗ the server cannot be started: No such file or directory",
+        "variant=missing: ✗ the server cannot be started: ./no-such-program: No such file or directory",
         "variant=late: ✗ the server was not ready after 0.1 s: 127.0.0.1:",
         "variant=down: ✗ nothing answers at http://127.0.0.1:1: Connection refused",
         "variant=refusing: ✗ ",

@@ -1,7 +1,7 @@
 //! Axes and the cells they span: every combination of one value each, the last axis changing fastest.
 //!
 //! An axis's value is known by its name; a value that is a table has fields besides, for templates. Axes cannot take the names
-//! of what templates know by themselves.
+//! of what only the runner knows, as `port`.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,9 @@ use serde_json::{Map, Value};
 
 use super::plan::PlanError;
 use super::template;
+
+/// How many of the built-in names no axis may take: the rest give way to an axis.
+const RESERVED: usize = 8;
 
 /// What templates know without any axis.
 pub const BUILT_IN: [&str; 12] = [
@@ -93,7 +96,7 @@ fn axis_values(axis: &str, values: &Value) -> Result<Vec<AxisValue>, PlanError> 
     if !template::is_name(axis) || axis.contains('.') {
         return refuse(String::from("a name has letters, digits, _ and -, a letter first"));
     }
-    if BUILT_IN.contains(&axis) {
+    if BUILT_IN[..RESERVED].contains(&axis) {
         return refuse(format!("{{{axis}}} stands for something else already; call the axis something else"));
     }
     let Value::Array(values) = values else {

@@ -87,6 +87,9 @@ pub struct RunRecord {
     pub at: String,
     /// How it went.
     pub outcome: Outcome,
+    /// How long it was measured: the run's clock, or what a program was told to take.
+    #[serde(default)]
+    pub measured_s: f64,
     /// Why it is not ok.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -151,10 +154,10 @@ impl RunRecord {
         }
     }
 
-    /// Samples of this Counter in all.
+    /// Samples of this Counter in all; of a program that does not tell, by its rate.
     pub fn count(&self, metric: &str) -> Option<f64> {
         if let Some(figures) = &self.figures {
-            return figures.count;
+            return figures.count.or(Some(figures.rate * self.measured_s));
         }
         match &self.result.as_ref()?.metric(metric)?.value {
             Measured::Counter { count, .. } => Some(*count),
@@ -176,12 +179,18 @@ impl RunRecord {
 }
 
 /// Trends that comparisons read besides the plan's own.
-const KEPT: [&str; 3] = ["http_req_duration", "iteration_duration", "message_delay"];
+const KEPT: [&str; 2] = ["http_req_duration", "message_delay"];
 
 /// A run's result as a matrix keeps it: no series, and of the Trends only those that are asked for later.
 pub fn slim(mut result: Document, plan: &Plan) -> Document {
+    // Every response expected, every iteration a request: those would be the same histogram again.
+    let again = |metric: &Metric| metric.filter.as_deref() == Some("expected_response:true");
+    let has_requests = result.metric(KEPT[0]).is_some();
     let kept = |metric: &Metric| {
-        metric.histogram().is_none() || metric.name == plan.measure.time || KEPT.contains(&metric.name.as_str())
+        let wanted = metric.name == plan.measure.time
+            || KEPT.contains(&metric.name.as_str())
+            || (metric.name == "iteration_duration" && !has_requests);
+        metric.histogram().is_none() || (wanted && !again(metric))
     };
     result.metrics.retain(kept);
     for metric in &mut result.metrics {

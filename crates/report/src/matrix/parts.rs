@@ -345,7 +345,7 @@ impl Fill<'_> {
         match name {
             "variant" => Some(self.part.name.clone()),
             "base" => self.part.base(),
-            _ => self.names.get(name).cloned().or_else(|| self.cell.value_of(name)),
+            _ => self.cell.value_of(name).or_else(|| self.names.get(name).cloned()),
         }
     }
 

@@ -151,9 +151,11 @@ impl Runner<'_> {
         // A warm-up takes its time and what starting its process costs, which is ours.
         let planned = pause.as_secs_f64() + self.matrix.plan.warm_up.seconds();
         timing.warm_up_s += planned.min(since.elapsed().as_secs_f64());
-        let measured = load.measure(running, &mut || show.tick())?;
-        timing.measured_s += measured.measured_s;
-        Ok(measured)
+        let since = Instant::now();
+        let measured = load.measure(running, &mut || show.tick());
+        // A load that failed was measured too, in vain.
+        timing.measured_s += measured.as_ref().map_or(since.elapsed().as_secs_f64(), |measured| measured.measured_s);
+        measured
     }
 
     /// The plan's commands around a cell.
@@ -192,6 +194,7 @@ impl Runner<'_> {
             position,
             at: rfc3339_ms_now(),
             outcome,
+            measured_s: 0.0,
             reason: reason.cloned(),
             output: Vec::new(),
             result: None,
@@ -205,6 +208,7 @@ impl Runner<'_> {
 fn fill(record: &mut RunRecord, measured: Measured) {
     record.result = measured.result;
     record.figures = measured.figures;
+    record.measured_s = measured.measured_s;
     record.server = measured.server;
     record.load = Some(measured.load);
 }

@@ -79,8 +79,9 @@ pub fn start(
         must_be_free(port)?;
     }
     let output = places.scratch.join(format!("server-{run}.log"));
+    let program = command.get_program().to_string_lossy().into_owned();
     let mut group = Group::spawn(command, cores, output, guard)
-        .map_err(|error| Dead::new(format!("the server cannot be started: {error}")))?;
+        .map_err(|error| Dead::new(format!("the server cannot be started: {program}: {error}")))?;
     wait_until_ready(&mut group, &spec, base.as_deref())?;
     Ok(Running { group: Some(group), names })
 }

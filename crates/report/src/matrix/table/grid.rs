@@ -110,6 +110,11 @@ fn sheets(tables: &Tables) -> Vec<(String, Vec<Vec<Field>>)> {
 /// How a number is written.
 type Show = fn(f64) -> String;
 
+/// The price of a request, on the side that is measured.
+fn per_cpu(tables: &Tables, row: &Row) -> Option<f64> {
+    if tables.loads_differ { row.per_load_cpu_s } else { row.per_server_cpu_s }
+}
+
 /// Columns that have something in them.
 struct Shown {
     percentiles: Vec<usize>,
@@ -127,7 +132,7 @@ impl Shown {
         Shown {
             percentiles: percentiles.collect(),
             ratio: tables.groups.iter().any(|group| group.rows.len() > 1),
-            per_cpu: rows.iter().any(|row| row.per_server_cpu_s.is_some()),
+            per_cpu: rows.iter().any(|row| per_cpu(tables, row).is_some()),
             server: rows.iter().any(|row| row.server_cores.is_some()),
             load: rows.iter().any(|row| row.load_cores.is_some()),
         }
@@ -142,7 +147,7 @@ impl Shown {
         ]);
         let optional = [
             (self.ratio, "× first"),
-            (self.per_cpu, "per server CPU s"),
+            (self.per_cpu, if tables.loads_differ { "per load CPU s" } else { "per server CPU s" }),
             (self.server, "server cores"),
             (self.load, "load cores"),
         ];
@@ -169,7 +174,7 @@ impl Shown {
         fields.push(or_dash(row.rate.map(|rate| rate.high), number::rate));
         let optional: [(bool, Option<f64>, Show); 4] = [
             (self.ratio, row.ratio, number::ratio),
-            (self.per_cpu, row.per_server_cpu_s, number::rate),
+            (self.per_cpu, per_cpu(tables, row), number::rate),
             (self.server, row.server_cores, number::ratio),
             (self.load, row.load_cores, number::ratio),
         ];

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::cells::{self, Cell};
-use super::document::{MatrixDocument, RunRecord};
+use super::document::{MatrixDocument, RunRecord, Usage};
 
 pub use csv::csv;
 pub use grid::{markdown, text};
@@ -56,6 +56,8 @@ pub struct Tables {
     pub columns: Vec<String>,
     /// Whether each group has its own heading.
     pub headed: bool,
+    /// Whether variants bring loads of their own: then it is loads that are measured.
+    pub loads_differ: bool,
     /// Rows that are compared with each other.
     pub groups: Vec<Group>,
     /// What the reader must know: failures, saturation, time.
@@ -92,6 +94,8 @@ pub struct Row {
     pub percentiles: Vec<Option<f64>>,
     /// Requests for each CPU second of the server.
     pub per_server_cpu_s: Option<f64>,
+    /// Requests for each CPU second of the load.
+    pub per_load_cpu_s: Option<f64>,
     /// Cores the server used.
     pub server_cores: Option<f64>,
     /// Cores the load's processes used.
@@ -151,6 +155,7 @@ pub fn tables(document: &MatrixDocument, options: &TableOptions) -> Result<Table
         percentiles: options.percentiles.clone(),
         columns,
         headed,
+        loads_differ,
         groups,
         notes: notes(document),
     })
@@ -197,11 +202,11 @@ fn row(
         valid.iter().map(|run| run.percentiles(&measure.time, &options.percentiles)).collect();
     let percentiles =
         (0..options.percentiles.len()).map(|at| median(times.iter().filter_map(|of_run| of_run[at]))).collect();
-    let per_cpu = |run: &&RunRecord| {
-        let used = run.server?.cpu_s;
+    let per_cpu = |used: Option<Usage>, run: &RunRecord| {
+        let used = used?.cpu_s;
         (used > 0.0).then_some(run.count(&measure.rate)? / used)
     };
-    let cores = |used: f64, run: &RunRecord| Some(used / length_s(run, &measure.rate)?);
+    let cores = |used: f64, run: &RunRecord| (run.measured_s > 0.0).then_some(used / run.measured_s);
     Row {
         values,
         valid: valid.len(),
@@ -210,18 +215,13 @@ fn row(
         ratio: None,
         best: false,
         percentiles,
-        per_server_cpu_s: median(valid.iter().filter_map(per_cpu)),
+        per_server_cpu_s: median(valid.iter().filter_map(|run| per_cpu(run.server, run))),
+        per_load_cpu_s: median(valid.iter().filter_map(|run| per_cpu(run.load, run))),
         server_cores: median(valid.iter().filter_map(|run| cores(run.server?.cpu_s, run))),
         load_cores: median(valid.iter().filter_map(|run| cores(run.load?.cpu_s, run))),
         saturated: valid.iter().filter(|run| run.saturated()).count(),
         by_round,
     }
-}
-
-/// How long a run was, by its own clock.
-fn length_s(run: &RunRecord, metric: &str) -> Option<f64> {
-    let of_result = run.result.as_ref().map(|result| result.duration_s);
-    of_result.filter(|s| *s > 0.0).or_else(|| Some(run.count(metric)? / run.rate(metric)?))
 }
 
 fn spread(values: &[f64]) -> Option<Spread> {
@@ -297,7 +297,7 @@ fn label(run: &RunRecord) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::matrix::document::{KIND, Outcome, SCHEMA, Timing, Usage};
+    use crate::matrix::document::{KIND, Outcome, SCHEMA, Timing};
     use crate::matrix::figures::Figures;
     use crate::matrix::plan;
 
@@ -324,6 +324,7 @@ pub(super) mod tests {
                     position: runs.len() + 1,
                     at: String::from("2026-11-21T18:00:00.000Z"),
                     outcome: Outcome::Ok,
+                    measured_s: 2.0,
                     reason: None,
                     output: vec![],
                     result: None,
