@@ -54,6 +54,10 @@ fn variants_run_by_turns_in_every_cell() {
         let times = metrics.iter().find(|m| m["name"] == "http_req_duration").expect("kept");
         assert!(!times["value"]["buckets"].as_array().expect("a histogram").is_empty());
         assert_eq!(run["result"]["labels"]["variant"], run["variant"]);
+        assert!(
+            run["result"]["script"].as_str().is_some_and(|url| url.starts_with("{base}/bytes/")),
+            "the plan's, not a port"
+        );
         assert!(run["server"]["peak_bytes"].as_u64().is_some_and(|bytes| bytes > 1 << 20), "{}", run["server"]);
     }
     // A B in the first round of a cell, B A in the second.

@@ -115,7 +115,7 @@ impl Load<'_> {
             load.stop()
         };
         let result = match ended {
-            Ok(Some(0)) => self.read(spec, &said, &results, wall_s),
+            Ok(Some(0)) => self.read(spec, &said, &results, wall_s, running),
             Ok(code) => Err(ended_badly(code, &last)),
             Err(Watched::TooLong(limit)) => Err(format!("the load did not end within {} s", limit.as_secs())),
             Err(Watched::ServerDied(reason, lines)) => return Err(Failed::Server(reason, lines)),
@@ -175,7 +175,14 @@ impl Load<'_> {
     }
 
     /// What a load that ended well came to.
-    fn read(&self, spec: &LoadSpec, said: &str, results: &PathBuf, wall_s: f64) -> Result<Read, String> {
+    fn read(
+        &self,
+        spec: &LoadSpec,
+        said: &str,
+        results: &PathBuf,
+        wall_s: f64,
+        running: &Running,
+    ) -> Result<Read, String> {
         if let LoadKind::Command(_, expressions) = &spec.kind {
             let figures = figures::read(said, expressions)?;
             if let Some(errors) = figures.errors.filter(|errors| *errors > 0.0) {
@@ -193,7 +200,25 @@ impl Load<'_> {
         let result = document::read(results).map_err(|error| error.to_string())?;
         self.check(&result)?;
         let measured_s = result.duration_s;
-        Ok((Some(slim(result, self.plan)), None, measured_s))
+        let mut result = slim(result, self.plan);
+        result.script = match &spec.kind {
+            LoadKind::Url { url, .. } => url.clone(),
+            LoadKind::Script(path) => path.clone(),
+            LoadKind::Command(..) => String::new(),
+        };
+        // Ports and sockets are other ones in each run; what is compared is what the plan says.
+        for name in ["unix", "base", "scratch"] {
+            let value = match name {
+                "base" => told(self.part, self.cell, &running.names).remove("BASE"),
+                name => running.names.get(name).cloned(),
+            };
+            if let Some(value) = value {
+                let placeholder = format!("{{{name}}}");
+                result.script = result.script.replace(&value, &placeholder);
+                put_back(&mut result.options, &value, &placeholder);
+            }
+        }
+        Ok((Some(result), None, measured_s))
     }
 
     fn check(&self, result: &Document) -> Result<(), String> {
@@ -214,6 +239,16 @@ impl Load<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Replaces a value by its placeholder in all texts.
+fn put_back(options: &mut serde_json::Value, value: &str, placeholder: &str) {
+    match options {
+        serde_json::Value::String(text) if text.contains(value) => *text = text.replace(value, placeholder),
+        serde_json::Value::Array(items) => items.iter_mut().for_each(|item| put_back(item, value, placeholder)),
+        serde_json::Value::Object(fields) => fields.values_mut().for_each(|item| put_back(item, value, placeholder)),
+        _ => {}
     }
 }
 
