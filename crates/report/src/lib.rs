@@ -8,9 +8,11 @@ pub mod compare;
 pub mod document;
 pub mod export;
 pub mod format;
+pub mod html;
 pub mod machine;
 pub mod matrix;
 pub mod options;
+mod section;
 pub mod stats;
 pub mod text;
 

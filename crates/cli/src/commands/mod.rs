@@ -2,6 +2,7 @@
 
 mod compare;
 mod matrix;
+mod report;
 mod run;
 mod serve;
 mod serve_limits;
@@ -34,6 +35,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     let outcome = match matches.subcommand() {
         Some(("run", matches)) => run::main(matches, quick),
         Some(("compare", matches)) => compare::main(matches),
+        Some(("report", matches)) => report::main(matches),
         Some(("serve", matches)) => serve::main(matches),
         Some(("matrix", matches)) => matrix::main(matches),
         Some(("table", matches)) => table::main(matches),
@@ -64,6 +66,7 @@ fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(flags::run_command().after_help(run::quick::HELP))
         .subcommand(run::quick::curl_command())
+        .subcommand(report::command())
         .subcommand(serve::command())
         .subcommand(matrix::command())
         .subcommand(table::command())

@@ -19,6 +19,7 @@ mod network;
 mod options;
 mod payloads;
 mod quick;
+mod report;
 mod save;
 mod scenarios;
 mod serve_app;

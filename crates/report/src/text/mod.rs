@@ -8,13 +8,14 @@
 mod paint;
 mod rows;
 
-use metrics::builtin;
 use metrics::results::{CheckResult, GroupResult, MetricResult, Results};
 
 use crate::format;
 use crate::options::{SummaryMode, SummaryOptions};
+use crate::section::{Section, is_phase};
 use paint::Paint;
 use rows::Row;
+pub(crate) use rows::threshold_value;
 
 /// Lines that belong together.
 type Paragraph = Vec<String>;
@@ -130,7 +131,7 @@ impl Writer<'_> {
         let compact = self.options.mode == SummaryMode::Compact;
         let rows = |section: Section| {
             let own = metrics.iter().filter(move |metric| Section::of(&metric.name) == Some(section));
-            let own = own.filter(move |metric| !(compact && is_phase(metric)));
+            let own = own.filter(move |metric| !(compact && is_phase(&metric.name)));
             own.map(|metric| Row::of(metric, self.options)).collect::<Vec<_>>()
         };
         let sections = Section::ALL.iter().map(|section| (*section, rows(*section)));
@@ -170,75 +171,6 @@ impl Writer<'_> {
         }
         paragraphs
     }
-}
-
-/// A heading that metrics stand under.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Section {
-    Custom,
-    Http,
-    Execution,
-    Network,
-    Browser,
-    WebVitals,
-    Grpc,
-    WebSocket,
-}
-
-impl Section {
-    /// In the order they are printed.
-    const ALL: [Section; 8] = [
-        Section::Custom,
-        Section::Http,
-        Section::Execution,
-        Section::Network,
-        Section::Browser,
-        Section::WebVitals,
-        Section::Grpc,
-        Section::WebSocket,
-    ];
-
-    fn title(self) -> &'static str {
-        match self {
-            Section::Custom => "CUSTOM",
-            Section::Http => "HTTP",
-            Section::Execution => "EXECUTION",
-            Section::Network => "NETWORK",
-            Section::Browser => "BROWSER",
-            Section::WebVitals => "WEB_VITALS",
-            Section::Grpc => "GRPC",
-            Section::WebSocket => "WEBSOCKET",
-        }
-    }
-
-    /// Where a metric stands; none when the summary tells it in another form.
-    fn of(name: &str) -> Option<Section> {
-        let is_builtin = builtin::ALL.iter().any(|(known, _, _)| *known == name);
-        match name {
-            "checks" | "group_duration" => None,
-            _ if !is_builtin => Some(Section::Custom),
-            "data_sent" | "data_received" => Some(Section::Network),
-            _ if name.starts_with("http_") => Some(Section::Http),
-            _ if name.starts_with("ws_") => Some(Section::WebSocket),
-            _ if name.starts_with("grpc_") => Some(Section::Grpc),
-            _ if name.starts_with("browser_web_vital_") => Some(Section::WebVitals),
-            _ if name.starts_with("browser_") => Some(Section::Browser),
-            _ => Some(Section::Execution),
-        }
-    }
-}
-
-/// Phases of a request, which the compact summary leaves out; thresholds on them are told all the same.
-fn is_phase(metric: &MetricResult) -> bool {
-    const PHASES: [&str; 6] = [
-        "http_req_blocked",
-        "http_req_connecting",
-        "http_req_receiving",
-        "http_req_sending",
-        "http_req_tls_handshaking",
-        "http_req_waiting",
-    ];
-    PHASES.contains(&metric.name.as_str())
 }
 
 fn indented(paragraphs: Vec<Paragraph>, indent: usize) -> Vec<Paragraph> {

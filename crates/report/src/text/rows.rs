@@ -72,7 +72,7 @@ fn cells(metric: &MetricResult, options: &SummaryOptions) -> Cells {
 }
 
 /// The left side of a threshold, in the form its metric is told in.
-pub(super) fn threshold_value(metric: &MetricResult, label: &str, left: f64, options: &SummaryOptions) -> String {
+pub(crate) fn threshold_value(metric: &MetricResult, label: &str, left: f64, options: &SummaryOptions) -> String {
     match (metric.kind, metric.contains) {
         (Kind::Rate, _) => format::fraction(left),
         (Kind::Counter, contains) if label == "rate" => {

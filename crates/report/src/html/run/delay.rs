@@ -1,0 +1,126 @@
+//! How long messages were under way, by event and by hop: what `onrush/delay` measured.
+//!
+//! The first row tells of all events together. Where a server adds stamps of its own a second table splits the delay. The chart
+//! is the mean of each second, the one that studies of real-time systems print.
+
+use super::charts::{over_time, trend_charts};
+use super::{Run, plain};
+use crate::document::{Metric, Value};
+use crate::format;
+use crate::html::chart::{INK, Line, Unit};
+use crate::html::{Table, grid};
+
+/// Metrics that are told here and nowhere else.
+pub(super) const METRICS: [&str; 2] = ["message_delay", "message_sends"];
+/// Hops in the order a message takes them.
+const HOPS: [&str; 3] = ["up", "inside", "down"];
+/// Lines of a chart that an eye can follow.
+const LINES: usize = 7;
+
+/// Tables and charts; nothing for a run without message delays.
+pub(super) fn section(run: &Run<'_>) -> Vec<String> {
+    let Some(all) = total(run, None) else { return Vec::new() };
+    let events = events(run);
+    let mut charts = vec![mean_chart(run, all, &events)];
+    charts.extend(trend_charts(run, all, "Message delay"));
+    charts.push(edits_chart(run, &events));
+    vec![event_table(run, all, &events), grid(&charts), hop_table(run, &events)]
+}
+
+/// The whole delay of one event's messages, or of all.
+fn total<'a>(run: &Run<'a>, event: Option<&str>) -> Option<&'a Metric> {
+    let document = run.document;
+    let found = match event {
+        Some(event) => document.sub_metric("message_delay", &[("event", event), ("hop", "total")]),
+        None => document.sub_metric("message_delay", &[("hop", "total")]).or_else(|| document.metric("message_delay")),
+    };
+    found.filter(|metric| samples(metric) > 0)
+}
+
+fn samples(metric: &Metric) -> u64 {
+    metric.histogram().map_or(0, |histogram| histogram.count)
+}
+
+/// Events that messages were received of, the most frequent first.
+fn events<'a>(run: &Run<'a>) -> Vec<(&'a str, &'a Metric)> {
+    let tagged = run.document.metrics.iter().filter(|metric| metric.name == "message_delay");
+    let named = tagged.flat_map(|metric| metric.tags()).filter(|(name, _)| *name == "event").map(|(_, event)| event);
+    let mut names: Vec<&str> = named.collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut events: Vec<_> = names.into_iter().filter_map(|event| Some((event, total(run, Some(event))?))).collect();
+    events.sort_by_key(|(_, metric)| std::cmp::Reverse(samples(metric)));
+    events
+}
+
+fn event_table(run: &Run<'_>, all: &Metric, events: &[(&str, &Metric)]) -> String {
+    let mut table = Table::new(["event", "sends/s", "deliveries/s", "average", "median", "p95", "max"]);
+    let sends = |event: Option<&str>| {
+        let found = match event {
+            Some(event) => run.document.sub_metric("message_sends", &[("event", event)]),
+            None => run.document.metric("message_sends"),
+        };
+        match found.map(|metric| &metric.value) {
+            Some(Value::Counter { rate, .. }) => short(*rate),
+            _ => "–".to_owned(),
+        }
+    };
+    let row = |name: &str, event: Option<&str>, metric: &Metric| -> Vec<String> {
+        let deliveries = samples(metric) as f64 / run.document.duration_s.max(1e-3);
+        [name.to_owned(), sends(event), short(deliveries)].into_iter().chain(figures(run, metric)).collect()
+    };
+    table.row_of("strong", row("all events", None, all));
+    events.iter().for_each(|(event, metric)| table.row(row(event, Some(event), metric)));
+    let note = "from the sender's stamp to the receiver's machine; sends/s is what the server receives, deliveries/s what it sends";
+    format!("{}\n<p class=\"about\">{}</p>", table.html(), plain(note))
+}
+
+/// Average, median, p95, max.
+fn figures(run: &Run<'_>, metric: &Metric) -> Vec<String> {
+    let Some(trend) = metric.histogram().map(crate::document::Histogram::trend) else { return Vec::new() };
+    [trend.avg(), trend.percentile(50.0), trend.percentile(95.0), trend.max()].iter().map(|ms| run.time(*ms)).collect()
+}
+
+/// Where the time went, when a server told.
+fn hop_table(run: &Run<'_>, events: &[(&str, &Metric)]) -> String {
+    let mut table = Table::new(["event", "hop", "average", "median", "p95", "max"]).texts(2);
+    for (event, total) in events {
+        let hop = |hop: &'static str| {
+            let found = run.document.sub_metric("message_delay", &[("event", event), ("hop", hop)])?;
+            (samples(found) > 0).then_some((hop, found))
+        };
+        let hops: Vec<_> = HOPS.into_iter().filter_map(hop).collect();
+        if hops.is_empty() {
+            continue;
+        }
+        for (at, (hop, metric)) in hops.into_iter().chain([("total", *total)]).enumerate() {
+            let name = if at == 0 { (*event).to_owned() } else { String::new() };
+            table.row([name, hop.to_owned()].into_iter().chain(figures(run, metric)));
+        }
+    }
+    if table.is_empty() {
+        String::new()
+    } else {
+        format!("<h4>by hop: sender up to the server, inside it, down to the receiver</h4>{}", table.html())
+    }
+}
+
+fn mean_chart(run: &Run<'_>, all: &Metric, events: &[(&str, &Metric)]) -> String {
+    let every = Line { colour: Some(INK), ..Line::new("all events", run.intervals.trend(all).avg) };
+    let each = events.iter().take(LINES).map(|(event, metric)| Line::new(*event, run.intervals.trend(metric).avg));
+    let each = each.enumerate().map(|(at, line)| Line { colour: Some(at), ..line });
+    over_time(run, "Message delay, mean of each second", Unit::Time, [every].into_iter().chain(each).collect(), false)
+}
+
+/// The delay of edits alone, which is what people of an editor feel most.
+fn edits_chart(run: &Run<'_>, events: &[(&str, &Metric)]) -> String {
+    let edits = ["edit", "modify", "edits"].iter().find_map(|name| events.iter().find(|(event, _)| event == name));
+    let Some((event, metric)) = edits.filter(|_| events.len() > 1) else { return String::new() };
+    let lines = run.intervals.trend(metric);
+    let lines = vec![Line::new("mean", lines.avg), Line::new("p95", lines.p95)];
+    over_time(run, &format!("Delay of {event} alone"), Unit::Time, lines, false)
+}
+
+fn short(rate: f64) -> String {
+    format::number(if rate >= 100.0 { rate.round() } else { (rate * 100.0).round() / 100.0 })
+}

@@ -1,0 +1,197 @@
+//! The first screen: what was run, whether it was good, whether it was slow and when, whether to believe it.
+
+use std::fmt::Write;
+
+use super::intervals::Intervals;
+use super::{Run, facts, plain};
+use crate::document::{Document, Metric, Value};
+use crate::format;
+use crate::html::Text;
+use crate::html::chart::clock_text;
+
+/// Share of CPU time stolen from which a reader should know.
+const STEAL_WORTH_TELLING: f64 = 0.02;
+
+/// Title, facts, verdict and the most important figures.
+pub(super) fn head(run: &Run<'_>) -> String {
+    let document = run.document;
+    let labels = document
+        .labels
+        .iter()
+        .map(|(name, value)| format!("<span class=\"label\">{}={}</span>", Text(name), Text(value)));
+    let about = [
+        plain(&document.started_at.replace('T', " ").replace('Z', " UTC")),
+        format!("ran {}", plain(&format::time((document.duration_s * 1e3).round(), None))),
+        format!("{} on {} cores", plain(&document.environment.cpu_model), document.environment.cores),
+        format!("Onrush {}", plain(&document.onrush)),
+        labels.collect::<Vec<_>>().join(" "),
+    ];
+    let verdict = [outcome(document), speed(run), failures(run), trust(document)];
+    let mut list = String::from("<ul class=\"verdict\">\n");
+    for Line { class, head, text } in verdict.into_iter().flatten() {
+        let _ = writeln!(list, "<li class=\"{class}\"><strong>{}</strong>{}</li>", Text(head), Text(&text));
+    }
+    list.push_str("</ul>");
+    format!("<header>\n<h1>{}</h1>\n{}\n{list}\n{}\n</header>", Text(&document.script), facts(&about), tiles(run))
+}
+
+/// One line of the verdict.
+struct Line {
+    class: &'static str,
+    head: &'static str,
+    text: String,
+}
+
+fn outcome(document: &Document) -> Option<Line> {
+    let thresholds: Vec<_> = document.metrics.iter().flat_map(|m| m.thresholds.iter().map(move |t| (m, t))).collect();
+    let failed: Vec<String> =
+        thresholds.iter().filter(|(_, t)| !t.ok).map(|(m, t)| format!("{}: {}", m.key(), t.source)).collect();
+    let told = match (thresholds.len(), failed.len()) {
+        (0, _) => "no thresholds were set".to_owned(),
+        (1, 0) => "the threshold held".to_owned(),
+        (all, 0) => format!("all {all} thresholds held"),
+        (all, bad) => format!("{bad} of {all} thresholds did not hold: {}", failed.join(", ")),
+    };
+    let reason = document.exit.reason.as_deref().unwrap_or("failed");
+    Some(match document.exit.code {
+        0 => Line { class: "good", head: "Passed:", text: told },
+        99 => Line { class: "bad", head: "Failed:", text: told },
+        code => Line { class: "bad", head: "Failed:", text: format!("{reason} (exit code {code}); {told}") },
+    })
+}
+
+/// The Trend that tells whether it was slow: what users wait for.
+pub(super) fn main_trend(document: &Document) -> Option<(&Metric, &'static str)> {
+    let delay = document.sub_metric("message_delay", &[("hop", "total")]).map(|metric| (metric, "messages"));
+    let named = [
+        ("http_req_duration", "requests"),
+        ("message_delay", "messages"),
+        ("ws_connecting", "connections"),
+        ("iteration_duration", "iterations"),
+    ];
+    let others = named.iter().filter_map(|(name, of)| Some((document.metric(name)?, *of)));
+    let has_samples = |(metric, _): &(&Metric, &str)| metric.histogram().is_some_and(|h| h.count > 0);
+    delay.into_iter().chain(others).find(has_samples)
+}
+
+fn speed(run: &Run<'_>) -> Option<Line> {
+    let (metric, of) = main_trend(run.document)?;
+    let trend = metric.histogram()?.trend();
+    let (median, p95) = (trend.percentile(50.0), trend.percentile(95.0));
+    let mut text = format!("half of the {of} took at most {}, 95 % at most {}", run.time(median), run.time(p95));
+    let seconds = run.intervals.trend(metric).p95;
+    if let Some((at, worst)) = highest(&seconds).filter(|_| seconds.iter().flatten().count() > 2) {
+        let usual = median_of(&seconds);
+        let (when, worst) = (when(&run.intervals, at), run.time(worst));
+        let _ = match usual {
+            Some(usual) => write!(text, "; slowest at {when}: p95 {worst}, usually {}", run.time(usual)),
+            None => write!(text, "; slowest at {when}: p95 {worst}"),
+        };
+    }
+    Some(Line { class: "", head: "Speed:", text })
+}
+
+fn failures(run: &Run<'_>) -> Option<Line> {
+    let metric = run.document.metric("http_req_failed")?;
+    let Value::Rate { passes, total } = metric.value else { return None };
+    if total == 0 {
+        return None;
+    }
+    if passes == 0 {
+        return Some(Line { class: "good", head: "Failures:", text: format!("none of {total} requests failed") });
+    }
+    let mut text = format!("{} of the requests failed ({passes} of {total})", format::share(passes, total));
+    let seconds = run.intervals.share_rate(metric, true);
+    if let Some((at, _)) = highest(&seconds).filter(|_| seconds.len() > 2) {
+        let first = seconds.iter().position(|rate| rate.is_some_and(|rate| rate > 0.0)).unwrap_or(at);
+        let _ = write!(text, "; the first at {}, most at {}", when(&run.intervals, first), when(&run.intervals, at));
+    }
+    // Whoever set a threshold on failures has said how many are too many.
+    let allowed = !metric.thresholds.is_empty() && metric.thresholds.iter().all(|threshold| threshold.ok);
+    Some(Line { class: if allowed { "warn" } else { "bad" }, head: "Failures:", text })
+}
+
+/// Whether the generator measured what it was meant to.
+fn trust(document: &Document) -> Option<Line> {
+    let generator = &document.generator;
+    let busiest = generator.workers.iter().map(|w| w.cpu_share).fold(0.0, f64::max);
+    let late = generator.workers.iter().map(|w| w.lag_p99_ms).fold(0.0, f64::max);
+    let mut doubts: Vec<String> = generator.complaint.iter().cloned().collect();
+    if generator.dropped_iterations > 0 {
+        let text =
+            "planned iterations never started, because no virtual user was free: the load was lower than planned";
+        doubts.push(format!("{} {text}", generator.dropped_iterations));
+    }
+    if let Some(steal) = document.environment.steal_share.filter(|share| *share >= STEAL_WORTH_TELLING) {
+        doubts.push(format!("{} of the machine's CPU time went to others on its host", format::fraction(steal)));
+    }
+    if let Some(times) = document.environment.throttled.filter(|times| *times > 0) {
+        doubts.push(format!("the CPU limit of its control group held the generator up {times} times"));
+    }
+    doubts.extend(generator.notes.iter().cloned());
+    if doubts.is_empty() {
+        let text = format!(
+            "the generator was on time: its busiest worker used {:.0} % of a core and was at most {} late (p99)",
+            busiest * 100.0,
+            format::time(late, None)
+        );
+        return Some(Line { class: "good", head: "Generator:", text });
+    }
+    let class = if generator.saturated { "bad" } else { "warn" };
+    Some(Line { class, head: "Generator:", text: doubts.join("; ") })
+}
+
+/// The most important figures.
+fn tiles(run: &Run<'_>) -> String {
+    let document = run.document;
+    let mut tiles: Vec<(&str, String)> = Vec::new();
+    let counters = [
+        ("http_reqs", "requests"),
+        ("ws_msgs_sent", "messages sent"),
+        ("ws_msgs_received", "messages received"),
+        ("iterations", "iterations"),
+    ];
+    for (name, title) in counters {
+        if let Some(Value::Counter { count, rate }) = document.metric(name).map(|metric| &metric.value)
+            && *count > 0.0
+        {
+            tiles.push((title, format!("{} <small>{}/s</small>", format::number(*count), rounded(*rate))));
+        }
+    }
+    if let Some((metric, _)) = main_trend(document)
+        && let Some(trend) = metric.histogram().map(crate::document::Histogram::trend)
+    {
+        for (title, percent) in [("median", 50.0), ("95th percentile", 95.0), ("99th percentile", 99.0)] {
+            tiles.push((title, plain(&run.time(trend.percentile(percent)))));
+        }
+        tiles.push(("slowest", plain(&run.time(trend.max()))));
+    }
+    if let Some(Value::Rate { passes, total }) = document.metric("checks").map(|metric| &metric.value) {
+        tiles.push(("checks passed", plain(&format::share(*passes, *total))));
+    }
+    if let Some(Value::Gauge { max, .. }) = document.metric("vus").map(|metric| &metric.value) {
+        tiles.push(("virtual users", format::number(*max)));
+    }
+    let items = tiles.iter().map(|(title, value)| format!("<li><span>{title}</span><b>{value}</b></li>"));
+    format!("<ul class=\"tiles\">{}</ul>", items.collect::<String>())
+}
+
+/// Three digits.
+fn rounded(value: f64) -> String {
+    format::number(if value >= 100.0 { value.round() } else { (value * 100.0).round() / 100.0 })
+}
+
+fn highest(values: &[Option<f64>]) -> Option<(usize, f64)> {
+    let known = values.iter().enumerate().filter_map(|(at, value)| Some((at, (*value)?)));
+    known.max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+fn median_of(values: &[Option<f64>]) -> Option<f64> {
+    let mut known: Vec<f64> = values.iter().flatten().copied().collect();
+    known.sort_by(f64::total_cmp);
+    known.get(known.len() / 2).copied()
+}
+
+fn when(intervals: &Intervals<'_>, at: usize) -> String {
+    clock_text(intervals.times[at].0.floor(), intervals.times.last().map_or(0.0, |(_, end)| *end))
+}

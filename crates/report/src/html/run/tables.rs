@@ -1,0 +1,203 @@
+//! The tables of a report: thresholds, checks, every metric, the generator, the machine, the options.
+//!
+//! Values are printed by the summary's own formats, so that a number in a terminal and the one in a report are the same text.
+
+use std::fmt::Write;
+
+use metrics::results::{TrendValue, Value as Measured};
+
+use super::{Run, facts, plain};
+use crate::document::{Group, Metric, Value};
+use crate::format;
+use crate::html::table::CellText;
+use crate::html::{Table, Text};
+use crate::options::TrendStat;
+use crate::section::Section;
+
+/// Thresholds, checks and all metrics.
+pub(super) fn summary(run: &Run<'_>) -> Vec<String> {
+    let mut pieces = vec![titled("Thresholds", thresholds(run)), titled("Checks", checks(run))];
+    for section in Section::ALL {
+        let metrics: Vec<&Metric> =
+            run.document.metrics.iter().filter(|metric| Section::of(&metric.name) == Some(section)).collect();
+        pieces.push(titled(&heading(section), [trends(run, &metrics), others(run, &metrics)].concat()));
+    }
+    pieces
+}
+
+fn heading(section: Section) -> String {
+    match section {
+        Section::Custom => "Metrics of the script".to_owned(),
+        Section::Http => "HTTP".to_owned(),
+        Section::WebSocket => "WebSocket".to_owned(),
+        Section::Grpc => "gRPC".to_owned(),
+        other => {
+            let title = other.title().replace('_', " ").to_lowercase();
+            title[..1].to_uppercase() + &title[1..]
+        }
+    }
+}
+
+fn titled(title: &str, html: String) -> String {
+    if html.is_empty() { html } else { format!("<h4>{}</h4>\n{html}", Text(title)) }
+}
+
+fn thresholds(run: &Run<'_>) -> String {
+    let mut table = Table::new(["", "metric", "threshold", "found"]).texts(3);
+    for metric in &run.document.metrics {
+        let result = metric.result();
+        for threshold in &result.thresholds {
+            let (class, mark) = if threshold.ok { ("good", "✓") } else { ("bad", "✗") };
+            let found = crate::text::threshold_value(&result, &threshold.label, threshold.left, &run.options);
+            table.row_of(
+                class,
+                [mark.to_owned(), metric.key(), threshold.source.clone(), format!("{}={found}", threshold.label)],
+            );
+        }
+    }
+    table.html()
+}
+
+fn checks(run: &Run<'_>) -> String {
+    let mut table = Table::new(["", "check", "passed", "failed", "share passed"]).texts(2);
+    fill_checks(&mut table, &run.document.groups, "");
+    table.html()
+}
+
+fn fill_checks(table: &mut Table, group: &Group, path: &str) {
+    for check in &group.checks {
+        let (class, mark) = if check.fails == 0 { ("good", "✓") } else { ("bad", "✗") };
+        let share = format::share(check.passes, check.passes + check.fails);
+        let cells = [
+            mark.to_owned(),
+            format!("{path}{}", check.name),
+            check.passes.to_string(),
+            check.fails.to_string(),
+            share,
+        ];
+        table.row_of(class, cells);
+    }
+    for inner in &group.groups {
+        fill_checks(table, inner, &format!("{path}{} › ", inner.name));
+    }
+}
+
+fn name(metric: &Metric) -> (&'static str, String) {
+    match &metric.filter {
+        Some(filter) => ("sub", format!("{{ {} }}", filter.trim())),
+        None => ("", metric.name.clone()),
+    }
+}
+
+/// The summary's columns, and those that it leaves out for want of room.
+fn trends(run: &Run<'_>, metrics: &[&Metric]) -> String {
+    let mut stats = run.options.trend_stats.clone();
+    if !stats.iter().any(|stat| matches!(stat, TrendStat::Percentile { percent, .. } if *percent == 99.0)) {
+        stats.push(TrendStat::Percentile { label: "p(99)".to_owned(), percent: 99.0 });
+    }
+    if !stats.contains(&TrendStat::Count) {
+        stats.push(TrendStat::Count);
+    }
+    let mut table = Table::new(std::iter::once("").chain(stats.iter().map(TrendStat::label)));
+    for metric in metrics {
+        let Measured::Trend(trend) = metric.result().value else { continue };
+        let (class, name) = name(metric);
+        let cells = stats.iter().map(|stat| cell(run, metric, &trend, stat));
+        table.row_of(class, std::iter::once(name).chain(cells));
+    }
+    table.html()
+}
+
+fn cell(run: &Run<'_>, metric: &Metric, trend: &TrendValue, stat: &TrendStat) -> String {
+    let value = stat.of(trend);
+    if matches!(stat, TrendStat::Count) { format::number(value) } else { run.show(metric, value) }
+}
+
+fn others(run: &Run<'_>, metrics: &[&Metric]) -> String {
+    let mut table = Table::new(["", "", ""]).texts(1);
+    for metric in metrics {
+        let (class, name) = name(metric);
+        let (value, extra) = match &metric.value {
+            Value::Counter { count, rate } => (run.show(metric, *count), format!("{}/s", run.show(metric, *rate))),
+            Value::Gauge { value, min, max } => {
+                (run.show(metric, *value), format!("min={} max={}", run.show(metric, *min), run.show(metric, *max)))
+            }
+            Value::Rate { passes, total } => (format::share(*passes, *total), format!("{passes} out of {total}")),
+            Value::Trend(_) => continue,
+        };
+        table.row_of(class, [name, value, extra]);
+    }
+    table.html()
+}
+
+/// Generator, machine, scenarios, options.
+pub(super) fn circumstances(run: &Run<'_>) -> Vec<String> {
+    vec![
+        titled("Scenarios", scenarios(run)),
+        titled("Generator", generator(run)),
+        titled("Machine", machine(run)),
+        options(run),
+    ]
+}
+
+fn scenarios(run: &Run<'_>) -> String {
+    let mut table = Table::new(["name", "executor", "settings"]).texts(3);
+    let scenarios = run.document.options["scenarios"].as_object();
+    for (name, fields) in scenarios.into_iter().flatten() {
+        let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let executor = text(&fields["executor"]);
+        let settings = fields.as_object().into_iter().flatten();
+        let settings = settings.filter(|(key, value)| *key != "executor" && !is_nothing(value));
+        let settings: Vec<String> = settings.map(|(key, value)| format!("{key}: {}", text(value))).collect();
+        let settings = CellText::html(format!("<div class=\"wide\">{}</div>", Text(&settings.join(", "))));
+        table.row([CellText::from(name.as_str()), executor.into(), settings]);
+    }
+    table.html()
+}
+
+fn is_nothing(value: &serde_json::Value) -> bool {
+    value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty) || value.as_str() == Some("")
+}
+
+fn generator(run: &Run<'_>) -> String {
+    let generator = &run.document.generator;
+    let mut table = Table::new(["worker", "share of a core", "late, median", "late, p99", "late, at most"]);
+    for (number, worker) in generator.workers.iter().enumerate() {
+        let lag = [worker.lag_p50_ms, worker.lag_p99_ms, worker.lag_max_ms].map(|ms| format::time(ms, None));
+        let share = format!("{:.1} %", worker.cpu_share * 100.0);
+        table.row([format!("worker {number}"), share].into_iter().chain(lag));
+    }
+    let note = format!("the whole process used {:.2} cores", generator.process_cores);
+    format!("{}{}", table.html(), facts(&[note]))
+}
+
+fn machine(run: &Run<'_>) -> String {
+    let machine = &run.document.environment;
+    let known = |value: Option<f64>| value.map_or("unknown".to_owned(), |value| format!("{value:.2}"));
+    let cores: Vec<String> = machine.allowed_cores.iter().map(usize::to_string).collect();
+    let mut table = Table::new(["", ""]).texts(2);
+    table.row(["processor", &machine.cpu_model]);
+    table.row(["cores", &format!("{} (allowed: {})", machine.cores, cores.join(", "))]);
+    table.row(["memory", &format!("{:.1} GiB", machine.memory_bytes as f64 / f64::from(1 << 30))]);
+    table.row(["system", &format!("{}, kernel {}", machine.os, machine.kernel)]);
+    let load = format!("{} before, {} after", known(machine.load_average_1m_start), known(machine.load_average_1m_end));
+    table.row(["load average", &load]);
+    table.row(["CPU time stolen", &machine.steal_share.map_or("unknown".to_owned(), format::fraction)]);
+    table.row([
+        "held up by a CPU limit",
+        &machine.throttled.map_or("no limit known".to_owned(), |n| format!("{n} times")),
+    ]);
+    table.row(["machine", &machine.machine_id]);
+    table.html()
+}
+
+fn options(run: &Run<'_>) -> String {
+    let mut shown = run.document.options.clone();
+    if let Some(options) = shown.as_object_mut() {
+        options.retain(|_, value| !is_nothing(value));
+    }
+    let mut html = String::from("<details><summary>All options that were set</summary>");
+    let text = serde_json::to_string_pretty(&shown).unwrap_or_default();
+    let _ = write!(html, "<pre>{}</pre></details>", plain(&text));
+    html
+}

@@ -1,0 +1,75 @@
+//! Under which heading a metric is told, in the text summary and in the report alike.
+//!
+//! Headings, their order and what belongs to them are those of k6's summary. A metric that is not built in counts as custom.
+
+use metrics::builtin;
+
+/// A heading that metrics stand under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Section {
+    Custom,
+    Http,
+    Execution,
+    Network,
+    Browser,
+    WebVitals,
+    Grpc,
+    WebSocket,
+}
+
+impl Section {
+    /// In the order they are printed.
+    pub const ALL: [Section; 8] = [
+        Section::Custom,
+        Section::Http,
+        Section::Execution,
+        Section::Network,
+        Section::Browser,
+        Section::WebVitals,
+        Section::Grpc,
+        Section::WebSocket,
+    ];
+
+    /// What is printed above them.
+    pub fn title(self) -> &'static str {
+        match self {
+            Section::Custom => "CUSTOM",
+            Section::Http => "HTTP",
+            Section::Execution => "EXECUTION",
+            Section::Network => "NETWORK",
+            Section::Browser => "BROWSER",
+            Section::WebVitals => "WEB_VITALS",
+            Section::Grpc => "GRPC",
+            Section::WebSocket => "WEBSOCKET",
+        }
+    }
+
+    /// Where a metric stands; none when the summary tells it in another form.
+    pub fn of(name: &str) -> Option<Section> {
+        let is_builtin = builtin::ALL.iter().any(|(known, _, _)| *known == name);
+        match name {
+            "checks" | "group_duration" => None,
+            _ if !is_builtin => Some(Section::Custom),
+            "data_sent" | "data_received" => Some(Section::Network),
+            _ if name.starts_with("http_") => Some(Section::Http),
+            _ if name.starts_with("ws_") => Some(Section::WebSocket),
+            _ if name.starts_with("grpc_") => Some(Section::Grpc),
+            _ if name.starts_with("browser_web_vital_") => Some(Section::WebVitals),
+            _ if name.starts_with("browser_") => Some(Section::Browser),
+            _ => Some(Section::Execution),
+        }
+    }
+}
+
+/// Phases of a request, which the compact summary leaves out; thresholds on them are told all the same.
+pub(crate) fn is_phase(name: &str) -> bool {
+    const PHASES: [&str; 6] = [
+        "http_req_blocked",
+        "http_req_connecting",
+        "http_req_receiving",
+        "http_req_sending",
+        "http_req_tls_handshaking",
+        "http_req_waiting",
+    ];
+    PHASES.contains(&name)
+}

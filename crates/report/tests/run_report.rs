@@ -1,0 +1,233 @@
+//! The report of a run: what its first screen says, that it survives odd documents, and that no text from outside gets out of
+//! its place. How it looks is tested in a browser (`cargo xtask browser`).
+
+use std::collections::BTreeMap;
+
+use metrics::Trend;
+use metrics::results::TrendValue;
+use onrush_report::document::{
+    Check, Contains, Document, Environment, Exit, Generator, Group, Histogram, KIND, Metric, Points, SCHEMA, Seconds,
+    Series, Threshold, Value, WorkerFigures,
+};
+use onrush_report::html::run::page;
+
+fn empty() -> Document {
+    Document {
+        kind: KIND.into(),
+        schema: SCHEMA,
+        onrush: "0.1.0".into(),
+        started_at: "2026-11-21T18:00:00.123Z".into(),
+        duration_s: 0.0,
+        script: "empty.js".into(),
+        labels: BTreeMap::new(),
+        options: serde_json::Value::Null,
+        environment: Environment::default(),
+        generator: Generator::default(),
+        exit: Exit::default(),
+        metrics: Vec::new(),
+        checks: Vec::new(),
+        groups: Group::default(),
+        seconds: Seconds::default(),
+        messages: None,
+    }
+}
+
+fn metric(name: &str, filter: Option<&str>, value: Value) -> Metric {
+    let (name, filter) = (name.to_owned(), filter.map(str::to_owned));
+    Metric { name, filter, contains: Contains::Time, thresholds: Vec::new(), value }
+}
+
+fn trend(values: impl IntoIterator<Item = f64>) -> Value {
+    let mut trend = Trend::default();
+    values.into_iter().for_each(|value| trend.add(value));
+    Value::Trend(Histogram::from(&TrendValue::from(trend)))
+}
+
+/// Five seconds; the third is slow, the fourth without samples.
+fn trend_series(name: &str, filter: Option<&str>) -> Series {
+    let column =
+        |factor: f64| vec![Some(10.0 * factor), Some(11.0 * factor), Some(90.0 * factor), None, Some(10.0 * factor)];
+    let points = Points::Trend {
+        count: vec![Some(3), Some(3), Some(1), None, Some(2)],
+        avg: column(1.0),
+        min: column(0.5),
+        max: column(2.0),
+        p50: column(1.0),
+        p90: column(1.5),
+        p95: column(1.6),
+        p99: column(1.8),
+    };
+    Series { name: name.to_owned(), filter: filter.map(str::to_owned), points }
+}
+
+fn busy() -> Document {
+    let durations = [10.0, 10.0, 11.0, 12.0, 20.0, 22.0, 180.0];
+    let failed = Points::Rate {
+        passes: vec![Some(0), Some(0), Some(1), None, Some(0)],
+        total: vec![Some(3), Some(3), Some(1), None, Some(2)],
+    };
+    Document {
+        duration_s: 5.0,
+        script: "shop.js".into(),
+        metrics: vec![
+            metric("http_req_duration", None, trend(durations)),
+            metric("http_req_failed", None, Value::Rate { passes: 1, total: 7 }),
+            metric("http_reqs", None, Value::Counter { count: 7.0, rate: 1.4 }),
+        ],
+        seconds: Seconds {
+            starts_s: vec![0.0, 1.0, 2.0, 3.0, 4.0],
+            lengths_s: vec![1.0; 5],
+            scenarios_start_s: 0.0,
+            scenarios_end_s: 5.0,
+            series: vec![
+                trend_series("http_req_duration", None),
+                Series { name: "http_req_failed".into(), filter: None, points: failed },
+            ],
+        },
+        generator: Generator {
+            workers: vec![WorkerFigures { cpu_share: 0.34, lag_p50_ms: 0.1, lag_p99_ms: 0.4, lag_max_ms: 2.0 }],
+            ..Generator::default()
+        },
+        ..empty()
+    }
+}
+
+#[track_caller]
+fn holds(html: &str, text: &str) {
+    assert!(html.contains(text), "expected {text:?} in {}", &html[html.find("<body>").unwrap_or(0)..]);
+}
+
+#[test]
+fn the_first_screen_says_how_it_went() {
+    let html = page(&busy());
+    holds(&html, "<li class=\"good\"><strong>Passed:</strong>no thresholds were set</li>");
+    holds(
+        &html,
+        "half of the requests took at most 12ms, 95 % at most 132.59ms; slowest at 2 s: p95 144ms, usually 17.6ms",
+    );
+    holds(&html, "14.28% of the requests failed (1 of 7); the first at 2 s, most at 2 s");
+    holds(&html, "the generator was on time: its busiest worker used 34 % of a core and was at most 400µs late (p99)");
+}
+
+#[test]
+fn what_to_doubt_is_said() {
+    let mut document = busy();
+    document.generator.saturated = true;
+    document.generator.complaint = Some("the generator was the limit: why".into());
+    document.generator.dropped_iterations = 12;
+    document.environment.steal_share = Some(0.08);
+    document.environment.throttled = Some(3);
+    document.exit = Exit { code: 99, reason: Some("thresholds have been crossed".into()) };
+    document.metrics[0].thresholds = vec![Threshold { source: "p(95)<100".into(), ok: false, left: 132.5 }];
+    let html = page(&document);
+    holds(
+        &html,
+        "<li class=\"bad\"><strong>Failed:</strong>1 of 1 thresholds did not hold: http_req_duration: p(95)&lt;100</li>",
+    );
+    holds(
+        &html,
+        "<li class=\"bad\"><strong>Generator:</strong>the generator was the limit: why; 12 planned iterations never started",
+    );
+    holds(
+        &html,
+        "8.00% of the machine&#39;s CPU time went to others on its host; the CPU limit of its control group held the generator up 3 times",
+    );
+    holds(&html, "<td>p(95)&lt;100</td><td class=\"n\">p(95)=132.5ms</td>");
+}
+
+#[test]
+fn a_gap_in_the_samples_is_a_gap_in_the_line() {
+    let html = page(&busy());
+    let line = html
+        .split("aria-label=\"Request duration over time\"")
+        .nth(1)
+        .and_then(|chart| chart.split("<path class=\"line c0\" d=\"").nth(1))
+        .and_then(|rest| rest.split('"').next())
+        .expect("p50");
+    assert_eq!(line.matches('M').count(), 2, "two pieces: {line}");
+    holds(&html, "null");
+}
+
+#[test]
+fn message_delays_have_a_table_by_event_and_by_hop() {
+    let mut document = busy();
+    let delay =
+        |filter: &str, factor: f64| metric("message_delay", Some(filter), trend([10.0, 20.0].map(|v| v * factor)));
+    document.metrics.extend([
+        metric("message_delay", None, trend([1.0, 2.0])),
+        delay("hop:total", 1.0),
+        delay("event:edit,hop:total", 2.0),
+        delay("event:edit,hop:up", 0.5),
+        delay("event:cursor,hop:total", 1.0),
+        metric("message_sends", None, Value::Counter { count: 10.0, rate: 2.0 }),
+        metric("message_sends", Some("event:edit"), Value::Counter { count: 5.0, rate: 1.0 }),
+    ]);
+    document.seconds.series.extend([
+        trend_series("message_delay", Some("hop:total")),
+        trend_series("message_delay", Some("event:edit,hop:total")),
+    ]);
+    let html = page(&document);
+    holds(
+        &html,
+        "<tr class=\"strong\"><td>all events</td><td class=\"n\">2</td><td class=\"n\">0.4</td><td class=\"n\">15ms</td>",
+    );
+    holds(&html, "<tr><td>edit</td><td class=\"n\">1</td><td class=\"n\">0.4</td><td class=\"n\">30ms</td>");
+    holds(&html, "<tr><td>edit</td><td>up</td><td class=\"n\">7.5ms</td>");
+    holds(&html, "Message delay, mean of each second");
+    holds(&html, "Delay of edit alone");
+    holds(&html, "half of the messages took at most 15ms");
+}
+
+#[test]
+fn odd_documents_make_a_page_all_the_same() {
+    holds(&page(&empty()), "<h1>empty.js</h1>");
+    let mut document = busy();
+    document.seconds = Seconds::default();
+    holds(&page(&document), "Request duration, distribution");
+    document.options = serde_json::json!({ "scenarios": [1], "summaryTrendStats": ["wrong"], "summaryTimeUnit": 5 });
+    holds(&page(&document), "shop.js");
+    let mut short = busy();
+    short.seconds.lengths_s = vec![0.0; 5];
+    holds(&page(&short), "shop.js");
+    document.metrics = vec![metric("mine", None, trend([f64::MAX, f64::MIN_POSITIVE, -5.0, 0.0]))];
+    holds(&page(&document), "mine, distribution");
+}
+
+#[test]
+fn texts_from_outside_stay_where_they_belong() {
+    let evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\" onload=\"alert(3)";
+    let mut document = busy();
+    document.script = evil.into();
+    document.labels = BTreeMap::from([(evil.into(), evil.into())]);
+    document.environment.cpu_model = evil.into();
+    document.environment.os = evil.into();
+    document.generator.notes = vec![evil.into()];
+    document.exit = Exit { code: 107, reason: Some(evil.into()) };
+    document.options =
+        serde_json::json!({ "scenarios": { evil: { "executor": evil, "exec": evil } }, "userAgent": evil });
+    document.groups = Group {
+        checks: vec![Check { name: evil.into(), path: evil.into(), passes: 1, fails: 1 }],
+        groups: vec![Group {
+            name: evil.into(),
+            checks: vec![Check { name: evil.into(), path: evil.into(), passes: 0, fails: 1 }],
+            ..Group::default()
+        }],
+        ..Group::default()
+    };
+    document.metrics.push(metric("message_delay", Some(&format!("event:{evil},hop:total")), trend([1.0, 2.0])));
+    document.metrics.push(metric("message_delay", Some("hop:total"), trend([1.0, 2.0])));
+    document.metrics.push(metric(evil, None, trend([1.0, 2.0])));
+    document.seconds.series.push(trend_series("message_delay", Some("hop:total")));
+    document.seconds.series.push(trend_series("message_delay", Some(&format!("event:{evil},hop:total"))));
+    document.seconds.series.push(trend_series(evil, None));
+    document.metrics[0].thresholds = vec![Threshold { source: evil.into(), ok: true, left: 1.0 }];
+    let html = page(&document);
+    assert!(!html.contains("<img") && !html.contains("<script>alert"), "escaped");
+    assert_eq!(html.matches("<script>").count(), 1, "only the page's own");
+    // In the charts' JSON a quote ends nothing; everywhere else it would end an attribute.
+    let elsewhere = html
+        .split("<script type=\"application/json\">")
+        .map(|part| part.split_once("</script>").map_or(part, |(_, rest)| rest));
+    assert!(elsewhere.clone().count() > 3, "charts were drawn");
+    assert!(elsewhere.into_iter().all(|part| !part.contains("\" onload")), "escaped");
+}
