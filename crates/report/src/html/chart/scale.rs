@@ -93,7 +93,7 @@ impl Axis {
     /// Where a value lies, 0 to 1 and beyond; none when nowhere.
     pub fn position(&self, value: f64) -> Option<f64> {
         let at = match self.logarithmic {
-            true => (value / self.low).ln() / (self.high / self.low).ln(),
+            true => (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln()),
             false => (value - self.low) / (self.high - self.low),
         };
         at.is_finite().then_some(at)
@@ -102,7 +102,7 @@ impl Axis {
     /// The value at a position.
     pub fn value(&self, position: f64) -> f64 {
         match self.logarithmic {
-            true => self.low * (self.high / self.low).powf(position),
+            true => (self.low.ln() + (self.high.ln() - self.low.ln()) * position).exp(),
             false => self.low + (self.high - self.low) * position,
         }
     }
