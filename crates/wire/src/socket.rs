@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use crate::link::{self, Fate, Link};
+use crate::link::{self, Course, Link};
 
 /// Send buffer of connections over short paths.
 const SEND_BUFFER: usize = 256 << 10;
@@ -42,7 +42,7 @@ pub(crate) struct Socket {
 /// What the real socket behind a relay is.
 struct Relayed {
     peer: Option<SocketAddr>,
-    fate: Fate,
+    course: Rc<Course>,
 }
 
 /// What one read brought.
@@ -73,8 +73,8 @@ impl Socket {
         }
         // The kernel acknowledges what it has room for: a server must not think that megabytes have arrived.
         let _ = socket2::SockRef::from(self.fd.get_ref()).set_recv_buffer_size(4 * RELAY_BUFFER);
-        let relayed = Relayed { peer: self.peer(), fate: Fate::default() };
-        link::spawn(Rc::clone(link), Socket::new(near, false)?, self, Rc::clone(&relayed.fate));
+        let relayed = Relayed { peer: self.peer(), course: Rc::default() };
+        link::spawn(Rc::clone(link), Socket::new(near, false)?, self, Rc::clone(&relayed.course));
         Ok(Socket { relayed: Some(Box::new(relayed)), ..Socket::new(mine, false)? })
     }
 
@@ -158,6 +158,19 @@ impl Socket {
     }
 
     fn poll_write(&self, cx: &mut Context<'_>, write: impl Fn(RawFd) -> io::Result<usize>) -> Poll<io::Result<usize>> {
+        let written = ready!(self.poll_write_bytes(cx, write));
+        if let (Some(relayed), Ok(bytes)) = (&self.relayed, &written) {
+            relayed.course.written.borrow_mut().put(*bytes, Instant::now());
+        }
+        Poll::Ready(written)
+    }
+
+    #[inline]
+    fn poll_write_bytes(
+        &self,
+        cx: &mut Context<'_>,
+        write: impl Fn(RawFd) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
         match write(self.fd.as_raw_fd()) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             done => return Poll::Ready(done),
@@ -186,14 +199,18 @@ impl Socket {
         loop {
             let mut guard = ready!(self.fd.poll_read_ready(cx))?;
             match receive(self.fd.as_raw_fd(), buffer, self.stamped, flags) {
-                Ok(received) => {
+                Ok(mut received) => {
                     if received.bytes > 0 && received.bytes < buffer.len() {
                         guard.clear_ready();
                     }
-                    if received.bytes == 0
-                        && let Some(code) = self.relayed.as_ref().and_then(|relayed| relayed.fate.get())
-                    {
-                        return Poll::Ready(Err(io::Error::from_raw_os_error(code)));
+                    match &self.relayed {
+                        Some(relayed) if received.bytes > 0 => {
+                            received.stamp_ns = relayed.course.arrived.borrow_mut().take(received.bytes);
+                        }
+                        Some(relayed) if let Some(code) = relayed.course.fate.get() => {
+                            return Poll::Ready(Err(io::Error::from_raw_os_error(code)));
+                        }
+                        _ => {}
                     }
                     return Poll::Ready(Ok(received));
                 }

@@ -139,3 +139,45 @@ fn a_deadline_ends_a_connect_over_a_long_link() {
     let exchange = send_over(link, vec![vec![request]]).remove(0).remove(0);
     assert_eq!(exchange.outcome.unwrap_err().kind, FailureKind::Timeout);
 }
+
+/// The worker computes from before the answer reaches the machine until long after: the answer's time is the link's all the same.
+#[test]
+fn a_busy_worker_adds_nothing_to_what_a_link_takes() {
+    use std::io::{Read, Write};
+    const BUSY: Duration = Duration::from_millis(300);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let (asked, heard) = std::sync::mpsc::channel();
+    let server = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        let mut request = Vec::new();
+        while !request.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            socket.read_exact(&mut byte).unwrap();
+            request.push(byte[0]);
+        }
+        asked.send(()).unwrap();
+        socket.write_all(OK.as_bytes()).unwrap();
+        let _closed = socket.read(&mut [0]);
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (exchange, took) = tokio::task::LocalSet::new().block_on(&runtime, async {
+        let worker = onrush_wire::Worker::new(std::sync::Arc::new(settings())).unwrap();
+        let client = onrush_wire::Client::new(worker);
+        client.set_link(Some(Link::new(LinkSettings { latency: ms(4), ..LinkSettings::default() }, 1)));
+        tokio::task::spawn_local(async move {
+            while heard.try_recv().is_err() {
+                tokio::time::sleep(ms(1)).await;
+            }
+            std::thread::sleep(BUSY);
+        });
+        let began = Instant::now();
+        let request = get(onrush_wire::Url::parse(&url).unwrap());
+        (*client.send(&request, None, &mut |_| {}).await, began.elapsed())
+    });
+    assert_eq!(support::body(&exchange), b"ok");
+    assert!(exchange.connection.as_ref().unwrap().kernel_stamps && took >= BUSY, "{took:?}");
+    let waiting = exchange.timings.waiting;
+    assert!(waiting >= ms(4) && waiting < BUSY / 2, "{:?} of {took:?}", exchange.timings);
+    server.join().unwrap();
+}

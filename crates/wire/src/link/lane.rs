@@ -59,11 +59,13 @@ impl Lane {
         (free > now).then_some(free)
     }
 
-    /// Takes bytes that came now; when they have arrived.
-    pub(crate) fn carry(&mut self, now: Instant, bytes: usize) -> Instant {
-        let begin = self.busy.map_or(now, |busy| busy.max(now));
-        let end = begin + self.rate.map_or(Duration::ZERO, |rate| rate.time_of(bytes));
-        self.busy = Some(end);
+    /// Takes bytes that came at a moment and are looked at now; when they have arrived. What is late is not made later, yet the line
+    /// does not make up for time in which nobody gave it anything: that would be a burst.
+    pub(crate) fn carry(&mut self, came: Instant, now: Instant, bytes: usize) -> Instant {
+        let from = |moment: Instant| self.busy.map_or(moment, |busy| busy.max(moment));
+        let time = self.rate.map_or(Duration::ZERO, |rate| rate.time_of(bytes));
+        let end = from(came.min(now)) + time;
+        self.busy = Some(from(now) + time);
         let mut arrival = end + self.delay;
         if !self.jitter.is_zero() {
             let shift = self.jitter.mul_f64(self.random.f64() * 2.0);
@@ -91,12 +93,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_looked_at_late_arrives_in_time_and_brings_no_burst() {
+        let (came, mut lane) = (Instant::now(), lane("1mbps", &settings(20)));
+        let now = came + Duration::from_millis(50);
+        // 12.5 kB take 100 ms.
+        assert_eq!(lane.carry(came, now, 12_500), came + Duration::from_millis(110));
+        assert_eq!(lane.carry(came, now, 12_500), now + Duration::from_millis(210));
+    }
+
+    #[test]
     fn a_line_carries_its_rate_and_not_a_byte_more() {
         for rate in ["64kbps", "1mbps", "100mbps"] {
             let (start, mut lane) = (Instant::now(), lane(rate, &settings(0)));
             let (mut sent, mut now, mut last) = (0, start, start);
             while now < start + Duration::from_secs(5) {
-                last = lane.carry(now, lane.piece());
+                last = lane.carry(now, now, lane.piece());
                 sent += lane.piece();
                 now = lane.full_until(now).unwrap_or(now);
             }
@@ -110,11 +121,11 @@ mod tests {
     fn an_idle_line_saves_nothing_up() {
         let (start, mut lane) = (Instant::now(), lane("8mbps", &settings(0)));
         let later = start + Duration::from_secs(60);
-        lane.carry(start, 1000);
-        assert_eq!(lane.carry(later, 1000), later + Duration::from_millis(1));
-        assert_eq!(lane.carry(later, 1000), later + Duration::from_millis(2));
+        lane.carry(start, start, 1000);
+        assert_eq!(lane.carry(later, later, 1000), later + Duration::from_millis(1));
+        assert_eq!(lane.carry(later, later, 1000), later + Duration::from_millis(2));
         assert_eq!(lane.full_until(later), None);
-        lane.carry(later, 20_000);
+        lane.carry(later, later, 20_000);
         assert_eq!(lane.full_until(later), Some(later + Duration::from_millis(12)));
     }
 
@@ -122,7 +133,7 @@ mod tests {
     fn half_the_round_trip_is_added_each_way() {
         let now = Instant::now();
         let mut lane = Lane::new(&settings(30), None, 1);
-        assert_eq!(lane.carry(now, 1 << 20), now + Duration::from_millis(15));
+        assert_eq!(lane.carry(now, now, 1 << 20), now + Duration::from_millis(15));
         assert_eq!(lane.full_until(now), None);
     }
 
@@ -131,14 +142,14 @@ mod tests {
         let (now, ms) = (Instant::now(), Duration::from_millis);
         let shaky = LinkSettings { jitter: ms(10), ..settings(100) };
         let mut lane = Lane::new(&shaky, None, 7);
-        let delays: Vec<f64> = (0..4000).map(|_| (lane.carry(now, 100) - now).as_secs_f64() * 1e3).collect();
+        let delays: Vec<f64> = (0..4000).map(|_| (lane.carry(now, now, 100) - now).as_secs_f64() * 1e3).collect();
         assert!(delays.iter().all(|delay| (40.0..=60.0).contains(delay)));
         let mean = delays.iter().sum::<f64>() / delays.len() as f64;
         assert!((49.5..50.5).contains(&mean), "{mean}");
 
         let lossy = LinkSettings { loss: 0.1, ..settings(0) };
         let mut lane = Lane::new(&lossy, None, 7);
-        let late = (0..4000).filter(|_| lane.carry(now, 100) - now == REPEAT).count();
+        let late = (0..4000).filter(|_| lane.carry(now, now, 100) - now == REPEAT).count();
         assert!((340..460).contains(&late), "{late} of 4000");
     }
 }

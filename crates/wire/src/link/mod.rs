@@ -6,6 +6,7 @@
 //! ping shows it: connecting costs it once, a request on an open connection once more.
 //! Invariant: bytes leave a link in the order in which they came, never before their time.
 
+mod course;
 mod lane;
 mod relay;
 mod settings;
@@ -16,7 +17,8 @@ use std::time::Duration;
 
 pub use settings::{LinkSettings, Rate};
 
-pub(crate) use relay::{Fate, spawn};
+pub(crate) use course::Course;
+pub(crate) use relay::spawn;
 
 use lane::Lane;
 

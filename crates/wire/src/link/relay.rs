@@ -5,28 +5,26 @@
 //! link as back pressure. When the user closes, what it sent goes out and the connection ends; when the server closes, the
 //! user learns it once everything before has arrived, and a reset stays one.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::Link;
 use super::lane::Lane;
+use super::{Course, Link};
 use crate::hold;
-use crate::socket::Socket;
-
-/// How the real connection ended, if by an error: what the user's socket, which knows of none, reports instead of an end.
-pub(crate) type Fate = Rc<Cell<Option<i32>>>;
+use crate::socket::{Received, Socket};
+use crate::stamps::wall_ns;
 
 /// Relays between the user's side and the real socket until either ends.
-pub(crate) fn spawn(link: Rc<Link>, near: Socket, far: Socket, fate: Fate) {
+pub(crate) fn spawn(link: Rc<Link>, near: Socket, far: Socket, course: Rc<Course>) {
     tokio::task::spawn_local(async move {
-        let up = carry(&near, &far, &link.up);
+        let up = carry(&near, &far, &link.up, Way::Up(&course));
         let down = async {
-            if let Err(error) = carry(&far, &near, &link.down).await {
-                fate.set(error.raw_os_error());
+            if let Err(error) = carry(&far, &near, &link.down, Way::Down(&course)).await {
+                course.fate.set(error.raw_os_error());
             }
             near.close_sending();
             // The user closes when it has seen the end.
@@ -35,7 +33,7 @@ pub(crate) fn spawn(link: Rc<Link>, near: Socket, far: Socket, fate: Fate) {
         tokio::select! {
             ended = up => match ended {
                 Ok(()) => far.close_sending(),
-                Err(error) => fate.set(error.raw_os_error()),
+                Err(error) => course.fate.set(error.raw_os_error()),
             },
             () = down => {}
         }
@@ -45,8 +43,43 @@ pub(crate) fn spawn(link: Rc<Link>, near: Socket, far: Socket, fate: Fate) {
 /// Bytes under way in one direction of a connection at most, as TCP's window bounds them: the most of a usual system's.
 const WINDOW: usize = 4 << 20;
 
+/// Which way bytes go: it decides who knows when they came.
+#[derive(Clone, Copy)]
+enum Way<'a> {
+    /// From the user, which has said when it wrote.
+    Up(&'a Course),
+    /// To the user, which is told when they arrived.
+    Down(&'a Course),
+}
+
+impl Way<'_> {
+    /// When bytes read now came to the link, which a busy worker looks at late.
+    fn came(self, read: &Received, now: Instant) -> Instant {
+        match self {
+            Way::Up(course) => course.written.borrow_mut().take(read.bytes).unwrap_or(now),
+            Way::Down(_) => {
+                let late = read.stamp_ns.and_then(|stamp| wall_ns().checked_sub(stamp)).map(Duration::from_nanos);
+                // A stamp from long ago is one of a clock that was set.
+                late.filter(|late| *late < MOST_LATE).and_then(|late| now.checked_sub(late)).unwrap_or(now)
+            }
+        }
+    }
+
+    /// Bytes will have arrived then.
+    fn arrive(self, bytes: usize, due: Instant, now: Instant) {
+        if let Way::Down(course) = self {
+            let wall = wall_ns() as i128 + due.saturating_duration_since(now).as_nanos() as i128
+                - now.saturating_duration_since(due).as_nanos() as i128;
+            course.arrived.borrow_mut().put(bytes, wall as u64);
+        }
+    }
+}
+
+/// How much later than the kernel a worker looks at bytes at most.
+const MOST_LATE: Duration = Duration::from_secs(1);
+
 /// One direction, to the end of what `from` sends.
-async fn carry(from: &Socket, to: &Socket, lane: &RefCell<Lane>) -> io::Result<()> {
+async fn carry(from: &Socket, to: &Socket, lane: &RefCell<Lane>, way: Way<'_>) -> io::Result<()> {
     let mut buffer = vec![0; lane.borrow().piece()];
     let mut under_way: VecDeque<(Instant, Vec<u8>)> = VecDeque::new();
     let (mut last, mut held) = (Instant::now(), 0);
@@ -81,7 +114,9 @@ async fn carry(from: &Socket, to: &Socket, lane: &RefCell<Lane>) -> io::Result<(
         tokio::select! {
             read = arrival => match read {
                 Ok(read) if read.bytes > 0 => {
-                    let due = lane.borrow_mut().carry(Instant::now(), read.bytes).max(last);
+                    let now = Instant::now();
+                    let due = lane.borrow_mut().carry(way.came(&read, now), now, read.bytes).max(last);
+                    way.arrive(read.bytes, due, now);
                     last = due;
                     held += read.bytes;
                     under_way.push_back((due, buffer[..read.bytes].to_vec()));
