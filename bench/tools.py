@@ -100,6 +100,20 @@ def parse_script(_out, summary):
     return said
 
 
+def parse_quick(out, _summary):
+    """The headline of a run of a URL."""
+    said = {"rps": float(re.search(r"requests in \S+, ([\d.,]+)/s", out)[1].replace(",", "")), "errors": 0}
+    if m := re.search(r"no answer: ([\d,]+)", out):
+        said["errors"] += int(m[1].replace(",", ""))
+    if m := re.search(r"by status: (.*)", out):
+        bad = re.findall(r"\b[045]\d\d: ([\d,]+)", m[1])
+        said["errors"] += sum(int(count.replace(",", "")) for count in bad)
+    for key, label in (("p50_ms", "p50"), ("p99_ms", "p99")):
+        if m := re.search(rf"latency.*?{label} ([^,\s]+)", out):
+            said[key] = _ms(m[1].replace("µs", "us"))
+    return said
+
+
 def parse_pair(_out, summary):
     """Two processes at once: counts add up, of their latencies the worse one is told."""
     one, two = parse_script(None, f"{summary}.1"), parse_script(None, f"{summary}.2")
@@ -110,5 +124,5 @@ def parse_none(_out, _summary):
     return {}
 
 
-PARSERS = {"none": parse_none, "wrk": parse_wrk, "oha": parse_oha, "plow": parse_plow, "vegeta": parse_vegeta, "script": parse_script,
+PARSERS = {"none": parse_none, "wrk": parse_wrk, "oha": parse_oha, "plow": parse_plow, "vegeta": parse_vegeta, "script": parse_script, "quick": parse_quick,
            "pair": parse_pair}

@@ -46,6 +46,12 @@ def _oha(connections, *more):
             "command": ["{bin}", "-z", "{duration}s", "-c", str(connections), "--no-tui", "--output-format", "json", *more, "{url}"]}
 
 
+def _quick(connections, *more):
+    """A URL without a script."""
+    return {"name": "onrush URL", "bin": ONRUSH, "parse": "quick",
+            "command": ["{bin}", "run", "--quiet", "--workers", "1", "-c", str(connections), "-d", "{duration}s", *more, "{url}"]}
+
+
 def _vegeta(attack):
     line = f"echo 'GET {{url}}' | {{bin}} -cpus 1 attack {attack} -duration {{duration}}s | {{bin}} report -type json"
     return {"name": "vegeta", "bin": "vegeta", "parse": "vegeta", "command": ["sh", "-c", line]}
@@ -81,6 +87,9 @@ def _uploads():
     return [*_script("upload", env), stream, plow, wrk]
 
 
+HEADERS = [part for header in ("Accept: text/html", "Accept-Language: en", "X-Request-Source: bench") for part in ("-H", header)]
+# Doubled braces: fields are filled in.
+JSON_BODY = '{{"id":123456,"name":"picture","tags":["a","b","c"]}}'
 LOOP = "-rate 0 -workers 64 -max-workers 64 -connections 64"
 ENV = {"URL": "{url}", "DURATION": "{duration}s"}
 
@@ -103,6 +112,26 @@ WORKLOADS = {
         "title": "small GET and a check of the status, 64 connections", "kind": "requests", "url": "http",
         "note": "wrk, oha and vegeta check nothing.",
         "tools": [*_script("get_check", {**ENV, "VUS": 64}), _wrk(64), _oha(64), _vegeta(LOOP)],
+    },
+    "quick-get": {
+        "title": "a URL without a script: small GET, 64 connections", "kind": "requests", "url": "http",
+        "note": "onrush URL sends curl's Accept as well, wrk none.",
+        "tools": [_quick(64), _script("get", {**ENV, "VUS": 64})[0], _wrk(64), _oha(64)],
+        "aims": [("onrush URL", "wrk", 1.0)],
+    },
+    "quick-tls": {
+        "title": "a URL without a script: small GET over TLS 1.3, 64 connections", "kind": "requests", "url": "https",
+        "tools": [_quick(64, "--insecure"), _wrk(64), _oha(64, "--insecure")], "aims": [("onrush URL", "wrk", 1.0)],
+    },
+    "quick-headers": {
+        "title": "a URL without a script: GET with three headers, 64 connections", "kind": "requests", "url": "http",
+        "tools": [_quick(64, *HEADERS), _wrk(64, *HEADERS), _oha(64, *HEADERS)], "aims": [("onrush URL", "wrk", 1.0)],
+    },
+    "quick-post": {
+        "title": "a URL without a script: POST of a short body, 64 connections", "kind": "requests", "url": "http",
+        "tools": [_quick(64, "--json", JSON_BODY), _wrk(64, "-s", "{scripts}/post_json.lua"),
+                  _oha(64, "-m", "POST", "-d", JSON_BODY, "-T", "application/json")],
+        "aims": [("onrush URL", "wrk", 1.0)],
     },
     "post-check-tls": {
         "title": "POST without a body and a check of the status over TLS 1.3, 250 connections", "kind": "requests",
@@ -192,5 +221,6 @@ WORKLOADS = {
     },
 }
 GROUPS = {"js": [name for name in WORKLOADS if name.startswith("js-")],
+          "quick": [name for name in WORKLOADS if name.startswith("quick")],
           "payloads": [name for name in WORKLOADS if name.startswith(("form", "upload"))],
           "all": list(WORKLOADS)}

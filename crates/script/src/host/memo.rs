@@ -8,7 +8,7 @@ use std::cell::RefCell;
 
 use rquickjs::{Ctx, Persistent, Value, qjs};
 
-use super::object::Name;
+use super::object::{self, Name};
 
 /// The answer for one string: the last one.
 pub struct LastText<T> {
@@ -40,8 +40,38 @@ impl<T: Clone> LastText<T> {
     }
 }
 
+/// A value that is known again by its address: a string, an object, or that there was none.
+pub struct Identity {
+    /// Null when there was none.
+    address: usize,
+    _kept: Option<Persistent<Value<'static>>>,
+}
+
+impl Identity {
+    /// Of this value; `None` for values that have no address.
+    pub fn of<'js>(ctx: &Ctx<'js>, value: Option<&Value<'js>>) -> Option<Identity> {
+        let Some(value) = value.filter(|value| !is_nothing(value)) else {
+            return Some(Identity { address: 0, _kept: None });
+        };
+        let has_address = value.is_string() || object::of(value).is_some();
+        has_address.then(|| Identity { address: address_of(value), _kept: Some(Persistent::save(ctx, value.clone())) })
+    }
+
+    /// Whether it is the very same one.
+    pub fn is(&self, value: Option<&Value<'_>>) -> bool {
+        match value.filter(|value| !is_nothing(value)) {
+            None => self.address == 0,
+            Some(value) => (value.is_string() || object::of(value).is_some()) && address_of(value) == self.address,
+        }
+    }
+}
+
+fn is_nothing(value: &Value<'_>) -> bool {
+    value.is_undefined() || value.is_null()
+}
+
 fn address_of(value: &Value<'_>) -> usize {
-    // SAFETY: the pointer of a string is looked at, not followed.
+    // SAFETY: the pointer of a string or an object is looked at, not followed.
     unsafe { qjs::JS_VALUE_GET_PTR(value.as_raw()) as usize }
 }
 
@@ -103,7 +133,6 @@ mod tests {
     use rquickjs::{Context, Object, Runtime};
 
     use super::*;
-    use crate::host::object;
 
     #[test]
     fn texts_are_known_by_identity() {
@@ -121,6 +150,21 @@ mod tests {
             assert_eq!(memo.get(&global("b")), Some(2));
             memo.put(&ctx, &Value::new_int(ctx.clone(), 5), 3);
             assert_eq!(memo.get(&Value::new_int(ctx.clone(), 5)), None);
+        });
+    }
+
+    #[test]
+    fn objects_and_nothing_are_known_by_identity() {
+        let runtime = Runtime::new().unwrap();
+        Context::full(&runtime).unwrap().with(|ctx| {
+            let value = |text: &str| ctx.eval::<Value<'_>, _>(text).unwrap();
+            let object = value("({ a: 1 })");
+            let known = Identity::of(&ctx, Some(&object)).unwrap();
+            assert!(known.is(Some(&object)) && !known.is(Some(&value("({ a: 1 })"))) && !known.is(None));
+            let nothing = Identity::of(&ctx, None).unwrap();
+            assert!(nothing.is(Some(&value("null"))) && nothing.is(None) && !nothing.is(Some(&object)));
+            assert!(Identity::of(&ctx, Some(&value("5"))).is_none());
+            assert!(!nothing.is(Some(&value("0"))) && !nothing.is(Some(&value("0.5"))));
         });
     }
 

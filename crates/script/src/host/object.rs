@@ -174,6 +174,49 @@ pub fn is_async(function: &Function<'_>) -> bool {
     unsafe { qjs::JS_IsAsyncFunction(function.as_raw()) }
 }
 
+/// Whether nothing in a tree of plain objects can change any more: each is frozen, without accessors, and holds primitives or
+/// such trees, eight deep at most. An object that is not frozen is told by one question.
+pub fn is_frozen_tree(value: &Value<'_>) -> Result<bool> {
+    is_frozen(value, 8)
+}
+
+fn is_frozen(value: &Value<'_>, depth: usize) -> Result<bool> {
+    if of(value).is_none() {
+        return Ok(true);
+    }
+    let (context, object) = (value.ctx().as_raw().as_ptr(), value.as_raw());
+    // SAFETY: context and object are live. Proxies, whose answers would run the script's code, are of another class.
+    if depth == 0 || !is_plain(value) || unsafe { qjs::JS_IsExtensible(context, object) } != 0 {
+        return Ok(false);
+    }
+    let flags = (qjs::JS_GPN_STRING_MASK | qjs::JS_GPN_SYMBOL_MASK) as i32;
+    let (mut table, mut length) = (std::ptr::null_mut(), 0);
+    // SAFETY: as above; the table is given back by `Table`.
+    if unsafe { qjs::JS_GetOwnPropertyNames(context, &mut table, &mut length, object, flags) } < 0 {
+        return Err(Error::Exception);
+    }
+    let table = Table { ctx: value.ctx(), table, length };
+    for index in 0..length as usize {
+        // SAFETY: the table has `length` entries of the object's own properties; what the descriptor holds are counts of its
+        // own, which the values take over. A property that is no accessor has undefined for getter and setter.
+        let (flags, held) = unsafe {
+            let mut descriptor = std::mem::MaybeUninit::<qjs::JSPropertyDescriptor>::uninit();
+            let atom = (*table.table.add(index)).atom;
+            if qjs::JS_GetOwnProperty(context, descriptor.as_mut_ptr(), object, atom) <= 0 {
+                return Ok(false);
+            }
+            let descriptor = descriptor.assume_init();
+            let held = [descriptor.value, descriptor.getter, descriptor.setter];
+            (descriptor.flags as u32, held.map(|raw| Value::from_raw(value.ctx().clone(), raw)))
+        };
+        let changeable = qjs::JS_PROP_CONFIGURABLE | qjs::JS_PROP_WRITABLE | qjs::JS_PROP_GETSET;
+        if flags & changeable != 0 || !is_frozen(&held[0], depth - 1)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Freezes a tree of plain objects and arrays (what `JSON.parse` makes): no cycles, no accessors.
 pub fn freeze_tree<'js>(ctx: &Ctx<'js>, root: &Value<'js>) -> Result<()> {
     // A list instead of recursion: the text may nest deeper than a virtual user's stack.
@@ -194,5 +237,40 @@ pub fn freeze<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> Result<()> {
     match unsafe { qjs::JS_FreezeObject(ctx.as_raw().as_ptr(), object.as_raw()) } {
         result if result < 0 => Err(Error::Exception),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rquickjs::{Context, Runtime};
+
+    use super::*;
+
+    #[test]
+    fn frozen_trees_are_told_from_what_can_change() {
+        let runtime = Runtime::new().unwrap();
+        Context::full(&runtime).unwrap().with(|ctx| {
+            let is = |text: &str| is_frozen_tree(&ctx.eval::<Value<'_>, _>(text).unwrap()).unwrap();
+            let frozen = "const f = Object.freeze;";
+            assert!(is("1") && is("'text'") && is("null"));
+            assert!(is(&format!("{frozen} f({{}})")));
+            assert!(is("Object.freeze({ a: 1, b: Object.freeze({ c: 'x', d: null }) })"));
+            for other in [
+                "({})",
+                "Object.freeze({ a: {} })",
+                "Object.seal({ a: 1 })",
+                "Object.preventExtensions({ a: 1 })",
+                "Object.freeze({ get a() { return 1 } })",
+                "Object.freeze({ a: () => 1 })",
+                "Object.freeze([1])",
+                "Object.freeze({ [Symbol('s')]: {} })",
+                "Object.freeze(Object.defineProperty({}, 'hidden', { value: {}, enumerable: false }))",
+                "new Proxy(Object.freeze({}), {})",
+                "Object.freeze(new Date())",
+                "let t = 1; for (let n = 0; n < 9; n++) t = Object.freeze({ t }); t",
+            ] {
+                assert!(!is(other), "{other}");
+            }
+        });
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod body;
 pub(crate) mod cookies;
 mod debug;
 pub(crate) mod failure_text;
+mod fixed;
 pub(crate) mod intake;
 mod json;
 pub(crate) mod params;

@@ -18,6 +18,7 @@ use wire::{Exchange, FailureKind, Method, Payload, Request, Timings};
 use super::body::{self, BodyArg};
 use super::debug::HttpDebug;
 use super::failure_text::failure_text;
+use super::fixed::Fixed;
 use super::intake::Intake;
 use super::params::{Empty, Params, ResponseType};
 use super::samples::{EnabledTags, Hop, Labels, Sampler, SeriesCache};
@@ -41,8 +42,8 @@ pub struct HttpState {
     run: OnceCell<Run>,
     /// The target of the last URL that was given as a string.
     last_url: LastText<Rc<Target>>,
-    /// The last request that consists of method and URL alone. Nothing of it may be the script's to change.
-    last_plain: RefCell<Option<Rc<Prepared>>>,
+    /// Requests that need not be prepared again.
+    fixed: Fixed,
     /// How often the expectation was changed.
     expectations: Cell<u32>,
 }
@@ -72,7 +73,7 @@ impl HttpState {
     /// What `setResponseCallback` set.
     pub fn expect(&self, expectation: Expectation) {
         *self.expectation.borrow_mut() = expectation;
-        self.last_plain.take();
+        self.fixed.forget();
         self.expectations.set(self.expectations.get() + 1);
     }
 
@@ -185,13 +186,9 @@ pub fn prepare<'js>(
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let is_plain = template_name.is_none() && is_missing(args.body) && is_missing(args.params) && state.jar.is_empty();
-    if is_plain
-        && let Some(same) = state.last_plain.borrow().as_ref()
-        && Rc::ptr_eq(&same.sent.target, &target)
-        && same.sent.method == args.method
-    {
-        return Ok(Ok(Rc::clone(same)));
+    let may_repeat = template_name.is_none() && state.jar.is_empty();
+    if may_repeat && let Some(same) = state.fixed.request(&target, args) {
+        return Ok(Ok(same));
     }
     let body = match args.body {
         None => BodyArg::default(),
@@ -200,9 +197,15 @@ pub fn prepare<'js>(
             Err(refusal) => return Ok(Err(refusal)),
         },
     };
-    let params = match Params::from_js(ctx, args.params, &state.empty)? {
-        Ok(params) => params,
-        Err(refusal) => return Ok(Err(refusal)),
+    let params = match state.fixed.params(args.params) {
+        Some(params) => params,
+        None => match Params::from_js(ctx, args.params, &state.empty)? {
+            Ok(params) => {
+                state.fixed.keep_params(ctx, args.params, &params)?;
+                params
+            }
+            Err(refusal) => return Ok(Err(refusal)),
+        },
     };
     loans.open()?;
     if matches!(params.intake, Intake::Callback(_)) {
@@ -211,14 +214,10 @@ pub fn prepare<'js>(
     }
     let arguments = Arguments { method: args.method.clone(), target, template_name, body, params };
     let prepared = Rc::new(assemble(vu, state, run, arguments));
-    if is_plain {
-        *state.last_plain.borrow_mut() = Some(Rc::clone(&prepared));
+    if may_repeat {
+        state.fixed.keep(ctx, args, &prepared);
     }
     Ok(Ok(prepared))
-}
-
-fn is_missing(value: Option<&Value<'_>>) -> bool {
-    value.is_none_or(|value| value.is_undefined() || value.is_null())
 }
 
 type Found = (Rc<Target>, Option<Arc<str>>);

@@ -186,6 +186,44 @@ function urls() {
   });
 }
 
+/** What is frozen may be read once: it has to make no difference. */
+function frozen() {
+  const url = `${base}/echo`;
+  const params = Object.freeze({ headers: Object.freeze({ "X-Kept": "1" }), tags: Object.freeze({ a: "b" }) });
+  const send = (body, given = params) => http.post(url, body, given).json();
+  const same = "the same text";
+  const [first, again, other] = [send(same), send(same), send("another")];
+  const half = Object.freeze({ headers: { "X-Kept": "1" } });
+  const before = header(http.get(url, half).json(), "x-kept")[0];
+  half.headers["X-Kept"] = "2";
+  const after = header(http.get(url, half).json(), "x-kept")[0];
+  let count = 0;
+  const moving = Object.freeze({ get headers() { return { "X-Kept": String(++count) }; } });
+  const counted = [1, 2, 3].map(() => header(http.get(url, moving).json(), "x-kept")[0]);
+  const bytes = new Uint8Array([65, 66]);
+  const buffered = [send(bytes.buffer).body, ((bytes[0] = 67), send(bytes.buffer).body)];
+  const jar = http.cookieJar();
+  jar.clear(base);
+  const bare = header(send(same), "cookie");
+  jar.set(base, "seen", "yes");
+  const sweet = header(send(same), "cookie");
+  jar.clear(base);
+  const kept = http.post(url, same, params);
+  http.setResponseCallback(http.expectedStatuses(404));
+  http.setResponseCallback(http.expectedStatuses({ min: 200, max: 399 }));
+  check(null, {
+    "the same twice": () => first.body === same && again.body === same && header(again, "x-kept")[0] === "1",
+    "another body": () => other.body === "another" && header(other, "x-kept")[0] === "1",
+    "without params": () => header(send(same, null), "x-kept").length === 0,
+    "another method": () => http.put(url, same, params).json().method === "PUT",
+    "frozen only outside": () => before === "1" && after === "2",
+    "an accessor is asked each time": () => counted.join() === "1,2,3",
+    "bytes that change": () => buffered[0] === "AB" && buffered[1] === "CB",
+    "cookies that come and go": () => bare.length === 0 && sweet[0] === "seen=yes" && header(send(same), "cookie").length === 0,
+    "the response tells of its own request": () => kept.request.body === same && kept.request.headers["X-Kept"][0] === "1",
+  });
+}
+
 async function promises() {
   const [good, bad] = await Promise.all([
     http.asyncRequest("GET", `${base}/text`),
@@ -201,6 +239,6 @@ async function promises() {
 }
 
 export default async function () {
-  for (const part of [responses, json, bodies, params, expectations, cookies, batches, urls]) part();
+  for (const part of [responses, json, bodies, params, expectations, cookies, batches, urls, frozen]) part();
   await promises();
 }

@@ -78,7 +78,10 @@ export interface BodySource {
 /** A set of statuses made by `expectedStatuses`. */
 export interface ExpectedStatuses {}
 
-/** How to send a request and what to do with the answer. */
+/**
+ * How to send a request and what to do with the answer. Params that are frozen through and through (`Object.freeze`, the headers and
+ * tags in them too) are read once instead of at each request, which is worth a tenth of its cost.
+ */
 export interface Params {
   /** Header fields. `Host` replaces the URL's; an empty `User-Agent` sends none; `Content-Length` is ignored. */
   headers?: { [name: string]: string };
