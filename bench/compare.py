@@ -176,7 +176,7 @@ def lines_of(result):
 
 
 def of_reasons(comparisons):
-    reasons = {run["why"].split(":")[0] for c in comparisons for run in c["left_out"] if "partner" not in run["why"]}
+    reasons = {run["why"].split(":")[0] for c in comparisons for run in c["left_out"]}
     return "; ".join(sorted(reasons))
 
 

@@ -156,9 +156,10 @@ fn saturated_and_broken_runs_are_left_out_with_their_partners() {
     assert_eq!((comparison.all.pairs, comparison.conclusion()), (8, Conclusion::Worse));
     let text = render::text(&comparison);
     for line in [
-        "! base/2 is no evidence: the generator was the limit: 97 % of a core; give the generator more cores (--workers)",
-        "! new/2 is no evidence: its partner base/2 is left out",
-        "! new/5 is no evidence: it broke off with exit code 105: stopped by SIGINT; run it again to its end",
+        "! base/2 is no evidence: the generator was the limit: 97 % of a core; left out with it: new/2\n",
+        "! new/5 is no evidence: it broke off with exit code 105: stopped by SIGINT; left out with it: base/5\n",
+        "! give the generator more cores (--workers) or a core of its own, or fewer virtual users, so that the target is the limit\n",
+        "! run it again to its end\n",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }

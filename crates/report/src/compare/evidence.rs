@@ -42,6 +42,8 @@ pub struct LeftOut {
     pub why: String,
     /// What to do about it; empty when there is nothing.
     pub advice: &'static str,
+    /// The run that is left out with it, though it would count.
+    pub partner: Option<String>,
 }
 
 /// Two runs of one cell and round.
@@ -70,12 +72,11 @@ pub struct Evidence<'a> {
 pub fn gather<'a>(a: &'a Side, b: &'a Side) -> Result<Evidence<'a>, String> {
     let mut evidence = Evidence::default();
     for (first, second) in partners(a, b, &mut evidence.left_out)? {
-        let (of_a, of_b) = (judged(first, &mut evidence.left_out), judged(second, &mut evidence.left_out));
-        match (of_a, of_b) {
-            (Some(a), Some(b)) => evidence.pairs.push(Pair { cell: &first.cell, a, b }),
-            (Some(_), None) => evidence.left_out.push(alone(first, second)),
-            (None, Some(_)) => evidence.left_out.push(alone(second, first)),
-            (None, None) => {}
+        match (judged(first), judged(second)) {
+            (Ok(a), Ok(b)) => evidence.pairs.push(Pair { cell: &first.cell, a, b }),
+            (Ok(_), Err(second)) => evidence.left_out.push(LeftOut { partner: Some(first.name.clone()), ..second }),
+            (Err(first), Ok(_)) => evidence.left_out.push(LeftOut { partner: Some(second.name.clone()), ..first }),
+            (Err(first), Err(second)) => evidence.left_out.extend([first, second]),
         }
     }
     evidence.warnings = super::warnings::warnings(&evidence.pairs);
@@ -127,7 +128,9 @@ fn by_cell_and_round<'a>(a: &'a Side, b: &'a Side, left_out: &mut Vec<LeftOut>) 
     let missing = |runs: &BTreeMap<Key<'a>, &'a Run>, others: &BTreeMap<Key<'a>, &'a Run>, side: &Side| {
         let without = runs.iter().filter(|(key, _)| !others.contains_key(*key));
         let why = format!("{} has no run of its round", side.name);
-        without.map(|(_, run)| LeftOut { run: run.name.clone(), why: why.clone(), advice: "" }).collect::<Vec<_>>()
+        without
+            .map(|(_, run)| LeftOut { run: run.name.clone(), why: why.clone(), advice: "", partner: None })
+            .collect::<Vec<_>>()
     };
     left_out.extend(missing(&of_a, &of_b, b));
     left_out.extend(missing(&of_b, &of_a, a));
@@ -155,26 +158,13 @@ fn by_key(side: &Side) -> Result<BTreeMap<Key<'_>, &Run>, String> {
 }
 
 /// The result of a run that counts.
-fn judged<'a>(run: &'a Run, left_out: &mut Vec<LeftOut>) -> Option<&'a Document> {
-    let document = match &run.result {
-        Ok(document) => document,
-        Err(why) => {
-            left_out.push(LeftOut { run: run.name.clone(), why: why.clone(), advice: "" });
-            return None;
-        }
-    };
+fn judged(run: &Run) -> Result<&Document, LeftOut> {
+    let left_out = |why: String, advice| LeftOut { run: run.name.clone(), why, advice, partner: None };
+    let document = run.result.as_ref().map_err(|why| left_out(why.clone(), ""))?;
     match objection(document) {
-        None => Some(document),
-        Some((why, advice)) => {
-            left_out.push(LeftOut { run: run.name.clone(), why, advice });
-            None
-        }
+        None => Ok(document),
+        Some((why, advice)) => Err(left_out(why, advice)),
     }
-}
-
-fn alone(run: &Run, partner: &Run) -> LeftOut {
-    let why = format!("its partner {} is left out", partner.name);
-    LeftOut { run: run.name.clone(), why, advice: "" }
 }
 
 /// Why a run is no evidence, and what to do.

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::evidence::Run;
 use super::source::Selector;
+use crate::document::Document;
 use crate::matrix::document::{self, KIND, MatrixDocument, RunRecord};
 
 /// The axis that every matrix has.
@@ -57,7 +58,8 @@ fn into_run(run: RunRecord, path: &Path, chosen: &[String]) -> Run {
     cell.insert(VARIANT.to_owned(), run.variant);
     cell.retain(|axis, _| !chosen.contains(axis));
     let result = match (run.outcome, run.result) {
-        (document::Outcome::Ok, Some(result)) => Ok(result),
+        // The matrix wrote the script itself, another file for each run; what is in it the plan says.
+        (document::Outcome::Ok, Some(result)) => Ok(Document { script: String::new(), ..result }),
         (document::Outcome::Ok, None) => {
             Err(String::from("its load was another program's, which left no result document"))
         }

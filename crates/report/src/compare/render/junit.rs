@@ -30,7 +30,7 @@ pub fn junit(comparison: &Comparison) -> String {
             class: String::from("compare"),
             name: String::from("evidence"),
             problem: Some(("skipped", words::headline(comparison))),
-            out: comparison.left_out.iter().map(words::left_out).collect::<Vec<_>>().join("\n"),
+            out: words::left_out(comparison).join("\n"),
         });
     }
     let count = |kind| cases.iter().filter(|case| case.problem.as_ref().is_some_and(|(k, _)| *k == kind)).count();

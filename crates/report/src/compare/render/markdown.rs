@@ -7,7 +7,7 @@ use crate::compare::{Comparison, Section};
 pub fn markdown(comparison: &Comparison) -> String {
     let mut lines = vec![format!("**{}**", escape(&words::headline(comparison))), String::new()];
     lines.extend(table(&comparison.all));
-    let left_out = comparison.left_out.iter().map(words::left_out);
+    let left_out = words::left_out(comparison).into_iter();
     for remark in left_out.chain(comparison.warnings.iter().cloned()) {
         lines.push(format!("> ⚠ {}", escape(&remark)));
         lines.push(String::from(">"));
@@ -23,11 +23,7 @@ pub fn markdown(comparison: &Comparison) -> String {
     lines.extend(words::notes(comparison).iter().map(|note| format!("- {}", escape(note))));
     for cell in &comparison.cells {
         let name = words::cell(&cell.cell);
-        lines.extend([
-            String::new(),
-            format!("{}: {}, {} pairs", code(&name), cell.verdict.name(), cell.pairs),
-            String::new(),
-        ]);
+        lines.extend([String::new(), format!("{}: {}", code(&name), words::verdict_of_cell(cell)), String::new()]);
         lines.extend(table(cell));
     }
     lines.extend([String::new(), String::from("</details>"), String::new()]);

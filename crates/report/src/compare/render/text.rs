@@ -14,13 +14,10 @@ pub fn text(comparison: &Comparison) -> String {
     ];
     lines.extend(table(&comparison.all));
     for cell in &comparison.cells {
-        lines.extend([
-            String::new(),
-            format!("{}: {}, {} pairs", words::cell(&cell.cell), cell.verdict.name(), cell.pairs),
-        ]);
+        lines.extend([String::new(), format!("{}: {}", words::cell(&cell.cell), words::verdict_of_cell(cell))]);
         lines.extend(table(cell));
     }
-    let left_out = comparison.left_out.iter().map(|run| format!("! {}", words::left_out(run)));
+    let left_out = words::left_out(comparison).into_iter().map(|line| format!("! {line}"));
     let warnings = comparison.warnings.iter().map(|warning| format!("! {warning}"));
     let remarks: Vec<String> = left_out.chain(warnings).collect();
     if !remarks.is_empty() {

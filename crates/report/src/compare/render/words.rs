@@ -1,6 +1,6 @@
 //! The sentences and numbers of a comparison, the same in every format.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::compare::{Comparison, JudgedCondition, LeftOut, Row, Scale, Section};
 use crate::document::Contains;
@@ -238,15 +238,25 @@ fn missing(row: &Row, pairs: usize) -> Option<String> {
     (there < pairs).then(|| format!("{}: only {there} of {pairs} pairs have samples of it", row.measure))
 }
 
-/// A run that does not count.
-pub fn left_out(run: &LeftOut) -> String {
-    let advice = if run.advice.is_empty() { String::new() } else { format!("; {}", run.advice) };
-    format!("{} is no evidence: {}{advice}", run.run, run.why)
+/// A line for each run that does not count, and for each kind what to do about it.
+pub fn left_out(comparison: &Comparison) -> Vec<String> {
+    let line = |run: &LeftOut| {
+        let partner = run.partner.as_ref().map(|partner| format!("; left out with it: {partner}")).unwrap_or_default();
+        format!("{} is no evidence: {}{partner}", run.run, run.why)
+    };
+    let advice: BTreeSet<&str> =
+        comparison.left_out.iter().map(|run| run.advice).filter(|text| !text.is_empty()).collect();
+    comparison.left_out.iter().map(line).chain(advice.into_iter().map(str::to_owned)).collect()
 }
 
 /// `size=1k tls=on`.
 pub fn cell(cell: &BTreeMap<String, String>) -> String {
     cell.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// `size=1k: worse, 8 pairs`, the name to be written by the caller.
+pub fn verdict_of_cell(section: &Section) -> String {
+    format!("{}, {} {}", section.verdict.name(), section.pairs, plural(section.pairs, "pair"))
 }
 
 /// How many runs and pairs there are.
