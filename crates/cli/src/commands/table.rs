@@ -1,5 +1,6 @@
 //! `onrush table`: the result of a matrix, shown again in another way; and the flags about tables that `matrix` shares.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command};
@@ -11,7 +12,7 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 
 const LAYOUTS: [&str; 2] = ["table", "lines"];
-const FORMATS: [&str; 4] = ["text", "markdown", "csv", "json"];
+const FORMATS: [&str; 5] = ["text", "markdown", "csv", "json", "html"];
 
 /// The `table` command.
 pub fn command() -> Command {
@@ -33,7 +34,7 @@ pub fn flags(command: Command) -> Command {
             value("layout", "table|lines", "Medians in tables, or one line a run: name axis=value …: rate")
                 .default_value("table"),
         )
-        .arg(value("format", "text|markdown|csv|json", "How they are written").default_value("text"))
+        .arg(value("format", "text|markdown|csv|json|html", "How they are written").default_value("text"))
         .arg(value("percentiles", "LIST", "Which percentiles, as 50,95,99 [default: 5 to 95, 99, 99.9]"))
 }
 
@@ -48,7 +49,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             std::fs::write(&path, text)
                 .map_err(|error| generic(format!("cannot write {}: {error}", path.display())))?;
         }
-        None => print!("{text}"),
+        None => emit(&text),
     }
     Ok(ExitCode::Ok)
 }
@@ -93,7 +94,7 @@ impl Asked {
 
     /// Prints them.
     pub fn print(&self, document: &MatrixDocument) -> Result<(), Failure> {
-        print!("{}", self.text(document)?);
+        emit(&self.text(document)?);
         Ok(())
     }
 
@@ -110,10 +111,16 @@ impl Asked {
         Ok(match self.format.as_str() {
             "markdown" => table::markdown(&tables),
             "csv" => table::csv(&tables),
+            "html" => table::html(document, &tables),
             "json" => json(&tables),
             _ => table::text(&tables),
         })
     }
+}
+
+/// A closed pipe (`onrush table … | head`) is no reason to panic.
+fn emit(text: &str) {
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
 
 fn percentile(text: &str) -> Result<f64, Failure> {

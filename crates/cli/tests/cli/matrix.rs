@@ -82,6 +82,9 @@ fn variants_run_by_turns_in_every_cell() {
 fn shown_again(lab: &Lab) {
     let table = |arguments: &[&str]| lab.onrush(&[&["table", "plan.matrix.json"], arguments].concat());
     table(&["--format", "markdown", "--group-by", "size"]).code(0).prints("### size=1k\n\n| variant | http\\_reqs/s |");
+    table(&["--format", "html", "-o", "page.html"]).code(0);
+    let page = lab.read("page.html");
+    assert!(page.starts_with("<!doctype html>") && page.matches("<figure").count() == 4, "{page}");
     table(&["--format", "csv"]).code(0).prints("size,variant,rate,lowest,highest,");
     let lines = table(&["--layout", "lines"]).code(0).stdout;
     assert_eq!(lines.lines().count(), 8);
@@ -89,7 +92,7 @@ fn shown_again(lab: &Lab) {
     let json: Value = serde_json::from_str(&table(&["--format", "json"]).code(0).stdout).expect("JSON");
     assert_eq!(json["groups"].as_array().map(Vec::len), Some(2));
     table(&["--group-by", "sise"]).code(255).says("--group-by: unknown axis 'sise', expected some of size, variant");
-    table(&["--format", "xml"]).code(255).says("--format: found 'xml', expected text, markdown, csv, json");
+    table(&["--format", "xml"]).code(255).says("--format: found 'xml', expected text, markdown, csv, json, html");
     table(&["--percentiles", "101"]).code(255).says("--percentiles: found '101', expected numbers between 0 and 100");
     lab.file("other.json", "{\"kind\":\"onrush-matrix\",\"schema\":2}");
     lab.onrush(&["table", "other.json"]).code(255).says("other.json: found schema 2, this version reads schema 1");
@@ -184,7 +187,7 @@ fn what_fails_is_marked_and_the_rest_goes_on() {
         "variant=dying: ✗ the server died during the run: exit code 7",
         "    dying now",
         &format!("variant=taken: ✗ port {port} is taken by another process: end that one, or leave 'port' out"),
-        "variant=missing: ✗ the server cannot be started: ./no-such-program: No such file or directory",
+        "variant=missing: ✗ the server ended before it was ready: exit code 127\n    ",
         "variant=late: ✗ the server was not ready after 0.1 s: 127.0.0.1:",
         "variant=down: ✗ nothing answers at http://127.0.0.1:1: Connection refused",
         "variant=refusing: ✗ ",

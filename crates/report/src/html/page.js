@@ -54,6 +54,13 @@
       for (const { name, colour, values } of data.lines) {
         line(`${name}: ${values[index] === null ? "no samples" : values[index] + unit}`, colour);
       }
+    } else if (data.labels) {
+      let index = 0;
+      data.positions.forEach((position, n) => { if (Math.abs(position - at) < Math.abs(data.positions[index] - at)) index = n; });
+      line(data.labels[index]);
+      for (const { name, colour, values } of data.lines) {
+        line(`${name}: ${values[index] === null ? "not told" : values[index] + unit}`, colour);
+      }
     } else {
       const index = Math.min(data.values.length - 1, Math.floor(at * data.values.length));
       line(`${data.borders[index]} to ${data.borders[index + 1]}${unit}`);

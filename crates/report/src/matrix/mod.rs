@@ -73,7 +73,32 @@ impl Matrix {
         names
     }
 
+    /// A shell line of the plan, filled; `cell` is none for setup and teardown.
+    pub fn command_line(&self, line: &str, cell: Option<&Cell>, names: &Names) -> Result<String, PlanError> {
+        let value_of = |name: &str| cell.and_then(|cell| cell.value_of(name)).or_else(|| names.get(name).cloned());
+        template::expand(line, &value_of).map_err(|error| match cell {
+            Some(cell) => parts::unknown(&error, cell, "a command"),
+            None => PlanError::near(
+                format!("{error}: setup and teardown know {{folder}}, {{scratch}} and {{onrush}}"),
+                line,
+            ),
+        })
+    }
+
+    fn check_commands(&self) -> Result<(), PlanError> {
+        let mut names: Names = ["folder", "scratch", "onrush"].map(|name| (name, String::new())).into();
+        for line in self.plan.setup.iter().chain(&self.plan.teardown) {
+            self.command_line(line, None, &names)?;
+        }
+        names.insert("round", String::new());
+        for line in self.plan.before_cell.iter().chain(&self.plan.after_cell) {
+            self.cells.iter().try_for_each(|cell| self.command_line(line, Some(cell), &names).map(drop))?;
+        }
+        Ok(())
+    }
+
     fn check_every_run(&self) -> Result<(), PlanError> {
+        self.check_commands()?;
         let variants = self.variants();
         for (cell, variants) in self.cells.iter().zip(&variants) {
             for part in variants.iter().map(|&part| &self.parts[part]) {
@@ -201,9 +226,15 @@ mod tests {
                 .contains("only: unknown axis 'sise': the axes are size")
         );
         assert!(with("serve = {}", "").contains("unknown name {base}: variant 'a' has none here"));
+        assert!(
+            with("rounds = 2", "setup = ['x {size}']")
+                .ends_with("setup and teardown know {folder}, {scratch} and {onrush}")
+        );
+        assert!(with("rounds = 2", "before_cell = ['x {sise}']").contains("unknown name {sise}: the axes are size"));
         for (field, complaint) in [
             ("connections = 0", "variant 'a': connections: found '0', expected a whole number, 1 or more"),
             ("requests = 0", "variant 'a': requests: found '0', expected a whole number, 1 or more"),
+            ("rate = 5\nrequests = 5", "its load has a rate and a number of requests: with a rate, say a duration"),
             ("rate = '{size}'", "variant 'a': rate: found '1k', expected a number above 0"),
             ("duration = '0.5s'", "variant 'a': duration: found 0.5s, expected 1s or more"),
             ("duration = '5'", "variant 'a': duration: found '5', expected a time with its unit"),

@@ -147,6 +147,11 @@ impl Part {
         if load.duration.is_some() && load.requests.is_some() {
             return Err(refuse(String::from("its load has a duration and a number of requests, expected one of them")));
         }
+        if load.rate.is_some() && load.requests.is_some() {
+            return Err(refuse(String::from(
+                "its load has a rate and a number of requests: with a rate, say a duration",
+            )));
+        }
         if load.script.is_some() && load.rate.is_some() {
             return Err(refuse(String::from(
                 "its load has a script and a rate: the script's own options say its rate",

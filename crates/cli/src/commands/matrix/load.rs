@@ -101,9 +101,8 @@ impl Load<'_> {
         let output = self.places.scratch.join(format!("{what}-{}.log", self.run));
         let before = running.group.as_ref().map(Group::usage);
         let began = Instant::now();
-        let program = command.get_program().to_string_lossy().into_owned();
-        let mut load = Group::spawn(command, &self.plan.pin.load, output, self.guard)
-            .map_err(|error| failed(format!("the load cannot be started: {program}: {error}")))?;
+        let mut load = Group::spawn(&command, &self.plan.pin.load, output, self.guard)
+            .map_err(|error| failed(format!("the load cannot be started: {error}")))?;
         let ended = watch(&mut load, running, at_most(spec), tick);
         let wall_s = began.elapsed().as_secs_f64();
         let used = load.usage();

@@ -13,12 +13,14 @@ mod server;
 mod show;
 mod store;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use report::matrix::Matrix;
+use report::matrix::document;
 use report::matrix::order::Turn;
 use report::matrix::plan::{Plan, PlanError};
 
@@ -129,7 +131,9 @@ fn store(matches: &ArgMatches, out: &Path, matrix: &Matrix, turns: &[Turn]) -> R
     let now = machine::Moment::now();
     let environment = machine::environment(&now, &now);
     let name = out.display();
-    match (out.exists(), matches.get_flag("resume"), matches.get_flag("force")) {
+    // A result without runs, of a matrix whose setup failed, is no loss.
+    let is_there = out.exists() && !document::read(out).is_ok_and(|document| document.runs.is_empty());
+    match (is_there, matches.get_flag("resume"), matches.get_flag("force")) {
         (true, true, _) => Store::resume(out, matrix, &environment, turns, matches.get_flag("retry")),
         (true, false, false) => Err(Failure::new(
             ExitCode::Generic,
@@ -180,26 +184,27 @@ fn carry_out(matrix: &Matrix, turns: &[Turn], folder: PathBuf, store: &mut Store
     let mut show =
         Show::new(Screen::new(quiet, false), planned, store.len(), length(matrix, turns) / (planned as u32).max(1));
     show.say(&announcement(matrix, turns, planned - store.len().min(planned)));
-    let ran = outer_commands(&matrix.plan.setup, &places, &guard, store).and_then(|()| {
+    let ran = outer_commands(matrix, &matrix.plan.setup, &places, &guard, store).and_then(|()| {
         Runner { matrix, places: &places, guard: &guard, store: &mut *store, show: &mut show }.run(turns)
     });
-    let torn_down = outer_commands(&matrix.plan.teardown, &places, &guard, store);
+    let torn_down = outer_commands(matrix, &matrix.plan.teardown, &places, &guard, store);
     store.write()?;
-    ran.and(torn_down)
+    // What a signal broke off did not fail.
+    if interrupted() { Ok(()) } else { ran.and(torn_down) }
 }
 
 /// Setup or teardown.
-fn outer_commands(lines: &[String], places: &Places, guard: &Guard, store: &mut Store) -> Result<(), Failure> {
+fn outer_commands(
+    matrix: &Matrix,
+    lines: &[String],
+    places: &Places,
+    guard: &Guard,
+    store: &mut Store,
+) -> Result<(), Failure> {
     let since = Instant::now();
-    let value_of = |name: &str| match name {
-        "folder" => Some(places.folder.display().to_string()),
-        "scratch" => Some(places.scratch.display().to_string()),
-        "onrush" => Some(places.onrush.display().to_string()),
-        _ => None,
-    };
     let done = lines.iter().try_for_each(|line| {
-        let line = report::matrix::template::expand(line, &value_of).map_err(|error| error.to_string())?;
-        process::shell(&line, &places.folder, &[], places.scratch.join("command.log"), guard)
+        let line = matrix.command_line(line, None, &places.names()).map_err(|error| error.message)?;
+        process::shell(&line, &places.folder, &BTreeMap::new(), places.scratch.join("command.log"), guard)
     });
     store.document.timing.commands_s += since.elapsed().as_secs_f64();
     done.map_err(|problem| Failure::new(ExitCode::Generic, format!("setup or teardown: {problem}")))

@@ -3,8 +3,9 @@
 //! Output goes to a file and not to us: a server that logs must not wake anybody beside the measurement. Whatever happens the
 //! group ends with its owner; the guard knows of it from its start to its end.
 
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -36,20 +37,25 @@ pub struct Group {
 }
 
 impl Group {
-    /// Starts a command on these cores (all when there are none), its output going to this file.
-    pub fn spawn(mut command: Command, cores: &[usize], output: PathBuf, guard: &Guard) -> io::Result<Group> {
+    /// Starts a command on these cores (all when there are none), its output going to this file. A program that is not there
+    /// ends with exit code 127, as in a shell.
+    pub fn spawn(command: &Command, cores: &[usize], output: PathBuf, guard: &Guard) -> io::Result<Group> {
         let file = File::create(&output)?;
-        command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file).process_group(0);
+        let mut command = held(command);
+        command.stdin(Stdio::piped()).stdout(file.try_clone()?).stderr(file).process_group(0);
         let mut child = on_cores(cores, || command.spawn())?;
         let pid = Pid::from_child(&child);
         guard.add(pid);
+        let go = child.stdin.take().map(|mut pipe| pipe.write_all(b"go\n"));
         match pidfd_open(pid, PidfdFlags::empty()) {
-            Ok(pidfd) => Ok(Group { child, pid, pidfd, output, guard: guard.clone(), stopped: false }),
-            Err(error) => {
+            Ok(pidfd) if matches!(go, Some(Ok(()))) => {
+                Ok(Group { child, pid, pidfd, output, guard: guard.clone(), stopped: false })
+            }
+            opened => {
                 let _ = kill_process_group(pid, Signal::KILL);
                 let _ = child.wait();
                 guard.remove(pid);
-                Err(error.into())
+                Err(opened.map_or_else(io::Error::from, |_| io::Error::other("it ended at once")))
             }
         }
     }
@@ -124,6 +130,23 @@ impl Drop for Group {
     }
 }
 
+/// The command behind a shell that waits for a word of ours: we give it when the guard knows of the process. When we are
+/// killed before that, the pipe ends and so does the shell. The number of the process stays the same.
+fn held(command: &Command) -> Command {
+    let mut held = Command::new("sh");
+    held.args(["-c", "read go && exec \"$@\" </dev/null", "sh"]).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => held.env(name, value),
+            None => held.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        held.current_dir(folder);
+    }
+    held
+}
+
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ending {
@@ -168,14 +191,14 @@ pub fn wait_for(groups: &[&Group], at_most: Duration) {
 pub fn shell(
     line: &str,
     folder: &Path,
-    env: &[(String, String)],
+    env: &BTreeMap<String, String>,
     output: PathBuf,
     guard: &Guard,
 ) -> Result<(), String> {
     let mut command = Command::new("sh");
-    command.args(["-c", line]).current_dir(folder).envs(env.iter().cloned());
+    command.args(["-c", line]).current_dir(folder).envs(env);
     let mut group =
-        Group::spawn(command, &[], output, guard).map_err(|error| format!("'{line}' cannot be started: {error}"))?;
+        Group::spawn(&command, &[], output, guard).map_err(|error| format!("'{line}' cannot be started: {error}"))?;
     while group.ended().is_none() {
         if super::interrupted() {
             return Err(format!("'{line}' was interrupted"));

@@ -162,17 +162,11 @@ impl Runner<'_> {
     fn commands(&mut self, turn: &Turn, lines: &[String]) -> Result<(), String> {
         let since = Instant::now();
         let cell = &self.matrix.cells[turn.cell];
-        let env: Vec<(String, String)> =
-            cell.axes.iter().map(|(axis, value)| (axis.to_uppercase(), value.name.clone())).collect();
+        let env = server::axes(cell);
+        let mut names = self.places.names();
+        names.insert("round", (turn.round + 1).to_string());
         let done = lines.iter().try_for_each(|line| {
-            let line = report::matrix::template::expand(line, &|name| match name {
-                "folder" => Some(self.places.folder.display().to_string()),
-                "scratch" => Some(self.places.scratch.display().to_string()),
-                "onrush" => Some(self.places.onrush.display().to_string()),
-                "round" => Some((turn.round + 1).to_string()),
-                _ => cell.value_of(name),
-            })
-            .map_err(|error| error.to_string())?;
+            let line = self.matrix.command_line(line, Some(cell), &names).map_err(|error| error.message)?;
             shell(&line, &self.places.folder, &env, self.places.scratch.join("command.log"), self.guard)
         });
         self.store.document.timing.commands_s += since.elapsed().as_secs_f64();

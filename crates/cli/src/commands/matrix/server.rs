@@ -56,6 +56,14 @@ pub struct Places {
     pub onrush: PathBuf,
 }
 
+impl Places {
+    /// Their names in templates.
+    pub fn names(&self) -> Names {
+        let path = |path: &Path| path.display().to_string();
+        Names::from([("folder", path(&self.folder)), ("scratch", path(&self.scratch)), ("onrush", path(&self.onrush))])
+    }
+}
+
 /// Starts the server of a variant in a cell and waits until it is ready. `run` is the number of the run.
 pub fn start(
     part: &Part,
@@ -79,28 +87,22 @@ pub fn start(
         must_be_free(port)?;
     }
     let output = places.scratch.join(format!("server-{run}.log"));
-    let program = command.get_program().to_string_lossy().into_owned();
-    let mut group = Group::spawn(command, cores, output, guard)
-        .map_err(|error| Dead::new(format!("the server cannot be started: {program}: {error}")))?;
+    let mut group = Group::spawn(&command, cores, output, guard)
+        .map_err(|error| Dead::new(format!("the server cannot be started: {error}")))?;
     wait_until_ready(&mut group, &spec, base.as_deref())?;
     Ok(Running { group: Some(group), names })
 }
 
 /// Names that a server's texts may use.
 fn names(part: &Part, run: usize, round: u32, places: &Places) -> Result<Names, Dead> {
-    let path = |path: &Path| path.display().to_string();
-    let mut names = Names::from([
-        ("folder", path(&places.folder)),
-        ("scratch", path(&places.scratch)),
-        ("onrush", path(&places.onrush)),
-        ("round", round.to_string()),
-    ]);
+    let mut names = places.names();
+    names.insert("round", round.to_string());
     if part.base().is_some() {
         let failed = |error: std::io::Error| Dead::new(format!("no free port: {error}"));
         let (port, tls_port) = two_free_ports().map_err(failed)?;
         names.insert("port", part.port().unwrap_or(port).to_string());
         names.insert("tls_port", tls_port.to_string());
-        names.insert("unix", path(&places.scratch.join(format!("{run}.sock"))));
+        names.insert("unix", places.scratch.join(format!("{run}.sock")).display().to_string());
     }
     Ok(names)
 }
@@ -263,10 +265,14 @@ pub fn told(part: &Part, cell: &Cell, names: &Names) -> BTreeMap<String, String>
     if let Ok(Some(base)) = base(part, cell, names) {
         env.insert(String::from("BASE"), base);
     }
-    for (axis, value) in &cell.axes {
-        env.insert(axis.to_uppercase().replace(['-', '.'], "_"), value.name.clone());
-    }
+    env.extend(axes(cell));
     env
+}
+
+/// The cell's values by the names of its axes in capitals.
+pub fn axes(cell: &Cell) -> BTreeMap<String, String> {
+    let name = |axis: &str| axis.to_uppercase().replace('-', "_");
+    cell.axes.iter().map(|(axis, value)| (name(axis), value.name.clone())).collect()
 }
 
 #[cfg(test)]

@@ -137,7 +137,8 @@ fn pieces(points: &[Option<(f64, f64)>]) -> impl Iterator<Item = Vec<(f64, f64)>
         .filter(|piece: &Vec<_>| !piece.is_empty())
 }
 
-fn path(points: &[Option<(f64, f64)>]) -> String {
+/// The line through these points; a gap is a gap.
+pub(super) fn path(points: &[Option<(f64, f64)>]) -> String {
     let mut path = String::new();
     for piece in pieces(points) {
         for (at, (x, y)) in piece.iter().enumerate() {

@@ -7,6 +7,7 @@
 mod bars;
 mod distribution;
 mod lines;
+mod percentiles;
 mod scale;
 
 use std::fmt::Write;
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 pub use bars::{Bar, Bars};
 pub use distribution::Distribution;
 pub use lines::{Line, Lines};
+pub use percentiles::Percentiles;
 pub(crate) use scale::clock_text;
 pub use scale::{Axis, Unit};
 

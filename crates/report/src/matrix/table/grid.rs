@@ -46,7 +46,7 @@ fn head(tables: &Tables) -> String {
 }
 
 fn push_notes(out: &mut String, tables: &Tables, bullet: &str) {
-    let verdicts = tables.groups.iter().filter(|group| !group.verdict.is_empty()).map(verdict);
+    let verdicts = tables.verdicts().into_iter().map(|(_, line)| line);
     let lines: Vec<String> = verdicts.chain(tables.notes.iter().cloned()).collect();
     if !lines.is_empty() {
         out.push('\n');
@@ -54,19 +54,12 @@ fn push_notes(out: &mut String, tables: &Tables, bullet: &str) {
     }
 }
 
-fn verdict(group: &Group) -> String {
-    match group.heading.is_empty() {
-        true => group.verdict.clone(),
-        false => format!("{}: {}", group.heading, group.verdict),
-    }
-}
-
 /// One field of a table.
 #[derive(Clone, Debug, PartialEq)]
-struct Field {
-    text: String,
-    right: bool,
-    bold: bool,
+pub(super) struct Field {
+    pub(super) text: String,
+    pub(super) right: bool,
+    pub(super) bold: bool,
 }
 
 impl Field {
@@ -92,7 +85,7 @@ fn escape(text: &str) -> String {
 }
 
 /// Heading and rows of each table, its first row being the names of the columns.
-fn sheets(tables: &Tables) -> Vec<(String, Vec<Vec<Field>>)> {
+pub(super) fn sheets(tables: &Tables) -> Vec<(String, Vec<Vec<Field>>)> {
     let shown = Shown::of(tables);
     let names = shown.names(tables);
     match tables.headed {

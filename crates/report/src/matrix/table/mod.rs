@@ -6,6 +6,7 @@
 mod best;
 mod csv;
 mod grid;
+mod html;
 mod lines;
 mod number;
 
@@ -18,6 +19,7 @@ use super::document::{MatrixDocument, RunRecord, Usage};
 
 pub use csv::csv;
 pub use grid::{markdown, text};
+pub use html::html;
 pub use lines::{Line, csv_lines, lines, text_lines};
 
 /// The percentiles that tables show unless told otherwise.
@@ -62,6 +64,26 @@ pub struct Tables {
     pub groups: Vec<Group>,
     /// What the reader must know: failures, saturation, time.
     pub notes: Vec<String>,
+}
+
+impl Tables {
+    /// What the groups show, each line once, and whether it names a best; groups that show the same share a line.
+    pub(super) fn verdicts(&self) -> Vec<(bool, String)> {
+        let mut lines: Vec<(&str, bool, Vec<&str>)> = Vec::new();
+        for group in self.groups.iter().filter(|group| !group.verdict.is_empty()) {
+            let best = group.rows.iter().any(|row| row.best);
+            match lines.iter_mut().find(|(verdict, ..)| *verdict == group.verdict) {
+                Some((_, _, headings)) => headings.push(&group.heading),
+                None => lines.push((&group.verdict, best, vec![&group.heading])),
+            }
+        }
+        let shown = |(verdict, best, headings): (&str, bool, Vec<&str>)| match headings[..] {
+            [""] => (best, verdict.to_owned()),
+            _ if headings.len() > 3 && headings.len() == self.groups.len() => (best, format!("everywhere: {verdict}")),
+            _ => (best, format!("{}: {verdict}", headings.join("; "))),
+        };
+        lines.into_iter().map(shown).collect()
+    }
 }
 
 /// Rows that are compared with each other.

@@ -1,0 +1,166 @@
+//! A matrix's result as one HTML page that opens offline: what can be told, a chart of rates and one of percentiles for each
+//! group, the table, what failed with what it printed, and plan and machine.
+
+use std::fmt::Write;
+
+use super::number;
+use super::{Group, Row, Tables};
+use crate::html::chart::{Bar, Bars, Line, Percentiles, Unit};
+use crate::html::table::CellText;
+use crate::html::{Page, Table, Text, grid};
+use crate::matrix::document::{MatrixDocument, RunRecord};
+
+/// The page.
+pub fn html(document: &MatrixDocument, tables: &Tables) -> String {
+    let mut page = Page::new(&format!("{} · Onrush", tables.name));
+    page.add(head(document, tables));
+    let charts: Vec<String> = tables.groups.iter().flat_map(|group| charts(tables, group)).collect();
+    page.section("Rates and response times", &[grid(&charts)]);
+    page.section("Tables", &sheets(tables));
+    page.section("What was left out", &failures(document));
+    page.section("Plan and machine", &[circumstances(document)]);
+    page.html()
+}
+
+fn head(document: &MatrixDocument, tables: &Tables) -> String {
+    let (plan, environment) = (&document.plan, &document.environment);
+    let cores = |cores: &[usize]| cores.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let pins = [("servers", &plan.pin.server), ("load", &plan.pin.load)]
+        .iter()
+        .filter(|(_, pinned)| !pinned.is_empty())
+        .map(|(what, pinned)| format!("{what} on core {}", cores(pinned)))
+        .collect::<Vec<_>>();
+    let facts = [
+        document.started_at.replace('T', " ").replace('Z', " UTC"),
+        format!("{} runs in {} rounds, seed {}", document.runs.len(), plan.rounds, document.seed),
+        format!("{} on {} cores", environment.cpu_model, environment.cores),
+        pins.join(", "),
+        format!("Onrush {}", document.onrush),
+    ];
+    let facts: String =
+        facts.iter().filter(|fact| !fact.is_empty()).map(|fact| format!("<span>{}</span>", Text(fact))).collect();
+    let mut list = String::from("<ul class=\"verdict\">\n");
+    for (class, text) in verdicts(tables) {
+        let _ = writeln!(list, "<li class=\"{class}\">{}</li>", Text(&text));
+    }
+    list.push_str("</ul>");
+    format!("<header>\n<h1>{}</h1>\n<p class=\"about\">{facts}</p>\n{list}\n</header>", Text(&tables.name))
+}
+
+/// What each group shows, then what the reader must know.
+fn verdicts(tables: &Tables) -> Vec<(&'static str, String)> {
+    let groups = tables.verdicts().into_iter().map(|(best, line)| (if best { "good" } else { "" }, line));
+    let notes = tables.notes.iter().map(|note| match note.chars().next() {
+        Some('✗') => ("bad", note.trim_start_matches(['✗', ' ']).to_owned()),
+        Some('!') => ("warn", note.trim_start_matches(['!', ' ']).to_owned()),
+        _ => ("", note.clone()),
+    });
+    groups.chain(notes).collect()
+}
+
+/// Rates and percentiles of a group, in the same colours.
+fn charts(tables: &Tables, group: &Group) -> Vec<String> {
+    let heading = |what: &str| match group.heading.is_empty() {
+        true => what.to_owned(),
+        false => format!("{what}, {}", group.heading),
+    };
+    let bars = group.rows.iter().enumerate().filter_map(|(at, row)| {
+        let rate = row.rate?;
+        let mark = if row.best { " best" } else { "" };
+        let limited = if row.saturated > 0 { " !" } else { "" };
+        Some(Bar {
+            name: name(tables, row),
+            value: rate.median,
+            shown: format!("{}{limited}{mark}", number::rate(rate.median)),
+            interval: Some((rate.low, rate.high)),
+            colour: at,
+        })
+    });
+    let rates = Bars {
+        title: &heading(&format!("{} per second", tables.rate_metric)),
+        note: Some("median of the rounds, with the lowest and the highest"),
+        bars: bars.collect(),
+    };
+    let lines = group.rows.iter().map(|row| Line::new(name(tables, row), row.percentiles.clone())).collect();
+    let times = Percentiles {
+        title: &heading(&tables.time_metric),
+        note: Some("by percentile, medians of the rounds"),
+        unit: Unit::Time,
+        percents: &tables.percentiles,
+        lines,
+    };
+    vec![rates.html(), times.html()]
+}
+
+/// What tells a row from the others of its group.
+fn name(tables: &Tables, row: &Row) -> String {
+    match tables.headed {
+        true => tables.columns.iter().map(|column| row.values[column].as_str()).collect::<Vec<_>>().join(", "),
+        false => row.values.get("variant").cloned().unwrap_or_default(),
+    }
+}
+
+fn sheets(tables: &Tables) -> Vec<String> {
+    let mut pieces = Vec::new();
+    for (heading, rows) in super::grid::sheets(tables) {
+        let Some((head, rows)) = rows.split_first() else { continue };
+        let texts = head.iter().filter(|field| !field.right).count();
+        let mut table = Table::new(head.iter().map(|field| field.text.as_str())).texts(texts);
+        for row in rows {
+            let best = row.iter().any(|field| field.bold);
+            let cells = row.iter().map(|field| match field.bold {
+                true => CellText::html(format!("<b>{}</b>", Text(&field.text))),
+                false => field.text.clone().into(),
+            });
+            table.row_of(if best { "strong" } else { "" }, cells);
+        }
+        if !heading.is_empty() {
+            pieces.push(format!("<h4>{}</h4>", Text(&heading)));
+        }
+        pieces.push(table.html());
+    }
+    pieces
+}
+
+/// Runs without figures, with what their processes printed.
+fn failures(document: &MatrixDocument) -> Vec<String> {
+    let of_run = |run: &RunRecord| {
+        let reason = run.reason.as_deref().unwrap_or("failed");
+        let output = match run.output.is_empty() {
+            true => String::new(),
+            false => format!("<pre>{}</pre>", Text(&run.output.join("\n"))),
+        };
+        format!("<p><strong>{}</strong> round {}: {}</p>{output}", Text(&super::label(run)), run.round, Text(reason))
+    };
+    document.runs.iter().filter(|run| !run.is_ok()).map(of_run).collect()
+}
+
+fn circumstances(document: &MatrixDocument) -> String {
+    let pretty = |value: serde_json::Result<String>| value.unwrap_or_default();
+    format!(
+        "<details><summary>plan</summary><pre>{}</pre></details>\n<details><summary>machine</summary><pre>{}</pre></details>",
+        Text(&pretty(serde_json::to_string_pretty(&document.plan))),
+        Text(&pretty(serde_json::to_string_pretty(&document.environment)))
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::table::tests::document;
+    use crate::matrix::table::{TableOptions, tables};
+
+    #[test]
+    fn the_page_has_charts_tables_and_failures() {
+        let mut document = document();
+        let last = document.runs.last_mut().expect("runs");
+        last.output = vec![String::from("<script>alert(1)</script>")];
+        let page = html(&document, &tables(&document, &TableOptions::default()).expect("its axes"));
+        assert_eq!(page.matches("<figure class=\"chart\">").count(), 4, "two for each group");
+        assert!(page.contains("<li class=\"good\">size=1k: best: b, 10.0 % to 10.0 % faster than a</li>"), "{page}");
+        assert!(page.contains("<li class=\"bad\">b size=10k: left out of round 8: the server died</li>"));
+        assert!(page.contains("<pre>&lt;script&gt;alert(1)") && !page.contains("<script>alert"));
+        assert!(page.contains("<tr class=\"strong\"><td>1k</td><td>b</td><td class=\"n\"><b>1,150</b></td>"), "{page}");
+        assert!(!page.contains("http://h:") && !page.contains("src="));
+    }
+}
