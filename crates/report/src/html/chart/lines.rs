@@ -1,6 +1,6 @@
 //! Lines over the time of a run.
 //!
-//! A gap in the values is a gap in the line; a value between two gaps is a dot. Values that span several magnitudes, as a
+//! A gap in the values is a gap in the line; a value between two gaps is a dot. A single moment is no chart: tables tell of it. Values that span several magnitudes, as a
 //! slow second among fast ones, are drawn by magnitude, and the chart says so. All charts of a page share the pointer.
 
 use std::fmt::Write;
@@ -51,8 +51,12 @@ impl Line {
 }
 
 impl Lines<'_> {
-    /// The chart; nothing when there are no values.
+    /// The chart; nothing when there are not two moments with values.
     pub fn html(&self) -> String {
+        let longest = self.lines.iter().map(|line| line.values.iter().flatten().count()).max();
+        if longest.unwrap_or(0) < 2 {
+            return String::new();
+        }
         let mut values: Vec<f64> = self.lines.iter().flat_map(|line| &line.values).flatten().copied().collect();
         values.retain(|value| value.is_finite());
         if values.is_empty() {
@@ -197,6 +201,8 @@ mod tests {
     fn no_values_no_chart() {
         assert_eq!(lines(vec![None, None]), "");
         assert_eq!(lines(vec![]), "");
+        assert_eq!(lines(vec![None, Some(1.0), None]), "", "one moment is no chart");
+        assert_eq!(lines(vec![Some(f64::NAN), Some(f64::INFINITY)]), "");
     }
 
     #[test]

@@ -85,7 +85,8 @@ impl Frame<'_> {
             self.drawing
         );
         for (number, (at, text)) in self.x_ticks.iter().enumerate() {
-            let minor = if number % 2 == 1 { " class=\"minor\"" } else { "" };
+            // Where every second label goes on a narrow screen; few labels can all stay.
+            let minor = if number % 2 == 1 && self.x_ticks.len() > 5 { " class=\"minor\"" } else { "" };
             let _ = write!(html, "<span{minor} style=\"left:{:.2}%\">{}</span>", at * 100.0, Text(text));
         }
         let island = super::json_island(&self.data);

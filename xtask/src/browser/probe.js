@@ -1,0 +1,74 @@
+// Looks at a report inside a frame and leaves a list of what is wrong. `input`: page, width, dark, charts (at least so many).
+const found = [];
+const wrong = (text) => found.push(text);
+// Before anything of the page runs: whatever it complains of is told here.
+const listen = `<script>
+addEventListener("error", (event) => parent.wrong("error: " + event.message));
+addEventListener("unhandledrejection", (event) => parent.wrong("rejection: " + event.reason));
+addEventListener("securitypolicyviolation", (event) => parent.wrong("asked for " + event.blockedURI + " against " + event.violatedDirective));
+for (const level of ["error", "warn", "log"]) console[level] = (...said) => parent.wrong("console." + level + ": " + said.join(" "));
+<\/script>`;
+window.wrong = wrong;
+const frame = document.createElement("iframe");
+frame.style = `border:0;width:${input.width}px;height:900px`;
+frame.srcdoc = input.page.replace("<head>", `<head>${listen}`);
+document.body.append(frame);
+
+addEventListener("load", () => {
+  try {
+    look(frame.contentWindow, frame.contentDocument);
+  } catch (error) {
+    wrong(`the probe failed: ${error.stack}`);
+  }
+  const list = JSON.stringify(found);
+  document.documentElement.textContent = "FOUND" + `:${list}:END`;
+});
+
+function look(view, page) {
+  for (const { name } of view.performance.getEntriesByType("resource")) wrong(`asked a network for ${name}`);
+  if (view.innerWidth !== input.width) wrong(`the frame is ${view.innerWidth} wide, expected ${input.width}`);
+  if (!page.querySelector("h1")?.textContent) wrong("no title");
+  if (page.querySelectorAll("table").length < 3) wrong("fewer than three tables");
+  const { scrollWidth } = page.documentElement;
+  if (scrollWidth > input.width) wrong(`the page is ${scrollWidth} wide on a screen of ${input.width}`);
+  const luminance = (colour) => colour.match(/[\d.]+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0) / 765;
+  const style = view.getComputedStyle(page.body);
+  const [paper, ink] = [luminance(style.backgroundColor), luminance(style.color)];
+  if (input.dark ? !(paper < 0.2 && ink > 0.7) : !(paper > 0.8 && ink < 0.3)) wrong(`paper ${paper}, ink ${ink}, dark: ${input.dark}`);
+  const charts = [...page.querySelectorAll("figure.chart")].filter((figure) => figure.querySelector(".area"));
+  if (charts.length < input.charts) wrong(`${charts.length} charts, expected at least ${input.charts}`);
+  charts.forEach((figure) => lookAtChart(view, figure));
+}
+
+function lookAtChart(view, figure) {
+  const title = figure.querySelector("h3").textContent;
+  const bad = (text) => wrong(`chart '${title}': ${text}`);
+  const area = figure.querySelector(".area"), box = area.getBoundingClientRect();
+  if (box.width < 150 || box.height < 100) bad(`drawn on ${box.width} × ${box.height}`);
+  const paths = [...area.querySelectorAll("path.line, path.bars")];
+  const drawn = paths.filter((path) => path.getTotalLength() > 0 && path.getBBox().width + path.getBBox().height > 0);
+  if (drawn.length === 0 || drawn.length !== paths.length) bad(`${drawn.length} of ${paths.length} lines are drawn`);
+  for (const path of drawn) {
+    const { stroke, fill } = view.getComputedStyle(path);
+    if (stroke === "none" && fill === "none") bad("a line without colour");
+    const { left, right, top, bottom } = path.getBoundingClientRect();
+    if (left < box.left - 3 || right > box.right + 3 || top < box.top - 3 || bottom > box.bottom + 3) bad("a line leaves its area");
+  }
+  for (const axis of [".x", ".y"]) {
+    const labels = [...figure.querySelectorAll(`${axis} span`)].filter((label) => view.getComputedStyle(label).display !== "none");
+    if (labels.length < 2) bad(`${labels.length} labels on ${axis}`);
+    const boxes = labels.map((label) => label.getBoundingClientRect());
+    const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom - 2 && b.top < a.bottom - 2;
+    if (boxes.some((a, at) => boxes.slice(at + 1).some((b) => meet(a, b)))) bad(`labels on ${axis} lie on each other`);
+  }
+  const legend = figure.querySelector(".legend").getBoundingClientRect();
+  if (legend.bottom > box.top) bad("the legend covers the drawing");
+  const island = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
+  if (!island.values && island.lines.length !== paths.length) bad("the values are not those of the lines");
+  const move = new view.PointerEvent("pointermove", { clientX: box.left + box.width * 0.4, clientY: box.top + 20, bubbles: true });
+  area.dispatchEvent(move);
+  const tip = figure.querySelector(".tip");
+  if (view.getComputedStyle(tip).display !== "block" || tip.textContent.length < 3) bad("nothing under the pointer");
+  area.dispatchEvent(new view.PointerEvent("pointerleave"));
+  if (view.getComputedStyle(tip).display !== "none") bad("the value stays when the pointer has left");
+}
