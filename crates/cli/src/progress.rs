@@ -93,6 +93,7 @@ pub fn clock(time: Duration) -> String {
 /// Where the picture is drawn.
 pub struct Screen {
     in_place: bool,
+    on_stderr: bool,
     quiet: bool,
     color: bool,
     drawn: usize,
@@ -101,14 +102,19 @@ pub struct Screen {
 impl Screen {
     /// Draws in place on a terminal, below each other elsewhere, not at all when `quiet`.
     pub fn new(quiet: bool, color: bool) -> Self {
-        Screen { in_place: std::io::stdout().is_terminal(), quiet, color, drawn: 0 }
+        Screen { in_place: std::io::stdout().is_terminal(), on_stderr: false, quiet, color, drawn: 0 }
+    }
+
+    /// The same on standard error, for commands whose standard output is for other programs.
+    pub fn on_stderr(quiet: bool) -> Self {
+        Screen { in_place: std::io::stderr().is_terminal(), on_stderr: true, quiet, color: false, drawn: 0 }
     }
 
     /// Prints lines that stay.
     pub fn say(&mut self, text: &str) {
         if !self.quiet {
             self.wipe();
-            emit(&format!("{text}\n"));
+            self.emit(&format!("{text}\n"));
         }
     }
 
@@ -116,7 +122,7 @@ impl Screen {
     pub fn note(&mut self, text: &str) {
         if !self.quiet {
             self.wipe();
-            emit(&format!("{text}\n"));
+            self.emit(&format!("{text}\n"));
             self.drawn = usize::from(self.in_place);
         }
     }
@@ -137,9 +143,9 @@ impl Screen {
         let text = draw(picture, self.color);
         if self.in_place {
             self.drawn = text.lines().count();
-            emit(&format!("{text}\n"));
+            self.emit(&format!("{text}\n"));
         } else {
-            emit(&format!("\n{text}\n"));
+            self.emit(&format!("\n{text}\n"));
         }
     }
 
@@ -148,17 +154,20 @@ impl Screen {
         self.drawn = 0;
     }
 
+    /// A closed pipe (`onrush … | head`) is no reason to panic.
+    fn emit(&self, text: &str) {
+        let _ = match self.on_stderr {
+            true => std::io::stderr().lock().write_all(text.as_bytes()),
+            false => std::io::stdout().lock().write_all(text.as_bytes()),
+        };
+    }
+
     fn wipe(&mut self) {
         if self.drawn > 0 {
-            emit(&format!("\x1b[{}A\x1b[J", self.drawn));
+            self.emit(&format!("\x1b[{}A\x1b[J", self.drawn));
             self.drawn = 0;
         }
     }
-}
-
-/// A closed pipe (`onrush … | head`) is no reason to panic.
-fn emit(text: &str) {
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
 
 #[cfg(test)]

@@ -193,7 +193,7 @@ fn what_fails_is_marked_and_the_rest_goes_on() {
         "variant=refusing: ✗ ",
         " requests failed",
     ] {
-        assert!(run.stdout.contains(said), "expected {said:?} in\n{}", run.stdout);
+        assert!(run.stderr.contains(said), "expected {said:?} in\n{}", run.stderr);
     }
     let result = result(&lab);
     let outcome = |variant: &str| {
@@ -232,7 +232,7 @@ fn loads_may_be_other_programs_and_scripts() {
         "variant=zero: ✗ the output tells a rate of 0: no request was made",
         "variant=idle: ✗ nothing was measured: the metric 'http_reqs' has no samples; did the load make requests?",
     ] {
-        assert!(run.stdout.contains(said), "expected {said:?} in\n{}", run.stdout);
+        assert!(run.stderr.contains(said), "expected {said:?} in\n{}", run.stderr);
     }
     let result = result(&lab);
     let of = |variant: &str| runs(&result).iter().find(|run| run["variant"] == variant).expect("recorded").clone();
@@ -312,11 +312,23 @@ fn resuming_makes_what_is_missing_and_more_rounds() {
     lab.file("plan.toml", &traced().replace("rounds = 50", "rounds = 1"));
     lab.onrush(&["matrix", "-q", "plan.toml"]).code(0);
     let first = result(&lab);
-    lab.onrush(&["matrix", "plan.toml", "--resume", "--rounds", "2"]).code(0).prints("4 runs, 2 of them left");
+    lab.onrush(&["matrix", "plan.toml", "--resume", "--rounds", "2"]).code(0).says("4 runs, 2 of them left");
     let second = result(&lab);
     assert_eq!(runs(&second)[..2], runs(&first)[..]);
     assert_eq!(runs(&second).len(), 4);
     assert_eq!(runs(&second)[3]["position"], 4);
+}
+
+#[test]
+fn failed_runs_are_made_again_when_asked_for() {
+    let lab = Lab::new();
+    let first = format!("test -e {{folder}}/there || exit 1; exec {SERVER}");
+    lab.file("plan.toml", &small(&format!("[[variants]]\nname = \"first\"\ncommand = \"{first}\"")));
+    lab.onrush(&["matrix", "-q", "plan.toml"]).code(112);
+    lab.file("there", "");
+    lab.onrush(&["matrix", "-q", "plan.toml", "--resume"]).code(112).prints("✗ first: left out of round 1");
+    lab.onrush(&["matrix", "-q", "plan.toml", "--resume", "--retry"]).code(0);
+    assert!(runs(&result(&lab)).iter().all(|run| run["outcome"] == "ok"));
 }
 
 #[test]

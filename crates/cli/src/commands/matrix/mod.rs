@@ -182,7 +182,7 @@ fn carry_out(matrix: &Matrix, turns: &[Turn], folder: PathBuf, store: &mut Store
     let guard = Guard::start(&places.scratch)?;
     let planned = turns.iter().map(|turn| turn.variants.len()).sum();
     let mut show =
-        Show::new(Screen::new(quiet, false), planned, store.len(), length(matrix, turns) / (planned as u32).max(1));
+        Show::new(Screen::on_stderr(quiet), planned, store.len(), length(matrix, turns) / (planned as u32).max(1));
     show.say(&announcement(matrix, turns, planned - store.len().min(planned)));
     let ran = outer_commands(matrix, &matrix.plan.setup, &places, &guard, store).and_then(|()| {
         Runner { matrix, places: &places, guard: &guard, store: &mut *store, show: &mut show }.run(turns)
