@@ -61,6 +61,8 @@ pub struct Vu {
     tags: RefCell<TagState>,
     group: RefCell<Arc<str>>,
     data: Cell<(u64, u64)>,
+    /// When it was last reported.
+    data_reported_ns: Cell<u64>,
     /// Where `data` goes, for the tags with this key.
     data_series: Cell<Option<(u32, [Series; 2])>>,
     /// The option `noVUConnectionReuse`.
@@ -108,6 +110,7 @@ impl Vu {
             tags: RefCell::default(),
             group: RefCell::new(Arc::from("")),
             data: Cell::new((0, 0)),
+            data_reported_ns: Cell::new(0),
             data_series: Cell::new(None),
             closes_connections: OnceCell::new(),
             client: OnceCell::new(),
@@ -317,6 +320,7 @@ impl Vu {
     /// Reports the bytes moved until `at_ns`, also none: k6 has both metrics in every run.
     pub(crate) fn report_data(&self, at_ns: u64) {
         let (sent, received) = self.data.replace((0, 0));
+        self.data_reported_ns.set(at_ns);
         let key = self.tags_key();
         let series = match self.data_series.get() {
             Some((known, series)) if known == key => series,
@@ -396,6 +400,14 @@ impl Vu {
     pub fn count_data(&self, sent: u64, received: u64) {
         let (sent_before, received_before) = self.data.get();
         self.data.set((sent_before + sent, received_before + received));
+    }
+
+    /// Reports what a lasting connection has moved once a second: k6 does at the iteration's end alone, which puts the data of
+    /// minutes into one second. Inside a group it waits: the data of an iteration belongs to none.
+    pub fn report_data_by_second(&self, now_ns: u64) {
+        if now_ns >= self.data_reported_ns.get() + 1_000_000_000 && self.group.borrow().is_empty() {
+            self.report_data(now_ns);
+        }
     }
 
     /// The user's HTTP client.

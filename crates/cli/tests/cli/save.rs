@@ -87,6 +87,27 @@ fn series_add_up_to_the_totals() {
     assert_eq!(count.len(), seconds.starts_s.len());
 }
 
+/// One iteration of several seconds: its data is where it was moved, not all at its end.
+#[test]
+fn data_of_a_lasting_connection_is_spread_over_its_seconds() {
+    let lab = Lab::with(
+        "import ws from 'k6/ws';
+        export default function () {
+          ws.connect(`${__ENV.TARGET_WS}/ws/echo`, (socket) => {
+            socket.setInterval(() => socket.send('x'.repeat(1000)), 50);
+            socket.setTimeout(() => socket.close(), 3500);
+          });
+        }",
+    );
+    lab.run(&["--serve", "--save", "r"]).code(0);
+    let result = saved(&lab, "r");
+    let series = result.series_of(result.metric("data_received").expect("recorded")).expect("a series");
+    let Points::Counter { sum } = &series.points else { panic!("a counter") };
+    let total: f64 = sum.iter().flatten().sum();
+    let most = sum.iter().flatten().copied().fold(0.0, f64::max);
+    assert!(total > 30_000.0 && most < 0.7 * total, "{sum:?}");
+}
+
 #[test]
 fn how_it_ended_is_saved() {
     let lab = Lab::with(

@@ -156,6 +156,7 @@ impl Channel {
         self.arrived_ns.set(stream.arrived_ns());
         let (sent, received) = stream.take_counts();
         vu.count_data(sent, received);
+        vu.report_data_by_second(self.arrived_ns.get());
         if let Some(broken) = broken {
             if let Broken::Protocol(violation) = &broken
                 && !self.close_sent.replace(true)
