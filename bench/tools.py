@@ -102,12 +102,16 @@ def parse_script(_out, summary):
 
 def parse_quick(out, _summary):
     """The headline of a run of a URL."""
-    said = {"rps": float(re.search(r"requests in \S+, ([\d.,]+)/s", out)[1].replace(",", "")), "errors": 0}
+    def number(text):
+        return float(text.replace(",", ""))
+
+    requests, rate = re.search(r"([\d,]+) requests in \S+, ([\d.,]+)/s", out).groups()
+    said = {"requests": number(requests), "rps": number(rate), "errors": 0}
     if m := re.search(r"no answer: ([\d,]+)", out):
-        said["errors"] += int(m[1].replace(",", ""))
+        said["errors"] += number(m[1])
     if m := re.search(r"by status: (.*)", out):
         bad = re.findall(r"\b[045]\d\d: ([\d,]+)", m[1])
-        said["errors"] += sum(int(count.replace(",", "")) for count in bad)
+        said["errors"] += sum(map(number, bad))
     for key, label in (("p50_ms", "p50"), ("p99_ms", "p99")):
         if m := re.search(rf"latency.*?{label} ([^,\s]+)", out):
             said[key] = _ms(m[1].replace("µs", "us"))

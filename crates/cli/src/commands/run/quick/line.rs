@@ -51,8 +51,13 @@ impl Line {
             reader.word(word);
         }
         let mut line = reader.line;
-        if dialect == Dialect::Curl && line.words.first().is_some_and(|word| word == "curl") {
-            line.words.remove(0);
+        if dialect == Dialect::Curl {
+            // With the prompt it was copied behind, or without.
+            for leading in ["$", "curl"] {
+                if line.words.first().is_some_and(|word| word == leading) {
+                    line.words.remove(0);
+                }
+            }
         }
         line
     }
@@ -301,6 +306,7 @@ mod tests {
         let table = [
             ("curl -d 30s -c jar -u 5 -sS h:1", "Data=30s Output=jar User=5 Output= Output= [h:1]"),
             ("--vus 5 'curl -i -XPOST h:1' --rate 10", "Vus=5 Output= Method=POST Rate=10 [h:1]"),
+            ("'$ curl h:1'", "[h:1]"),
             ("-X POST h:1 -v", "Method=POST Output= [h:1]"),
         ];
         for (line, expected) in table {

@@ -319,6 +319,74 @@ mod tests {
         assert!(quick.text.contains("vus: 5"));
     }
 
+    /// Whatever is typed gets an answer: no line makes it panic.
+    #[test]
+    fn any_line_is_answered() {
+        const PIECES: [&str; 36] = [
+            "-",
+            "--",
+            "-d",
+            "-F",
+            "-H",
+            "-u",
+            "-s",
+            "-e",
+            "-X",
+            "-G",
+            "-T",
+            "-b",
+            "-sSL",
+            "--data=",
+            "--resolve",
+            "--connect-to",
+            "--url-query",
+            "--rate",
+            "--stage",
+            "--cert",
+            "a=@",
+            "@",
+            "=",
+            ";type=",
+            "\"",
+            "\\",
+            ":",
+            "h",
+            "http://",
+            "/..",
+            "?",
+            "é",
+            "[",
+            "1",
+            "10s",
+            "'",
+        ];
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        let mut below = |n: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as usize % n
+        };
+        let (mut quick, mut refused) = (0, 0);
+        for _ in 0..1_000 {
+            let mut words = vec![String::from("onrush"), String::from(["run", "curl"][below(2)])];
+            for _ in 0..below(7) {
+                let pieces: String = (0..1 + below(4)).map(|_| PIECES[below(PIECES.len())]).collect();
+                words.push(if below(9) == 0 {
+                    format!("curl {pieces} {}", PIECES[below(PIECES.len())])
+                } else {
+                    pieces
+                });
+            }
+            match recognise(words.into_iter().map(OsString::from).collect()) {
+                Ok(Command::Quick(..)) => quick += 1,
+                Ok(_) => {}
+                Err(failure) => refused += usize::from(!failure.message.is_empty()),
+            }
+        }
+        assert!(quick > 2 && refused > 250, "{quick} runs, {refused} refused: the pieces no longer make lines");
+    }
+
     #[test]
     fn what_is_neither_is_told_with_both_readings() {
         let message = |line: &str| match recognised(line) {

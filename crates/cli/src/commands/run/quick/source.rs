@@ -18,7 +18,12 @@ fn is_line_end(c: char) -> bool {
 pub fn name(name: &str) -> String {
     let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'$';
     let is_bare = name.bytes().all(word) && !name.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty();
-    if is_bare { name.to_owned() } else { text(name) }
+    match name {
+        // In a literal it would be the prototype.
+        "__proto__" => String::from("['__proto__']"),
+        _ if is_bare => name.to_owned(),
+        _ => text(name),
+    }
 }
 
 /// An object literal of names and expressions: on one line when it is short.
@@ -41,6 +46,7 @@ mod tests {
         assert_eq!(text("it's\n"), "\"it's\\n\"");
         assert_eq!(text("\u{2028}"), "\"\\u2028\"");
         assert_eq!(name("vus"), "vus");
+        assert_eq!(name("__proto__"), "['__proto__']");
         assert_eq!(name("Content-Type"), "'Content-Type'");
         assert_eq!(object(&[("a".into(), "1".into())], 0), "{ a: 1 }");
     }

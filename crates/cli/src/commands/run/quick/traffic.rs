@@ -94,9 +94,9 @@ impl Traffic {
         match self.requests {
             Some(requests) => {
                 let vus = self.vus.unwrap_or(USERS.min(requests));
-                let mut options = vec![own("vus", json!(vus)), own("iterations", json!(requests))];
-                options.extend(self.duration.iter().map(|time| own("duration", json!(time))));
-                options
+                // A script's iterations end after ten minutes; who asks for a number wants that number.
+                let limit = self.duration.as_deref().unwrap_or("24h");
+                vec![own("vus", json!(vus)), own("iterations", json!(requests)), own("duration", json!(limit))]
             }
             None => vec![own("vus", json!(self.vus.unwrap_or(USERS))), own("duration", json!(duration))],
         }
@@ -185,7 +185,7 @@ mod tests {
         let table: &[(&[(Act, &str)], &str)] = &[
             (&[], r#"vus 10 duration "10s""#),
             (&[(Vus, "64"), (Duration, "1m")], r#"vus 64 duration "1m""#),
-            (&[(Requests, "3")], "vus 3 iterations 3"),
+            (&[(Requests, "3")], r#"vus 3 iterations 3 duration "24h""#),
             (&[(Requests, "300"), (Duration, "5s")], r#"vus 10 iterations 300 duration "5s""#),
             (&[(Stage, "5s:3,1s:0")], r#"vus 1 stages [{"duration":"5s","target":3},{"duration":"1s","target":0}]"#),
         ];
