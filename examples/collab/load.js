@@ -51,18 +51,18 @@ class User {
     this.refused = 0;
     this.closed = undefined;
     this.socket = new WebSocket(`${TARGET}/projects/${project}?user=${name}`);
-    this.welcomed = new Promise((resolve, reject) => {
-      this.welcome = resolve;
-      this.fail = reject;
+    // Nothing, or why not.
+    this.entered = new Promise((resolve) => {
+      this.enter = resolve;
     });
     this.left = new Promise((resolve) => {
       this.leave = resolve;
     });
     this.socket.onmessage = ({ data }) => this.hear(JSON.parse(data));
-    this.socket.onerror = ({ error }) => this.fail(new Error(`${name}: ${error}`));
+    this.socket.onerror = ({ error }) => this.enter(error);
     this.socket.onclose = ({ code, reason }) => {
       this.closed = code;
-      this.fail(new Error(`${name} was not let in: ${code} ${reason}`));
+      this.enter(`closed with ${code} ${reason}`);
       this.leave();
     };
   }
@@ -77,7 +77,7 @@ class User {
       for (const file of message.files) this.files.set(file.file, file);
       this.names = [...this.files.keys()];
       this.move();
-      this.welcome();
+      this.enter();
     }
   }
 
@@ -106,7 +106,11 @@ export default async function () {
   const number = exec.vu.idInTest;
   randomSeed(SEED + number);
   const user = new User(`user-${number}`, `project-${number % PROJECTS}`);
-  await user.welcomed;
+  const why = await user.entered;
+  if (!check(why, { "was let in": () => why === undefined })) {
+    console.error(`user-${number} was not let in: ${why}`);
+    return;
+  }
 
   // All begin together, and each at a moment of its own within the first half second: people are not in step.
   const start = await ready({ duration: __ENV.DURATION || "5m" });

@@ -110,11 +110,20 @@ fn the_study_runs_and_every_kind_of_event_arrives() {
     let app = format!("--serve={}", example("app.js"));
     let run = lab.onrush(&["run", "-q", &app, "-e", "DURATION=3s", "-e", "SEED=400", &example("load.js")]);
     assert!(run.code == 0 || run.code == 99 && is_about_delay(&run), "{}\n{}", run.stdout, run.stderr);
-    assert!(run.stdout.contains("150 out of 150"), "{}\n{}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("200 out of 200"), "{}\n{}", run.stdout, run.stderr);
     for event in ["cursor", "edit", "save", "open", "list", "comment", "question"] {
         let line = format!("{{ event:{event},hop:total }}");
         assert!(run.stdout.contains(&line), "no {event} arrived\n{}", run.stdout);
     }
+}
+
+#[test]
+fn users_who_are_not_let_in_fail_the_test() {
+    let lab = Lab::new();
+    let load = example("load.js");
+    // Port 9 is discard's; nobody has served that for decades.
+    let run = lab.onrush(&["run", "-q", "-e", "TARGET_WS=ws://127.0.0.1:9", "-e", "USERS=2", &load]).code(99);
+    run.says("user-2 was not let in: dial tcp 127.0.0.1:9: connect: connection refused").prints("0 out of 2");
 }
 
 #[test]
