@@ -108,12 +108,20 @@ fn is_about_delay(run: &Run) -> bool {
 fn the_study_runs_and_every_kind_of_event_arrives() {
     let lab = Lab::new();
     let app = format!("--serve={}", example("app.js"));
-    let run = lab.onrush(&["run", "-q", &app, "-e", "DURATION=3s", "-e", "SEED=400", &example("load.js")]);
+    let settings = ["-e", "DURATION=3s", "-e", "SEED=400"];
+    let run = lab.onrush(&[&["run", "-q", &app, "--save", "out"][..], &settings, &[&example("load.js")]].concat());
     assert!(run.code == 0 || run.code == 99 && is_about_delay(&run), "{}\n{}", run.stdout, run.stderr);
     assert!(run.stdout.contains("200 out of 200"), "{}\n{}", run.stdout, run.stderr);
     for event in ["cursor", "edit", "save", "open", "list", "comment", "question"] {
         let line = format!("{{ event:{event},hop:total }}");
         assert!(run.stdout.contains(&line), "no {event} arrived\n{}", run.stdout);
+    }
+    lab.onrush(&["report", "out"]).code(0);
+    let report = lab.read("out/report.html");
+    for part in
+        ["sends/s", "deliveries/s", "all events", "question", "inside", "mean of each second", "Delay of edit alone"]
+    {
+        assert!(report.contains(part), "no {part} in the report");
     }
 }
 

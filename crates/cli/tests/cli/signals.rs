@@ -25,6 +25,19 @@ fn the_first_interrupt_stops_gracefully() {
 }
 
 #[test]
+fn init_code_that_does_not_end_is_left_at_once() {
+    for script in
+        ["for (;;); export default function () {}", "setInterval(() => {}, 50); export default function () {}"]
+    {
+        let lab = Lab::with(script);
+        let started = lab.start(&["run", "-q", "script.js"]);
+        std::thread::sleep(Duration::from_millis(700));
+        interrupt(started.pid());
+        started.wait().code(105).says("SIGINT came while the script was being loaded");
+    }
+}
+
+#[test]
 fn the_second_interrupt_leaves_at_once() {
     let lab = Lab::with(LONG);
     let started = lab.start(&["run", "-q", "-e", "SLOW=1", "script.js"]);

@@ -10,6 +10,7 @@ mod save;
 mod timeline;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ArgMatches;
 use engine::Stopper;
@@ -34,7 +35,8 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
     let logged = flags.save.as_deref().filter(|_| flags.save_messages);
     let messages = logged.map(|dir| Messages::prepare(dir, log.clone())).transpose()?;
     let stopper = Stopper::new();
-    hear_signals(stopper.clone())?;
+    let begun = Arc::new(AtomicBool::new(false));
+    hear_signals(stopper.clone(), begun.clone())?;
     let beside = flags.serve.as_ref().map(|serve| load::start_target(serve, &flags, &log)).transpose()?;
     let target = beside.as_ref().map(|beside| &beside.server);
     let registry = Registry::new();
@@ -53,17 +55,23 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
     screen.say(&banner::banner(&flags.script, planned.share, &scenarios, needs.max_vus, needs.duration));
     let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
     let run = drive::Drive { script: &script, log: &log, stopper, registry, screen, keeps_seconds: saving.is_some() };
+    begun.store(true, Ordering::SeqCst);
     let ran = run.finish_scenarios(planned, aggregate)?;
     let kept = finish::Kept { saving: saving.as_ref(), messages: messages.as_deref() };
     finish::finish(&flags, &script, &log, ran, kept)
 }
 
-/// The first signal ends the test as gracefully as there is time for, the second the process.
-fn hear_signals(stopper: Stopper) -> Result<(), Failure> {
+/// The first signal ends the test as gracefully as there is time for, the second the process. So does the first before the test
+/// has begun: init code may wait for ever, and there is nothing yet to be summarised.
+fn hear_signals(stopper: Stopper, begun: Arc<AtomicBool>) -> Result<(), Failure> {
     let mut heard = 0;
     signals::listen(move |name| {
         heard += 1;
-        if heard > 1 {
+        let is_loading = !begun.load(Ordering::SeqCst);
+        if is_loading {
+            eprintln!("error: {name} came while the script was being loaded; nothing has run");
+        }
+        if heard > 1 || is_loading {
             // Nothing is waited for: that is what the second one means.
             std::process::exit(ExitCode::Signal as i32);
         }
