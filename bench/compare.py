@@ -37,6 +37,10 @@ SLOWER = 1.05
 TOLERANCE = 0.0005
 
 
+class Broken(Exception):
+    """A comparison that came to nothing."""
+
+
 class Lab:
     """The target and how to run a load against it."""
 
@@ -71,7 +75,7 @@ class Lab:
         program = Program(command + [f"{HERE}/scripts/spin.js"], self.args.generator_cpu)
         if not program.wait(self.args.seconds + 30) or program.exit != 0:
             program.stop()
-            raise SystemExit(f"a run failed: {program.text()[1][-800:]}")
+            raise Broken(f"a run failed: {program.text()[1][-800:]}")
         cpu = self.server.program.usage().cpu - before
         with open(f"{folder}/result.json") as f:
             metrics = json.load(f)["metrics"]
@@ -92,7 +96,7 @@ def compare(lab, folder, *flags):
     command = [lab.args.onrush, "compare", f"{folder}:variant=a", f"{folder}:variant=b", "--format", "json", *flags]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     if done.returncode > 2:
-        raise SystemExit(f"compare failed: {done.stderr}")
+        raise Broken(f"compare failed: {done.stderr}")
     return done.returncode, json.loads(done.stdout)
 
 
@@ -135,15 +139,22 @@ def series(lab, kind, args, draw):
     own = own_part(lab)
     us = {"a": SPIN_US, "b": SPIN_US if kind == "aa" else SPIN_US + (SLOWER - 1) * (SPIN_US + own)}
     count, pairs = args.comparisons or {"aa": 100, "ab": 10}[kind], args.pairs or {"aa": 8, "ab": 10}[kind]
-    before, comparisons = lab.clock(), []
+    before, comparisons, broken = lab.clock(), [], []
     for number in range(count):
-        found = comparison(lab, f"{kind}{number}", draw, pairs, us)
+        try:
+            found = comparison(lab, f"{kind}{number}", draw, pairs, us)
+        except Broken as why:
+            broken.append(str(why))
+            print(f"{kind} {number + 1}/{count}: {why}", file=sys.stderr, flush=True)
+            if len(broken) > 5:
+                raise
+            continue
         comparisons.append(found)
         print(f"{kind} {number + 1}/{count}: {found['headline']} ({found['pairs']} pairs)", file=sys.stderr, flush=True)
     spun = {variant: lab.spun(length, before) for variant, length in us.items()}
     return {"kind": kind, "pairs": pairs, "seconds": args.seconds, "own_us": own, "asked_us": us,
             "spun_us": {v: mean for v, (mean, _) in spun.items()}, "late": {v: late for v, (_, late) in spun.items()},
-            "comparisons": comparisons}
+            "comparisons": comparisons, "broken": broken}
 
 
 def lines_of(result):
@@ -177,6 +188,8 @@ def lines_of(result):
         wide = statistics.median(high - low for low, high in intervals) * 100 if intervals else float("nan")
         lines.append(f"| interval of http_reqs /s covers {truth * 100:+.2f} % | {covered} of {len(of)}, {wide:.2f} points wide "
                      f"| ≥ {needed} | {'reached' if covered >= needed else 'missed'} |")
+    if result["broken"]:
+        lines += ["", f"{len(result['broken'])} comparisons came to nothing: {result['broken'][0]}"]
     refused = sum(len(c["left_out"]) for c in of)
     if refused:
         lines += ["", f"{refused} runs were no evidence: {of_reasons(of)}."]

@@ -7,8 +7,8 @@
 //!
 //! Refused: nothing; a caller with more than `MOST_PAIRS` pairs waits long.
 
-/// More pairs than this are refused by `compare`: counting takes time with the third power.
-pub const MOST_PAIRS: usize = 500;
+/// More pairs than this are refused by `compare`: counting takes time with their third power, here some seconds.
+pub const MOST_PAIRS: usize = 1000;
 
 /// Two-sided p-value of the hypothesis that the differences are symmetric about 0. 1 when none differs from 0.
 pub fn p_value(differences: &[f64]) -> f64 {
@@ -103,6 +103,15 @@ mod tests {
         }
         assert_eq!(p_value(&[]), 1.0);
         assert_eq!(p_value(&[0.0, 0.0]), 1.0);
+    }
+
+    #[test]
+    fn many_pairs_agree_with_the_normal_law() {
+        // Mean n(n+1)/4, variance n(n+1)(2n+1)/24; 1.96 deviations cut off 2.5 %.
+        let n = 200.0_f64;
+        let expected = n * (n + 1.0) / 4.0 - 1.96 * (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
+        let found = critical_position(200, 0.95).unwrap() as f64;
+        assert!((found - expected).abs() < 3.0, "{found} {expected}");
     }
 
     #[test]
