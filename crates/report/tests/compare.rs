@@ -31,6 +31,7 @@ fn document(rate: f64, at: usize) -> Document {
         checks: vec![],
         groups: Default::default(),
         seconds: Default::default(),
+        scenarios: Vec::new(),
         messages: None,
     };
     document.generator.process_cores = 0.2;

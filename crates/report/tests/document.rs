@@ -42,6 +42,7 @@ fn document() -> Document {
         ],
         checks: vec![Check { name: "is ok".into(), path: "::is ok".into(), passes: 4, fails: 1 }],
         groups: Group::default(),
+        scenarios: Vec::new(),
         seconds: Seconds {
             starts_s: vec![0.0, 1.0],
             lengths_s: vec![1.0, 1.1],

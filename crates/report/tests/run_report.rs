@@ -27,6 +27,7 @@ fn empty() -> Document {
         metrics: Vec::new(),
         checks: Vec::new(),
         groups: Group::default(),
+        scenarios: Vec::new(),
         seconds: Seconds::default(),
         messages: None,
     }

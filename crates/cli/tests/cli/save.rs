@@ -123,6 +123,28 @@ fn how_it_ended_is_saved() {
     assert_eq!(saved(&lab, "r").exit.code, 107, "a newer result takes the place of the older");
 }
 
+/// Scenarios are told apart only when the summary was asked to.
+#[test]
+fn a_full_summary_saves_scenarios_too() {
+    let lab = Lab::with(
+        "import { check } from 'k6'; import { Trend } from 'k6/metrics'; const t = new Trend('own');
+         export const options = { scenarios: {
+           a: { executor: 'shared-iterations', iterations: 3 }, b: { executor: 'shared-iterations', iterations: 2, exec: 'b' } } };
+         export default () => { check(1, { one: (v) => v === 1 }); }; export const b = () => { t.add(7); };",
+    );
+    lab.run(&["--save", "r", "--summary-mode", "full"]).code(0);
+    let result = saved(&lab, "r");
+    let names: Vec<_> = result.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    assert_eq!(result.scenarios[0].checks[0].passes, 3);
+    let of_b = result.scenarios[1].metrics.iter().find(|metric| metric.name == "own").expect("recorded by b");
+    assert_eq!(of_b.histogram().expect("a trend").count, 2);
+    lab.onrush(&["report", "r"]).code(0);
+    assert!(lab.read("r/report.html").contains("<h2>Scenario b</h2>"));
+    lab.run(&["--save", "r"]).code(0);
+    assert!(saved(&lab, "r").scenarios.is_empty());
+}
+
 #[test]
 fn handle_summary_is_neither_needed_nor_disturbed() {
     let lab = Lab::with(

@@ -54,8 +54,11 @@ struct Head {
 }
 
 fn contradiction(document: &Document) -> Option<String> {
-    let histograms = document.metrics.iter().filter_map(|metric| Some((metric, metric.histogram()?)));
-    let odd = histograms.into_iter().find(|(_, histogram)| histogram.checked_trend().is_none());
+    let of_scenarios = document.scenarios.iter().flat_map(|scenario| &scenario.metrics);
+    let histograms =
+        document.metrics.iter().chain(of_scenarios).filter_map(|metric| Some((metric, metric.histogram()?)));
+    let mut histograms = histograms;
+    let odd = histograms.find(|(_, histogram)| histogram.checked_trend().is_none());
     if let Some((metric, _)) = odd {
         return Some(format!("the buckets of {} do not agree with its count, min and max", metric.key()));
     }

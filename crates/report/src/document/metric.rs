@@ -5,7 +5,9 @@
 
 use metrics::Trend;
 use metrics::metric::{Contains as Meaning, Kind};
-use metrics::results::{CheckResult, GroupResult, MetricResult, ThresholdResult, TrendValue, Value as Measured};
+use metrics::results::{
+    CheckResult, GroupResult, MetricResult, ScenarioResult, ThresholdResult, TrendValue, Value as Measured,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -119,6 +121,17 @@ pub struct Group {
     pub checks: Vec<Check>,
     /// Groups inside, in order of first use.
     pub groups: Vec<Group>,
+}
+
+/// What one scenario came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// Its metrics, by name.
+    pub metrics: Vec<Metric>,
+    /// Its checks.
+    pub checks: Vec<Check>,
 }
 
 impl Histogram {
@@ -254,6 +267,16 @@ impl From<&CheckResult> for Check {
     fn from(check: &CheckResult) -> Self {
         let CheckResult { name, path, passes, fails } = check.clone();
         Check { name, path, passes, fails }
+    }
+}
+
+impl From<&ScenarioResult> for Scenario {
+    fn from(scenario: &ScenarioResult) -> Self {
+        Scenario {
+            name: scenario.name.clone(),
+            metrics: scenario.metrics.iter().map(Metric::from).collect(),
+            checks: scenario.checks.iter().map(Check::from).collect(),
+        }
     }
 }
 

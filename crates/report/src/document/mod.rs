@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use file::{FILE_NAME, ReadError, path_of, read};
-pub use metric::{Check, Contains, Group, Histogram, Metric, Threshold, Value};
+pub use metric::{Check, Contains, Group, Histogram, Metric, Scenario, Threshold, Value};
 pub use run::{Environment, Exit, Generator, MessageLogs, WorkerFigures, machine_id};
 pub use seconds::{Column, Counts, Points, Seconds, Series};
 
@@ -59,6 +59,9 @@ pub struct Document {
     pub checks: Vec<Check>,
     /// Checks and groups as a tree; the root has an empty name.
     pub groups: Group,
+    /// Metrics and checks of each scenario alone; only of a run with `--summary-mode full`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scenarios: Vec<Scenario>,
     /// The same metrics second by second.
     pub seconds: Seconds,
     /// Logs of received messages; absent when none were asked for.

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use engine::Health;
 use metrics::results::Results;
 use report::document::{
-    Check, Document, Environment, Exit, Generator, Group, KIND, MessageLogs, Metric, SCHEMA, Seconds, WorkerFigures,
+    Check, Document, Environment, Exit, Generator, Group, KIND, MessageLogs, Metric, SCHEMA, Scenario, Seconds,
+    WorkerFigures,
 };
 use serde_json::Value;
 
@@ -92,6 +93,7 @@ fn document(facts: Facts<'_>, environment: Environment) -> Document {
         metrics: results.metrics.iter().map(Metric::from).collect(),
         checks: results.checks.iter().map(Check::from).collect(),
         groups: Group::from(&results.root),
+        scenarios: results.scenarios.iter().map(Scenario::from).collect(),
         seconds: facts.seconds,
         messages: facts.messages,
     }

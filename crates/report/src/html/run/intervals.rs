@@ -18,8 +18,8 @@ pub(super) struct Intervals<'a> {
     points: Vec<Range<usize>>,
     /// Start and end of each point in seconds since the scenarios began.
     pub times: Vec<(f64, f64)>,
-    /// Points too short to tell a rate by: a request more or less would be a spike.
-    too_short: Vec<bool>,
+    /// Intervals of a point.
+    each: usize,
 }
 
 /// A Trend over time.
@@ -41,21 +41,25 @@ impl<'a> Intervals<'a> {
         let drawn: Vec<usize> = (0..seconds.starts_s.len()).filter(inside).collect();
         let (first, count) = (drawn.first().copied().unwrap_or(0), drawn.len());
         let each = count.div_ceil(POINTS).max(1);
-        let points: Vec<Range<usize>> =
+        let mut points: Vec<Range<usize>> =
             (0..count).step_by(each).map(|at| first + at..first + (at + each).min(count)).collect();
         let origin = seconds.starts_s.get(first).copied().unwrap_or(0.0);
-        let end = |at: usize| seconds.starts_s[at] + seconds.lengths_s[at] - origin;
-        let times: Vec<(f64, f64)> =
-            points.iter().map(|point| (seconds.starts_s[point.start] - origin, end(point.end - 1))).collect();
-        let usual = times.first().map_or(0.0, |(start, end)| end - start);
-        let too_short = times.iter().map(|(start, end)| end - start < usual / 2.0 || end <= start).collect();
-        Intervals { seconds, points, times, too_short }
+        let start = |point: &Range<usize>| seconds.starts_s[point.start] - origin;
+        let end = |point: &Range<usize>| seconds.starts_s[point.end - 1] + seconds.lengths_s[point.end - 1] - origin;
+        if let [.., before, last] = &mut points[..]
+            && end(last) - start(last) < (end(before) - start(before)) / 2.0
+        {
+            // The rest of a second has a sample or two: as a point of its own it would be a spike or a drop that never was.
+            before.end = last.end;
+            points.pop();
+        }
+        let times = points.iter().map(|point| (start(point), end(point))).collect();
+        Intervals { seconds, points, times, each }
     }
 
     /// Seconds that a point stands for when it stands for more than one.
     pub fn seconds_per_point(&self) -> Option<usize> {
-        let each = self.points.first().map_or(1, ExactSizeIterator::len);
-        (each > 1).then_some(each)
+        (self.each > 1).then_some(self.each)
     }
 
     /// What a chart of percentiles has to say about points of several seconds.
@@ -72,7 +76,7 @@ impl<'a> Intervals<'a> {
         self.points.iter().map(|point| of(point.clone())).collect()
     }
 
-    /// A Counter's sum, a Rate's or a Trend's samples per second: 0 when nothing happened. None for points too short to tell.
+    /// A Counter's sum, a Rate's or a Trend's samples per second: 0 when nothing happened.
     pub fn rate(&self, metric: &Metric) -> Vec<Option<f64>> {
         self.per_second(metric, |points, at| match points {
             Points::Counter { sum } => sum[at].unwrap_or(0.0),
@@ -96,11 +100,7 @@ impl<'a> Intervals<'a> {
     fn per_second(&self, metric: &Metric, of: impl Fn(&Points, usize) -> f64) -> Vec<Option<f64>> {
         let Some(series) = self.series(metric) else { return Vec::new() };
         let sums = self.points.iter().map(|point| point.clone().map(|at| of(&series.points, at)).sum::<f64>());
-        let spans = self.times.iter().zip(&self.too_short);
-        let alone = self.points.len() == 1;
-        sums.zip(spans)
-            .map(|(sum, ((start, end), short))| (alone || !short).then(|| sum / (end - start).max(1e-3)))
-            .collect()
+        sums.zip(&self.times).map(|(sum, (start, end))| Some(sum / (end - start).max(1e-3))).collect()
     }
 
     /// Share of a Rate's samples that were not zero.
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn setup_is_left_out_and_a_short_end_tells_no_rate() {
+    fn setup_is_left_out_and_a_short_end_joins_its_neighbour() {
         let sums = vec![Some(1.0), Some(10.0), Some(20.0), Some(9.0), Some(1.0)];
         let seconds = Seconds {
             starts_s: vec![0.0, 3.0, 4.0, 5.0, 5.1],
@@ -210,8 +210,10 @@ mod tests {
             series: vec![counter(sums)],
         };
         let intervals = Intervals::new(&seconds);
-        assert_eq!(intervals.times.len(), 3);
+        assert_eq!((intervals.times.len(), intervals.seconds_per_point()), (2, None));
         assert_eq!(intervals.times[0], (0.0, 1.0));
-        assert_eq!(intervals.rate(&metric("c")), [Some(10.0), Some(20.0), None]);
+        let rates = intervals.rate(&metric("c"));
+        assert_eq!(rates[0], Some(10.0));
+        assert!((rates[1].expect("a rate") - 29.0 / 1.1).abs() < 1e-9, "{rates:?}");
     }
 }

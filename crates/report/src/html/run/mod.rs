@@ -23,6 +23,9 @@ pub fn page(document: &Document) -> String {
     page.add(head::head(&run));
     charts::sections(&run).into_iter().for_each(|(title, pieces)| page.section(&title, &pieces));
     page.section("Summary", &tables::summary(&run));
+    for scenario in &document.scenarios {
+        page.section(&format!("Scenario {}", scenario.name), &tables::scenario(&run, scenario));
+    }
     page.section("Machine and options", &tables::circumstances(&run));
     page.html()
 }

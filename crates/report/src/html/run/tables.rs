@@ -7,7 +7,7 @@ use std::fmt::Write;
 use metrics::results::{TrendValue, Value as Measured};
 
 use super::{Run, facts, plain};
-use crate::document::{Group, Metric, Value};
+use crate::document::{Check, Group, Metric, Scenario, Value};
 use crate::format;
 use crate::html::table::CellText;
 use crate::html::{Table, Text};
@@ -17,11 +17,24 @@ use crate::section::Section;
 /// Thresholds, checks and all metrics.
 pub(super) fn summary(run: &Run<'_>) -> Vec<String> {
     let mut pieces = vec![titled("Thresholds", thresholds(run)), titled("Checks", checks(run))];
-    for section in Section::ALL {
-        let metrics: Vec<&Metric> =
-            run.document.metrics.iter().filter(|metric| Section::of(&metric.name) == Some(section)).collect();
-        pieces.push(titled(&heading(section), [trends(run, &metrics), others(run, &metrics)].concat()));
-    }
+    pieces.extend(by_section(run, &run.document.metrics));
+    pieces
+}
+
+fn by_section(run: &Run<'_>, metrics: &[Metric]) -> Vec<String> {
+    let piece = |section: &Section| {
+        let own: Vec<&Metric> = metrics.iter().filter(|metric| Section::of(&metric.name) == Some(*section)).collect();
+        titled(&heading(*section), [trends(run, &own), others(run, &own)].concat())
+    };
+    Section::ALL.iter().map(piece).collect()
+}
+
+/// The metrics of one scenario.
+pub(super) fn scenario(run: &Run<'_>, scenario: &Scenario) -> Vec<String> {
+    let mut table = Table::new(CHECK_COLUMNS).texts(2);
+    scenario.checks.iter().for_each(|check| check_row(&mut table, check, ""));
+    let mut pieces = vec![titled("Checks", table.html())];
+    pieces.extend(by_section(run, &scenario.metrics));
     pieces
 }
 
@@ -58,28 +71,26 @@ fn thresholds(run: &Run<'_>) -> String {
     table.html()
 }
 
+const CHECK_COLUMNS: [&str; 5] = ["", "check", "passed", "failed", "share passed"];
+
 fn checks(run: &Run<'_>) -> String {
-    let mut table = Table::new(["", "check", "passed", "failed", "share passed"]).texts(2);
+    let mut table = Table::new(CHECK_COLUMNS).texts(2);
     fill_checks(&mut table, &run.document.groups, "");
     table.html()
 }
 
 fn fill_checks(table: &mut Table, group: &Group, path: &str) {
-    for check in &group.checks {
-        let (class, mark) = if check.fails == 0 { ("good", "✓") } else { ("bad", "✗") };
-        let share = format::share(check.passes, check.passes + check.fails);
-        let cells = [
-            mark.to_owned(),
-            format!("{path}{}", check.name),
-            check.passes.to_string(),
-            check.fails.to_string(),
-            share,
-        ];
-        table.row_of(class, cells);
-    }
+    group.checks.iter().for_each(|check| check_row(table, check, path));
     for inner in &group.groups {
         fill_checks(table, inner, &format!("{path}{} › ", inner.name));
     }
+}
+
+fn check_row(table: &mut Table, check: &Check, path: &str) {
+    let (class, mark) = if check.fails == 0 { ("good", "✓") } else { ("bad", "✗") };
+    let share = format::share(check.passes, check.passes.saturating_add(check.fails));
+    let counts = [check.passes.to_string(), check.fails.to_string(), share];
+    table.row_of(class, [mark.to_owned(), format!("{path}{}", check.name)].into_iter().chain(counts));
 }
 
 fn name(metric: &Metric) -> (&'static str, String) {
@@ -136,6 +147,7 @@ pub(super) fn circumstances(run: &Run<'_>) -> Vec<String> {
         titled("Scenarios", scenarios(run)),
         titled("Generator", generator(run)),
         titled("Machine", machine(run)),
+        titled("Logs of received messages", messages(run)),
         options(run),
     ]
 }
@@ -188,6 +200,13 @@ fn machine(run: &Run<'_>) -> String {
         &machine.throttled.map_or("no limit known".to_owned(), |n| format!("{n} times")),
     ]);
     table.row(["machine", &machine.machine_id]);
+    table.html()
+}
+
+fn messages(run: &Run<'_>) -> String {
+    let Some(logs) = &run.document.messages else { return String::new() };
+    let mut table = Table::new(["files", "written", "left out"]);
+    table.row([logs.files.join(", "), logs.written.to_string(), logs.dropped.to_string()]);
     table.html()
 }
 
