@@ -164,6 +164,15 @@ fn saturated_and_broken_runs_are_left_out_with_their_partners() {
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
+    let markdown = render::markdown(&comparison);
+    assert!(
+        markdown.contains("\n> ⚠ 4 of 20 runs are left out: they are no evidence, or their partner is none\n"),
+        "{markdown}"
+    );
+    assert!(
+        markdown.split_once("<details>").is_some_and(|(_, folded)| folded.contains("base/2 is no evidence")),
+        "{markdown}"
+    );
     a.runs.iter_mut().for_each(|run| run.result.as_mut().unwrap().generator.saturated = true);
     let nothing = compared(&a, &b);
     assert_eq!(nothing.conclusion(), Conclusion::CannotTell);

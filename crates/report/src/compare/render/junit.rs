@@ -70,7 +70,12 @@ fn case(row: &Row, section: &Section, decides: bool) -> Case {
     };
     let message = || {
         let change = words::change(row.estimate.center, row.scale, row.contains);
-        format!("{} {change} ({})", row.measure, words::interval(&row.estimate, row.scale, row.contains))
+        match row.estimate.interval {
+            Some(_) => {
+                format!("{} {change} ({})", row.measure, words::interval(&row.estimate, row.scale, row.contains))
+            }
+            None => format!("{}: no interval from {} pairs", row.measure, row.estimate.pairs),
+        }
     };
     let problem = match row.verdict {
         _ if !decides => None,

@@ -7,8 +7,8 @@ use crate::compare::{Comparison, Section};
 pub fn markdown(comparison: &Comparison) -> String {
     let mut lines = vec![format!("**{}**", escape(&words::headline(comparison))), String::new()];
     lines.extend(table(&comparison.all));
-    let left_out = words::left_out(comparison).into_iter();
-    for remark in left_out.chain(comparison.warnings.iter().cloned()) {
+    let refused = words::runs_left_out(comparison).into_iter();
+    for remark in refused.chain(comparison.warnings.iter().cloned()) {
         lines.push(format!("> ⚠ {}", escape(&remark)));
         lines.push(String::from(">"));
     }
@@ -20,7 +20,8 @@ pub fn markdown(comparison: &Comparison) -> String {
         words::counts(comparison)
     ));
     lines.push(String::new());
-    lines.extend(words::notes(comparison).iter().map(|note| format!("- {}", escape(note))));
+    let details = words::notes(comparison).into_iter().chain(words::left_out(comparison));
+    lines.extend(details.map(|line| format!("- {}", escape(&line))));
     for cell in &comparison.cells {
         let name = words::cell(&cell.cell);
         lines.extend([String::new(), format!("{}: {}", code(&name), words::verdict_of_cell(cell)), String::new()]);

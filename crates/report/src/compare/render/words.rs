@@ -249,6 +249,13 @@ pub fn left_out(comparison: &Comparison) -> Vec<String> {
     comparison.left_out.iter().map(line).chain(advice.into_iter().map(str::to_owned)).collect()
 }
 
+/// How many runs do not count, when some do not.
+pub fn runs_left_out(comparison: &Comparison) -> Option<String> {
+    let count = comparison.left_out.len() + comparison.left_out.iter().filter(|run| run.partner.is_some()).count();
+    let of = comparison.a.1 + comparison.b.1;
+    (count > 0).then(|| format!("{count} of {of} runs are left out: they are no evidence, or their partner is none"))
+}
+
 /// `size=1k tls=on`.
 pub fn cell(cell: &BTreeMap<String, String>) -> String {
     cell.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
