@@ -1,4 +1,4 @@
-//! What a quick run sends: data, forms and files of the command line as expressions of a script.
+//! What a quick run sends: data and files of the command line as expressions of a script; forms are in `form.rs`.
 //!
 //! Text stands in the script. Files are named there and opened by it, so that their bytes go to the socket from where they
 //! lie. Everything that cannot work is refused before the run: a file that cannot be read, text mixed with bytes.
@@ -113,7 +113,8 @@ fn term(piece: &Piece) -> Result<String, String> {
     }
 }
 
-fn opened_text(path: &str, strips: bool) -> String {
+/// The expression that opens it.
+pub fn opened_text(path: &str, strips: bool) -> String {
     let stripped = if strips { ".replace(/[\\r\\n]/g, '')" } else { "" };
     format!("open({}){stripped}", source::text(path))
 }
@@ -149,7 +150,8 @@ pub fn upload(path: &str) -> Result<Body, String> {
     Ok(Body { expression: Some(expression), import, ..Body::default() })
 }
 
-fn from_standard_input(given: &Given) -> String {
+/// Why `@-` cannot be.
+pub fn from_standard_input(given: &Given) -> String {
     format!("{} {}: standard input can be read once only: put it into a file", given.spelled, given.value)
 }
 
@@ -185,140 +187,8 @@ fn escape(bytes: &[u8]) -> String {
     text
 }
 
-/// A multipart form: `-F` and `--form-string`.
-pub fn form(fields: &[&Given]) -> Result<Body, String> {
-    let mut statements = vec![String::from("const form = new FormData();")];
-    for given in fields {
-        let (name, content) = given.value.split_once('=').ok_or_else(|| {
-            format!("{} {}: expected NAME=TEXT, NAME=@FILE or NAME=<FILE", given.spelled, given.value)
-        })?;
-        let arguments = match given.act {
-            Act::FormString => source::text(content),
-            _ => part(given, name, content)?,
-        };
-        statements.push(format!("form.append({}, {arguments});", source::text(name)));
-    }
-    let import = Some("import { FormData } from 'onrush/http';");
-    Ok(Body { expression: Some(String::from("form")), statements, import, content_type: None })
-}
-
-/// The arguments behind the name.
-fn part(given: &Given, name: &str, content: &str) -> Result<String, String> {
-    let refuse = |why: &str| format!("{} {}: {why}", given.spelled, given.value);
-    if name.is_empty() || content.starts_with('(') {
-        return Err(refuse("nested forms are not there; expected NAME=TEXT, NAME=@FILE or NAME=<FILE"));
-    }
-    let (mark, rest) = match content.as_bytes().first() {
-        Some(mark @ (b'@' | b'<')) => (Some(*mark), &content[1..]),
-        _ => (None, content),
-    };
-    let (value, fields) = parameters(rest).map_err(|why| refuse(&why))?;
-    let field = |key: &str| fields.iter().find(|(name, _)| *name == key).map(|(_, value)| value.as_str());
-    if mark.is_some() && value == "-" {
-        return Err(from_standard_input(given));
-    }
-    match mark {
-        None | Some(b'<') => {
-            let text = match mark {
-                None => source::text(&value),
-                _ => {
-                    read_text(&value, false)?;
-                    opened_text(&value, false)
-                }
-            };
-            Ok(match (field("type"), field("filename")) {
-                (None, None) => text,
-                (kind, filename) => record(&text, filename, kind),
-            })
-        }
-        _ if value.contains(',') && !std::path::Path::new(&value).exists() => {
-            Err(refuse("several files in one part are not there; give each a -F of its own"))
-        }
-        _ => {
-            size_of(&value)?;
-            let bytes = format!("open({}, 'b')", source::text(&value));
-            let own_name = std::path::Path::new(&value).file_name().map(|name| name.to_string_lossy().into_owned());
-            let filename = field("filename").map(str::to_owned).or(own_name).unwrap_or_default();
-            let kind = field("type").unwrap_or_else(|| kind_of(&filename));
-            let (filename, kind) = (source::text(&filename), source::text(kind));
-            Ok(format!("http.file({bytes}, {filename}, {kind})"))
-        }
-    }
-}
-
-fn record(text: &str, filename: Option<&str>, kind: Option<&str>) -> String {
-    let fields = [("filename", filename), ("content_type", kind)];
-    let fields = fields.iter().filter_map(|(name, value)| value.map(|v| ((*name).to_owned(), source::text(v))));
-    source::object(&std::iter::once(("data".to_owned(), text.to_owned())).chain(fields).collect::<Vec<_>>(), 0)
-}
-
-/// Names and values.
-type Parameters<'a> = Vec<(&'a str, String)>;
-
-/// The value of a part and its `;type=` and `;filename=`. Values may be in double quotes.
-fn parameters(text: &str) -> Result<(String, Parameters<'_>), String> {
-    let (value, mut rest) = value(text, true)?;
-    let mut fields = Vec::new();
-    while let Some(field) = rest.strip_prefix(';') {
-        let field = field.trim_start();
-        let (key, after) =
-            field.split_once('=').ok_or_else(|| format!("found ';{field}', expected ;type= or ;filename="))?;
-        if !matches!(key, "type" | "filename") {
-            return Err(format!("';{key}=' is not there; only ;type= and ;filename= are"));
-        }
-        // A type may have parameters of its own.
-        let (value, after) = self::value(after, key == "type")?;
-        fields.push((key, value));
-        rest = after;
-    }
-    Ok((value, fields))
-}
-
-/// A word in quotes, or up to a semicolon; `keeps`: one that begins no field of a part belongs to the word.
-fn value(text: &str, keeps: bool) -> Result<(String, &str), String> {
-    if let Some(quoted) = text.strip_prefix('"') {
-        let mut value = String::new();
-        let mut chars = quoted.char_indices();
-        while let Some((at, c)) = chars.next() {
-            match c {
-                '"' => return Ok((value, quoted[at + 1..].trim_start())),
-                '\\' => match chars.next() {
-                    Some((_, c @ ('"' | '\\'))) => value.push(c),
-                    Some((_, c)) => value.extend(['\\', c]),
-                    None => {}
-                },
-                c => value.push(c),
-            }
-        }
-        return Err(format!("the quote in '{text}' is not closed"));
-    }
-    let begins_field = |rest: &str| {
-        let name = rest[1..].trim_start();
-        ["type=", "filename=", "headers=", "encoder="].iter().any(|field| name.starts_with(field))
-    };
-    let ends = text.match_indices(';').map(|(at, _)| at).find(|at| !keeps || begins_field(&text[*at..]));
-    let end = ends.unwrap_or(text.len());
-    Ok((text[..end].to_owned(), &text[end..]))
-}
-
-/// Content-Type by the end of a file's name, as curl guesses it.
-fn kind_of(filename: &str) -> &'static str {
-    let end = filename.rsplit_once('.').map_or(String::new(), |(_, end)| end.to_ascii_lowercase());
-    match end.as_str() {
-        "gif" => "image/gif",
-        "jpg" | "jpeg" => "image/jpeg",
-        "png" => "image/png",
-        "svg" => "image/svg+xml",
-        "txt" => "text/plain",
-        "htm" | "html" => "text/html",
-        "pdf" => "application/pdf",
-        "xml" => "application/xml",
-        _ => "application/octet-stream",
-    }
-}
-
 /// A file's text, which the script will open again.
-fn read_text(path: &str, strips: bool) -> Result<String, String> {
+pub fn read_text(path: &str, strips: bool) -> Result<String, String> {
     let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
     if strips {
         refuse_zeros(path, &bytes)?;
@@ -337,7 +207,8 @@ fn refuse_zeros(path: &str, bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-fn size_of(path: &str) -> Result<u64, String> {
+/// Length of a file that can be read.
+pub fn size_of(path: &str) -> Result<u64, String> {
     let file = std::fs::File::open(path).map_err(|error| unreadable(path, &error))?;
     let about = file.metadata().map_err(|error| unreadable(path, &error))?;
     if !about.is_file() {
@@ -377,32 +248,5 @@ mod tests {
             assert_eq!(urlencoded(&given(Act::DataUrlencode, value)).as_deref(), Ok(expected));
         }
         assert!(urlencoded(&given(Act::DataUrlencode, "n@/no/such")).expect_err("refused").contains("/no/such"));
-    }
-
-    #[test]
-    fn parts_have_types_and_names() {
-        let part = |value: &str| {
-            let given = given(Act::Form, value);
-            let (name, content) = value.split_once('=').expect("a field");
-            super::part(&given, name, content)
-        };
-        for (value, expected) in [
-            ("a=text", "'text'"),
-            ("a=x;y", "'x;y'"),
-            ("a=x;type=text/plain; charset=utf-8", "{ data: 'x', content_type: 'text/plain; charset=utf-8' }"),
-            ("a=\"x;type=\\\"y\";filename=n", "{ data: 'x;type=\"y', filename: 'n' }"),
-        ] {
-            assert_eq!(part(value).as_deref(), Ok(expected), "{value}");
-        }
-        for (value, found) in [
-            ("a=@/no/such", "cannot read the file /no/such"),
-            ("a=@-", "standard input"),
-            ("a=x;headers=y", "';headers=' is not there"),
-            ("a=(;type=multipart/mixed", "nested forms"),
-            ("a=\"x", "is not closed"),
-            ("a=@/x,/y", "several files"),
-        ] {
-            assert!(part(value).expect_err(value).contains(found), "{value}: {:?}", part(value));
-        }
     }
 }

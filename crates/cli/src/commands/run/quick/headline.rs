@@ -32,43 +32,54 @@ impl<'a> Headline<'a> {
 
     /// The lines.
     pub fn text(&self) -> String {
+        let lines = [vec![self.throughput()], self.latencies(), self.answers(), self.failed()].concat();
+        lines.iter().map(|line| format!("    {line}\n")).collect()
+    }
+
+    fn throughput(&self) -> String {
         let seconds = self.results.duration.as_secs_f64();
         let per_second = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
         let requests = self.requests();
-        let received = self.count("data_received", None) as f64;
-        let mut lines = vec![format!(
-            "{} requests in {}, {}/s, {}/s received",
+        format!(
+            "{} request{} in {}, {}/s, {}/s received",
             grouped(requests),
+            if requests == 1 { "" } else { "s" },
             format::time((seconds * 1e3).round(), None),
             rounded(per_second(requests as f64)),
-            format::bytes(per_second(received)),
-        )];
+            format::bytes(per_second(self.count("data_received", None) as f64)),
+        )
+    }
+
+    fn latencies(&self) -> Vec<String> {
+        let some_failed = self.unanswered() > 0;
+        let answered = self.trend("http_req_duration", some_failed.then_some("expected_response:true"));
+        let what = if some_failed { "latency of expected answers" } else { "latency" };
+        let planned = self.trend("iteration_duration_from_plan", None).filter(|_| self.scheduled);
+        let lines = [(what, answered), ("from the planned start", planned)];
+        lines.iter().filter_map(|(what, trend)| Some(format!("{what}: {}", percentiles((*trend)?)))).collect()
+    }
+
+    fn answers(&self) -> Vec<String> {
+        let statuses = self.statuses();
+        let answered = statuses.iter().filter(|(status, _)| *status > 0);
+        let shown: Vec<String> = answered.map(|(status, count)| format!("{status}: {}", grouped(*count))).collect();
+        if shown.is_empty() { Vec::new() } else { vec![format!("by status: {}", shown.join(", "))] }
+    }
+
+    fn failed(&self) -> Vec<String> {
+        let mut lines = Vec::new();
         let unanswered = self.unanswered();
-        if let Some(trend) = self.latency(unanswered > 0) {
-            let what = if unanswered > 0 { "latency of expected answers" } else { "latency" };
-            lines.push(format!("{what}: {}", percentiles(trend)));
-        }
-        if let Some(trend) = self.trend("iteration_duration_from_plan", None).filter(|_| self.scheduled) {
-            lines.push(format!("from the planned start: {}", percentiles(trend)));
-        }
-        let statuses: Vec<String> = self
-            .statuses()
-            .iter()
-            .filter(|(status, _)| *status > 0)
-            .map(|(status, count)| format!("{status}: {}", grouped(*count)))
-            .collect();
-        if !statuses.is_empty() {
-            lines.push(format!("by status: {}", statuses.join(", ")));
-        }
         if unanswered > 0 {
-            lines.push(format!("no answer: {} ({})", grouped(unanswered), format::share(unanswered, requests)));
-            lines.extend(self.failures.iter().map(|(what, count)| format!("  {} × {what}", grouped(*count))));
+            let share = format::share(unanswered, self.requests());
+            lines.push(format!("no answer: {} ({share})", grouped(unanswered)));
+            let kind = |(what, count): &(String, u64)| format!("  {} × {what}{}", grouped(*count), advice(what));
+            lines.extend(self.failures.iter().map(kind));
         }
         let dropped = self.count("dropped_iterations", None);
         if dropped > 0 {
             lines.push(format!("not started for want of a free user: {} (raise --vus)", grouped(dropped)));
         }
-        lines.iter().map(|line| format!("    {line}\n")).collect::<String>()
+        lines
     }
 
     fn find(&self, name: &str, filter: Option<&str>) -> Option<&MetricResult> {
@@ -90,10 +101,6 @@ impl<'a> Headline<'a> {
         }
     }
 
-    fn latency(&self, some_failed: bool) -> Option<&TrendValue> {
-        self.trend("http_req_duration", some_failed.then_some("expected_response:true"))
-    }
-
     /// Answers by status; 0 for none.
     fn statuses(&self) -> Vec<(u16, u64)> {
         let own = self.results.metrics.iter().filter(|metric| metric.name == "http_reqs");
@@ -103,6 +110,15 @@ impl<'a> Headline<'a> {
             Some((status(metric)?, count as u64))
         })
         .collect()
+    }
+}
+
+/// What to do about a failure, where it is known.
+fn advice(what: &str) -> &'static str {
+    match what {
+        _ if what.contains("does not look like a TLS handshake") => " (no TLS is spoken there: try http://)",
+        _ if what.contains("x509:") => " (-k accepts any certificate)",
+        _ => "",
     }
 }
 

@@ -152,34 +152,34 @@ impl Reader {
                 Dialect::Curl => flag::by_letter(letter).map_or(Letter::Unknown, Letter::Is),
                 Dialect::Run => run_letter(letter, ahead.unwrap_or_default()),
             };
-            let (act, takes_value) = match meaning {
-                Letter::Is(flag) => (flag.act, flag.takes_value),
-                Letter::Alone(act) => (act, false),
-                Letter::With(act) => (act, true),
-                Letter::Ambiguous(problem) => {
-                    // It has a value in either reading.
-                    if rest.is_empty() {
-                        self.words.next();
-                    }
-                    self.line.problems.push(problem);
-                    return;
-                }
-                Letter::Unknown if letter == 'h' => {
-                    self.line.help = true;
-                    return;
-                }
-                Letter::Unknown => {
-                    let problem = format!("unknown flag {spelled}: it is neither one of Onrush's nor of curl's");
-                    self.line.problems.push(problem);
-                    return;
-                }
-            };
+            if rest.is_empty() && matches!(meaning, Letter::Ambiguous(_)) {
+                // It has a value in either reading.
+                self.words.next();
+            }
+            let Some((act, takes_value)) = self.settled(letter, meaning) else { return };
             if takes_value {
                 let attached = (!rest.is_empty()).then(|| rest.to_owned());
                 return self.take(act, true, spelled, attached);
             }
             self.take(act, false, spelled, None);
         }
+    }
+
+    /// What a letter asks for and whether it takes a value; nothing when that is a problem, which is noted.
+    fn settled(&mut self, letter: char, meaning: Letter) -> Option<(Act, bool)> {
+        let problem = match meaning {
+            Letter::Is(flag) => return Some((flag.act, flag.takes_value)),
+            Letter::Alone(act) => return Some((act, false)),
+            Letter::With(act) => return Some((act, true)),
+            Letter::Unknown if letter == 'h' => {
+                self.line.help = true;
+                return None;
+            }
+            Letter::Ambiguous(problem) => problem,
+            Letter::Unknown => format!("unknown flag -{letter}: it is neither one of Onrush's nor of curl's"),
+        };
+        self.line.problems.push(problem);
+        None
     }
 
     fn take(&mut self, act: Act, takes_value: bool, spelled: String, attached: Option<String>) {

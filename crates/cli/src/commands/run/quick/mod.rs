@@ -7,6 +7,7 @@ mod address;
 mod body;
 mod failures;
 mod flag;
+mod form;
 mod headers;
 mod headline;
 mod line;
@@ -251,6 +252,7 @@ impl Quick {
         let head = self.head(results);
         match head.requests() {
             0 => Some(String::from("no request was made: there is nothing to report")),
+            1 if head.unanswered() == 1 => Some(String::from("the request got no answer")),
             all if head.unanswered() == all => Some(format!("none of the {all} requests got an answer")),
             _ => None,
         }

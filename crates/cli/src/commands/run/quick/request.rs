@@ -11,6 +11,7 @@ use wire::Url;
 use super::address::Address;
 use super::body::{self, Body, Data};
 use super::flag::Act;
+use super::form;
 use super::headers::{Headers, is_token};
 use super::line::{Dialect, Given, Line};
 use super::reach::{certificate_fields, connected, resolved};
@@ -169,7 +170,7 @@ impl<'a> Draft<'a> {
             url.end_with_name_of(path);
             body::upload(path)?
         } else if !self.form.is_empty() {
-            body::form(&self.form)?
+            form::body(&self.form)?
         } else if !self.data.is_empty() {
             self.data.body()?
         } else {
