@@ -226,6 +226,7 @@ fn what_may_explain_a_difference_is_warned_of() {
     }
     a.runs[0].result.as_mut().unwrap().environment.steal_share = Some(0.07);
     a.runs[1].result.as_mut().unwrap().environment.throttled = Some(3);
+    a.runs[2].result.as_mut().unwrap().duration_s = 0.9;
     let warnings = compared(&a, &b).warnings.join("\n");
     for part in [
         "all runs of A were made before the first of B",
@@ -234,6 +235,7 @@ fn what_may_explain_a_difference_is_warned_of() {
         "different versions of onrush: 0.1.0, 0.2.0",
         "took up to 7 % of the machine's CPU time away",
         "held the generator up in 1 of 16 runs",
+        "1 of 16 runs lasted less than a second",
     ] {
         assert!(warnings.contains(part), "{part}\n{warnings}");
     }

@@ -9,6 +9,8 @@ use crate::document::Document;
 
 /// Runs of a pair may differ in length by this share before anybody is told.
 const LENGTHS_APART: f64 = 0.1;
+/// As `engine::Health` has it.
+const SHORTEST_JUDGED_S: f64 = 1.0;
 /// From this share on the hypervisor's other guests are worth a word.
 const NOTABLE_STEAL: f64 = 0.02;
 
@@ -17,6 +19,7 @@ pub fn warnings(pairs: &[Pair<'_>]) -> Vec<String> {
     let found = [
         order(pairs),
         lengths(pairs),
+        short(pairs),
         options(pairs),
         scripts(pairs),
         versions(pairs),
@@ -57,6 +60,18 @@ fn lengths(pairs: &[Pair<'_>]) -> Option<String> {
         .map(|pair| (pair.a.duration_s, pair.b.duration_s))
         .find(|(a, b)| (a - b).abs() > LENGTHS_APART * a.max(*b))?;
     Some(format!("runs of a pair lasted different times, such as {a:.1} s and {b:.1} s"))
+}
+
+/// The generator judges itself only over a second or more: nobody knows whether it was the limit of a shorter run.
+fn short(pairs: &[Pair<'_>]) -> Option<String> {
+    let short = |document: &&Document| document.duration_s < SHORTEST_JUDGED_S;
+    let runs = pairs.iter().flat_map(|pair| [pair.a, pair.b]).filter(short).count();
+    (runs > 0).then(|| {
+        format!(
+            "{runs} of {} runs lasted less than a second: whether the generator was their limit is not known",
+            2 * pairs.len()
+        )
+    })
 }
 
 fn options(pairs: &[Pair<'_>]) -> Option<String> {
