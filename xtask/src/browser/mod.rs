@@ -1,7 +1,7 @@
 //! `cargo xtask browser`: reports of real runs, opened in a real browser and looked at.
 //!
 //! Not part of `cargo test`, because it needs chromium. Two runs are saved (requests to the target, and the example of people in
-//! one project with message delays), their reports made, and each opened headless in a wide window by day, by night, and as
+//! one project with message delays), their reports made, and a small matrix with its page; each is opened headless in a wide window by day, by night, and as
 //! narrow as a phone. `probe.js` says what is wrong: script errors, anything asked of a network, charts that are not drawn, labels
 //! on top of each other, a page wider than the screen, values under the pointer that do not show. Pictures are left in
 //! target/browser, to be looked at by a person: no program knows whether a chart is good.
@@ -38,8 +38,11 @@ pub fn run(onrush: &Path) -> Result<(), String> {
     let folder = crate::parity::workspace()?.join("target/browser");
     std::fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
     let mut problems = Vec::new();
-    for (name, charts) in [("shop", 14), ("collab", 8)] {
-        let report = make_report(onrush, &folder, name)?;
+    for (name, charts) in [("shop", 14), ("collab", 8), ("matrix", 3)] {
+        let report = match name {
+            "matrix" => make_matrix(onrush, &folder.join(name))?,
+            name => make_report(onrush, &folder, name)?,
+        };
         for look in LOOKS {
             picture(&browser, &folder, &report, &look)?;
             let found = probe(&browser, &folder, &report, &look, charts)?;
@@ -115,6 +118,49 @@ fn make_report(onrush: &Path, folder: &Path, name: &str) -> Result<PathBuf, Stri
     match finish(command)? {
         (Some(0), ..) => Ok(result.join("report.html")),
         (code, _, told) => Err(format!("the report of {name} ended with {code:?}:\n{told}")),
+    }
+}
+
+/// Three cells, one of their variants broken, so that failures are on the page too.
+const PLAN: &str = r#"
+name = "sizes <b>"
+rounds = 6
+warm_up = "0s"
+[axes]
+size = [10, 1000, 100000]
+[load]
+url = "{base}/bytes/{size}"
+connections = 4
+requests = 200
+[[variants]]
+name = "one worker"
+serve = {}
+[[variants]]
+name = "two workers"
+serve = { flags = ["--workers", "2"] }
+[[variants]]
+name = "broken"
+command = "echo '<script>nothing()</script>'; exit 1"
+only = { size = 10 }
+"#;
+
+/// Runs a matrix and makes its page.
+fn make_matrix(onrush: &Path, folder: &Path) -> Result<PathBuf, String> {
+    let cannot = |error: std::io::Error| format!("cannot write into {}: {error}", folder.display());
+    std::fs::create_dir_all(folder).map_err(cannot)?;
+    let (plan, result, report) = (folder.join("plan.toml"), folder.join("result.json"), folder.join("report.html"));
+    std::fs::write(&plan, PLAN).map_err(cannot)?;
+    let mut command = Command::new(onrush);
+    command.args(["matrix", "-q", "--force", "-o"]).arg(&result).arg(&plan);
+    let (code, _, told) = finish(command)?;
+    if code != Some(112) {
+        return Err(format!("the matrix ended with {code:?}, expected 112 for its broken variant:\n{told}"));
+    }
+    let mut command = Command::new(onrush);
+    command.args(["table", "--format", "html", "--group-by", "size", "-o"]).arg(&report).arg(&result);
+    match finish(command)? {
+        (Some(0), ..) => Ok(report),
+        (code, _, told) => Err(format!("the page of the matrix ended with {code:?}:\n{told}")),
     }
 }
 

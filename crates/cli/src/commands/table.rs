@@ -119,7 +119,7 @@ impl Asked {
 }
 
 /// A closed pipe (`onrush table … | head`) is no reason to panic.
-fn emit(text: &str) {
+pub fn emit(text: &str) {
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
 

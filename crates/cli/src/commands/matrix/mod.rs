@@ -210,12 +210,15 @@ fn outer_commands(
     done.map_err(|problem| Failure::new(ExitCode::Generic, format!("setup or teardown: {problem}")))
 }
 
+/// What a run of a number of requests is taken to last until one has.
+const A_FEW_REQUESTS: Duration = Duration::from_secs(1);
+
 /// What all runs take by the plan, starting and stopping left out.
 fn length(matrix: &Matrix, turns: &[Turn]) -> Duration {
     let of_run = |turn: &Turn, variant: usize| {
         let part = &matrix.parts[variant];
         let measured = part.length(&matrix.cells[turn.cell], &matrix.sample_names(part));
-        measured.map_or(Duration::from_secs(5), |time| time.0) + matrix.plan.warm_up.0 + matrix.plan.pause.0
+        measured.map_or(A_FEW_REQUESTS, |time| time.0) + matrix.plan.warm_up.0 + matrix.plan.pause.0
     };
     turns.iter().flat_map(|turn| turn.variants.iter().map(move |&variant| of_run(turn, variant))).sum()
 }
@@ -235,13 +238,14 @@ fn announcement(matrix: &Matrix, turns: &[Turn], left: usize) -> String {
 
 fn dry_run(matrix: &Matrix, turns: &[Turn]) {
     let planned = turns.iter().map(|turn| turn.variants.len()).sum();
-    println!("{}", announcement(matrix, turns, planned));
+    let mut text = announcement(matrix, turns, planned) + "\n";
     for turn in turns {
         let names: Vec<&str> = turn.variants.iter().map(|&variant| matrix.parts[variant].name.as_str()).collect();
         let label = matrix.cells[turn.cell].label();
         let cell = if label.is_empty() { label } else { format!(" {label}") };
-        println!("round {}{cell}: {}", turn.round + 1, names.join(", "));
+        text.push_str(&format!("round {}{cell}: {}\n", turn.round + 1, names.join(", ")));
     }
+    table::emit(&text);
 }
 
 /// A signal counts before failed runs.

@@ -46,7 +46,8 @@ impl Percentiles<'_> {
             true => Axis::logarithmic(lowest * factor * 0.9, highest * factor * 1.1),
             false => Axis::from_zero(lowest * factor, highest * factor),
         };
-        let x = Axis::logarithmic(rarity(self.percents[0]), rarity(self.percents[self.percents.len() - 1]));
+        // A little room at the right, for half of the last label.
+        let x = Axis::logarithmic(rarity(self.percents[0]), rarity(self.percents[self.percents.len() - 1]) * 1.15);
         let ticks = TICKS.iter().filter_map(|percent| Some((x.position(rarity(*percent))?, format!("{percent} %"))));
         let magnitudes = if y.is_logarithmic() { ", logarithmic scale" } else { "" };
         Frame {
@@ -110,15 +111,15 @@ mod tests {
     #[test]
     fn each_magnitude_of_the_tail_takes_the_same_room() {
         let html = chart(vec![Some(5.0), Some(10.0), Some(10.0)]);
-        // From one in two to one in a hundred: ln 5 / ln 50 of the way is one in ten.
-        assert!(html.contains("d=\"M0.0 150.0L411.4 0.0L1000.0 0.0\""), "{html}");
+        // From one in two to one in 115: ln 5 / ln 57.5 of the way is one in ten.
+        assert!(html.contains("d=\"M0.0 150.0L397.2 0.0L965.5 0.0\""), "{html}");
         assert!(html.contains(">50 %</span>") && html.contains(">99 %</span>") && !html.contains("99.9 %"), "{html}");
         assert!(!html.contains("<b>") && html.contains("[5,10,10]"), "{html}");
     }
 
     #[test]
     fn what_is_not_known_is_left_out() {
-        assert!(chart(vec![Some(5.0), None, Some(10.0)]).contains("d=\"M0.0 150.0L1000.0 0.0\""));
+        assert!(chart(vec![Some(5.0), None, Some(10.0)]).contains("d=\"M0.0 150.0L965.5 0.0\""));
         assert_eq!(chart(vec![None, None, None]), "");
         assert!(chart(vec![Some(1.0), Some(2.0), Some(400.0)]).contains("logarithmic"));
     }

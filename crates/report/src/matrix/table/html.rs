@@ -122,17 +122,18 @@ fn sheets(tables: &Tables) -> Vec<String> {
     pieces
 }
 
-/// Runs without figures, with what their processes printed.
+/// Runs without figures, with what the first of them printed.
 fn failures(document: &MatrixDocument) -> Vec<String> {
-    let of_run = |run: &RunRecord| {
-        let reason = run.reason.as_deref().unwrap_or("failed");
-        let output = match run.output.is_empty() {
+    let told = |runs: Vec<&RunRecord>| {
+        let reason = runs[0].reason.as_deref().unwrap_or("it failed");
+        let output = match runs[0].output.is_empty() {
             true => String::new(),
-            false => format!("<pre>{}</pre>", Text(&run.output.join("\n"))),
+            false => format!("<pre>{}</pre>", Text(&runs[0].output.join("\n"))),
         };
-        format!("<p><strong>{}</strong> round {}: {}</p>{output}", Text(&super::label(run)), run.round, Text(reason))
+        let (label, rounds) = (super::label(runs[0]), super::rounds(&runs));
+        format!("<p><strong>{}</strong>, {rounds}: {}</p>{output}", Text(&label), Text(reason))
     };
-    document.runs.iter().filter(|run| !run.is_ok()).map(of_run).collect()
+    super::failures(document).into_iter().map(told).collect()
 }
 
 fn circumstances(document: &MatrixDocument) -> String {

@@ -276,13 +276,9 @@ fn set_ratios(rows: &mut [Row]) {
 /// What the reader must know: what failed, where the generator was the limit, what the matrix itself took.
 fn notes(document: &MatrixDocument) -> Vec<String> {
     let mut notes = Vec::new();
-    let mut failures: BTreeMap<(String, String), Vec<&RunRecord>> = BTreeMap::new();
-    for run in document.runs.iter().filter(|run| !run.is_ok()) {
-        failures.entry((label(run), run.reason.clone().unwrap_or_default())).or_default().push(run);
-    }
-    for ((label, reason), runs) in failures {
-        let rounds: Vec<String> = runs.iter().map(|run| run.round.to_string()).collect();
-        notes.push(format!("✗ {label}: left out of round {}: {reason}", rounds.join(", ")));
+    for runs in failures(document) {
+        let reason = runs[0].reason.as_deref().unwrap_or("it failed");
+        notes.push(format!("✗ {}: left out of {}: {reason}", label(runs[0]), rounds(&runs)));
     }
     let saturated = document.runs.iter().filter(|run| run.is_ok() && run.saturated()).count();
     if saturated > 0 {
@@ -308,6 +304,21 @@ fn notes(document: &MatrixDocument) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// Runs that failed, those of the same variant and cell for the same reason together.
+fn failures(document: &MatrixDocument) -> Vec<Vec<&RunRecord>> {
+    let mut failures: BTreeMap<(String, Option<&String>), Vec<&RunRecord>> = BTreeMap::new();
+    for run in document.runs.iter().filter(|run| !run.is_ok()) {
+        failures.entry((label(run), run.reason.as_ref())).or_default().push(run);
+    }
+    failures.into_values().collect()
+}
+
+/// `round 3`, `rounds 1, 2, 3`.
+fn rounds(runs: &[&RunRecord]) -> String {
+    let numbers: Vec<String> = runs.iter().map(|run| run.round.to_string()).collect();
+    format!("round{} {}", if runs.len() > 1 { "s" } else { "" }, numbers.join(", "))
 }
 
 /// `a size=1k`.
