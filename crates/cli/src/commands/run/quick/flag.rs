@@ -105,6 +105,13 @@ pub enum Act {
     Refused(&'static str),
 }
 
+impl Act {
+    /// Whether it says how much load.
+    pub fn is_load(self) -> bool {
+        matches!(self, Vus | Duration | Requests | Rate | Stage | OwnValue(_))
+    }
+}
+
 /// One flag.
 #[derive(Debug)]
 pub struct Flag {

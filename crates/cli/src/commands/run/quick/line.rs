@@ -152,8 +152,16 @@ impl Reader {
                 Dialect::Curl => flag::by_letter(letter).map_or(Letter::Unknown, Letter::Is),
                 Dialect::Run => run_letter(letter, ahead.unwrap_or_default()),
             };
-            if rest.is_empty() && matches!(meaning, Letter::Ambiguous(_)) {
-                // It has a value in either reading.
+            // `-d=10s`, as k6 takes it; curl would take the sign for a part of the value.
+            if self.dialect == Dialect::Run
+                && let Some(value) = rest.strip_prefix('=')
+                && let Letter::With(act) = run_letter(letter, value)
+                && act.is_load()
+            {
+                return self.take(act, true, spelled, Some(value.to_owned()));
+            }
+            if rest.is_empty() && letter != 'w' && matches!(meaning, Letter::Ambiguous(_)) {
+                // It has a value in either reading; k6's -w has none.
                 self.words.next();
             }
             let Some((act, takes_value)) = self.settled(letter, meaning) else { return };
@@ -294,6 +302,8 @@ mod tests {
             ("-sSLk -XPUT h:1 -q", "Output= Output= Location= Insecure= Method=PUT --quiet [h:1]"),
             ("-n 100 -z 5s -o out h:1", "Requests=100 Duration=5s Output=out [h:1]"),
             ("--tag a=b --summary-mode=full --http-debug -- h:1", "--tag=a=b --summary-mode=full --http-debug [h:1]"),
+            ("-d=5s -c=3 -t=2 h:1", "Duration=5s Vus=3 --workers=2 [h:1]"),
+            ("-d=a h:1", "Data==a [h:1]"),
             ("--verbose --config f h:1", "--verbose --config=f [h:1]"),
         ];
         for (line, expected) in table {

@@ -299,6 +299,8 @@ mod tests {
         for line in [
             "onrush run script.js",
             "onrush run -d 10 -e A=b -w script.js",
+            "onrush run -w=true -e URL=http://h/ script.js",
+            "onrush run -a localhost:6565 --out x=http://h/ script.js",
             "onrush run -u 5 -",
             "onrush serve http://h",
             "onrush run --help",
@@ -395,6 +397,7 @@ mod tests {
             Err(failure) => failure.message,
             Ok(_) => panic!("{line} is taken"),
         };
+        assert!(message("onrush run -w http://h/").contains("-w http://h/ can mean two things"));
         assert!(message("onrush run nope").contains("neither a script nor a URL"));
         assert!(message("onrush run http://a http://b").contains("found two URLs"));
         assert!(message("onrush curl -X GET").contains("there is no URL"));
