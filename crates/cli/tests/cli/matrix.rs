@@ -320,6 +320,41 @@ fn resuming_makes_what_is_missing_and_more_rounds() {
 }
 
 #[test]
+fn commands_run_around_cells_and_processes_on_their_cores() {
+    let lab = Lab::new();
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("there").trim();
+    let core = allowed.split([',', '-']).next().expect("one").to_owned();
+    let cores = |file: &str| format!("grep Cpus_allowed_list /proc/self/status > {{folder}}/{file}");
+    lab.file(
+        "plan.toml",
+        &format!(
+            "rounds = 1\nwarm_up = \"0s\"\npin = {{ server = [{core}], load = [{core}] }}\nenv = {{ WHERE = \"{{size}}\" }}\n\
+             setup = [\"echo setup > {{folder}}/log\"]\nteardown = [\"echo teardown >> {{folder}}/log\"]\n\
+             before_cell = [\"echo before {{size}} $SIZE >> {{folder}}/log\"]\nafter_cell = [\"echo after >> {{folder}}/log\"]\n\
+             [axes]\nsize = [7]\n[load]\ncommand = \"echo load $WHERE $BASE >> {{folder}}/log; {load}; echo rate=5\"\n\
+             figures = [\"rate=(?<rate>.)\"]\nduration = \"1s\"\n\
+             [[variants]]\nname = \"v\"\ncommand = \"{server}; exec {SERVER}\"\n",
+            load = cores("load"),
+            server = cores("server"),
+        ),
+    );
+    lab.onrush(&["matrix", "-q", "plan.toml"]).code(0);
+    let log = lab.read("log");
+    let lines: Vec<&str> = log.lines().collect();
+    assert_eq!([lines[0], lines[1], lines[3], lines[4]], ["setup", "before 7 7", "after", "teardown"], "{log}");
+    assert!(lines[2].starts_with("load 7 http://127.0.0.1:"), "{log}");
+    for file in ["server", "load"] {
+        let found = lab.read(file);
+        assert_eq!(found.split_whitespace().last(), Some(core.as_str()), "{file}: {found}");
+    }
+    lab.file("plan.toml", &small("").replace("rounds = 1", "rounds = 1\nsetup = [\"echo no database; exit 4\"]"));
+    lab.onrush(&["matrix", "-q", "--force", "plan.toml"])
+        .code(255)
+        .says("setup or teardown: 'echo no database; exit 4' failed with exit code 4\nno database");
+}
+
+#[test]
 fn failed_runs_are_made_again_when_asked_for() {
     let lab = Lab::new();
     let first = format!("test -e {{folder}}/there || exit 1; exec {SERVER}");
