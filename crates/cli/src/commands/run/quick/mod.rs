@@ -35,34 +35,43 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
 
-/// What `onrush run --help` says about URLs.
+/// What `onrush run --help` says about URLs; lines are shorter than those that help is folded to.
 pub const HELP: &str = "\
 The script may be - for standard input.
 
-With a URL instead of a script it is requested again and again, ten users for ten seconds unless told otherwise:
+With a URL instead of a script, that is requested again and again: by ten users for ten seconds
+unless told otherwise.
   onrush run -c 64 -d 30s http://localhost:8080/path
   onrush run --rate 1000 -d 1m -H 'Accept: text/html' https://test.example/
-  onrush run -n 500 -X PUT --data @body.json -H 'Content-Type: application/json' localhost:8080/items/1
-Long flags are curl's (--header --data --form --user --head --upload-file --insecure --unix-socket --resolve …) and those
-above; letters are curl's too, but where wrk, oha or k6 have another use for them:
-  -c, --vus N        users, each with a connection of its own; with --rate the most that may be busy
-  -d, --duration TIME  how long; -d with anything but a time is curl's --data
-  -n, --requests N   so many requests in all (also -i N)
-  --rate N[/s|/m|/h] start requests on this schedule, whatever the server does (also -R N)
-  -s, --stage TIME:VUS, -t, --workers N, -u N, -z TIME   as in k6, wrk, oha
-  -u NAME:PASSWORD, -H, -X, -F, -G, -I, -T, -A, -b, -e URL, -L, -k, -m, -r   as in curl
-  --show-script      print the script that the run stands for, to go on from there
-Flags of curl that concern its output are accepted and left aside; others that cannot be obeyed are refused by name.
-onrush curl takes a curl command as it is: see onrush curl --help.";
+  onrush run -n 500 -X PUT --json @body.json localhost:8080/items/1
+
+Long flags are those above and curl's: --header, --data, --form, --user, --unix-socket, …
+Letters are curl's (-X -H -d -F -G -I -T -u -A -b -e -L -k -m -r), except for these:
+  -c, --vus N           users, each with its own connection; with --rate the most at a time
+  -d, --duration TIME   how long; -d with anything but a time is curl's --data
+  -n, --requests N      so many requests in all; also -i N
+  --rate N[/s|/m|/h]    start requests on this schedule, whatever the server does; also -R N
+  -s, --stage TIME:N    ramp to so many users over this time
+  -t, --workers N       threads; -u N and -z TIME as in k6 and oha
+  --show-script         print the script that the run stands for, to go on from there
+curl's flags about its output are left aside; what cannot be obeyed is refused by name.
+A whole curl command is taken as it is by: onrush curl";
 
 /// What `onrush curl --help` says.
 pub const CURL_HELP: &str = "\
-  onrush curl --vus 20 --duration 30s 'curl https://test.example/ -H \"accept: text/html\" --compressed'
+Examples:
+  onrush curl --vus 20 --duration 30s 'curl https://test.example/ -H \"accept: text/html\"'
   onrush curl -X POST -d a=b localhost:8080/form --rate 100
 
-The command is taken as one quoted argument, as browsers copy it (\"copy as cURL (bash)\"), or word by word. Letters are curl's.
-How much load is said by long flags anywhere: --vus N, --duration TIME, --requests N, --rate N[/s|/m|/h], --stage TIME:VUS (ten
-users for ten seconds unless told otherwise), and every long flag of onrush run works too. --show-script prints the script.";
+The command is taken as one quoted argument, as browsers copy it (\"copy as cURL (bash)\"), or word
+by word. Letters are curl's; the load is said by long flags, anywhere in the line:
+  --vus N               users, each with its own connection; with --rate the most at a time
+  --duration TIME       how long
+  --requests N          so many requests in all
+  --rate N[/s|/m|/h]    start requests on this schedule, whatever the server does
+  --stage TIME:N        ramp to so many users over this time
+  --show-script         print the script that the run stands for
+Without them it is ten users for ten seconds. Every long flag of onrush run works too.";
 
 /// A run without a script of the user's.
 #[derive(Debug)]
