@@ -167,7 +167,7 @@ fn point(trend: &Trend) -> TrendPoint {
         avg: trend.avg(),
         min: trend.min(),
         max: trend.max(),
-        percentiles: [50.0, 90.0, 95.0, 99.0].map(|percent| trend.percentile(percent)),
+        percentiles: trend.percentiles([50.0, 90.0, 95.0, 99.0]),
     }
 }
 

@@ -204,37 +204,56 @@ impl Trend {
     /// The value below which `percent` (0-100) of the values lie: linear between the two nearest order statistics, as k6
     /// does it. 0 when empty; outside 0-100 the lowest or highest.
     pub fn percentile(&self, percent: f64) -> f64 {
-        if self.count() == 0 {
-            return 0.0;
-        }
-        let last = self.count() - 1;
-        let rank = (percent / 100.0).clamp(0.0, 1.0) * last as f64;
-        let below = (rank.floor() as u64).min(last);
-        let low = self.order_statistic(below);
-        let share = rank - below as f64;
-        if share <= 0.0 || below == last {
-            return low;
-        }
-        let high = self.order_statistic(below + 1);
-        (low + (high - low) * share).clamp(low, high)
+        self.percentiles([percent])[0]
     }
 
-    /// The value at `rank` (from 0) when all are sorted.
-    fn order_statistic(&self, rank: u64) -> f64 {
-        if rank == 0 {
-            return self.min();
+    /// Several percentiles at the cost of one.
+    pub fn percentiles<const N: usize>(&self, percents: [f64; N]) -> [f64; N] {
+        if self.count() == 0 {
+            return [0.0; N];
         }
-        if rank + 1 >= self.count() {
-            return self.max();
-        }
-        let mut seen = 0;
+        let last = self.count() - 1;
+        let place = |percent: f64| {
+            let rank = (percent / 100.0).clamp(0.0, 1.0) * last as f64;
+            let below = (rank.floor() as u64).min(last);
+            (below, rank - below as f64)
+        };
+        let places = percents.map(place);
+        let mut wanted: Vec<(u64, f64)> =
+            places.iter().flat_map(|(below, _)| [(*below, 0.0), (below + 1, 0.0)]).collect();
+        self.order_statistics(&mut wanted);
+        let value = |rank: u64| wanted.iter().find(|(known, _)| *known == rank).map_or(0.0, |(_, value)| *value);
+        places.map(|(below, share)| {
+            let low = value(below);
+            if share <= 0.0 || below == last {
+                return low;
+            }
+            let high = value(below + 1);
+            (low + (high - low) * share).clamp(low, high)
+        })
+    }
+
+    /// Fills in the values at these ranks (from 0) when all are sorted, in one walk.
+    fn order_statistics(&self, wanted: &mut [(u64, f64)]) {
+        wanted.sort_unstable_by_key(|(rank, _)| *rank);
+        let (mut seen, mut open) = (0, 0);
         for (border, sign, bucket) in self.ascending() {
             seen += bucket.count;
-            if rank < seen {
-                return mean_of(border, sign, bucket).clamp(self.min(), self.max());
+            while wanted.get(open).is_some_and(|(rank, _)| *rank < seen) {
+                wanted[open].1 = mean_of(border, sign, bucket).clamp(self.min(), self.max());
+                open += 1;
+            }
+            if open == wanted.len() {
+                break;
             }
         }
-        self.max()
+        for (rank, value) in wanted {
+            if *rank == 0 {
+                *value = self.min();
+            } else if *rank + 1 >= self.count() {
+                *value = self.max();
+            }
+        }
     }
 
     /// Buckets from the lowest value to the highest: border nearest zero, sign, contents.
