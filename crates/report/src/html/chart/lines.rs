@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::scale::{clock_text, tick_text};
+use super::scale::{clock_tick, tick_text};
 use super::{Axis, COLOURS, Frame, HEIGHT, Unit, WIDTH, short};
 
 /// Highest by median from which a chart goes by magnitude: less than a fiftieth of the height would be left for what is usual.
@@ -75,7 +75,7 @@ impl Lines<'_> {
             note: self.note,
             legend,
             y_ticks: axis.ticks().into_iter().map(|(at, value)| (at, tick_text(value))).collect(),
-            x_ticks: clock.ticks().into_iter().map(|(at, value)| (at, clock_text(value, end))).collect(),
+            x_ticks: clock.ticks().into_iter().map(|(at, value)| (at, clock_tick(value, end))).collect(),
             x_title: "time since the start of the scenarios",
             y_title: format!("{unit}{magnitudes}"),
             drawing: self.drawing(&axis, &clock, factor),

@@ -162,6 +162,18 @@ pub(crate) fn clock_text(seconds: f64, longest: f64) -> String {
     if longest >= 3600.0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
+/// A moment as an axis has it: in a run of hours `2 h` or `2:30 h`, else as `clock_text`.
+pub(super) fn clock_tick(seconds: f64, longest: f64) -> String {
+    if longest < 3600.0 {
+        return clock_text(seconds, longest);
+    }
+    let minutes = (seconds / 60.0).round() as u64;
+    match (minutes / 60, minutes % 60) {
+        (hours, 0) => format!("{hours} h"),
+        (hours, minutes) => format!("{hours}:{minutes:02} h"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,11 +196,13 @@ mod tests {
     #[test]
     fn clocks_step_as_clocks_do() {
         let shown = |seconds: f64| {
-            Axis::clock(seconds).ticks().iter().map(|(_, s)| clock_text(*s, seconds)).collect::<Vec<_>>().join(" ")
+            Axis::clock(seconds).ticks().iter().map(|(_, s)| clock_tick(*s, seconds)).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(shown(5.2), "0 s 1 s 2 s 3 s 4 s 5 s");
         assert_eq!(shown(300.0), "0:00 1:00 2:00 3:00 4:00 5:00");
-        assert_eq!(shown(18_000.0), "0:00:00 1:00:00 2:00:00 3:00:00 4:00:00 5:00:00");
+        assert_eq!(shown(18_000.0), "0 h 1 h 2 h 3 h 4 h 5 h");
+        assert_eq!(shown(5_400.0), "0 h 0:15 h 0:30 h 0:45 h 1 h 1:15 h 1:30 h");
+        assert_eq!(clock_text(12_870.0, 18_000.0), "3:34:30");
     }
 
     #[test]
