@@ -46,11 +46,22 @@ pub fn load(
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| broken(format!("cannot make an event loop: {e}")))?;
-    let program = runtime.block_on(AppProgram::load(Source::File(PathBuf::from(path)), options))?;
+    let loaded = runtime.block_on(AppProgram::load(Source::File(PathBuf::from(path)), options));
+    let program = loaded.map_err(|error| placed(error, path))?;
     Ok(Arc::new(move || {
         let app = program.start().map_err(|error| error.to_string())?;
         Ok(Rc::new(OfTarget(app)) as Rc<dyn target::app::App>)
     }))
+}
+
+/// What is wrong with the default export is found by JavaScript of ours: its place there tells the app's author nothing.
+fn placed(error: ScriptError, path: &str) -> ScriptError {
+    match &error.place {
+        Some(place) if place.file.starts_with("onrush/app/") => {
+            ScriptError::new(format!("{path}: {}", error.message), error.exit_code)
+        }
+        _ => error,
+    }
 }
 
 /// A worker's app as the target sees it.

@@ -233,8 +233,16 @@ fn what_is_no_app_ends_with_the_exit_code_of_a_script() {
     lab.file("most.js", "export default { fetch() {}, websocket: { maxMessage: 0 } }");
     lab.file("broken.js", "export default {\n  fetch( { }\n}");
     for (file, code, text) in [
-        ("test.js", 107, "a test script is run with `onrush run`"),
-        ("most.js", 107, "RangeError: websocket.maxMessage is 0, expected a whole number of bytes from 1 to 67108864"),
+        (
+            "test.js",
+            107,
+            "error: test.js: TypeError: the default export is a function, expected an object with fetch(request)",
+        ),
+        (
+            "most.js",
+            107,
+            "error: most.js: RangeError: websocket.maxMessage is 0, expected a whole number of bytes from 1 to 67108864",
+        ),
         ("broken.js", 107, "broken.js:3:1: SyntaxError"),
         ("none.js", 255, "there is no script"),
     ] {
