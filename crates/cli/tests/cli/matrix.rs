@@ -134,6 +134,9 @@ fn plans_that_make_no_sense_are_refused() {
         .says("--only: found 'size=2k', expected one of 1k, 8k");
     lab.onrush(&["matrix", "plan.toml", "--group-by", "x"]).code(255).says("--group-by: unknown axis 'x'");
     assert!(!lab.path().join("plan.matrix.json").exists(), "nothing ran");
+    lab.onrush(&["matrix", "plan.toml", "-o", "no/where.json"])
+        .code(255)
+        .says("cannot write the matrix's result no/where.json: No such file or directory");
 }
 
 #[test]
@@ -186,7 +189,7 @@ fn what_fails_is_marked_and_the_rest_goes_on() {
         "variant=broken: ✗ the server ended before it was ready: exit code 3\n    no such module",
         "variant=dying: ✗ the server died during the run: exit code 7",
         "    dying now",
-        &format!("variant=taken: ✗ port {port} is taken by another process: end that one, or leave 'port' out"),
+        &format!("variant=taken: ✗ port {port} is taken by process {} (", std::process::id()),
         "variant=missing: ✗ the server ended before it was ready: exit code 127\n    ",
         "variant=late: ✗ the server was not ready after 0.1 s: 127.0.0.1:",
         "variant=down: ✗ nothing answers at http://127.0.0.1:1: Connection refused",
@@ -302,6 +305,18 @@ fn an_interrupted_matrix_keeps_what_is_done_and_goes_on() {
     lab.onrush(&["matrix", "plan.toml", "--resume", "--rounds", &rounds])
         .code(104)
         .says(&format!("the plan is not the one of plan.matrix.json; runs of two plans cannot be paired:\n  rounds: 50 there, {rounds} now"));
+    let written = lab.read("plan.matrix.json");
+    let machine =
+        written.split("\"machine_id\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("told").to_owned();
+    lab.file("plan.matrix.json", &written.replace(&machine, "another"));
+    lab.onrush(&["matrix", "plan.toml", "--resume"])
+        .code(104)
+        .says("--resume: plan.matrix.json was begun on another machine");
+    lab.file("plan.matrix.json", &written.replacen("\"schema\":1", "\"schema\":2", 1));
+    lab.onrush(&["matrix", "plan.toml", "--resume"])
+        .code(104)
+        .says("plan.matrix.json: found schema 2, this version reads schema 1");
+    lab.file("plan.matrix.json", &written);
     lab.file("plan.toml", &traced().replace("connections = 1", "connections = 2"));
     lab.onrush(&["matrix", "plan.toml", "--resume"]).code(104).says("\n  load.connections: 1 there, 2 now\nundo that");
 }

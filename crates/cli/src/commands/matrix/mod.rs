@@ -6,6 +6,7 @@
 pub mod guard;
 mod load;
 mod overrides;
+mod port;
 mod process;
 mod read;
 mod runner;

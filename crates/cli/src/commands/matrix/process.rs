@@ -237,7 +237,8 @@ fn on_cores<T>(cores: &[usize], act: impl FnOnce() -> io::Result<T>) -> io::Resu
     done
 }
 
-fn is_number(name: &std::ffi::OsStr) -> bool {
+/// Whether a name in /proc is that of a process.
+pub fn is_number(name: &std::ffi::OsStr) -> bool {
     name.to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
