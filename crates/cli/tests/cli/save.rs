@@ -160,12 +160,14 @@ fn handle_summary_is_neither_needed_nor_disturbed() {
 fn what_cannot_be_written_is_refused_before_the_test() {
     let lab = Lab::with("export default () => { console.log('it ran'); };");
     lab.file("file", "text");
+    std::fs::create_dir_all(lab.path().join("taken/result.json")).expect("made");
     for (dir, expected) in [
         ("file", "--save file: found a file, expected a directory or a name for a new one"),
         (
             "file/below",
             "--save file/below: cannot make the directory: Not a directory (os error 20); give a directory that can be written",
         ),
+        ("taken", "--save taken: result.json in it is a directory, expected a file or none"),
         ("/proc/onrush", "--save /proc/onrush: cannot make the directory: "),
         ("/proc", "--save /proc: cannot make a file in the directory: "),
     ] {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use engine::Health;
 use metrics::results::Results;
 use report::document::{
-    Check, Document, Environment, Exit, Generator, Group, KIND, MessageLogs, Metric, SCHEMA, Scenario, Seconds,
-    WorkerFigures,
+    Check, Document, Environment, Exit, FILE_NAME, Generator, Group, KIND, MessageLogs, Metric, SCHEMA, Scenario,
+    Seconds, WorkerFigures,
 };
 use serde_json::Value;
 
@@ -60,6 +60,10 @@ impl Saving {
             return Err(Failure::new(ExitCode::ResultNotWritten, text));
         }
         std::fs::create_dir_all(dir).map_err(|error| refuse("cannot make the directory", &error))?;
+        if dir.join(FILE_NAME).is_dir() {
+            let text = format!("--save {}: {FILE_NAME} in it is a directory, expected a file or none", dir.display());
+            return Err(Failure::new(ExitCode::ResultNotWritten, text));
+        }
         let probe = dir.join(format!(".onrush-{}", std::process::id()));
         std::fs::write(&probe, b"").map_err(|error| refuse("cannot make a file in the directory", &error))?;
         std::fs::remove_file(&probe).map_err(|error| refuse("cannot remove a file in the directory", &error))?;
