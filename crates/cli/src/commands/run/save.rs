@@ -88,7 +88,7 @@ fn document(facts: Facts<'_>, environment: Environment) -> Document {
         onrush: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: facts.started_at,
         duration_s: results.duration.as_secs_f64(),
-        script: facts.script.to_owned(),
+        script: without_password(facts.script),
         labels: facts.labels.clone(),
         options: without_secrets(facts.options),
         environment,
@@ -121,6 +121,18 @@ fn generator(health: &Health, notes: Vec<String>) -> Generator {
     }
 }
 
+/// The address of a run without script may hold a password: `http://user:password@host/`.
+fn without_password(script: &str) -> String {
+    let masked = || {
+        let (scheme, rest) = script.split_once("://")?;
+        let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        let (user, host) = authority.rsplit_once('@')?;
+        let (name, _) = user.split_once(':')?;
+        Some(format!("{scheme}://{name}:****@{host}{path}"))
+    };
+    masked().unwrap_or_else(|| script.to_owned())
+}
+
 /// A result is shown to others: keys of client certificates and their passwords stay at home.
 fn without_secrets(mut options: Value) -> Value {
     let certificates = options.get_mut("tlsAuth").and_then(Value::as_array_mut);
@@ -144,5 +156,9 @@ mod tests {
         let expected =
             serde_json::json!({ "tlsAuth": [{ "cert": "c", "key": "left out", "password": null }], "vus": 1 });
         assert_eq!(without_secrets(options), expected);
+        assert_eq!(without_password("http://me:se@cret@host:80/a@b:c"), "http://me:****@host:80/a@b:c");
+        for harmless in ["http://host/a:b@c", "http://me@host", "file:a@b.js", "a://b:c"] {
+            assert_eq!(without_password(harmless), harmless);
+        }
     }
 }
