@@ -65,10 +65,10 @@ impl Timing {
         self.measured_s + self.warm_up_s + self.commands_s + self.servers_s + self.own_s
     }
 
-    /// The matrix's own time, servers' starts and ends included, as a share of all.
-    pub fn own_share(&self) -> f64 {
+    /// Some of it as a share of all.
+    pub fn share(&self, seconds: f64) -> f64 {
         let total = self.total_s();
-        if total > 0.0 { (self.own_s + self.servers_s) / total } else { 0.0 }
+        if total > 0.0 { seconds / total } else { 0.0 }
     }
 }
 

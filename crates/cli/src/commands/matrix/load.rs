@@ -19,6 +19,8 @@ use super::guard::Guard;
 use super::process::{Group, wait_for};
 use super::server::{Places, Running, plan_command, told};
 
+/// What a load that is not measured is called in the names of its files.
+const WARM_UP: &str = "warm-up";
 /// How long a run may take beyond its plan.
 const SLACK: Duration = Duration::from_secs(60);
 /// How long a run of a number of requests, or of a script by its own options, may take.
@@ -67,14 +69,14 @@ pub struct Load<'a> {
 }
 
 impl Load<'_> {
-    /// Load that is not measured. Its failure is the run's.
+    /// Load that is not measured. A load that breaks off is the run's failure; nothing else of it counts.
     pub fn warm_up(&self, running: &mut Running, tick: &mut dyn FnMut()) -> Result<(), Failed> {
         if self.plan.warm_up.0.is_zero() {
             return Ok(());
         }
         let mut spec = self.spec(running, Some(Amount::Time(self.plan.warm_up)))?;
         spec.given.amount = true;
-        self.carry_out(&spec, running, "warm-up", tick).map(drop)
+        self.carry_out(&spec, running, WARM_UP, tick).map(drop)
     }
 
     /// The measured load.
@@ -114,6 +116,8 @@ impl Load<'_> {
             load.stop()
         };
         let result = match ended {
+            // A cold server may miss thresholds.
+            Ok(Some(0 | 99)) if what == WARM_UP => Ok((None, None, 0.0)),
             Ok(Some(0)) => self.read(spec, &said, &results, wall_s, running),
             Ok(code) => Err(ended_badly(code, &last)),
             Err(Watched::TooLong(limit)) => Err(format!("the load did not end within {} s", limit.as_secs())),
@@ -132,11 +136,9 @@ impl Load<'_> {
                 let script = self.script(spec, what)?;
                 let mut command =
                     Command::new(spec.binary.as_ref().map_or_else(|| self.places.onrush.clone(), PathBuf::from));
-                command.args(["run", "-q", "--no-color", "--summary-mode=disabled", "--save"]).arg(results);
-                command.arg("--label").arg(format!("variant={}", self.part.name));
-                command.arg("--label").arg(format!("round={}", self.round));
-                for (axis, value) in &self.cell.axes {
-                    command.arg("--label").arg(format!("{axis}={}", value.name));
+                command.args(["run", "-q", "--no-color", "--summary-mode=disabled"]);
+                if what != WARM_UP {
+                    command.arg("--save").arg(results).args(self.labels());
                 }
                 if let LoadKind::Script(_) = spec.kind {
                     command.args(script_flags(spec));
@@ -153,6 +155,12 @@ impl Load<'_> {
         }
         command.current_dir(&self.places.folder).envs(told(self.part, self.cell, &running.names)).envs(&spec.env);
         Ok(command)
+    }
+
+    fn labels(&self) -> Vec<String> {
+        let run = [format!("variant={}", self.part.name), format!("round={}", self.round)];
+        let axes = self.cell.axes.iter().map(|(axis, value)| format!("{axis}={}", value.name));
+        run.into_iter().chain(axes).flat_map(|label| [String::from("--label"), label]).collect()
     }
 
     /// The script's path; that of a URL is written first.

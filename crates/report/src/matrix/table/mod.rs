@@ -290,17 +290,19 @@ fn notes(document: &MatrixDocument) -> Vec<String> {
     }
     let timing = &document.timing;
     if timing.total_s() > 0.0 {
+        let part = |seconds: f64| format!("{} ({:.1} %)", number::seconds(seconds), timing.share(seconds) * 100.0);
+        let commands = match timing.commands_s > 0.05 {
+            true => format!("{} the plan's commands, ", part(timing.commands_s)),
+            false => String::new(),
+        };
         notes.push(format!(
-            "{} runs in {}: {} measured, {} warming up, {} in commands, {} starting and stopping servers, {} the matrix's own \
-             ({:.1} % between runs)",
+            "{} runs in {}: {} measured, {} warming up, {commands}{} starting and stopping servers, {} the matrix's own",
             document.runs.len(),
             number::seconds(timing.total_s()),
-            number::seconds(timing.measured_s),
-            number::seconds(timing.warm_up_s),
-            number::seconds(timing.commands_s),
-            number::seconds(timing.servers_s),
-            number::seconds(timing.own_s),
-            timing.own_share() * 100.0
+            part(timing.measured_s),
+            part(timing.warm_up_s),
+            part(timing.servers_s),
+            part(timing.own_s),
         ));
     }
     notes
@@ -403,7 +405,11 @@ pub(super) mod tests {
         assert_eq!((b.server_cores, b.load_cores), (Some(0.5), Some(0.25)));
         assert_eq!((large.rows[1].valid, large.rows[1].made), (7, 8));
         assert_eq!(tables.notes[0], "✗ b size=10k: left out of round 8: the server died");
-        assert!(tables.notes[1].ends_with("(4.0 % between runs)"), "{}", tables.notes[1]);
+        assert!(
+            tables.notes[1].ends_with("1.0 s (1.0 %) starting and stopping servers, 3.0 s (3.0 %) the matrix's own"),
+            "{}",
+            tables.notes[1]
+        );
     }
 
     #[test]
