@@ -157,8 +157,8 @@ def main():
             all_of = contestants(args, port, out)
             chosen = [c for c in all_of if c == all_of[0] or c[0].startswith(args.only or "")]
             runs = {name: [] for name, _ in chosen}
-            for _ in range(args.rounds):
-                for name, line in chosen:
+            for turn in range(args.rounds):
+                for name, line in chosen[turn % len(chosen):] + chosen[:turn % len(chosen)]:
                     runs[name].append(play(args, port, line))
                     print(f"{name:<28} {runs[name][-1]['cores']:.3f} cores", file=sys.stderr, flush=True)
         finally:
