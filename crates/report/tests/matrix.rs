@@ -1,5 +1,6 @@
 //! The matrix's result: its schema is the committed one, it reads back as it was written, and what is not one is refused.
 
+use std::io::Write;
 use std::path::Path;
 
 use onrush_report::matrix::document::{self, KIND, MatrixDocument, SCHEMA, Timing};
@@ -41,6 +42,10 @@ fn it_reads_back_and_others_are_refused() {
     };
     let good = serde_json::to_string(&written).expect("JSON");
     assert_eq!(read(&good), Ok(written));
+    let packed = folder.join("m.json.gz");
+    let mut gzip = flate2::write::GzEncoder::new(std::fs::File::create(&packed).expect("made"), Default::default());
+    gzip.write_all(good.as_bytes()).and_then(|()| gzip.finish().map(drop)).expect("written");
+    assert_eq!(document::read(&packed).map(|document| document.seed), Ok(7));
     for (text, expected) in [
         ("{", "m.json:1:1: not a matrix's result: EOF"),
         ("{}", "found no kind, expected 'onrush-matrix', as 'onrush matrix' writes it"),

@@ -23,7 +23,7 @@ struct Head {
 /// The runs that fit the selector; none when the file is no matrix.
 pub fn read(path: &Path, selector: &Selector, chosen: &[String]) -> Result<Option<Vec<Run>>, String> {
     // Errors of other kinds of files are told by who reads those.
-    let head = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Head>(&bytes).ok());
+    let head = document::text(path).ok().and_then(|text| serde_json::from_str::<Head>(&text).ok());
     if head.and_then(|head| head.kind).as_deref() != Some(KIND) {
         return Ok(None);
     }

@@ -6,6 +6,7 @@
 //! of a histogram.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -212,11 +213,21 @@ fn shorten(histogram: &mut Histogram) {
     }
 }
 
+/// The text of a result, also of one that was packed with gzip afterwards, for keeping.
+pub fn text(path: &Path) -> std::io::Result<String> {
+    let bytes = std::fs::read(path)?;
+    let mut text = String::new();
+    match bytes.starts_with(&[0x1f, 0x8b]) {
+        true => flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text)?,
+        false => (&bytes[..]).read_to_string(&mut text)?,
+    };
+    Ok(text)
+}
+
 /// Reads a matrix's result; the error is ready to print.
 pub fn read(path: &Path) -> Result<MatrixDocument, String> {
     let name = path.display();
-    let text =
-        std::fs::read_to_string(path).map_err(|error| format!("cannot read the matrix's result {name}: {error}"))?;
+    let text = text(path).map_err(|error| format!("cannot read the matrix's result {name}: {error}"))?;
     let bad = |error: serde_json::Error| {
         format!("{name}:{}:{}: not a matrix's result: {error}", error.line(), error.column())
     };
