@@ -157,19 +157,13 @@ fn handle_summary_is_neither_needed_nor_disturbed() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_before_the_test() {
+fn what_can_be_no_directory_is_refused_before_the_test() {
     let lab = Lab::with("export default () => { console.log('it ran'); };");
     lab.file("file", "text");
     std::fs::create_dir_all(lab.path().join("taken/result.json")).expect("made");
     for (dir, expected) in [
         ("file", "--save file: found a file, expected a directory or a name for a new one"),
-        (
-            "file/below",
-            "--save file/below: cannot make the directory: Not a directory (os error 20); give a directory that can be written",
-        ),
         ("taken", "--save taken: result.json in it is a directory, expected a file or none"),
-        ("/proc/onrush", "--save /proc/onrush: cannot make the directory: "),
-        ("/proc", "--save /proc: cannot make a file in the directory: "),
     ] {
         let run = lab.run(&["--save", dir]).code(111).says(expected);
         assert!(!run.stderr.contains("it ran"), "{}", run.stderr);
@@ -178,6 +172,30 @@ fn what_cannot_be_written_is_refused_before_the_test() {
     lab.run(&["--label", "a=b"]).code(255).says("--label names a saved result: give --save DIR as well");
     lab.run(&["--save", "r", "--label", "ab"]).code(255).says("--label: found 'ab', expected NAME=VALUE");
     lab.run(&["--save", "r", "--label", "a=1", "--label", "a=2"]).code(255).says("--label: found 'a' twice");
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_is_said_and_the_test_runs() {
+    let lab = Lab::with("export default () => { console.log('it ran'); };");
+    lab.file("file", "text");
+    for (dir, expected) in [
+        (
+            "file/below",
+            "--save file/below: cannot make the directory: Not a directory (os error 20); the test runs without a result",
+        ),
+        ("/proc/onrush", "--save /proc/onrush: cannot make the directory: "),
+        ("/proc", "--save /proc: cannot make a file in the directory: "),
+    ] {
+        let arguments = ["--save", dir, "--save-messages"];
+        let run = lab.run(&arguments).code(111).says(expected).prints("iterations");
+        assert!(run.stderr.contains("it ran"), "{}", run.stderr);
+        assert!(run.stderr.contains(&format!("cannot write the result into {dir}: ")), "{}", run.stderr);
+    }
+    lab.file(
+        "fails.js",
+        "export const options = { thresholds: { iterations: ['count>5'] } }; export default () => {};",
+    );
+    lab.onrush(&["run", "-q", "--save", "file/below", "fails.js"]).code(99).says("thresholds on metrics");
 }
 
 /// Runs with no file allowed to be longer than a few blocks: the disk is full, as far as the process can tell.

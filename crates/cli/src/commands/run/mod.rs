@@ -31,8 +31,9 @@ use quick::Quick;
 pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Failure> {
     let flags = Flags::read(matches, quick)?;
     let log = Arc::new(Logger::new(&flags.log)?);
-    let saving = flags.save.as_deref().map(save::Saving::prepare).transpose()?;
-    let logged = flags.save.as_deref().filter(|_| flags.save_messages);
+    let saving = flags.save.as_deref().map(|dir| save::Saving::prepare(dir, &log)).transpose()?;
+    let can_log = flags.save_messages && saving.as_ref().is_some_and(save::Saving::is_writable);
+    let logged = flags.save.as_deref().filter(|_| can_log);
     let messages = logged.map(|dir| Messages::prepare(dir, log.clone())).transpose()?;
     let stopper = Stopper::new();
     let begun = Arc::new(AtomicBool::new(false));

@@ -1,7 +1,7 @@
 //! `--save DIR`: the result document of a run.
 //!
-//! That the directory can be written is found out before the test, where it can be. If writing fails at the end all the
-//! same, the summary has been printed by then, and the exit code tells. An older result stays until the new one is complete.
+//! Whether the directory can be written is found out and said before the test, which runs in any case. When writing fails at the
+//! end, the summary has been printed by then, and the exit code tells. An older result stays until the new one is complete.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,19 @@ use report::document::{
     Check, Document, Environment, Exit, FILE_NAME, Generator, Group, KIND, MessageLogs, Metric, SCHEMA, Scenario,
     Seconds, WorkerFigures,
 };
+use script::log::Level;
 use serde_json::Value;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::log::Logger;
 use crate::machine::{self, Moment};
 
 /// A directory that waits for its result.
 pub struct Saving {
     dir: PathBuf,
     before: Moment,
+    is_writable: bool,
 }
 
 /// What a result document is made of.
@@ -49,35 +52,52 @@ pub struct Facts<'a> {
 }
 
 impl Saving {
-    /// Makes the directory and tries whether files can be made in it. Called before the test.
-    pub fn prepare(dir: &Path) -> Result<Saving, Failure> {
-        let refuse = |what: &str, error: &std::io::Error| {
-            let text = format!("--save {}: {what}: {error}; give a directory that can be written", dir.display());
-            Failure::new(ExitCode::ResultNotWritten, text)
+    /// Makes the directory and tries whether files can be made in it. Called before the test, so that whoever watches can end it;
+    /// nobody may watch, and then a test without a result is worth more than none.
+    pub fn prepare(dir: &Path, log: &Logger) -> Result<Saving, Failure> {
+        let refuse = |found: &str, expected: &str| {
+            let text = format!("--save {}: {found}, expected {expected}", dir.display());
+            Err(Failure::new(ExitCode::ResultNotWritten, text))
         };
         if dir.exists() && !dir.is_dir() {
-            let text = format!("--save {}: found a file, expected a directory or a name for a new one", dir.display());
-            return Err(Failure::new(ExitCode::ResultNotWritten, text));
+            return refuse("found a file", "a directory or a name for a new one");
         }
-        std::fs::create_dir_all(dir).map_err(|error| refuse("cannot make the directory", &error))?;
         if dir.join(FILE_NAME).is_dir() {
-            let text = format!("--save {}: {FILE_NAME} in it is a directory, expected a file or none", dir.display());
-            return Err(Failure::new(ExitCode::ResultNotWritten, text));
+            return refuse(&format!("{FILE_NAME} in it is a directory"), "a file or none");
         }
-        let probe = dir.join(format!(".onrush-{}", std::process::id()));
-        std::fs::write(&probe, b"").map_err(|error| refuse("cannot make a file in the directory", &error))?;
-        std::fs::remove_file(&probe).map_err(|error| refuse("cannot remove a file in the directory", &error))?;
-        Ok(Saving { dir: dir.to_owned(), before: Moment::now() })
+        let problem = probe(dir).err();
+        if let Some(problem) = &problem {
+            let text = format!(
+                "--save {}: {problem}; the test runs without a result: give a directory that can be written",
+                dir.display()
+            );
+            log.write(Level::Error, &text, &[]);
+        }
+        Ok(Saving { dir: dir.to_owned(), before: Moment::now(), is_writable: problem.is_none() })
     }
 
-    /// Writes the result; the message when that fails.
+    /// Whether files could be made before the test.
+    pub fn is_writable(&self) -> bool {
+        self.is_writable
+    }
+
+    /// Writes the result, also where that looked hopeless before; the message when it fails.
     pub fn write(&self, facts: Facts<'_>) -> Result<(), String> {
         let environment = machine::environment(&self.before, &Moment::now());
-        document(facts, environment).write(&self.dir).map_err(|error| {
+        let written = std::fs::create_dir_all(&self.dir).and_then(|()| document(facts, environment).write(&self.dir));
+        written.map_err(|error| {
             let dir = self.dir.display();
             format!("cannot write the result into {dir}: {error}; an older result there, if any, is unchanged")
         })
     }
+}
+
+/// Makes the directory and, for a moment, a file in it.
+fn probe(dir: &Path) -> Result<(), String> {
+    std::fs::create_dir_all(dir).map_err(|error| format!("cannot make the directory: {error}"))?;
+    let file = dir.join(format!(".onrush-{}", std::process::id()));
+    std::fs::write(&file, b"").map_err(|error| format!("cannot make a file in the directory: {error}"))?;
+    std::fs::remove_file(&file).map_err(|error| format!("cannot remove a file in the directory: {error}"))
 }
 
 fn document(facts: Facts<'_>, environment: Environment) -> Document {
