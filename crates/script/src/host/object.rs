@@ -110,6 +110,20 @@ pub fn call<'js>(ctx: &Ctx<'js>, function: &Value<'js>, argument: &Value<'js>) -
     }
 }
 
+/// The same with three arguments.
+pub fn call_three<'js>(ctx: &Ctx<'js>, function: &Value<'js>, arguments: [&Value<'js>; 3]) -> Result<Value<'js>> {
+    // SAFETY: as in `call`.
+    unsafe {
+        let mut arguments = arguments.map(Value::as_raw);
+        let context = ctx.as_raw().as_ptr();
+        let raw = qjs::JS_Call(context, function.as_raw(), qjs::JS_UNDEFINED, 3, arguments.as_mut_ptr());
+        if qjs::JS_IsException(raw) {
+            return Err(Error::Exception);
+        }
+        Ok(Value::from_raw(ctx.clone(), raw))
+    }
+}
+
 /// Whether it is an object as a literal makes it: of no other class, and with the prototype of literals.
 pub fn is_literal(value: &Value<'_>) -> bool {
     if !value.is_object() {

@@ -18,7 +18,8 @@ use wire::ws::{Broken, DeflateOffer, Kind, close};
 
 use crate::host::event_loop::Source;
 use crate::host::native::{self, NativeClass};
-use crate::host::{bytes, go_error};
+use crate::host::plain::{self, Args, Plain};
+use crate::host::{bytes, go_error, object};
 use crate::log::{Level, Record};
 use crate::modules::http::failure_text::told;
 use crate::modules::http::samples::ms;
@@ -59,8 +60,7 @@ impl NativeClass for Holder {
     const NAME: &'static str = "WebSocketHandle";
 
     fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
-        prototype.set("text", Func::from(text))?;
-        prototype.set("bytes", Func::from(bytes_of))?;
+        prototype.set("send", plain::function::<Send>(prototype.ctx(), c"send", 0)?)?;
         prototype.set("ping", Func::from(ping))?;
         prototype.set("close", Func::from(close_socket))?;
         prototype.set("buffered", Func::from(buffered))
@@ -148,20 +148,18 @@ fn plan<'js>(ctx: &Ctx<'js>, vu: &Vu, url: &Value<'js>, protocols: &Value<'js>, 
     Ok(Plan { text, url, params, protocols: offered })
 }
 
-/// `handle.text(message)`: false when it is not open.
-fn text<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, message: Value<'js>) -> Result<bool> {
-    send(&ctx, &this, &message, Kind::Text)
-}
+/// `handle.send(message)`: whether it is a text, a buffer or a view; what is not open takes nothing.
+struct Send;
 
-/// `handle.bytes(message)`: the same of a buffer or a view.
-fn bytes_of<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, message: Value<'js>) -> Result<bool> {
-    send(&ctx, &this, &message, Kind::Binary)
-}
-
-fn send<'js>(ctx: &Ctx<'js>, this: &Value<'js>, message: &Value<'js>, kind: Kind) -> Result<bool> {
-    let (socket, vu) = (of(ctx, this)?, Vu::of(ctx));
-    let Some(channel) = socket.channel.borrow().clone() else { return Ok(false) };
-    Ok(bytes::read(ctx, message, move |content| channel.send(&vu, kind, content))?.unwrap_or(false))
+impl Plain for Send {
+    fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, _: i32) -> Result<Value<'js>> {
+        let (socket, vu) = (of(ctx, &args.this())?, Vu::of(ctx));
+        let Some(message) = args.get(0) else { return Ok(Value::new_bool(ctx.clone(), false)) };
+        let kind = if message.is_string() { Kind::Text } else { Kind::Binary };
+        let channel = socket.channel.borrow().clone();
+        let sent = bytes::read(ctx, &message, move |content| channel.map(|channel| channel.send(&vu, kind, content)))?;
+        Ok(Value::new_bool(ctx.clone(), sent.is_some()))
+    }
 }
 
 fn ping<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>) -> Result<()> {
@@ -215,9 +213,12 @@ impl NativeSocket {
         other.map_or(Ok(()), |other| facts(&other.restore(ctx)?))
     }
 
-    fn tell_message<'js>(&self, ctx: &Ctx<'js>, data: Value<'js>) -> Result<()> {
+    fn tell_message<'js>(&self, ctx: &Ctx<'js>, data: Value<'js>, is_text: bool, arrived_ns: u64) -> Result<()> {
         let message = self.tell.borrow().as_ref().map(|(message, _)| message.clone());
-        message.map_or(Ok(()), |message| message.restore(ctx)?.call((data,)))
+        let Some(message) = message else { return Ok(()) };
+        let is_text = Value::new_bool(ctx.clone(), is_text);
+        let timestamp = Value::new_number(ctx.clone(), (arrived_ns / 1_000_000) as f64);
+        object::call_three(ctx, message.restore(ctx)?.as_value(), [&data, &is_text, &timestamp]).map(drop)
     }
 
     fn finish(&self, vu: &Vu) {
@@ -284,11 +285,11 @@ impl NativeSocket {
                     let text = std::str::from_utf8(text).expect("the decoder lets nothing else pass as a text");
                     rquickjs::String::from_str(ctx.clone(), text)
                 })?;
-                self.tell_message(ctx, text.into_value())
+                self.tell_message(ctx, text.into_value(), true, channel.arrived_ns())
             }
             Arrival::Binary(range) => {
                 let buffer = bytes::array_buffer(ctx, channel.take_bytes(range))?;
-                self.tell_message(ctx, buffer.into_value())
+                self.tell_message(ctx, buffer.into_value(), false, channel.arrived_ns())
             }
             Arrival::Ping => self.tell(ctx, |tell| tell.call(("ping",))),
             Arrival::Pong => self.tell(ctx, |tell| tell.call(("pong",))),

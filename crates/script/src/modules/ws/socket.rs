@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use rquickjs::function::{Args, Opt};
+use rquickjs::function::{Args as Arguments, Opt};
 use rquickjs::prelude::{Func, This};
 use rquickjs::{Ctx, Exception, Function, Object, Persistent, Result, Value};
 use wire::ws::{Broken, Kind, close};
@@ -20,11 +20,16 @@ use wire::ws::{Broken, Kind, close};
 use super::channel::{Arrival, Channel};
 use crate::Vu;
 use crate::host::native::{self, NativeClass};
-use crate::host::{bytes, go_error};
+use crate::host::plain::{self, Args, Plain};
+use crate::host::{bytes, go_error, object};
 use crate::modules::argument;
 
 /// What handlers can be for.
 const EVENTS: [&str; 7] = ["open", "message", "binaryMessage", "ping", "pong", "close", "error"];
+
+/// Places of messages among them.
+const TEXT: usize = 1;
+const BINARY: usize = 2;
 
 type Handler = Persistent<Function<'static>>;
 
@@ -51,7 +56,7 @@ impl NativeClass for Holder {
 
     fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
         prototype.set("on", Func::from(on))?;
-        prototype.set("send", Func::from(send))?;
+        prototype.set("send", plain::function::<Send>(prototype.ctx(), c"send", 0)?)?;
         prototype.set("sendBinary", Func::from(send_binary))?;
         prototype.set("ping", Func::from(ping))?;
         prototype.set("close", Func::from(close_socket))?;
@@ -82,15 +87,23 @@ fn on<'js>(
     Ok(())
 }
 
-fn send<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, message: Opt<Value<'js>>) -> Result<()> {
-    let (socket, vu) = (of(&ctx, &this)?, Vu::of(&ctx));
-    let message = message.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
-    let channel = Rc::clone(&socket.channel);
-    let sent = match message.is_string() {
-        true => bytes::read(&ctx, &message, move |text| channel.send(&vu, Kind::Text, text))?.unwrap_or(false),
-        false => channel.send(&vu, Kind::Text, bytes::to_text(&ctx, &message)?.as_bytes()),
-    };
-    if sent { Ok(()) } else { socket.refused(&ctx) }
+/// `socket.send(text)`. What most scripts call most.
+struct Send;
+
+impl Plain for Send {
+    fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, _: i32) -> Result<Value<'js>> {
+        let (socket, vu) = (of(ctx, &args.this())?, Vu::of(ctx));
+        let message = args.get(0).unwrap_or_else(|| Value::new_undefined(ctx.clone()));
+        let channel = Rc::clone(&socket.channel);
+        let sent = match message.is_string() {
+            true => bytes::read(ctx, &message, move |text| channel.send(&vu, Kind::Text, text))?.unwrap_or(false),
+            false => channel.send(&vu, Kind::Text, bytes::to_text(ctx, &message)?.as_bytes()),
+        };
+        if !sent {
+            socket.refused(ctx)?;
+        }
+        Ok(Value::new_undefined(ctx.clone()))
+    }
 }
 
 fn send_binary<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, message: Opt<Value<'js>>) -> Result<()> {
@@ -262,11 +275,11 @@ impl Socket {
                     let text = std::str::from_utf8(text).expect("the decoder lets nothing else pass as a text");
                     rquickjs::String::from_str(ctx.clone(), text)
                 })?;
-                self.emit(ctx, "message", |_, args| args.push_arg(text.clone()))
+                self.emit_message(ctx, TEXT, text.as_value())
             }
             Arrival::Binary(range) => {
                 let buffer = bytes::array_buffer(ctx, self.channel.take_bytes(range))?;
-                self.emit(ctx, "binaryMessage", |_, args| args.push_arg(buffer.clone()))
+                self.emit_message(ctx, BINARY, buffer.as_value())
             }
             Arrival::Ping => self.emit(ctx, "ping", |_, _| Ok(())),
             Arrival::Pong => self.emit(ctx, "pong", |_, _| Ok(())),
@@ -287,18 +300,28 @@ impl Socket {
         }
     }
 
+    /// Calls the handlers of messages, by their place in `EVENTS`: as `emit` does, in fewer steps.
+    fn emit_message<'js>(&self, ctx: &Ctx<'js>, at: usize, message: &Value<'js>) -> Result<()> {
+        for index in 0.. {
+            let handler = self.handlers.borrow()[at].get(index).cloned();
+            let Some(handler) = handler else { break };
+            object::call(ctx, handler.restore(ctx)?.as_value(), message)?;
+        }
+        Ok(())
+    }
+
     /// Calls the handlers of an event, as many as there are when it begins.
     fn emit<'js>(
         &self,
         ctx: &Ctx<'js>,
         event: &str,
-        arguments: impl Fn(&Ctx<'js>, &mut Args<'js>) -> Result<()>,
+        arguments: impl Fn(&Ctx<'js>, &mut Arguments<'js>) -> Result<()>,
     ) -> Result<()> {
         let at = EVENTS.iter().position(|known| *known == event).expect("events are called by their names");
         for index in 0.. {
             let handler = self.handlers.borrow()[at].get(index).cloned();
             let Some(handler) = handler else { break };
-            let mut args = Args::new(ctx.clone(), 1);
+            let mut args = Arguments::new(ctx.clone(), 1);
             arguments(ctx, &mut args)?;
             handler.restore(ctx)?.call_arg::<Value<'js>>(args)?;
         }
