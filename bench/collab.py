@@ -53,9 +53,8 @@ class Result:
 
     def row(self, event=None):
         """Sends a second, deliveries a second, mean, median, p95 and highest delay in ms."""
-        by_tag = f"event:{event}," if event else ""
-        delay = self.metrics["message_delay", f"{by_tag}hop:total"]
-        sends = self.metrics["message_sends", f"event:{event}" if event else None]
+        by_tag = f"event:{event}" if event else None
+        delay, sends = self.metrics["message_delay", by_tag], self.metrics["message_sends", by_tag]
         return [sends["count"] / self.seconds, delay["count"] / self.seconds, delay["sum"] / delay["count"],
                 percentile(delay, 0.5), percentile(delay, 0.95), delay["max"]]
 

@@ -42,7 +42,7 @@ export default function () {
   const socket = new WebSocket(`${__ENV.TARGET_WS}/projects/project?user=user-${exec.vu.idInTest}`);
   socket.onmessage = ({ data }) => {
     const message = JSON.parse(data);
-    if (message.stamps) delay.add(Date.now() - message.stamps[0] / 1000, { event: message.type, hop: 'total' });
+    if (message.stamps) delay.add(Date.now() - message.stamps[0] / 1000, { event: message.type });
     if (message.type === 'edit' || message.type === 'applied') files[message.file].version = message.version;
     if (message.type !== 'welcome') return;
     for (const file of message.files) files[file.file] = file;

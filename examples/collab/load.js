@@ -26,8 +26,8 @@ export const options = {
   network: __ENV.NETWORK || "speedtest-2022",
   thresholds: {
     checks: ["rate==1"],
-    "message_delay{hop:total}": ["avg<450"],
-    "message_delay{event:edit,hop:total}": ["avg<300"],
+    message_delay: ["avg<450"],
+    "message_delay{event:edit}": ["avg<300"],
   },
 };
 

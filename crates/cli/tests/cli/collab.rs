@@ -113,7 +113,7 @@ fn the_study_runs_and_every_kind_of_event_arrives() {
     assert!(run.code == 0 || run.code == 99 && is_about_delay(&run), "{}\n{}", run.stdout, run.stderr);
     assert!(run.stdout.contains("200 out of 200"), "{}\n{}", run.stdout, run.stderr);
     for event in ["cursor", "edit", "save", "open", "list", "comment", "question"] {
-        let line = format!("{{ event:{event},hop:total }}");
+        let line = format!("{{ event:{event} }}");
         assert!(run.stdout.contains(&line), "no {event} arrived\n{}", run.stdout);
     }
     lab.onrush(&["report", "out"]).code(0);

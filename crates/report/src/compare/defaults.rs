@@ -14,24 +14,23 @@ pub fn judged(documents: &[&Document]) -> Vec<Measure> {
     let mut measures = Vec::new();
     if http {
         measures.push(per_second("http_reqs"));
-        measures.extend(trend("http_req_duration", None));
+        measures.extend(trend("http_req_duration"));
         measures.push(share("http_req_failed"));
     } else {
         measures.push(per_second("iterations"));
-        measures.extend(trend("iteration_duration", None));
+        measures.extend(trend("iteration_duration"));
     }
     if !http && has("ws_msgs_received") {
         measures.push(per_second("ws_msgs_received"));
     }
-    let hop = documents.iter().find_map(|document| document.sub_metric("message_delay", &[("hop", "total")]));
-    if let Some(delay) = hop {
-        measures.extend(trend("message_delay", delay.filter.clone()));
+    if has("message_delay") {
+        measures.extend(trend("message_delay"));
     }
     if has("checks") {
         measures.push(share("checks"));
     }
     if has("dropped_iterations") {
-        measures.push(metric("dropped_iterations", None, Stat::Sum));
+        measures.push(metric("dropped_iterations", Stat::Sum));
     }
     measures
 }
@@ -49,18 +48,18 @@ pub fn shown(documents: &[&Document]) -> Vec<Measure> {
 }
 
 fn per_second(name: &str) -> Measure {
-    metric(name, None, Stat::PerSecond)
+    metric(name, Stat::PerSecond)
 }
 
 fn share(name: &str) -> Measure {
-    metric(name, None, Stat::Share)
+    metric(name, Stat::Share)
 }
 
-fn trend(name: &str, filter: Option<String>) -> Vec<Measure> {
-    percentiles().into_iter().map(|stat| metric(name, filter.clone(), stat)).collect()
+fn trend(name: &str) -> Vec<Measure> {
+    percentiles().into_iter().map(|stat| metric(name, stat)).collect()
 }
 
-fn metric(name: &str, filter: Option<String>, stat: Stat) -> Measure {
+fn metric(name: &str, stat: Stat) -> Measure {
     let direction = usual_direction(name, &stat, Contains::Time);
-    Measure { source: Source::Metric { name: name.to_owned(), filter, stat }, direction }
+    Measure { source: Source::Metric { name: name.to_owned(), filter: None, stat }, direction }
 }

@@ -11,7 +11,7 @@ use crate::html::chart::{INK, Line, Unit};
 use crate::html::{Table, grid};
 
 /// Metrics that are told here and nowhere else.
-pub(super) const METRICS: [&str; 2] = ["message_delay", "message_sends"];
+pub(super) const METRICS: [&str; 3] = ["message_delay", "message_hop", "message_sends"];
 /// Hops in the order a message takes them.
 const HOPS: [&str; 3] = ["up", "inside", "down"];
 /// Lines of a chart that an eye can follow.
@@ -31,8 +31,8 @@ pub(super) fn section(run: &Run<'_>) -> Vec<String> {
 fn total<'a>(run: &Run<'a>, event: Option<&str>) -> Option<&'a Metric> {
     let document = run.document;
     let found = match event {
-        Some(event) => document.sub_metric("message_delay", &[("event", event), ("hop", "total")]),
-        None => document.sub_metric("message_delay", &[("hop", "total")]).or_else(|| document.metric("message_delay")),
+        Some(event) => document.sub_metric("message_delay", &[("event", event)]),
+        None => document.metric("message_delay"),
     };
     found.filter(|metric| samples(metric) > 0)
 }
@@ -86,7 +86,7 @@ fn hop_table(run: &Run<'_>, events: &[(&str, &Metric)]) -> String {
     let mut table = Table::new(["event", "hop", "average", "median", "p95", "max"]).texts(2);
     for (event, total) in events {
         let hop = |hop: &'static str| {
-            let found = run.document.sub_metric("message_delay", &[("event", event), ("hop", hop)])?;
+            let found = run.document.sub_metric("message_hop", &[("event", event), ("hop", hop)])?;
             (samples(found) > 0).then_some((hop, found))
         };
         let hops: Vec<_> = HOPS.into_iter().filter_map(hop).collect();

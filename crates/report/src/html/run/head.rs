@@ -62,16 +62,15 @@ fn outcome(document: &Document) -> Option<Line> {
 
 /// The Trend that tells whether it was slow: what users wait for.
 pub(super) fn main_trend(document: &Document) -> Option<(&Metric, &'static str)> {
-    let delay = document.sub_metric("message_delay", &[("hop", "total")]).map(|metric| (metric, "messages"));
     let named = [
-        ("http_req_duration", "requests"),
         ("message_delay", "messages"),
+        ("http_req_duration", "requests"),
         ("ws_connecting", "connections"),
         ("iteration_duration", "iterations"),
     ];
-    let others = named.iter().filter_map(|(name, of)| Some((document.metric(name)?, *of)));
+    let mut known = named.iter().filter_map(|(name, of)| Some((document.metric(name)?, *of)));
     let has_samples = |(metric, _): &(&Metric, &str)| metric.histogram().is_some_and(|h| h.count > 0);
-    delay.into_iter().chain(others).find(has_samples)
+    known.find(has_samples)
 }
 
 fn speed(run: &Run<'_>) -> Option<Line> {

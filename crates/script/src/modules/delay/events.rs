@@ -1,4 +1,5 @@
-//! The metrics of messages: `message_sends` by event, `message_delay` by event and hop, and a sub-metric for each event met.
+//! The metrics of messages: `message_sends` and `message_delay` by event, `message_hop` by event and hop, and sub-metrics for
+//! each event met. The whole way and its parts are two metrics: one line of all of them together would be the mean of nothing.
 //!
 //! Events are met while the test runs, yet their sub-metrics are whole: a worker resolves the series of an event only after it
 //! has seen the event's sub-metrics made, by itself or by another worker. Refuses to make sub-metrics without end: events beyond
@@ -15,8 +16,10 @@ use crate::log::{Level, Record};
 use crate::modules::series::SeriesCache;
 use crate::vu::Vu;
 
-/// Trend: milliseconds from stamp to stamp; tags `event` and `hop`.
+/// Trend: milliseconds from the sender's stamp to the receiver; tag `event`.
 pub const MESSAGE_DELAY: &str = "message_delay";
+/// Trend: milliseconds of a part of that way; tags `event` and `hop`.
+pub const MESSAGE_HOP: &str = "message_hop";
 /// Counter: messages stamped for sending; tag `event`.
 pub const MESSAGE_SENDS: &str = "message_sends";
 
@@ -28,8 +31,6 @@ const MOST_REMEMBERED: usize = 1000;
 /// A part of a message's way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hop {
-    /// Sender out to receiver in.
-    Total,
     /// Sender out to server in.
     Up,
     /// Server in to server out.
@@ -39,11 +40,11 @@ pub enum Hop {
 }
 
 impl Hop {
-    const ALL: [Hop; 4] = [Hop::Total, Hop::Up, Hop::Inside, Hop::Down];
+    const ALL: [Hop; 3] = [Hop::Up, Hop::Inside, Hop::Down];
 
     /// The value of the tag.
     pub fn name(self) -> &'static str {
-        ["total", "up", "inside", "down"][self as usize]
+        ["up", "inside", "down"][self as usize]
     }
 }
 
@@ -61,6 +62,7 @@ pub struct Ledger {
 #[derive(Clone, Copy, Default)]
 struct Known {
     sends: Option<Series>,
+    delay: Option<Series>,
     hops: [Option<Series>; Hop::ALL.len()],
 }
 
@@ -76,23 +78,30 @@ impl Ledger {
         vu.recorder().add(series, 1.0, vu.now_ns());
     }
 
-    /// Adds delays of a message that was received; microseconds.
-    pub fn received(&self, vu: &Vu, event: &str, delays: &[(Hop, f64)], own: &[(String, String)]) {
+    /// Adds the delay of a message that was received, and its parts if they are known; microseconds.
+    pub fn received(&self, vu: &Vu, event: &str, delay: f64, hops: &[(Hop, f64)], own: &[(String, String)]) {
         let known = self.find(vu, event);
-        for (hop, microseconds) in delays {
-            let series = match known.hops[*hop as usize] {
-                Some(series) if own.is_empty() => series,
-                _ => self.resolve_hop(vu, event, *hop, own),
-            };
-            vu.recorder().add(series, microseconds / 1e3, vu.now_ns());
+        let now_ns = vu.now_ns();
+        let series = known.delay.filter(|_| own.is_empty());
+        let series = series.unwrap_or_else(|| self.resolve_received(vu, event, None, own));
+        vu.recorder().add(series, delay / 1e3, now_ns);
+        for (hop, microseconds) in hops {
+            let series = known.hops[*hop as usize].filter(|_| own.is_empty());
+            let series = series.unwrap_or_else(|| self.resolve_received(vu, event, Some(*hop), own));
+            vu.recorder().add(series, microseconds / 1e3, now_ns);
         }
     }
 
+    /// The series of the whole delay, or of a hop.
     #[cold]
-    fn resolve_hop(&self, vu: &Vu, event: &str, hop: Hop, own: &[(String, String)]) -> Series {
-        let series = resolve(vu, metric(vu, MESSAGE_DELAY), event, Some(hop), own);
+    fn resolve_received(&self, vu: &Vu, event: &str, hop: Option<Hop>, own: &[(String, String)]) -> Series {
+        let name = if hop.is_some() { MESSAGE_HOP } else { MESSAGE_DELAY };
+        let series = resolve(vu, metric(vu, name), event, hop, own);
         if own.is_empty() {
-            self.keep(vu, event, |known| known.hops[hop as usize] = Some(series));
+            self.keep(vu, event, |known| match hop {
+                None => known.delay = Some(series),
+                Some(hop) => known.hops[hop as usize] = Some(series),
+            });
         }
         series
     }
@@ -133,11 +142,13 @@ impl Events {
             vu.log().log(&Record { level: Level::Warning, message: &message, fields: &[] });
             return;
         }
-        let (delay, sends) = (metric(vu, MESSAGE_DELAY), metric(vu, MESSAGE_SENDS));
-        for hop in Hop::ALL {
-            vu.registry().sub_metric(delay, TagFilter::of([("event", event), ("hop", hop.name())]));
+        for name in [MESSAGE_DELAY, MESSAGE_SENDS] {
+            vu.registry().sub_metric(metric(vu, name), TagFilter::of([("event", event)]));
         }
-        vu.registry().sub_metric(sends, TagFilter::of([("event", event)]));
+        for hop in Hop::ALL {
+            let filter = TagFilter::of([("event", event), ("hop", hop.name())]);
+            vu.registry().sub_metric(metric(vu, MESSAGE_HOP), filter);
+        }
     }
 }
 

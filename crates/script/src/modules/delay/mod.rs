@@ -6,13 +6,12 @@
 
 mod events;
 
-use metrics::tags::TagFilter;
 use metrics::{Contains, Kind};
 use rquickjs::function::Opt;
 use rquickjs::prelude::Func;
 use rquickjs::{Array, Ctx, Exception, Object, Result, Value};
 
-use self::events::{Hop, Ledger, MESSAGE_DELAY, MESSAGE_SENDS};
+use self::events::{Hop, Ledger, MESSAGE_DELAY, MESSAGE_HOP, MESSAGE_SENDS};
 use crate::Phase;
 use crate::host::handled::Note;
 use crate::host::{bytes, go_error};
@@ -35,9 +34,10 @@ const MOST_APART_US: f64 = 86_400e6;
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let vu = Vu::of(ctx);
     let refuse = |error: metrics::registry::DefineError| go_error::throw(ctx, &format!("onrush/delay: {error}"));
-    let delay = vu.registry().define(MESSAGE_DELAY, Kind::Trend, Contains::Time).map_err(refuse)?;
+    for name in [MESSAGE_DELAY, MESSAGE_HOP] {
+        vu.registry().define(name, Kind::Trend, Contains::Time).map_err(refuse)?;
+    }
     vu.registry().define(MESSAGE_SENDS, Kind::Counter, Contains::Default).map_err(refuse)?;
-    vu.registry().sub_metric(delay, TagFilter::of([("hop", Hop::Total.name())]));
     vu.app_door().wants_arrivals.set(true);
     let module = Object::new(ctx.clone())?;
     module.set("stamp", Func::from(stamp))?;
@@ -100,14 +100,9 @@ fn record<'js>(
     };
     let own = series::own_tags(&ctx, tags.0)?;
     let [sent, server_in, server_out] = stamps;
-    let all = [
-        (Hop::Total, received - sent),
-        (Hop::Up, server_in - sent),
-        (Hop::Inside, server_out - server_in),
-        (Hop::Down, received - server_out),
-    ];
-    let known = if count == 1 { &all[..1] } else { &all[..] };
-    vu.worker_local::<Ledger>().received(&vu, &event, known, &own);
+    let hops = [(Hop::Up, server_in - sent), (Hop::Inside, server_out - server_in), (Hop::Down, received - server_out)];
+    let known = if count == 1 { &[][..] } else { &hops[..] };
+    vu.worker_local::<Ledger>().received(&vu, &event, received - sent, known, &own);
     if vu.logs_messages() {
         vu.handled.replace_note(Some(Note { event, stamps: stamps[..count].to_vec() }));
     }

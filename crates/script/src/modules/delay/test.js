@@ -18,12 +18,12 @@ export const options = {
   thresholds: {
     checks: ["rate==1"],
     "message_sends{event:ask}": ["count==5"],
-    "message_delay{event:ask,hop:total}": ["min>=0"],
-    "message_delay{event:known,hop:total}": ["avg==10"],
-    "message_delay{event:known,hop:up}": ["avg==2"],
-    "message_delay{event:known,hop:inside}": ["avg==5"],
-    "message_delay{event:known,hop:down}": ["avg==3"],
-    "message_delay{hop:total}": ["max>=10"],
+    "message_delay{event:ask}": ["min>=0"],
+    "message_delay{event:known}": ["avg==10"],
+    "message_hop{event:known,hop:up}": ["avg==2"],
+    "message_hop{event:known,hop:inside}": ["avg==5"],
+    "message_hop{event:known,hop:down}": ["avg==3"],
+    "message_delay": ["max>=10"],
     "message_delay{mine:own}": ["avg==-1.5"],
   },
 };

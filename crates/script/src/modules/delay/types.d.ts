@@ -16,15 +16,15 @@
  * }
  * ```
  *
- * A server that adds its own two stamps, when the message came in and when it went out again, splits the delay: `up`, `inside` and
- * `down` besides `total`. Apps of `onrush serve` can import this module for it.
+ * A server that adds its own two stamps, when the message came in and when it went out again, splits the delay into the hops `up`,
+ * `inside` and `down`. Apps of `onrush serve` can import this module for it.
  *
- * Metrics: Trend `message_delay` in milliseconds, tags `event` and `hop`; Counter `message_sends`, tag `event`. Each event has its
- * own lines in the summary, `message_delay{event:edit,hop:total}` and `message_sends{event:edit}`, for the first 64 events of a
- * test; `message_delay{hop:total}` is all events together.
+ * Metrics: Trend `message_delay` in milliseconds, tag `event`; Trend `message_hop` in milliseconds, tags `event` and `hop`; Counter
+ * `message_sends`, tag `event`. Each event has its own lines in the summary, `message_delay{event:edit}`,
+ * `message_hop{event:edit,hop:up}` and `message_sends{event:edit}`, for the first 64 events of a test.
  *
  * Stamps are whole microseconds since 1970 by the clock of the machine that makes them. Between machines a delay is as good as
- * their clocks agree; `total` of users of one machine needs no other clock.
+ * their clocks agree; the whole delay between users of one machine needs no other clock.
  */
 
 /**
@@ -44,7 +44,7 @@ export function stamp(event?: string): number;
 export function arrival(): number;
 
 /**
- * Adds a received message to `message_delay`.
+ * Adds a received message to `message_delay`, and with three stamps its parts to `message_hop`.
  *
  * @param stamps when it was sent, or `[sent]`, or `[sent, server in, server out]`.
  * @param received when it arrived: `arrival()` unless given.
