@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 
 use super::parts::{Amount, BodySpec, LoadKind, LoadSpec};
 
+/// Params that cannot change are read once instead of for each request.
+const FREEZE: &str = "Object.freeze(params.headers);\nObject.freeze(params);";
+
 /// How long requests under way at the end may take.
 const GRACE: &str = "10s";
 
@@ -29,7 +32,7 @@ pub fn script(load: &LoadSpec) -> Option<String> {
     };
     Some(format!(
         "import http from 'k6/http';\nexport const options = {};\nconst body = {body};\nconst params = {};\n\
-         export default function () {{\n  {calls}\n}}\n",
+         {FREEZE}\nexport default function () {{\n  {calls}\n}}\n",
         options(load),
         json!({ "headers": headers }),
     ))
