@@ -13,10 +13,19 @@ import { record, stamp } from "onrush/delay";
 import { every, mix } from "onrush/mix";
 import { ready, remaining } from "onrush/together";
 
+/** A whole number of the command line. */
+function number(name, standard) {
+  const value = Number(__ENV[name] || standard);
+  if (!Number.isInteger(value) || value < 1) {
+    throw new Error(`-e ${name}=${__ENV[name]}: expected a whole number from 1 on`);
+  }
+  return value;
+}
+
 const TARGET = __ENV.TARGET_WS || "ws://127.0.0.1:8080";
-const USERS = Number(__ENV.USERS || 50);
-const PROJECTS = Number(__ENV.PROJECTS || 1);
-const SEED = Number(__ENV.SEED || 1);
+const USERS = number("USERS", 50);
+const PROJECTS = number("PROJECTS", 1);
+const SEED = number("SEED", 1);
 
 export const options = {
   scenarios: {

@@ -79,6 +79,16 @@ pub fn bar(progress: f64) -> String {
     format!("[{cells}]{label}")
 }
 
+/// `12s`, `5m36s`, `1h02m03s`: what is only about right has no tenths.
+pub fn about(time: Duration) -> String {
+    let seconds = time.as_secs_f64().round() as u64;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) => format!("{s}s"),
+        (0, m, s) => format!("{m}m{s:02}s"),
+        (h, m, s) => format!("{h}h{m:02}m{s:02}s"),
+    }
+}
+
 /// `02.5s`, `1m02.5s`, `1h02m03s`: two digits of what moves, as k6 shows it.
 pub fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
@@ -200,5 +210,7 @@ mod tests {
         assert_eq!(clock(Duration::from_millis(2540)), "02.5s");
         assert_eq!(clock(Duration::from_millis(62_540)), "1m02.5s");
         assert_eq!(clock(Duration::from_secs(3723)), "1h02m03s");
+        assert_eq!(about(Duration::from_millis(336_400)), "5m36s");
+        assert_eq!(about(Duration::from_millis(59_600)), "1m00s");
     }
 }

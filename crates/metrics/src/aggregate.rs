@@ -81,8 +81,13 @@ impl Aggregate {
         self.refused
     }
 
-    /// What to warn of when there are too many distinct time series; again only when they have doubled.
-    pub fn series_warning(&mut self) -> Option<String> {
+    /// What to warn of: too many distinct time series, and too many parts of a metric.
+    pub fn warnings(&mut self) -> impl Iterator<Item = String> {
+        self.series_warning().into_iter().chain(self.registry.split_warning())
+    }
+
+    /// Said again only when the series have doubled.
+    fn series_warning(&mut self) -> Option<String> {
         let series = self.cardinality.series();
         if series <= self.next_warning {
             return None;

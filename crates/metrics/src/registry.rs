@@ -27,15 +27,25 @@ struct Inner {
     by_name: HashMap<Arc<str>, MetricId>,
     sub_metrics: Vec<SubMetric>,
     splits: Vec<Split>,
+    crowding: Crowding,
 }
 
-/// A metric that is kept by the values of a tag as well.
-#[derive(Clone, Copy, Debug)]
+/// A metric that is kept by the values of its tags as well.
 struct Split {
     metric: MetricId,
-    tag: &'static str,
-    /// Values it was split by so far.
-    values: usize,
+    tags: &'static [&'static str],
+    /// Values of the first tag so far.
+    values: Vec<Box<str>>,
+}
+
+/// Whether a split met more values than it keeps apart.
+#[derive(Default)]
+enum Crowding {
+    #[default]
+    None,
+    /// What there is to say about it.
+    Untold(String),
+    Told,
 }
 
 /// Values that a metric is split by at most: a sub-metric takes memory on each worker.
@@ -161,10 +171,26 @@ impl Registry {
         self.lock().sub_metrics.clone()
     }
 
-    /// Keeps a sub-metric for each value of a tag that samples of this metric turn out to have, the first 64 of them.
-    /// Values with a comma, which a filter cannot name, get none.
-    pub fn split(&self, metric: MetricId, tag: &'static str) {
-        self.lock().splits.push(Split { metric, tag, values: 0 });
+    /// Keeps a sub-metric for each combination of values that samples of this metric turn out to have in these tags, for the
+    /// first 64 values of the first tag. Each is whole: it is made before a series that belongs to it. Said twice, it is done
+    /// once.
+    pub fn split(&self, metric: MetricId, tags: &'static [&'static str]) {
+        let mut inner = self.lock();
+        if !inner.splits.iter().any(|split| split.metric == metric && split.tags == tags) {
+            inner.splits.push(Split { metric, tags, values: Vec::new() });
+        }
+    }
+
+    /// What to warn of when a split met more values than it keeps apart: once, whatever further ones there are.
+    pub fn split_warning(&self) -> Option<String> {
+        let mut inner = self.lock();
+        if !matches!(inner.crowding, Crowding::Untold(_)) {
+            return None;
+        }
+        match std::mem::replace(&mut inner.crowding, Crowding::Told) {
+            Crowding::Untold(warning) => Some(warning),
+            Crowding::None | Crowding::Told => None,
+        }
     }
 
     /// The sub-metrics that samples of a metric with these tags belong to; made here where the metric is split.
@@ -200,13 +226,29 @@ impl Registry {
 impl Inner {
     fn split(&mut self, metric: MetricId, tags: &TagSet) {
         for index in 0..self.splits.len() {
-            let Split { metric: split, tag, values } = self.splits[index];
-            let Some(value) = tags.get(tag).filter(|_| split == metric && values < SPLIT_LIMIT) else { continue };
-            if let Ok(filter) = TagFilter::parse(&format!("{tag}:{value}")) {
-                let known = self.sub_metrics.len();
-                self.sub_metric(metric, filter);
-                self.splits[index].values += self.sub_metrics.len() - known;
+            let split = &mut self.splits[index];
+            let pairs = split.tags.iter().map(|tag| Some((*tag, tags.get(tag)?)));
+            let Some(pairs) = pairs.collect::<Option<Vec<_>>>().filter(|_| split.metric == metric) else { continue };
+            let (tag, value) = pairs[0];
+            if !split.values.iter().any(|known| **known == *value) {
+                if split.values.len() == SPLIT_LIMIT {
+                    self.crowded(metric, tag, value);
+                    continue;
+                }
+                split.values.push(value.into());
             }
+            self.sub_metric(metric, TagFilter::of(pairs));
+        }
+    }
+
+    #[cold]
+    fn crowded(&mut self, metric: MetricId, tag: &str, value: &str) {
+        if let Crowding::None = self.crowding {
+            let name = &self.metrics[metric.0 as usize].name;
+            self.crowding = Crowding::Untold(format!(
+                "{name}: tag '{tag}' has more than {SPLIT_LIMIT} values; '{value}' and further ones have no lines of their own: \
+                 give kinds of things as its values, not single things"
+            ));
         }
     }
 
@@ -280,7 +322,8 @@ mod tests {
     #[test]
     fn a_split_metric_has_a_part_for_each_value_up_to_a_bound() {
         let registry = Registry::new();
-        registry.split(builtin::HTTP_REQS, "status");
+        registry.split(builtin::HTTP_REQS, &["status"]);
+        registry.split(builtin::HTTP_REQS, &["status"]);
         let of = |metric, status: &str| registry.sub_metrics_of(metric, &TagSet::new([("status", status)])).len();
         assert_eq!(
             (of(builtin::HTTP_REQS, "200"), of(builtin::HTTP_REQS, "200"), of(builtin::CHECKS, "200")),
@@ -289,6 +332,22 @@ mod tests {
         let made: usize = (300..400).map(|status| of(builtin::HTTP_REQS, &status.to_string())).sum();
         assert_eq!(made, SPLIT_LIMIT - 1);
         assert_eq!(registry.sub_metrics_of(builtin::HTTP_REQS, &TagSet::empty()), []);
+        let warning = registry.split_warning().expect("the 65th");
+        assert!(warning.starts_with("http_reqs: tag 'status' has more than 64 values; '363' and further"), "{warning}");
+        assert_eq!(registry.split_warning(), None, "said once");
+    }
+
+    #[test]
+    fn a_split_by_two_tags_has_a_part_for_each_combination() {
+        let registry = Registry::new();
+        registry.split(builtin::HTTP_REQS, &["name", "status"]);
+        let of = |tags: &[(&'static str, &'static str)]| {
+            registry.sub_metrics_of(builtin::HTTP_REQS, &TagSet::new(tags.iter().copied())).len()
+        };
+        assert_eq!(of(&[("name", "a")]), 0, "a tag is missing");
+        assert_eq!((of(&[("name", "a"), ("status", "200")]), of(&[("name", "a"), ("status", "500")])), (1, 1));
+        let sources: Vec<String> = registry.sub_metrics().iter().map(|sub| sub.filter.source().to_owned()).collect();
+        assert!(sources.ends_with(&["name:a,status:200".into(), "name:a,status:500".into()]), "{sources:?}");
     }
 
     #[test]

@@ -66,7 +66,7 @@ fn events_beyond_the_limit_count_together_and_are_told_once() {
         }",
     );
     let run = lab.run(&[]).code(0).prints("64 140");
-    let told = run.stderr.matches("onrush/delay: there are more than 64 events; 'e64' and further ones").count();
+    let told = run.stderr.matches("message_sends: tag 'event' has more than 64 values; 'e64' and further ones").count();
     assert_eq!(told, 1, "{}", run.stderr);
 }
 

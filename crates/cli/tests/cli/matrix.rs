@@ -147,13 +147,13 @@ fn a_dry_run_tells_the_order_and_does_nothing() {
         .onrush(&["matrix", "--dry-run", "--rounds", "3", "--duration", "2s", "--seed", "4", "plan.toml"])
         .code(0)
         .stdout;
-    assert!(said.starts_with("plan: 2 variants in 2 cells, 3 rounds: 12 runs, about 24.0s and"), "{said}");
+    assert!(said.starts_with("plan: 2 variants in 2 cells, 3 rounds: 12 runs, about 24s and"), "{said}");
     assert_eq!(said.lines().filter(|line| line.starts_with("round ")).count(), 6, "{said}");
     let again =
         lab.onrush(&["matrix", "--dry-run", "--rounds", "3", "--duration", "2s", "--seed", "4", "plan.toml"]).stdout;
     assert_eq!(said, again);
     let few = lab.onrush(&["matrix", "--dry-run", "--only", "variant=two,size=1k", "plan.toml"]).code(0).stdout;
-    assert!(few.contains("1 variants in 1 cells") && few.contains("round 2 size=1k: two"), "{few}");
+    assert!(few.contains("1 variant in 1 cell,") && few.contains("round 2 size=1k: two"), "{few}");
 }
 
 /// The built-in target as a command of the user.

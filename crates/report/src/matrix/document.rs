@@ -56,14 +56,17 @@ pub struct Timing {
     pub commands_s: f64,
     /// Waiting for servers to be ready and to end.
     pub servers_s: f64,
-    /// Everything else: starting and ending generators, writing this file.
+    /// Loads beyond the time that was asked of them: their programs' start, their connecting, their end.
+    #[serde(default)]
+    pub loads_s: f64,
+    /// Everything else, between the runs: telling what was used, reading results, writing this file.
     pub own_s: f64,
 }
 
 impl Timing {
     /// All of it.
     pub fn total_s(&self) -> f64 {
-        self.measured_s + self.warm_up_s + self.commands_s + self.servers_s + self.own_s
+        self.measured_s + self.warm_up_s + self.commands_s + self.servers_s + self.loads_s + self.own_s
     }
 
     /// Some of it as a share of all.

@@ -10,7 +10,6 @@ pub mod figures;
 pub mod order;
 pub mod parts;
 pub mod plan;
-pub mod script;
 pub mod table;
 pub mod template;
 pub mod time;

@@ -13,10 +13,10 @@ use report::matrix::document::{Usage, slim};
 use report::matrix::figures::{self, Figures};
 use report::matrix::parts::{Amount, BodySpec, LoadKind, LoadSpec, Part};
 use report::matrix::plan::Plan;
-use report::matrix::script;
 
 use super::guard::Guard;
 use super::process::{Group, wait_for};
+use super::script;
 use super::server::{Places, Running, plan_command, told};
 
 /// What a load that is not measured is called in the names of its files.
@@ -38,6 +38,8 @@ pub struct Measured {
     pub server: Option<Usage>,
     /// The measured time.
     pub measured_s: f64,
+    /// From the program's start to its end.
+    pub wall_s: f64,
 }
 
 /// Why a load measured nothing.
@@ -70,13 +72,13 @@ pub struct Load<'a> {
 
 impl Load<'_> {
     /// Load that is not measured. A load that breaks off is the run's failure; nothing else of it counts.
-    pub fn warm_up(&self, running: &mut Running, tick: &mut dyn FnMut()) -> Result<(), Failed> {
+    pub fn warm_up(&self, running: &mut Running, tick: &mut dyn FnMut()) -> Result<Option<Measured>, Failed> {
         if self.plan.warm_up.0.is_zero() {
-            return Ok(());
+            return Ok(None);
         }
         let mut spec = self.spec(running, Some(Amount::Time(self.plan.warm_up)))?;
         spec.given.amount = true;
-        self.carry_out(&spec, running, WARM_UP, tick).map(drop)
+        self.carry_out(&spec, running, WARM_UP, tick).map(Some)
     }
 
     /// The measured load.
@@ -126,24 +128,25 @@ impl Load<'_> {
         };
         let _ = std::fs::remove_dir_all(&results);
         let (result, figures, measured_s) = result.map_err(|problem| Failed::Load(problem, last))?;
-        Ok(Measured { result, figures, load: used, server, measured_s })
+        Ok(Measured { result, figures, load: used, server, measured_s, wall_s })
     }
 
     fn command(&self, spec: &LoadSpec, running: &Running, what: &str, results: &PathBuf) -> Result<Command, String> {
         let mut command = match &spec.kind {
             LoadKind::Command(command, _) => plan_command(command),
-            LoadKind::Script(_) | LoadKind::Url { .. } => {
-                let script = self.script(spec, what)?;
-                let mut command =
-                    Command::new(spec.binary.as_ref().map_or_else(|| self.places.onrush.clone(), PathBuf::from));
-                command.args(["run", "-q", "--no-color", "--summary-mode=disabled"]);
-                if what != WARM_UP {
-                    command.arg("--save").arg(results).args(self.labels());
-                }
-                if let LoadKind::Script(_) = spec.kind {
-                    command.args(script_flags(spec));
-                }
-                command.args(&spec.flags).arg(script);
+            LoadKind::Script(path) => {
+                let mut command = self.run_command(spec, what, results);
+                command.args(script_flags(spec)).args(&spec.flags).arg(self.places.folder.join(path));
+                command
+            }
+            LoadKind::Url { url, method, headers, body } => {
+                let body = body.clone().map(|body| match body {
+                    BodySpec::File(file) => BodySpec::File(self.places.folder.join(file).display().to_string()),
+                    body => body,
+                });
+                let text = script::of_url(url, method, headers, body.as_ref(), spec)?;
+                let mut command = self.run_command(spec, what, results);
+                command.args(&spec.flags).arg(self.write_script(&text, what)?);
                 command
             }
         };
@@ -157,26 +160,25 @@ impl Load<'_> {
         Ok(command)
     }
 
+    /// `onrush run`, up to its flags.
+    fn run_command(&self, spec: &LoadSpec, what: &str, results: &PathBuf) -> Command {
+        let binary = spec.binary.as_ref().map_or_else(|| self.places.onrush.clone(), PathBuf::from);
+        let mut command = Command::new(binary);
+        command.args(["run", "-q", "--no-color", "--summary-mode=disabled"]);
+        if what != WARM_UP {
+            command.arg("--save").arg(results).args(self.labels());
+        }
+        command
+    }
+
     fn labels(&self) -> Vec<String> {
         let run = [format!("variant={}", self.part.name), format!("round={}", self.round)];
         let axes = self.cell.axes.iter().map(|(axis, value)| format!("{axis}={}", value.name));
         run.into_iter().chain(axes).flat_map(|label| [String::from("--label"), label]).collect()
     }
 
-    /// The script's path; that of a URL is written first.
-    fn script(&self, spec: &LoadSpec, what: &str) -> Result<PathBuf, String> {
-        if let LoadKind::Script(path) = &spec.kind {
-            return Ok(self.places.folder.join(path));
-        }
-        let mut spec = spec.clone();
-        if let LoadKind::Url { body: Some(BodySpec::File(file)), .. } = &mut spec.kind {
-            let path = self.places.folder.join(&*file);
-            std::fs::metadata(&path)
-                .map_err(|error| format!("the body's file {} cannot be read: {error}", path.display()))?;
-            *file = path.display().to_string();
-        }
+    fn write_script(&self, text: &str, what: &str) -> Result<PathBuf, String> {
         let path = self.places.scratch.join(format!("{what}-{}.js", self.run));
-        let text = script::script(&spec).unwrap_or_default();
         std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         Ok(path)
     }

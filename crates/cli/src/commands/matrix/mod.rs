@@ -10,6 +10,7 @@ mod port;
 mod process;
 mod read;
 mod runner;
+mod script;
 mod server;
 mod show;
 mod store;
@@ -228,13 +229,19 @@ fn announcement(matrix: &Matrix, turns: &[Turn], left: usize) -> String {
     let planned: usize = turns.iter().map(|turn| turn.variants.len()).sum();
     let goes_on = if left < planned { format!(", {left} of them left") } else { String::new() };
     format!(
-        "{}: {} variants in {} cells, {} rounds: {planned} runs{goes_on}, about {} and the time to start servers",
+        "{}: {} in {}, {}: {}{goes_on}, about {} and the time to start servers",
         matrix.plan.name.as_deref().unwrap_or("matrix"),
-        matrix.parts.len(),
-        matrix.cells.len(),
-        matrix.plan.rounds,
-        crate::progress::clock(length(matrix, turns).mul_f64(left as f64 / planned.max(1) as f64)),
+        counted(matrix.parts.len(), "variant"),
+        counted(matrix.cells.len(), "cell"),
+        counted(matrix.plan.rounds as usize, "round"),
+        counted(planned, "run"),
+        crate::progress::about(length(matrix, turns).mul_f64(left as f64 / planned.max(1) as f64)),
     )
+}
+
+/// `1 run`, `2 runs`.
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 fn dry_run(matrix: &Matrix, turns: &[Turn]) {

@@ -1,8 +1,8 @@
 //! Carrying out a plan: turn by turn, run by run. A run that fails is recorded and the rest goes on; a signal ends the matrix
 //! after the runs that are done.
 //!
-//! Time is kept in five accounts, so that what the matrix itself costs can be told: measured, warming up, the plan's commands,
-//! servers, and the rest.
+//! Time is kept in six accounts, so that what the matrix itself costs can be told: measured, warming up, the plan's commands,
+//! servers, what loads took besides, and the rest.
 
 use std::time::{Duration, Instant};
 
@@ -66,7 +66,7 @@ impl Runner<'_> {
     /// What is in no other account is the matrix's own.
     fn settle(&mut self, before: &Timing, elapsed: Duration) {
         let timing = &mut self.store.document.timing;
-        let accounted = |timing: &Timing| timing.measured_s + timing.warm_up_s + timing.commands_s + timing.servers_s;
+        let accounted = |timing: &Timing| timing.total_s() - timing.own_s;
         let since = accounted(timing) - accounted(before);
         timing.own_s = before.own_s + (elapsed.as_secs_f64() - since).max(0.0);
     }
@@ -147,14 +147,22 @@ impl Runner<'_> {
         if !pause.is_zero() {
             wait_for(&running.group.iter().collect::<Vec<_>>(), pause);
         }
-        load.warm_up(running, &mut || show.tick())?;
-        // A warm-up takes its time and what starting its process costs, which is ours.
-        let planned = pause.as_secs_f64() + self.matrix.plan.warm_up.seconds();
-        timing.warm_up_s += planned.min(since.elapsed().as_secs_f64());
+        timing.warm_up_s += since.elapsed().as_secs_f64();
+        if let Some(warmed) = load.warm_up(running, &mut || show.tick())? {
+            let planned = self.matrix.plan.warm_up.seconds().min(warmed.wall_s);
+            timing.warm_up_s += planned;
+            timing.loads_s += warmed.wall_s - planned;
+        }
         let since = Instant::now();
         let measured = load.measure(running, &mut || show.tick());
-        // A load that failed was measured too, in vain.
-        timing.measured_s += measured.as_ref().map_or(since.elapsed().as_secs_f64(), |measured| measured.measured_s);
+        match &measured {
+            Ok(measured) => {
+                timing.measured_s += measured.measured_s;
+                timing.loads_s += (measured.wall_s - measured.measured_s).max(0.0);
+            }
+            // A load that failed was measured too, in vain.
+            Err(_) => timing.measured_s += since.elapsed().as_secs_f64(),
+        }
         measured
     }
 

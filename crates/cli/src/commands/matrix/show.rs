@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use report::matrix::document::RunRecord;
 
-use crate::progress::{Screen, bar, clock};
+use crate::progress::{Screen, about, bar};
 
 /// The progress of a matrix.
 pub struct Show {
@@ -51,7 +51,7 @@ impl Show {
         }
         self.drawn = Some(Instant::now());
         let share = self.done as f64 / self.planned.max(1) as f64;
-        let text = format!("{}{}, {} left", bar(share), self.now, clock(self.left()));
+        let text = format!("{}{}, {} left", bar(share), self.now, about(self.left()));
         self.screen.over(&text);
     }
 

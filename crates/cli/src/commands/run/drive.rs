@@ -154,7 +154,7 @@ impl Progress<'_> {
     fn tick(&mut self, tick: Tick) {
         self.timeline.iter_mut().for_each(|timeline| timeline.tick(&tick));
         tick.snapshots.into_iter().for_each(|snapshot| self.aggregate.merge(snapshot));
-        if let Some(warning) = self.aggregate.series_warning() {
+        for warning in self.aggregate.warnings() {
             self.drive.log.write(Level::Warning, &warning, &[]);
         }
         self.ticks += 1;

@@ -296,12 +296,14 @@ fn notes(document: &MatrixDocument) -> Vec<String> {
             false => String::new(),
         };
         notes.push(format!(
-            "{} runs in {}: {} measured, {} warming up, {commands}{} starting and stopping servers, {} the matrix's own",
+            "{} runs in {}: {} measured, {} warming up, {commands}{} starting and stopping servers, {} loads, {} \
+             the matrix's own",
             document.runs.len(),
             number::seconds(timing.total_s()),
             part(timing.measured_s),
             part(timing.warm_up_s),
             part(timing.servers_s),
+            part(timing.loads_s),
             part(timing.own_s),
         ));
     }
@@ -384,7 +386,14 @@ pub(super) mod tests {
             seed: 1,
             plan: plan::Plan { rounds: 8, ..plan },
             environment: Default::default(),
-            timing: Timing { measured_s: 64.0, warm_up_s: 32.0, commands_s: 0.0, servers_s: 1.0, own_s: 3.0 },
+            timing: Timing {
+                measured_s: 64.0,
+                warm_up_s: 32.0,
+                commands_s: 0.0,
+                servers_s: 1.0,
+                loads_s: 2.0,
+                own_s: 1.0,
+            },
             runs,
         }
     }
@@ -406,7 +415,9 @@ pub(super) mod tests {
         assert_eq!((large.rows[1].valid, large.rows[1].made), (7, 8));
         assert_eq!(tables.notes[0], "✗ b size=10k: left out of round 8: the server died");
         assert!(
-            tables.notes[1].ends_with("1.0 s (1.0 %) starting and stopping servers, 3.0 s (3.0 %) the matrix's own"),
+            tables.notes[1].ends_with(
+                "1.0 s (1.0 %) starting and stopping servers, 2.0 s (2.0 %) loads, 1.0 s (1.0 %) the matrix's own"
+            ),
             "{}",
             tables.notes[1]
         );

@@ -1,18 +1,12 @@
-//! The metrics of messages: `message_sends` and `message_delay` by event, `message_hop` by event and hop, and sub-metrics for
-//! each event met. The whole way and its parts are two metrics: one line of all of them together would be the mean of nothing.
-//!
-//! Events are met while the test runs, yet their sub-metrics are whole: a worker resolves the series of an event only after it
-//! has seen the event's sub-metrics made, by itself or by another worker. Refuses to make sub-metrics without end: events beyond
-//! the first 64 have their tags only, which is said once.
+//! The metrics of messages: `message_sends` and `message_delay`, split by event, and `message_hop`, split by event and hop. The
+//! whole way and its parts are two metrics: one line of all of them together would be the mean of nothing.
 
 use std::cell::RefCell;
-use std::sync::{Mutex, PoisonError};
 
-use metrics::tags::TagFilter;
-use metrics::{MetricId, Series};
+use metrics::registry::DefineError;
+use metrics::{Contains, Kind, MetricId, Registry, Series};
 use rustc_hash::FxHashMap;
 
-use crate::log::{Level, Record};
 use crate::modules::series::SeriesCache;
 use crate::vu::Vu;
 
@@ -23,8 +17,6 @@ pub const MESSAGE_HOP: &str = "message_hop";
 /// Counter: messages stamped for sending; tag `event`.
 pub const MESSAGE_SENDS: &str = "message_sends";
 
-/// Events that get sub-metrics.
-const MOST_EVENTS: usize = 64;
 /// Events that a worker remembers the series of before it forgets them all: scripts may make ever new names.
 const MOST_REMEMBERED: usize = 1000;
 
@@ -40,17 +32,22 @@ pub enum Hop {
 }
 
 impl Hop {
-    const ALL: [Hop; 3] = [Hop::Up, Hop::Inside, Hop::Down];
-
     /// The value of the tag.
     pub fn name(self) -> &'static str {
         ["up", "inside", "down"][self as usize]
     }
 }
 
-/// The events of the process.
-#[derive(Default)]
-struct Events(Mutex<Vec<String>>);
+/// Defines the metrics, and has them kept by event.
+pub fn define(registry: &Registry) -> Result<(), DefineError> {
+    let delay = registry.define(MESSAGE_DELAY, Kind::Trend, Contains::Time)?;
+    let hop = registry.define(MESSAGE_HOP, Kind::Trend, Contains::Time)?;
+    let sends = registry.define(MESSAGE_SENDS, Kind::Counter, Contains::Default)?;
+    registry.split(delay, &["event"]);
+    registry.split(hop, &["event", "hop"]);
+    registry.split(sends, &["event"]);
+    Ok(())
+}
 
 /// Series of a worker, by the tags of the user and the event.
 #[derive(Default)]
@@ -63,7 +60,7 @@ pub struct Ledger {
 struct Known {
     sends: Option<Series>,
     delay: Option<Series>,
-    hops: [Option<Series>; Hop::ALL.len()],
+    hops: [Option<Series>; 3],
 }
 
 impl Ledger {
@@ -106,14 +103,10 @@ impl Ledger {
         series
     }
 
-    /// What is known of an event; it has its sub-metrics from then on.
+    /// What is known of an event.
     fn find(&self, vu: &Vu, event: &str) -> Known {
-        let known = self.known.borrow().get(&vu.tags_key()).and_then(|events| events.get(event)).copied();
-        known.unwrap_or_else(|| {
-            vu.process::<Events>().meet(vu, event);
-            self.keep(vu, event, |_| ());
-            Known::default()
-        })
+        let known = self.known.borrow();
+        known.get(&vu.tags_key()).and_then(|events| events.get(event)).copied().unwrap_or_default()
     }
 
     fn keep(&self, vu: &Vu, event: &str, change: impl FnOnce(&mut Known)) {
@@ -122,33 +115,6 @@ impl Ledger {
             known.clear();
         }
         change(known.entry(vu.tags_key()).or_default().entry(event.into()).or_default());
-    }
-}
-
-impl Events {
-    /// Makes the sub-metrics of an event that is new to the process. They exist when this returns, whoever made them.
-    fn meet(&self, vu: &Vu, event: &str) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.iter().any(|known| known == event) || all.len() > MOST_EVENTS {
-            return;
-        }
-        all.push(event.to_owned());
-        if all.len() > MOST_EVENTS {
-            drop(all);
-            let message = format!(
-                "onrush/delay: there are more than {MOST_EVENTS} events; '{event}' and further ones have no lines of their own; \
-                 name the kinds of messages, not the messages"
-            );
-            vu.log().log(&Record { level: Level::Warning, message: &message, fields: &[] });
-            return;
-        }
-        for name in [MESSAGE_DELAY, MESSAGE_SENDS] {
-            vu.registry().sub_metric(metric(vu, name), TagFilter::of([("event", event)]));
-        }
-        for hop in Hop::ALL {
-            let filter = TagFilter::of([("event", event), ("hop", hop.name())]);
-            vu.registry().sub_metric(metric(vu, MESSAGE_HOP), filter);
-        }
     }
 }
 

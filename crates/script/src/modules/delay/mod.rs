@@ -6,12 +6,11 @@
 
 mod events;
 
-use metrics::{Contains, Kind};
 use rquickjs::function::Opt;
 use rquickjs::prelude::Func;
 use rquickjs::{Array, Ctx, Exception, Object, Result, Value};
 
-use self::events::{Hop, Ledger, MESSAGE_DELAY, MESSAGE_HOP, MESSAGE_SENDS};
+use self::events::{Hop, Ledger};
 use crate::Phase;
 use crate::host::handled::Note;
 use crate::host::{bytes, go_error};
@@ -33,11 +32,7 @@ const MOST_APART_US: f64 = 86_400e6;
 
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let vu = Vu::of(ctx);
-    let refuse = |error: metrics::registry::DefineError| go_error::throw(ctx, &format!("onrush/delay: {error}"));
-    for name in [MESSAGE_DELAY, MESSAGE_HOP] {
-        vu.registry().define(name, Kind::Trend, Contains::Time).map_err(refuse)?;
-    }
-    vu.registry().define(MESSAGE_SENDS, Kind::Counter, Contains::Default).map_err(refuse)?;
+    events::define(vu.registry()).map_err(|error| go_error::throw(ctx, &format!("onrush/delay: {error}")))?;
     vu.app_door().wants_arrivals.set(true);
     let module = Object::new(ctx.clone())?;
     module.set("stamp", Func::from(stamp))?;

@@ -4,7 +4,7 @@
 //! is a quick run is known from its words alone: one of them is a URL (`onrush run`), or the command is `curl`.
 
 mod address;
-mod body;
+pub mod body;
 mod failures;
 mod flag;
 mod form;
@@ -12,10 +12,10 @@ mod headers;
 mod headline;
 mod line;
 mod reach;
-mod request;
-mod script;
+pub mod request;
+pub mod script;
 mod shell;
-mod source;
+pub mod source;
 mod traffic;
 
 use std::ffi::OsString;
@@ -143,7 +143,7 @@ fn build(line: &Line, dialect: Dialect) -> Result<(Quick, String), String> {
     let url = the_url(line)?;
     let request = Request::of(line, &url, dialect)?;
     let traffic = Traffic::of(&line.given)?;
-    let text = script::script(&request, &traffic);
+    let text = script::script(&request, &traffic.options(), 1);
     let shown = wire::Url::parse(&request.url).map_or_else(|_| url.clone(), |url| url.text.clone());
     let quick = Quick {
         text,
@@ -232,7 +232,7 @@ fn refused(message: impl Into<String>) -> Failure {
 impl Quick {
     /// Has answers counted by status, and says what there is to say before the run.
     pub fn prepare(&self, registry: &Registry, log: &Logger) {
-        registry.split(builtin::HTTP_REQS, "status");
+        registry.split(builtin::HTTP_REQS, &["status"]);
         self.notes.iter().for_each(|note| log.write(Level::Info, note, &[]));
     }
 

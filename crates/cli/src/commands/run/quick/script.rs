@@ -1,4 +1,5 @@
-//! The script that a quick run stands for, as a person would write it: what runs, and what `--show-script` prints.
+//! The script that a quick run stands for, as a person would write it: what runs, and what `--show-script` prints. A matrix has
+//! the scripts of its URLs from here as well.
 //!
 //! Params are frozen: nothing in them can change, so the request is prepared once and not for every iteration.
 
@@ -6,15 +7,14 @@ use serde_json::Value;
 
 use super::request::Request;
 use super::source;
-use super::traffic::Traffic;
 
-/// The whole text.
-pub fn script(request: &Request, traffic: &Traffic) -> String {
+/// The whole text. `load` are options by name; an iteration makes `requests_each` requests.
+pub fn script(request: &Request, load: &[(String, Value)], requests_each: u64) -> String {
     let mut text = String::from("import http from 'k6/http';\n");
     if let Some(import) = request.body.import {
         text.push_str(&format!("{import}\n"));
     }
-    text.push_str(&format!("\nexport const options = {};\n", source::object(&options(request, traffic), 0)));
+    text.push_str(&format!("\nexport const options = {};\n", source::object(&options(request, load), 0)));
     text.push('\n');
     for line in &request.body.statements {
         text.push_str(&format!("{line}\n"));
@@ -26,7 +26,11 @@ pub fn script(request: &Request, traffic: &Traffic) -> String {
     }
     text.push_str(&format!("const params = {};\n", params(request)));
     let call = call(request, body.as_deref().unwrap_or("null"));
-    text.push_str(&format!("\nexport default function () {{\n  {call};\n}}\n"));
+    let repeated = match requests_each {
+        1 => String::new(),
+        count => format!("for (let n = 0; n < {count}; n++) "),
+    };
+    text.push_str(&format!("\nexport default function () {{\n  {repeated}{call};\n}}\n"));
     text
 }
 
@@ -34,8 +38,8 @@ fn is_word(expression: &str) -> bool {
     expression.bytes().all(|b| b.is_ascii_alphanumeric())
 }
 
-fn options(request: &Request, traffic: &Traffic) -> Vec<(String, String)> {
-    let load = traffic.options().into_iter().map(|(name, value)| (name, literal(&value, 2)));
+fn options(request: &Request, load: &[(String, Value)]) -> Vec<(String, String)> {
+    let load = load.iter().map(|(name, value)| (name.clone(), literal(value, 2)));
     let discard = (String::from("discardResponseBodies"), String::from("true"));
     load.chain([discard]).chain(request.options.iter().cloned()).collect()
 }
@@ -90,11 +94,12 @@ mod tests {
     use super::*;
     use crate::commands::run::quick::line::{Dialect, Line};
     use crate::commands::run::quick::shell;
+    use crate::commands::run::quick::traffic::Traffic;
 
     fn shown(line: &str) -> String {
         let line = Line::read(Dialect::Curl, shell::split(line).expect("a good line"));
         let request = Request::of(&line, &line.words[0], Dialect::Curl).expect("a good request");
-        script(&request, &Traffic::of(&line.given).expect("a good load"))
+        script(&request, &Traffic::of(&line.given).expect("a good load").options(), 1)
     }
 
     #[test]
