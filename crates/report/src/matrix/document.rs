@@ -14,8 +14,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::figures::Figures;
-use super::plan::Plan;
+use super::plan::{Pin, Plan};
 use crate::document::{Document, Environment, Histogram, Metric, Value as Measured};
+
+/// The share of its cores at which a process is taken to have no more to give.
+const FULL: f64 = 0.95;
 
 /// What `kind` says in a matrix's result.
 pub const KIND: &str = "onrush-matrix";
@@ -142,9 +145,16 @@ impl RunRecord {
         self.outcome == Outcome::Ok
     }
 
-    /// Whether its generator was the limit, which makes it no evidence about servers.
-    pub fn saturated(&self) -> bool {
-        self.result.as_ref().is_some_and(|result| result.generator.saturated)
+    /// Whether its generator was the limit, which makes its rate no evidence about servers. Another program does not tell; it
+    /// was the limit when it filled its cores and the server left some of its own idle.
+    pub fn saturated(&self, pin: &Pin) -> bool {
+        if let Some(result) = &self.result {
+            return result.generator.saturated;
+        }
+        let fills = |used: Option<Usage>, cores: &[usize]| {
+            used.is_some_and(|used| !cores.is_empty() && used.cpu_s >= FULL * cores.len() as f64 * self.measured_s)
+        };
+        fills(self.load, &pin.load) && !fills(self.server, &pin.server)
     }
 
     /// Per second, of this Counter.

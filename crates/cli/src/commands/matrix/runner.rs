@@ -88,7 +88,7 @@ impl Runner<'_> {
             match step {
                 Step::Interrupted => return Ok(false),
                 Step::Done(record) => {
-                    self.show.done(&record, &self.matrix.plan.measure.rate);
+                    self.show.done(&record, &self.matrix.plan);
                     self.store.add(*record);
                     self.store.write()?;
                 }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use report::matrix::document::RunRecord;
+use report::matrix::plan::Plan;
 
 use crate::progress::{Screen, about, bar};
 
@@ -66,10 +67,12 @@ impl Show {
     }
 
     /// A run has ended.
-    pub fn done(&mut self, record: &RunRecord, metric: &str) {
+    pub fn done(&mut self, record: &RunRecord, plan: &Plan) {
         self.done += 1;
+        let metric = &plan.measure.rate;
+        let limited = if record.saturated(&plan.pin) { " !" } else { "" };
         let figure = match (record.is_ok(), record.rate(metric)) {
-            (true, Some(rate)) => format!("{rate:.1} {metric}/s{}", if record.saturated() { " !" } else { "" }),
+            (true, Some(rate)) => format!("{rate:.1} {metric}/s{limited}"),
             (true, None) => String::from("no rate"),
             (false, _) => format!("✗ {}", record.reason.as_deref().unwrap_or("failed")),
         };

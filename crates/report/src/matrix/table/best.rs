@@ -1,30 +1,47 @@
 //! Which row of a group is the best, if any: only one that pairs of rounds prove better than every other.
 //!
 //! The tests are those of `compare` (`stats`), with Holm over the others of the group. A row whose generator was the limit may
-//! really be faster than it looks, so nothing beats it; where variants bring their own load that does not count, for there the
-//! generator is what is measured.
+//! really be faster than it looks, so nothing beats its rate; then the rows are ranked by what a request costs their servers,
+//! where that is known. Where variants bring their own load none of this matters: there the generator is what is measured.
 
-use super::Row;
+use super::{JudgedBy, Row};
 use crate::stats::{Direction, Question, Verdict, answer, pairs_needed};
 
-/// Marks it, and says what can be told. `names` are the rows' names; nothing is said of a single row.
-pub fn mark(rows: &mut [Row], names: &[String], loads_differ: bool) -> String {
+/// Marks it, and says what can be told and by which figure. `names` are the rows' names; nothing is said of a single row.
+pub fn mark(rows: &mut [Row], names: &[String], loads_differ: bool) -> (JudgedBy, String) {
     let rated: Vec<usize> = (0..rows.len()).filter(|&row| rows[row].rate.is_some()).collect();
-    let rate = |row: usize| rows[row].rate.map_or(0.0, |rate| rate.median);
-    let Some(&best) = rated.iter().max_by(|a, b| rate(**a).total_cmp(&rate(**b))) else { return String::new() };
-    let mut others: Vec<usize> = rated.into_iter().filter(|&row| row != best).collect();
-    if others.is_empty() {
-        return String::new();
+    let by_rate = ranked(rows, rated.clone(), JudgedBy::Rate);
+    let Some((_, slower)) = by_rate.split_first() else { return (JudgedBy::Rate, String::new()) };
+    let Some(limited) = slower.iter().find(|&&row| rows[row].saturated > 0 && !loads_differ) else {
+        return (JudgedBy::Rate, verdict(rows, names, &by_rate, JudgedBy::Rate));
+    };
+    if rated.iter().any(|&row| rows[row].per_server_cpu_s.is_none()) {
+        return (JudgedBy::Rate, format!("no best: the generator was the limit in runs of {}", names[*limited]));
     }
-    others.sort_by(|a, b| rate(*b).total_cmp(&rate(*a)));
-    let questions: Vec<Question> = others.iter().map(|&other| question(&rows[best], &rows[other])).collect();
+    let by_cpu = ranked(rows, rated, JudgedBy::ServerCpu);
+    let verdict = verdict(rows, names, &by_cpu, JudgedBy::ServerCpu);
+    (JudgedBy::ServerCpu, format!("by the server's CPU time, for the generator was the limit of rates: {verdict}"))
+}
+
+/// The rows from the best to the worst.
+fn ranked(rows: &[Row], mut rated: Vec<usize>, judged_by: JudgedBy) -> Vec<usize> {
+    let figure = |row: usize| match judged_by {
+        JudgedBy::Rate => rows[row].rate.map_or(0.0, |rate| rate.median),
+        JudgedBy::ServerCpu => rows[row].per_server_cpu_s.unwrap_or(0.0),
+    };
+    rated.sort_by(|a, b| figure(*b).total_cmp(&figure(*a)));
+    rated
+}
+
+fn verdict(rows: &mut [Row], names: &[String], ranked: &[usize], judged_by: JudgedBy) -> String {
+    let Some((&best, others)) = ranked.split_first().filter(|(_, others)| !others.is_empty()) else {
+        return String::new();
+    };
+    let questions: Vec<Question> = others.iter().map(|&other| question(&rows[best], &rows[other], judged_by)).collect();
     let pairs = questions.iter().map(|question| question.differences.len()).min().unwrap_or(0);
     let needed = pairs_needed(others.len());
     if pairs < needed {
         return format!("no best: {pairs} valid rounds, {needed} are needed to tell {} apart", count(rows.len()));
-    }
-    if let Some(&limited) = others.iter().find(|&&other| rows[other].saturated > 0 && !loads_differ) {
-        return format!("no best: the generator was the limit in runs of {}", names[limited]);
     }
     let answers = answer(&questions);
     let unproven: Vec<&str> = others
@@ -38,12 +55,22 @@ pub fn mark(rows: &mut [Row], names: &[String], loads_differ: bool) -> String {
     }
     rows[best].best = true;
     let (low, high) = answers[0].estimate.interval.expect("a verdict has an interval");
-    format!("best: {}, {} to {} faster than {}", names[best], percent(low), percent(high), names[others[0]])
+    let (best, next) = (&names[best], &names[others[0]]);
+    match judged_by {
+        JudgedBy::Rate => format!("best: {best}, {} to {} faster than {next}", percent(low), percent(high)),
+        JudgedBy::ServerCpu => {
+            format!("best: {best}, {} to {} more requests a second of it than {next}", percent(low), percent(high))
+        }
+    }
 }
 
 /// Logarithms of ratios, round by round. No margin: the question is which one leads, not by how much.
-fn question(best: &Row, other: &Row) -> Question {
-    let pairs = best.by_round.iter().filter_map(|(round, rate)| Some((rate / other.by_round.get(round)?).ln()));
+fn question(best: &Row, other: &Row, judged_by: JudgedBy) -> Question {
+    let (best, other) = match judged_by {
+        JudgedBy::Rate => (&best.by_round, &other.by_round),
+        JudgedBy::ServerCpu => (&best.per_server_cpu_by_round, &other.per_server_cpu_by_round),
+    };
+    let pairs = best.iter().filter_map(|(round, figure)| Some((figure / other.get(round)?).ln()));
     Question {
         differences: pairs.filter(|d| d.is_finite()).collect(),
         direction: Direction::Higher,
@@ -85,6 +112,53 @@ mod tests {
         let found = verdicts(|document| document.runs.retain(|run| run.round <= 5));
         assert_eq!(found[0].0, "no best: 5 valid rounds, 6 are needed to tell two apart");
         assert_eq!(found[0].1, [false, false]);
+    }
+
+    /// Pins both sides, fills the load's core in all runs of `variant`, and makes b's server cheaper by the factor.
+    fn limited(document: &mut crate::matrix::document::MatrixDocument, variant: &str, cheaper: f64) {
+        document.plan.pin = crate::matrix::plan::Pin { server: vec![0], load: vec![1] };
+        for run in &mut document.runs {
+            if run.variant == variant {
+                run.load.as_mut().unwrap().cpu_s = 1.95;
+            }
+            if run.variant == "b" {
+                run.server.as_mut().unwrap().cpu_s /= cheaper;
+            }
+        }
+    }
+
+    #[test]
+    fn where_the_generator_was_the_limit_the_servers_cpu_time_decides() {
+        let found = verdicts(|document| limited(document, "a", 1.5));
+        let because = "by the server's CPU time, for the generator was the limit of rates: ";
+        assert_eq!(
+            found[0],
+            (format!("{because}best: b, 65.0 % to 65.0 % more requests a second of it than a"), vec![false, true])
+        );
+    }
+
+    #[test]
+    fn who_leads_may_have_a_full_generator() {
+        let found = verdicts(|document| limited(document, "b", 1.0));
+        assert_eq!(found[0].0, "best: b, 10.0 % to 10.0 % faster than a", "it is at least so fast");
+    }
+
+    #[test]
+    fn a_full_server_is_the_limit_itself() {
+        let found = verdicts(|document| {
+            limited(document, "a", 1.0);
+            document.runs.iter_mut().for_each(|run| run.server.as_mut().unwrap().cpu_s = 1.95);
+        });
+        assert_eq!(found[0].0, "best: b, 10.0 % to 10.0 % faster than a");
+    }
+
+    #[test]
+    fn without_the_servers_cpu_time_there_is_no_best() {
+        let found = verdicts(|document| {
+            limited(document, "a", 1.0);
+            document.runs.iter_mut().for_each(|run| run.server = None);
+        });
+        assert_eq!(found[0], (String::from("no best: the generator was the limit in runs of a"), vec![false, false]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Tables as comma-separated values, one row a variant and cell, for other programs: full numbers, no marks.
 
-use super::{Row, Tables};
+use super::{JudgedBy, Row, Tables};
 
 /// RFC 4180, with a head.
 pub fn csv(tables: &Tables) -> String {
@@ -12,6 +12,7 @@ pub fn csv(tables: &Tables) -> String {
         "highest",
         "ratio_to_first",
         "best",
+        "judged_by",
         "per_server_cpu_s",
         "per_load_cpu_s",
         "server_cores",
@@ -24,7 +25,7 @@ pub fn csv(tables: &Tables) -> String {
     head.extend(tables.percentiles.iter().map(|percent| format!("p{percent}_ms")));
     let mut out = line(&head);
     for group in &tables.groups {
-        group.rows.iter().for_each(|row| out.push_str(&line(&values(&axes, row))));
+        group.rows.iter().for_each(|row| out.push_str(&line(&values(&axes, row, group.judged_by))));
     }
     out
 }
@@ -35,7 +36,7 @@ fn axes(tables: &Tables) -> Vec<String> {
     first.map_or_else(Vec::new, |row| row.values.keys().cloned().collect())
 }
 
-fn values(axes: &[String], row: &Row) -> Vec<String> {
+fn values(axes: &[String], row: &Row, judged_by: JudgedBy) -> Vec<String> {
     let or_empty = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     let mut values: Vec<String> = axes.iter().map(|axis| row.values[axis].clone()).collect();
     values.extend([
@@ -44,6 +45,7 @@ fn values(axes: &[String], row: &Row) -> Vec<String> {
         or_empty(row.rate.map(|rate| rate.high)),
         or_empty(row.ratio),
         row.best.to_string(),
+        judged_by.name().to_owned(),
         or_empty(row.per_server_cpu_s),
         or_empty(row.per_load_cpu_s),
         or_empty(row.server_cores),

@@ -1,7 +1,7 @@
 //! Tables as text for a terminal and as Markdown.
 
 use super::number;
-use super::{Group, Row, Tables};
+use super::{Group, JudgedBy, Row, Tables};
 
 /// For a terminal: aligned columns.
 pub fn text(tables: &Tables) -> String {
@@ -151,34 +151,36 @@ impl Shown {
     }
 
     fn rows(&self, tables: &Tables, group: &Group) -> Vec<Vec<Field>> {
-        group.rows.iter().map(|row| self.row(tables, row)).collect()
+        group.rows.iter().map(|row| self.row(tables, row, group.judged_by)).collect()
     }
 
-    fn row(&self, tables: &Tables, row: &Row) -> Vec<Field> {
+    fn row(&self, tables: &Tables, row: &Row, judged_by: JudgedBy) -> Vec<Field> {
         let or_dash = |value: Option<f64>, show: Show| Field::right(value.map_or(String::from("–"), show));
         let mut fields: Vec<Field> = tables.columns.iter().map(|column| Field::left(&row.values[column])).collect();
         let mut rate = or_dash(row.rate.map(|rate| rate.median), number::rate);
-        rate.bold = row.best;
+        rate.bold = row.best && judged_by == JudgedBy::Rate;
         if row.saturated > 0 {
             rate.text.push_str(" !");
         }
         fields.push(rate);
         fields.push(or_dash(row.rate.map(|rate| rate.low), number::rate));
         fields.push(or_dash(row.rate.map(|rate| rate.high), number::rate));
-        let optional: [(bool, Option<f64>, Show); 4] = [
-            (self.ratio, row.ratio, number::ratio),
-            (self.per_cpu, per_cpu(tables, row), number::rate),
-            (self.server, row.server_cores, number::ratio),
-            (self.load, row.load_cores, number::ratio),
+        let mut per_cpu = or_dash(per_cpu(tables, row), number::rate);
+        per_cpu.bold = row.best && judged_by == JudgedBy::ServerCpu;
+        let optional = [
+            (self.ratio, or_dash(row.ratio, number::ratio)),
+            (self.per_cpu, per_cpu),
+            (self.server, or_dash(row.server_cores, number::ratio)),
+            (self.load, or_dash(row.load_cores, number::ratio)),
         ];
-        fields.extend(optional.iter().filter(|(shown, ..)| *shown).map(|(_, value, show)| or_dash(*value, *show)));
+        fields.extend(optional.into_iter().filter(|(shown, _)| *shown).map(|(_, field)| field));
         fields.extend(self.percentiles.iter().map(|&at| or_dash(row.percentiles[at], number::ms)));
         fields.push(Field::right(format!("{}/{}", row.valid, row.made)));
         fields
     }
 }
 
-/// Columns as wide as their widest field; the best has a mark before its rate.
+/// Columns as wide as their widest field; the best has a mark before the figure that it is best by.
 fn aligned(rows: &[Vec<Field>]) -> String {
     let plain = |field: &Field| if field.bold { format!("* {}", field.text) } else { field.text.clone() };
     let columns = rows.first().map_or(0, Vec::len);

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::number;
-use super::{Group, Row, Tables};
+use super::{Group, JudgedBy, Row, Tables};
 use crate::html::chart::{Bar, Bars, Line, Percentiles, Unit};
 use crate::html::table::CellText;
 use crate::html::{Page, Table, Text, grid};
@@ -66,7 +66,7 @@ fn charts(tables: &Tables, group: &Group) -> Vec<String> {
     };
     let bars = group.rows.iter().enumerate().filter_map(|(at, row)| {
         let rate = row.rate?;
-        let mark = if row.best { " best" } else { "" };
+        let mark = if row.best && group.judged_by == JudgedBy::Rate { " best" } else { "" };
         let limited = if row.saturated > 0 { " !" } else { "" };
         Some(Bar {
             name: name(tables, row),

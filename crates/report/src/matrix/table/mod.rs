@@ -95,6 +95,29 @@ pub struct Group {
     pub rows: Vec<Row>,
     /// Whether the best is known, and if not, why.
     pub verdict: String,
+    /// What the verdict goes by.
+    pub judged_by: JudgedBy,
+}
+
+/// What the rows of a group are ranked by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JudgedBy {
+    /// Their rates.
+    #[default]
+    Rate,
+    /// Requests for each CPU second of the server: it stays true where the generator was the limit of the rate.
+    ServerCpu,
+}
+
+impl JudgedBy {
+    /// As programs read it.
+    fn name(self) -> &'static str {
+        match self {
+            JudgedBy::Rate => "rate",
+            JudgedBy::ServerCpu => "server_cpu",
+        }
+    }
 }
 
 /// One variant in one cell.
@@ -127,6 +150,9 @@ pub struct Row {
     /// Rates by round, for tests.
     #[serde(skip)]
     pub by_round: BTreeMap<u32, f64>,
+    /// Requests for each CPU second of the server by round.
+    #[serde(skip)]
+    pub per_server_cpu_by_round: BTreeMap<u32, f64>,
 }
 
 /// Median, lowest and highest.
@@ -160,14 +186,14 @@ pub fn tables(document: &MatrixDocument, options: &TableOptions) -> Result<Table
         let heading = heading.join(", ");
         match groups.iter_mut().find(|group| group.heading == heading) {
             Some(group) => group.rows.push(row),
-            None => groups.push(Group { heading, rows: vec![row], verdict: String::new() }),
+            None => groups.push(Group { heading, rows: vec![row], verdict: String::new(), judged_by: JudgedBy::Rate }),
         }
     }
     let loads_differ = plan.variants.iter().any(|variant| variant.load.is_some());
     for group in &mut groups {
         set_ratios(&mut group.rows);
         let names: Vec<String> = group.rows.iter().map(|row| name_within(row, &by)).collect();
-        group.verdict = best::mark(&mut group.rows, &names, loads_differ);
+        (group.judged_by, group.verdict) = best::mark(&mut group.rows, &names, loads_differ);
     }
     Ok(Tables {
         name: plan.name.clone().unwrap_or_else(|| String::from("matrix")),
@@ -228,6 +254,8 @@ fn row(
         let used = used?.cpu_s;
         (used > 0.0).then_some(run.count(&measure.rate)? / used)
     };
+    let per_server_cpu_by_round: BTreeMap<u32, f64> =
+        valid.iter().filter_map(|run| Some((run.round, per_cpu(run.server, run)?))).collect();
     let cores = |used: f64, run: &RunRecord| (run.measured_s > 0.0).then_some(used / run.measured_s);
     Row {
         values,
@@ -237,12 +265,13 @@ fn row(
         ratio: None,
         best: false,
         percentiles,
-        per_server_cpu_s: median(valid.iter().filter_map(|run| per_cpu(run.server, run))),
+        per_server_cpu_s: median(per_server_cpu_by_round.values().copied()),
         per_load_cpu_s: median(valid.iter().filter_map(|run| per_cpu(run.load, run))),
         server_cores: median(valid.iter().filter_map(|run| cores(run.server?.cpu_s, run))),
         load_cores: median(valid.iter().filter_map(|run| cores(run.load?.cpu_s, run))),
-        saturated: valid.iter().filter(|run| run.saturated()).count(),
+        saturated: valid.iter().filter(|run| run.saturated(&document.plan.pin)).count(),
         by_round,
+        per_server_cpu_by_round,
     }
 }
 
@@ -280,7 +309,7 @@ fn notes(document: &MatrixDocument) -> Vec<String> {
         let reason = runs[0].reason.as_deref().unwrap_or("it failed");
         notes.push(format!("✗ {}: left out of {}: {reason}", label(runs[0]), rounds(&runs)));
     }
-    let saturated = document.runs.iter().filter(|run| run.is_ok() && run.saturated()).count();
+    let saturated = document.runs.iter().filter(|run| run.is_ok() && run.saturated(&document.plan.pin)).count();
     if saturated > 0 {
         notes.push(format!(
             "! in {saturated} of {} runs the generator was the limit: these rates are its own, not the server's; give it more \
