@@ -40,8 +40,30 @@ impl PositionMap {
     }
 }
 
+/// Stack that the parser uses at most for a byte of source: a level of nested type arguments, tried in several ways, takes
+/// 10 KiB and is two bytes long.
+const STACK_A_BYTE: usize = 10 << 10;
+const LEAST_STACK: usize = 8 << 20;
+/// Address space only: pages are used when they are touched.
+const MOST_STACK: usize = 1 << 30;
+
 /// Makes a source ready for QuickJS. `.ts` names are TypeScript; others only when they do not parse as JavaScript.
+///
+/// The parser calls itself for each level of a source and has no limit of its own, so it works on a stack of its own that is
+/// deep enough for all but the strangest texts: a stack that is too small ends the process without a word.
 pub fn to_javascript(name: &str, text: &str) -> Result<Output, ScriptError> {
+    let stack = text.len().saturating_mul(STACK_A_BYTE).clamp(LEAST_STACK, MOST_STACK);
+    let work = || transpiled(name, text);
+    std::thread::scope(|scope| {
+        match std::thread::Builder::new().name("parser".into()).stack_size(stack).spawn_scoped(scope, work) {
+            Ok(parser) => parser.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            // No room for such a stack: that of this thread is enough for what people write.
+            Err(_) => work(),
+        }
+    })
+}
+
+fn transpiled(name: &str, text: &str) -> Result<Output, ScriptError> {
     if is_typescript_name(name) {
         return strip_types(name, text);
     }
@@ -128,5 +150,26 @@ fn place_of_offset(name: &str, text: &str, offset: usize) -> Place {
         line: before.matches('\n').count() as u32 + 1,
         column: before[line_start..].chars().count() as u32 + 1,
         source_line: text[line_start..].lines().next().unwrap_or_default().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each of these would need more stack than a thread has.
+    #[test]
+    fn deep_sources_are_read_or_refused() {
+        let nested = |open: &str, middle: &str, close: &str| [&open.repeat(3000), middle, &close.repeat(3000)].concat();
+        for (name, text) in [
+            ("x.js", nested("[", "", "]")),
+            ("x.ts", nested("[", "", "]")),
+            ("x.ts", format!("let a: {}", nested("A<", "B", ">"))),
+            ("x.js", format!("f({}1)", "1 + ".repeat(3000))),
+        ] {
+            assert!(to_javascript(name, &text).is_ok(), "{name} {}", &text[..20]);
+        }
+        let open = to_javascript("x.ts", &"mise<".repeat(800));
+        assert!(open.is_err_and(|error| error.message.starts_with("SyntaxError: ")));
     }
 }
