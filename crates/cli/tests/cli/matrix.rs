@@ -240,6 +240,7 @@ fn loads_may_be_other_programs_and_scripts() {
     let result = result(&lab);
     let of = |variant: &str| runs(&result).iter().find(|run| run["variant"] == variant).expect("recorded").clone();
     assert_eq!(of("program")["figures"]["percentiles_ms"]["99"], 1.5);
+    assert!(of("program")["machine"]["cores"].as_u64().is_some_and(|cores| cores > 0), "the machine meanwhile");
     assert_eq!((&of("script")["outcome"], &of("silent")["output"]), (&"ok".into(), &serde_json::json!(["nothing"])));
 }
 

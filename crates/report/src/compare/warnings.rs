@@ -11,9 +11,6 @@ use crate::document::Document;
 const LENGTHS_APART: f64 = 0.1;
 /// As `engine::Health` has it.
 const SHORTEST_JUDGED_S: f64 = 1.0;
-/// From this share on the hypervisor's other guests are worth a word.
-const NOTABLE_STEAL: f64 = 0.02;
-
 /// One line each.
 pub fn warnings(pairs: &[Pair<'_>]) -> Vec<String> {
     let found = [
@@ -103,15 +100,14 @@ fn cores(pairs: &[Pair<'_>]) -> Option<String> {
 }
 
 fn steal(pairs: &[Pair<'_>]) -> Option<String> {
-    let shares = pairs.iter().flat_map(|pair| [pair.a, pair.b]).filter_map(|document| document.environment.steal_share);
-    let most = shares.fold(0.0, f64::max);
-    (most >= NOTABLE_STEAL)
-        .then(|| format!("the hypervisor took up to {:.0} % of the machine's CPU time away during a run", most * 100.0))
+    let documents = pairs.iter().flat_map(|pair| [pair.a, pair.b]);
+    let most = documents.filter_map(|document| document.environment.notable_steal()).reduce(f64::max)?;
+    Some(format!("the hypervisor took up to {:.0} % of the machine's CPU time away during a run", most * 100.0))
 }
 
 fn throttled(pairs: &[Pair<'_>]) -> Option<String> {
-    let count = |document: &Document| document.environment.throttled.is_some_and(|times| times > 0);
-    let runs = pairs.iter().flat_map(|pair| [pair.a, pair.b]).filter(|document| count(document)).count();
+    let documents = pairs.iter().flat_map(|pair| [pair.a, pair.b]);
+    let runs = documents.filter(|document| document.environment.was_throttled()).count();
     (runs > 0).then(|| {
         format!("the CPU limit of its control group held the generator up in {runs} of {} runs", 2 * pairs.len())
     })

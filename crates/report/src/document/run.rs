@@ -33,6 +33,21 @@ pub struct Environment {
     pub machine_id: String,
 }
 
+/// Less than this moves a figure by less than the machine's own noise.
+const NOTABLE_STEAL: f64 = 0.02;
+
+impl Environment {
+    /// `steal_share`, where it is so much that it is worth telling.
+    pub fn notable_steal(&self) -> Option<f64> {
+        self.steal_share.filter(|share| *share >= NOTABLE_STEAL)
+    }
+
+    /// Whether a CPU limit held the generator up.
+    pub fn was_throttled(&self) -> bool {
+        self.throttled.is_some_and(|times| times > 0)
+    }
+}
+
 /// The `machine_id` of an environment: 16 hexadecimal digits of a hash.
 pub fn machine_id(machine: &Environment, host_name: &str) -> String {
     let Environment { kernel, cpu_model, cores, memory_bytes, .. } = machine;

@@ -115,6 +115,9 @@ pub struct RunRecord {
     /// What the load's processes used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Usage>,
+    /// The machine meanwhile, when the load was another program; otherwise the result tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Environment>,
 }
 
 /// How a run went.
@@ -155,6 +158,11 @@ impl RunRecord {
             used.is_some_and(|used| !cores.is_empty() && used.cpu_s >= FULL * cores.len() as f64 * self.measured_s)
         };
         fills(self.load, &pin.load) && !fills(self.server, &pin.server)
+    }
+
+    /// The machine meanwhile; unknown of a run that measured nothing.
+    pub fn machine(&self) -> Option<&Environment> {
+        self.result.as_ref().map(|result| &result.environment).or(self.machine.as_ref())
     }
 
     /// Per second, of this Counter.

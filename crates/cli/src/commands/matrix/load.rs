@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use report::document::{self, Document, Value};
+use report::document::{self, Document, Environment, Value};
 use report::matrix::cells::Cell;
 use report::matrix::document::{Usage, slim};
 use report::matrix::figures::{self, Figures};
@@ -18,6 +18,7 @@ use super::guard::Guard;
 use super::process::{Group, wait_for};
 use super::script;
 use super::server::{Places, Running, plan_command, told};
+use crate::machine::{self, Moment};
 
 /// What a load that is not measured is called in the names of its files.
 const WARM_UP: &str = "warm-up";
@@ -34,6 +35,8 @@ pub struct Measured {
     pub figures: Option<Figures>,
     /// What the load used.
     pub load: Usage,
+    /// The machine meanwhile; of `onrush run` its result tells.
+    pub machine: Option<Environment>,
     /// What the server used meanwhile.
     pub server: Option<Usage>,
     /// The measured time.
@@ -104,12 +107,14 @@ impl Load<'_> {
         let command = self.command(spec, running, what, &results).map_err(failed)?;
         let output = self.places.scratch.join(format!("{what}-{}.log", self.run));
         let before = running.group.as_ref().map(Group::usage);
+        let start = Moment::now();
         let began = Instant::now();
         let mut load = Group::spawn(&command, &self.plan.pin.load, output, self.guard)
             .map_err(|error| failed(format!("the load cannot be started: {error}")))?;
         let ended = watch(&mut load, running, at_most(spec), tick);
         let wall_s = began.elapsed().as_secs_f64();
         let used = load.usage();
+        let end = Moment::now();
         let server = running.group.as_ref().zip(before).map(|(group, before)| since(before, group.usage()));
         let (said, last) = (load.output(), load.last_lines());
         if ended.is_ok() {
@@ -128,7 +133,8 @@ impl Load<'_> {
         };
         let _ = std::fs::remove_dir_all(&results);
         let (result, figures, measured_s) = result.map_err(|problem| Failed::Load(problem, last))?;
-        Ok(Measured { result, figures, load: used, server, measured_s, wall_s })
+        let machine = figures.as_ref().map(|_| machine::environment(&start, &end));
+        Ok(Measured { result, figures, load: used, machine, server, measured_s, wall_s })
     }
 
     fn command(&self, spec: &LoadSpec, running: &Running, what: &str, results: &PathBuf) -> Result<Command, String> {

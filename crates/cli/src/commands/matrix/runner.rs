@@ -203,6 +203,7 @@ impl Runner<'_> {
             figures: None,
             server: None,
             load: None,
+            machine: None,
         }
     }
 }
@@ -213,4 +214,5 @@ fn fill(record: &mut RunRecord, measured: Measured) {
     record.measured_s = measured.measured_s;
     record.server = measured.server;
     record.load = Some(measured.load);
+    record.machine = measured.machine;
 }

@@ -9,9 +9,6 @@ use crate::format;
 use crate::html::Text;
 use crate::html::chart::clock_text;
 
-/// Share of CPU time stolen from which a reader should know.
-const STEAL_WORTH_TELLING: f64 = 0.02;
-
 /// Title, facts, verdict and the most important figures.
 pub(super) fn head(run: &Run<'_>) -> String {
     let document = run.document;
@@ -121,7 +118,7 @@ fn trust(document: &Document) -> Option<Line> {
             "planned iterations never started, because no virtual user was free: the load was lower than planned";
         doubts.push(format!("{} {text}", generator.dropped_iterations));
     }
-    if let Some(steal) = document.environment.steal_share.filter(|share| *share >= STEAL_WORTH_TELLING) {
+    if let Some(steal) = document.environment.notable_steal() {
         doubts.push(format!("{} of the machine's CPU time went to others on its host", format::fraction(steal)));
     }
     if let Some(times) = document.environment.throttled.filter(|times| *times > 0) {

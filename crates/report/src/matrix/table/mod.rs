@@ -317,6 +317,7 @@ fn notes(document: &MatrixDocument) -> Vec<String> {
             document.runs.iter().filter(|run| run.is_ok()).count()
         ));
     }
+    notes.extend(disturbances(document));
     let timing = &document.timing;
     if timing.total_s() > 0.0 {
         let part = |seconds: f64| format!("{} ({:.1} %)", number::seconds(seconds), timing.share(seconds) * 100.0);
@@ -337,6 +338,22 @@ fn notes(document: &MatrixDocument) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// Who else had the processors.
+fn disturbances(document: &MatrixDocument) -> Vec<String> {
+    let machines: Vec<_> = document.runs.iter().filter(|run| run.is_ok()).filter_map(RunRecord::machine).collect();
+    let stolen: Vec<f64> = machines.iter().filter_map(|machine| machine.notable_steal()).collect();
+    let throttled = machines.iter().filter(|machine| machine.was_throttled()).count();
+    let most = stolen.iter().copied().fold(0.0, f64::max) * 100.0;
+    let of_all = |count: usize| format!("{count} of {} runs", machines.len());
+    let told = [
+        (!stolen.is_empty())
+            .then(|| format!("! in {} the hypervisor took CPU time away, up to {most:.0} %", of_all(stolen.len()))),
+        (throttled > 0)
+            .then(|| format!("! in {} a CPU limit of the control group held the processes up", of_all(throttled))),
+    ];
+    told.into_iter().flatten().collect()
 }
 
 /// Runs that failed, those of the same variant and cell for the same reason together.
@@ -402,6 +419,7 @@ pub(super) mod tests {
                     }),
                     server: Some(Usage { cpu_s: 1.0, peak_bytes: Some(1 << 20) }),
                     load: Some(Usage { cpu_s: 0.5, peak_bytes: Some(1 << 20) }),
+                    machine: None,
                 });
             }
         }
@@ -425,6 +443,20 @@ pub(super) mod tests {
             },
             runs,
         }
+    }
+
+    #[test]
+    fn who_else_had_the_processors_is_told() {
+        let mut document = document();
+        let machine = |steal: f64, throttled| {
+            Some(crate::document::Environment { steal_share: Some(steal), throttled, ..Default::default() })
+        };
+        document.runs[0].machine = machine(0.01, Some(0));
+        document.runs[1].machine = machine(0.05, None);
+        document.runs[2].machine = machine(0.0, Some(3));
+        let notes = tables(&document, &TableOptions::default()).unwrap().notes;
+        assert_eq!(notes[1], "! in 1 of 3 runs the hypervisor took CPU time away, up to 5 %");
+        assert_eq!(notes[2], "! in 1 of 3 runs a CPU limit of the control group held the processes up");
     }
 
     #[test]
