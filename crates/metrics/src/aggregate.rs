@@ -1,7 +1,7 @@
 //! All samples of a run, combined: what recorders hand over is merged here, thresholds are judged here, results come out.
 //!
 //! Lives on one thread. Memory follows the number of sinks; merging a snapshot costs a look-up for each sink in it.
-//! Groups and checks keep the order in which they were first seen; with several workers that of their snapshots.
+//! Groups and checks keep the order in which they were first seen, on whatever worker that was.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -170,8 +170,8 @@ impl Aggregate {
     ) -> GroupResult {
         let mut root = GroupResult::default();
         let mut group_sinks: BTreeMap<Arc<str>, HashMap<MetricId, Sink>> = BTreeMap::new();
-        for (key, sink) in &self.sinks {
-            match &**key {
+        for (key, sink) in self.in_tree() {
+            match key {
                 SinkKey::Group(scope) if scope.scenario.as_ref() == scenario => {
                     group_at(&mut root, scope.group.as_deref());
                 }
@@ -201,14 +201,23 @@ impl Aggregate {
     /// Checks of a scenario, or of the whole run, added up by name.
     fn checks(&self, scenario: Option<&Arc<str>>) -> Vec<CheckResult> {
         let mut all = GroupResult::default();
-        for (key, sink) in &self.sinks {
-            if let SinkKey::Check(scope, name) = &**key
+        for (key, sink) in self.in_tree() {
+            if let SinkKey::Check(scope, name) = key
                 && scope.scenario.as_ref() == scenario
             {
                 add_check(&mut all, scope.group.as_deref().unwrap_or_default(), name, sink);
             }
         }
         all.checks
+    }
+
+    /// The sinks of groups and checks, those that were met first in front.
+    fn in_tree(&self) -> impl Iterator<Item = (&SinkKey, &Sink)> {
+        let places = self.registry.places();
+        let mut sinks: Vec<_> =
+            self.sinks.iter().filter(|(key, _)| key.is_in_tree()).map(|(key, sink)| (&**key, sink)).collect();
+        sinks.sort_by_key(|(key, _)| places.get(*key).copied());
+        sinks.into_iter()
     }
 
     fn total(&self, metric: MetricId) -> Option<&Sink> {

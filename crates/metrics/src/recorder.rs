@@ -227,7 +227,7 @@ impl Recorder {
         // A check may have an empty name.
         let check = tags.get("check").map(Arc::<str>::from);
         keys.extend(self.tree_keys(metric, scenario, group, check).into_iter().map(|key| (key, Kind::Rate)));
-        keys.into_iter().map(|(key, kind)| lookup.sink(key, kind, store)).collect()
+        keys.into_iter().map(|(key, kind)| lookup.sink(key, kind, store, &self.registry)).collect()
     }
 
     /// What a sample of `checks` or `group_duration` says about the tree of groups and checks.
@@ -315,12 +315,15 @@ impl Cell {
 }
 
 impl Lookup {
-    fn sink(&mut self, key: SinkKey, kind: Kind, store: &mut Store) -> u32 {
+    fn sink(&mut self, key: SinkKey, kind: Kind, store: &mut Store, registry: &Registry) -> u32 {
         if let Some(at) = self.sinks.get(&key) {
             return *at;
         }
         let (key, at) = (Arc::new(key), store.cells.len() as u32);
         store.cells.push(Cell { zeros: 0, sink: Sink::new(kind) });
+        if key.is_in_tree() {
+            registry.place(&key);
+        }
         self.keys.push(key.clone());
         self.sinks.insert(key, at);
         at

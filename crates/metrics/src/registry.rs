@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::builtin;
 use crate::metric::{Contains, Kind, MetricId};
+use crate::sink::SinkKey;
 use crate::suggest;
 use crate::tags::{TagFilter, TagSet};
 
@@ -28,6 +29,8 @@ struct Inner {
     sub_metrics: Vec<SubMetric>,
     splits: Vec<Split>,
     crowding: Crowding,
+    /// Groups and checks by when any worker met them first.
+    places: HashMap<Arc<SinkKey>, usize>,
 }
 
 /// A metric that is kept by the values of its tags as well.
@@ -199,6 +202,18 @@ impl Registry {
         inner.split(metric, tags);
         let matching = inner.sub_metrics.iter().filter(|sub| sub.parent == metric && sub.filter.accepts(tags));
         matching.map(|sub| sub.id).collect()
+    }
+
+    /// A worker has met this group or check; the first one that does gives it its place.
+    pub(crate) fn place(&self, key: &Arc<SinkKey>) {
+        let mut inner = self.lock();
+        let next = inner.places.len();
+        inner.places.entry(key.clone()).or_insert(next);
+    }
+
+    /// Where groups and checks stand among each other.
+    pub(crate) fn places(&self) -> HashMap<Arc<SinkKey>, usize> {
+        self.lock().places.clone()
     }
 
     /// `; did you mean 'x'?` for a name that no metric has, or nothing.

@@ -31,6 +31,17 @@ pub(crate) enum SinkKey {
     Group(Scope),
 }
 
+impl SinkKey {
+    /// Whether it has a place in the tree of groups and checks.
+    pub fn is_in_tree(&self) -> bool {
+        match self {
+            SinkKey::Check(..) | SinkKey::Group(_) => true,
+            SinkKey::Metric(_, scope) => scope.group.is_some(),
+            SinkKey::Sub(_) => false,
+        }
+    }
+}
+
 /// Combined samples.
 #[derive(Clone, Debug)]
 pub(crate) enum Sink {

@@ -81,6 +81,20 @@ fn checks_and_groups_keep_their_order() {
     assert_eq!(flat, [("deep", 1, 0), ("same", 2, 1)]);
 }
 
+/// The worker whose snapshot is merged first need not be the one that met a check first.
+#[test]
+fn checks_of_several_workers_stand_as_they_were_met() {
+    let registry = Registry::new();
+    let mut aggregate = aggregate(&registry, &[]);
+    let (first, second) = (Recorder::new(registry.clone()), Recorder::new(registry));
+    add(&second, builtin::CHECKS, &[("check", "early")], 1.0);
+    add(&first, builtin::CHECKS, &[("check", "late")], 1.0);
+    aggregate.merge(first.take());
+    aggregate.merge(second.take());
+    let results = aggregate.results(SECOND, false);
+    assert_eq!(tree(&results.root), "[::early=1/0 ::late=1/0]");
+}
+
 #[test]
 fn breakdown_separates_scenarios_and_groups() {
     let registry = Registry::new();

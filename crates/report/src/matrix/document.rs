@@ -148,16 +148,18 @@ impl RunRecord {
         self.outcome == Outcome::Ok
     }
 
-    /// Whether its generator was the limit, which makes its rate no evidence about servers. Another program does not tell; it
-    /// was the limit when it filled its cores and the server left some of its own idle.
+    /// Whether its generator was the limit, which makes its rate no evidence about servers. It may say so itself; another
+    /// program does not, nor does a run that was too short to judge itself: they were the limit when they filled their cores
+    /// and the server left some of its own idle.
     pub fn saturated(&self, pin: &Pin) -> bool {
-        if let Some(result) = &self.result {
-            return result.generator.saturated;
-        }
-        let fills = |used: Option<Usage>, cores: &[usize]| {
-            used.is_some_and(|used| !cores.is_empty() && used.cpu_s >= FULL * cores.len() as f64 * self.measured_s)
+        let fills = |used: Option<f64>, cores: &[usize]| {
+            used.is_some_and(|used| !cores.is_empty() && used >= FULL * cores.len() as f64)
         };
-        fills(self.load, &pin.load) && !fills(self.server, &pin.server)
+        let cores = |used: Option<Usage>| Some(used?.cpu_s / self.measured_s).filter(|cores| cores.is_finite());
+        // What it used while starting is not in the figure of its own.
+        let load = self.result.as_ref().map(|result| result.generator.process_cores).or(cores(self.load));
+        self.result.as_ref().is_some_and(|result| result.generator.saturated)
+            || fills(load, &pin.load) && !fills(cores(self.server), &pin.server)
     }
 
     /// The machine meanwhile; unknown of a run that measured nothing.

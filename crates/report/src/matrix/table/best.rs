@@ -59,7 +59,7 @@ fn verdict(rows: &mut [Row], names: &[String], ranked: &[usize], judged_by: Judg
     match judged_by {
         JudgedBy::Rate => format!("best: {best}, {} to {} faster than {next}", percent(low), percent(high)),
         JudgedBy::ServerCpu => {
-            format!("best: {best}, {} to {} more requests a second of it than {next}", percent(low), percent(high))
+            format!("best: {best}, {} to {} more requests for each CPU second than {next}", percent(low), percent(high))
         }
     }
 }
@@ -133,7 +133,7 @@ mod tests {
         let because = "by the server's CPU time, for the generator was the limit of rates: ";
         assert_eq!(
             found[0],
-            (format!("{because}best: b, 65.0 % to 65.0 % more requests a second of it than a"), vec![false, true])
+            (format!("{because}best: b, 65.0 % to 65.0 % more requests for each CPU second than a"), vec![false, true])
         );
     }
 

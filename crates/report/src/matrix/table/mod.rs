@@ -189,7 +189,7 @@ pub fn tables(document: &MatrixDocument, options: &TableOptions) -> Result<Table
             None => groups.push(Group { heading, rows: vec![row], verdict: String::new(), judged_by: JudgedBy::Rate }),
         }
     }
-    let loads_differ = plan.variants.iter().any(|variant| variant.load.is_some());
+    let loads_differ = loads_differ(document);
     for group in &mut groups {
         set_ratios(&mut group.rows);
         let names: Vec<String> = group.rows.iter().map(|row| name_within(row, &by)).collect();
@@ -309,14 +309,7 @@ fn notes(document: &MatrixDocument) -> Vec<String> {
         let reason = runs[0].reason.as_deref().unwrap_or("it failed");
         notes.push(format!("✗ {}: left out of {}: {reason}", label(runs[0]), rounds(&runs)));
     }
-    let saturated = document.runs.iter().filter(|run| run.is_ok() && run.saturated(&document.plan.pin)).count();
-    if saturated > 0 {
-        notes.push(format!(
-            "! in {saturated} of {} runs the generator was the limit: these rates are its own, not the server's; give it more \
-             cores or the server fewer",
-            document.runs.iter().filter(|run| run.is_ok()).count()
-        ));
-    }
+    notes.extend(limited(document));
     notes.extend(disturbances(document));
     let timing = &document.timing;
     if timing.total_s() > 0.0 {
@@ -338,6 +331,22 @@ fn notes(document: &MatrixDocument) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// Where the generator was the limit, and what to do about it unless it is generators that are measured.
+fn limited(document: &MatrixDocument) -> Option<String> {
+    let valid: Vec<&RunRecord> = document.runs.iter().filter(|run| run.is_ok()).collect();
+    let saturated = valid.iter().filter(|run| run.saturated(&document.plan.pin)).count();
+    let meaning = match loads_differ(document) {
+        true => "these rates are the most that it makes of its cores",
+        false => "these rates are its own, not the server's; give it more cores or the server fewer",
+    };
+    (saturated > 0).then(|| format!("! in {saturated} of {} runs the generator was the limit: {meaning}", valid.len()))
+}
+
+/// Whether variants bring loads of their own.
+fn loads_differ(document: &MatrixDocument) -> bool {
+    document.plan.variants.iter().any(|variant| variant.load.is_some())
 }
 
 /// Who else had the processors.
