@@ -189,10 +189,15 @@ impl Socket {
         self.poll_read(cx, buffer, 0)
     }
 
+    /// Whether `poll_drop` spares the copy.
+    pub(crate) fn drops_uncopied(&self) -> bool {
+        self.tcp && cfg!(target_os = "linux")
+    }
+
     /// As `poll_receive`, for bytes that nobody will look at: TCP drops them without copying them (tcp(7), MSG_TRUNC), other
     /// sockets fill the buffer, which holds anything afterwards.
     pub(crate) fn poll_drop(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>> {
-        self.poll_read(cx, buffer, if self.tcp && cfg!(target_os = "linux") { libc::MSG_TRUNC } else { 0 })
+        self.poll_read(cx, buffer, if self.drops_uncopied() { libc::MSG_TRUNC } else { 0 })
     }
 
     fn poll_read(&self, cx: &mut Context<'_>, buffer: &mut [u8], flags: libc::c_int) -> Poll<io::Result<Received>> {

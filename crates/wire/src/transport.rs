@@ -176,6 +176,11 @@ impl Transport {
         Poll::Ready(Ok(Arrival { content: read.bytes, closed: read.bytes == 0, stamp_ns: read.stamp_ns }))
     }
 
+    /// Whether `poll_drop` spares the copy: over TCP, unless the bytes have to be decrypted.
+    pub(crate) fn drops_uncopied(&self) -> bool {
+        self.tls.is_none() && self.socket.drops_uncopied()
+    }
+
     /// Waits for bytes that nobody wants to see, at most so many, and drops them. Not for an encrypted connection.
     pub(crate) fn poll_drop(
         &mut self,

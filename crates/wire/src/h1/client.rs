@@ -19,8 +19,9 @@ use crate::transport::{Arrival, TransportError};
 use crate::upload::Upload;
 use crate::worker_io::WorkerIo;
 
-/// The rest of a discarded body is dropped without being copied. Where the last one on a connection was large, the first read
-/// is made this short, so that little of the next is copied along with its head.
+/// The rest of a discarded body is dropped without being copied, where its length is known and the kernel can do that. Where
+/// the last one on a connection was large, the read that brings the head is made this short, so that little of the body is
+/// copied along with it.
 const SHORT_READ: usize = 4 << 10;
 /// From this size on the second read that this takes costs less than the copy.
 const LARGE_BODY: u64 = 48 << 10;
@@ -70,8 +71,8 @@ pub(crate) struct Transaction<'a> {
     write_by: Option<Tick>,
     upload: Upload<'a>,
     reader: ResponseReader,
-    /// Bytes of one read.
-    most: usize,
+    /// Bytes of a read before the head is complete.
+    most_with_head: usize,
     write_error: Option<TransportError>,
     /// The server refused before the upload was through: the rest stays unsent and the connection is closed.
     refused_early: bool,
@@ -98,7 +99,7 @@ impl<'a> Transaction<'a> {
         place: &'a mut Place,
     ) -> Transaction<'a> {
         let is_dropped = matches!(work.body_use, BodyUse::Discard) && connection.drops_much;
-        let most = if is_dropped { SHORT_READ } else { usize::MAX };
+        let most_with_head = if is_dropped { SHORT_READ } else { usize::MAX };
         Transaction {
             connection,
             io,
@@ -107,7 +108,7 @@ impl<'a> Transaction<'a> {
             write_by: io.limits.write.and_then(|limit| Tick::now().after(limit)),
             upload: Upload::new(work.head, work.body),
             reader: ResponseReader::new(work.to_head_request, work.body_use.clone()),
-            most,
+            most_with_head,
             write_error: None,
             refused_early: false,
             sent_at: None,
@@ -175,6 +176,7 @@ impl Transaction<'_> {
             }
         }
         let mut fed = Ok(Fed::More);
+        let most = if self.reader.status().is_none() { self.most_with_head } else { usize::MAX };
         let (reader, place, heads) = (&mut self.reader, &mut *self.place, &self.io.heads);
         let transport = &mut self.connection.transport;
         let arrival = match reader.unwanted().filter(|_| transport.tls.is_none()) {
@@ -182,7 +184,7 @@ impl Transaction<'_> {
                 fed = Ok(reader.skip(arrival.content as u64, place));
                 arrival
             }),
-            None => transport.poll_receive_some(cx, self.io, self.most, |bytes| match &mut fed {
+            None => transport.poll_receive_some(cx, self.io, most, |bytes| match &mut fed {
                 Ok(Fed::More) => fed = reader.feed(bytes, heads, place),
                 Ok(Fed::Complete { surplus }) => *surplus += bytes.len(),
                 Err(_) => {}
@@ -248,8 +250,10 @@ impl Transaction<'_> {
             Some(_) => self.moment(self.last, first.unwrap_or(start)),
             None => (first, first_stamped),
         };
+        let mut drops = false;
         let (keep, marks, ended) = match (end, self.reader.finished()) {
-            (End::Complete { clean }, Some(Finished { keep_alive, marks })) => {
+            (End::Complete { clean }, Some(Finished { keep_alive, has_length, marks })) => {
+                drops = has_length && self.connection.transport.drops_uncopied();
                 (keep_alive && clean && whole_upload, marks, last)
             }
             (End::Complete { .. }, None) => unreachable!("the reader reported a complete response"),
@@ -259,7 +263,7 @@ impl Transaction<'_> {
             }
         };
         self.connection.drops_much =
-            matches!(self.place, Ok(Response { body: Body::Discarded(bytes), .. }) if *bytes >= LARGE_BODY);
+            drops && matches!(self.place, Ok(Response { body: Body::Discarded(bytes), .. }) if *bytes >= LARGE_BODY);
         let ended = ended.unwrap_or_else(Tick::now);
         let stamped = first_stamped && last_stamped;
         Outcome { marks, keep, nothing_sent, sent_at: self.sent_at, first, last, stamped, ended }

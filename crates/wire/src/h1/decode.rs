@@ -37,7 +37,7 @@ pub(crate) struct ResponseReader {
 enum State {
     Head,
     Body(Facts, Bytes, BodyReader),
-    Done { status: u16, keep_alive: bool, marks: Marks },
+    Done { status: u16, keep_alive: bool, has_length: bool, marks: Marks },
 }
 
 /// What a complete response says beside itself.
@@ -45,6 +45,8 @@ enum State {
 pub(crate) struct Finished {
     /// The server leaves the connection open.
     pub(crate) keep_alive: bool,
+    /// Its head told how long the body is.
+    pub(crate) has_length: bool,
     pub(crate) marks: Marks,
 }
 
@@ -191,7 +193,7 @@ impl ResponseReader {
     /// What the response says beside itself, once it is complete.
     pub(crate) fn finished(&self) -> Option<Finished> {
         match self.state {
-            State::Done { keep_alive, marks, .. } => Some(Finished { keep_alive, marks }),
+            State::Done { keep_alive, has_length, marks, .. } => Some(Finished { keep_alive, has_length, marks }),
             _ => None,
         }
     }
@@ -292,7 +294,8 @@ impl ResponseReader {
         let delimited = facts.chunked || facts.length.is_some() || matches!(body, Body::None);
         *place = Ok(Response { status: facts.status, proto, head, body });
         let keep_alive = facts.keep_alive && delimited;
-        self.state = State::Done { status: facts.status, keep_alive, marks: facts.marks };
+        let has_length = facts.length.is_some() && !facts.chunked;
+        self.state = State::Done { status: facts.status, keep_alive, has_length, marks: facts.marks };
     }
 }
 
@@ -437,5 +440,27 @@ fn malformed(input: &[u8], error: httparse::Error) -> String {
             format!("malformed HTTP status code {:?}", String::from_utf8_lossy(&code[..code.len().min(80)]))
         }
         error => format!("malformed HTTP response head: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::{FailureKind, Step};
+
+    /// A read is made short only for the sake of bodies that can be dropped by their length.
+    #[test]
+    fn only_a_length_of_the_head_is_one() {
+        for (response, expected) in [
+            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", true),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", false),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", false),
+        ] {
+            let mut place = Err(Failure { step: Step::Wait, kind: FailureKind::Other, message: String::new() });
+            let mut reader = ResponseReader::new(false, BodyUse::Discard);
+            let fed = reader.feed(response.as_bytes(), &KnownHeads::default(), &mut place);
+            assert_eq!(fed, Ok(Fed::Complete { surplus: 0 }), "{response}");
+            assert_eq!(reader.finished().map(|finished| finished.has_length), Some(expected), "{response}");
+        }
     }
 }
