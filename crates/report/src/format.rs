@@ -83,6 +83,11 @@ pub fn share(passes: u64, total: u64) -> String {
     format!("{}.{:02}%", hundredths / 100, hundredths % 100)
 }
 
+/// `1 run`, `2 runs`.
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A share from 0 to 1 in percent, cut at two decimals.
 pub fn fraction(share: f64) -> String {
     // A billionth forgives the rounding of the division that made the share.

@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use report::format::counted;
 use report::matrix::Matrix;
 use report::matrix::document;
 use report::matrix::order::Turn;
@@ -237,11 +238,6 @@ fn announcement(matrix: &Matrix, turns: &[Turn], left: usize) -> String {
         counted(planned, "run"),
         crate::progress::about(length(matrix, turns).mul_f64(left as f64 / planned.max(1) as f64)),
     )
-}
-
-/// `1 run`, `2 runs`.
-fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 fn dry_run(matrix: &Matrix, turns: &[Turn]) {

@@ -2,6 +2,7 @@
 
 use super::number;
 use super::{Group, JudgedBy, Row, Tables};
+use crate::format::counted;
 
 /// For a terminal: aligned columns.
 pub fn text(tables: &Tables) -> String {
@@ -40,8 +41,10 @@ pub fn markdown(tables: &Tables) -> String {
 
 fn head(tables: &Tables) -> String {
     format!(
-        "{}/s: median, lowest and highest of {} rounds; percentiles of {} in ms, medians of the rounds",
-        tables.rate_metric, tables.rounds, tables.time_metric
+        "{}/s: median, lowest and highest of {}; percentiles of {} in ms, medians of the rounds",
+        tables.rate_metric,
+        counted(tables.rounds as usize, "round"),
+        tables.time_metric
     )
 }
 

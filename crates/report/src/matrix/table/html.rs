@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::number;
 use super::{Group, JudgedBy, Row, Tables};
+use crate::format::counted;
 use crate::html::chart::{Bar, Bars, Line, Percentiles, Unit};
 use crate::html::table::CellText;
 use crate::html::{Page, Table, Text, grid};
@@ -32,7 +33,12 @@ fn head(document: &MatrixDocument, tables: &Tables) -> String {
         .collect::<Vec<_>>();
     let facts = [
         document.started_at.replace('T', " ").replace('Z', " UTC"),
-        format!("{} runs in {} rounds, seed {}", document.runs.len(), plan.rounds, document.seed),
+        format!(
+            "{} in {}, seed {}",
+            counted(document.runs.len(), "run"),
+            counted(plan.rounds as usize, "round"),
+            document.seed
+        ),
         format!("{} on {} cores", environment.cpu_model, environment.cores),
         pins.join(", "),
         format!("Onrush {}", document.onrush),

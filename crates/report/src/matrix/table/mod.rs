@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use super::cells::{self, Cell};
 use super::document::{MatrixDocument, RunRecord, Usage};
+use crate::format::counted;
 
 pub use csv::csv;
 pub use grid::{markdown, text};
@@ -319,9 +320,9 @@ fn notes(document: &MatrixDocument) -> Vec<String> {
             false => String::new(),
         };
         notes.push(format!(
-            "{} runs in {}: {} measured, {} warming up, {commands}{} starting and stopping servers, {} loads, {} \
+            "{} in {}: {} measured, {} warming up, {commands}{} starting and stopping servers, {} loads, {} \
              the matrix's own",
-            document.runs.len(),
+            counted(document.runs.len(), "run"),
             number::seconds(timing.total_s()),
             part(timing.measured_s),
             part(timing.warm_up_s),
