@@ -1,8 +1,8 @@
 //! The metrics of one test run: the built-in ones, those a script defines in its init code, and the sub-metrics that
-//! thresholds ask for. Shared by all workers; locked only while metrics are being defined and while a recorder resolves a
-//! new series, never on the request path.
+//! thresholds ask for. Shared by all workers; locked only while metrics are being defined, while a recorder resolves a
+//! new series, and by the aggregate now and then, never on the request path.
 //!
-//! Sub-metrics and the breakdown must be settled before the first series of the run is resolved: a series keeps the
+//! Sub-metrics, splits and the breakdown must be settled before the first series of their metric is resolved: a series keeps the
 //! cells it was given.
 
 use std::collections::HashMap;
@@ -187,13 +187,10 @@ impl Registry {
     /// What to warn of when a split met more values than it keeps apart: once, whatever further ones there are.
     pub fn split_warning(&self) -> Option<String> {
         let mut inner = self.lock();
-        if !matches!(inner.crowding, Crowding::Untold(_)) {
-            return None;
-        }
-        match std::mem::replace(&mut inner.crowding, Crowding::Told) {
-            Crowding::Untold(warning) => Some(warning),
-            Crowding::None | Crowding::Told => None,
-        }
+        let Crowding::Untold(warning) = &mut inner.crowding else { return None };
+        let warning = std::mem::take(warning);
+        inner.crowding = Crowding::Told;
+        Some(warning)
     }
 
     /// The sub-metrics that samples of a metric with these tags belong to; made here where the metric is split.
@@ -242,8 +239,11 @@ impl Inner {
     fn split(&mut self, metric: MetricId, tags: &TagSet) {
         for index in 0..self.splits.len() {
             let split = &mut self.splits[index];
+            if split.metric != metric {
+                continue;
+            }
             let pairs = split.tags.iter().map(|tag| Some((*tag, tags.get(tag)?)));
-            let Some(pairs) = pairs.collect::<Option<Vec<_>>>().filter(|_| split.metric == metric) else { continue };
+            let Some(pairs) = pairs.collect::<Option<Vec<_>>>() else { continue };
             let (tag, value) = pairs[0];
             if !split.values.iter().any(|known| **known == *value) {
                 if split.values.len() == SPLIT_LIMIT {

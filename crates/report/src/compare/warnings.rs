@@ -11,6 +11,7 @@ use crate::document::Document;
 const LENGTHS_APART: f64 = 0.1;
 /// As `engine::Health` has it.
 const SHORTEST_JUDGED_S: f64 = 1.0;
+
 /// One line each.
 pub fn warnings(pairs: &[Pair<'_>]) -> Vec<String> {
     let found = [
