@@ -1,9 +1,9 @@
-//! Receives uploads as an app in Rust: `uploads ADDRESS [pool|fresh|copy]`, until it is killed.
+//! Receives uploads as an app in Rust: `uploads ADDRESS [pool|fresh|copy] [RECEIVE_SIZE]`, until it is killed.
 //!
 //! `PUT /BACKPRESSURE/DELAY` is read to its end and answered without a body. DELAY is what comes before a piece is processed (-1
 //! nothing, 0 a turn of the event loop, else milliseconds), and with BACKPRESSURE 1 the next piece is asked for only then. `fresh`
 //! allocates memory for each piece instead of using it again, `copy` receives into the pool and copies each piece into memory of
-//! its own (as servers do that own one static buffer): both show what the pool is worth.
+//! its own (as servers do that own one static buffer): both show what the pool is worth. RECEIVE_SIZE is in bytes, 65536 unless given.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -54,9 +54,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let address = args.next().unwrap_or_else(|| "127.0.0.1:0".to_owned()).parse()?;
     let kind = args.next().unwrap_or_default();
+    let receive_size = args.next().map(|bytes| bytes.parse()).transpose()?;
     let (reuse, copies) = (kind != "fresh", kind == "copy");
     let app: AppFactory = Arc::new(move || Ok(Rc::new(Uploads { copies })));
-    let buffers = Buffers { reuse, ..Buffers::default() };
+    let buffers = Buffers { receive_size, reuse };
     let config = ServerConfig { tcp: vec![address], app: Some(app), buffers, ..ServerConfig::default() };
     let server = Server::start(config)?;
     println!("http://{}", server.addresses().tcp[0]);

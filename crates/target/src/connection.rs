@@ -31,8 +31,9 @@ use crate::worker::Worker;
 const INPUT: usize = 4 * 1024;
 /// Such rooms that a thread keeps for its connections: more are in use at once only while heads arrive in parts.
 const KEPT_INPUTS: usize = 16;
-/// Bytes of a body read in one call, into a buffer that all connections of a worker share (and that stays in its cache).
-const SCRATCH: usize = 256 * 1024;
+/// Bytes of a body read in one call, into a buffer that all connections of a worker share (and that stays in its cache). `Buffers::receive_size`
+/// replaces it.
+pub(crate) const SCRATCH: usize = 256 * 1024;
 
 thread_local! {
     static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; SCRATCH]);
@@ -363,16 +364,21 @@ pub(crate) fn instead(route: Option<usize>, method: &str, framing: Framing, limi
 
 /// Reads once into the shared buffer and hands over what came; the end of the input is an error.
 pub(crate) async fn with_bytes<T>(stream: &mut Stream, mut use_bytes: impl FnMut(&[u8]) -> T) -> io::Result<T> {
-    poll_fn(|cx| poll_bytes(stream, cx, &mut use_bytes)).await
+    poll_fn(|cx| poll_bytes(stream, cx, SCRATCH, &mut use_bytes)).await
 }
 
+/// As `with_bytes`, of at most `most` bytes.
 pub(crate) fn poll_bytes<T>(
     stream: &mut Stream,
     cx: &mut Context<'_>,
+    most: usize,
     use_bytes: &mut impl FnMut(&[u8]) -> T,
 ) -> Poll<io::Result<T>> {
     BUFFER.with_borrow_mut(|buffer| {
-        let mut buffer = ReadBuf::new(buffer);
+        if buffer.len() < most {
+            buffer.resize(most, 0);
+        }
+        let mut buffer = ReadBuf::new(&mut buffer[..most]);
         ready!(Pin::new(&mut *stream).poll_read(cx, &mut buffer))?;
         if buffer.filled().is_empty() {
             return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));

@@ -13,19 +13,23 @@ use bytes::Bytes;
 use crate::app::PieceBuffer;
 use crate::stats::{Stats, WorkerStats};
 
+/// Bytes of a buffer, and so of the largest piece, unless `Buffers::receive_size` says otherwise.
+pub(crate) const PIECE: usize = 64 * 1024;
+
 /// What request bodies are received into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffers {
-    /// Bytes of one buffer, and so of the largest piece.
-    pub size: usize,
+    /// Bytes that one receive takes at most, and so the size of a buffer and of the largest piece. `None`: `PIECE` for apps, and
+    /// 256 KiB where a built-in route reads a body.
+    pub receive_size: Option<usize>,
     /// Buffers given back are used again; otherwise each piece gets a fresh one, which is there to be compared with.
     pub reuse: bool,
 }
 
 impl Default for Buffers {
-    /// 64 KiB, used again.
+    /// Of the default size, used again.
     fn default() -> Self {
-        Buffers { size: 64 * 1024, reuse: true }
+        Buffers { receive_size: None, reuse: true }
     }
 }
 

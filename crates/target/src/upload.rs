@@ -7,7 +7,7 @@ use std::future::poll_fn;
 use std::io;
 use std::task::Poll;
 
-use crate::connection::{Begun, Connection, poll_bytes};
+use crate::connection::{Begun, Connection, SCRATCH, poll_bytes};
 use crate::h1::body::{BadChunk, BodyDecoder};
 use crate::h1::respond;
 use crate::respond::Response;
@@ -41,13 +41,14 @@ impl Connection {
             self.vitals.enter(Phase::Body, self.worker.now());
             let (stream, input, vitals) = (&mut self.stream, &mut self.input, &self.vitals);
             let received = &self.worker.stats().received;
+            let most = self.worker.receive_size().unwrap_or(SCRATCH);
             let mut use_bytes = |bytes: &[u8]| {
                 received.add(bytes.len() as u64);
                 let used = body.take(bytes)?;
                 input.extend_from_slice(&bytes[used..]);
                 Ok(())
             };
-            taken = poll_fn(|cx| match poll_bytes(stream, cx, &mut use_bytes) {
+            taken = poll_fn(|cx| match poll_bytes(stream, cx, most, &mut use_bytes) {
                 Poll::Pending if vitals.wait(cx) => Poll::Ready(Ok(Err(BadBody::TimedOut))),
                 polled => polled,
             })

@@ -20,7 +20,7 @@ use crate::app::{App, AppFactory};
 use crate::connection::Connection;
 use crate::limits::Limits;
 use crate::listen::Listener;
-use crate::pool::{Buffers, Pool};
+use crate::pool::{Buffers, PIECE, Pool};
 use crate::stats::{Stats, WorkerStats};
 use crate::stream::Stream;
 use crate::vitals::{Patience, Vitals};
@@ -38,6 +38,7 @@ pub(crate) struct Worker {
     tls: Option<Arc<rustls::ServerConfig>>,
     app: Option<Rc<dyn App>>,
     pool: Pool,
+    receive_size: Option<usize>,
     limits: Limits,
     stopping: Cell<bool>,
     /// Wakes the connections that must say goodbye.
@@ -118,7 +119,8 @@ impl Worker {
         let Plan { index, stats, tls, limits, buffers, exchange } = plan;
         Worker {
             rooms: Rooms::new(exchange, stats.clone(), index),
-            pool: Pool::new(buffers.size, buffers.reuse, stats.clone(), index),
+            pool: Pool::new(buffers.receive_size.unwrap_or(PIECE), buffers.reuse, stats.clone(), index),
+            receive_size: buffers.receive_size,
             index,
             stats,
             tls,
@@ -139,6 +141,11 @@ impl Worker {
 
     pub(crate) fn pool(&self) -> &Pool {
         &self.pool
+    }
+
+    /// Bytes that one receive of a body takes at most, where the server's user said so.
+    pub(crate) fn receive_size(&self) -> Option<usize> {
+        self.receive_size
     }
 
     pub(crate) fn limits(&self) -> &Limits {

@@ -205,7 +205,7 @@ fn pieces_the_app_keeps_are_not_overwritten() {
 
 #[test]
 fn without_reuse_every_piece_is_fresh() {
-    let buffers = Buffers { size: 16 * 1024, reuse: false };
+    let buffers = Buffers { receive_size: Some(16 * 1024), reuse: false };
     let server = Server::start(ServerConfig { buffers, ..config(mirror) }).unwrap();
     let mut client = connect(&server);
     assert_eq!(client.post("/", TEXT, &noise(MIB)).body.len(), MIB);

@@ -49,10 +49,16 @@ const SETTINGS: &[Setting] = &[
             Some(())
         },
     ),
-    ("buffer-size", SIZE, "Receive bodies into buffers of this size [default: 64k]", |config, text| {
-        config.buffers.size = usize::try_from(size(text)?).ok().filter(|n| (1..=1 << 30).contains(n))?;
-        Some(())
-    }),
+    (
+        "receive-size",
+        SIZE,
+        "Receive at most this much of a request body at once [default: 64k for apps, 256k for routes]",
+        |config, text| {
+            config.buffers.receive_size =
+                Some(usize::try_from(size(text)?).ok().filter(|n| (1..=1 << 30).contains(n))?);
+            Some(())
+        },
+    ),
 ];
 
 /// Adds the flags.
@@ -64,7 +70,9 @@ pub fn flags(command: Command) -> Command {
         .iter()
         .fold(command, |command, (name, expected, help, _)| {
             let value = if *expected == SIZE { "SIZE" } else { "TIME" };
-            command.arg(Arg::new(*name).long(*name).value_name(value).help(*help))
+            let flag = Arg::new(*name).long(*name).value_name(value).help(*help);
+            // Its name before 2026-11-22.
+            command.arg(if *name == "receive-size" { flag.alias("buffer-size") } else { flag })
         })
         .arg(
             Arg::new("fresh-buffers")
@@ -131,7 +139,7 @@ mod tests {
     fn defaults_are_those_of_the_help() {
         let defaults = ServerConfig::default();
         let mut config = ServerConfig::default();
-        for (name, _, help, set) in SETTINGS.iter().filter(|s| s.0 != "max-body") {
+        for (name, _, help, set) in SETTINGS.iter().filter(|s| !["max-body", "receive-size"].contains(&s.0)) {
             let default = help.split_once("[default: ").and_then(|(_, rest)| rest.strip_suffix(']')).expect(name);
             set(&mut config, default).expect(name);
         }

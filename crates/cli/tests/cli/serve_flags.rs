@@ -104,6 +104,32 @@ fn limits_have_their_own_statuses() {
 }
 
 #[test]
+fn pieces_of_a_body_are_no_larger_than_the_receive_size() {
+    let lab = Lab::new();
+    let app = "export default {
+        async fetch(request) {
+            let most = 0
+            for await (const piece of request.body) most = Math.max(most, piece.length)
+            return new Response(`most ${most}`)
+        },
+    }";
+    let path = lab.file("app.js", app);
+    let path = path.to_str().expect("UTF-8");
+    let body = "x".repeat(1_000_000);
+    let request = format!("POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 1000000\r\n\r\n{body}");
+    // The second is the flag's former name.
+    for (flag, size, most) in [("--receive-size", "8k", 8192), ("--buffer-size", "1k", 1024)] {
+        let serving = Serving::start(1, &[path, "--listen", "tcp://127.0.0.1:0", flag, size]);
+        let mut stream = serving.connect();
+        stream.write_all(request.as_bytes()).expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.ends_with(&format!("most {most}")), "{answer}");
+        serving.stop();
+    }
+}
+
+#[test]
 fn a_socket_without_a_file_is_listened_on() {
     let name = format!("onrush-serve-{}", std::process::id());
     let listen = format!("unix:@{name}");
@@ -122,7 +148,7 @@ fn wrong_values_say_what_was_expected() {
     for (flags, want) in [
         (["--max-head", "64kb"], "--max-head: found '64kb', expected a size, as in 500, 64k or 10m"),
         (["--idle-timeout", "soon"], "--idle-timeout: found 'soon', expected a time, as in 500ms, 30s or 10m"),
-        (["--buffer-size", "0"], "--buffer-size: found '0', expected a size, as in 500, 64k or 10m"),
+        (["--receive-size", "0"], "--receive-size: found '0', expected a size, as in 500, 64k or 10m"),
     ] {
         let run = lab.onrush(&["serve", flags[0], flags[1]]);
         assert!(run.stderr.contains(want), "{run:?}");
