@@ -22,7 +22,7 @@ pub enum ExitCode {
     OtherTimeout = 102,
     /// Options or scenarios cannot work.
     InvalidConfig = 104,
-    /// Ended by SIGINT or SIGTERM.
+    /// Ended by SIGINT, SIGTERM or SIGHUP.
     Signal = 105,
     /// The REST server cannot start.
     RestServer = 106,

@@ -110,6 +110,8 @@ impl<E: FnMut(Event)> Gathering<E> {
                 }
             }
             Report::Failed(error) => self.fail(RunError::Create(error)),
+            // A user that was not finished because the test was stopped is no mistake of the script.
+            Report::NotMade(_) if self.config.stopper.is_stopped() => {}
             Report::NotMade(error) => {
                 (self.events)(Event::Warning(format!("could not initialise an unplanned VU: {}", error.message)));
             }
@@ -148,7 +150,11 @@ impl<E: FnMut(Event)> Gathering<E> {
     }
 
     fn fail(&mut self, error: RunError) {
-        self.failure.get_or_insert(error);
+        if self.config.stopper.is_stopped() {
+            // What breaks while the run is being stopped broke because of that: init code is interrupted, too.
+            return;
+        }
+        self.failure = Some(error);
         // The other workers end by the same way as any stop.
         self.config.stopper.stop(StopCause::Requested);
     }

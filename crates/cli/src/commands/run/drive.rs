@@ -44,8 +44,6 @@ pub struct Ran {
     pub aggregate: Aggregate,
     /// From before setup to the last iteration.
     pub duration: Duration,
-    /// Why it ended early.
-    pub stopped: Option<StopCause>,
     /// Why setup failed.
     pub setup_error: Option<ScriptError>,
     /// Whether setup was begun and teardown is due.
@@ -195,7 +193,6 @@ impl Progress<'_> {
             teardown_due: self.made.is_some() && self.setup_error.is_none(),
             aggregate: self.aggregate,
             duration: outcome.ended.saturating_sub(began),
-            stopped: outcome.stopped,
             setup_error: self.setup_error,
             health: outcome.health,
             recorder: self.recorder,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::str::FromStr;
 use std::time::Instant;
 
-use engine::StopCause;
+use engine::{StopCause, Stopper};
 use metrics::results::{Results, Value as Measured};
 use metrics::threshold::{Moment, Verdict};
 use report::document::MessageLogs;
@@ -18,73 +18,149 @@ use serde_json::Value;
 use super::drive::Ran;
 use super::flags::Flags;
 use super::load::Script;
-use super::save::{Facts, Saving};
+use super::phases::Phases;
+use super::save::{Facts, Kept, Saving};
 use super::timeline::Timeline;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
 use crate::messages::Messages;
 
-/// What of the run is to be kept.
-pub struct Kept<'a> {
+/// What the end of a run needs.
+pub struct Ending<'a> {
+    /// What was asked for.
+    pub flags: &'a Flags,
+    /// The script, for its teardown and summary.
+    pub script: &'a Script,
+    /// For what there is to say.
+    pub log: &'a Logger,
+    /// Knows why the run ended early; a signal may still come.
+    pub stopper: &'a Stopper,
+    /// What a signal does.
+    pub phases: &'a Phases,
     /// `--save`.
     pub saving: Option<&'a Saving>,
     /// `--save-messages`.
     pub messages: Option<&'a Messages>,
 }
 
-/// Ends the run that was, prints what there is to print, keeps what is to be kept, and says how it went.
-pub fn finish(flags: &Flags, script: &Script, log: &Logger, mut ran: Ran, kept: Kept<'_>) -> Result<ExitCode, Failure> {
-    let teardown_error = tear_down(script, &mut ran);
-    let messages = kept.messages.map(Messages::finish);
-    let verdict = ran.aggregate.judge(ran.duration, Moment::End);
-    let results = ran.aggregate.results(ran.duration, flags.summary_mode == Some(report::SummaryMode::Full));
-    let remark = script.program.timing_remark(requests(&results));
-    let lost = messages.as_ref().and_then(|(logs, are_whole)| lost_messages(logs, *are_whole));
-    let options = summary_options(flags, &ran, remark.iter().chain(&lost).cloned())?;
-    let summary = Summary { flags, options, results: &results, ran: &ran, script, log };
-    let summarised = summary.write();
-    let refused = ran.aggregate.refused();
-    if refused > 0 {
-        log.write(Level::Warning, &format!("{refused} samples were not numbers and are left out"), &[]);
-    }
-    let errors = [ran.setup_error.as_ref(), teardown_error.as_ref()];
-    let code = judge(log, &ran, errors, &verdict, script.program.marked_failed());
-    let code = unless_empty(flags, log, &results, code);
-    let (messages, are_whole) = messages.map_or((None, true), |(logs, are_whole)| (Some(logs), are_whole));
-    let code = if code == ExitCode::Ok && !are_whole { ExitCode::ResultNotWritten } else { code };
-    let code = match kept.saving {
-        Some(saving) => {
+/// What the exit code is made of.
+struct Findings<'a> {
+    errors: [Option<&'a ScriptError>; 2],
+    verdict: &'a Verdict,
+    /// Why a quick run measured nothing.
+    emptiness: Option<String>,
+    /// Whether all messages are in the result that could be.
+    are_messages_whole: bool,
+}
+
+impl Ending<'_> {
+    /// Ends the run that was, keeps what is to be kept, prints what there is to print, and says how it went. The result is
+    /// kept before `handleSummary()` runs, which may never come back.
+    pub fn finish(&self, mut ran: Ran) -> Result<ExitCode, Failure> {
+        let Ending { flags, script, log, .. } = self;
+        let teardown_error = self.tear_down(&mut ran);
+        let messages = self.messages.map(Messages::finish);
+        let verdict = ran.aggregate.judge(ran.duration, Moment::End);
+        let results = ran.aggregate.results(ran.duration, flags.summary_mode == Some(report::SummaryMode::Full));
+        let remark = script.program.timing_remark(requests(&results));
+        let lost = messages.as_ref().and_then(|(logs, are_whole)| lost_messages(logs, *are_whole));
+        let (messages, are_messages_whole) = messages.map_or((None, true), |(logs, whole)| (Some(logs), whole));
+        let options = summary_options(flags, &ran, remark.iter().chain(&lost).cloned())?;
+        let findings = Findings {
+            errors: [ran.setup_error.as_ref(), teardown_error.as_ref()],
+            verdict: &verdict,
+            emptiness: flags.quick.as_ref().and_then(|quick| quick.emptiness(&results)),
+            are_messages_whole,
+        };
+        let mut kept = self.saving.map(|saving| {
             let facts = Facts {
                 script: &flags.script,
                 labels: &flags.labels,
-                started_at: ran.started_at,
+                started_at: ran.started_at.clone(),
                 options: ran.options.to_json(),
                 results: &results,
-                seconds: ran.timeline.map(Timeline::into_document).unwrap_or_default(),
+                seconds: ran.timeline.take().map(Timeline::into_document).unwrap_or_default(),
                 health: &ran.health,
                 notes: remark.into_iter().collect(),
                 messages,
-                code,
+                code: self.judge(&findings),
             };
-            save(saving, facts, log)
+            Kept::new(saving, facts)
+        });
+        let summarised = Summary { ending: self, options, results: &results, ran: &ran }.write();
+        let refused = ran.aggregate.refused();
+        if refused > 0 {
+            log.write(Level::Warning, &format!("{refused} samples were not numbers and are left out"), &[]);
         }
-        None => code,
-    };
-    summarised.map(|()| code)
-}
+        self.explain(&findings);
+        let code = self.judge(&findings);
+        let code = kept.as_mut().map_or(code, |kept| kept.close(code, log));
+        self.phases.end();
+        summarised.map(|()| code)
+    }
 
-/// A URL that never answered is no success, whatever the script that stands for it has to say.
-fn unless_empty(flags: &Flags, log: &Logger, results: &Results, code: ExitCode) -> ExitCode {
-    let quick = flags.quick.as_ref().filter(|_| code == ExitCode::Ok);
-    match quick.and_then(|quick| quick.emptiness(results)) {
-        Some(why) => {
-            log.write(Level::Error, &why, &[]);
-            ExitCode::Generic
+    fn tear_down(&self, ran: &mut Ran) -> Option<ScriptError> {
+        if !ran.teardown_due || ran.options.no_teardown == Some(true) {
+            return None;
         }
-        None => code,
+        // A test that was stopped still tears down; a signal that comes from now on ends that.
+        let began = Instant::now();
+        let Script { program, runtime } = self.script;
+        let result = runtime.block_on(program.run_teardown(&ran.recorder, self.phases.another()));
+        let snapshot = ran.recorder.take();
+        ran.timeline.iter_mut().for_each(|timeline| timeline.aside(began.elapsed(), &snapshot));
+        ran.aggregate.merge(snapshot);
+        result.err()
+    }
+
+    /// The one place where the ways a run can end become an exit code. What stopped the run counts before thresholds. Asked again
+    /// after `handleSummary()`: a signal may have ended it.
+    fn judge(&self, findings: &Findings<'_>) -> ExitCode {
+        if let Some(error) = findings.errors.into_iter().flatten().next() {
+            return ExitCode::of_script(error.exit_code);
+        }
+        match self.stopper.cause() {
+            Some(StopCause::Script(_)) => return ExitCode::ScriptAborted,
+            Some(StopCause::Signal(_)) => return ExitCode::Signal,
+            Some(StopCause::Threshold(_)) => return ExitCode::ThresholdsFailed,
+            Some(StopCause::Requested) | None => {}
+        }
+        match findings {
+            Findings { verdict, .. } if !verdict.crossed.is_empty() => ExitCode::ThresholdsFailed,
+            _ if self.script.program.marked_failed() => ExitCode::MarkedFailed,
+            // A URL that never answered is no success, whatever the script that stands for it has to say.
+            Findings { emptiness: Some(_), .. } => ExitCode::Generic,
+            Findings { are_messages_whole: false, .. } => ExitCode::ResultNotWritten,
+            _ => ExitCode::Ok,
+        }
+    }
+
+    /// Says what the exit code is made of.
+    fn explain(&self, findings: &Findings<'_>) {
+        let log = self.log;
+        if !findings.verdict.crossed.is_empty() {
+            let names = findings.verdict.crossed.join(", ");
+            log.write(Level::Error, &format!("thresholds on metrics '{names}' have been crossed"), &[]);
+        }
+        for error in findings.errors.into_iter().flatten() {
+            log.write(Level::Error, &error.with_stack(), &EXCEPTION);
+        }
+        match self.stopper.cause() {
+            Some(StopCause::Script(message)) => log.write(Level::Error, message, &[]),
+            Some(StopCause::Signal(name)) => {
+                log.write(Level::Error, &format!("the test was stopped by {name}"), &[]);
+            }
+            _ => {}
+        }
+        if let Some(why) = findings.emptiness.as_ref().filter(|_| self.judge(findings) == ExitCode::Generic) {
+            log.write(Level::Error, why, &[]);
+        }
     }
 }
+
+/// What an exception of the script is logged with.
+const EXCEPTION: [(&str, &str); 2] = [("hint", "script exception"), ("source", "stacktrace")];
 
 /// One line when messages are missing in the logs.
 fn lost_messages(logs: &MessageLogs, are_whole: bool) -> Option<String> {
@@ -92,67 +168,6 @@ fn lost_messages(logs: &MessageLogs, are_whole: bool) -> Option<String> {
     let why = if are_whole { "writing could not keep up" } else { "they could not be written" };
     let all = written + dropped;
     (*dropped > 0).then(|| format!("{dropped} of {all} received messages are not in the logs: {why}"))
-}
-
-/// Writes the result document. A run that was fine but cannot be kept is not fine; a run that failed says why it did.
-fn save(saving: &Saving, facts: Facts<'_>, log: &Logger) -> ExitCode {
-    let code = facts.code;
-    match saving.write(facts) {
-        Ok(()) => code,
-        Err(message) => {
-            log.write(Level::Error, &message, &[]);
-            if code == ExitCode::Ok { ExitCode::ResultNotWritten } else { code }
-        }
-    }
-}
-
-fn tear_down(script: &Script, ran: &mut Ran) -> Option<ScriptError> {
-    if !ran.teardown_due || ran.options.no_teardown == Some(true) {
-        return None;
-    }
-    // A test that was stopped still tears down; only a second signal ends that, and the process with it.
-    let began = Instant::now();
-    let result = script.runtime.block_on(script.program.run_teardown(&ran.recorder, std::future::pending()));
-    let snapshot = ran.recorder.take();
-    ran.timeline.iter_mut().for_each(|timeline| timeline.aside(began.elapsed(), &snapshot));
-    ran.aggregate.merge(snapshot);
-    result.err()
-}
-
-/// The one place where the ways a run can end become an exit code. What stopped the run counts before thresholds.
-fn judge(
-    log: &Logger,
-    ran: &Ran,
-    errors: [Option<&ScriptError>; 2],
-    verdict: &Verdict,
-    marked_failed: bool,
-) -> ExitCode {
-    if !verdict.crossed.is_empty() {
-        let text = format!("thresholds on metrics '{}' have been crossed", verdict.crossed.join(", "));
-        log.write(Level::Error, &text, &[]);
-    }
-    for error in errors.into_iter().flatten() {
-        log.write(Level::Error, &error.with_stack(), &[("hint", "script exception"), ("source", "stacktrace")]);
-    }
-    if let Some(error) = errors.into_iter().flatten().next() {
-        return ExitCode::of_script(error.exit_code);
-    }
-    match &ran.stopped {
-        Some(StopCause::Script(message)) => {
-            log.write(Level::Error, message, &[]);
-            return ExitCode::ScriptAborted;
-        }
-        Some(StopCause::Signal(name)) => {
-            log.write(Level::Error, &format!("the test was stopped by {name}"), &[]);
-            return ExitCode::Signal;
-        }
-        Some(StopCause::Threshold(_)) => return ExitCode::ThresholdsFailed,
-        Some(StopCause::Requested) | None => {}
-    }
-    if !verdict.crossed.is_empty() {
-        return ExitCode::ThresholdsFailed;
-    }
-    if marked_failed { ExitCode::MarkedFailed } else { ExitCode::Ok }
 }
 
 /// All HTTP requests of the run.
@@ -189,24 +204,23 @@ pub fn summary_columns(stats: Option<&[String]>, unit: Option<&str>) -> Result<S
 }
 
 struct Summary<'a> {
-    flags: &'a Flags,
+    ending: &'a Ending<'a>,
     options: SummaryOptions,
     results: &'a Results,
     ran: &'a Ran,
-    script: &'a Script,
-    log: &'a Logger,
 }
 
 impl Summary<'_> {
     fn write(&self) -> Result<(), Failure> {
-        if self.flags.summary_mode.is_some() && !self.handled_by_script() {
-            if let Some(quick) = &self.flags.quick {
+        let flags = self.ending.flags;
+        if flags.summary_mode.is_some() && !self.handled_by_script() {
+            if let Some(quick) = &flags.quick {
                 print(quick.headline(self.results).as_bytes());
             }
             print(report::text(self.results, &self.options).as_bytes());
         }
-        let Some(path) = &self.flags.summary_export else { return Ok(()) };
-        let value = match self.flags.machine_readable {
+        let Some(path) = &flags.summary_export else { return Ok(()) };
+        let value = match flags.machine_readable {
             true => self.machine_readable(),
             false => report::export_json(self.results, &self.options, self.setup_data()),
         };
@@ -216,22 +230,24 @@ impl Summary<'_> {
 
     /// Whether the script's `handleSummary` took care of the summary. An error of it is logged, and the usual text printed.
     fn handled_by_script(&self) -> bool {
-        let data = match self.flags.machine_readable {
+        let Ending { script, phases, log, flags, .. } = self.ending;
+        if phases.is_leaving() {
+            return false;
+        }
+        let data = match flags.machine_readable {
             true => self.machine_readable(),
             false => report::handle_summary_data(self.results, &self.options, &self.state(), self.setup_data()),
         };
         let data = data.to_string();
-        let program = &self.script.program;
+        let Script { program, runtime } = script;
         let recorder = Rc::clone(&self.ran.recorder);
-        let call = program.run_handle_summary(&data, &recorder, std::future::pending());
-        match self.script.runtime.block_on(call) {
+        match runtime.block_on(program.run_handle_summary(&data, &recorder, phases.another())) {
             Ok(files) => {
                 files.iter().for_each(|(name, bytes)| self.write_one(name, bytes));
                 program.exports("handleSummary")
             }
             Err(error) => {
-                let fields = [("hint", "script exception"), ("source", "stacktrace")];
-                self.log.write(Level::Error, &error.with_stack(), &fields);
+                log.write(Level::Error, &error.with_stack(), &EXCEPTION);
                 false
             }
         }
@@ -246,7 +262,7 @@ impl Summary<'_> {
             path => {
                 if let Err(error) = std::fs::write(path, bytes) {
                     let text = format!("handleSummary: cannot write {path}: {error}");
-                    self.log.write(Level::Error, &text, &[]);
+                    self.ending.log.write(Level::Error, &text, &[]);
                 }
             }
         }
@@ -261,13 +277,13 @@ impl Summary<'_> {
     }
 
     fn setup_data(&self) -> Option<Value> {
-        serde_json::from_str(&self.script.program.setup_data()?).ok()
+        serde_json::from_str(&self.ending.script.program.setup_data()?).ok()
     }
 
     fn machine_readable(&self) -> Value {
         let run = report::RunConfig {
             duration: self.ran.duration,
-            script: std::fs::read_to_string(&self.flags.script).unwrap_or_default(),
+            script: std::fs::read_to_string(&self.ending.flags.script).unwrap_or_default(),
             generated_at: crate::log::rfc3339_now(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };

@@ -4,13 +4,13 @@ mod drive;
 mod finish;
 mod flags;
 mod load;
+mod phases;
 mod plan;
 pub mod quick;
 mod save;
 mod timeline;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ArgMatches;
 use engine::Stopper;
@@ -21,10 +21,11 @@ use crate::failure::Failure;
 use crate::log::Logger;
 use crate::messages::Messages;
 use crate::progress::Screen;
-use crate::{banner, descriptors, signals};
+use crate::{banner, descriptors};
 
 use flags::Flags;
 pub use load::script_failure;
+use phases::Phases;
 use quick::Quick;
 
 /// Runs a test: a script, or what a URL stands for.
@@ -36,8 +37,7 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
     let logged = flags.save.as_deref().filter(|_| can_log);
     let messages = logged.map(|dir| Messages::prepare(dir, log.clone())).transpose()?;
     let stopper = Stopper::new();
-    let begun = Arc::new(AtomicBool::new(false));
-    hear_signals(stopper.clone(), begun.clone())?;
+    let phases = Phases::listen(stopper.clone())?;
     let beside = flags.serve.as_ref().map(|serve| load::start_target(serve, &flags, &log)).transpose()?;
     let target = beside.as_ref().map(|beside| &beside.server);
     let registry = Registry::new();
@@ -55,28 +55,24 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
     let scenarios: Vec<_> = planned.plan.scenarios().collect();
     screen.say(&banner::banner(&flags.script, planned.share, &scenarios, needs.max_vus, needs.duration));
     let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
-    let run = drive::Drive { script: &script, log: &log, stopper, registry, screen, keeps_seconds: saving.is_some() };
-    begun.store(true, Ordering::SeqCst);
-    let ran = run.finish_scenarios(planned, aggregate)?;
-    let kept = finish::Kept { saving: saving.as_ref(), messages: messages.as_deref() };
-    finish::finish(&flags, &script, &log, ran, kept)
-}
-
-/// The first signal ends the test as gracefully as there is time for, the second the process. So does the first before the test
-/// has begun: init code may wait for ever, and there is nothing yet to be summarised.
-fn hear_signals(stopper: Stopper, begun: Arc<AtomicBool>) -> Result<(), Failure> {
-    let mut heard = 0;
-    signals::listen(move |name| {
-        heard += 1;
-        let is_loading = !begun.load(Ordering::SeqCst);
-        if is_loading {
-            eprintln!("error: {name} came while the script was being loaded; nothing has run");
-        }
-        if heard > 1 || is_loading {
-            // Nothing is waited for: that is what the second one means.
-            std::process::exit(ExitCode::Signal as i32);
-        }
-        stopper.stop(engine::StopCause::Signal(name));
-        true
-    })
+    let drive = drive::Drive {
+        script: &script,
+        log: &log,
+        stopper: stopper.clone(),
+        registry,
+        screen,
+        keeps_seconds: saving.is_some(),
+    };
+    phases.begin();
+    let ran = drive.finish_scenarios(planned, aggregate)?;
+    let ending = finish::Ending {
+        flags: &flags,
+        script: &script,
+        log: &log,
+        stopper: &stopper,
+        phases: &phases,
+        saving: saving.as_ref(),
+        messages: messages.as_deref(),
+    };
+    ending.finish(ran)
 }

@@ -1,7 +1,8 @@
 //! `--save DIR`: the result document of a run.
 //!
-//! Whether the directory can be written is found out and said before the test, which runs in any case. When writing fails at the
-//! end, the summary has been printed by then, and the exit code tells. An older result stays until the new one is complete.
+//! Whether the directory can be written is found out and said before the test, which runs in any case. The result is
+//! written before the summary is made, because `handleSummary()` may never come back. When writing fails, the summary is printed all
+//! the same, and the exit code tells. An older result stays until the new one is complete.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -82,14 +83,50 @@ impl Saving {
     }
 
     /// Writes the result, also where that looked hopeless before; the message when it fails.
-    pub fn write(&self, facts: Facts<'_>) -> Result<(), String> {
-        let environment = machine::environment(&self.before, &Moment::now());
-        let written = std::fs::create_dir_all(&self.dir).and_then(|()| document(facts, environment).write(&self.dir));
+    fn write(&self, document: &Document) -> Result<(), String> {
+        let written = std::fs::create_dir_all(&self.dir).and_then(|()| document.write(&self.dir));
         written.map_err(|error| {
             let dir = self.dir.display();
             format!("cannot write the result into {dir}: {error}; an older result there, if any, is unchanged")
         })
     }
+}
+
+/// A result in its directory, as far as it could be written.
+pub struct Kept<'a> {
+    saving: &'a Saving,
+    document: Document,
+    written: Result<(), String>,
+}
+
+impl<'a> Kept<'a> {
+    /// Writes the result. What fails is said by `close`, below the summary.
+    pub fn new(saving: &'a Saving, facts: Facts<'_>) -> Self {
+        let environment = machine::environment(&saving.before, &Moment::now());
+        let document = document(facts, environment);
+        let written = saving.write(&document);
+        Kept { saving, document, written }
+    }
+
+    /// Writes it again when the run has ended in another way since. A run that was fine but cannot be kept is not fine; a run that
+    /// failed says why it did.
+    pub fn close(&mut self, code: ExitCode, log: &Logger) -> ExitCode {
+        if self.written.is_ok() && self.document.exit.code != code as u8 {
+            self.document.exit = exit(code);
+            self.written = self.saving.write(&self.document);
+        }
+        match &self.written {
+            Ok(()) => code,
+            Err(message) => {
+                log.write(Level::Error, message, &[]);
+                if code == ExitCode::Ok { ExitCode::ResultNotWritten } else { code }
+            }
+        }
+    }
+}
+
+fn exit(code: ExitCode) -> Exit {
+    Exit { code: code as u8, reason: code.reason().map(str::to_owned) }
 }
 
 /// Makes the directory and, for a moment, a file in it.
@@ -113,7 +150,7 @@ fn document(facts: Facts<'_>, environment: Environment) -> Document {
         options: without_secrets(facts.options),
         environment,
         generator: generator(health, facts.notes),
-        exit: Exit { code: code as u8, reason: code.reason().map(str::to_owned) },
+        exit: exit(code),
         metrics: results.metrics.iter().map(Metric::from).collect(),
         checks: results.checks.iter().map(Check::from).collect(),
         groups: Group::from(&results.root),

@@ -1,0 +1,87 @@
+//! What a signal does, by the phase of the run in which it comes.
+//!
+//! | phase | first signal | second |
+//! |---|---|---|
+//! | the script is loaded | the process ends: nothing has run | |
+//! | users are made, `setup()`, scenarios | the test ends; `teardown()` and the summary follow | the process ends |
+//! | `teardown()`, `handleSummary()` | the function ends; the summary follows | the process ends |
+//! | only output is left | the process ends | |
+//!
+//! "The process ends" leaves a moment for what takes none: `handleSummary()` is broken off and the usual summary printed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use engine::{StopCause, Stopper};
+use tokio::sync::watch;
+
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::signals;
+
+/// How long the second signal waits for a summary that is nearly there.
+const MOMENT: Duration = Duration::from_millis(120);
+
+const LOADING: u8 = 0;
+const RUNNING: u8 = 1;
+const WRITTEN: u8 = 2;
+
+/// The phase of this run, and the signals that came in it.
+pub struct Phases {
+    phase: Arc<AtomicU8>,
+    heard: watch::Receiver<u32>,
+}
+
+impl Phases {
+    /// The script is being loaded. From now on signals are heard.
+    pub fn listen(stopper: Stopper) -> Result<Phases, Failure> {
+        let phase = Arc::new(AtomicU8::new(LOADING));
+        let (count, heard) = watch::channel(0);
+        let now = Arc::clone(&phase);
+        signals::listen(move |name| {
+            let before = *count.borrow();
+            count.send_replace(before + 1);
+            match now.load(Ordering::SeqCst) {
+                LOADING => {
+                    eprintln!("error: {name} came while the script was being loaded; nothing has run");
+                    leave(Duration::ZERO)
+                }
+                RUNNING if before == 0 => stopper.stop(StopCause::Signal(name)),
+                RUNNING => leave(MOMENT),
+                _ => leave(Duration::ZERO),
+            }
+            true
+        })?;
+        Ok(Phases { phase, heard })
+    }
+
+    /// The script is loaded: from now on there is a test to be ended, and something to be summarised.
+    pub fn begin(&self) {
+        self.phase.store(RUNNING, Ordering::SeqCst);
+    }
+
+    /// Everything is done and handed to whoever reads it.
+    pub fn end(&self) {
+        self.phase.store(WRITTEN, Ordering::SeqCst);
+    }
+
+    /// Resolves with the next signal.
+    pub async fn another(&self) {
+        let mut heard = self.heard.clone();
+        let before = *heard.borrow_and_update();
+        if heard.wait_for(|count| *count > before).await.is_err() {
+            std::future::pending().await
+        }
+    }
+
+    /// Whether the process is about to be ended: there is no time for the script's own code any more.
+    pub fn is_leaving(&self) -> bool {
+        *self.heard.borrow() > 1
+    }
+}
+
+fn leave(after: Duration) -> ! {
+    std::thread::sleep(after);
+    std::process::exit(ExitCode::Signal as i32)
+}
