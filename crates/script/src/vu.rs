@@ -20,6 +20,7 @@ use crate::app::Door;
 use crate::host::coroutine::Switch;
 use crate::host::event_loop::EventLoop;
 use crate::host::handled::Handled;
+use crate::host::memory::Memory;
 use crate::host::user_main::{Job, JobEnd};
 use crate::host::{exception, runtime};
 use crate::message_log::MessageLog;
@@ -52,6 +53,7 @@ pub struct Vu {
     /// The message that a handler is being called for.
     pub(crate) handled: Handled,
     pub(crate) runtime: runtime::RuntimeState,
+    memory: Rc<Memory>,
     worker: Rc<WorkerState>,
     seat: Option<Seat>,
     own_clock: OnceCell<AnyClock>,
@@ -104,6 +106,7 @@ impl Vu {
             events: EventLoop::default(),
             handled: Handled::default(),
             runtime: runtime::RuntimeState::default(),
+            memory: Rc::default(),
             phase: Cell::new(Phase::Init),
             iteration: RefCell::default(),
             iterations_done: Cell::new(0),
@@ -156,6 +159,12 @@ impl Vu {
     /// What goes in and out between an app and its server.
     pub(crate) fn app_door(&self) -> Rc<Door> {
         self.app_door.clone()
+    }
+
+    /// The account of what this user holds in memory. Native code that holds as much as the script wants asks it first:
+    /// `let held = vu.memory().hold(bytes).map_err(|over| over.throw(ctx))?`.
+    pub fn memory(&self) -> &Rc<Memory> {
+        &self.memory
     }
 
     /// Runs `future` on the user's event loop and settles a promise with what `convert` makes of its output. The iteration

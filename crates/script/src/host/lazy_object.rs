@@ -581,7 +581,7 @@ mod tests {
         let recorder = Rc::new(metrics::Recorder::new(shared.registry.clone()));
         let worker = WorkerState::of(&shared, &recorder);
         let vu = Vu::new(Rc::new(Switch::new(interrupt)), shared, worker, None);
-        let (runtime, context) = runtime::create(1 << 26).unwrap();
+        let (runtime, context) = runtime::create(&Rc::default()).unwrap();
         let result = context.with(|ctx| {
             runtime::attach(&ctx, &vu);
             let count = Rc::new(Cell::new(0));

@@ -28,6 +28,7 @@ pub mod lend;
 pub(crate) mod linker;
 pub mod loan;
 pub mod memo;
+pub mod memory;
 pub mod native;
 pub mod object;
 pub mod plain;

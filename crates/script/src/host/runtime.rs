@@ -7,13 +7,14 @@ use rquickjs::context::intrinsic;
 use rquickjs::{Context, Ctx, Object, Persistent, Runtime, qjs};
 
 use super::coroutine::STACK_BYTES;
+use super::memory::Memory;
 use crate::vu::Vu;
 
 /// What is left of a coroutine's stack for native functions when JavaScript has used up its part: sending a request, TLS
 /// and the regular expression engine included.
 const NATIVE_STACK_BYTES: usize = 192 * 1024;
 
-/// JavaScript memory of one user, when the options name no other: high enough for scripts that read large responses.
+/// Memory of one user, when the options name no other: high enough for scripts that read large responses.
 pub(crate) const DEFAULT_MEMORY_LIMIT: usize = 1 << 30;
 
 /// Reference cycles are collected when this much JavaScript memory is in use, some 100 KiB of which a user never gives back.
@@ -70,9 +71,9 @@ impl RuntimeState {
 }
 
 /// A runtime on the current stack, which has to be the user's coroutine: QuickJS measures its stack limit from here.
-pub(crate) fn create(memory_limit: usize) -> rquickjs::Result<(Runtime, Context)> {
-    let runtime = Runtime::new_with_alloc(super::allocator::Mimalloc)?;
-    runtime.set_memory_limit(memory_limit);
+/// Its memory is counted there.
+pub(crate) fn create(memory: &Rc<Memory>) -> rquickjs::Result<(Runtime, Context)> {
+    let runtime = Runtime::new_with_alloc(super::allocator::Mimalloc(memory.clone()))?;
     runtime.set_max_stack_size(STACK_BYTES - NATIVE_STACK_BYTES);
     runtime.set_gc_threshold(GC_THRESHOLD);
     type Basics = (intrinsic::Eval, intrinsic::RegExpCompiler, intrinsic::RegExp, intrinsic::Json);
@@ -179,7 +180,7 @@ mod tests {
 
     #[test]
     fn collections_are_spaced_but_never_brought_closer() {
-        let (_runtime, context) = create(DEFAULT_MEMORY_LIMIT).unwrap();
+        let (_runtime, context) = create(&Rc::default()).unwrap();
         context.with(|ctx| {
             // SAFETY: context and runtime are live.
             let runtime = unsafe { qjs::JS_GetRuntime(ctx.as_raw().as_ptr()) };

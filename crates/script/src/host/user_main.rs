@@ -70,8 +70,8 @@ pub(crate) enum CallError {
 
 /// The main function of the coroutine.
 pub(crate) fn run(vu: Rc<Vu>) {
-    let created = runtime::create(vu.options().memory_limit());
-    let (runtime, context) = match created {
+    vu.memory().set_limit(vu.options().memory_limit());
+    let (runtime, context) = match runtime::create(vu.memory()) {
         Ok(pair) => pair,
         Err(error) => {
             let error = ScriptError::new(format!("no memory for a virtual user: {error}"), exit_code::SCRIPT_EXCEPTION);

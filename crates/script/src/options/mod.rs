@@ -191,7 +191,7 @@ impl Options {
         Value::Object(shown)
     }
 
-    /// JavaScript memory of one user in bytes.
+    /// Memory of one user in bytes: what its script holds, and what native code holds for it.
     pub fn memory_limit(&self) -> usize {
         self.vu_memory_limit.unwrap_or(DEFAULT_MEMORY_LIMIT)
     }
