@@ -216,6 +216,12 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         ..run_flag("label", None, Some("NAME=VALUE"), "Name the saved result by this; repeat for more")
     },
     run_flag(
+        "accept-late",
+        None,
+        None,
+        "Let the run count although its generator was late or the limit; every output is marked",
+    ),
+    run_flag(
         "serve",
         None,
         None,

@@ -11,7 +11,7 @@ use metrics::Snapshot;
 use tokio::sync::watch;
 
 use crate::clock::{AnyClock, Clock};
-use crate::health::{Health, WorkerHealth, process_cpu};
+use crate::health::{Health, ProcessMoment, WorkerHealth};
 use crate::plan::Plan;
 use crate::run::{Event, Outcome, RunConfig, RunError, Tick};
 use crate::stop::StopCause;
@@ -65,7 +65,8 @@ pub(crate) struct Gathering<E> {
     tick: (u32, usize, Option<Duration>),
     warned: HashSet<usize>,
     failure: Option<RunError>,
-    cpu: Duration,
+    /// What the process had used when the scenarios started.
+    used: ProcessMoment,
 }
 
 impl<E: FnMut(Event)> Gathering<E> {
@@ -93,7 +94,7 @@ impl<E: FnMut(Event)> Gathering<E> {
             tick: (1, 0, None),
             warned: HashSet::new(),
             failure: None,
-            cpu: Duration::ZERO,
+            used: ProcessMoment::default(),
         }
     }
 
@@ -144,7 +145,7 @@ impl<E: FnMut(Event)> Gathering<E> {
         let start = self.clock.now() + LEAD;
         self.config.state.set_started(start);
         self.started = Some(start);
-        self.cpu = process_cpu();
+        self.used = ProcessMoment::now();
         (self.events)(Event::Started(start));
         let _ = self.start.send(Some(start));
     }
@@ -231,7 +232,7 @@ impl<E: FnMut(Event)> Gathering<E> {
         let is_stuck = self.ended.iter().any(Option::is_none);
         let ended = if is_stuck { self.clock.now() } else { self.last_end };
         let ran = self.started.map_or(Duration::ZERO, |start| ended.saturating_sub(start));
-        let cpu = if self.started.is_some() { process_cpu().saturating_sub(self.cpu) } else { Duration::ZERO };
+        let process_cores = if self.started.is_some() { self.used.cores() } else { 0.0 };
         let stuck = self.ended.iter().enumerate().filter(|(_, ended)| ended.is_none());
         Ok(Outcome {
             stopped: self.config.stopper.cause().cloned(),
@@ -242,7 +243,7 @@ impl<E: FnMut(Event)> Gathering<E> {
                 workers: self.ended.iter().cloned().map(Option::unwrap_or_default).collect(),
                 dropped: self.config.state.counts().dropped,
                 wall: ran,
-                process_cores: cpu.as_secs_f64() / ran.as_secs_f64().max(1e-9),
+                process_cores,
             },
         })
     }

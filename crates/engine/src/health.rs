@@ -1,15 +1,12 @@
-//! What the generator noticed about itself: whether it was on time, or was itself the bottleneck.
+//! What the generator noticed about itself while it ran: CPU of its workers and how late their event loops were.
 //!
-//! Each worker asks to be woken every few milliseconds and notes how late that happened: a busy event loop measures the target
-//! late by as much. CPU is that of the worker's thread. Judging the figures is here too, so that every report says the same.
+//! Each worker asks to be woken every few milliseconds and notes how late that happened. CPU is that of the worker's thread.
+//! What these figures mean for the run is `judgement`'s to say.
 
 use std::time::Duration;
 
 use metrics::Trend;
 use rustix::time::{ClockId, clock_gettime};
-
-/// Shares of a shorter time say nothing: clocks of threads are read a little before and after it.
-const SHORTEST_JUDGED: Duration = Duration::from_secs(1);
 
 /// How the workers fared.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +26,11 @@ pub struct Health {
 pub struct WorkerHealth {
     /// Share of the time its thread was running, 0 to 1.
     pub cpu_share: f64,
-    /// How late its event loop was, in ms: median.
+    /// Share of the time its thread was ready to run and had no core; none where the kernel does not tell.
+    pub waited_share: Option<f64>,
+    /// How late its event loop was, in ms: mean.
+    pub lag_avg_ms: f64,
+    /// Median.
     pub lag_p50_ms: f64,
     /// 99 of 100 times it was no later.
     pub lag_p99_ms: f64,
@@ -38,9 +39,16 @@ pub struct WorkerHealth {
 }
 
 impl WorkerHealth {
-    pub(crate) fn new(lag: &Trend, cpu: Duration, wall: Duration) -> Self {
+    /// What a worker's thread used since `before`, and how late its event loop was meanwhile.
+    pub(crate) fn since(before: &ThreadMoment, lag: &Trend) -> Self {
+        let now = ThreadMoment::now();
+        let wall = now.at.saturating_sub(before.at).as_secs_f64().max(1e-9);
+        let share = |time: Duration| (time.as_secs_f64() / wall).min(1.0);
+        let waited = now.waited.zip(before.waited).map(|(now, before)| now.saturating_sub(before));
         WorkerHealth {
-            cpu_share: cpu.as_secs_f64() / wall.as_secs_f64().max(1e-9),
+            cpu_share: share(now.cpu.saturating_sub(before.cpu)),
+            waited_share: waited.map(share),
+            lag_avg_ms: lag.avg(),
             lag_p50_ms: lag.percentile(50.0),
             lag_p99_ms: lag.percentile(99.0),
             lag_max_ms: lag.max(),
@@ -59,40 +67,51 @@ impl Health {
         self.workers.iter().map(|worker| worker.lag_p99_ms).fold(0.0, f64::max)
     }
 
-    /// One plain line when the generator was the limit and not the target; none when it was on time, and none for a run
-    /// so short that starting up is most of it.
-    pub fn complaint(&self) -> Option<String> {
-        if self.wall < SHORTEST_JUDGED {
-            return None;
-        }
-        let (busy, lag) = (self.busiest_cpu_share(), self.worst_lag_p99_ms());
-        if busy < 0.9 && lag < 10.0 {
-            return None;
-        }
-        let share = busy * 100.0;
-        Some(if busy < 0.9 {
-            // Something else had the processor: the limit is the machine.
-            format!(
-                "the generator was held up: a worker that used {share:.0} % of a core was up to {lag:.1} ms late (p99); \
-                 the machine was busy with something else, and the target may be faster than these numbers"
-            )
-        } else {
-            format!(
-                "the generator was the limit: its busiest worker used {share:.0} % of a core and was up to {lag:.1} ms late \
-                 (p99); the target may be faster than these numbers"
-            )
-        })
+    /// The mean lateness of the worker that was latest by it, in ms.
+    pub fn worst_lag_avg_ms(&self) -> f64 {
+        self.workers.iter().map(|worker| worker.lag_avg_ms).fold(0.0, f64::max)
     }
 }
 
-/// CPU time of the calling thread.
-pub(crate) fn thread_cpu() -> Duration {
-    read(ClockId::ThreadCPUTime)
+/// What the calling thread had used by one moment. Wall clock and CPU clock are read together: shares of a run of milliseconds
+/// would else come out above 1.
+pub(crate) struct ThreadMoment {
+    at: Duration,
+    cpu: Duration,
+    /// Time for which it was ready to run and had no core.
+    waited: Option<Duration>,
 }
 
-/// CPU time of the process.
-pub(crate) fn process_cpu() -> Duration {
-    read(ClockId::ProcessCPUTime)
+impl ThreadMoment {
+    pub(crate) fn now() -> Self {
+        let waited = std::fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|text| waited(&text));
+        ThreadMoment { at: read(ClockId::Monotonic), cpu: read(ClockId::ThreadCPUTime), waited }
+    }
+}
+
+/// The second number of `schedstat`, in ns.
+fn waited(schedstat: &str) -> Option<Duration> {
+    schedstat.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
+}
+
+/// What the process had used by one moment.
+#[derive(Default)]
+pub(crate) struct ProcessMoment {
+    at: Duration,
+    cpu: Duration,
+}
+
+impl ProcessMoment {
+    pub(crate) fn now() -> Self {
+        ProcessMoment { at: read(ClockId::Monotonic), cpu: read(ClockId::ProcessCPUTime) }
+    }
+
+    /// Cores in use from this moment to now.
+    pub(crate) fn cores(&self) -> f64 {
+        let now = ProcessMoment::now();
+        let wall = now.at.saturating_sub(self.at).as_secs_f64().max(1e-9);
+        now.cpu.saturating_sub(self.cpu).as_secs_f64() / wall
+    }
 }
 
 fn read(clock: ClockId) -> Duration {
@@ -105,26 +124,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn complains_only_when_it_was_the_limit() {
-        let of = |cpu_share, lag_p99_ms| Health {
-            workers: vec![WorkerHealth { cpu_share, lag_p99_ms, ..Default::default() }, WorkerHealth::default()],
-            wall: Duration::from_secs(5),
-            ..Default::default()
-        };
-        assert_eq!(of(0.6, 2.0).complaint(), None);
-        let expected = "the generator was the limit: its busiest worker used 97 % of a core and was up to 2.0 ms late (p99); \
-                        the target may be faster than these numbers";
-        assert_eq!(of(0.97, 2.0).complaint().as_deref(), Some(expected));
-        let expected = "the generator was held up: a worker that used 30 % of a core was up to 12.0 ms late (p99); \
-                        the machine was busy with something else, and the target may be faster than these numbers";
-        assert_eq!(of(0.3, 12.0).complaint().as_deref(), Some(expected));
-        assert_eq!(Health { wall: Duration::from_millis(900), ..of(1.7, 2.0) }.complaint(), None);
+    fn a_busy_thread_uses_cpu_and_never_more_than_a_core() {
+        let (process, before) = (ProcessMoment::now(), ThreadMoment::now());
+        while read(ClockId::ThreadCPUTime) < before.cpu + Duration::from_millis(1) {}
+        let health = WorkerHealth::since(&before, &Trend::default());
+        assert!(health.cpu_share > 0.0 && health.cpu_share <= 1.0, "{health:?}");
+        assert!(process.cores() > 0.0);
     }
 
     #[test]
-    fn a_busy_thread_uses_cpu() {
-        let before = thread_cpu();
-        while thread_cpu() < before + Duration::from_millis(1) {}
-        assert!(process_cpu() >= thread_cpu());
+    fn the_kernel_tells_how_long_a_thread_waited_for_a_core() {
+        assert_eq!(waited("381940 111894 2\n"), Some(Duration::from_nanos(111_894)));
+        assert_eq!(waited(""), None);
     }
 }

@@ -37,6 +37,7 @@ mod desk;
 pub mod duration;
 mod gathering;
 pub mod health;
+pub mod judgement;
 mod lane;
 pub mod pacer;
 pub mod plan;
@@ -53,6 +54,7 @@ pub mod vu;
 mod worker;
 
 pub use health::Health;
+pub use judgement::{Cause, Facts, Judgement, judge};
 pub use plan::Plan;
 pub use run::{Event, Outcome, RunConfig, RunError, Tick, run};
 pub use state::RunState;

@@ -19,7 +19,7 @@ use tokio::task::{JoinHandle, spawn_local};
 
 use crate::clock::{AnyClock, Clock};
 use crate::gathering::Report;
-use crate::health::{WorkerHealth, thread_cpu};
+use crate::health::{ThreadMoment, WorkerHealth};
 use crate::lane::Lane;
 use crate::plan::Plan;
 use crate::pool::{Member, Pool};
@@ -132,13 +132,12 @@ impl<F: Users> Worker<F> {
         self.report(Report::Ready);
         let mut health = WorkerHealth::default();
         if let Some(start) = self.wait_for_start().await {
-            let cpu = thread_cpu();
+            let before = ThreadMoment::now();
             lag.replace(Trend::default());
             let worker = Rc::clone(&self);
             attendants.spawn(async move { worker.tick(start).await });
             self.run_lanes(start).await;
-            let wall = self.clock.now().saturating_sub(start);
-            health = WorkerHealth::new(&lag.borrow(), thread_cpu().saturating_sub(cpu), wall);
+            health = WorkerHealth::since(&before, &lag.borrow());
         }
         attendants.abort();
         let (worker, at, snapshot) = (self.index, self.clock.now(), self.recorder.take());

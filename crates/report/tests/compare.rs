@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use onrush_report::compare::{Comparison, Conclusion, Condition, Run, Settings, Side, Wanted, compare, render};
-use onrush_report::document::{Contains, Document, Histogram, Metric, Value};
+use onrush_report::document::{Cause, Contains, Document, Histogram, Metric, Value};
 use onrush_report::stats::Verdict;
 
 /// Noise of the pairs, in percent: both signs, nothing repeated.
@@ -178,6 +178,29 @@ fn saturated_and_broken_runs_are_left_out_with_their_partners() {
     assert_eq!(nothing.conclusion(), Conclusion::CannotTell);
     assert!(render::text(&nothing).contains("cannot tell: no pair of runs is left to compare"));
     assert!(render::junit(&nothing).contains("skipped=\"1\""));
+}
+
+#[test]
+fn runs_that_were_held_up_have_their_own_advice_and_can_be_accepted() {
+    let (mut a, mut b) = sides(10, 2000.0, 0.95);
+    let late = &mut a.runs[1].result.as_mut().unwrap().generator;
+    late.saturated = true;
+    late.cause = Some(Cause::HeldUp);
+    late.complaint = Some(String::from("the generator was held up: a worker that used 1 % of a core"));
+    late.advice = Some(String::from("end what else runs on this machine"));
+    // An older result has the complaint alone.
+    let old = &mut b.runs[4].result.as_mut().unwrap().generator;
+    (old.saturated, old.complaint) = (true, Some(String::from("the generator was held up: by whatever")));
+    let text = render::text(&compared(&a, &b));
+    assert!(text.contains("! end what else runs on this machine\n"), "{text}");
+    assert!(text.contains("\n! end what else runs on the machine, or give generator and target cores"), "{text}");
+    assert!(!text.contains("--workers"), "more cores do not help: {text}");
+    [&mut a, &mut b].into_iter().for_each(Side::accept_late);
+    let accepted = compared(&a, &b);
+    assert_eq!(accepted.all.pairs, 10);
+    let expected =
+        "2 of 20 runs: late accepted (--accept-late): the generator was held up: a worker that used 1 % of a core";
+    assert_eq!(accepted.warnings, [expected]);
 }
 
 #[test]

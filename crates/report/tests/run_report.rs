@@ -86,7 +86,13 @@ fn busy() -> Document {
             ],
         },
         generator: Generator {
-            workers: vec![WorkerFigures { cpu_share: 0.34, lag_p50_ms: 0.1, lag_p99_ms: 0.4, lag_max_ms: 2.0 }],
+            workers: vec![WorkerFigures {
+                cpu_share: 0.34,
+                lag_p50_ms: 0.1,
+                lag_p99_ms: 0.4,
+                lag_max_ms: 2.0,
+                ..Default::default()
+            }],
             ..Generator::default()
         },
         ..empty()
@@ -108,6 +114,22 @@ fn the_first_screen_says_how_it_went() {
     );
     holds(&html, "14.28% of the requests failed (1 of 7); the first at 2 s, most at 2 s");
     holds(&html, "the generator was on time: its busiest worker used 34 % of a core and was at most 400µs late (p99)");
+}
+
+#[test]
+fn an_overruled_verdict_is_marked_and_a_run_of_milliseconds_has_no_percentages() {
+    let mut late = busy();
+    late.generator.saturated = true;
+    late.generator.complaint = Some("the generator was held up: why".into());
+    late.generator.late_accepted = true;
+    let accepted = "late accepted (--accept-late): the generator was held up: why";
+    holds(&page(&late), &format!("<li class=\"warn\"><strong>Generator:</strong>{accepted}</li>"));
+    let mut short = busy();
+    short.generator.too_short = true;
+    short.generator.workers[0].cpu_share = 2.76;
+    let html = page(&short);
+    holds(&html, "not judged: the scenarios ran for less than a second, which is mostly starting up");
+    assert!(!html.contains("276 %") && !html.contains("276.0 %"), "{html}");
 }
 
 #[test]

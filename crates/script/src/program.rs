@@ -211,6 +211,11 @@ impl Program {
         self.shared.process_state::<Unstamped>().remark(requests)
     }
 
+    /// How many answered requests were timed by this program because the kernel did not stamp them.
+    pub fn unstamped(&self) -> u64 {
+        self.shared.process_state::<Unstamped>().count()
+    }
+
     /// Sets the consolidated options that users see from now on.
     pub fn set_options(&self, options: Options) {
         *self.shared.options.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(options);

@@ -47,6 +47,12 @@ pub fn command() -> Command {
         .arg(text("format", "FORMAT", "How to print it").value_parser(["text", "markdown", "json", "junit"]).default_value("text"))
         .arg(text("output", "FILE", "Write to a file; - is standard output").short('o').default_value("-"))
         .arg(
+            Arg::new("accept-late")
+                .long("accept-late")
+                .action(ArgAction::SetTrue)
+                .help("Count runs whose generator was late or the limit; the answer says so"),
+        )
+        .arg(
             Arg::new("across-machines")
                 .long("across-machines")
                 .action(ArgAction::SetTrue)
@@ -59,7 +65,10 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let settings = settings(matches)?;
     let text = |name: &str| matches.get_one::<String>(name).expect("required or with a default");
     let refused = |message: String| Failure::new(ExitCode::NotComparable, message);
-    let (a, b) = compare::read_sides(text("a"), text("b")).map_err(refused)?;
+    let (mut a, mut b) = compare::read_sides(text("a"), text("b")).map_err(refused)?;
+    if matches.get_flag("accept-late") {
+        [&mut a, &mut b].into_iter().for_each(compare::Side::accept_late);
+    }
     let comparison = compare::compare(&a, &b, &settings).map_err(refused)?;
     write(text("output"), &render(&comparison, text("format")))?;
     Ok(match comparison.conclusion() {

@@ -12,6 +12,7 @@ mod experimental;
 mod fasthttp;
 mod forms;
 mod http_debug;
+mod judgement;
 mod lab;
 mod lifecycle;
 mod matrix;

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::measure::requests;
-use crate::document::Document;
+use crate::document::{Cause, Document, Generator};
 
 /// One run as it was given.
 #[derive(Clone, Debug)]
@@ -33,6 +33,15 @@ pub struct Side {
     pub runs: Vec<Run>,
 }
 
+impl Side {
+    /// Lets runs count whose generator was late or the limit; the comparison says so.
+    pub fn accept_late(&mut self) {
+        for document in self.runs.iter_mut().filter_map(|run| run.result.as_mut().ok()) {
+            document.generator.late_accepted = document.generator.saturated;
+        }
+    }
+}
+
 /// A run that is no evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
@@ -41,7 +50,7 @@ pub struct LeftOut {
     /// Why.
     pub why: String,
     /// What to do about it; empty when there is nothing.
-    pub advice: &'static str,
+    pub advice: String,
     /// The run that is left out with it, though it would count.
     pub partner: Option<String>,
 }
@@ -129,7 +138,7 @@ fn by_cell_and_round<'a>(a: &'a Side, b: &'a Side, left_out: &mut Vec<LeftOut>) 
         let without = runs.iter().filter(|(key, _)| !others.contains_key(*key));
         let why = format!("{} has no run of its round", side.name);
         without
-            .map(|(_, run)| LeftOut { run: run.name.clone(), why: why.clone(), advice: "", partner: None })
+            .map(|(_, run)| LeftOut { run: run.name.clone(), why: why.clone(), advice: String::new(), partner: None })
             .collect::<Vec<_>>()
     };
     left_out.extend(missing(&of_a, &of_b, b));
@@ -160,7 +169,7 @@ fn by_key(side: &Side) -> Result<BTreeMap<Key<'_>, &Run>, String> {
 /// The result of a run that counts.
 fn judged(run: &Run) -> Result<&Document, LeftOut> {
     let left_out = |why: String, advice| LeftOut { run: run.name.clone(), why, advice, partner: None };
-    let document = run.result.as_ref().map_err(|why| left_out(why.clone(), ""))?;
+    let document = run.result.as_ref().map_err(|why| left_out(why.clone(), String::new()))?;
     match objection(document) {
         None => Ok(document),
         Some((why, advice)) => Err(left_out(why, advice)),
@@ -168,31 +177,40 @@ fn judged(run: &Run) -> Result<&Document, LeftOut> {
 }
 
 /// Why a run is no evidence, and what to do.
-fn objection(document: &Document) -> Option<(String, &'static str)> {
+fn objection(document: &Document) -> Option<(String, String)> {
     // A test whose thresholds failed, or that called itself failed, ran to its end all the same.
     const WHOLE: [u8; 3] = [0, 99, 110];
-    if document.generator.saturated {
-        let complaint = document.generator.complaint.clone();
+    if let Some(cause) = document.generator.limit() {
+        let Generator { complaint, advice, .. } = document.generator.clone();
         let why = complaint.unwrap_or_else(|| String::from("the generator was the limit"));
-        return Some((
-            why,
-            "give the generator more cores (--workers) or a core of its own, or fewer virtual users, so that the target is the limit",
-        ));
+        // Older results have no advice of their own.
+        return Some((why, advice.unwrap_or_else(|| usual_advice(cause).to_owned())));
     }
     if !WHOLE.contains(&document.exit.code) {
         let reason = document.exit.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
         return Some((
             format!("it broke off with exit code {}{reason}", document.exit.code),
-            "run it again to its end",
+            String::from("run it again to its end"),
         ));
     }
     if requests(document).is_none() {
         return Some((
             String::from("it made no request and ended no iteration"),
-            "see that the target answers and that the run is long enough",
+            String::from("see that the target answers and that the run is long enough"),
         ));
     }
     None
+}
+
+fn usual_advice(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Busy => {
+            "give the generator more cores (--workers) or a core of its own, or fewer virtual users, so that the target is the limit"
+        }
+        Cause::HeldUp | Cause::LateStarts => {
+            "end what else runs on the machine, or give generator and target cores of their own; --accept-late counts such runs"
+        }
+    }
 }
 
 /// All different values of what `of` reads from the pairs' results.

@@ -9,8 +9,9 @@ use serde::Deserialize;
 
 use super::evidence::Run;
 use super::source::Selector;
-use crate::document::Document;
+use crate::document::{Cause, Document, Generator};
 use crate::matrix::document::{self, KIND, MatrixDocument, RunRecord};
+use crate::matrix::plan::Pin;
 
 /// The axis that every matrix has.
 const VARIANT: &str = "variant";
@@ -30,7 +31,8 @@ pub fn read(path: &Path, selector: &Selector, chosen: &[String]) -> Result<Optio
     let matrix = document::read(path)?;
     check_names(&matrix, path, selector)?;
     let fitting = matrix.runs.into_iter().filter(|run| fits(run, selector));
-    Ok(Some(fitting.map(|run| into_run(run, path, chosen)).collect()))
+    let pin = &matrix.plan.pin;
+    Ok(Some(fitting.map(|run| into_run(run, path, chosen, pin)).collect()))
 }
 
 /// An axis that is not there chooses nothing; better said than found out.
@@ -50,7 +52,8 @@ fn fits(run: &RunRecord, selector: &Selector) -> bool {
     })
 }
 
-fn into_run(run: RunRecord, path: &Path, chosen: &[String]) -> Run {
+fn into_run(run: RunRecord, path: &Path, chosen: &[String], pin: &Pin) -> Run {
+    let limit = run.limit(pin);
     let mut cell = run.axes;
     let axes: String = cell.iter().map(|(name, value)| format!("{name}={value} ")).collect();
     let name = format!("{}: {axes}{} round {}", path.display(), run.variant, run.round);
@@ -59,7 +62,9 @@ fn into_run(run: RunRecord, path: &Path, chosen: &[String]) -> Run {
     cell.retain(|axis, _| !chosen.contains(axis));
     let result = match (run.outcome, run.result) {
         // The matrix wrote the script itself, another file for each run; what is in it the plan says.
-        (document::Outcome::Ok, Some(result)) => Ok(Document { script: String::new(), ..result }),
+        (document::Outcome::Ok, Some(result)) => {
+            Ok(Document { generator: judged(result.generator, limit), script: String::new(), ..result })
+        }
         (document::Outcome::Ok, None) => {
             Err(String::from("its load was another program's, which left no result document"))
         }
@@ -67,4 +72,14 @@ fn into_run(run: RunRecord, path: &Path, chosen: &[String]) -> Run {
         (document::Outcome::Dead, _) => Err(format!("its server died: {}", run.reason.unwrap_or_default())),
     };
     Run { name, cell, round: Some(run.round.to_string()), result }
+}
+
+/// What the matrix knows of a generator and its own result does not say, so that `compare` and `table` judge a run alike: pinned
+/// cores that it filled in a run too short to judge itself.
+fn judged(generator: Generator, limit: Option<Cause>) -> Generator {
+    if limit.is_none() || generator.saturated {
+        return generator;
+    }
+    let complaint = Some(String::from("the generator was the limit: it filled the cores that the plan gave it"));
+    Generator { saturated: true, cause: limit, complaint, ..generator }
 }

@@ -9,7 +9,7 @@ use crate::document::Document;
 
 /// Runs of a pair may differ in length by this share before anybody is told.
 const LENGTHS_APART: f64 = 0.1;
-/// As `engine::Health` has it.
+/// As `engine::judge` has it.
 const SHORTEST_JUDGED_S: f64 = 1.0;
 
 /// One line each.
@@ -18,6 +18,7 @@ pub fn warnings(pairs: &[Pair<'_>]) -> Vec<String> {
         order(pairs),
         lengths(pairs),
         short(pairs),
+        accepted(pairs),
         options(pairs),
         scripts(pairs),
         versions(pairs),
@@ -62,7 +63,7 @@ fn lengths(pairs: &[Pair<'_>]) -> Option<String> {
 
 /// The generator judges itself only over a second or more: nobody knows whether it was the limit of a shorter run.
 fn short(pairs: &[Pair<'_>]) -> Option<String> {
-    let short = |document: &&Document| document.duration_s < SHORTEST_JUDGED_S;
+    let short = |document: &&Document| document.generator.too_short || document.duration_s < SHORTEST_JUDGED_S;
     let runs = pairs.iter().flat_map(|pair| [pair.a, pair.b]).filter(short).count();
     (runs > 0).then(|| {
         format!(
@@ -70,6 +71,14 @@ fn short(pairs: &[Pair<'_>]) -> Option<String> {
             2 * pairs.len()
         )
     })
+}
+
+/// Runs that count because somebody said so.
+fn accepted(pairs: &[Pair<'_>]) -> Option<String> {
+    let runs = pairs.iter().flat_map(|pair| [pair.a, pair.b]);
+    let accepted: Vec<String> = runs.filter_map(|document| document.generator.accepted()).collect();
+    let first = accepted.first()?;
+    Some(format!("{} of {} runs: {first}", accepted.len(), 2 * pairs.len()))
 }
 
 fn options(pairs: &[Pair<'_>]) -> Option<String> {

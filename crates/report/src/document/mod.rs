@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use file::{FILE_NAME, ReadError, path_of, read};
 pub use metric::{Check, Contains, Group, Histogram, Metric, Scenario, Threshold, Value};
-pub use run::{Environment, Exit, Generator, MessageLogs, WorkerFigures, machine_id};
+pub use run::{Cause, Environment, Exit, Generator, MessageLogs, WorkerFigures, accepted, machine_id};
 pub use seconds::{Column, Counts, Points, Seconds, Series};
 
 /// What `kind` says in a result document.

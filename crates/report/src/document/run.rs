@@ -64,13 +64,73 @@ pub struct Generator {
     pub workers: Vec<WorkerFigures>,
     /// Planned iterations that never started.
     pub dropped_iterations: u64,
-    /// Whether the generator was the limit, and not what it tested.
+    /// Whether the run says more about the generator than about what it tested.
     pub saturated: bool,
+    /// Why; null for an older result, whose complaint tells.
+    #[serde(default)]
+    pub cause: Option<Cause>,
     /// The line that says so.
     pub complaint: Option<String>,
+    /// What to do about it.
+    #[serde(default)]
+    pub advice: Option<String>,
+    /// Whether somebody overruled that with `--accept-late`: the run counts, and everything made of it says so.
+    #[serde(default)]
+    pub late_accepted: bool,
+    /// Whether the run was too short to judge its generator.
+    #[serde(default)]
+    pub too_short: bool,
     /// Further lines about the generator that the summary printed.
     #[serde(default)]
     pub notes: Vec<String>,
+}
+
+/// Why a run says more about its generator than about what it tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The generator computed all the time.
+    Busy,
+    /// The generator had time, and something else had the processor.
+    HeldUp,
+    /// Iterations started later than planned.
+    LateStarts,
+}
+
+impl Cause {
+    /// As reports say it.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Cause::Busy => "the generator was the limit",
+            Cause::HeldUp => "the generator was held up by something else",
+            Cause::LateStarts => "iterations started late",
+        }
+    }
+}
+
+impl Generator {
+    /// Why the run is no evidence about its target; none when it is, or when somebody accepted it all the same.
+    pub fn limit(&self) -> Option<Cause> {
+        if self.late_accepted { None } else { self.found() }
+    }
+
+    /// The line about a verdict that was overruled.
+    pub fn accepted(&self) -> Option<String> {
+        let complaint = self.complaint.as_deref().unwrap_or("the generator was the limit");
+        self.late_accepted.then(|| accepted(complaint))
+    }
+
+    /// What was found, accepted or not. Older results have words only.
+    fn found(&self) -> Option<Cause> {
+        let told = self.complaint.as_deref().unwrap_or_default();
+        let by_words = || if told.starts_with("the generator was held up") { Cause::HeldUp } else { Cause::Busy };
+        self.saturated.then(|| self.cause.unwrap_or_else(by_words))
+    }
+}
+
+/// How every output marks a verdict that was overruled.
+pub fn accepted(complaint: &str) -> String {
+    format!("late accepted (--accept-late): {complaint}")
 }
 
 /// How one worker thread fared.
@@ -78,7 +138,13 @@ pub struct Generator {
 pub struct WorkerFigures {
     /// Share of the time its thread was running, 0 to 1.
     pub cpu_share: f64,
-    /// How late its event loop was: median.
+    /// Share of the time its thread was ready to run and had no core; null where the kernel does not tell.
+    #[serde(default)]
+    pub waited_share: Option<f64>,
+    /// How late its event loop was: mean.
+    #[serde(default)]
+    pub lag_avg_ms: f64,
+    /// Median.
     pub lag_p50_ms: f64,
     /// 99 of 100 times it was no later.
     pub lag_p99_ms: f64,

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::figures::Figures;
 use super::plan::{Pin, Plan};
-use crate::document::{Document, Environment, Histogram, Metric, Value as Measured};
+use crate::document::{Cause, Document, Environment, Histogram, Metric, Value as Measured};
 
 /// The share of its cores at which a process is taken to have no more to give.
 const FULL: f64 = 0.95;
@@ -148,18 +148,27 @@ impl RunRecord {
         self.outcome == Outcome::Ok
     }
 
-    /// Whether its generator was the limit, which makes its rate no evidence about servers. It may say so itself; another
+    /// Why its rate is no evidence about servers: its generator was the limit or was held up. It may say so itself; another
     /// program does not, nor does a run that was too short to judge itself: they were the limit when they filled their cores
     /// and the server left some of its own idle.
-    pub fn saturated(&self, pin: &Pin) -> bool {
+    pub fn limit(&self, pin: &Pin) -> Option<Cause> {
+        if let Some(result) = &self.result
+            && (result.generator.saturated || result.generator.late_accepted)
+        {
+            return result.generator.limit();
+        }
         let fills = |used: Option<f64>, cores: &[usize]| {
             used.is_some_and(|used| !cores.is_empty() && used >= FULL * cores.len() as f64)
         };
         let cores = |used: Option<Usage>| Some(used?.cpu_s / self.measured_s).filter(|cores| cores.is_finite());
         // What it used while starting is not in the figure of its own.
         let load = self.result.as_ref().map(|result| result.generator.process_cores).or(cores(self.load));
-        self.result.as_ref().is_some_and(|result| result.generator.saturated)
-            || fills(load, &pin.load) && !fills(cores(self.server), &pin.server)
+        (fills(load, &pin.load) && !fills(cores(self.server), &pin.server)).then_some(Cause::Busy)
+    }
+
+    /// The line about a verdict against its generator that somebody overruled.
+    pub fn accepted(&self) -> Option<String> {
+        self.result.as_ref()?.generator.accepted()
     }
 
     /// The machine meanwhile; unknown of a run that measured nothing.

@@ -71,6 +71,8 @@ pub struct Load<'a> {
     pub places: &'a Places,
     /// Ends what is left.
     pub guard: &'a Guard,
+    /// Whether runs count although their generator was late or the limit.
+    pub accept_late: bool,
 }
 
 impl Load<'_> {
@@ -173,6 +175,8 @@ impl Load<'_> {
         command.args(["run", "-q", "--no-color", "--summary-mode=disabled"]);
         if what != WARM_UP {
             command.arg("--save").arg(results).args(self.labels());
+            // An older binary of the plan does not know the flag: only who asks for it needs one that does.
+            command.args(self.accept_late.then_some("--accept-late"));
         }
         command
     }

@@ -76,6 +76,10 @@ pub fn command() -> Command {
             value("only", "AXIS=VALUE", "Only these cells or variants; by comma or repeated for more")
                 .action(ArgAction::Append),
         )
+        .arg(switch(
+            "accept-late",
+            "Let runs count although their generator was late or the limit; every output is marked",
+        ))
         .arg(switch("quiet", "No progress").short('q'));
     table::flags(command)
 }
@@ -99,7 +103,8 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let mut store = store(matches, &out, &matrix, &turns)?;
     listen()?;
     let folder = plan_folder(file)?;
-    carry_out(&matrix, &turns, folder, &mut store, matches.get_flag("quiet"))?;
+    let asked = Asked { quiet: matches.get_flag("quiet"), accept_late: matches.get_flag("accept-late") };
+    carry_out(&matrix, &turns, folder, &mut store, asked)?;
     table.print(&store.document)?;
     eprintln!("result: {}", out.display());
     Ok(exit_code(&store))
@@ -178,17 +183,27 @@ fn scratch() -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-fn carry_out(matrix: &Matrix, turns: &[Turn], folder: PathBuf, store: &mut Store, quiet: bool) -> Result<(), Failure> {
+/// How the runs are to be made, whatever the plan says.
+#[derive(Clone, Copy)]
+struct Asked {
+    quiet: bool,
+    accept_late: bool,
+}
+
+fn carry_out(matrix: &Matrix, turns: &[Turn], folder: PathBuf, store: &mut Store, asked: Asked) -> Result<(), Failure> {
     let failed =
         |error: std::io::Error| Failure::new(ExitCode::Generic, format!("cannot tell where onrush lies: {error}"));
     let places = Places { folder, scratch: scratch()?, onrush: std::env::current_exe().map_err(failed)? };
+    let Asked { quiet, accept_late } = asked;
     let guard = Guard::start(&places.scratch)?;
     let planned = turns.iter().map(|turn| turn.variants.len()).sum();
     let mut show =
         Show::new(Screen::on_stderr(quiet), planned, store.len(), length(matrix, turns) / (planned as u32).max(1));
     show.say(&announcement(matrix, turns, planned - store.len().min(planned)));
     let ran = outer_commands(matrix, &matrix.plan.setup, &places, &guard, store).and_then(|()| {
-        Runner { matrix, places: &places, guard: &guard, store: &mut *store, show: &mut show }.run(turns)
+        let mut runner =
+            Runner { matrix, places: &places, guard: &guard, store: &mut *store, show: &mut show, accept_late };
+        runner.run(turns)
     });
     let torn_down = outer_commands(matrix, &matrix.plan.teardown, &places, &guard, store);
     store.write()?;

@@ -31,6 +31,8 @@ pub struct Runner<'a> {
     pub store: &'a mut Store,
     /// What it looks like.
     pub show: &'a mut Show,
+    /// Whether runs count although their generator was late or the limit.
+    pub accept_late: bool,
 }
 
 /// A run, or the wish to end.
@@ -119,8 +121,16 @@ impl Runner<'_> {
                 return Step::Done(Box::new(record));
             }
         };
-        let load =
-            Load { plan: &matrix.plan, part, cell, run: position, round, places: self.places, guard: self.guard };
+        let load = Load {
+            plan: &matrix.plan,
+            part,
+            cell,
+            run: position,
+            round,
+            places: self.places,
+            guard: self.guard,
+            accept_late: self.accept_late,
+        };
         let measured = self.under_load(&load, &mut running);
         let server_since = Instant::now();
         if let Some(group) = &mut running.group {

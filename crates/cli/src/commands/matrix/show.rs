@@ -70,7 +70,11 @@ impl Show {
     pub fn done(&mut self, record: &RunRecord, plan: &Plan) {
         self.done += 1;
         let metric = &plan.measure.rate;
-        let limited = if record.saturated(&plan.pin) { " !" } else { "" };
+        let limited = match (record.limit(&plan.pin), record.accepted()) {
+            (Some(cause), _) => format!(" ! {}", cause.text()),
+            (None, Some(_)) => String::from(" ~ late accepted"),
+            (None, None) => String::new(),
+        };
         let figure = match (record.is_ok(), record.rate(metric)) {
             (true, Some(rate)) => format!("{rate:.1} {metric}/s{limited}"),
             (true, None) => String::from("no rate"),

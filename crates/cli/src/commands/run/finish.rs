@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use super::drive::Ran;
 use super::flags::Flags;
+use super::generator::Judged;
 use super::load::Script;
 use super::phases::Phases;
 use super::save::{Facts, Kept, Saving};
@@ -24,6 +25,7 @@ use super::timeline::Timeline;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
+use crate::machine;
 use crate::messages::Messages;
 
 /// What the end of a run needs.
@@ -42,6 +44,8 @@ pub struct Ending<'a> {
     pub saving: Option<&'a Saving>,
     /// `--save-messages`.
     pub messages: Option<&'a Messages>,
+    /// The machine before the test.
+    pub before: machine::Moment,
 }
 
 /// What the exit code is made of.
@@ -66,7 +70,9 @@ impl Ending<'_> {
         let remark = script.program.timing_remark(requests(&results));
         let lost = messages.as_ref().and_then(|(logs, are_whole)| lost_messages(logs, *are_whole));
         let (messages, are_messages_whole) = messages.map_or((None, true), |(logs, whole)| (Some(logs), whole));
-        let options = summary_options(flags, &ran, remark.iter().chain(&lost).cloned())?;
+        let environment = machine::environment(&self.before, &machine::Moment::now());
+        let judged = Judged::new(&ran.health, &results, script.program.unstamped(), &environment, flags.accept_late);
+        let options = summary_options(flags, &ran, judged.lines().into_iter().chain(remark.clone()).chain(lost))?;
         let findings = Findings {
             errors: [ran.setup_error.as_ref(), teardown_error.as_ref()],
             verdict: &verdict,
@@ -81,8 +87,8 @@ impl Ending<'_> {
                 options: ran.options.to_json(),
                 results: &results,
                 seconds: ran.timeline.take().map(Timeline::into_document).unwrap_or_default(),
-                health: &ran.health,
-                notes: remark.into_iter().collect(),
+                generator: judged.document(&ran.health, remark),
+                environment,
                 messages,
                 code: self.judge(&findings),
             };
@@ -184,7 +190,7 @@ fn summary_options(flags: &Flags, ran: &Ran, remarks: impl Iterator<Item = Strin
     Ok(SummaryOptions {
         mode: flags.summary_mode.unwrap_or_default(),
         color: flags.color(),
-        health: ran.health.complaint().into_iter().chain(remarks).collect(),
+        health: remarks.collect(),
         ..summary_columns(summary_trend_stats.as_deref(), summary_time_unit.as_deref())?
     })
 }

@@ -46,6 +46,8 @@ pub struct Flags {
     pub save: Option<PathBuf>,
     /// `--save-messages`.
     pub save_messages: bool,
+    /// `--accept-late`.
+    pub accept_late: bool,
     /// `--label`.
     pub labels: BTreeMap<String, String>,
     /// The run that a URL stands for; `script` is the URL then.
@@ -108,6 +110,7 @@ impl Flags {
             }),
             save: source.text("save").map(PathBuf::from),
             save_messages: save_messages(&source)?,
+            accept_late: source.switch("accept-late", false)?,
             labels: labels(matches)?,
             script_env,
             system_env: source.env,

@@ -3,6 +3,7 @@
 mod drive;
 mod finish;
 mod flags;
+mod generator;
 mod load;
 mod phases;
 mod plan;
@@ -19,6 +20,7 @@ use metrics::{Aggregate, Registry};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
+use crate::machine::Moment;
 use crate::messages::Messages;
 use crate::progress::Screen;
 use crate::{banner, descriptors};
@@ -64,6 +66,7 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
         keeps_seconds: saving.is_some(),
     };
     phases.begin();
+    let before = Moment::now();
     let ran = drive.finish_scenarios(planned, aggregate)?;
     let ending = finish::Ending {
         flags: &flags,
@@ -73,6 +76,7 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
         phases: &phases,
         saving: saving.as_ref(),
         messages: messages.as_deref(),
+        before,
     };
     ending.finish(ran)
 }

@@ -7,11 +7,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use engine::Health;
 use metrics::results::Results;
 use report::document::{
     Check, Document, Environment, Exit, FILE_NAME, Generator, Group, KIND, MessageLogs, Metric, SCHEMA, Scenario,
-    Seconds, WorkerFigures,
+    Seconds,
 };
 use script::log::Level;
 use serde_json::Value;
@@ -19,12 +18,10 @@ use serde_json::Value;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
-use crate::machine::{self, Moment};
 
 /// A directory that waits for its result.
 pub struct Saving {
     dir: PathBuf,
-    before: Moment,
     is_writable: bool,
 }
 
@@ -42,10 +39,10 @@ pub struct Facts<'a> {
     pub results: &'a Results,
     /// Over time.
     pub seconds: Seconds,
-    /// How the generator fared.
-    pub health: &'a Health,
-    /// Further lines about the generator.
-    pub notes: Vec<String>,
+    /// How the generator fared, judged.
+    pub generator: Generator,
+    /// The machine meanwhile.
+    pub environment: Environment,
     /// Logs of messages.
     pub messages: Option<MessageLogs>,
     /// How it ended.
@@ -74,7 +71,7 @@ impl Saving {
             );
             log.write(Level::Error, &text, &[]);
         }
-        Ok(Saving { dir: dir.to_owned(), before: Moment::now(), is_writable: problem.is_none() })
+        Ok(Saving { dir: dir.to_owned(), is_writable: problem.is_none() })
     }
 
     /// Whether files could be made before the test.
@@ -102,8 +99,7 @@ pub struct Kept<'a> {
 impl<'a> Kept<'a> {
     /// Writes the result. What fails is said by `close`, below the summary.
     pub fn new(saving: &'a Saving, facts: Facts<'_>) -> Self {
-        let environment = machine::environment(&saving.before, &Moment::now());
-        let document = document(facts, environment);
+        let document = document(facts);
         let written = saving.write(&document);
         Kept { saving, document, written }
     }
@@ -137,8 +133,8 @@ fn probe(dir: &Path) -> Result<(), String> {
     std::fs::remove_file(&file).map_err(|error| format!("cannot remove a file in the directory: {error}"))
 }
 
-fn document(facts: Facts<'_>, environment: Environment) -> Document {
-    let Facts { results, health, code, .. } = facts;
+fn document(facts: Facts<'_>) -> Document {
+    let Facts { results, code, .. } = facts;
     Document {
         kind: KIND.to_owned(),
         schema: SCHEMA,
@@ -148,8 +144,8 @@ fn document(facts: Facts<'_>, environment: Environment) -> Document {
         script: without_password(facts.script),
         labels: facts.labels.clone(),
         options: without_secrets(facts.options),
-        environment,
-        generator: generator(health, facts.notes),
+        environment: facts.environment,
+        generator: facts.generator,
         exit: exit(code),
         metrics: results.metrics.iter().map(Metric::from).collect(),
         checks: results.checks.iter().map(Check::from).collect(),
@@ -157,24 +153,6 @@ fn document(facts: Facts<'_>, environment: Environment) -> Document {
         scenarios: results.scenarios.iter().map(Scenario::from).collect(),
         seconds: facts.seconds,
         messages: facts.messages,
-    }
-}
-
-fn generator(health: &Health, notes: Vec<String>) -> Generator {
-    let worker = |worker: &engine::health::WorkerHealth| WorkerFigures {
-        cpu_share: worker.cpu_share,
-        lag_p50_ms: worker.lag_p50_ms,
-        lag_p99_ms: worker.lag_p99_ms,
-        lag_max_ms: worker.lag_max_ms,
-    };
-    let complaint = health.complaint();
-    Generator {
-        process_cores: health.process_cores,
-        workers: health.workers.iter().map(worker).collect(),
-        dropped_iterations: health.dropped,
-        saturated: complaint.is_some(),
-        complaint,
-        notes,
     }
 }
 

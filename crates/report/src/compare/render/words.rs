@@ -245,7 +245,7 @@ pub fn left_out(comparison: &Comparison) -> Vec<String> {
         format!("{} is no evidence: {}{partner}", run.run, run.why)
     };
     let advice: BTreeSet<&str> =
-        comparison.left_out.iter().map(|run| run.advice).filter(|text| !text.is_empty()).collect();
+        comparison.left_out.iter().map(|run| run.advice.as_str()).filter(|text| !text.is_empty()).collect();
     comparison.left_out.iter().map(line).chain(advice.into_iter().map(str::to_owned)).collect()
 }
 

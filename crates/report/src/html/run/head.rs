@@ -112,7 +112,10 @@ fn trust(document: &Document) -> Option<Line> {
     let generator = &document.generator;
     let busiest = generator.workers.iter().map(|w| w.cpu_share).fold(0.0, f64::max);
     let late = generator.workers.iter().map(|w| w.lag_p99_ms).fold(0.0, f64::max);
-    let mut doubts: Vec<String> = generator.complaint.iter().cloned().collect();
+    let mut doubts = match generator.accepted() {
+        Some(accepted) => vec![accepted],
+        None => generator.complaint.iter().chain(&generator.advice).cloned().collect(),
+    };
     if generator.dropped_iterations > 0 {
         let text =
             "planned iterations never started, because no virtual user was free: the load was lower than planned";
@@ -125,6 +128,10 @@ fn trust(document: &Document) -> Option<Line> {
         doubts.push(format!("the CPU limit of its control group held the generator up {times} times"));
     }
     doubts.extend(generator.notes.iter().cloned());
+    if doubts.is_empty() && generator.too_short {
+        let text = String::from("not judged: the scenarios ran for less than a second, which is mostly starting up");
+        return Some(Line { class: "", head: "Generator:", text });
+    }
     if doubts.is_empty() {
         let text = format!(
             "the generator was on time: its busiest worker used {:.0} % of a core and was at most {} late (p99)",
@@ -133,7 +140,7 @@ fn trust(document: &Document) -> Option<Line> {
         );
         return Some(Line { class: "good", head: "Generator:", text });
     }
-    let class = if generator.saturated { "bad" } else { "warn" };
+    let class = if generator.limit().is_some() { "bad" } else { "warn" };
     Some(Line { class, head: "Generator:", text: doubts.join("; ") })
 }
 

@@ -176,11 +176,14 @@ fn generator(run: &Run<'_>) -> String {
     let mut table = Table::new(["worker", "share of a core", "late, median", "late, p99", "late, at most"]);
     for (number, worker) in generator.workers.iter().enumerate() {
         let lag = [worker.lag_p50_ms, worker.lag_p99_ms, worker.lag_max_ms].map(|ms| format::time(ms, None));
-        let share = format!("{:.1} %", worker.cpu_share * 100.0);
+        let share = match generator.too_short {
+            true => "run too short".to_owned(),
+            false => format!("{:.1} %", worker.cpu_share * 100.0),
+        };
         table.row([format!("worker {number}"), share].into_iter().chain(lag));
     }
-    let note = format!("the whole process used {:.2} cores", generator.process_cores);
-    format!("{}{}", table.html(), facts(&[note]))
+    let used = (!generator.too_short).then(|| format!("the whole process used {:.2} cores", generator.process_cores));
+    format!("{}{}", table.html(), facts(&used.into_iter().collect::<Vec<_>>()))
 }
 
 fn machine(run: &Run<'_>) -> String {

@@ -5,6 +5,7 @@
 //! where that is known. Where variants bring their own load none of this matters: there the generator is what is measured.
 
 use super::{JudgedBy, Row};
+use crate::document::Cause;
 use crate::stats::{Direction, Question, Verdict, answer, pairs_needed};
 
 /// Marks it, and says what can be told and by which figure. `names` are the rows' names; nothing is said of a single row.
@@ -15,12 +16,14 @@ pub fn mark(rows: &mut [Row], names: &[String], loads_differ: bool) -> (JudgedBy
     let Some(limited) = slower.iter().find(|&&row| rows[row].saturated > 0 && !loads_differ) else {
         return (JudgedBy::Rate, verdict(rows, names, &by_rate, JudgedBy::Rate));
     };
+    let why = rows[*limited].limited_by.unwrap_or(Cause::Busy).text();
     if rated.iter().any(|&row| rows[row].per_server_cpu_s.is_none()) {
-        return (JudgedBy::Rate, format!("no best: the generator was the limit in runs of {}", names[*limited]));
+        return (JudgedBy::Rate, format!("no best: {why} in runs of {}", names[*limited]));
     }
+    let limited = &names[*limited];
     let by_cpu = ranked(rows, rated, JudgedBy::ServerCpu);
     let verdict = verdict(rows, names, &by_cpu, JudgedBy::ServerCpu);
-    (JudgedBy::ServerCpu, format!("by the server's CPU time, for the generator was the limit of rates: {verdict}"))
+    (JudgedBy::ServerCpu, format!("by the server's CPU time, because {why} in runs of {limited}: {verdict}"))
 }
 
 /// The rows from the best to the worst.
@@ -130,7 +133,7 @@ mod tests {
     #[test]
     fn where_the_generator_was_the_limit_the_servers_cpu_time_decides() {
         let found = verdicts(|document| limited(document, "a", 1.5));
-        let because = "by the server's CPU time, for the generator was the limit of rates: ";
+        let because = "by the server's CPU time, because the generator was the limit in runs of a: ";
         assert_eq!(
             found[0],
             (format!("{because}best: b, 65.0 % to 65.0 % more requests for each CPU second than a"), vec![false, true])

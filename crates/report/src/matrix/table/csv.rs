@@ -20,6 +20,7 @@ pub fn csv(tables: &Tables) -> String {
         "valid",
         "made",
         "saturated",
+        "late_accepted",
     ];
     head.extend(fixed.map(String::from));
     head.extend(tables.percentiles.iter().map(|percent| format!("p{percent}_ms")));
@@ -53,6 +54,7 @@ fn values(axes: &[String], row: &Row, judged_by: JudgedBy) -> Vec<String> {
         row.valid.to_string(),
         row.made.to_string(),
         row.saturated.to_string(),
+        row.late_accepted.to_string(),
     ]);
     values.extend(row.percentiles.iter().map(|value| or_empty(*value)));
     values
@@ -83,7 +85,7 @@ mod tests {
             lines[0].starts_with("size,variant,rate,lowest,highest,") && lines[0].ends_with(",p50_ms,p75_ms"),
             "{text}"
         );
-        assert!(lines[1].starts_with("1k,a,1045,1010,1080,1,") && lines[1].ends_with(",8,8,0,0.5,"), "{text}");
+        assert!(lines[1].starts_with("1k,a,1045,1010,1080,1,") && lines[1].ends_with(",8,8,0,0,0.5,"), "{text}");
     }
 
     #[test]

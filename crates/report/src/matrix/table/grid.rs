@@ -162,9 +162,7 @@ impl Shown {
         let mut fields: Vec<Field> = tables.columns.iter().map(|column| Field::left(&row.values[column])).collect();
         let mut rate = or_dash(row.rate.map(|rate| rate.median), number::rate);
         rate.bold = row.best && judged_by == JudgedBy::Rate;
-        if row.saturated > 0 {
-            rate.text.push_str(" !");
-        }
+        rate.text.push_str(row.mark());
         fields.push(rate);
         fields.push(or_dash(row.rate.map(|rate| rate.low), number::rate));
         fields.push(or_dash(row.rate.map(|rate| rate.high), number::rate));

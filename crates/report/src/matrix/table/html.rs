@@ -73,11 +73,10 @@ fn charts(tables: &Tables, group: &Group) -> Vec<String> {
     let bars = group.rows.iter().enumerate().filter_map(|(at, row)| {
         let rate = row.rate?;
         let mark = if row.best && group.judged_by == JudgedBy::Rate { " best" } else { "" };
-        let limited = if row.saturated > 0 { " !" } else { "" };
         Some(Bar {
             name: name(tables, row),
             value: rate.median,
-            shown: format!("{}{limited}{mark}", number::rate(rate.median)),
+            shown: format!("{}{}{mark}", number::rate(rate.median), row.mark()),
             interval: Some((rate.low, rate.high)),
             colour: at,
         })

@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use super::cells::{self, Cell};
 use super::document::{MatrixDocument, RunRecord, Usage};
+use crate::document::Cause;
 use crate::format::counted;
 
 pub use csv::csv;
@@ -146,14 +147,29 @@ pub struct Row {
     pub server_cores: Option<f64>,
     /// Cores the load's processes used.
     pub load_cores: Option<f64>,
-    /// Valid runs in which the generator was the limit.
+    /// Valid runs whose rate is no evidence: the generator was the limit, was held up, or started iterations late.
     pub saturated: usize,
+    /// Which of these it was, in the first such run.
+    pub limited_by: Option<Cause>,
+    /// Valid runs that count only because of `--accept-late`.
+    pub late_accepted: usize,
     /// Rates by round, for tests.
     #[serde(skip)]
     pub by_round: BTreeMap<u32, f64>,
     /// Requests for each CPU second of the server by round.
     #[serde(skip)]
     pub per_server_cpu_by_round: BTreeMap<u32, f64>,
+}
+
+impl Row {
+    /// What stands behind its rate where some of its runs are in doubt.
+    fn mark(&self) -> &'static str {
+        match (self.saturated, self.late_accepted) {
+            (0, 0) => "",
+            (0, _) => " ~",
+            _ => " !",
+        }
+    }
 }
 
 /// Median, lowest and highest.
@@ -270,7 +286,9 @@ fn row(
         per_load_cpu_s: median(valid.iter().filter_map(|run| per_cpu(run.load, run))),
         server_cores: median(valid.iter().filter_map(|run| cores(run.server?.cpu_s, run))),
         load_cores: median(valid.iter().filter_map(|run| cores(run.load?.cpu_s, run))),
-        saturated: valid.iter().filter(|run| run.saturated(&document.plan.pin)).count(),
+        saturated: valid.iter().filter(|run| run.limit(&document.plan.pin).is_some()).count(),
+        limited_by: valid.iter().find_map(|run| run.limit(&document.plan.pin)),
+        late_accepted: valid.iter().filter(|run| run.accepted().is_some()).count(),
         by_round,
         per_server_cpu_by_round,
     }
@@ -311,6 +329,7 @@ fn notes(document: &MatrixDocument) -> Vec<String> {
         notes.push(format!("✗ {}: left out of {}: {reason}", label(runs[0]), rounds(&runs)));
     }
     notes.extend(limited(document));
+    notes.extend(accepted(document));
     notes.extend(disturbances(document));
     let timing = &document.timing;
     if timing.total_s() > 0.0 {
@@ -334,15 +353,34 @@ fn notes(document: &MatrixDocument) -> Vec<String> {
     notes
 }
 
-/// Where the generator was the limit, and what to do about it unless it is generators that are measured.
-fn limited(document: &MatrixDocument) -> Option<String> {
+/// Where rates are no evidence, by cause, and what to do about it unless it is generators that are measured.
+fn limited(document: &MatrixDocument) -> Vec<String> {
     let valid: Vec<&RunRecord> = document.runs.iter().filter(|run| run.is_ok()).collect();
-    let saturated = valid.iter().filter(|run| run.saturated(&document.plan.pin)).count();
-    let meaning = match loads_differ(document) {
-        true => "these rates are the most that it makes of its cores",
-        false => "these rates are its own, not the server's; give it more cores or the server fewer",
+    let mut counts: BTreeMap<Cause, usize> = BTreeMap::new();
+    for cause in valid.iter().filter_map(|run| run.limit(&document.plan.pin)) {
+        *counts.entry(cause).or_default() += 1;
+    }
+    let line = |(cause, count): (Cause, usize)| {
+        let meaning = match cause {
+            Cause::Busy if loads_differ(document) => "these rates are the most that it makes of its cores",
+            Cause::Busy => "these rates are its own, not the server's; give it more cores or the server fewer",
+            Cause::HeldUp | Cause::LateStarts => {
+                "the server may do more than these rates; end what else runs on the machine, or pin servers and load to cores \
+                 of their own; --accept-late counts such runs"
+            }
+        };
+        format!("! in {count} of {} runs {}: {meaning}", valid.len(), cause.text())
     };
-    (saturated > 0).then(|| format!("! in {saturated} of {} runs the generator was the limit: {meaning}", valid.len()))
+    counts.into_iter().map(line).collect()
+}
+
+/// Runs that count because somebody said so.
+fn accepted(document: &MatrixDocument) -> Option<String> {
+    let valid = document.runs.iter().filter(|run| run.is_ok());
+    let lines: Vec<Option<String>> = valid.map(RunRecord::accepted).collect();
+    let count = lines.iter().flatten().count();
+    let first = lines.iter().flatten().next()?;
+    Some(format!("! ~ in {count} of {} runs: {first}", lines.len()))
 }
 
 /// Whether variants bring loads of their own.
@@ -467,6 +505,43 @@ pub(super) mod tests {
         let notes = tables(&document, &TableOptions::default()).unwrap().notes;
         assert_eq!(notes[1], "! in 1 of 3 runs the hypervisor took CPU time away, up to 5 %");
         assert_eq!(notes[2], "! in 1 of 3 runs a CPU limit of the control group held the processes up");
+    }
+
+    /// A result of the first run whose generator was late.
+    fn late(document: &mut MatrixDocument, accepted: bool) {
+        let mut result: crate::document::Document = serde_json::from_value(serde_json::json!({
+            "kind": "onrush-result", "schema": 1, "onrush": "0.1.0", "started_at": "", "duration_s": 2.0, "script": "",
+            "options": {}, "environment": crate::document::Environment::default(),
+            "generator": crate::document::Generator::default(), "exit": { "code": 0, "reason": null },
+            "metrics": [], "checks": [], "groups": { "name": "", "path": "", "checks": [], "groups": [] },
+            "seconds": { "starts_s": [], "lengths_s": [], "series": [] },
+        }))
+        .unwrap();
+        result.generator.saturated = true;
+        result.generator.cause = Some(Cause::HeldUp);
+        result.generator.complaint = Some(String::from("the generator was held up: why"));
+        result.generator.late_accepted = accepted;
+        document.runs[0].result = Some(result);
+    }
+
+    #[test]
+    fn runs_that_were_held_up_are_not_blamed_on_the_generator() {
+        let mut document = document();
+        late(&mut document, false);
+        let tables = super::tables(&document, &TableOptions::default()).unwrap();
+        let row = &tables.groups[0].rows[0];
+        assert_eq!((row.saturated, row.limited_by, row.late_accepted), (1, Some(Cause::HeldUp), 0));
+        let expected = "! in 1 of 31 runs the generator was held up by something else: the server may do more than these rates; \
+                        end what else runs on the machine, or pin servers and load to cores of their own; --accept-late counts \
+                        such runs";
+        assert_eq!(tables.notes[1], expected);
+        late(&mut document, true);
+        let tables = super::tables(&document, &TableOptions::default()).unwrap();
+        let row = &tables.groups[0].rows[0];
+        assert_eq!((row.saturated, row.limited_by, row.late_accepted), (0, None, 1));
+        let expected = "! ~ in 1 of 31 runs: late accepted (--accept-late): the generator was held up: why";
+        assert_eq!(tables.notes[1], expected);
+        assert!(text(&tables).contains(" ~  "), "{}", text(&tables));
     }
 
     #[test]

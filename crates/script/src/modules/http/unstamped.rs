@@ -55,11 +55,22 @@ impl Unstamped {
         tally
     }
 
-    /// One plain line for the summary of a run with that many requests; none when the kernel stamped all.
-    pub fn remark(&self, requests: u64) -> Option<String> {
+    /// All of them.
+    pub fn count(&self) -> u64 {
+        let (unix, other) = self.counts();
+        unix + other
+    }
+
+    /// Over unix sockets, and over others.
+    fn counts(&self) -> (u64, u64) {
         let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         let sum = |of: fn(&Tally) -> &AtomicU64| workers.iter().map(|tally| of(tally).load(Ordering::Relaxed)).sum();
-        let (unix, other): (u64, u64) = (sum(|tally| &tally.unix), sum(|tally| &tally.other));
+        (sum(|tally| &tally.unix), sum(|tally| &tally.other))
+    }
+
+    /// One plain line for the summary of a run with that many requests; none when the kernel stamped all.
+    pub fn remark(&self, requests: u64) -> Option<String> {
+        let (unix, other) = self.counts();
         let why = match (unix, other) {
             (0, 0) => return None,
             (_, 0) => "unix sockets have no receive stamps",
