@@ -111,7 +111,8 @@ impl Aggregate {
         let mut subs = self.registry.sub_metrics();
         subs.sort_by(|a, b| a.filter.source().cmp(b.filter.source()));
         for definition in &definitions {
-            let own = subs.iter().filter(|sub| sub.parent == definition.id && self.is_shown(Target::Sub(sub.id)));
+            let own = subs.iter().filter(|sub| sub.parent == definition.id && !sub.is_detail);
+            let own = own.filter(|sub| self.is_shown(Target::Sub(sub.id)));
             let own: Vec<MetricResult> = own.map(|sub| self.metric_result(definition, Some(sub), duration)).collect();
             if !own.is_empty() || self.is_shown(Target::Metric(definition.id)) {
                 metrics.push(self.metric_result(definition, None, duration));
@@ -121,6 +122,13 @@ impl Aggregate {
         let root = self.tree(None, &definitions, duration, breakdown);
         let scenarios = if breakdown { self.scenarios(&definitions, duration) } else { Vec::new() };
         Results { duration, metrics, root, checks: self.checks(None), scenarios }
+    }
+
+    /// The parts of metrics that only reports show, in the order they were made.
+    pub fn details(&self, duration: Duration) -> Vec<MetricResult> {
+        let subs = self.registry.sub_metrics();
+        let details = subs.iter().filter(|sub| sub.is_detail && self.is_shown(Target::Sub(sub.id)));
+        details.map(|sub| self.metric_result(&self.registry.definition(sub.parent), Some(sub), duration)).collect()
     }
 
     fn sorted_definitions(&self) -> Vec<Definition> {

@@ -20,6 +20,7 @@ use crate::tags::{TagFilter, TagSet};
 pub struct Registry {
     inner: Mutex<Inner>,
     breakdown: AtomicBool,
+    details: AtomicBool,
 }
 
 #[derive(Default)]
@@ -37,6 +38,8 @@ struct Inner {
 struct Split {
     metric: MetricId,
     tags: &'static [&'static str],
+    /// Whether the parts are for reports alone.
+    is_detail: bool,
     /// Values of the first tag so far.
     values: Vec<Box<str>>,
 }
@@ -80,6 +83,8 @@ pub struct SubMetric {
     pub parent: MetricId,
     /// Which samples belong to it.
     pub filter: TagFilter,
+    /// Whether it is for reports alone: summaries, exports and thresholds do not know it.
+    pub is_detail: bool,
 }
 
 /// Why a metric could not be defined.
@@ -128,8 +133,9 @@ impl Registry {
             inner.insert(name, *kind, *contains);
         }
         let expected = TagFilter::parse("expected_response:true").expect("a well-formed filter");
-        inner.sub_metric(builtin::HTTP_REQ_DURATION, expected);
-        Arc::new(Registry { inner: Mutex::new(inner), breakdown: AtomicBool::new(false) })
+        inner.sub_metric(builtin::HTTP_REQ_DURATION, expected, false);
+        let (breakdown, details) = Default::default();
+        Arc::new(Registry { inner: Mutex::new(inner), breakdown, details })
     }
 
     /// Defines a metric, or returns the one of that name when kind and contents agree.
@@ -166,7 +172,7 @@ impl Registry {
 
     /// The part of a metric that a filter selects; made at the first call.
     pub fn sub_metric(&self, parent: MetricId, filter: TagFilter) -> SubMetricId {
-        self.lock().sub_metric(parent, filter)
+        self.lock().sub_metric(parent, filter, false)
     }
 
     /// All sub-metrics, in the order they were made.
@@ -178,10 +184,19 @@ impl Registry {
     /// first 64 values of the first tag. Each is whole: it is made before a series that belongs to it. Said twice, it is done
     /// once.
     pub fn split(&self, metric: MetricId, tags: &'static [&'static str]) {
-        let mut inner = self.lock();
-        if !inner.splits.iter().any(|split| split.metric == metric && split.tags == tags) {
-            inner.splits.push(Split { metric, tags, values: Vec::new() });
+        self.lock().add_split(metric, tags, false);
+    }
+
+    /// The same for reports alone, where `set_details` wants it: summaries stay as they are.
+    pub fn split_in_details(&self, metric: MetricId, tags: &'static [&'static str]) {
+        if self.details.load(Ordering::Relaxed) {
+            self.lock().add_split(metric, tags, true);
         }
+    }
+
+    /// Keeps what only a report shows. To be set before scripts define their metrics; costs memory and time per sample.
+    pub fn set_details(&self, on: bool) {
+        self.details.store(on, Ordering::Relaxed);
     }
 
     /// What to warn of when a split met more values than it keeps apart: once, whatever further ones there are.
@@ -236,6 +251,13 @@ impl Registry {
 }
 
 impl Inner {
+    fn add_split(&mut self, metric: MetricId, tags: &'static [&'static str], is_detail: bool) {
+        match self.splits.iter_mut().find(|split| split.metric == metric && split.tags == tags) {
+            Some(split) => split.is_detail &= is_detail,
+            None => self.splits.push(Split { metric, tags, is_detail, values: Vec::new() }),
+        }
+    }
+
     fn split(&mut self, metric: MetricId, tags: &TagSet) {
         for index in 0..self.splits.len() {
             let split = &mut self.splits[index];
@@ -247,12 +269,16 @@ impl Inner {
             let (tag, value) = pairs[0];
             if !split.values.iter().any(|known| **known == *value) {
                 if split.values.len() == SPLIT_LIMIT {
-                    self.crowded(metric, tag, value);
+                    // Nobody asked for details: what is not kept apart is in the total.
+                    if !split.is_detail {
+                        self.crowded(metric, tag, value);
+                    }
                     continue;
                 }
                 split.values.push(value.into());
             }
-            self.sub_metric(metric, TagFilter::of(pairs));
+            let is_detail = split.is_detail;
+            self.sub_metric(metric, TagFilter::of(pairs), is_detail);
         }
     }
 
@@ -275,13 +301,14 @@ impl Inner {
         id
     }
 
-    fn sub_metric(&mut self, parent: MetricId, filter: TagFilter) -> SubMetricId {
+    fn sub_metric(&mut self, parent: MetricId, filter: TagFilter, is_detail: bool) -> SubMetricId {
         let same = |sub: &&SubMetric| sub.parent == parent && sub.filter.source() == filter.source();
-        if let Some(known) = self.sub_metrics.iter().find(same) {
+        if let Some(known) = self.sub_metrics.iter_mut().find(|sub| same(&&**sub)) {
+            known.is_detail &= is_detail;
             return known.id;
         }
         let id = SubMetricId(self.sub_metrics.len() as u32);
-        self.sub_metrics.push(SubMetric { id, parent, filter });
+        self.sub_metrics.push(SubMetric { id, parent, filter, is_detail });
         id
     }
 }
@@ -332,6 +359,24 @@ mod tests {
         for good in ["ab", "_1", "Login_Time", &"x".repeat(129)] {
             assert!(define(good).is_ok(), "{good}");
         }
+    }
+
+    #[test]
+    fn details_are_kept_where_they_are_wanted_and_a_threshold_makes_one_known() {
+        let (plain, wanted) = (Registry::new(), Registry::new());
+        wanted.set_details(true);
+        [&plain, &wanted].iter().for_each(|registry| registry.split_in_details(builtin::HTTP_REQS, &["event"]));
+        let of = |registry: &Registry, event: &str| {
+            registry.sub_metrics_of(builtin::HTTP_REQS, &TagSet::new([("event", event)])).len()
+        };
+        assert_eq!((of(&plain, "a"), of(&wanted, "a")), (0, 1));
+        let made: usize = (0..100).map(|event| of(&wanted, &event.to_string())).sum();
+        assert_eq!((made, wanted.split_warning()), (SPLIT_LIMIT - 1, None), "nobody asked for them");
+        let filter = || TagFilter::parse("event:a").expect("a filter");
+        let is_detail = || wanted.sub_metrics().iter().find(|sub| sub.filter == filter()).map(|sub| sub.is_detail);
+        assert_eq!(is_detail(), Some(true));
+        wanted.sub_metric(builtin::HTTP_REQS, filter());
+        assert_eq!(is_detail(), Some(false));
     }
 
     #[test]

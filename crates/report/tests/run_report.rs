@@ -203,6 +203,33 @@ fn message_delays_have_a_table_by_event_and_by_hop() {
 }
 
 #[test]
+fn a_trend_of_the_script_that_is_tagged_by_event_has_the_same_table_and_charts() {
+    let mut document = busy();
+    let of = |name: &str, filter: Option<&str>, factor: f64| {
+        metric(name, filter, trend([10.0, 20.0].map(|value| value * factor)))
+    };
+    document.metrics.extend([
+        of("edit_delay", None, 1.0),
+        of("edit_delay", Some("event:edit"), 2.0),
+        of("edit_delay", Some("event:cursor"), 1.0),
+        of("untagged", None, 1.0),
+        of("other", None, 1.0),
+        of("other", Some("room:1"), 1.0),
+    ]);
+    let series = [trend_series("edit_delay", None), trend_series("edit_delay", Some("event:edit"))];
+    document.seconds.series.extend(series);
+    let html = page(&document);
+    holds(&html, "<h4>edit_delay</h4>");
+    holds(&html, "<tr class=\"strong\"><td>all events</td><td class=\"n\">0.4</td><td class=\"n\">15ms</td>");
+    holds(&html, "<tr><td>edit</td><td class=\"n\">0.4</td><td class=\"n\">30ms</td>");
+    holds(&html, "edit_delay, mean of each second");
+    holds(&html, "Delay of edit alone");
+    for plain in ["untagged, mean of each second", "other, mean of each second"] {
+        assert!(!html.contains(plain), "{plain}");
+    }
+}
+
+#[test]
 fn odd_documents_make_a_page_all_the_same() {
     holds(&page(&empty()), "<h1>empty.js</h1>");
     let mut document = busy();

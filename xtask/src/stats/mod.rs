@@ -4,9 +4,11 @@
 //! is called changed (margin 0, so that nothing is hidden as too small); they may be 5 %. *Coverage* is the share of sets whose
 //! 95 % interval holds the true ratio, 1.05; it has to be 93-97 %. *Found* is the share of those sets where one metric is called
 //! changed. Beside them stands what Student's t interval on logarithms would do: with noise as wild as real machines have it
-//! covers as well and finds less, which is why ranks are used. The short form of this runs with `cargo test`.
+//! covers as well and finds less, which is why ranks are used. `within` does the same for one run of each. The short form of this
+//! runs with `cargo test`.
 
 mod laws;
+mod within;
 
 use report::stats::{self, Direction, Question};
 
@@ -74,6 +76,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
             broken.extend(tally.broken().map(|why| format!("{}, {pairs} pairs: {why}", law.name)));
         }
     }
+    broken.extend(within::run(sets, seed));
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 

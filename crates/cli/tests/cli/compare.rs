@@ -66,6 +66,19 @@ fn exit_codes_tell_worse_from_the_same_and_from_too_little() {
     lab.onrush(&["compare", "runs/a0,runs/a1", "runs/b0,runs/b1"]).code(2).prints("2 pairs compared");
 }
 
+/// The seconds of a real run stand beside those of another; here its own, which cannot differ.
+#[test]
+fn one_real_run_of_each_is_compared_by_its_seconds() {
+    let script = SCRIPT.replace("iterations: 3", "duration: '12s', minIterationDuration: '5ms'");
+    let lab = Lab::with(&script);
+    lab.run(&["--serve", "--save", "run", "--accept-late"]).code(0);
+    let compare = |more: &[&str]| lab.onrush(&[&["compare", "run", "run", "--metric", "http_reqs"], more].concat());
+    let same =
+        compare(&[]).code(0).prints("same: no metric differs by more than the margin (weaker evidence: one run each)");
+    same.prints("seconds of one run each compared");
+    compare(&["--fail-on", "http_reqs -1%"]).code(0).prints("http_reqs -1% holds");
+}
+
 #[test]
 fn formats_and_files() {
     let (lab, result) = lab();

@@ -42,6 +42,40 @@ fn events_met_on_several_workers_have_whole_lines_of_their_own() {
     lab.run(&["--workers", "3"]).code(0).prints("120,4/120,1/120,2/120,1/120 1200 1200");
 }
 
+/// A script's own Trend with the tag `event` has table and chart in the report, and k6's lines in the summary.
+#[test]
+fn a_trend_of_the_scripts_own_is_told_by_event_in_the_report() {
+    let lab = Lab::with(
+        "import { sleep } from 'k6';
+        import { Trend } from 'k6/metrics';
+        const delay = new Trend('edit_delay', true), size = new Trend('edit_size'), plain = new Trend('plain');
+        export const options = { iterations: 5 };
+        export default function () {
+            sleep(0.5);
+            delay.add(30, { event: 'edit' });
+            delay.add(10, { event: 'cursor' });
+            size.add(7, { event: 'edit' });
+            plain.add(1);
+        }",
+    );
+    let run = lab.run(&["--no-color", "--save", "r"]).code(0);
+    assert!(!run.stdout.contains("{ event"), "the summary is k6's: {}", run.stdout);
+    let page = lab.onrush(&["report", "r", "-o", "-"]).code(0).stdout;
+    for part in [
+        "edit_delay, mean of each second",
+        "edit_size, mean of each second",
+        "Delay of edit alone",
+        "<th class=\"n\">samples/s</th>",
+        "<td>edit</td>",
+        "<td class=\"n\">20ms</td>",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    assert!(!page.contains("plain, mean of each second"), "{page}");
+    let without = lab.run(&["--no-color", "--summary-export", "s.json"]).code(0);
+    assert!(!without.stdout.contains("event") && !lab.read("s.json").contains("event"), "{}", without.stdout);
+}
+
 #[test]
 fn lines_stand_in_the_summary_below_their_metric() {
     let lab = Lab::with(

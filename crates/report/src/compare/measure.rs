@@ -224,6 +224,14 @@ impl Measure {
         }
     }
 
+    /// The metric of a result that it is read from.
+    pub(super) fn metric<'a>(&self, document: &'a Document) -> Option<&'a Metric> {
+        match &self.source {
+            Source::Metric { name, filter, .. } => find(document, name, filter.as_deref()),
+            Source::GeneratorCpu | Source::PerRequest(_) => None,
+        }
+    }
+
     /// Whether it is a share, whose differences are told in percentage points.
     pub fn is_share(&self) -> bool {
         matches!(self.source, Source::Metric { stat: Stat::Share, .. })

@@ -4,6 +4,8 @@
 //! are read from it (`measure`), the statistics answer (`crate::stats`), and `render` says it as text, Markdown, JSON or JUnit
 //! XML. Ratios are compared by their logarithms; shares, and values that are 0 somewhere, by their difference.
 //!
+//! Of one run each the seconds are compared (`seconds`). That is weaker: it tells these two runs apart, and says so.
+//!
 //! A comparison of matrices is over all cells, each run against its partner of the same cell and round, and in addition within
 //! each cell. The verdict over all is the one that counts: among many cells some differ by chance.
 
@@ -14,6 +16,7 @@ mod matrix_runs;
 mod measure;
 pub mod render;
 mod row;
+mod seconds;
 mod source;
 mod warnings;
 
@@ -23,11 +26,14 @@ pub use condition::{Bound, Condition, Outcome};
 pub use evidence::{LeftOut, Run, Side};
 pub use measure::{GENERATOR_CPU, Measure, Source, Stat, Wanted};
 pub use row::{JudgedCondition, Row, Scale};
+pub use seconds::SecondsUsed;
 pub use source::read_sides;
 
 use crate::document::Document;
 use crate::stats::{MOST_PAIRS, Verdict, pairs_needed};
 use evidence::Pair;
+use row::Basis;
+use seconds::TwoRuns;
 
 /// What can be chosen.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +73,8 @@ pub struct Comparison {
     pub left_out: Vec<LeftOut>,
     /// What may explain a difference.
     pub warnings: Vec<String>,
+    /// Why one run each has no answer from its seconds, where there is only one of each.
+    pub no_seconds: Option<String>,
 }
 
 /// The metrics of some pairs, judged together.
@@ -76,6 +84,8 @@ pub struct Section {
     pub cell: BTreeMap<String, String>,
     /// Number of pairs.
     pub pairs: usize,
+    /// The seconds that are compared where there is only one run of each.
+    pub seconds: Option<SecondsUsed>,
     /// The fewest pairs with which so many metrics can be judged at all.
     pub pairs_needed: usize,
     /// Metrics with a verdict.
@@ -109,26 +119,38 @@ pub fn compare(a: &Side, b: &Side, settings: &Settings) -> Result<Comparison, St
     let documents: Vec<&Document> = evidence.pairs.iter().flat_map(|pair| [pair.a, pair.b]).collect();
     let judged = measures(&settings.wanted, &documents)?;
     let shown = if settings.wanted.is_empty() { defaults::shown(&documents) } else { Vec::new() };
-    let section = |cell, pairs: &[Pair<'_>], one_cell| {
-        let judged = row::judged(&judged, pairs, settings.margin, one_cell);
+    let section = |cell, basis: Basis<'_>, one_cell| {
+        let judged = row::judged(&judged, basis, settings.margin, one_cell);
         let tests = judged.iter().filter(|row| row.is_test()).count();
         let verdict = over_all(&judged);
-        let shown = row::shown(&shown, pairs, one_cell);
-        Section { cell, pairs: pairs.len(), pairs_needed: pairs_needed(tests), judged, shown, verdict }
+        let shown = row::shown(&shown, basis.pairs, one_cell);
+        let (pairs, seconds) = (basis.pairs.len(), basis.seconds.map(TwoRuns::used));
+        Section { cell, pairs, seconds, pairs_needed: pairs_needed(tests), judged, shown, verdict }
     };
     let by_cell = by_cell(&evidence.pairs);
     let one_cell = by_cell.len() <= 1;
-    let cells =
-        by_cell.iter().filter(|_| !one_cell).map(|(cell, pairs)| section((*cell).clone(), pairs, true)).collect();
+    let several = by_cell.iter().filter(|_| !one_cell);
+    let cells = several.map(|(cell, pairs)| section((*cell).clone(), Basis { pairs, seconds: None }, true)).collect();
+    let two = match evidence.pairs[..] {
+        [only] => Some(TwoRuns::new(only)),
+        _ => None,
+    };
+    let (seconds, no_seconds) = match &two {
+        Some(Ok(two)) => (Some(two), None),
+        Some(Err(why)) => (None, Some(why.clone())),
+        None => (None, None),
+    };
+    let basis = Basis { pairs: &evidence.pairs, seconds };
     Ok(Comparison {
         a: (a.name.clone(), a.runs.len()),
         b: (b.name.clone(), b.runs.len()),
         margin: settings.margin,
-        all: section(BTreeMap::new(), &evidence.pairs, one_cell),
+        all: section(BTreeMap::new(), basis, one_cell),
         cells,
-        conditions: row::judge_conditions(&settings.conditions, &evidence.pairs)?,
+        conditions: row::judge_conditions(&settings.conditions, basis)?,
         left_out: evidence.left_out,
         warnings: evidence.warnings,
+        no_seconds,
     })
 }
 

@@ -1,9 +1,12 @@
-//! A line of a comparison: one measure over the pairs, what the statistics say, and conditions on it.
+//! A line of a comparison: one measure over the pairs, or over the seconds of two single runs, what the statistics say, and
+//! conditions on it.
 
 use super::condition::{Bound, Condition, Outcome};
 use super::evidence::Pair;
 use super::measure::Measure;
+use super::seconds::TwoRuns;
 use crate::document::{Contains, Document};
+use crate::stats::within::{RUN_TO_RUN, RUN_TO_RUN_POINTS, answer_with, spread};
 use crate::stats::{self, CONFIDENCE, Estimate, Question, Verdict};
 
 /// Shares that differ by less than this count as the same: a tenth of a percentage point.
@@ -20,6 +23,15 @@ pub enum Scale {
     Plain,
 }
 
+/// What A and B are compared by.
+#[derive(Clone, Copy)]
+pub(super) struct Basis<'a> {
+    /// The pairs of runs.
+    pub pairs: &'a [Pair<'a>],
+    /// The seconds of the only pair, where they are what is compared.
+    pub seconds: Option<&'a TwoRuns<'a>>,
+}
+
 /// One measure over the pairs.
 #[derive(Clone, Debug)]
 pub struct Row {
@@ -29,10 +41,16 @@ pub struct Row {
     pub contains: Contains,
     /// Scale of the estimate and the interval.
     pub scale: Scale,
-    /// A's and B's value of each pair that has both.
+    /// A's and B's value of each pair that has both, or of each block of seconds.
     pub values: Vec<(f64, f64)>,
-    /// Medians of A's and of B's values; none over different cells, where they would mean nothing.
+    /// Medians of A's and of B's values; none over different cells, where they would mean nothing. The values of single runs.
     pub medians: Option<(f64, f64)>,
+    /// What the statistics are asked about: a difference for each value.
+    differences: Vec<f64>,
+    /// Changes that two runs of the same program may show; none between pairs.
+    allowance: (f64, f64),
+    /// Why the seconds of single runs have no answer.
+    pub lack: Option<String>,
     /// What the pairs say.
     pub estimate: Estimate,
     /// The p-value after Holm; none for what is only shown.
@@ -66,13 +84,18 @@ impl Row {
 }
 
 /// Rows with verdicts, judged together.
-pub(super) fn judged(measures: &[Measure], pairs: &[Pair<'_>], margin: f64, one_cell: bool) -> Vec<Row> {
-    let mut rows: Vec<Row> = measures.iter().map(|measure| row(measure, pairs, one_cell)).collect();
+pub(super) fn judged(measures: &[Measure], basis: Basis<'_>, margin: f64, one_cell: bool) -> Vec<Row> {
+    let mut rows: Vec<Row> = measures.iter().map(|measure| row(measure, basis, one_cell)).collect();
     let questions: Vec<Question> = rows.iter().map(|row| question(row, margin)).collect();
-    for ((row, question), answer) in rows.iter_mut().zip(&questions).zip(stats::answer(&questions)) {
+    let allowances: Vec<(f64, f64)> = rows.iter().map(|row| row.allowance).collect();
+    let answers = match basis.seconds {
+        Some(_) => answer_with(&questions, &allowances),
+        None => stats::answer(&questions),
+    };
+    for ((row, question), answer) in rows.iter_mut().zip(&questions).zip(answers) {
         row.adjusted_p = Some(answer.adjusted_p);
         row.verdict = Some(answer.verdict);
-        if answer.verdict == Verdict::CannotTell {
+        if answer.verdict == Verdict::CannotTell && basis.seconds.is_none() {
             row.pairs_to_tell = pairs_to_tell(&answer.estimate, question.margin);
         }
     }
@@ -81,20 +104,25 @@ pub(super) fn judged(measures: &[Measure], pairs: &[Pair<'_>], margin: f64, one_
 
 /// Rows without verdicts.
 pub(super) fn shown(measures: &[Measure], pairs: &[Pair<'_>], one_cell: bool) -> Vec<Row> {
-    measures.iter().map(|measure| row(measure, pairs, one_cell)).collect()
+    let basis = Basis { pairs, seconds: None };
+    measures.iter().map(|measure| row(measure, basis, one_cell)).collect()
 }
 
-fn row(measure: &Measure, pairs: &[Pair<'_>], one_cell: bool) -> Row {
-    let values = values(measure, pairs);
-    let scale = scale(measure, &values);
-    let medians = one_cell.then(|| (median(values.iter().map(|v| v.0)), median(values.iter().map(|v| v.1))));
+fn row(measure: &Measure, basis: Basis<'_>, one_cell: bool) -> Row {
+    let of_runs = of_pairs(measure, basis.pairs);
+    let medians = one_cell.then(|| (median(of_runs.iter().map(|v| v.0)), median(of_runs.iter().map(|v| v.1))));
+    let medians = medians.filter(|_| !of_runs.is_empty());
+    let Sample { values, scale, differences, lack } = sample(measure, basis, of_runs, false);
     Row {
-        contains: pairs.first().map_or(Contains::Default, |pair| measure.contains(pair.a)),
-        estimate: stats::estimate(&differences(&values, scale)),
+        contains: basis.pairs.first().map_or(Contains::Default, |pair| measure.contains(pair.a)),
+        estimate: stats::estimate(&differences),
         measure: measure.clone(),
         scale,
         values,
-        medians: medians.filter(|_| !pairs.is_empty()),
+        allowance: basis.allowance(scale, medians),
+        medians,
+        differences,
+        lack,
         adjusted_p: None,
         verdict: None,
         pairs_to_tell: None,
@@ -107,11 +135,60 @@ fn question(row: &Row, margin: f64) -> Question {
         Scale::Points if margin > 0.0 => (-SHARE_MARGIN, SHARE_MARGIN),
         Scale::Points | Scale::Plain => (0.0, 0.0),
     };
-    Question { differences: differences(&row.values, row.scale), direction: row.measure.direction, margin }
+    Question { differences: row.differences.clone(), direction: row.measure.direction, margin }
 }
 
-fn values(measure: &Measure, pairs: &[Pair<'_>]) -> Vec<(f64, f64)> {
+fn of_pairs(measure: &Measure, pairs: &[Pair<'_>]) -> Vec<(f64, f64)> {
     pairs.iter().filter_map(|pair| Some((measure.of(pair.a)?, measure.of(pair.b)?))).collect()
+}
+
+/// What is known of a measure.
+struct Sample {
+    values: Vec<(f64, f64)>,
+    scale: Scale,
+    differences: Vec<f64>,
+    lack: Option<String>,
+}
+
+/// Values and differences of the pairs, or of the blocks of seconds of two single runs.
+/// `plain`: in the metric's own unit, whatever the values are.
+fn sample(measure: &Measure, basis: Basis<'_>, of_runs: Vec<(f64, f64)>, plain: bool) -> Sample {
+    let scale = |values: &[(f64, f64)]| if plain { Scale::Plain } else { scale(measure, values) };
+    let Some(two) = basis.seconds else {
+        let scale = scale(&of_runs);
+        return Sample { differences: differences(&of_runs, scale), values: of_runs, scale, lack: None };
+    };
+    match two.by_block(measure) {
+        Ok(values) => {
+            let scale = scale(&values);
+            let mut seconds = two.by_second(measure);
+            // A ratio needs two numbers: seconds in which nothing came in are in their block all the same.
+            seconds.retain(|(a, b)| scale != Scale::Ratio || (*a > 0.0 && *b > 0.0));
+            let differences = spread(&differences(&values, scale), &self::differences(&seconds, scale));
+            Sample { values, scale, differences, lack: None }
+        }
+        Err(lack) => {
+            let scale = scale(&of_runs);
+            Sample { values: Vec::new(), scale, differences: Vec::new(), lack: Some(lack) }
+        }
+    }
+}
+
+impl Basis<'_> {
+    /// By how much two runs of the same program may differ. The order of pairs takes care of that, single runs cannot.
+    fn allowance(&self, scale: Scale, of_runs: Option<(f64, f64)>) -> (f64, f64) {
+        if self.seconds.is_none() {
+            return (0.0, 0.0);
+        }
+        match scale {
+            Scale::Ratio => ((1.0 - RUN_TO_RUN).ln(), (1.0 + RUN_TO_RUN).ln()),
+            Scale::Points => (-RUN_TO_RUN_POINTS, RUN_TO_RUN_POINTS),
+            Scale::Plain => {
+                let size = of_runs.map_or(0.0, |(a, b)| RUN_TO_RUN * a.abs().max(b.abs()));
+                (-size, size)
+            }
+        }
+    }
 }
 
 fn scale(measure: &Measure, values: &[(f64, f64)]) -> Scale {
@@ -150,9 +227,9 @@ fn pairs_to_tell(estimate: &Estimate, margin: (f64, f64)) -> Option<usize> {
 }
 
 /// Judges all conditions together.
-pub(super) fn judge_conditions(conditions: &[Condition], pairs: &[Pair<'_>]) -> Result<Vec<JudgedCondition>, String> {
-    let documents: Vec<&Document> = pairs.iter().flat_map(|pair| [pair.a, pair.b]).collect();
-    let judged = conditions.iter().map(|condition| distance(condition, pairs, &documents));
+pub(super) fn judge_conditions(conditions: &[Condition], basis: Basis<'_>) -> Result<Vec<JudgedCondition>, String> {
+    let documents: Vec<&Document> = basis.pairs.iter().flat_map(|pair| [pair.a, pair.b]).collect();
+    let judged = conditions.iter().map(|condition| distance(condition, basis, &documents));
     let distances = judged.collect::<Result<Vec<_>, String>>()?;
     let p_values: Vec<f64> = distances.iter().map(|distance| distance.from_bound.p).collect();
     let adjusted = stats::adjust(&p_values);
@@ -165,15 +242,18 @@ struct Distance {
     scale: Scale,
     change: Estimate,
     from_bound: Estimate,
+    allowance: (f64, f64),
 }
 
-fn distance(condition: &Condition, pairs: &[Pair<'_>], documents: &[&Document]) -> Result<Distance, String> {
+fn distance(condition: &Condition, basis: Basis<'_>, documents: &[&Document]) -> Result<Distance, String> {
     // Without any evidence there is nothing to look the metric up in.
     let measure = if documents.is_empty() { None } else { Some(condition.measure(documents)?) };
-    let values = measure.as_ref().map_or(Vec::new(), |measure| values(measure, pairs));
-    let scale = match (condition.bound, &measure) {
-        (Bound::Relative(_), Some(measure)) => scale(measure, &values),
-        _ => Scale::Plain,
+    let of_runs = measure.as_ref().map_or(Vec::new(), |measure| of_pairs(measure, basis.pairs));
+    let medians = of_runs.first().copied();
+    let plain = matches!(condition.bound, Bound::Absolute(_));
+    let Sample { scale, differences: change, .. } = match &measure {
+        Some(measure) => sample(measure, basis, of_runs, plain),
+        None => Sample { values: Vec::new(), scale: Scale::Plain, differences: Vec::new(), lack: None },
     };
     let bound = match (condition.bound, scale) {
         (Bound::Relative(size), Scale::Ratio) => Some((1.0 + size).ln()),
@@ -181,13 +261,17 @@ fn distance(condition: &Condition, pairs: &[Pair<'_>], documents: &[&Document]) 
         // A share of nothing.
         (Bound::Relative(_), Scale::Plain) => None,
     };
-    let change = differences(&values, scale);
     let from_bound: Vec<f64> = bound.map_or(Vec::new(), |bound| change.iter().map(|change| change - bound).collect());
     Ok(Distance {
         condition: condition.clone(),
         scale,
         change: stats::estimate(&change),
         from_bound: stats::estimate(&from_bound),
+        // Where nothing differs at all there is nothing to allow for.
+        allowance: match change.iter().all(|change| *change == 0.0) {
+            true => (0.0, 0.0),
+            false => basis.allowance(scale, medians),
+        },
     })
 }
 
@@ -196,14 +280,14 @@ impl Distance {
         let rise = self.condition.is_rise();
         let outcome = match self.from_bound.interval {
             Some(_) if adjusted_p > 1.0 - CONFIDENCE => Outcome::CannotTell,
-            Some((low, _)) if low > 0.0 => {
+            Some((low, _)) if low > self.allowance.1 => {
                 if rise {
                     Outcome::Fails
                 } else {
                     Outcome::Holds
                 }
             }
-            Some((_, high)) if high < 0.0 => {
+            Some((_, high)) if high < self.allowance.0 => {
                 if rise {
                     Outcome::Holds
                 } else {

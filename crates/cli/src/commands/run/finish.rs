@@ -86,6 +86,7 @@ impl Ending<'_> {
                 started_at: ran.started_at.clone(),
                 options: ran.options.to_json(),
                 results: &results,
+                details: ran.aggregate.details(ran.duration),
                 seconds: ran.timeline.take().map(Timeline::into_document).unwrap_or_default(),
                 generator: judged.document(&ran.health, remark),
                 environment,

@@ -43,6 +43,7 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
     let beside = flags.serve.as_ref().map(|serve| load::start_target(serve, &flags, &log)).transpose()?;
     let target = beside.as_ref().map(|beside| &beside.server);
     let registry = Registry::new();
+    registry.set_details(saving.is_some());
     if let Some(quick) = &flags.quick {
         quick.prepare(&registry, &log);
     }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use metrics::results::Results;
+use metrics::results::{MetricResult, Results};
 use report::document::{
     Check, Document, Environment, Exit, FILE_NAME, Generator, Group, KIND, MessageLogs, Metric, SCHEMA, Scenario,
     Seconds,
@@ -37,6 +37,8 @@ pub struct Facts<'a> {
     pub options: Value,
     /// What was measured.
     pub results: &'a Results,
+    /// Parts of metrics that only reports show.
+    pub details: Vec<MetricResult>,
     /// Over time.
     pub seconds: Seconds,
     /// How the generator fared, judged.
@@ -147,13 +149,20 @@ fn document(facts: Facts<'_>) -> Document {
         environment: facts.environment,
         generator: facts.generator,
         exit: exit(code),
-        metrics: results.metrics.iter().map(Metric::from).collect(),
+        metrics: metrics(results, &facts.details),
         checks: results.checks.iter().map(Check::from).collect(),
         groups: Group::from(&results.root),
         scenarios: results.scenarios.iter().map(Scenario::from).collect(),
         seconds: facts.seconds,
         messages: facts.messages,
     }
+}
+
+/// All metrics, each with its parts behind it.
+fn metrics(results: &Results, details: &[MetricResult]) -> Vec<Metric> {
+    let mut metrics: Vec<Metric> = results.metrics.iter().chain(details).map(Metric::from).collect();
+    metrics.sort_by(|a, b| (&a.name, &a.filter).cmp(&(&b.name, &b.filter)));
+    metrics
 }
 
 /// The address of a run without script may hold a password: `http://user:password@host/`.

@@ -74,7 +74,11 @@ fn case(row: &Row, section: &Section, decides: bool) -> Case {
             Some(_) => {
                 format!("{} {change} ({})", row.measure, words::interval(&row.estimate, row.scale, row.contains))
             }
-            None => format!("{}: no interval from {} pairs", row.measure, row.estimate.pairs),
+            None => {
+                let why = row.lack.clone();
+                let why = why.unwrap_or_else(|| format!("no interval from {} pairs", row.estimate.pairs));
+                format!("{}: {why}", row.measure)
+            }
         }
     };
     let problem = match row.verdict {

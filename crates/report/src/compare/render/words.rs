@@ -2,27 +2,32 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::compare::{Comparison, JudgedCondition, LeftOut, Row, Scale, Section};
+use crate::compare::{Comparison, JudgedCondition, LeftOut, Row, Scale, SecondsUsed, Section};
 use crate::document::Contains;
 use crate::format;
-use crate::stats::{Estimate, Verdict, pairs_needed};
+use crate::stats::within::{BLOCKS, RUN_TO_RUN, RUN_TO_RUN_POINTS};
+use crate::stats::{CONFIDENCE, Estimate, Verdict, pairs_needed};
 
 /// More pairs than this are not worth naming a number for.
 const MANY_PAIRS: usize = 1000;
 
-/// Columns of a table of metrics; A and B are left out where they would mean nothing.
+/// Columns of a table of metrics; A and B are left out where they would mean nothing. The change is no ratio of the two columns
+/// before it, and says what it is.
 pub fn columns(section: &Section) -> Vec<&'static str> {
-    let all = ["metric", "A", "B", "change", "95 % interval", "p", "verdict"];
-    let with_values = has_values(section);
-    all.into_iter().filter(|name| with_values || !matches!(*name, "A" | "B")).collect()
+    let (a, b, change) = match section {
+        Section { seconds: Some(_), .. } => ("A, whole run", "B, whole run", "change, median of blocks"),
+        Section { pairs: 1, .. } => ("A", "B", "change"),
+        _ => ("A, median", "B, median", "change, median of pairs"),
+    };
+    let values = [a, b].into_iter().filter(|_| has_values(section));
+    ["metric"].into_iter().chain(values).chain([change, "95 % interval", "p", "verdict"]).collect()
 }
 
 /// The cells of one line of that table.
 pub fn cells(row: &Row, section: &Section) -> Vec<String> {
     let mut cells = vec![row.measure.to_string()];
     if has_values(section) {
-        let medians = row.medians.filter(|_| !row.values.is_empty());
-        let (a, b) = medians.map_or((dash(), dash()), |(a, b)| (value(a, row), value(b, row)));
+        let (a, b) = row.medians.map_or((dash(), dash()), |(a, b)| (value(a, row), value(b, row)));
         cells.extend([a, b]);
     }
     let none = row.values.is_empty();
@@ -90,6 +95,11 @@ fn plain(value: f64, contains: Contains) -> String {
 
 /// The verdict with its reasons in one line.
 pub fn headline(comparison: &Comparison) -> String {
+    let weaker = if comparison.all.seconds.is_some() { " (weaker evidence: one run each)" } else { "" };
+    format!("{}{weaker}", verdict(comparison))
+}
+
+fn verdict(comparison: &Comparison) -> String {
     if !comparison.conditions.is_empty() {
         let lines: Vec<String> = comparison.conditions.iter().map(condition).collect();
         return lines.join("; ");
@@ -127,6 +137,14 @@ fn why_not(comparison: &Comparison) -> String {
     let section = &comparison.all;
     if section.pairs == 0 {
         return String::from("no pair of runs is left to compare");
+    }
+    if section.seconds.is_some() {
+        let rows = with_verdict(&section.judged, Verdict::CannotTell);
+        let found = |row: &Row| match row.values.is_empty() {
+            true => row.measure.to_string(),
+            false => format!("{} {}", row.measure, change(row.estimate.center, row.scale, row.contains)),
+        };
+        return rows.map(found).collect::<Vec<_>>().join(", ");
     }
     if section.pairs < section.pairs_needed {
         return too_few(section);
@@ -180,22 +198,31 @@ pub fn condition(judged: &JudgedCondition) -> String {
 
 /// What a reader must know to believe the table.
 pub fn notes(comparison: &Comparison) -> Vec<String> {
-    let mut notes = vec![rule(comparison)];
+    let mut notes = match comparison.all.seconds {
+        Some(used) => weaker(comparison, used),
+        None => vec![rule(comparison)],
+    };
     if !comparison.conditions.is_empty() {
         notes.push(String::from(
             "a condition fails when the change is proven to be beyond its bound, holds when it is proven to be on this side, \
              and otherwise nobody can tell (signed-rank test against the bound at 5 %, Holm over the conditions); conditions \
              alone decide the exit code",
         ));
-        notes.extend(too_few_for_conditions(comparison));
+        notes.extend(too_few_for_conditions(comparison).filter(|_| comparison.all.seconds.is_none()));
     }
     let all = &comparison.all;
-    if all.pairs > 0 && all.pairs < all.pairs_needed {
+    notes.extend(comparison.no_seconds.clone());
+    if all.seconds.is_some() {
+        notes.extend(all.judged.iter().filter_map(|row| Some(format!("{}: {}", row.measure, row.lack.as_ref()?))));
+    } else if all.pairs > 0 && all.pairs < all.pairs_needed {
         notes.push(too_few(all));
     } else {
         notes.extend(all.judged.iter().filter_map(more_pairs));
     }
-    notes.extend(all.judged.iter().filter_map(|row| missing(row, all.pairs)));
+    if all.seconds.is_none() {
+        notes.extend(all.judged.iter().filter_map(|row| missing(row, all.pairs)));
+        notes.extend(alone(all));
+    }
     let unknown: Vec<String> =
         with_verdict(&all.judged, Verdict::Different).map(|row| row.measure.to_string()).collect();
     if !unknown.is_empty() {
@@ -212,6 +239,45 @@ pub fn notes(comparison: &Comparison) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// What one run of each can tell, and what it cannot.
+fn weaker(comparison: &Comparison, used: SecondsUsed) -> Vec<String> {
+    let SecondsUsed { seconds, warm_up } = used;
+    let (percent, points) = (RUN_TO_RUN * 100.0, RUN_TO_RUN_POINTS * 100.0);
+    let more = comparison.all.pairs_needed - 1;
+    vec![
+        format!(
+            "one run of each: the intervals tell these two runs apart, not A from B, because two runs of the same program easily \
+             differ by {percent:.0} %; for evidence about A and B run {more} more of each by turns"
+        ),
+        format!(
+            "change is the Hodges-Lehmann estimate over {BLOCKS} blocks of {seconds} seconds, each block of B against that of A \
+             from the same time, without the first {warm_up} s; p and interval are those of the exact signed-rank test over the \
+             blocks, spread for seconds that are like the one before, p after Holm"
+        ),
+        format!(
+            "better and worse need p at or under 0.05 and an interval beyond ±{percent:.0} % (shares: ±{points:.0} point); same is an \
+             interval that stays within the margin when it is wider by as much"
+        ),
+    ]
+}
+
+/// Metrics that their own test tells apart and Holm's correction does not. `onrush table` asks about the rate alone.
+fn alone(section: &Section) -> Option<String> {
+    const LEVEL: f64 = 1.0 - CONFIDENCE;
+    let tests = section.judged.iter().filter(|row| row.is_test()).count();
+    let unproven = section.judged.iter().filter(|row| {
+        row.estimate.p <= LEVEL && row.adjusted_p.is_some_and(|p| p > LEVEL) && row.estimate.interval.is_some()
+    });
+    let names: Vec<String> = unproven.map(|row| format!("{} (p {})", row.measure, p_value(row.estimate.p))).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "alone these would be told apart: {}; Holm's correction over {tests} metrics asks for more. `onrush table` asks about \
+             the rate alone, as --metric does with one metric",
+            names.join(", ")
+        )
+    })
 }
 
 fn rule(comparison: &Comparison) -> String {
@@ -270,5 +336,9 @@ pub fn verdict_of_cell(section: &Section) -> String {
 pub fn counts(comparison: &Comparison) -> String {
     let runs = |count: usize| format!("{count} {}", plural(count, "run"));
     let pairs = comparison.all.pairs;
+    if let Some(SecondsUsed { seconds, .. }) = comparison.all.seconds {
+        let runs = format!("{} of A, {} of B", runs(comparison.a.1), runs(comparison.b.1));
+        return format!("{runs}, {seconds} seconds of one run each compared");
+    }
     format!("{} of A, {} of B, {pairs} {} compared", runs(comparison.a.1), runs(comparison.b.1), plural(pairs, "pair"))
 }

@@ -1,7 +1,7 @@
 //! Which charts a run gets: those of the metrics it has samples of, under the headings a reader looks for.
 
 use super::delay;
-use super::{Run, intervals::TrendLines};
+use super::{Run, intervals::TrendLines, plain};
 use crate::document::{Contains, Metric, Value};
 use crate::html::chart::{Distribution, Line, Lines, Unit};
 use crate::html::grid;
@@ -106,7 +106,10 @@ fn custom(run: &Run<'_>) -> Vec<String> {
     for metric in own {
         let name = metric.name.as_str();
         match &metric.value {
-            Value::Trend(_) => pairs.push(grid(&trend_charts(run, metric, name))),
+            Value::Trend(_) => match delay::of_script(run, metric) {
+                Some(by_event) => pairs.extend([format!("<h4>{}</h4>", plain(name))].into_iter().chain(by_event)),
+                None => pairs.push(grid(&trend_charts(run, metric, name))),
+            },
             Value::Counter { .. } => {
                 let unit = if metric.contains == Contains::Data { Unit::BytesPerSecond } else { Unit::PerSecond };
                 charts.push(over_time(run, name, unit, vec![Line::new(name, run.intervals.rate(metric))], true));
@@ -161,7 +164,7 @@ pub(super) fn over_time(run: &Run<'_>, title: &str, unit: Unit, lines: Vec<Line>
     Lines { title, note: note.as_deref(), unit, times, lines, filled, may_be_logarithmic: false }.html()
 }
 
-fn unit_of(metric: &Metric) -> Unit {
+pub(super) fn unit_of(metric: &Metric) -> Unit {
     match metric.contains {
         Contains::Default => Unit::Number,
         Contains::Time => Unit::Time,

@@ -1,13 +1,14 @@
-//! How long messages were under way, by event and by hop: what `onrush/delay` measured.
+//! How long messages were under way, by event and by hop: what `onrush/delay` measured, and Trends of a script's own that are
+//! tagged by event.
 //!
 //! The first row tells of all events together. Where a server adds stamps of its own a second table splits the delay. The chart
 //! is the mean of each second, the one that studies of real-time systems print.
 
-use super::charts::{over_time, trend_charts};
+use super::charts::{over_time, trend_charts, unit_of};
 use super::{Run, plain};
 use crate::document::{Metric, Value};
 use crate::format;
-use crate::html::chart::{INK, Line, Unit};
+use crate::html::chart::{INK, Line};
 use crate::html::{Table, grid};
 
 /// Metrics that are told here and nowhere else.
@@ -19,20 +20,35 @@ const LINES: usize = 7;
 
 /// Tables and charts; nothing for a run without message delays.
 pub(super) fn section(run: &Run<'_>) -> Vec<String> {
-    let Some(all) = total(run, None) else { return Vec::new() };
-    let events = events(run);
-    let mut charts = vec![mean_chart(run, all, &events)];
-    charts.extend(trend_charts(run, all, "Message delay"));
-    charts.push(edits_chart(run, &events));
-    vec![event_table(run, all, &events), grid(&charts), hop_table(run, &events)]
+    let Some(all) = total(run, METRICS[0], None) else { return Vec::new() };
+    let events = events(run, METRICS[0]);
+    let mut pieces = by_event(run, all, &events, "Message delay");
+    let note = "from the sender's stamp to the receiver's machine; sends/s is what the server receives, deliveries/s what it sends";
+    pieces.insert(1, format!("<p class=\"about\">{}</p>", plain(note)));
+    pieces.push(hop_table(run, &events));
+    pieces
 }
 
-/// The whole delay of one event's messages, or of all.
-fn total<'a>(run: &Run<'a>, event: Option<&str>) -> Option<&'a Metric> {
+/// The same of a Trend of the script's own; nothing for one that is not tagged by event.
+pub(super) fn of_script(run: &Run<'_>, all: &Metric) -> Option<Vec<String>> {
+    let events = events(run, &all.name);
+    (!events.is_empty() && samples(all) > 0).then(|| by_event(run, all, &events, &all.name))
+}
+
+/// Table and charts of a Trend by event.
+fn by_event(run: &Run<'_>, all: &Metric, events: &[(&str, &Metric)], title: &str) -> Vec<String> {
+    let mut charts = vec![mean_chart(run, all, events, title)];
+    charts.extend(trend_charts(run, all, title));
+    charts.push(edits_chart(run, events));
+    vec![event_table(run, all, events), grid(&charts)]
+}
+
+/// All samples of a Trend, or those of one event.
+fn total<'a>(run: &Run<'a>, name: &str, event: Option<&str>) -> Option<&'a Metric> {
     let document = run.document;
     let found = match event {
-        Some(event) => document.sub_metric("message_delay", &[("event", event)]),
-        None => document.metric("message_delay"),
+        Some(event) => document.sub_metric(name, &[("event", event)]),
+        None => document.metric(name),
     };
     found.filter(|metric| samples(metric) > 0)
 }
@@ -42,19 +58,23 @@ fn samples(metric: &Metric) -> u64 {
 }
 
 /// Events that messages were received of, the most frequent first.
-fn events<'a>(run: &Run<'a>) -> Vec<(&'a str, &'a Metric)> {
-    let tagged = run.document.metrics.iter().filter(|metric| metric.name == "message_delay");
+fn events<'a>(run: &Run<'a>, name: &str) -> Vec<(&'a str, &'a Metric)> {
+    let tagged = run.document.metrics.iter().filter(|metric| metric.name == name);
     let named = tagged.flat_map(|metric| metric.tags()).filter(|(name, _)| *name == "event").map(|(_, event)| event);
     let mut names: Vec<&str> = named.collect();
     names.sort_unstable();
     names.dedup();
-    let mut events: Vec<_> = names.into_iter().filter_map(|event| Some((event, total(run, Some(event))?))).collect();
+    let mut events: Vec<_> =
+        names.into_iter().filter_map(|event| Some((event, total(run, name, Some(event))?))).collect();
     events.sort_by_key(|(_, metric)| std::cmp::Reverse(samples(metric)));
     events
 }
 
 fn event_table(run: &Run<'_>, all: &Metric, events: &[(&str, &Metric)]) -> String {
-    let mut table = Table::new(["event", "sends/s", "deliveries/s", "average", "median", "p95", "max"]);
+    let has_sends = all.name == METRICS[0];
+    let counts = if has_sends { vec!["sends/s", "deliveries/s"] } else { vec!["samples/s"] };
+    let figures_of = ["average", "median", "p95", "max"];
+    let mut table = Table::new(["event"].into_iter().chain(counts).chain(figures_of));
     let sends = |event: Option<&str>| {
         let found = match event {
             Some(event) => run.document.sub_metric("message_sends", &[("event", event)]),
@@ -67,18 +87,21 @@ fn event_table(run: &Run<'_>, all: &Metric, events: &[(&str, &Metric)]) -> Strin
     };
     let row = |name: &str, event: Option<&str>, metric: &Metric| -> Vec<String> {
         let deliveries = samples(metric) as f64 / run.document.duration_s.max(1e-3);
-        [name.to_owned(), sends(event), short(deliveries)].into_iter().chain(figures(run, metric)).collect()
+        let counts = has_sends.then(|| sends(event)).into_iter().chain([short(deliveries)]);
+        [name.to_owned()].into_iter().chain(counts).chain(figures(run, metric)).collect()
     };
     table.row_of("strong", row("all events", None, all));
     events.iter().for_each(|(event, metric)| table.row(row(event, Some(event), metric)));
-    let note = "from the sender's stamp to the receiver's machine; sends/s is what the server receives, deliveries/s what it sends";
-    format!("{}\n<p class=\"about\">{}</p>", table.html(), plain(note))
+    table.html()
 }
 
 /// Average, median, p95, max.
 fn figures(run: &Run<'_>, metric: &Metric) -> Vec<String> {
     let Some(trend) = metric.histogram().map(crate::document::Histogram::trend) else { return Vec::new() };
-    [trend.avg(), trend.percentile(50.0), trend.percentile(95.0), trend.max()].iter().map(|ms| run.time(*ms)).collect()
+    [trend.avg(), trend.percentile(50.0), trend.percentile(95.0), trend.max()]
+        .iter()
+        .map(|value| run.show(metric, *value))
+        .collect()
 }
 
 /// Where the time went, when a server told.
@@ -105,11 +128,12 @@ fn hop_table(run: &Run<'_>, events: &[(&str, &Metric)]) -> String {
     }
 }
 
-fn mean_chart(run: &Run<'_>, all: &Metric, events: &[(&str, &Metric)]) -> String {
+fn mean_chart(run: &Run<'_>, all: &Metric, events: &[(&str, &Metric)], title: &str) -> String {
     let every = Line { colour: Some(INK), ..Line::new("all events", run.intervals.trend(all).avg) };
     let each = events.iter().take(LINES).map(|(event, metric)| Line::new(*event, run.intervals.trend(metric).avg));
     let each = each.enumerate().map(|(at, line)| Line { colour: Some(at), ..line });
-    over_time(run, "Message delay, mean of each second", Unit::Time, [every].into_iter().chain(each).collect(), false)
+    let lines = [every].into_iter().chain(each).collect();
+    over_time(run, &format!("{title}, mean of each second"), unit_of(all), lines, false)
 }
 
 /// The delay of edits alone, which is what people of an editor feel most.
@@ -118,7 +142,7 @@ fn edits_chart(run: &Run<'_>, events: &[(&str, &Metric)]) -> String {
     let Some((event, metric)) = edits.filter(|_| events.len() > 1) else { return String::new() };
     let lines = run.intervals.trend(metric);
     let lines = vec![Line::new("mean", lines.avg), Line::new("p95", lines.p95)];
-    over_time(run, &format!("Delay of {event} alone"), Unit::Time, lines, false)
+    over_time(run, &format!("Delay of {event} alone"), unit_of(metric), lines, false)
 }
 
 fn short(rate: f64) -> String {

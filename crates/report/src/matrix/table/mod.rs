@@ -27,6 +27,10 @@ pub use lines::{Line, csv_lines, lines, text_lines};
 /// The percentiles that tables show unless told otherwise.
 pub const PERCENTILES: [f64; 11] = [5.0, 10.0, 20.0, 40.0, 50.0, 60.0, 80.0, 90.0, 95.0, 99.0, 99.9];
 
+/// Why `compare` may say less of the same runs.
+const BEST_IS_BY_RATE: &str = "a best goes by one figure, with no margin and Holm's correction over the rows; `onrush compare` judges \
+                               several metrics together, so with few rounds it may not tell yet";
+
 /// What a table is to show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableOptions {
@@ -212,6 +216,10 @@ pub fn tables(document: &MatrixDocument, options: &TableOptions) -> Result<Table
         let names: Vec<String> = group.rows.iter().map(|row| name_within(row, &by)).collect();
         (group.judged_by, group.verdict) = best::mark(&mut group.rows, &names, loads_differ);
     }
+    let mut notes = notes(document);
+    if groups.iter().flat_map(|group| &group.rows).any(|row| row.best) {
+        notes.push(String::from(BEST_IS_BY_RATE));
+    }
     Ok(Tables {
         name: plan.name.clone().unwrap_or_else(|| String::from("matrix")),
         rate_metric: plan.measure.rate.clone(),
@@ -222,7 +230,7 @@ pub fn tables(document: &MatrixDocument, options: &TableOptions) -> Result<Table
         headed,
         loads_differ,
         groups,
-        notes: notes(document),
+        notes,
     })
 }
 
@@ -559,6 +567,7 @@ pub(super) mod tests {
         assert!((b.per_server_cpu_s.unwrap() - 2.0 * rate.median).abs() < 1e-9);
         assert_eq!((b.server_cores, b.load_cores), (Some(0.5), Some(0.25)));
         assert_eq!((large.rows[1].valid, large.rows[1].made), (7, 8));
+        assert_eq!(tables.notes.last().map(String::as_str), Some(BEST_IS_BY_RATE));
         assert_eq!(tables.notes[0], "✗ b size=10k: left out of round 8: the server died");
         assert!(
             tables.notes[1].ends_with(

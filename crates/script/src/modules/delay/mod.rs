@@ -1,8 +1,8 @@
 //! `onrush/delay`: when a message was sent and when it arrived, and what lies between, by event and hop.
 //!
-//! Stamps are whole microseconds of the wall clock since 1970, which doubles hold exactly and JSON carries as they are. Binding
-//! only: arguments and refusals; `events.rs` has the metrics. Refuses stamps that cannot be right, as those in milliseconds:
-//! they would make a mean of years.
+//! Stamps are whole microseconds of the wall clock since 1970, which doubles hold exactly and JSON carries as they are. Other
+//! units are taken where the script names them. Binding only: arguments and refusals; `events.rs` has the metrics. Refuses
+//! stamps that cannot be right, as milliseconds that nobody named: they would make a mean of years.
 
 mod events;
 
@@ -72,7 +72,48 @@ fn arrival(ctx: Ctx<'_>) -> Result<f64> {
     }
 }
 
-/// `record(event, stamps, received, tags)`.
+/// Units that stamps may be in, and microseconds in each.
+const UNITS: [(&str, &str, f64); 4] =
+    [("us", "microseconds", 1.0), ("ms", "milliseconds", 1e3), ("s", "seconds", 1e6), ("ns", "nanoseconds", 1e-3)];
+
+/// What `record` is told besides event and stamps.
+struct Given<'js> {
+    received: Option<Value<'js>>,
+    tags: Option<Value<'js>>,
+    /// Microseconds in the unit of stamps and receipt.
+    unit: f64,
+}
+
+/// `received` and `tags` as arguments, or all in one object of options.
+fn given<'js>(ctx: &Ctx<'js>, third: Option<Value<'js>>, tags: Option<Value<'js>>) -> Result<Given<'js>> {
+    let Some(options) = present(third.clone()).and_then(Value::into_object) else {
+        return Ok(Given { received: present(third), tags, unit: 1.0 });
+    };
+    for key in options.keys::<String>() {
+        let key = key?;
+        if !["unit", "received", "tags"].contains(&key.as_str()) {
+            let message = format!("record: found the option '{key}', expected unit, received or tags");
+            return Err(Exception::throw_type(ctx, &message));
+        }
+    }
+    let option = |name: &str| options.get::<_, Value<'js>>(name).map(|value| present(Some(value)));
+    let unit = option("unit")?.map_or(Ok(1.0), |unit| unit_of(ctx, &unit))?;
+    Ok(Given { received: option("received")?, tags: option("tags")?.or(tags), unit })
+}
+
+fn unit_of<'js>(ctx: &Ctx<'js>, given: &Value<'js>) -> Result<f64> {
+    let name = bytes::text(given)?;
+    match UNITS.iter().find(|(short, ..)| name.as_deref() == Some(*short)) {
+        Some((.., factor)) => Ok(*factor),
+        None => {
+            let found = name.map_or_else(|| given.type_name().to_owned(), |name| format!("'{name}'"));
+            let message = format!("record: found the unit {found}, expected 'us', 'ms', 's' or 'ns'");
+            Err(Exception::throw_type(ctx, &message))
+        }
+    }
+}
+
+/// `record(event, stamps, received, tags)` or `record(event, stamps, { unit, received, tags })`.
 fn record<'js>(
     ctx: Ctx<'js>,
     event: Opt<Value<'js>>,
@@ -88,12 +129,13 @@ fn record<'js>(
     let undefined = || Value::new_undefined(ctx.clone());
     let event = event_name(&ctx, "record", &event.0.unwrap_or_else(undefined))?;
     let now = microseconds(wire::wall_ns());
-    let (stamps, count) = stamps_of(&ctx, &stamps.0.unwrap_or_else(undefined), now)?;
-    let received = match present(received.0) {
-        Some(received) => checked(&ctx, "the time of receipt", &received, now)?,
+    let Given { received, tags, unit } = given(&ctx, received.0, tags.0)?;
+    let (stamps, count) = stamps_of(&ctx, &stamps.0.unwrap_or_else(undefined), now, unit)?;
+    let received = match received {
+        Some(received) => checked(&ctx, "the time of receipt", &received, now, unit)?,
         None => arrival(ctx.clone())?,
     };
-    let own = series::own_tags(&ctx, tags.0)?;
+    let own = series::own_tags(&ctx, tags)?;
     let [sent, server_in, server_out] = stamps;
     let hops = [(Hop::Up, server_in - sent), (Hop::Inside, server_out - server_in), (Hop::Down, received - server_out)];
     let known = if count == 1 { &[][..] } else { &hops[..] };
@@ -123,14 +165,14 @@ fn event_name<'js>(ctx: &Ctx<'js>, function: &str, event: &Value<'js>) -> Result
 }
 
 /// The stamps and how many of them there are: one, or three.
-fn stamps_of<'js>(ctx: &Ctx<'js>, given: &Value<'js>, now: f64) -> Result<([f64; 3], usize)> {
+fn stamps_of<'js>(ctx: &Ctx<'js>, given: &Value<'js>, now: f64, unit: f64) -> Result<([f64; 3], usize)> {
     let Some(array) = given.as_array() else {
-        let sent = checked(ctx, "the stamp", given, now)?;
+        let sent = checked(ctx, "the stamp", given, now, unit)?;
         return Ok(([sent; 3], 1));
     };
     let name =
         |at: usize| ["the stamp of sending", "the server's stamp of receipt", "the server's stamp of sending"][at];
-    let stamp = |array: &Array<'js>, at: usize| checked(ctx, name(at), &array.get::<Value<'js>>(at)?, now);
+    let stamp = |array: &Array<'js>, at: usize| checked(ctx, name(at), &array.get::<Value<'js>>(at)?, now, unit);
     match array.len() {
         1 => Ok(([stamp(array, 0)?; 3], 1)),
         3 => Ok(([stamp(array, 0)?, stamp(array, 1)?, stamp(array, 2)?], 3)),
@@ -142,24 +184,28 @@ fn stamps_of<'js>(ctx: &Ctx<'js>, given: &Value<'js>, now: f64) -> Result<([f64;
     }
 }
 
-/// A stamp that can be right.
-fn checked<'js>(ctx: &Ctx<'js>, what: &str, given: &Value<'js>, now: f64) -> Result<f64> {
-    const EXPECTED: &str = "expected microseconds since 1970, as stamp() gives them";
-    let refuse = |found: &str| Err(Exception::throw_type(ctx, &format!("record: {what} is {found}, {EXPECTED}")));
+/// A stamp that can be right, in microseconds; `unit` is how many of them its own unit has.
+fn checked<'js>(ctx: &Ctx<'js>, what: &str, given: &Value<'js>, now: f64, unit: f64) -> Result<f64> {
+    let of = UNITS.iter().find(|(.., factor)| *factor == unit).map_or("", |(_, name, _)| *name);
+    let as_given = if unit == 1.0 { ", as stamp() gives them" } else { "" };
+    let message = |found: &str| format!("record: {what} is {found}, expected {of} since 1970{as_given}");
+    let refuse = |found: &str| Err(Exception::throw_type(ctx, &message(found)));
     let Some(number) = given.as_number() else { return refuse(given.type_name()) };
     if !number.is_finite() {
         return refuse(&number.to_string());
     }
-    let apart = number - now;
-    if apart.abs() <= MOST_APART_US {
-        return Ok(number);
+    let is_near = |factor: f64| (number * factor - now).abs() <= MOST_APART_US;
+    if is_near(unit) {
+        return Ok(number * unit);
     }
     // Date.now() and seconds are the usual mistakes.
-    let scaled = [(1e3, "milliseconds"), (1e6, "seconds"), (1e-3, "nanoseconds")];
-    let unit = scaled.iter().find(|(factor, _)| (number * factor - now).abs() <= MOST_APART_US);
-    match unit {
-        Some((_, unit)) => refuse(&format!("{number}, which looks like {unit}")),
-        None if apart > 0.0 => refuse(&format!("{number}, more than a day from now")),
+    match UNITS.iter().find(|(.., factor)| is_near(*factor)) {
+        Some((short, name, _)) => {
+            let message = message(&format!("{number}, which looks like {name}"));
+            let hint = format!("{message}; name another unit as in record('edit', stamps, {{ unit: '{short}' }})");
+            Err(Exception::throw_type(ctx, &hint))
+        }
+        None if number * unit > now => refuse(&format!("{number}, more than a day from now")),
         None => refuse(&format!("{number}, more than a day ago")),
     }
 }

@@ -23,6 +23,9 @@ export const options = {
     "message_hop{event:known,hop:up}": ["avg==2"],
     "message_hop{event:known,hop:inside}": ["avg==5"],
     "message_hop{event:known,hop:down}": ["avg==3"],
+    "message_delay{event:coarse}": ["min==10", "max==10"],
+    "message_delay{mine:ms}": ["avg==10"],
+    "message_hop{event:coarse,hop:inside}": ["avg==5"],
     "message_delay": ["max>=10"],
     "message_delay{mine:own}": ["avg==-1.5"],
   },
@@ -100,6 +103,10 @@ export function madeUp() {
   const now = stamp();
   record("known", [now - 10000, now - 8000, now - 3000], now);
   record("known", now - 10000, now);
+  // Milliseconds of Date.now(), from the sender and from a server.
+  const ms = Date.now();
+  record("coarse", ms - 10, { unit: "ms", received: ms });
+  record("coarse", [ms - 10, ms - 8, ms - 3], { unit: "ms", received: ms, tags: { mine: "ms" } });
   // The clock of the sender is ahead.
   record("behind", [now + 1500], now, { mine: "own" });
   const expected = "expected microseconds since 1970, as stamp() gives them";
@@ -122,7 +129,19 @@ export function madeUp() {
       `TypeError: record: the server's stamp of receipt is NaN, ${expected}`,
     "milliseconds": () =>
       thrown(() => record("known", 1e3 * Math.floor(now / 1e6), now)) ===
-      `TypeError: record: the stamp is ${1e3 * Math.floor(now / 1e6)}, which looks like milliseconds, ${expected}`,
+      `TypeError: record: the stamp is ${1e3 * Math.floor(now / 1e6)}, which looks like milliseconds, ${expected}; name another unit as in record('edit', stamps, { unit: 'ms' })`,
+    "an unknown unit": () =>
+      thrown(() => record("known", now, { unit: "min", received: now })) ===
+      "TypeError: record: found the unit 'min', expected 'us', 'ms', 's' or 'ns'",
+    "a unit that is not a text": () =>
+      thrown(() => record("known", now, { unit: 3, received: now })) ===
+      "TypeError: record: found the unit int, expected 'us', 'ms', 's' or 'ns'",
+    "an unknown option": () =>
+      thrown(() => record("known", now, { units: "ms" })) ===
+      "TypeError: record: found the option 'units', expected unit, received or tags",
+    "the wrong unit": () =>
+      thrown(() => record("known", now, { unit: "ms", received: now / 1000 })) ===
+      `TypeError: record: the stamp is ${now}, which looks like microseconds, expected milliseconds since 1970; name another unit as in record('edit', stamps, { unit: 'us' })`,
     "the future": () => thrown(() => record("known", now + 2 * 86400e6, now)).includes("more than a day from now"),
     "the past": () => thrown(() => record("known", now, now - 2 * 86400e6)).includes("the time of receipt is"),
     "no event": () =>

@@ -23,7 +23,7 @@
  * `message_sends`, tag `event`. Each event has its own lines in the summary, `message_delay{event:edit}`,
  * `message_hop{event:edit,hop:up}` and `message_sends{event:edit}`, for the first 64 events of a test.
  *
- * Stamps are whole microseconds since 1970 by the clock of the machine that makes them. Between machines a delay is as good as
+ * Stamps are whole microseconds since 1970 (or another unit, where `record` is told it) by the clock of the machine that makes them. Between machines a delay is as good as
  * their clocks agree; the whole delay between users of one machine needs no other clock.
  */
 
@@ -52,4 +52,30 @@ export function arrival(): number;
  * @throws TypeError for stamps that are no finite numbers, more than a day away from now, or two, or more than three; in init code
  *   and in apps.
  */
-export function record(event: string, stamps: number | number[], received?: number, tags?: { [name: string]: string | number | boolean }): void;
+export function record(event: string, stamps: number | number[], received?: number, tags?: Tags): void;
+
+/**
+ * The same with options, for stamps of another unit, such as those of `Date.now()`:
+ *
+ * ```js
+ * record(message.event, message.sentAt, { unit: 'ms' });
+ * ```
+ *
+ * Milliseconds of a clock are whole: each delay is up to 1 ms too long, because the sender's clock cuts off what is left.
+ */
+export function record(event: string, stamps: number | number[], options: RecordOptions): void;
+
+/** Tags of samples. */
+export interface Tags {
+  [name: string]: string | number | boolean;
+}
+
+/** What `record` takes besides event and stamps. */
+export interface RecordOptions {
+  /** Of the stamps and of `received`: microseconds unless given. */
+  unit?: "us" | "ms" | "s" | "ns";
+  /** When it arrived, in the same unit: `arrival()` unless given. */
+  received?: number;
+  /** For these samples, besides `event` and `hop`. */
+  tags?: Tags;
+}

@@ -52,6 +52,10 @@ fn define<'js>(ctx: &Ctx<'js>, kind: Kind, name: Opt<Value<'js>>, contains: Cont
     }
     let name = text_or(ctx, name, "")?;
     let id = vu.registry().define(&name, kind, contains).map_err(|error| go_error::throw(ctx, &error.to_string()))?;
+    if kind == Kind::Trend {
+        // How long messages of each kind took, as `onrush/delay` has it.
+        vu.registry().split_in_details(id, &["event"]);
+    }
     let object = Object::new(ctx.clone())?;
     object.prop("name", Property::from(name.as_str()).enumerable())?;
     let metric = Metric { id, kind, name, last: Cell::new(None) };
