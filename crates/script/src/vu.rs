@@ -219,6 +219,12 @@ impl Vu {
         &*self.shared.log
     }
 
+    /// For how many whole slices of time the script has computed since it last waited.
+    #[inline]
+    pub(crate) fn slices_used(&self) -> u32 {
+        self.switch.slices_used()
+    }
+
     /// Whether received messages are logged.
     pub fn logs_messages(&self) -> bool {
         self.shared.messages.get().is_some()

@@ -247,3 +247,46 @@ fn modules_are_fetched_and_kept() {
         assert_eq!(test.run(1).await, ["fetched"]);
     });
 }
+
+/// A FormData in the manner of k6's library, not its text: it marks the bodies that it made.
+const COPY: &str = "
+function FormData() { if (!(this instanceof FormData)) return new FormData(); this.boundary = 'B'; this.all = []; }
+FormData.prototype.append = function(name, value) { this.all.push([name, value]) };
+FormData.prototype.body = function() {
+    var text = 'copy', bytes = [];
+    for (var part of this.all) text += '--B\\r\\nContent-Disposition: form-data; name=\"' + part[0] + '\"\\r\\n\\r\\n' + part[1] + '\\r\\n';
+    for (var i = 0; i < text.length; ++i) bytes.push(text.charCodeAt(i) & 0xff);
+    return new Uint8Array(bytes).buffer;
+};";
+
+const USE: &str = "
+const form = new FormData();
+form.append('a', 'v');
+const text = String.fromCharCode(...new Uint8Array(form.body()));
+console.log(form instanceof FormData, typeof form.has, text.slice(0, 4), text.split('text/plain').length);
+export default function () {}";
+
+#[test]
+fn a_known_copy_of_the_form_library_is_replaced_in_any_module() {
+    use onrush_script::loader::Kind;
+    use onrush_script::loader::library::{Known, replace, signatures};
+    let signature = signatures(COPY, Kind::CommonJs).remove(0).1;
+    let module = "https://jslib.k6.io/formdata/0.0.2/index.js";
+    let known = [Known { signature: signature.leak(), version: "1", module }];
+    let common = format!("if (exports.FormData) {{ return; }}\nexports.FormData = FormData;\n{COPY}");
+    let bundle = format!(
+        "var all = {{ 7: (module, exports) => {{ exports.FormData = FormData; {COPY} }} }}; all[7]({{}}, exports);"
+    );
+    let cases = [("common.js", common, Kind::CommonJs), ("bundle.js", bundle, Kind::CommonJs)];
+    let module_text = (("es.js"), format!("{COPY}\nexport {{ FormData }};"), Kind::EsModule);
+    for (name, text, kind) in cases.into_iter().chain([module_text]) {
+        let (replaced, _) = replace(&text, kind, &known).expect("it is known");
+        let main = format!("import {{ FormData }} from './{name}';{USE}");
+        let [as_written, native] = [&text, &replaced].map(|text| {
+            let files = Files::new(&format!("library-{name}"), &[(name, text), ("main.js", &main)]);
+            run(&files.0, "main.js").unwrap()
+        });
+        assert_eq!(as_written, ["true undefined copy 1"], "{name}");
+        assert_eq!(native, ["true function ---- 2"], "{name}");
+    }
+}

@@ -102,3 +102,35 @@ fn bodies_of_no_use_are_told_with_what_is_of_use() {
         }";
     Lab::with(script).run(&["--serve"]).code(0).says("unknown request body type").says("a FormData");
 }
+
+const HINT: &str = "this test computes for 20 ms or more before it sends a multipart body: JavaScript that puts bytes together is slow; \
+                    FormData of onrush/http and http.file send them from where they are, see docs/uploading.md";
+
+/// Hints in what a run of three iterations and two users logs.
+fn hints(iteration: &str) -> usize {
+    let script = format!(
+        "import http, {{ FormData }} from 'onrush/http';
+        export const options = {{ vus: 2, iterations: 6 }};
+        const compute = () => {{ for (const until = Date.now() + 80; Date.now() < until;); }};
+        const typed = {{ headers: {{ 'content-type': 'multipart/form-data; boundary=B' }} }};
+        const url = __ENV.TARGET + '/upload', bytes = new Uint8Array(10);
+        export default function () {{ {iteration} }}"
+    );
+    let run = Lab::with(&script).run(&["--serve", "--log-format", "raw"]).code(0);
+    run.stderr.lines().filter(|line| line.contains(HINT)).count()
+}
+
+#[test]
+fn bodies_put_together_in_javascript_get_one_hint() {
+    assert_eq!(hints("compute(); http.post(url, bytes, typed);"), 1);
+    assert_eq!(hints("compute(); http.post(url, '--B--', typed);"), 1);
+    for innocent in [
+        "http.post(url, bytes, typed); compute();",
+        "compute(); http.get(url + '?a'); http.post(url, bytes, typed);",
+        "compute(); http.post(url, bytes);",
+        "compute(); const form = new FormData(); form.append('a', bytes); http.post(url, form);",
+        "compute(); http.post(url, { a: http.file(bytes.buffer, 'a') });",
+    ] {
+        assert_eq!(hints(innocent), 0, "{innocent}");
+    }
+}

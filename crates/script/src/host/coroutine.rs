@@ -28,7 +28,7 @@ pub(crate) const STACK_BYTES: usize = 1024 * 1024;
 const PAGE: usize = 4096;
 
 /// How long a user may compute before others of its worker get their turn.
-const SLICE: Duration = Duration::from_millis(5);
+pub(crate) const SLICE: Duration = Duration::from_millis(5);
 
 /// What the worker tells the coroutine when it switches to it.
 pub(crate) enum Resume<J> {
@@ -80,6 +80,8 @@ pub(crate) struct Switch<J, E> {
     interrupt: Rc<Interrupt>,
     /// When running code was first seen in this slice; reading the clock is left to code that runs long.
     slice_began: Cell<Option<Instant>>,
+    /// Slices that were used up since it last waited.
+    slices_used: Cell<u32>,
     /// How long code may run before it waits; nothing for users, whom the engine stops.
     turn_limit: Cell<Option<Duration>>,
     turn_began: Cell<Option<Instant>>,
@@ -95,6 +97,7 @@ impl<J: 'static, E: 'static> Switch<J, E> {
             yielder: OnceCell::new(),
             interrupt,
             slice_began: Cell::new(None),
+            slices_used: Cell::new(0),
             turn_limit: Cell::new(None),
             turn_began: Cell::new(None),
             overran: Cell::new(false),
@@ -154,12 +157,20 @@ impl<J: 'static, E: 'static> Switch<J, E> {
                     self.overran.set(true);
                     return true;
                 }
+                let used = self.slices_used.get();
                 self.suspend(Signal::Pause);
+                self.slices_used.set(used.saturating_add(1));
                 return self.is_stopped();
             }
             Some(_) => {}
         }
         false
+    }
+
+    /// How many whole slices code has run for since it last waited. The time of other users is left out.
+    #[inline]
+    pub fn slices_used(&self) -> u32 {
+        self.slices_used.get()
     }
 
     fn begin_slice(&self) {
@@ -199,6 +210,7 @@ impl<J: 'static, E: 'static> Switch<J, E> {
         // SAFETY: the yielder lives at the root of the coroutine's stack as long as the coroutine runs, and this code runs on it.
         let resume = unsafe { yielder.as_ref() }.suspend(signal);
         self.slice_began.set(None);
+        self.slices_used.set(0);
         resume
     }
 }

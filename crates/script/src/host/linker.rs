@@ -15,6 +15,7 @@ use super::intrinsics::{self, Parts};
 use super::{exception, go_error};
 use crate::error::{ScriptError, exit_code};
 use crate::loader::{self, Kind, Module, resolve};
+use crate::log::{Level, Record};
 use crate::modules::{self, ModuleDef};
 use crate::vu::{Phase, Vu};
 
@@ -120,11 +121,24 @@ fn link<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, name: &str) -> rquickjs::Result<Linked
         fetch(ctx, vu, name)?;
     }
     let prepared = store.prepare(name).map_err(|error| throw(ctx, &error))?;
+    for known in &prepared.libraries {
+        log_replaced(vu, name, known);
+    }
     let parts = Parts::named_in(&prepared.code);
     intrinsics::add(ctx, vu, parts)?;
     let value = compile(ctx, name, &prepared)?;
     store.insert_compiled(name, Module { kind: prepared.kind, parts, bytecode: write_bytecode(ctx, &value)? });
     linked(ctx, name, prepared.kind, value)
+}
+
+/// Tells that a copy of k6's FormData library does not run. Modules are compiled once, so it is told once.
+fn log_replaced(vu: &Vu, name: &str, known: &loader::library::Known) {
+    let file = name.strip_prefix("file://").unwrap_or(name);
+    let message = format!(
+        "{file} has the FormData of k6's library formdata ({}): the native FormData takes its place, see docs/uploading.md",
+        known.version
+    );
+    vu.log().log(&Record { level: Level::Info, message: &message, fields: &[] });
 }
 
 /// Fetches a module while the user waits, as any native function does.

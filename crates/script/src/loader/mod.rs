@@ -3,6 +3,7 @@
 //! VU 0 fills the store while it runs the init code; then the store is sealed, and a user that asks for a module VU 0 never
 //! imported gets an error, as in k6. Nothing here runs JavaScript.
 
+pub mod library;
 pub(crate) mod remote;
 pub mod resolve;
 pub mod transpile;
@@ -32,6 +33,8 @@ pub struct Prepared {
     pub kind: Kind,
     /// What QuickJS compiles.
     pub code: String,
+    /// The copies of k6's FormData library that were replaced in it.
+    pub libraries: Vec<library::Known>,
 }
 
 /// What the store knows of a module.
@@ -118,7 +121,7 @@ impl ModuleStore {
         let output = transpile::to_javascript(name, &text)?;
         let source = Arc::new(SourceText { text, map: output.map });
         self.sources.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_string(), source);
-        Ok(Prepared { kind: output.kind, code: output.code })
+        Ok(Prepared { kind: output.kind, code: output.code, libraries: output.libraries })
     }
 
     /// The place in the source as written of a place in the code that ran.

@@ -1,7 +1,7 @@
 //! TypeScript to JavaScript, and what a source is: an ES module or CommonJS.
 //!
 //! Types are stripped, nothing is checked and nothing is lowered: QuickJS runs what the author wrote. JavaScript goes
-//! through untouched, byte for byte; it is only parsed to learn its kind.
+//! through untouched, byte for byte, but for copies of k6's FormData library; it is only parsed to learn its kind.
 
 use oxc_allocator::Allocator;
 use oxc_codegen::{Codegen, CodegenOptions};
@@ -11,7 +11,9 @@ use oxc_span::SourceType;
 use oxc_transformer::{TransformOptions, Transformer};
 
 use super::Kind;
+use super::library::{self, Known};
 use crate::error::{Place, ScriptError, exit_code};
+use crate::modules::form_data;
 
 /// JavaScript, and how to get from its places to those of the source.
 pub struct Output {
@@ -19,8 +21,20 @@ pub struct Output {
     pub kind: Kind,
     /// The code.
     pub code: String,
-    /// `None`: the code is the source.
+    /// `None`: places in the code are those of the source.
     pub map: Option<PositionMap>,
+    /// The copies of k6's FormData library that were replaced.
+    pub libraries: Vec<Known>,
+}
+
+impl Output {
+    /// With known copies of k6's FormData library replaced.
+    fn without_libraries(mut self) -> Output {
+        if let Some((code, found)) = library::replace(&self.code, self.kind, form_data::texts::KNOWN) {
+            (self.code, self.libraries) = (code, found);
+        }
+        self
+    }
 }
 
 /// Places of generated code and where they come from, in order of the generated ones.
@@ -53,7 +67,7 @@ const MOST_STACK: usize = 1 << 30;
 /// deep enough for all but the strangest texts: a stack that is too small ends the process without a word.
 pub fn to_javascript(name: &str, text: &str) -> Result<Output, ScriptError> {
     let stack = text.len().saturating_mul(STACK_A_BYTE).clamp(LEAST_STACK, MOST_STACK);
-    let work = || transpiled(name, text);
+    let work = || transpiled(name, text).map(Output::without_libraries);
     std::thread::scope(|scope| {
         match std::thread::Builder::new().name("parser".into()).stack_size(stack).spawn_scoped(scope, work) {
             Ok(parser) => parser.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
@@ -75,11 +89,11 @@ fn transpiled(name: &str, text: &str) -> Result<Output, ScriptError> {
         } else {
             Kind::CommonJs
         };
-        return Ok(Output { kind, code: text.to_string(), map: None });
+        return Ok(Output { kind, code: text.to_string(), map: None, libraries: Vec::new() });
     }
     let script = Parser::new(&allocator, text, SourceType::cjs()).parse();
     if is_clean(&script) {
-        return Ok(Output { kind: Kind::CommonJs, code: text.to_string(), map: None });
+        return Ok(Output { kind: Kind::CommonJs, code: text.to_string(), map: None, libraries: Vec::new() });
     }
     let plain_name = !name.starts_with("file://") || name.ends_with("/-");
     if plain_name && let Ok(output) = strip_types(name, text) {
@@ -129,7 +143,7 @@ fn strip_types(name: &str, text: &str) -> Result<Output, ScriptError> {
             .map(|t| ((t.get_dst_line(), t.get_dst_col()), (t.get_src_line(), t.get_src_col())))
             .collect(),
     });
-    Ok(Output { kind, code: output.code, map })
+    Ok(Output { kind, code: output.code, map, libraries: Vec::new() })
 }
 
 fn syntax_error(name: &str, text: &str, parsed: &ParserReturn<'_>) -> ScriptError {

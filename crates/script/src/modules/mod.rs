@@ -65,6 +65,5 @@ pub static MODULES: &[ModuleDef] = &[
 
 /// The built-in module that an import path means: one of the list, or k6's FormData library in any version.
 pub fn find(path: &str) -> Option<&'static ModuleDef> {
-    let name = if form_data::is_library(path) { form_data::MODULE.name } else { path };
-    MODULES.iter().find(|module| module.name == name)
+    MODULES.iter().find(|module| module.name == path).or_else(|| form_data::texts::module(path))
 }

@@ -16,8 +16,21 @@ pub enum Dialect {
     /// Of `onrush/http`: text is UTF-8, text fields have no Content-Type. As browsers do.
     Browser,
     /// Of k6's jslib: text is one byte a character where that is possible, since scripts carry binary strings and UTF-8 made
-    /// by hand in it; where it is not (the library mangles such text) it is UTF-8. Text fields are `text/plain`.
-    Jslib,
+    /// by hand in it; where it is not (the library mangles such text) it is UTF-8.
+    Jslib(Edition),
+}
+
+/// What the texts of the library differ in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edition {
+    /// Text fields are `text/plain`. Imports from the library's address get this one.
+    Current,
+    /// The same, but `set` leaves further fields of the name where they are.
+    SetsFirst,
+    /// Text fields have the type of files.
+    Untyped,
+    /// Text is not taken: its fields have the type of files and no content.
+    FilesAlone,
 }
 
 impl Dialect {
@@ -30,9 +43,18 @@ impl Dialect {
         one_byte_each.unwrap_or_else(|| text.into_bytes())
     }
 
-    /// Content-Type of a field that is text and names none.
-    pub fn type_of_text(self) -> Option<Vec<u8>> {
-        (self == Dialect::Jslib).then(|| b"text/plain".to_vec())
+    /// Content-Type of a field that is text.
+    pub fn type_of_text(self, has_filename: bool) -> Option<&'static str> {
+        match self {
+            Dialect::Browser => has_filename.then_some("text/plain"),
+            Dialect::Jslib(Edition::Current | Edition::SetsFirst) => Some("text/plain"),
+            Dialect::Jslib(Edition::Untyped | Edition::FilesAlone) => Some("application/octet-stream"),
+        }
+    }
+
+    /// Whether fields that are text have a content.
+    pub fn takes_text(self) -> bool {
+        self != Dialect::Jslib(Edition::FilesAlone)
     }
 }
 
@@ -72,13 +94,17 @@ impl Form {
         values.push(value);
     }
 
-    /// Puts a field in the place of the first one of its name and removes the others; appends it when there is none.
+    /// Puts a field in the place of the first one of its name and removes the others, where the dialect does; appends it when there
+    /// is none.
     pub fn set<V>(&mut self, values: &mut Vec<V>, field: Field, value: V) {
         let Some(first) = self.fields.iter().position(|known| known.name == field.name) else {
             return self.append(values, field, value);
         };
         let name = field.name.clone();
         (self.fields[first], values[first]) = (field, value);
+        if self.dialect == Dialect::Jslib(Edition::SetsFirst) {
+            return;
+        }
         self.retain(values, |index, known| index <= first || known.name != name);
     }
 
@@ -156,11 +182,22 @@ mod tests {
     }
 
     #[test]
+    fn an_edition_leaves_further_fields_of_the_name() {
+        let (mut form, mut values) = (Form::new(Dialect::Jslib(Edition::SetsFirst)), Vec::new());
+        for (value, name) in ["a", "b", "a"].iter().enumerate() {
+            form.append(&mut values, field(name, "old"), value as u32);
+        }
+        form.set(&mut values, field("a", "new"), 9);
+        assert_eq!(shown(&form, &values), "a=new/9 b=old/1 a=old/2");
+    }
+
+    #[test]
     fn text_of_the_jslib_is_one_byte_a_character_where_it_can_be() {
         let encode = |dialect: Dialect, text: &str| dialect.encode(text.to_owned());
-        assert_eq!(encode(Dialect::Jslib, "a\u{ff}"), [b'a', 0xff]);
-        assert_eq!(encode(Dialect::Jslib, "\u{c3}\u{a9}"), "é".as_bytes(), "UTF-8 made by hand");
-        assert_eq!(encode(Dialect::Jslib, "é€"), "é€".as_bytes());
+        let jslib = Dialect::Jslib(Edition::Current);
+        assert_eq!(encode(jslib, "a\u{ff}"), [b'a', 0xff]);
+        assert_eq!(encode(jslib, "\u{c3}\u{a9}"), "é".as_bytes(), "UTF-8 made by hand");
+        assert_eq!(encode(jslib, "é€"), "é€".as_bytes());
         assert_eq!(encode(Dialect::Browser, "é"), "é".as_bytes());
     }
 

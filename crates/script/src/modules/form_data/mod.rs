@@ -1,12 +1,14 @@
 //! `FormData`: multipart forms for uploads, put together without touching the bytes of their files.
 //!
 //! One class with two constructors: that of `onrush/http` and that of k6's FormData library, which scripts import from
-//! jslib.k6.io: imports from there are answered by this module and nothing is fetched. Binding only: arguments, errors, and
+//! jslib.k6.io or carry with them: imports from there are answered by this module and nothing is fetched, copies of known texts
+//! are replaced by it (`loader/library/`). Binding only: arguments, errors, and
 //! what a value becomes; `form.rs` has the fields, `multipart.rs` the bytes. Refuses values that have no bytes, when they
 //! are added rather than when they are sent.
 
 pub mod form;
 pub mod multipart;
+pub mod texts;
 
 use rquickjs::atom::PredefinedAtom;
 use rquickjs::function::This;
@@ -14,7 +16,7 @@ use rquickjs::object::Accessor;
 use rquickjs::{Ctx, Exception, Function, IntoJs, Object, Result, Type, Value};
 use wire::Payload;
 
-use self::form::{Dialect, Field, Form};
+use self::form::{Dialect, Edition, Field, Form};
 use crate::host::loan::Loans;
 use crate::host::plain::{self, Plain};
 use crate::host::{bytes, keeper, native::NativeClass, object};
@@ -31,30 +33,37 @@ pub const MODULE: ModuleDef = ModuleDef {
     types: include_str!("types.d.ts"),
 };
 
-/// Whether an import path is that of the library, in any version.
-pub fn is_library(path: &str) -> bool {
-    let version = path.strip_prefix("https://jslib.k6.io/formdata/").and_then(|rest| rest.strip_suffix("/index.js"));
-    version.is_some_and(|version| !version.is_empty() && !version.contains('/'))
+fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    load_edition(ctx, Edition::Current)
 }
 
-fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+fn load_edition<'js>(ctx: &Ctx<'js>, edition: Edition) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
-    module.set("FormData", constructor(ctx, Dialect::Jslib)?)?;
+    module.set("FormData", constructor(ctx, Dialect::Jslib(edition))?)?;
     Ok(module)
 }
 
+/// The constructors by their number.
+const DIALECTS: [Dialect; 5] = [
+    Dialect::Browser,
+    Dialect::Jslib(Edition::Current),
+    Dialect::Jslib(Edition::SetsFirst),
+    Dialect::Jslib(Edition::Untyped),
+    Dialect::Jslib(Edition::FilesAlone),
+];
+
 /// `FormData`; works with and without `new`, as the library's does.
 pub fn constructor<'js>(ctx: &Ctx<'js>, dialect: Dialect) -> Result<Function<'js>> {
-    plain::constructor::<Make>(ctx, c"FormData", i32::from(dialect == Dialect::Jslib), &keeper::prototype::<Form>(ctx)?)
+    let number = DIALECTS.iter().position(|known| *known == dialect).expect("the list has all");
+    plain::constructor::<Make>(ctx, c"FormData", number as i32, &keeper::prototype::<Form>(ctx)?)
 }
 
-/// The constructors: that of browsers, that of the library.
+/// The constructors: that of browsers, those of the library.
 struct Make;
 
 impl Plain for Make {
     fn call<'js>(ctx: &Ctx<'js>, args: plain::Args<'_, 'js>, number: i32) -> Result<Value<'js>> {
-        let dialect = if number == 0 { Dialect::Browser } else { Dialect::Jslib };
-        let form = keeper::object(ctx, Form::new(dialect))?;
+        let form = keeper::object(ctx, Form::new(DIALECTS[number as usize]))?;
         // Called with `new`, it is called on the class: this one, or one of the script that extends it.
         if let Some(class) = object::of(&args.this()) {
             let prototype: Option<Object<'js>> = class.get(PredefinedAtom::Prototype)?;
@@ -187,8 +196,8 @@ impl<'js> Given<'_, 'js> {
     fn field(self, value: &Value<'js>, filename: Option<Value<'js>>) -> Result<(Field, Value<'js>)> {
         let filename = self.text_unless_absent(filename)?;
         if let Some(text) = self.plain_text(value)? {
-            let content_type =
-                if filename.is_some() { Some(b"text/plain".to_vec()) } else { self.dialect.type_of_text() };
+            let content_type = self.dialect.type_of_text(filename.is_some()).map(|kind| kind.as_bytes().to_vec());
+            let text = if self.dialect.takes_text() { text } else { Vec::new() };
             return Ok(self.of_text(text, filename, content_type));
         }
         if body::is_content(value) {
@@ -281,25 +290,5 @@ fn described(value: &Value<'_>) -> String {
     match class.as_deref() {
         Ok("Object") | Err(_) => String::from("an object without bytes in its data property"),
         Ok(class) => format!("an object of the class {class}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn any_version_of_the_library_is_known() {
-        for path in ["0.0.1", "0.0.2", "latest"] {
-            assert!(is_library(&format!("https://jslib.k6.io/formdata/{path}/index.js")));
-        }
-        for other in [
-            "https://jslib.k6.io/formdata/index.js",
-            "https://jslib.k6.io/formdata/0.0.1/other.js",
-            "https://jslib.k6.io/formdata/a/b/index.js",
-            "https://jslib.k6.io/form-urlencoded/3.0.0/index.js",
-        ] {
-            assert!(!is_library(other), "{other}");
-        }
     }
 }

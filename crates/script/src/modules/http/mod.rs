@@ -9,6 +9,7 @@ pub(crate) mod cookies;
 mod debug;
 pub(crate) mod failure_text;
 mod fixed;
+mod hint;
 pub(crate) mod intake;
 mod json;
 pub(crate) mod params;

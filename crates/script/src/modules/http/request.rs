@@ -25,7 +25,7 @@ use super::samples::{EnabledTags, Hop, Labels, Sampler, SeriesCache};
 use super::status::Expectation;
 use super::unstamped::WorkerTally;
 use super::url::{self, Target, Unsendable, UrlArg, UrlCache};
-use super::{Refusal, go_error, response};
+use super::{Refusal, go_error, hint, response};
 use crate::Vu;
 use crate::host::bytes;
 use crate::host::loan::Loans;
@@ -134,6 +134,13 @@ pub struct Prepared {
     pub intake: Intake,
     /// Warn when redirects were cut off: the limit is the default one.
     warn_redirects: bool,
+}
+
+impl Prepared {
+    /// It is sent by a client that the script made.
+    pub fn is_of_client(&self) -> bool {
+        self.client.is_some()
+    }
 }
 
 /// What `response.request` shows.
@@ -294,6 +301,7 @@ struct Arguments {
 
 fn assemble(vu: &Vu, state: &HttpState, run: &Run, arguments: Arguments) -> Prepared {
     let Arguments { method, target, template_name, body, mut params } = arguments;
+    hint::consider(vu, &body, &params);
     let (payload, plain, unreadable) = match encode_body(vu, &method, &target, &body, &mut params) {
         Ok((payload, plain)) => (payload, plain, None),
         Err(why) => (None, None, Some(why)),

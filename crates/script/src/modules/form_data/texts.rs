@@ -1,0 +1,58 @@
+//! The texts of k6's FormData library: where they are imported from, which copies are known, and what stands in for each.
+
+use super::form::Edition;
+use super::{MODULE, load_edition};
+use crate::loader::library::Known;
+use crate::modules::ModuleDef;
+
+/// What takes the place of texts that behave in another way: no script names these.
+static OTHERS: [ModuleDef; 3] = [
+    ModuleDef { name: SETS_FIRST, load: |ctx| load_edition(ctx, Edition::SetsFirst), ..MODULE },
+    ModuleDef { name: UNTYPED, load: |ctx| load_edition(ctx, Edition::Untyped), ..MODULE },
+    ModuleDef { name: FILES_ALONE, load: |ctx| load_edition(ctx, Edition::FilesAlone), ..MODULE },
+];
+const SETS_FIRST: &str = "onrush/formdata#sets-first";
+const UNTYPED: &str = "onrush/formdata#untyped";
+const FILES_ALONE: &str = "onrush/formdata#files-alone";
+
+/// The texts of the library that are known: those of https://jslib.k6.io and of its repository. Missing is the first text of 0.0.1,
+/// which gives parts other types and names. `cargo run -p onrush-script --example signatures FILE` tells those of other texts.
+pub static KNOWN: &[Known] = &[
+    Known { signature: "1422edd6f2001cd5f825b2d59c1f2ec5", version: "0.0.1", module: FILES_ALONE },
+    Known { signature: "50704b3e8d6834a267ba07a1fbb390ea", version: "0.0.2, its first text", module: UNTYPED },
+    Known { signature: "00611e52ddc00966be44f0baa97402d1", version: "0.0.2", module: MODULE.name },
+    Known { signature: "3f25cec487cb9d26f7af8d88da1c62ba", version: "0.0.2", module: MODULE.name },
+    Known { signature: "aca51ef0730a10aacbe6da8e2f88e94a", version: "with set, after 0.0.2", module: SETS_FIRST },
+];
+
+/// The module that an import path means: the library's address in any version, or what the loader writes.
+pub fn module(path: &str) -> Option<&'static ModuleDef> {
+    static LIBRARY: ModuleDef = MODULE;
+    if is_library(path) { Some(&LIBRARY) } else { OTHERS.iter().find(|module| module.name == path) }
+}
+
+/// Whether an import path is that of the library, in any version.
+pub fn is_library(path: &str) -> bool {
+    let version = path.strip_prefix("https://jslib.k6.io/formdata/").and_then(|rest| rest.strip_suffix("/index.js"));
+    version.is_some_and(|version| !version.is_empty() && !version.contains('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_version_of_the_library_is_known() {
+        for path in ["0.0.1", "0.0.2", "latest"] {
+            assert!(is_library(&format!("https://jslib.k6.io/formdata/{path}/index.js")));
+        }
+        for other in [
+            "https://jslib.k6.io/formdata/index.js",
+            "https://jslib.k6.io/formdata/0.0.1/other.js",
+            "https://jslib.k6.io/formdata/a/b/index.js",
+            "https://jslib.k6.io/form-urlencoded/3.0.0/index.js",
+        ] {
+            assert!(!is_library(other), "{other}");
+        }
+    }
+}
