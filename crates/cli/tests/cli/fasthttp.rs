@@ -38,6 +38,29 @@ fn each_request_and_each_check_counts_once() {
     assert!(value(&run.stdout, "waiting") > 0.0, "{run:?}");
 }
 
+/// A threshold without samples holds, so these would pass under any other name of the check.
+#[test]
+fn thresholds_find_checkstatus_by_the_name_the_extension_gives_it() {
+    for (threshold, code) in [
+        ("checks{check:check status is 200}", 99),
+        ("checks{check:check status is 200,kind:missing}", 99),
+        ("checks{check:check status is 404}", 0),
+    ] {
+        let lab = Lab::with(&format!(
+            "import {{ Client, Request, checkstatus }} from 'k6/x/fasthttp';
+            export const options = {{ iterations: 4, thresholds: {{ '{threshold}': ['rate==1'] }} }};
+            const client = new Client();
+            const missing = new Request(__ENV.TARGET + '/status/404');
+            export default function () {{
+                checkstatus(200, client.get(missing), {{ kind: 'missing' }});
+                checkstatus(404, client.get(missing));
+            }}"
+        ));
+        let run = lab.run(&["--serve"]).code(code);
+        assert!(run.stdout.contains("check status is 200") && run.stdout.contains("check status is 404"), "{run:?}");
+    }
+}
+
 #[test]
 fn clients_trust_whom_they_are_told_to() {
     let lab = Lab::with(

@@ -6,7 +6,9 @@
 #![allow(unsafe_code)]
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
+use rquickjs::object::Property;
 use rquickjs::{ArrayBuffer, CString, Ctx, Error, Object, Result, Value, qjs};
 
 use super::{intrinsics, object};
@@ -59,6 +61,35 @@ pub fn array_buffer<'js>(ctx: &Ctx<'js>, content: Vec<u8>) -> Result<ArrayBuffer
     intrinsics::for_buffers(ctx)?;
     #[expect(clippy::disallowed_methods, reason = "everybody else comes here")]
     ArrayBuffer::new(ctx.clone(), content)
+}
+
+/// An ArrayBuffer of these bytes that is read like an array as well: it has `length` and `[i]`, as Go's byte slices have.
+///
+/// A typed array in its chain of prototypes answers for the indexes. That one shows the same memory by a buffer of its own: over
+/// this buffer, the two would hold each other until the engine's next collection.
+pub fn indexed_buffer<'js>(ctx: &Ctx<'js>, content: &[u8]) -> Result<Value<'js>> {
+    let mut content = content.to_vec();
+    let memory = (content.as_mut_ptr(), content.len());
+    let buffer = if content.is_empty() {
+        array_buffer(ctx, content)?.into_value()
+    } else {
+        let owner = Rc::new(content);
+        // SAFETY: the memory is the owner's, which lives as long as one of the buffers does; nothing of Rust refers to it.
+        let (buffer, same) = unsafe {
+            let buffer = array_buffer_over(ctx, memory, Box::new(Rc::clone(&owner)))?;
+            (buffer, array_buffer_over(ctx, memory, Box::new(owner))?)
+        };
+        let indexes = super::lend::uint8_array(ctx, &same, 0..memory.1)?;
+        if let (Some(buffer), Some(indexes)) = (buffer.as_object(), indexes.as_object()) {
+            indexes.set_prototype(buffer.get_prototype().as_ref())?;
+            buffer.set_prototype(Some(indexes))?;
+        }
+        buffer
+    };
+    if let Some(buffer) = buffer.as_object() {
+        buffer.prop("length", Property::from(memory.1 as f64))?;
+    }
+    Ok(buffer)
 }
 
 /// Whether the buffer behind a typed array is immutable; nothing for other values and detached buffers.

@@ -129,7 +129,7 @@ pub(crate) fn release<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<()> {
     Ok(())
 }
 
-fn uint8_array<'js>(ctx: &Ctx<'js>, buffer: &Value<'js>, range: Range<usize>) -> Result<Value<'js>> {
+pub(super) fn uint8_array<'js>(ctx: &Ctx<'js>, buffer: &Value<'js>, range: Range<usize>) -> Result<Value<'js>> {
     let (offset, length) = (number(ctx, range.start), number(ctx, range.len()));
     let mut arguments = [buffer.as_raw(), offset.as_raw(), length.as_raw()];
     // SAFETY: the arguments are live during the call; a failure leaves an exception.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rquickjs::function::{Constructor, Opt, This};
 use rquickjs::object::{Accessor, Filter, Property};
 use rquickjs::{Ctx, Exception, Object, Result, Value};
-use wire::Method;
+use wire::{Method, Payload};
 
 use crate::Vu;
 use crate::host::loan::Loans;
@@ -205,6 +205,8 @@ impl Ready {
             Err(refusal) => return Ok(Err(refusal.clone())),
         };
         let (body, is_same) = match &self.body {
+            // The extension sends neither a body nor its type along with these.
+            _ if matches!(method, Method::Get | Method::Head) => (BodyArg::default(), true),
             Body::Same(body) => (body.clone(), true),
             Body::Live => {
                 let given: Object<'js> = request.as_object().ok_or(rquickjs::Error::Unknown)?.get(GIVEN)?;
@@ -214,6 +216,7 @@ impl Ready {
                 }
             }
         };
+        let body = if matches!(method, Method::Get | Method::Head) { body } else { completed(body, method) };
         loans.open()?;
         let sender = (Rc::clone(client), Rc::clone(user_agent));
         let prepared = prepare_outlined(vu, state, outline, (method.clone(), body), sender);
@@ -231,6 +234,17 @@ impl Ready {
             UrlArg::Named(text, name) => (urls.target(text)?, Some(name.clone())),
         };
         Ok(Outline { target, template_name, params: self.params.clone() })
+    }
+}
+
+/// As the extension sends it: methods other than GET and HEAD have a length, be it 0, and a type.
+fn completed(body: BodyArg, method: &Method) -> BodyArg {
+    let BodyArg { payload, content_type } = body;
+    // For the others `k6/http` does it.
+    let empty = || (!matches!(method, Method::Post | Method::Put | Method::Patch)).then(Payload::empty);
+    BodyArg {
+        payload: payload.or_else(empty),
+        content_type: content_type.or_else(|| Some(String::from("application/octet-stream"))),
     }
 }
 

@@ -1,6 +1,6 @@
-//! `checkstatus(expected, response)`: a check of the status alone, for less than `check` with a function costs.
+//! `checkstatus(expected, response, tags?)`: a check of the status alone, for less than `check` with a function costs.
 //!
-//! Counted as a check of the name `status is …`, passed or failed as it turned out: the extension counts each as passed.
+//! Counted as a check of the name `check status is …`, which the extension gives it and thresholds of its users name.
 
 use std::cell::RefCell;
 
@@ -8,13 +8,13 @@ use metrics::{Series, SystemTag, builtin};
 use rquickjs::{Ctx, Exception, Function, Result, Value};
 
 use crate::host::plain::{self, Plain};
-use crate::modules::series::{OwnTags, SeriesCache};
+use crate::modules::series::{self, OwnTags, SeriesCache};
 use crate::{Phase, Vu};
 
 /// More than any script asks for.
 const LIMIT: usize = 64;
 
-/// The series of checks, by expected status and `Vu::tags_key`.
+/// The series of checks without tags of their own, by expected status and `Vu::tags_key`.
 #[derive(Default)]
 struct KnownStatuses(RefCell<Vec<(i32, u32, Series)>>);
 
@@ -43,7 +43,9 @@ impl Plain for CheckStatus {
             None => None,
         };
         let held = status == Some(f64::from(expected));
-        vu.recorder().add(series_of(&vu, expected), f64::from(u8::from(held)), vu.now_ns());
+        let tags = series::own_tags(ctx, args.get(2))?;
+        let series = if tags.is_empty() { series_of(&vu, expected) } else { resolve(&vu, expected, tags) };
+        vu.recorder().add(series, f64::from(u8::from(held)), vu.now_ns());
         Ok(Value::new_bool(ctx.clone(), held))
     }
 }
@@ -54,13 +56,18 @@ fn series_of(vu: &Vu, expected: i32) -> Series {
     if let Some(series) = found {
         return series;
     }
-    let named = vu.options().system_tags().has(SystemTag::Check);
-    let own: OwnTags = named.then(|| ("check".to_owned(), format!("status is {expected}"))).into_iter().collect();
-    let series = vu.worker_local::<SeriesCache>().resolve(vu, builtin::CHECKS, &own);
+    let series = resolve(vu, expected, OwnTags::new());
     let mut known = known.0.borrow_mut();
     if known.len() >= LIMIT {
         known.clear();
     }
     known.push((expected, key, series));
     series
+}
+
+fn resolve(vu: &Vu, expected: i32, mut tags: OwnTags) -> Series {
+    if vu.options().system_tags().has(SystemTag::Check) {
+        tags.push(("check".to_owned(), format!("check status is {expected}")));
+    }
+    vu.worker_local::<SeriesCache>().resolve(vu, builtin::CHECKS, &tags)
 }

@@ -2,6 +2,7 @@
 // tests/http.rs, whose address is in TARGET.
 // parity: skip k6 has no such module
 import { check } from "k6";
+import { sha256 } from "k6/crypto";
 import http from "k6/http";
 import fasthttp, { Client, FileStream, Request, checkstatus } from "k6/x/fasthttp";
 
@@ -68,7 +69,6 @@ function requests() {
   });
   check(null, {
     "the user agent of the run": () => header(plain.get(new Request(`${base}/echo`)).json(), "user-agent")[0] !== "own",
-    "binary": () => client.get(new Request(`${base}/text`, { response_type: "binary" })).body.byteLength === 5,
     "none": () => client.get(new Request(`${base}/text`, { response_type: "none" })).body === null,
     "gzip is undone": () => client.get(new Request(`${base}/gzip`)).body === "zipped",
     "redirects are not followed": () => client.get(new Request(`${base}/redirect/1`)).status === 302,
@@ -80,6 +80,29 @@ function requests() {
     "a kept connection": () => client.get(text).timings.connecting === 0,
     "params of k6/http": () => client.get(new Request(`${base}/slow`, { timeout: 50 })).error_code === 1050,
     "a URL with a name": () => client.get(new Request(http.url`${base}/te${"xt"}`)).body === "hello",
+  });
+}
+
+/** Bytes of a response: an ArrayBuffer that is read like Go's byte slices, too. */
+function binary() {
+  const body = client.get(new Request(`${base}/text`, { response_type: "binary" })).body;
+  const last = new Uint8Array(body);
+  last[4] = 33;
+  check(body, {
+    "an ArrayBuffer": (b) => b instanceof ArrayBuffer && b.byteLength === 5 && ArrayBuffer.isView(b) === false,
+    "a length and indexes": (b) => b.length === 5 && b[0] === 104 && b[5] === undefined && b[-1] === undefined,
+    "one memory": (b) => b[4] === 33,
+    "array-like": (b) => String.fromCharCode(...Array.from(b)) === "hell!" && String.fromCharCode.apply(null, b) === "hell!",
+    "nothing of its own is listed": (b) => Object.keys(b).length === 0,
+    "a part of it": (b) => b.slice(1, 3).byteLength === 2 && b.slice(1, 3) instanceof ArrayBuffer,
+    "sent": (b) => echo(new Request(`${base}/echo`, { body: b })).body === "hell!",
+    "as a file": (b) => http.post(`${base}/echo`, { f: http.file(b, "f") }).json().body.includes("\r\n\r\nhell!\r\n"),
+    "hashed": (b) => sha256(b, "hex") === sha256("hell!", "hex"),
+    "an empty one": () => {
+      const none = client.head(new Request(`${base}/text`, { response_type: "binary" })).body;
+      return none.length === 0 && none[0] === undefined && none instanceof ArrayBuffer;
+    },
+    "of k6/http it is an ArrayBuffer alone": () => http.get(`${base}/text`, { responseType: "binary" }).body.length === undefined,
   });
 }
 
@@ -95,6 +118,24 @@ function bodies() {
     "a file": () => body(self).length === self.size && self.size > 1000,
     "a file again": () => echo(stream).body === echo(stream, "put").body && echo(stream).body.startsWith("// The extension's"),
     "a part of a file": () => body(self.slice(3, 16)) === "The extension",
+  });
+  const type = (request, method) => header(echo(request, method), "content-type").join();
+  const length = (request, method) => header(echo(request, method), "content-length").join();
+  const empty = new Request(`${base}/echo`), full = new Request(`${base}/echo`, { body: "abc" });
+  const form = new Request(`${base}/echo`, { body: { a: 1 } });
+  check(null, {
+    "bytes of no other type": () =>
+      ["post", "put", "patch", "delete", "options"].every((method) =>
+        type(full, method) === "application/octet-stream" && type(empty, method) === "application/octet-stream"),
+    "types that are given": () =>
+      type(new Request(`${base}/echo`, { body: "abc", headers: { "content-type": "text/x" } })) === "text/x" &&
+      type(form) === "application/x-www-form-urlencoded",
+    "no body is an empty one": () =>
+      ["post", "put", "patch", "delete", "options"].every((method) => length(empty, method) === "0"),
+    "none with GET": () => echo(full, "get").body === "" && type(full, "get") === "" && length(full, "get") === "",
+    "nor of a form": () => echo(form, "get").body === "" && type(form, "get") === "",
+    "nor of a file": () => echo(stream, "get").body === "" && client.head(stream).status === 200,
+    "and it is there again": () => echo(full, "post").body === "abc",
   });
   const live = new Request(`${base}/echo`, { body: bytes });
   bytes[0] = 66;
@@ -121,6 +162,7 @@ function outcomes() {
     "a failure is a response": (r) => r.status === 0 && r.error_code === 1212 && r.error !== "",
     "or thrown": () => thrown(() => client.get(new Request("http://127.0.0.1:1/", { throw: true }))) !== "",
     "a URL of no use": () => client.get(new Request("foo")).error_code === 1000,
+    "checkstatus with tags": () => checkstatus(200, client.get(text), { of: "tags" }) === true,
     "checkstatus": () => checkstatus(200, client.get(text)) === true && checkstatus(404, client.get(new Request(`${base}/status/404`))),
     "cookies are kept": () => client.get(new Request(`${base}/cookies`)).cookies.a[0].value === "1" &&
       header(echo(text.constructor === Request ? new Request(`${base}/echo`) : null), "cookie").join() === "a=1; b=2",
@@ -131,6 +173,7 @@ function outcomes() {
 
 export default function () {
   requests();
+  binary();
   bodies();
   changes();
   outcomes();
@@ -152,6 +195,9 @@ export default function () {
     "what is sent is a Request": () => thrown(() => client.get({ url: base })).includes("got object, expected a Request"),
     "and is given": () => thrown(() => client.get()).includes("got nothing, expected a Request"),
     "functions want their client": () => thrown(() => client.get.call({}, text)).includes("called on a Client"),
+    "tags are text": () => thrown(() => checkstatus(200, null, { of: {} })).includes("metric tag 'of'"),
+    "what needs k6/html fails at use": () =>
+      ["html", "clickLink", "submitForm"].every((name) => thrown(() => client.get(text)[name]()).includes(`response.${name}()`)),
     "a status is a number": () => thrown(() => checkstatus("x", null)).includes("expected a status and a response"),
   });
 }

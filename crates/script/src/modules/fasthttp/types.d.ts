@@ -2,16 +2,15 @@
  * The API of the extension xk6-fasthttp, over the HTTP of `k6/http`: scripts written for it run unchanged.
  *
  * Requests are sent and recorded as those of `k6/http` are: all timings, `http_req_failed`, data counters, the cookies of the
- * virtual user, decompression, options of the run such as `hosts` and `dns`. What differs from the extension on purpose:
- * - `checkstatus` counts what it found; there each check counts as passed.
- * - Each request is counted when it ends, not when the next begins; its duration does not include connecting.
- * - A request that fails returns a response with status 0 and `error` instead of `null`.
- * - `response.remote_ip` is an address without port; `remote_port` is beside it.
- * - Changes to a request have an effect, whatever it was used for before.
- * - A file is sent with its length, not chunked, and a relative path starts at the module, not the working directory.
- * - http URLs go to a proxy in absolute form; only https URLs through a tunnel.
+ * virtual user, decompression, options of the run such as `hosts` and `dns`. docs/fasthttp.md has the table of what differs from
+ * the extension.
  */
-import type { Params, RequestBody, Response } from "k6/http";
+import type { Params, RequestBody, Response as HttpResponse } from "k6/http";
+
+/** A response of `k6/http`, but for binary bodies, which are read like an array as well: `body.length`, `body[i]`. */
+export type Response = Omit<HttpResponse, "body"> & {
+  body: string | (ArrayBuffer & { readonly length: number; readonly [index: number]: number }) | null;
+};
 
 /** How a client connects. Times are seconds, fractions too; 0: no limit. */
 export interface ClientConfig {
@@ -54,7 +53,10 @@ export interface RequestOptions extends Omit<Params, "headers"> {
   host?: string;
   /** Headers. */
   headers?: Readonly<Record<string, string>>;
-  /** Body; anything that `http.post` takes. Bytes are looked at when they are sent, and not copied. */
+  /**
+   * Body; anything that `http.post` takes. Bytes are looked at when they are sent, and not copied. GET and HEAD send none. Other
+   * methods send the Content-Type `application/octet-stream` unless the headers or a form give another.
+   */
   body?: RequestBody | FileStream | null;
   /** Form of `response.body`. Default `"text"`, or `"none"` with the option `discardResponseBodies`. */
   response_type?: "text" | "binary" | "none";
@@ -110,8 +112,12 @@ export class FileStream {
   slice(start?: number, end?: number): FileStream;
 }
 
-/** Whether the response has this status; counted as a check of the name `status is …`. */
-export function checkstatus(expected: number, response: Response | null): boolean;
+/** Whether the response has this status; counted as a check of the name `check status is …`, with these tags. */
+export function checkstatus(
+  expected: number,
+  response: Response | null,
+  tags?: Record<string, string | number | boolean>,
+): boolean;
 
 declare const fasthttp: {
   Client: typeof Client;

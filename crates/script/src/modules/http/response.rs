@@ -221,6 +221,7 @@ impl Call {
             _ if none_by_status => Ok(Value::new_null(ctx.clone())),
             ResponseType::None => Ok(Value::new_null(ctx.clone())),
             ResponseType::Text => text(ctx, &lossy(content)),
+            ResponseType::Binary if self.prepared.is_of_client() => bytes::indexed_buffer(ctx, content),
             ResponseType::Binary => bytes::array_buffer(ctx, content.to_vec()).map(ArrayBuffer::into_value),
         }
     }
