@@ -88,8 +88,8 @@ impl target::app::App for OfTarget {
         self.0.allocates()
     }
 
-    fn allocate(&self, size: usize) -> Option<Box<dyn PieceBuffer>> {
-        Some(Box::new(OfApp(self.0.allocate(size)?)))
+    fn allocate(&self, _size: usize) -> Option<Box<dyn PieceBuffer>> {
+        Some(Box::new(OfApp(self.0.take_allocated()?)))
     }
 }
 
@@ -228,6 +228,10 @@ impl Incoming for OfScript {
 
     fn body_length(&self) -> Option<u64> {
         self.0.body.length_hint()
+    }
+
+    fn poll_wanted(&mut self, cx: &mut Context<'_>) -> Poll<usize> {
+        self.0.body.poll_wanted(cx)
     }
 
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Received, String>>> {

@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use onrush_script as script;
-use script::app::{Answer, AnswerBody, App, AppOptions, AppProgram, Incoming, Memory, Received};
+use script::app::{Answer, AnswerBody, App, AppOptions, AppProgram, Incoming, LentBuffer, Memory, Received};
 use script::log::{LogSink, Record};
 use script::options::Options;
 use script::{ScriptError, Source};
@@ -32,6 +32,14 @@ struct Asked {
     body: VecDeque<Result<Received, String>>,
     /// The body never ends.
     hangs: bool,
+    lends: Option<Lending>,
+}
+
+/// Who gives the memory of pieces.
+struct Lending {
+    app: Weak<App>,
+    /// What it gave that no piece was put into.
+    kept: Rc<RefCell<Option<LentBuffer>>>,
 }
 
 struct Bytes {
@@ -55,7 +63,8 @@ impl Drop for Bytes {
 }
 
 fn get(path: &str) -> Asked {
-    Asked { method: "GET", url: format!("http://h{path}"), headers: Vec::new(), body: VecDeque::new(), hangs: false }
+    let url = format!("http://h{path}");
+    Asked { method: "GET", url, headers: Vec::new(), body: VecDeque::new(), hangs: false, lends: None }
 }
 
 fn post(path: &str, pieces: &[&str], released: &Rc<RefCell<Vec<u8>>>) -> Asked {
@@ -84,8 +93,25 @@ impl Incoming for Asked {
     fn body_length(&self) -> Option<u64> {
         (self.method == "GET").then_some(0)
     }
+    fn poll_wanted(&mut self, _: &mut Context<'_>) -> Poll<usize> {
+        Poll::Ready(if self.body.is_empty() && !self.hangs { 0 } else { 8 })
+    }
     fn poll_piece(&mut self, _: &mut Context<'_>) -> Poll<Option<Result<Received, String>>> {
-        let next = self.body.pop_front();
+        let mut next = self.body.pop_front();
+        if let Some(Lending { app, kept }) = &self.lends {
+            let lent = app.upgrade().and_then(|app| app.take_allocated());
+            next = match (next, lent) {
+                (Some(Ok(Received::Own(piece))), Some(mut lent)) => {
+                    let range = 2..2 + piece.bytes().len();
+                    lent.bytes_mut()[range.clone()].copy_from_slice(piece.bytes());
+                    Some(Ok(Received::Lent(lent, range)))
+                }
+                (next, lent) => {
+                    kept.replace(lent);
+                    next
+                }
+            };
+        }
         if next.is_none() && self.hangs { Poll::Pending } else { Poll::Ready(next) }
     }
 }
@@ -340,15 +366,20 @@ fn a_released_piece_goes_back_at_once() {
 
 #[test]
 fn memory_of_the_app_is_received_into() {
-    let source = "const free = []
+    let source = "const pools = {}
         let made = 0
         export default {
-            allocate(size) { if (free.length === 0) made++; return free.pop() ?? new ArrayBuffer(size) },
+            allocate(size, request) {
+                const pool = pools[request.tenant] ??= []
+                if (pool.length === 0) made++
+                return pool.pop() ?? new ArrayBuffer(size)
+            },
             async fetch(request) {
+                request.tenant = request.headers.get('tenant')
                 const found = []
                 for await (const piece of request.body) {
-                    found.push(String.fromCharCode(...piece))
-                    free.push(piece.buffer)
+                    found.push(String.fromCharCode(...piece), piece.buffer.byteLength)
+                    pools[request.tenant].push(piece.buffer)
                 }
                 return new Response(`${found} in ${made}`)
             },
@@ -356,15 +387,27 @@ fn memory_of_the_app_is_received_into() {
     with_app(source, |served| async move {
         tokio::task::yield_now().await;
         assert!(served.app.allocates());
-        // One buffer is asked for ahead of each look for a piece, and used for the next one.
-        for (expected, size) in [("abc in 2", 8), ("abc in 2", 64 * 1024)] {
-            let mut lent = served.app.allocate(8).expect("memory");
-            assert_eq!(lent.bytes_mut().len(), size);
-            lent.bytes_mut()[2..5].copy_from_slice(b"abc");
-            let asked = Asked { method: "POST", body: VecDeque::from([Ok(Received::Lent(lent, 2..5))]), ..get("/") };
-            assert_eq!(served.text(asked).await, expected);
+        assert!(served.app.take_allocated().is_none(), "nothing is asked for ahead");
+        let (released, kept): (Rc<RefCell<Vec<u8>>>, _) = (Rc::default(), Rc::default());
+        let asked = |tenant, pieces: &[&str], hangs| {
+            let lends = Some(Lending { app: Rc::downgrade(&served.app), kept: Rc::clone(&kept) });
+            Asked { headers: vec![("tenant", tenant)], hangs, lends, ..post("/", pieces, &released) }
+        };
+        // Memory of one tenant is not used for the other.
+        let cases = [
+            ("a", "abc,8 in 1", &["abc"][..]),
+            ("a", "d,8,ef,8 in 1", &["d", "ef"]),
+            ("b", "g,8 in 2", &["g"]),
+            ("a", "h,8 in 2", &["h"]),
+        ];
+        for (tenant, expected, pieces) in cases {
+            assert_eq!(served.text(asked(tenant, pieces, false)).await, expected);
         }
-        let mut outlives = served.app.allocate(8).expect("memory");
+        let hanging = asked("c", &[], true);
+        let waited = tokio::time::timeout(Duration::from_millis(20), served.ask(hanging)).await;
+        assert!(waited.is_err(), "it hangs");
+        let mut outlives = kept.take().expect("memory");
+        assert_eq!(outlives.bytes_mut().len(), 8);
         drop(served);
         assert!(outlives.bytes_mut().is_empty());
     });

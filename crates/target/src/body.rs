@@ -57,6 +57,8 @@ impl std::error::Error for BodyError {}
 pub trait BodySource {
     /// The next piece, `None` at the end.
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Piece, BodyError>>>;
+    /// As `RequestBody::poll_wanted`.
+    fn poll_wanted(&mut self, cx: &mut Context<'_>) -> Poll<usize>;
     /// Bytes that are still to come, if known.
     fn length_hint(&self) -> Option<u64>;
     /// Trailers, known after the end.
@@ -94,6 +96,19 @@ impl RequestBody {
             Source::Empty => Poll::Ready(None),
             Source::Other(source) => source.poll_piece(cx),
             Source::Http1(incoming) => incoming.poll_for_reader(cx),
+        }
+    }
+
+    /// Bytes of memory that the next piece will ask the app for, ready when there is something to put into it; 0: none. An app
+    /// that gives memory can so find it before `poll_next` asks: at most the receive size, no more than the body's declared length.
+    pub fn poll_wanted(&mut self, cx: &mut Context<'_>) -> Poll<usize> {
+        match &mut self.0 {
+            Source::Empty => Poll::Ready(0),
+            Source::Other(source) => source.poll_wanted(cx),
+            Source::Http1(incoming) => match &mut *incoming.0.borrow_mut() {
+                Some(reading) => reading.poll_wanted(cx),
+                None => Poll::Ready(0),
+            },
         }
     }
 

@@ -63,6 +63,12 @@ impl Pool {
         self.0.size
     }
 
+    /// Bytes that an app is asked for, for each piece of a body of this length: the same for all, so that memory used again fits.
+    pub(crate) fn wanted(&self, declared: Option<u64>) -> usize {
+        let fits = |length: u64| usize::try_from(length).map_or(self.size(), |length| length.min(self.size()));
+        declared.map_or(self.size(), fits)
+    }
+
     /// A buffer with anything in it.
     pub(crate) fn take(&self) -> Pooled {
         let mut free = self.0.free();

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::app::App;
 use crate::body::BodyError;
 use crate::h1::body::{BadChunk, BodyDecoder};
-use crate::h1::head::Framing;
+use crate::h1::head::{BodyFraming, Framing};
 use crate::pool::{Buffer, Piece};
 use crate::stream::Stream;
 use crate::vitals::{Phase, Vitals};
@@ -40,6 +40,8 @@ pub(crate) struct Reading {
     continue_sent: usize,
     /// Memory that a read found nothing for.
     buffer: Option<Buffer>,
+    /// Bytes of the body, where the client declared them.
+    declared: Option<u64>,
     length: u64,
     pub(crate) failed: Option<BodyError>,
 }
@@ -55,6 +57,7 @@ impl Reading {
         ahead: Vec<u8>,
     ) -> Self {
         let continue_awaited = framing.expect_continue && ahead.is_empty();
+        let declared = if let BodyFraming::Length(length) = framing.body { Some(length) } else { None };
         Reading {
             stream,
             worker,
@@ -66,6 +69,7 @@ impl Reading {
             continue_awaited,
             continue_sent: 0,
             buffer: None,
+            declared,
             length: 0,
             failed: None,
         }
@@ -101,6 +105,40 @@ impl Reading {
         Poll::Ready(piece)
     }
 
+    /// Bytes of memory that the next piece asks for, once there is something to put into it; 0: it asks for none. What is wrong with
+    /// the body is left for `poll_piece` to find.
+    pub(crate) fn poll_wanted(&mut self, cx: &mut Context<'_>) -> Poll<usize> {
+        if self.failed.is_some() || self.buffer.is_some() {
+            return Poll::Ready(0);
+        }
+        loop {
+            if self.skip_framing().is_err() || self.decoder.is_done() {
+                return Poll::Ready(0);
+            }
+            if self.used < self.ahead.len() {
+                break;
+            }
+            let arrived = match self.awaits_size_line() {
+                true => ready!(self.poll_size_line(cx)),
+                false => match ready!(self.poll_continue(cx)) {
+                    Ok(()) => ready!(self.stream.poll_readable(cx)),
+                    Err(e) => Err(e),
+                },
+            };
+            match arrived {
+                Err(_) => return Poll::Ready(0),
+                Ok(()) if self.used == self.ahead.len() => break,
+                Ok(()) => {}
+            }
+        }
+        Poll::Ready(self.worker.pool().wanted(self.declared))
+    }
+
+    /// The next chunk's size is received on its own, for chunks are large.
+    fn awaits_size_line(&self) -> bool {
+        self.decoder.run_left().is_none() && self.decoder.last_chunk() >= self.large()
+    }
+
     fn try_poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Piece, BodyError>>> {
         loop {
             if self.used == self.ahead.len() {
@@ -112,7 +150,7 @@ impl Reading {
                 return Poll::Ready(None);
             } else if self.used < self.ahead.len() {
                 self.copy_ahead()
-            } else if self.decoder.run_left().is_none() && self.decoder.last_chunk() >= self.large() {
+            } else if self.awaits_size_line() {
                 ready!(self.poll_size_line(cx)).map(|()| None).map_err(|e| gone(&e))
             } else {
                 match ready!(self.poll_receive(cx)) {
@@ -149,10 +187,7 @@ impl Reading {
     /// The next run of data among the bytes that are there already.
     fn copy_ahead(&mut self) -> Result<Option<Piece>, BodyError> {
         // No memory is asked for when no data follows.
-        while self.decoder.run_left().is_none() && !self.decoder.is_done() && self.used < self.ahead.len() {
-            let framing = &self.ahead[self.used..=self.used];
-            self.used += self.decoder.take(framing).map_err(malformed)?.consumed;
-        }
+        self.skip_framing()?;
         if self.decoder.is_done() || self.used == self.ahead.len() {
             return Ok(None);
         }
@@ -169,6 +204,15 @@ impl Reading {
             self.used += taken.consumed;
         }
         Ok(self.piece(buffer, filled))
+    }
+
+    /// Uses up what is there of chunks' sizes and ends, up to the next data.
+    fn skip_framing(&mut self) -> Result<(), BodyError> {
+        while self.decoder.run_left().is_none() && !self.decoder.is_done() && self.used < self.ahead.len() {
+            let framing = &self.ahead[self.used..=self.used];
+            self.used += self.decoder.take(framing).map_err(malformed)?.consumed;
+        }
+        Ok(())
     }
 
     fn piece(&mut self, buffer: Buffer, filled: usize) -> Option<Piece> {

@@ -424,3 +424,27 @@ fn the_examples_of_the_page_answer_as_it_says() {
         assert!(asked > 0, "nothing is asked of\n{app}");
     }
 }
+
+#[test]
+fn an_app_gives_memory_knowing_the_request() {
+    let app = "const asked = []
+        export default {
+            allocate(size, request) {
+                asked.push([request.method, new URL(request.url).pathname, request.headers.get('content-length'), size].join(' '))
+                return new ArrayBuffer(size)
+            },
+            async fetch(request) {
+                let length = 0
+                for await (const piece of request.body) length += piece.length
+                return new Response(`${length}: ${[...new Set(asked.splice(0))].join(', ')}`)
+            },
+        }";
+    let serving = Serving::with(app, &["--receive-size", "16k"]);
+    let text = "text/plain";
+    assert_eq!(body(&serving.post("/small", text, &[b'x'; 100])), "100: POST /small 100 100");
+    assert_eq!(body(&serving.post("/large", text, &[b'x'; 300_000])), "300000: POST /large 300000 16384");
+    let chunk = format!("3e8\r\n{}\r\n", "x".repeat(1000));
+    let head = "POST /chunks HTTP/1.1\r\nHost: h\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let answer = serving.exchange(format!("{head}{}0\r\n\r\n", chunk.repeat(50)).as_bytes());
+    assert!(answer.contains("50000: POST /chunks  16384"), "{answer}");
+}

@@ -44,7 +44,10 @@ fn begin<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, callback: usize, kind: Option
         *ticket.collected.borrow_mut() = Some(Collected { bytes: Vec::with_capacity(declared as usize), kind });
     }
     let door = Vu::of(ctx).app_door();
-    ticket.on_piece.set(Some(door.keep(ctx, callback)));
+    ticket.on_piece.set(Some(door.keep(ctx, callback.into_value())));
+    if door.allocates.get() {
+        ticket.request.set(Some(door.keep(ctx, argument(ctx, args, 0))));
+    }
     door.read(&ticket);
     Ok(undefined(ctx))
 }
@@ -91,7 +94,9 @@ fn hand_over<'js>(ctx: &Ctx<'js>, ticket: &Ticket, value: Result<Value<'js>>) ->
         Ok(_) => undefined(ctx),
         Err(_) => ctx.catch(),
     };
-    let Some(callback) = Vu::of(ctx).app_door().recall(ctx, ticket.on_piece.take()) else { return Ok(()) };
+    let door = Vu::of(ctx).app_door();
+    door.forget(&ticket.request);
+    let Some(callback) = door.recall(ctx, ticket.on_piece.take()) else { return Ok(()) };
     callback.call((error, value.ok()))
 }
 

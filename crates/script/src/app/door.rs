@@ -30,8 +30,6 @@ pub(crate) enum Event {
     Socket(Rc<AppSocket>, SocketEvent),
     /// A body may have a piece, and the app is to give memory for it first. The reader's number.
     Readable(usize),
-    /// The socket wants memory of this size.
-    Allocate(usize, Rc<RefCell<Option<LentBuffer>>>),
 }
 
 /// One per app; on its worker's thread.
@@ -42,7 +40,7 @@ pub(crate) struct Door {
     ready: Arc<Ready>,
     /// The coroutine is suspended because there is nothing to do.
     pub is_idle: Cell<bool>,
-    callbacks: RefCell<Vec<Option<Persistent<Function<'static>>>>>,
+    kept: RefCell<Vec<Option<Persistent<Value<'static>>>>>,
     /// The class `Response` and its prototype.
     pub response: RefCell<Option<(Persistent<Value<'static>>, Persistent<Object<'static>>)>>,
     /// Our JavaScript for bodies and headers that are not plain.
@@ -57,8 +55,8 @@ pub(crate) struct Door {
     pub wants_arrivals: Cell<bool>,
     /// Bytes of a message on a WebSocket at most, where the app says so.
     pub max_message: Cell<Option<u32>>,
-    /// What it gave for the next piece: it cannot be asked while a body is polled, for then the coroutine does not run or is busy.
-    pub spare: RefCell<Option<LentBuffer>>,
+    /// What it gave for the body that is being polled: it cannot be asked meanwhile, for then the coroutine does not run or is busy.
+    pub allocated: RefCell<Option<LentBuffer>>,
 }
 
 struct Reader {
@@ -157,12 +155,20 @@ impl Door {
         index
     }
 
+    /// A request whose body the script waits for a piece of, and how it is woken.
+    pub fn reader(&self, index: usize) -> Option<(Rc<Ticket>, Waker)> {
+        let readers = self.readers.borrow();
+        let reader = readers.get(index)?.as_ref().filter(|reader| reader.ticket.on_piece.get().is_some())?;
+        Some((reader.ticket.clone(), reader.waker.clone()))
+    }
+
     /// Asks a body for its next piece, if the script still waits for one.
     pub fn poll_reader(&self, index: usize) {
-        let known =
-            self.readers.borrow().get(index).and_then(Option::as_ref).map(|r| (r.ticket.clone(), r.waker.clone()));
-        let Some((ticket, waker)) = known.filter(|(ticket, _)| ticket.on_piece.get().is_some()) else { return };
-        let Poll::Ready(piece) = ticket.poll_piece(&mut Context::from_waker(&waker)) else { return };
+        let Some((ticket, waker)) = self.reader(index) else { return };
+        self.allocated.replace(ticket.allocated.take());
+        let polled = ticket.poll_piece(&mut Context::from_waker(&waker));
+        ticket.allocated.replace(self.allocated.take());
+        let Poll::Ready(piece) = polled else { return };
         if !matches!(piece, Some(Ok(_))) {
             self.forget_reader(&ticket);
         }
@@ -183,31 +189,37 @@ impl Door {
         }
     }
 
-    /// Keeps a function of the script; its number.
-    pub fn keep<'js>(&self, ctx: &Ctx<'js>, function: Function<'js>) -> usize {
-        let kept = Some(Persistent::save(ctx, function));
-        let mut callbacks = self.callbacks.borrow_mut();
-        match callbacks.iter().position(Option::is_none) {
+    /// Keeps a function or an object of the script; its number.
+    pub fn keep<'js>(&self, ctx: &Ctx<'js>, value: Value<'js>) -> usize {
+        let saved = Some(Persistent::save(ctx, value));
+        let mut kept = self.kept.borrow_mut();
+        match kept.iter().position(Option::is_none) {
             Some(index) => {
-                callbacks[index] = kept;
+                kept[index] = saved;
                 index
             }
             None => {
-                callbacks.push(kept);
-                callbacks.len() - 1
+                kept.push(saved);
+                kept.len() - 1
             }
         }
     }
 
-    /// Lets go of a function that will not be called.
+    /// Lets go of a value that is not needed any more.
     pub fn forget(&self, number: &Cell<Option<usize>>) {
-        let kept = number.take().and_then(|number| self.callbacks.borrow_mut().get_mut(number)?.take());
+        let kept = number.take().and_then(|number| self.kept.borrow_mut().get_mut(number)?.take());
         drop(kept);
     }
 
     /// Takes a kept function out.
     pub fn recall<'js>(&self, ctx: &Ctx<'js>, number: Option<usize>) -> Option<Function<'js>> {
-        let kept = self.callbacks.borrow_mut().get_mut(number?)?.take();
+        let kept = self.kept.borrow_mut().get_mut(number?)?.take();
+        kept?.restore(ctx).ok()?.into_function()
+    }
+
+    /// A kept value, which stays.
+    pub fn kept<'js>(&self, ctx: &Ctx<'js>, number: Option<usize>) -> Option<Value<'js>> {
+        let kept = self.kept.borrow().get(number?)?.clone();
         kept?.restore(ctx).ok()
     }
 
@@ -219,11 +231,11 @@ impl Door {
     pub fn clear(&self) {
         let events = std::mem::take(&mut *self.inbox.borrow_mut());
         let readers = std::mem::take(&mut *self.readers.borrow_mut());
-        let callbacks = std::mem::take(&mut *self.callbacks.borrow_mut());
+        let kept = std::mem::take(&mut *self.kept.borrow_mut());
         let lent = std::mem::take(&mut *self.lent.borrow_mut());
         self.objects.clear();
-        drop(self.spare.take());
+        drop(self.allocated.take());
         drop((self.slow_paths.take(), self.response.take()));
-        drop((events, readers, callbacks, lent));
+        drop((events, readers, kept, lent));
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct Bound<'js> {
     pub context: Value<'js>,
     /// Takes a request and what the handler returned, when that is not an answer yet.
     pub dispatch: Value<'js>,
-    /// Takes a size; the app's memory, detached from the script.
+    /// Takes a size and the request; the app's memory, detached from the script.
     pub allocate: Option<Function<'js>>,
     /// Takes what happened on a WebSocket; nothing when the app has none.
     pub socket: Option<Function<'js>>,

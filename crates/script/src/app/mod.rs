@@ -59,6 +59,8 @@ pub trait Incoming {
     fn peer(&self) -> Option<IpAddr>;
     /// Bytes of the body when the client has declared them; 0 without a body.
     fn body_length(&self) -> Option<u64>;
+    /// Bytes of memory that the next piece asks `App::take_allocated` for, ready when there is something to put into it; 0: none.
+    fn poll_wanted(&mut self, cx: &mut Context<'_>) -> Poll<usize>;
     /// The next piece of the body, `None` at its end. Nothing is received unless this is called.
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Received, String>>>;
 }

@@ -242,7 +242,7 @@ fn watch<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     if ticket.is_gone() {
         callback.call::<_, ()>(())?;
     } else if !ticket.is_answered() {
-        ticket.on_gone.set(Some(Vu::of(ctx).app_door().keep(ctx, callback)));
+        ticket.on_gone.set(Some(Vu::of(ctx).app_door().keep(ctx, callback.into_value())));
     }
     Ok(undefined(ctx))
 }
@@ -280,7 +280,7 @@ fn drained<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     if sink.0.has_room() || sink.0.is_dropped() {
         callback.call::<_, ()>(())?;
     } else {
-        sink.0.on_drained.set(Some(Vu::of(ctx).app_door().keep(ctx, callback)));
+        sink.0.on_drained.set(Some(Vu::of(ctx).app_door().keep(ctx, callback.into_value())));
     }
     Ok(undefined(ctx))
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use super::body::Collected;
-use super::{Answer, Incoming, Received};
+use super::{Answer, Incoming, LentBuffer, Received};
 
 /// A request and its answer.
 pub(crate) struct Ticket {
@@ -21,6 +21,10 @@ pub(crate) struct Ticket {
     pub reader: Cell<Option<usize>>,
     /// The script's callback for the next piece.
     pub on_piece: Cell<Option<usize>>,
+    /// What `Door::keep` has of the script's request, while an app that gives memory reads its body.
+    pub request: Cell<Option<usize>>,
+    /// Memory that the app gave for the next piece of this body.
+    pub allocated: RefCell<Option<LentBuffer>>,
     /// The body as far as it was read, while all of it is wanted.
     pub collected: RefCell<Option<Collected>>,
     /// The script's callback for the client's going away.
@@ -37,6 +41,8 @@ impl Ticket {
             is_gone: Cell::new(false),
             reader: Cell::new(None),
             on_piece: Cell::new(None),
+            request: Cell::new(None),
+            allocated: RefCell::default(),
             collected: RefCell::default(),
             on_gone: Cell::new(None),
         })
@@ -50,6 +56,11 @@ impl Ticket {
     /// `GET http://host/path`: for log lines.
     pub fn title(&self) -> String {
         self.head(|head| format!("{} {}", head.method(), head.url()))
+    }
+
+    /// As `Incoming::poll_wanted`.
+    pub fn poll_wanted(&self, cx: &mut Context<'_>) -> Poll<usize> {
+        self.incoming.borrow_mut().poll_wanted(cx)
     }
 
     pub fn poll_piece(&self, cx: &mut Context<'_>) -> Poll<Option<Result<Received, String>>> {

@@ -15,11 +15,14 @@ export interface App {
    */
   fetch(request: Request, context: Context): Response | Promise<Response>;
   /**
-   * Gives memory for a piece of a request's body, of about `size` bytes; the socket reads into it (HTTP/2 is copied into it). One
-   * buffer is asked for ahead. The buffer is detached and comes back as `piece.buffer`, to be handed out again. Without this function
-   * pieces lie in the server's own pool.
+   * Gives memory for a piece of this request's body; the socket reads into it (HTTP/2 is copied into it). It is called when bytes have
+   * arrived. The buffer is detached and comes back as `piece.buffer`, to be handed out again. Without this function pieces lie in
+   * the server's own pool.
+   *
+   * @param size what the socket gives at once: `--receive-size` (64 KiB), at most the Content-Length. Another size is possible.
+   * @param request the object that `fetch` got.
    */
-  allocate?(size: number): ArrayBuffer | Uint8Array;
+  allocate?(size: number, request: Request): ArrayBuffer | Uint8Array;
   /** Takes every request that asks for a WebSocket; without it they go to `fetch`. The first subprotocol offered is agreed on. */
   websocket?: WebSocketHandlers;
 }

@@ -84,19 +84,9 @@ impl App {
         &self.door
     }
 
-    /// Memory of the app for a piece of a body; `None` when the app has none, or is busy.
-    pub fn allocate(&self, size: usize) -> Option<LentBuffer> {
-        if let Some(spare) = self.door.spare.take() {
-            return Some(spare);
-        }
-        // Within the coroutine, even while it waits, there is nobody to ask.
-        if !self.door.is_idle.get() || self.fiber.try_borrow_mut().is_err() {
-            return None;
-        }
-        let slot = Rc::new(RefCell::new(None));
-        self.door.put_quietly(Event::Allocate(size, slot.clone()));
-        self.resume();
-        slot.take()
+    /// Memory that the app gave for the body whose `Incoming::poll_piece` is running; `None` when it gave none.
+    pub fn take_allocated(&self) -> Option<LentBuffer> {
+        self.door.allocated.take()
     }
 
     /// Lets the coroutine see to its inbox now if it waits for that, otherwise in its turn.

@@ -5,14 +5,14 @@
 
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use rquickjs::{Ctx, Error, Object, Value};
 use tokio::time::{Instant, Sleep};
 
 use super::user_main::{Exported, Job, JobEnd};
 use super::{exception, globals, handle, linker, object, runtime, user_main};
-use crate::app::{self, Bound, Door, Event, LentBuffer, Script, Ticket};
+use crate::app::{self, Bound, Door, Event, Script, Ticket};
 use crate::error::{ScriptError, exit_code};
 use crate::vu::{Phase, Vu};
 
@@ -41,9 +41,6 @@ pub(crate) fn run(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
     }
     door.clear();
 }
-
-/// Bytes asked of `allocate` for a piece: what the server receives at once.
-const PIECE: usize = 64 * 1024;
 
 struct Program<'js> {
     request: Object<'js>,
@@ -146,29 +143,27 @@ impl<'js> Program<'js> {
             },
             Event::Readable(index) => {
                 let door = vu.app_door();
-                if door.spare.borrow().is_none() {
-                    // Without memory of the app the piece lies in the server's.
-                    let spare = self.allocate(ctx, PIECE).unwrap_or_else(|error| {
-                        log_error(ctx, vu, error);
-                        None
-                    });
-                    door.spare.replace(spare);
+                if let Some((ticket, waker)) = door.reader(index) {
+                    self.allocate(ctx, &door, &ticket, &waker).unwrap_or_else(|error| log_error(ctx, vu, error));
                 }
                 door.poll_reader(index);
-                Ok(())
-            }
-            Event::Allocate(size, slot) => {
-                *slot.borrow_mut() = self.allocate(ctx, size)?;
                 Ok(())
             }
         }
     }
 
-    /// Memory of the app, if it gives any.
-    fn allocate(&self, ctx: &Ctx<'js>, size: usize) -> rquickjs::Result<Option<LentBuffer>> {
-        let Some(allocate) = &self.bound.allocate else { return Ok(None) };
-        let buffer: Value<'js> = allocate.call((size as f64,))?;
-        app::lend_out(ctx, &buffer).map(Some)
+    /// Asks the app for memory, once the body has something to put into it. Without memory of the app the piece lies in the
+    /// server's.
+    fn allocate(&self, ctx: &Ctx<'js>, door: &Door, ticket: &Ticket, waker: &Waker) -> rquickjs::Result<()> {
+        let Some(allocate) = &self.bound.allocate else { return Ok(()) };
+        if ticket.allocated.borrow().is_some() {
+            return Ok(());
+        }
+        let Poll::Ready(size @ 1..) = ticket.poll_wanted(&mut Context::from_waker(waker)) else { return Ok(()) };
+        let request = door.kept(ctx, ticket.request.get());
+        let buffer: Value<'js> = allocate.call((size as f64, request))?;
+        ticket.allocated.replace(Some(app::lend_out(ctx, &buffer)?));
+        Ok(())
     }
 }
 

@@ -34,6 +34,8 @@ pub(crate) struct Incoming {
     app: Option<Rc<dyn App>>,
     /// What did not fit into the app's memory.
     rest: Bytes,
+    /// What the client declared.
+    declared: Option<u64>,
     length_left: Option<u64>,
     length: u64,
     /// Where 100 Continue goes, as long as the client waits for it.
@@ -59,6 +61,7 @@ impl Incoming {
             worker,
             app,
             rest: Bytes::new(),
+            declared: length,
             length_left: length,
             length: 0,
             awaited,
@@ -170,6 +173,23 @@ impl BodySource for Incoming {
             *self.failed.borrow_mut() = Some(e.clone());
         }
         Poll::Ready(piece.map(|piece| piece.map(|bytes| self.piece(bytes))))
+    }
+
+    fn poll_wanted(&mut self, cx: &mut Context<'_>) -> Poll<usize> {
+        if self.failed.borrow().is_some() {
+            return Poll::Ready(0);
+        }
+        Poll::Ready(match ready!(self.try_poll(cx)) {
+            Some(Ok(bytes)) => {
+                self.rest = bytes;
+                self.worker.pool().wanted(self.declared)
+            }
+            Some(Err(e)) => {
+                *self.failed.borrow_mut() = Some(e);
+                0
+            }
+            None => 0,
+        })
     }
 
     fn length_hint(&self) -> Option<u64> {

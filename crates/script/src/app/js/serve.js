@@ -82,8 +82,8 @@
         const result = handler && apply(handler, app.websocket, kind === 3 ? [socket, value, reason] : kind === 1 ? [socket, value] : [socket])
         if (typeof result?.then === 'function') result.then(undefined, (error) => report(`${socket.request.url}: a websocket handler was rejected`, error))
       },
-      allocate: typeof app.allocate !== 'function' ? undefined : (size) => {
-        const given = app.allocate(size)
+      allocate: typeof app.allocate !== 'function' ? undefined : (size, request) => {
+        const given = app.allocate(size, request)
         const buffer = ArrayBuffer.isView(given) ? given.buffer : given
         if (!(buffer instanceof ArrayBuffer) || buffer.byteLength === 0) throw new TypeError(`allocate() returned ${describe(given)}, expected an ArrayBuffer or a Uint8Array that is not empty`)
         return apply(transfer, buffer, [])
