@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use engine::duration::Span;
 use engine::scenario::{Executor, Scenario, Stage};
+use unicode_width::UnicodeWidthStr;
 
 /// The lines before the progress.
 pub fn banner(script: &str, share: f64, scenarios: &[&Scenario], max_vus: u64, longest: Duration) -> String {
@@ -17,6 +18,30 @@ pub fn banner(script: &str, share: f64, scenarios: &[&Scenario], max_vus: u64, l
     );
     for scenario in scenarios {
         text.push_str(&format!("              * {}: {}\n", scenario.name, describe(scenario)));
+    }
+    text
+}
+
+/// The banner in a window of this many columns: what is too long goes on in the next line, below its beginning.
+pub fn fit(banner: &str, columns: usize) -> String {
+    // The last column is left free: some terminals wrap there.
+    banner.split_inclusive('\n').map(|line| wrap(line, columns.saturating_sub(1))).collect()
+}
+
+/// Where the text of a line begins.
+const INDENT: usize = 16;
+
+fn wrap(line: &str, columns: usize) -> String {
+    let (mut text, mut width) = (String::new(), 0);
+    for word in line.split_inclusive(' ') {
+        let needed = word.trim_end().width();
+        if width > INDENT && width + needed > columns && columns > 2 * INDENT {
+            text.truncate(text.trim_end().len());
+            text.push_str(&format!("\n{}", " ".repeat(INDENT)));
+            width = INDENT;
+        }
+        text.push_str(word);
+        width += word.width();
     }
     text
 }
@@ -85,6 +110,28 @@ fn span(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lines_go_on_below_their_beginning() {
+        let second = Duration::from_secs(1);
+        let scenario = Scenario::new("browse", Executor::ConstantVus { vus: 2, duration: second });
+        let text = banner("script.js", 1.0, &[&scenario], 2, second * 31);
+        assert_eq!(
+            fit(&text, 60),
+            "
+     execution: local
+        script: script.js
+        output: -
+
+     scenarios: (100.00%) 1 scenario, 2 max VUs, 31s max
+                duration (incl. graceful stop):
+              * browse: 2 looping VUs for 1s (gracefulStop:
+                30s)
+"
+        );
+        assert_eq!(fit(&text, 120), text);
+        assert!(fit(&text, 10) == text, "no room to wrap in");
+    }
 
     #[test]
     fn every_executor_is_told_in_k6s_words() {

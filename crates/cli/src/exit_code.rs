@@ -34,7 +34,7 @@ pub enum ExitCode {
     Panic = 109,
     /// `exec.test.fail()`.
     MarkedFailed = 110,
-    /// The result asked for could not be written. Not a code of k6, which has nothing like it.
+    /// The result or the summary asked for could not be written. Not a code of k6, which has nothing like it.
     ResultNotWritten = 111,
     /// A matrix ended, but some of its runs failed. Nor is this one of k6's.
     RunsFailed = 112,
@@ -78,7 +78,7 @@ impl ExitCode {
             ExitCode::ScriptAborted => "the script aborted the test",
             ExitCode::Panic => "a bug in Onrush",
             ExitCode::MarkedFailed => "the script marked the test as failed",
-            ExitCode::ResultNotWritten => "the result could not be written",
+            ExitCode::ResultNotWritten => "the result or the summary could not be written",
             ExitCode::Generic => "the run could not be completed",
         })
     }

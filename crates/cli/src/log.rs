@@ -1,19 +1,22 @@
 //! Log lines as k6 writes them, so that jobs which grep for `msg="…"` keep working: `text` (logrus), `raw` and `json`.
 //!
 //! Lines go to standard error, standard output, a file or nowhere; `console` lines of the script may go to a file of
-//! their own. A write that fails is dropped: logging never ends a test.
+//! their own. Each is written by a thread of its own: a write that hangs or fails never holds up a test. What is missing is counted.
+//! Lines of a script's errors that are equal are folded; those of its `console` are data, and never are.
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{IsTerminal, Write};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use script::log::{Level, LogSink, Record};
+use unicode_width::UnicodeWidthStr;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::fold::{Entry, Folds};
+use crate::output::{self, Stream};
 
 /// logrus's four letters and colour of a level.
 fn short(level: Level) -> (&'static str, u8) {
@@ -36,22 +39,23 @@ pub enum Format {
     Json,
 }
 
-enum Output {
-    Stderr,
-    Stdout,
-    File(Mutex<File>),
-    Nowhere,
+/// How lines look in one place.
+#[derive(Clone, Copy)]
+struct Look {
+    format: Format,
+    /// Since when seconds count, on a terminal with colours.
+    colors_since: Option<Instant>,
 }
 
 /// Where log lines go and how they look.
 pub struct Logger {
-    format: Format,
+    look: Look,
     /// The least grave level that is shown.
     least: Level,
-    output: Output,
-    console: Option<Mutex<File>>,
-    terminal: bool,
-    started: Instant,
+    /// None: nowhere.
+    output: Option<Stream>,
+    console: Option<Stream>,
+    folds: Option<Mutex<Folds>>,
 }
 
 /// What the flags say about logging.
@@ -79,53 +83,138 @@ impl Logger {
             Some(other) => return Err(bad_flag("--log-format", other, "text, raw or json")),
         };
         let output = match flags.output.as_deref() {
-            None | Some("" | "stderr") => Output::Stderr,
-            Some("stdout") => Output::Stdout,
-            Some("none") => Output::Nowhere,
+            None | Some("" | "stderr") => Some(output::stderr().clone()),
+            Some("stdout") => Some(output::stdout().clone()),
+            Some("none") => None,
             Some(other) => match other.strip_prefix("file=") {
-                Some(path) => Output::File(Mutex::new(create(path)?)),
+                Some(path) => Some(create(path)?),
                 None => return Err(bad_flag("--log-output", other, "stderr, stdout, none or file=PATH")),
             },
         };
-        let terminal = match output {
-            Output::Stderr => std::io::stderr().is_terminal(),
-            Output::Stdout => std::io::stdout().is_terminal(),
-            _ => false,
-        };
-        let console =
-            flags.console_output.as_deref().filter(|p| !p.is_empty()).map(create).transpose()?.map(Mutex::new);
+        let has_colors = output.as_ref().is_some_and(Stream::is_terminal) && !flags.no_color;
+        let look = Look { format, colors_since: has_colors.then(Instant::now) };
+        let console = flags.console_output.as_deref().filter(|p| !p.is_empty()).map(create).transpose()?;
+        output.iter().for_each(|stream| tell_of_missing(stream, look));
+        console.iter().for_each(|stream| tell_of_missing(stream, OF_CONSOLE_FILE));
         let least = if flags.verbose { Level::Debug } else { Level::Info };
-        Ok(Logger { format, least, output, console, terminal: terminal && !flags.no_color, started: Instant::now() })
+        Ok(Logger { look, least, output, console, folds: None })
     }
 
-    /// Writes one line. `fields` follow the message in this order.
+    /// The same, with equal errors of the script folded. Needs `look` once a second and `settle` at the end.
+    #[must_use]
+    pub fn folding(self) -> Self {
+        Logger { folds: Some(Mutex::default()), ..self }
+    }
+
+    /// Writes a line of Onrush's own: it is never dropped. `fields` follow the message in this order.
     pub fn write(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
-        if level > self.least {
-            return;
+        if let Some(stream) = self.output.as_ref().filter(|_| level <= self.least) {
+            stream.print(self.look.line(columns(stream), level, message, fields).as_bytes());
         }
-        let from_console = fields.contains(&("source", "console"));
-        if let Some(file) = self.console.as_ref().filter(|_| from_console) {
-            let line = text_line(now(), level, message, fields);
-            return write_line(&mut *file.lock().unwrap_or_else(|e| e.into_inner()), &line);
-        }
-        let line = match self.format {
-            Format::Text if self.terminal => terminal_line(self.started.elapsed().as_secs(), level, message, fields),
-            Format::Text => text_line(now(), level, message, fields),
-            Format::Raw => message.to_owned(),
-            Format::Json => json_line(now(), level, message, fields),
+    }
+
+    /// Tells how many errors were folded, when it is time to.
+    pub fn look(&self) {
+        self.with_folds(|folds, tell| folds.look(Instant::now(), tell));
+    }
+
+    /// Tells what was folded and waits for readers as long as they read. One line for each place where lines are missing.
+    pub fn settle(&self) -> Vec<String> {
+        self.with_folds(Folds::close);
+        let streams = self.output.iter().chain(&self.console);
+        let told = streams.map(|stream| {
+            if stream.drain().is_err() {
+                stream.discard();
+            }
+            missing(stream)
+        });
+        told.flatten().collect()
+    }
+
+    fn with_folds<T: Default>(&self, work: impl FnOnce(&mut Folds, &mut dyn FnMut(&Entry)) -> T) -> T {
+        let Some(folds) = &self.folds else { return T::default() };
+        let mut folds = folds.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&mut folds, &mut |entry| {
+            let fields: Vec<_> = entry.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            self.put(&Record { level: entry.level, message: &entry.message, fields: &fields });
+        })
+    }
+
+    /// Writes a line of the script.
+    fn put(&self, record: &Record<'_>) {
+        let Record { level, message, fields } = *record;
+        let (stream, look) = match &self.console {
+            Some(console) if is_of_console(record) => (Some(console), OF_CONSOLE_FILE),
+            _ => (self.output.as_ref(), self.look),
         };
-        match &self.output {
-            Output::Stderr => write_line(&mut std::io::stderr().lock(), &line),
-            Output::Stdout => write_line(&mut std::io::stdout().lock(), &line),
-            Output::File(file) => write_line(&mut *file.lock().unwrap_or_else(|e| e.into_inner()), &line),
-            Output::Nowhere => {}
+        if let Some(stream) = stream {
+            stream.line(look.line(columns(stream), level, message, fields).as_bytes());
         }
     }
 }
 
 impl LogSink for Logger {
     fn log(&self, record: &Record<'_>) {
-        self.write(record.level, record.message, record.fields);
+        if record.level > self.least {
+            return;
+        }
+        let is_folded = record.level <= Level::Warning && !is_of_console(record);
+        if is_folded && self.folds.is_some() {
+            if self.with_folds(|folds, tell| folds.note(record, Instant::now(), tell)) {
+                self.put(record);
+            }
+        } else {
+            self.put(record);
+        }
+    }
+}
+
+/// What a script writes by `console` is data.
+fn is_of_console(record: &Record<'_>) -> bool {
+    record.fields.contains(&("source", "console"))
+}
+
+/// One line when lines are missing there.
+fn missing(stream: &Stream) -> Option<String> {
+    let lines = Some(stream.dropped()).filter(|lines| *lines > 0)?;
+    let (lines, name) = (report::format::grouped(lines), stream.name());
+    Some(match stream.failure() {
+        Some(why) => format!("log lines that could not be written to {name}: {lines} ({why})"),
+        None => format!("log lines dropped because {name} was not read fast enough: {lines}"),
+    })
+}
+
+fn tell_of_missing(stream: &Stream, look: Look) {
+    let name = stream.name().to_owned();
+    stream.set_notice(Box::new(move |lines| {
+        let lines = report::format::grouped(lines);
+        look.line(
+            usize::MAX,
+            Level::Warning,
+            &format!("log lines dropped here because {name} was not read fast enough: {lines}"),
+            &[],
+        )
+    }));
+}
+
+fn columns(stream: &Stream) -> usize {
+    stream.size().map_or(usize::MAX, |size| size.columns)
+}
+
+/// A file of `--console-output` is text, whatever the format of the log.
+const OF_CONSOLE_FILE: Look = Look { format: Format::Text, colors_since: None };
+
+impl Look {
+    /// A line with its end, for a stream of this width.
+    fn line(self, columns: usize, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
+        let mut line = match (self.format, self.colors_since) {
+            (Format::Text, Some(start)) => terminal_line(start.elapsed().as_secs(), columns, level, message, fields),
+            (Format::Text, None) => text_line(now(), level, message, fields),
+            (Format::Raw, _) => message.to_owned(),
+            (Format::Json, _) => json_line(now(), level, message, fields),
+        };
+        line.push('\n');
+        line
     }
 }
 
@@ -160,17 +249,14 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs())
 }
 
-fn create(path: &str) -> Result<File, Failure> {
+fn create(path: &str) -> Result<Stream, Failure> {
     File::create(Path::new(path))
+        .map(|file| Stream::new(path, file, false))
         .map_err(|e| Failure::new(ExitCode::Generic, format!("cannot write the log file {path}: {e}")))
 }
 
 fn bad_flag(flag: &str, found: &str, expected: &str) -> Failure {
     Failure::new(ExitCode::Generic, format!("{flag}: found '{found}', expected {expected}"))
-}
-
-fn write_line(out: &mut dyn Write, line: &str) {
-    let _ = out.write_all(format!("{line}\n").as_bytes());
 }
 
 fn text_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
@@ -181,12 +267,17 @@ fn text_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)])
     line
 }
 
-fn terminal_line(elapsed_s: u64, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
+/// The message is filled up to logrus's 44 columns, so that fields stand below each other, unless that would make the line wrap.
+fn terminal_line(elapsed_s: u64, columns: usize, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
     let (short, color) = short(level);
-    let mut line = format!("\x1b[{color}m{short}\x1b[0m[{elapsed_s:04}] {message:<44}");
+    let (mut shown, mut width) = (String::new(), 0);
     for (name, value) in fields {
-        let _ = write!(line, " \x1b[{color}m{name}\x1b[0m={}", quoted(value));
+        let value = quoted(value);
+        let _ = write!(shown, " \x1b[{color}m{name}\x1b[0m={value}");
+        width += name.width() + value.width() + 2;
     }
+    let fill = columns.saturating_sub("INFO[0000] ".len() + width + 1).min(44);
+    let mut line = format!("\x1b[{color}m{short}\x1b[0m[{elapsed_s:04}] {message:<fill$}{shown}");
     line.truncate(line.trim_end().len());
     line
 }
@@ -240,6 +331,14 @@ mod tests {
         let line = text_line(0, Level::Info, "hello \"you\"\n", &[("source", "console")]);
         assert_eq!(line, r#"time="1970-01-01T00:00:00Z" level=info msg="hello \"you\"\n" source=console"#);
         assert_eq!(text_line(0, Level::Error, "x", &[]), r#"time="1970-01-01T00:00:00Z" level=error msg=x"#);
+    }
+
+    #[test]
+    fn a_narrow_terminal_takes_the_filling_away() {
+        let line = |columns| terminal_line(7, columns, Level::Info, "hello", &[("source", "console")]);
+        assert_eq!(line(80), format!("\x1b[36mINFO\x1b[0m[0007] {:<44} \x1b[36msource\x1b[0m=console", "hello"));
+        assert_eq!(line(40), format!("\x1b[36mINFO\x1b[0m[0007] {:<13} \x1b[36msource\x1b[0m=console", "hello"));
+        assert_eq!(line(9), "\x1b[36mINFO\x1b[0m[0007] hello \x1b[36msource\x1b[0m=console");
     }
 
     #[test]

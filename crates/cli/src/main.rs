@@ -9,9 +9,11 @@ mod environment;
 mod exit_code;
 mod failure;
 mod flags;
+mod fold;
 mod log;
 mod machine;
 mod messages;
+mod output;
 mod progress;
 mod scenario_line;
 mod signals;
@@ -26,10 +28,9 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(say_it_is_a_bug));
     use_small_pages();
     let arguments = std::env::args_os().collect();
-    match std::panic::catch_unwind(|| commands::main(arguments)) {
-        Ok(code) => code.into(),
-        Err(_) => exit_code::ExitCode::Panic.into(),
-    }
+    let code = std::panic::catch_unwind(|| commands::main(arguments)).unwrap_or(exit_code::ExitCode::Panic);
+    output::finish();
+    code.into()
 }
 
 /// The allocator asks for huge pages, and the kernel clears 2 MiB at each first touch: 18 MB more resident memory for 64

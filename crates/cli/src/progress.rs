@@ -1,10 +1,13 @@
 //! The live picture of a running test: what it is about to do, a line per scenario once a second, in place on a terminal.
 //!
-//! Pure text from plain values; `Screen` is the only thing that writes.
+//! Pure text from plain values; `Screen` hands it to the stream that shows it. On a terminal the picture fits the window: bars
+//! shrink first, then long words go, then lines are cut.
 
-use std::fmt::Write as _;
-use std::io::{IsTerminal, Write};
 use std::time::Duration;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::output::{self, Size, Stream};
 
 /// One scenario as the progress shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,45 +41,147 @@ pub struct Picture {
     pub scenarios: Vec<ScenarioLine>,
 }
 
-const BAR: usize = 34;
+/// What stands below everything else on a terminal.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Live {
+    /// A line.
+    Line(String),
+    /// The progress of a test, and whether it has colours.
+    Picture(Picture, bool),
+}
 
-/// The picture as text, one line per item, without the last newline.
-pub fn draw(picture: &Picture, color: bool) -> String {
-    let mut text = format!(
-        "{} ({}), {}/{} VUs, {} complete and {} interrupted iterations",
-        picture.what,
-        clock(picture.elapsed),
-        picture.vus_active,
-        picture.vus_total,
-        picture.complete,
-        picture.interrupted
-    );
-    let width = picture.scenarios.iter().map(|s| s.name.chars().count()).max().unwrap_or(0);
+/// A line of the picture.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// Its characters.
+    pub plain: String,
+    /// Where the tick is that is shown in green.
+    tick: Option<usize>,
+}
+
+/// Cells of a bar where there is room.
+const BAR: usize = 34;
+/// A bar of fewer cells tells nothing.
+const LEAST_BAR: usize = 8;
+/// Columns around a bar's cells: ` ✓ [`, and `] 100%  `.
+const AROUND_BAR: usize = 12;
+
+impl Live {
+    /// The lines as they fit this window.
+    pub fn lines(&self, size: Size) -> Vec<Row> {
+        // A line that ends in the last column wraps on some terminals.
+        let columns = size.columns.saturating_sub(1).max(1);
+        match self {
+            Live::Line(text) => vec![Row { plain: cut(text, columns), tick: None }],
+            Live::Picture(picture, color) => fitting(picture, *color, columns, size.rows.saturating_sub(2).max(1)),
+        }
+    }
+}
+
+impl Row {
+    /// With its colour.
+    pub fn shown(&self) -> String {
+        match self.tick {
+            Some(at) => {
+                let (before, after) = self.plain.split_at(at);
+                format!("{before}\x1b[32m✓\x1b[0m{}", &after["✓".len()..])
+            }
+            None => self.plain.clone(),
+        }
+    }
+}
+
+/// The picture as text for a file or a pipe, one line per item, without the last newline.
+pub fn draw(picture: &Picture) -> String {
+    let mut text = headline(picture);
+    let width = picture.scenarios.iter().map(|s| s.name.width()).max().unwrap_or(0);
     for line in &picture.scenarios {
-        let mark = match line.ended {
-            None => " ",
-            Some(true) => "✓",
-            Some(false) => "✗",
-        };
-        let mark = if color && line.ended == Some(true) { format!("\x1b[32m{mark}\x1b[0m") } else { mark.to_owned() };
-        let _ = write!(text, "\n{:width$} {mark} {} {}", line.name, bar(line.progress), line.right);
+        text.push('\n');
+        text.push_str(&scenario(line, width, BAR).plain);
     }
     text
 }
 
-/// `[=====>-----]  42% `.
-pub fn bar(progress: f64) -> String {
+/// The picture for a window of this many columns, on this many rows at most.
+fn fitting(picture: &Picture, color: bool, columns: usize, rows: usize) -> Vec<Row> {
+    let widest = |of: fn(&ScenarioLine) -> usize| picture.scenarios.iter().map(of).max().unwrap_or(0);
+    let (name, right) = (widest(|line| line.name.width()).min(columns / 3), widest(|line| line.right.width()));
+    let room = columns.saturating_sub(name + AROUND_BAR + right).min(BAR);
+    let cells = if room < LEAST_BAR { 0 } else { room };
+    let head = [headline(picture), short_headline(picture)].into_iter().find(|text| text.width() <= columns);
+    let head = head.unwrap_or_else(|| cut(&short_headline(picture), columns));
+    let row = |line: &ScenarioLine| {
+        let Row { plain, tick } = scenario(line, name, cells);
+        Row { plain: cut(&plain, columns), tick: tick.filter(|_| color) }
+    };
+    let all = picture.scenarios.len();
+    let shown = if all <= rows { all } else { rows.saturating_sub(1) };
+    let more = (shown < all).then(|| format!("… and {} more scenarios", all - shown));
+    let more = more.map(|text| Row { plain: cut(&text, columns), tick: None });
+    let lines = picture.scenarios[..shown].iter().map(row);
+    std::iter::once(Row { plain: head, tick: None }).chain(lines).chain(more).collect()
+}
+
+fn headline(picture: &Picture) -> String {
+    let Picture { what, elapsed, vus_active, vus_total, complete, interrupted, .. } = picture;
+    let elapsed = clock(*elapsed);
+    format!(
+        "{what} ({elapsed}), {vus_active}/{vus_total} VUs, {complete} complete and {interrupted} interrupted iterations"
+    )
+}
+
+fn short_headline(picture: &Picture) -> String {
+    let Picture { what, elapsed, vus_active, vus_total, complete, interrupted, .. } = picture;
+    let elapsed = clock(*elapsed);
+    format!("{what} ({elapsed}), {vus_active}/{vus_total} VUs, {complete} complete, {interrupted} interrupted")
+}
+
+/// `name ✓ [====>----]  42%  2 VUs`; without cells there is no bar.
+fn scenario(line: &ScenarioLine, width: usize, cells: usize) -> Row {
+    let name = cut(&line.name, width);
+    let mark = match line.ended {
+        None => " ",
+        Some(true) => "✓",
+        Some(false) => "✗",
+    };
+    let before = format!("{name}{} ", " ".repeat(width.saturating_sub(name.width())));
+    let tick = (line.ended == Some(true)).then_some(before.len());
+    Row { plain: format!("{before}{mark} {} {}", bar(line.progress, cells), line.right), tick }
+}
+
+/// `[=====>-----]  42% `, as wide as where there is room.
+pub fn full_bar(progress: f64) -> String {
+    bar(progress, BAR)
+}
+
+fn bar(progress: f64, width: usize) -> String {
     let share = progress.clamp(0.0, 1.0);
-    let label = format!(" {:>3.0}% ", (share * 100.0).floor());
-    let full = (share * BAR as f64).round() as usize;
-    let cells: String = (0..BAR)
+    let label = format!("{:>3.0}% ", (share * 100.0).floor());
+    if width == 0 {
+        return label;
+    }
+    let full = (share * width as f64).round() as usize;
+    let cells: String = (0..width)
         .map(|i| match i {
-            i if i + 1 == full && full < BAR => '>',
+            i if i + 1 == full && full < width => '>',
             i if i < full => '=',
             _ => '-',
         })
         .collect();
-    format!("[{cells}]{label}")
+    format!("[{cells}] {label}")
+}
+
+/// The text, cut to this many columns with an ellipsis.
+fn cut(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut width = 0;
+    let fits = |c: &char| {
+        width += c.width().unwrap_or(0);
+        width < columns
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
 }
 
 /// `12s`, `5m36s`, `1h02m03s`: what is only about right has no tenths.
@@ -102,81 +207,63 @@ pub fn clock(time: Duration) -> String {
 
 /// Where the picture is drawn.
 pub struct Screen {
-    in_place: bool,
-    on_stderr: bool,
+    stream: Stream,
     quiet: bool,
     color: bool,
-    drawn: usize,
 }
 
 impl Screen {
     /// Draws in place on a terminal, below each other elsewhere, not at all when `quiet`.
     pub fn new(quiet: bool, color: bool) -> Self {
-        Screen { in_place: std::io::stdout().is_terminal(), on_stderr: false, quiet, color, drawn: 0 }
+        Screen { stream: output::stdout().clone(), quiet, color }
     }
 
     /// The same on standard error, for commands whose standard output is for other programs.
     pub fn on_stderr(quiet: bool) -> Self {
-        Screen { in_place: std::io::stderr().is_terminal(), on_stderr: true, quiet, color: false, drawn: 0 }
+        Screen { stream: output::stderr().clone(), quiet, color: false }
     }
 
-    /// Prints lines that stay.
-    pub fn say(&mut self, text: &str) {
+    /// The width of the window; none where lines may have any length.
+    pub fn columns(&self) -> Option<usize> {
+        self.stream.size().map(|size| size.columns)
+    }
+
+    /// Prints lines that stay, in place of what was shown below.
+    pub fn say(&self, text: &str) {
         if !self.quiet {
-            self.wipe();
-            self.emit(&format!("{text}\n"));
+            self.stream.clear();
+            self.stream.print(format!("{text}\n").as_bytes());
         }
     }
 
     /// Shows a line that the next picture replaces.
-    pub fn note(&mut self, text: &str) {
-        if !self.quiet {
-            self.wipe();
-            self.emit(&format!("{text}\n"));
-            self.drawn = usize::from(self.in_place);
+    pub fn note(&self, text: &str) {
+        match self.stream.is_terminal() {
+            _ if self.quiet => {}
+            true => self.stream.show(Live::Line(text.to_owned())),
+            false => self.stream.pass(format!("{text}\n").as_bytes()),
         }
     }
 
     /// Shows a line on a terminal, over the last one there; elsewhere nothing.
-    pub fn over(&mut self, text: &str) {
-        if self.in_place {
+    pub fn over(&self, text: &str) {
+        if self.stream.is_terminal() {
             self.note(text);
         }
     }
 
     /// Draws the picture, over the last one on a terminal.
-    pub fn show(&mut self, picture: &Picture) {
-        if self.quiet {
-            return;
-        }
-        self.wipe();
-        let text = draw(picture, self.color);
-        if self.in_place {
-            self.drawn = text.lines().count();
-            self.emit(&format!("{text}\n"));
-        } else {
-            self.emit(&format!("\n{text}\n"));
+    pub fn show(&self, picture: Picture) {
+        match self.stream.is_terminal() {
+            _ if self.quiet => {}
+            true => self.stream.show(Live::Picture(picture, self.color)),
+            false => self.stream.pass(format!("\n{}\n", draw(&picture)).as_bytes()),
         }
     }
 
     /// Leaves the last picture where it stands.
-    pub fn settle(&mut self) {
-        self.drawn = 0;
-    }
-
-    /// A closed pipe (`onrush … | head`) is no reason to panic.
-    fn emit(&self, text: &str) {
-        let _ = match self.on_stderr {
-            true => std::io::stderr().lock().write_all(text.as_bytes()),
-            false => std::io::stdout().lock().write_all(text.as_bytes()),
-        };
-    }
-
-    fn wipe(&mut self) {
-        if self.drawn > 0 {
-            self.emit(&format!("\x1b[{}A\x1b[J", self.drawn));
-            self.drawn = 0;
-        }
+    pub fn settle(&self) {
+        self.stream.settle();
     }
 }
 
@@ -184,11 +271,10 @@ impl Screen {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_picture_has_a_line_per_scenario() {
+    fn picture() -> Picture {
         let line =
             |name: &str, progress, ended| ScenarioLine { name: name.into(), progress, right: "2 VUs".into(), ended };
-        let picture = Picture {
+        Picture {
             what: "running",
             elapsed: Duration::from_millis(1500),
             vus_active: 2,
@@ -196,13 +282,48 @@ mod tests {
             complete: 9,
             interrupted: 0,
             scenarios: vec![line("a", 0.5, None), line("long", 1.0, Some(true))],
-        };
-        assert_eq!(
-            draw(&picture, false),
-            "running (01.5s), 2/4 VUs, 9 complete and 0 interrupted iterations\n\
+        }
+    }
+
+    fn shown(picture: Picture, columns: usize, rows: usize) -> String {
+        let rows = Live::Picture(picture, false).lines(Size { columns, rows });
+        rows.iter().map(|row| format!("{}\n", row.shown())).collect()
+    }
+
+    #[test]
+    fn the_picture_has_a_line_per_scenario() {
+        let expected = "running (01.5s), 2/4 VUs, 9 complete and 0 interrupted iterations\n\
              a      [================>-----------------]  50%  2 VUs\n\
-             long ✓ [==================================] 100%  2 VUs"
+             long ✓ [==================================] 100%  2 VUs";
+        assert_eq!(draw(&picture()), expected);
+        assert_eq!(shown(picture(), 80, 24), format!("{expected}\n"));
+        let green = Live::Picture(picture(), true).lines(Size { columns: 80, rows: 24 });
+        assert!(green[2].shown().starts_with("long \x1b[32m✓\x1b[0m [="), "{:?}", green[2].shown());
+    }
+
+    #[test]
+    fn a_narrow_window_takes_from_the_bar_then_from_words() {
+        assert_eq!(
+            shown(picture(), 40, 24),
+            "running (01.5s), 2/4 VUs, 9 complete, …\n\
+             a      [========>---------]  50%  2 VUs\n\
+             long ✓ [==================] 100%  2 VUs\n"
         );
+        assert_eq!(
+            shown(picture(), 25, 24),
+            "running (01.5s), 2/4 VU…\n\
+             a       50%  2 VUs\n\
+             long ✓ 100%  2 VUs\n"
+        );
+    }
+
+    #[test]
+    fn a_low_window_shows_as_many_scenarios_as_it_has_rows() {
+        let mut many = picture();
+        many.scenarios = (0..9).map(|n| ScenarioLine { name: format!("s{n}"), ..many.scenarios[0].clone() }).collect();
+        let text = shown(many, 80, 6);
+        assert_eq!(text.lines().count(), 5, "{text}");
+        assert!(text.ends_with("… and 6 more scenarios\n"), "{text}");
     }
 
     #[test]

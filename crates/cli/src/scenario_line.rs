@@ -31,7 +31,8 @@ pub fn scenario_line(index: usize, scenario: &Scenario, state: &RunState, now: D
             format!("{:03} VUs  {times}  {rate:.2} iters/s{dropped}", counts.active)
         }
     };
-    let ended = over.then_some(progress >= 1.0);
+    // An iteration that was cut short did not end as planned, whatever the clock says.
+    let ended = over.then_some(progress >= 1.0 && counts.interrupted == 0);
     ScenarioLine { name: scenario.name.clone(), progress, right, ended }
 }
 

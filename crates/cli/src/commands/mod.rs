@@ -14,7 +14,7 @@ use clap::{Command, error::ErrorKind};
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::flags;
+use crate::{flags, output};
 use run::quick::Command as Recognised;
 
 /// Reads the arguments, runs what they ask for, prints why it could not go on.
@@ -51,7 +51,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
 
 fn told(failure: Failure) -> ExitCode {
     if !failure.message.is_empty() {
-        eprintln!("error: {}", failure.message);
+        output::stderr().print(format!("error: {}\n", failure.message).as_bytes());
     }
     failure.code
 }

@@ -1,6 +1,5 @@
 //! `onrush table`: the result of a matrix, shown again in another way; and the flags about tables that `matrix` shares.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command};
@@ -10,6 +9,7 @@ use report::matrix::table::{self, PERCENTILES, TableOptions};
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::output;
 
 const LAYOUTS: [&str; 2] = ["table", "lines"];
 const FORMATS: [&str; 5] = ["text", "markdown", "csv", "json", "html"];
@@ -120,7 +120,7 @@ impl Asked {
 
 /// A closed pipe (`onrush table … | head`) is no reason to panic.
 pub fn emit(text: &str) {
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    output::stdout().print(text.as_bytes());
 }
 
 fn percentile(text: &str) -> Result<f64, Failure> {

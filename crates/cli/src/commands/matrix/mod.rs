@@ -35,8 +35,8 @@ use self::store::Store;
 use super::table;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::machine;
 use crate::progress::Screen;
+use crate::{machine, output};
 
 /// Whether a signal wants the matrix to end.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -106,7 +106,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let asked = Asked { quiet: matches.get_flag("quiet"), accept_late: matches.get_flag("accept-late") };
     carry_out(&matrix, &turns, folder, &mut store, asked)?;
     table.print(&store.document)?;
-    eprintln!("result: {}", out.display());
+    say(&format!("result: {}", out.display()));
     Ok(exit_code(&store))
 }
 
@@ -157,6 +157,7 @@ fn store(matches: &ArgMatches, out: &Path, matrix: &Matrix, turns: &[Turn]) -> R
 fn listen() -> Result<(), Failure> {
     crate::signals::listen(|_| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            output::finish_at_once();
             std::process::exit(ExitCode::Signal as i32);
         }
         true
@@ -267,10 +268,15 @@ fn dry_run(matrix: &Matrix, turns: &[Turn]) {
     table::emit(&text);
 }
 
+/// A line on standard error, behind those of the progress.
+fn say(text: &str) {
+    output::stderr().print(format!("{text}\n").as_bytes());
+}
+
 /// A signal counts before failed runs.
 fn exit_code(store: &Store) -> ExitCode {
     if interrupted() {
-        eprintln!("interrupted: the runs that are done are kept; --resume goes on");
+        say("interrupted: the runs that are done are kept; --resume goes on");
         return ExitCode::Signal;
     }
     if store.document.runs.iter().all(|run| run.is_ok()) { ExitCode::Ok } else { ExitCode::RunsFailed }

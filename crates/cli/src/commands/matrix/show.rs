@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use report::matrix::document::RunRecord;
 use report::matrix::plan::Plan;
 
-use crate::progress::{Screen, about, bar};
+use crate::progress::{Screen, about, full_bar};
 
 /// The progress of a matrix.
 pub struct Show {
@@ -52,7 +52,7 @@ impl Show {
         }
         self.drawn = Some(Instant::now());
         let share = self.done as f64 / self.planned.max(1) as f64;
-        let text = format!("{}{}, {} left", bar(share), self.now, about(self.left()));
+        let text = format!("{}{}, {} left", full_bar(share), self.now, about(self.left()));
         self.screen.over(&text);
     }
 

@@ -162,8 +162,8 @@ impl Progress<'_> {
                 self.drive.stopper.stop(StopCause::Threshold(verdict.crossed.join(", ")));
             }
         }
-        let picture = self.picture(tick.now, tick.elapsed, tick.is_last);
-        self.drive.screen.show(&picture);
+        self.drive.log.look();
+        self.drive.screen.show(self.picture(tick.now, tick.elapsed, tick.is_last));
     }
 
     fn picture(&self, now: Duration, elapsed: Duration, over: bool) -> Picture {
@@ -180,7 +180,7 @@ impl Progress<'_> {
         }
     }
 
-    fn finish(mut self, outcome: Outcome) -> Ran {
+    fn finish(self, outcome: Outcome) -> Ran {
         let began = self.made.map_or(Duration::ZERO, |made| made - self.origin);
         self.drive.screen.settle();
         for worker in &outcome.stuck_workers {

@@ -1,6 +1,7 @@
 //! After the last iteration: teardown, the last judgement, the summary in every form asked for, the exit code.
 
-use std::io::{IsTerminal, Write};
+use std::cell::Cell;
+use std::io::IsTerminal;
 use std::rc::Rc;
 use std::str::FromStr;
 use std::time::Instant;
@@ -27,6 +28,7 @@ use crate::failure::Failure;
 use crate::log::Logger;
 use crate::machine;
 use crate::messages::Messages;
+use crate::output;
 
 /// What the end of a run needs.
 pub struct Ending<'a> {
@@ -70,9 +72,12 @@ impl Ending<'_> {
         let remark = script.program.timing_remark(requests(&results));
         let lost = messages.as_ref().and_then(|(logs, are_whole)| lost_messages(logs, *are_whole));
         let (messages, are_messages_whole) = messages.map_or((None, true), |(logs, whole)| (Some(logs), whole));
+        let missing = log.settle();
         let environment = machine::environment(&self.before, &machine::Moment::now());
         let judged = Judged::new(&ran.health, &results, script.program.unstamped(), &environment, flags.accept_late);
-        let options = summary_options(flags, &ran, judged.lines().into_iter().chain(remark.clone()).chain(lost))?;
+        let notes = remark.into_iter().chain(missing);
+        let lines = judged.lines().into_iter().chain(notes.clone()).chain(lost);
+        let options = summary_options(flags, &ran, lines)?;
         let findings = Findings {
             errors: [ran.setup_error.as_ref(), teardown_error.as_ref()],
             verdict: &verdict,
@@ -88,23 +93,42 @@ impl Ending<'_> {
                 results: &results,
                 details: ran.aggregate.details(ran.duration),
                 seconds: ran.timeline.take().map(Timeline::into_document).unwrap_or_default(),
-                generator: judged.document(&ran.health, remark),
+                generator: judged.document(&ran.health, notes),
                 environment,
                 messages,
                 code: self.judge(&findings),
             };
             Kept::new(saving, facts)
         });
-        let summarised = Summary { ending: self, options, results: &results, ran: &ran }.write();
+        let summary = Summary { ending: self, options, results: &results, ran: &ran, is_on_stdout: Cell::new(false) };
+        let exported = summary.write();
         let refused = ran.aggregate.refused();
         if refused > 0 {
             log.write(Level::Warning, &format!("{refused} samples were not numbers and are left out"), &[]);
         }
         self.explain(&findings);
-        let code = self.judge(&findings);
+        let is_read = self.is_read(&summary);
+        let code = match self.judge(&findings) {
+            ExitCode::Ok if !is_read => ExitCode::ResultNotWritten,
+            code => code,
+        };
         let code = kept.as_mut().map_or(code, |kept| kept.close(code, log));
+        exported.map(|()| code)
+    }
+
+    /// Whether standard output has taken the summary; says so when it has not. From here on a signal ends the process at once.
+    fn is_read(&self, summary: &Summary<'_>) -> bool {
         self.phases.end();
-        summarised.map(|()| code)
+        match output::stdout().drain() {
+            Err(why) if summary.is_on_stdout.get() => {
+                let text = format!(
+                    "cannot write the summary to standard output: {why}; --summary-export FILE or --save DIR keeps it in a file"
+                );
+                self.log.write(Level::Error, &text, &[]);
+                false
+            }
+            _ => true,
+        }
     }
 
     fn tear_down(&self, ran: &mut Ran) -> Option<ScriptError> {
@@ -215,6 +239,8 @@ struct Summary<'a> {
     options: SummaryOptions,
     results: &'a Results,
     ran: &'a Ran,
+    /// Something of it went there.
+    is_on_stdout: Cell<bool>,
 }
 
 impl Summary<'_> {
@@ -222,9 +248,9 @@ impl Summary<'_> {
         let flags = self.ending.flags;
         if flags.summary_mode.is_some() && !self.handled_by_script() {
             if let Some(quick) = &flags.quick {
-                print(quick.headline(self.results).as_bytes());
+                self.print(quick.headline(self.results).as_bytes());
             }
-            print(report::text(self.results, &self.options).as_bytes());
+            self.print(report::text(self.results, &self.options).as_bytes());
         }
         let Some(path) = &flags.summary_export else { return Ok(()) };
         let value = match flags.machine_readable {
@@ -262,10 +288,8 @@ impl Summary<'_> {
 
     fn write_one(&self, name: &str, bytes: &[u8]) {
         match name {
-            "stdout" => print(bytes),
-            "stderr" => {
-                let _ = std::io::stderr().lock().write_all(bytes);
-            }
+            "stdout" => self.print(bytes),
+            "stderr" => output::stderr().print(bytes),
             path => {
                 if let Err(error) = std::fs::write(path, bytes) {
                     let text = format!("handleSummary: cannot write {path}: {error}");
@@ -273,6 +297,11 @@ impl Summary<'_> {
                 }
             }
         }
+    }
+
+    fn print(&self, bytes: &[u8]) {
+        self.is_on_stdout.set(true);
+        output::stdout().print(bytes);
     }
 
     fn state(&self) -> RunState {
@@ -296,9 +325,4 @@ impl Summary<'_> {
         };
         report::machine_readable(self.results, &run)
     }
-}
-
-fn print(bytes: &[u8]) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(bytes).and_then(|()| out.flush());
 }

@@ -1,7 +1,6 @@
 //! The flags of `run` that are no options of the test, read and checked.
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
@@ -12,6 +11,7 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::flags::parse_switch;
 use crate::log::LogFlags;
+use crate::output;
 
 /// What the command line and the environment say about this run.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl Flags {
 
     /// Whether standard output gets colours.
     pub fn color(&self) -> bool {
-        !self.log.no_color && std::io::stdout().is_terminal()
+        !self.log.no_color && output::stdout().is_terminal()
     }
 }
 

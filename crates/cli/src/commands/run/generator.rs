@@ -35,8 +35,8 @@ impl Judged {
         }
     }
 
-    /// For the result document. `remark` is one more line about the generator.
-    pub fn document(self, health: &Health, remark: Option<String>) -> Generator {
+    /// For the result document. `notes` are further lines about the generator.
+    pub fn document(self, health: &Health, notes: impl IntoIterator<Item = String>) -> Generator {
         let mut generator = Generator {
             process_cores: health.process_cores,
             workers: health.workers.iter().map(worker).collect(),
@@ -55,7 +55,7 @@ impl Judged {
                 generator.late_accepted = self.accept_late;
             }
         }
-        generator.notes.extend(remark);
+        generator.notes.extend(notes);
         generator
     }
 }

@@ -33,7 +33,7 @@ use quick::Quick;
 /// Runs a test: a script, or what a URL stands for.
 pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Failure> {
     let flags = Flags::read(matches, quick)?;
-    let log = Arc::new(Logger::new(&flags.log)?);
+    let log = Arc::new(Logger::new(&flags.log)?.folding());
     let saving = flags.save.as_deref().map(|dir| save::Saving::prepare(dir, &log)).transpose()?;
     let can_log = flags.save_messages && saving.as_ref().is_some_and(save::Saving::is_writable);
     let logged = flags.save.as_deref().filter(|_| can_log);
@@ -53,10 +53,11 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
     let options = layers.with_script(&script, &log)?;
     let planned = plan::plan(&flags, options, &script, &registry, &log)?;
     descriptors::check(planned.plan.requirements().max_vus, if target.is_some() { 2 } else { 1 })?;
-    let mut screen = Screen::new(flags.quiet, flags.color());
+    let screen = Screen::new(flags.quiet, flags.color());
     let needs = planned.plan.requirements();
     let scenarios: Vec<_> = planned.plan.scenarios().collect();
-    screen.say(&banner::banner(&flags.script, planned.share, &scenarios, needs.max_vus, needs.duration));
+    let banner = banner::banner(&flags.script, planned.share, &scenarios, needs.max_vus, needs.duration);
+    screen.say(&screen.columns().map_or_else(|| banner.clone(), |columns| banner::fit(&banner, columns)));
     let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
     let drive = drive::Drive {
         script: &script,

@@ -18,10 +18,10 @@ use tokio::sync::watch;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::signals;
+use crate::{output, signals};
 
 /// How long the second signal waits for a summary that is nearly there.
-const MOMENT: Duration = Duration::from_millis(120);
+const MOMENT: Duration = Duration::from_millis(100);
 
 const LOADING: u8 = 0;
 const RUNNING: u8 = 1;
@@ -44,7 +44,8 @@ impl Phases {
             count.send_replace(before + 1);
             match now.load(Ordering::SeqCst) {
                 LOADING => {
-                    eprintln!("error: {name} came while the script was being loaded; nothing has run");
+                    let text = format!("error: {name} came while the script was being loaded; nothing has run\n");
+                    output::stderr().print(text.as_bytes());
                     leave(Duration::ZERO)
                 }
                 RUNNING if before == 0 => stopper.stop(StopCause::Signal(name)),
@@ -83,5 +84,6 @@ impl Phases {
 
 fn leave(after: Duration) -> ! {
     std::thread::sleep(after);
+    output::finish_at_once();
     std::process::exit(ExitCode::Signal as i32)
 }

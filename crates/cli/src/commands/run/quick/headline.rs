@@ -5,7 +5,7 @@
 //! rate the time from the planned start stands below, which is what somebody who came on schedule waited.
 
 use metrics::results::{MetricResult, Results, TrendValue, Value};
-use report::format;
+use report::format::{self, grouped};
 
 /// What the headline tells.
 pub struct Headline<'a> {
@@ -133,28 +133,12 @@ fn rounded(rate: f64) -> String {
     if rate >= 100.0 { grouped(rate.round() as u64) } else { format!("{rate:.2}") }
 }
 
-/// `1,234,567`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_grouped() {
-        for (number, expected) in [(0, "0"), (999, "999"), (1000, "1,000"), (1234567, "1,234,567")] {
-            assert_eq!(grouped(number), expected);
-        }
+    fn rates_are_rounded() {
         assert_eq!(rounded(12.345), "12.35");
         assert_eq!(rounded(12345.6), "12,346");
     }

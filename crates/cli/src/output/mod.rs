@@ -1,0 +1,79 @@
+//! Standard output and standard error of this process. A thread of its own writes to each, so that a reader who is slow or gone
+//! never holds up the load, nor keeps a signal from ending the run.
+//!
+//! The two are one stream when they lead to one file, as on a terminal or after `2>&1`: order is kept there, and the progress is
+//! drawn again below each line. Commands that run nothing may print by `std::io`, as long as nothing waits in a stream.
+
+mod queue;
+mod stream;
+mod terminal;
+
+use std::fs::File;
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+pub use stream::Stream;
+pub use terminal::Size;
+
+struct Standard {
+    output: Stream,
+    error: Stream,
+}
+
+/// Standard output.
+pub fn stdout() -> &'static Stream {
+    &standard().output
+}
+
+/// Standard error.
+pub fn stderr() -> &'static Stream {
+    &standard().error
+}
+
+/// Waits for slow readers, before the process ends.
+pub fn finish() {
+    if let Some(Standard { output, error }) = STANDARD.get() {
+        let _whoever_needs_it_has_asked = output.drain();
+        let _nowhere_left_to_say_so = error.drain();
+    }
+}
+
+/// The same when the process has to end now.
+pub fn finish_at_once() {
+    if let Some(Standard { output, error }) = STANDARD.get() {
+        let _is_written = [output, error].map(|stream| stream.drain_within(MOMENT, MOMENT));
+    }
+}
+
+/// What a reader that keeps up needs at most.
+const MOMENT: Duration = Duration::from_millis(30);
+
+static STANDARD: OnceLock<Standard> = OnceLock::new();
+
+fn standard() -> &'static Standard {
+    STANDARD.get_or_init(|| {
+        let (output, error) = (std::io::stdout(), std::io::stderr());
+        let first = open("standard output", &output);
+        let second = if is_one_file(&output, &error) { first.clone() } else { open("standard error", &error) };
+        Standard { output: first, error: second }
+    })
+}
+
+fn open(name: &'static str, stream: &(impl AsFd + IsTerminal)) -> Stream {
+    match stream.as_fd().try_clone_to_owned() {
+        Ok(descriptor) => Stream::new(name, File::from(descriptor), stream.is_terminal() && understands_escapes()),
+        Err(error) => Stream::closed(name, &error),
+    }
+}
+
+fn is_one_file(one: &impl AsFd, other: &impl AsFd) -> bool {
+    let id = |file: &dyn AsFd| rustix::fs::fstat(file.as_fd()).map(|stat| (stat.st_dev, stat.st_ino)).ok();
+    id(one).is_some_and(|found| id(other) == Some(found))
+}
+
+/// Terminals that understand no escape codes say so by their name.
+fn understands_escapes() -> bool {
+    std::env::var("TERM").is_ok_and(|name| !name.is_empty() && name != "dumb")
+}

@@ -1,0 +1,195 @@
+//! Readers that are slow, gone or never there: they cost lines, which are counted, and never load.
+
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use report::document::{Value, read};
+
+use crate::lab::{Lab, finish};
+
+/// Ends by itself, with nobody reading what is piped.
+fn ends(child: &mut Child) -> i32 {
+    let end = Instant::now() + Duration::from_secs(90);
+    loop {
+        if let Some(status) = child.try_wait().expect("a child of ours") {
+            return status.code().unwrap_or(-1);
+        }
+        if Instant::now() > end {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("onrush waits for its reader");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn text(mut from: impl Read) -> String {
+    let mut bytes = Vec::new();
+    from.read_to_end(&mut bytes).expect("readable");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// More than any queue may hold.
+const LOUD: &str = "const line = 'x'.repeat(100000);
+    export const options = { vus: 4, iterations: 600 };
+    export default function () { console.error(line); }";
+
+fn iterations(lab: &Lab) -> f64 {
+    let result = read(lab.path().join("r")).expect("a saved result");
+    match result.metric("iterations").map(|metric| &metric.value) {
+        Some(Value::Counter { count, .. }) => *count,
+        other => panic!("no counter: {other:?}"),
+    }
+}
+
+#[test]
+fn an_unread_stderr_costs_lines_and_nothing_else() {
+    let lab = Lab::with(LOUD);
+    let mut command = lab.command(&["run", "-q", "--save", "r", "script.js"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("onrush starts");
+    let _unread = child.stderr.take();
+    let code = ends(&mut child);
+    let stdout = text(child.stdout.take().expect("piped"));
+    assert_eq!(code, 0, "{stdout}");
+    assert_eq!(iterations(&lab), 600.0);
+    assert!(stdout.contains("log lines dropped because standard error was not read fast enough: "), "{stdout}");
+    let notes = read(lab.path().join("r")).expect("a saved result").generator.notes;
+    assert!(notes.iter().any(|note| note.starts_with("log lines dropped because standard error")), "{notes:?}");
+}
+
+#[test]
+fn an_unread_stdout_does_not_hold_up_the_test_and_is_an_error_when_it_takes_no_summary() {
+    let lab = Lab::with(&LOUD.replace("console.error", "console.log"));
+    let mut command = lab.command(&["run", "--log-output", "stdout", "--save", "r", "script.js"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("onrush starts");
+    let _unread = child.stdout.take();
+    let code = ends(&mut child);
+    assert_eq!(iterations(&lab), 600.0);
+    assert_eq!(code, 111);
+    assert_eq!(read(lab.path().join("r")).expect("a saved result").exit.code, 111);
+    drop(child.stderr.take());
+}
+
+#[test]
+fn a_signal_ends_a_run_whose_stderr_nobody_reads() {
+    let lab = Lab::with(&LOUD.replace("iterations: 600", "duration: '10m'").replace("vus: 4", "vus: 2"));
+    let mut command = lab.command(&["run", "-q", "--save", "r", "script.js"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("onrush starts");
+    let _unread = child.stderr.take();
+    std::thread::sleep(Duration::from_millis(1500));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs").success());
+    assert_eq!(ends(&mut child), 105);
+    let stdout = text(child.stdout.take().expect("piped"));
+    assert!(stdout.contains("TOTAL RESULTS"), "{stdout}");
+}
+
+#[test]
+fn a_reader_that_keeps_up_gets_every_line_of_the_console() {
+    let lab = Lab::with(
+        "export const options = { vus: 8, iterations: 4000 };
+         export default function () { for (let i = 0; i < 5; i++) console.log('the same line'); }",
+    );
+    let run = lab.run(&[]).code(0);
+    assert_eq!(run.stderr.matches("msg=\"the same line\"").count(), 20_000, "{}", run.stdout);
+    lab.run(&["--console-output", "lines.txt"]).code(0);
+    assert_eq!(lab.read("lines.txt").lines().count(), 20_000);
+    lab.run(&["--log-output", "file=log.txt"]).code(0);
+    assert_eq!(lab.read("log.txt").lines().count(), 20_000);
+}
+
+#[test]
+fn a_summary_that_cannot_be_printed_is_an_error() {
+    let lab = Lab::with("export default function () {}");
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").expect("the full device");
+    let on_full = |arguments: &[&str]| {
+        let mut command = lab.command(arguments);
+        let mut child = command.stdout(full()).stderr(Stdio::piped()).spawn().expect("onrush starts");
+        let code = ends(&mut child);
+        (code, text(child.stderr.take().expect("piped")))
+    };
+    let (code, stderr) = on_full(&["run", "-q", "--save", "r", "script.js"]);
+    assert_eq!(code, 111, "{stderr}");
+    assert!(
+        stderr.contains(
+            "cannot write the summary to standard output: No space left on device (os error 28); \
+             --summary-export FILE or --save DIR keeps it in a file"
+        ),
+        "{stderr}"
+    );
+    assert_eq!(read(lab.path().join("r")).expect("a saved result").exit.code, 111);
+    assert_eq!(on_full(&["run", "-q", "--summary-mode", "disabled", "script.js"]).0, 0, "nothing was asked for there");
+    lab.file(
+        "elsewhere.js",
+        "export default function () {} export function handleSummary() { return { 'summary.txt': 'here' }; }",
+    );
+    assert_eq!(on_full(&["run", "-q", "elsewhere.js"]).0, 0, "nothing was asked for there");
+    lab.file(
+        "fails.js",
+        "export const options = { thresholds: { iterations: ['count>5'] } }; export default () => {};",
+    );
+    assert_eq!(on_full(&["run", "-q", "fails.js"]).0, 99, "a test that failed says why it did");
+}
+
+#[test]
+fn a_reader_that_has_gone_is_an_error_too() {
+    let lab = Lab::with("import { sleep } from 'k6'; export default function () { sleep(0.5); }");
+    let mut command = lab.command(&["run", "-q", "script.js"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("onrush starts");
+    drop(child.stdout.take());
+    assert_eq!(ends(&mut child), 111);
+    let stderr = text(child.stderr.take().expect("piped"));
+    assert!(stderr.contains("cannot write the summary to standard output: Broken pipe (os error 32); "), "{stderr}");
+}
+
+#[test]
+fn order_is_kept_where_both_streams_are_one_pipe() {
+    let lab = Lab::with("export default function () { console.log('before the summary'); }");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    let mut command = lab.command(&["run", "-q", "script.js"]);
+    let mut child = command.stdout(writer.try_clone().expect("a copy")).stderr(writer).spawn().expect("onrush starts");
+    drop(command);
+    let all = text(reader);
+    assert_eq!(ends(&mut child), 0);
+    let [line, summary] = ["before the summary", "TOTAL RESULTS"].map(|text| all.find(text).expect(text));
+    assert!(line < summary, "{all}");
+}
+
+#[test]
+fn equal_errors_fold_and_the_total_is_told() {
+    let lab = Lab::with(
+        "export const options = { vus: 4, iterations: 3000 };
+         function fail() { throw new Error('no such item'); }
+         export default function () { if (__ITER % 2) fail(); throw new Error('other'); }",
+    );
+    let run = lab.run(&[]);
+    let lines: Vec<&str> = run.stderr.lines().filter(|line| line.contains("Error: no such item")).collect();
+    assert!(lines.len() >= 2 && lines.len() < 30, "{}", run.stderr);
+    assert!(lines[0].contains("\\n") && !lines[0].contains('×'), "the first as it is: {}", lines[0]);
+    let last = lines.last().expect("lines");
+    assert!(last.contains("Error: no such item at fail (file:///") && last.contains("script.js:2:"), "{last}");
+    assert!(last.contains("hint=\"script exception\" scenario=default source=stacktrace"), "{last}");
+    let total = |what: &str| -> u64 {
+        let last = run.stderr.lines().rfind(|line| line.contains(what)).expect(what);
+        let number = last.split_once(" × ").expect("a total").1.split_once('"').expect("a quote").0;
+        number.replace(',', "").parse().expect("a number")
+    };
+    assert_eq!(total("no such item") + total("other"), 3000, "{}", run.stderr);
+}
+
+#[test]
+fn failed_requests_fold_too() {
+    let lab = Lab::with(
+        "import http from 'k6/http';
+         export const options = { vus: 2, iterations: 200 };
+         export default function () { http.get('http://127.0.0.1:1/'); }",
+    );
+    let run = finish(lab.command(&["run", "-q", "script.js"]));
+    let lines: Vec<&str> = run.stderr.lines().filter(|line| line.contains("Request Failed")).collect();
+    assert!(lines.len() >= 2 && lines.len() < 30, "{}", run.stderr);
+    let last = lines.last().expect("lines");
+    assert!(
+        last.contains("level=warning msg=\"Request Failed × 200\" error=\"Get \\\"http://127.0.0.1:1/\\\""),
+        "{last}"
+    );
+}
