@@ -1,14 +1,14 @@
 //! What one run of a script came to, as facts that must be equal in k6 and Onrush.
 //!
 //! A fact is a name and a text. Left out is what no two runs share (times, rates per second, byte counts, gauges of
-//! virtual users, which k6 samples once a second) and the metric that only Onrush has.
+//! virtual users, which k6 samples once a second), the metrics that only Onrush has, and what it says of errors.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 /// Metrics that are not compared at all.
-const NOT_COMPARED: [&str; 4] = ["vus", "vus_max", "iteration_lag", "iteration_duration_from_plan"];
+const NOT_COMPARED: [&str; 5] = ["vus", "vus_max", "iteration_lag", "iteration_duration_from_plan", "iterations_threw"];
 
 /// Facts by name.
 pub struct Observation {
@@ -108,9 +108,10 @@ impl Observation {
     }
 }
 
-/// The names in an object, sorted.
+/// The names in an object, sorted, without what k6 does not have.
 fn keys(value: &Value) -> String {
-    let mut keys: Vec<&str> = value.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+    let all = value.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
+    let mut keys: Vec<&str> = all.filter(|key| *key != "errors").collect();
     keys.sort_unstable();
     keys.join(", ")
 }

@@ -75,8 +75,12 @@ pub fn default_config(env: &BTreeMap<String, String>) -> Option<PathBuf> {
 
 fn read_layer(path: &Path) -> Result<Layer, Failure> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| Failure::new(ExitCode::Generic, format!("cannot read the config file {shown}: {e}")))?;
+    let text = std::fs::read_to_string(path).map_err(|e| {
+        // -c is a number of users in wrk, oha, hey, bombardier, and with a URL.
+        let is_number = path.to_str().is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit()));
+        let hint = if is_number { format!("; for {shown} virtual users write -u {shown}") } else { String::new() };
+        Failure::new(ExitCode::Generic, format!("cannot read the config file {shown}: {e}{hint}"))
+    })?;
     let options: Value = serde_json::from_str(&text).map_err(|e| {
         let place = format!("{shown}:{}:{}", e.line(), e.column());
         Failure::new(ExitCode::InvalidConfig, format!("{place}: the config file is not valid JSON: {e}"))

@@ -12,7 +12,7 @@ pub enum ExitCode {
     CannotTell = 2,
     /// `onrush compare`: results that cannot be read or must not be compared.
     NotComparable = 3,
-    /// A threshold did not hold.
+    /// A threshold did not hold, or there was more of what `--fail-on` names.
     ThresholdsFailed = 99,
     /// `setup()` took too long.
     SetupTimeout = 100,
@@ -38,6 +38,8 @@ pub enum ExitCode {
     ResultNotWritten = 111,
     /// A matrix ended, but some of its runs failed. Nor is this one of k6's.
     RunsFailed = 112,
+    /// A URL was never requested, or no request of it came to an answer below 400. A script ends with k6's codes instead.
+    NothingSucceeded = 113,
     /// Anything else: unknown flag, file missing.
     Generic = 255,
 }
@@ -79,6 +81,7 @@ impl ExitCode {
             ExitCode::Panic => "a bug in Onrush",
             ExitCode::MarkedFailed => "the script marked the test as failed",
             ExitCode::ResultNotWritten => "the result or the summary could not be written",
+            ExitCode::NothingSucceeded => "no request succeeded",
             ExitCode::Generic => "the run could not be completed",
         })
     }

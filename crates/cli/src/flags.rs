@@ -165,6 +165,24 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         "Pass the environment to the script [default: true]",
     ),
     RunFlag { short: Some('c'), ..run_flag("config", Some("K6_CONFIG"), Some("FILE"), "JSON file with options") },
+    RunFlag {
+        repeat: true,
+        ..run_flag(
+            "threshold",
+            None,
+            Some("METRIC: CONDITION"),
+            "What must hold, as 'http_req_duration: p(95)<200', else the exit code is 99; joins those of the script; repeat for more",
+        )
+    },
+    RunFlag {
+        repeat: true,
+        ..run_flag(
+            "fail-on",
+            None,
+            Some("LIMIT"),
+            "End with exit code 99 when there are more errors, as 'errors>1%' or 'exceptions>0'; repeat for more",
+        )
+    },
     run_flag("no-thresholds", Some("K6_NO_THRESHOLDS"), None, "Ignore thresholds"),
     run_flag("summary-mode", Some("K6_SUMMARY_MODE"), Some("compact|full|disabled"), "Which end-of-test summary"),
     run_flag("summary-export", Some("K6_SUMMARY_EXPORT"), Some("FILE"), "Write the end-of-test summary as JSON"),

@@ -18,8 +18,8 @@ use crate::state::{RunState, ScenarioFacts};
 
 /// Fewest virtual users that an arrival rate gives to a worker.
 const FEWEST_USERS: u64 = 8;
-/// So many users are a mistake: they are numbered and made one by one, and would want terabytes.
-const MOST_USERS: u64 = 10_000_000;
+/// So many users are a mistake: they are planned and made one by one, and would want a hundred gigabytes.
+const MOST_USERS: u64 = 1_000_000;
 
 /// Everything decided before a run. Built from checked scenarios.
 #[derive(Clone, Debug)]
@@ -83,9 +83,23 @@ impl Spread {
 }
 
 impl Plan {
+    /// Users that this instance needs at least: those of its largest scenario. Found without planning, which takes time and
+    /// memory for each user; refuses what `new` would refuse for the number alone.
+    pub fn least_users(scenarios: &Scenarios, stripes: &Stripes) -> Result<u64, ConfigError> {
+        let too_many = |scenario: &Scenario| {
+            let users = most_users(&scenario.executor);
+            let problem = format!("found {users} virtual users, expected at most {MOST_USERS}");
+            (users > MOST_USERS).then(|| format!("scenario '{}': {problem}", scenario.name))
+        };
+        let problems: Vec<String> = scenarios.iter().filter_map(too_many).collect();
+        let users = scenarios.iter().map(|scenario| stripes.scale(most_users(&scenario.executor)));
+        if problems.is_empty() { Ok(users.max().unwrap_or(0)) } else { Err(ConfigError { problems }) }
+    }
+
     /// Plans these scenarios for one instance with so many workers (at least one).
     pub fn new(scenarios: &Scenarios, stripes: &Stripes, workers: usize) -> Result<Plan, ConfigError> {
         let workers = workers.max(1);
+        Plan::least_users(scenarios, stripes)?;
         let (mut lanes, mut problems) = (Vec::new(), Vec::new());
         for scenario in scenarios.iter() {
             match LanePlan::new(scenario, stripes, workers) {
@@ -161,10 +175,6 @@ fn most_users(executor: &Executor) -> u64 {
 
 impl LanePlan {
     fn new(scenario: &Scenario, stripes: &Stripes, workers: usize) -> Result<Self, String> {
-        let users = most_users(&scenario.executor);
-        if users > MOST_USERS {
-            return Err(format!("found {users} virtual users, expected at most {MOST_USERS}"));
-        }
         let hard = |end: Duration| end + scenario.graceful_stop;
         let looping = |vus, most, iterations, end| Work::Looping { vus, most, iterations, end, hard: hard(end) };
         let mut own = stripes.clone();
@@ -352,9 +362,9 @@ mod tests {
             let scenarios = json!({ "a": constant(vus, "0s"), "b": constant(5, "0s") });
             Plan::new(&Scenarios::from_json(&scenarios).unwrap(), &Stripes::whole(), 2)
         };
-        let expected = "found 10000005 virtual users in all scenarios, expected at most 10000000";
-        assert!(plan(10_000_000).is_err_and(|error| error.problems == [expected]));
-        let expected = "scenario 'a': found 2147483648 virtual users, expected at most 10000000";
+        let expected = "found 1000005 virtual users in all scenarios, expected at most 1000000";
+        assert!(plan(1_000_000).is_err_and(|error| error.problems == [expected]));
+        let expected = "scenario 'a': found 2147483648 virtual users, expected at most 1000000";
         assert!(plan(2_147_483_648).is_err_and(|error| error.problems == [expected]));
         let many = u64::MAX / 2;
         let stages = json!([{ "target": 5, "duration": "1s" }]);

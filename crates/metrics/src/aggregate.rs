@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cardinality::{Cardinality, SUGGESTED_SERIES};
+use crate::errors::ErrorCount;
 use crate::metric::{Kind, MetricId};
 use crate::recorder::Snapshot;
 use crate::registry::{Definition, Registry, SubMetric};
@@ -121,7 +122,7 @@ impl Aggregate {
         }
         let root = self.tree(None, &definitions, duration, breakdown);
         let scenarios = if breakdown { self.scenarios(&definitions, duration) } else { Vec::new() };
-        Results { duration, metrics, root, checks: self.checks(None), scenarios }
+        Results { duration, metrics, root, checks: self.checks(None), scenarios, errors: self.errors() }
     }
 
     /// The parts of metrics that only reports show, in the order they were made.
@@ -226,6 +227,17 @@ impl Aggregate {
             self.sinks.iter().filter(|(key, _)| key.is_in_tree()).map(|(key, sink)| (&**key, sink)).collect();
         sinks.sort_by_key(|(key, _)| places.get(*key).copied());
         sinks.into_iter()
+    }
+
+    /// What went wrong, the most frequent first.
+    fn errors(&self) -> Vec<ErrorCount> {
+        let error = |(key, sink): &(Arc<SinkKey>, Sink)| match &**key {
+            SinkKey::Error(kind) => Some(ErrorCount { kind: kind.clone(), count: sink.samples() }),
+            _ => None,
+        };
+        let mut errors: Vec<ErrorCount> = self.sinks.iter().filter_map(error).collect();
+        errors.sort_by(|a, b| (b.count, &a.kind).cmp(&(a.count, &b.kind)));
+        errors
     }
 
     fn total(&self, metric: MetricId) -> Option<&Sink> {

@@ -1,5 +1,5 @@
-//! The one list of built-in metrics: k6's names, kinds and order of definition, and ours for arrival rates,
-//! `iteration_lag` and `iteration_duration_from_plan`.
+//! The one list of built-in metrics: k6's names, kinds and order of definition, and ours: `iteration_lag` and
+//! `iteration_duration_from_plan` of arrival rates, and `iterations_threw`.
 //!
 //! The position in the list is the `MetricId`, so entries are only ever added at the end. The summary's sections go by
 //! these names too: a metric that is not here counts as custom.
@@ -42,4 +42,5 @@ builtin! {
     WS_PING = 24, "ws_ping", Trend, Time, "Ping to pong.";
     ITERATION_DURATION_FROM_PLAN = 25, "iteration_duration_from_plan", Trend, Time,
         "Planned start to the end of the iteration, arrival-rate scenarios only: what somebody who came on schedule waited.";
+    ITERATIONS_THREW = 26, "iterations_threw", Counter, Default, "Iterations that ended in an exception; they are in `iterations` too.";
 }

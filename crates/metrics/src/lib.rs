@@ -7,6 +7,7 @@
 pub mod aggregate;
 pub mod builtin;
 pub mod cardinality;
+pub mod errors;
 pub mod metric;
 pub mod recorder;
 pub mod registry;
@@ -20,6 +21,7 @@ pub mod threshold;
 pub mod trend;
 
 pub use aggregate::Aggregate;
+pub use errors::{ErrorCount, ErrorKind};
 pub use metric::{Contains, Kind, MetricId};
 pub use recorder::{Recorder, Sample, Series, Snapshot};
 pub use registry::Registry;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use crate::builtin;
 use crate::cardinality::Cardinality;
+use crate::errors::{ErrorKind, KINDS};
 use crate::metric::{Kind, MetricId};
 use crate::registry::Registry;
 use crate::sink::{Scope, Sink, SinkKey};
@@ -89,6 +90,8 @@ struct Lookup {
     sinks: HashMap<Arc<SinkKey>, u32>,
     /// Keys by position of their sink.
     keys: Vec<Arc<SinkKey>>,
+    /// Kinds of errors with a text.
+    error_kinds: usize,
     cardinality: Cardinality,
     /// Whether `cardinality` changed since the last `take`.
     grown: bool,
@@ -155,6 +158,26 @@ impl Recorder {
         };
         lookup.resolved.insert(wanted, series);
         series
+    }
+
+    /// The series of a request that came to this error: its samples are counted by kind too, whatever tags are kept. For
+    /// callers that keep what they got: it is looked up each time.
+    pub fn series_of_error(&self, metric: MetricId, tags: &TagSet, kind: &ErrorKind) -> Series {
+        let plain = self.series(metric, tags);
+        let (mut lookup, mut store) = (self.lookup.borrow_mut(), self.store.borrow_mut());
+        let error = lookup.error(kind, &mut store, &self.registry);
+        let sinks: Box<[u32]> = store.sinks(plain).chain([error]).collect();
+        if self.tapped.get() {
+            return store.push(metric, &sinks, tags);
+        }
+        *lookup.shared.entry((metric, sinks.clone())).or_insert_with(|| store.push(metric, &sinks, tags))
+    }
+
+    /// Counts something that went wrong.
+    pub fn count_error(&self, kind: &ErrorKind) {
+        let mut store = self.store.borrow_mut();
+        let at = self.lookup.borrow_mut().error(kind, &mut store, &self.registry);
+        store.cells[at as usize].add(1.0, 0);
     }
 
     /// Adds one sample. `at_ns`: nanoseconds since the Unix epoch. Rates take 0 or 1; Trends with `Contains::Time` take ms.
@@ -260,6 +283,11 @@ impl Store {
         Series { first: *first, entry: if more.is_empty() { entry } else { entry | MORE } }
     }
 
+    /// All sinks that a series feeds.
+    fn sinks(&self, series: Series) -> impl Iterator<Item = u32> {
+        std::iter::once(series.first).chain(self.entry(series).more.iter().copied())
+    }
+
     fn entry(&self, series: Series) -> &Entry {
         &self.entries[(series.entry & !MORE) as usize]
     }
@@ -315,6 +343,20 @@ impl Cell {
 }
 
 impl Lookup {
+    /// The sink of a kind of errors, or that of the others where there are too many.
+    fn error(&mut self, kind: &ErrorKind, store: &mut Store, registry: &Registry) -> u32 {
+        let own = SinkKey::Error(kind.clone());
+        if let Some(at) = self.sinks.get(&own) {
+            return *at;
+        }
+        if matches!(kind, ErrorKind::Status { .. }) {
+            return self.sink(own, Kind::Counter, store, registry);
+        }
+        self.error_kinds += 1;
+        let key = if self.error_kinds > KINDS { SinkKey::Error(kind.other()) } else { own };
+        self.sink(key, Kind::Counter, store, registry)
+    }
+
     fn sink(&mut self, key: SinkKey, kind: Kind, store: &mut Store, registry: &Registry) -> u32 {
         if let Some(at) = self.sinks.get(&key) {
             return *at;
@@ -409,6 +451,29 @@ mod tests {
         let snapshot = recorder.take();
         assert_eq!((snapshot.sinks.len(), snapshot.refused), (0, 2));
         assert!(recorder.take().is_empty());
+    }
+
+    #[test]
+    fn errors_are_counted_by_kind_and_kinds_are_bounded() {
+        let recorder = Recorder::new(Registry::new());
+        let tags = TagSet::new([("url", "/")]);
+        let (fine, gone) =
+            (recorder.series(builtin::HTTP_REQS, &tags), ErrorKind::Status { status: 404, expected: false });
+        let failed = recorder.series_of_error(builtin::HTTP_REQS, &tags, &gone);
+        assert_eq!(failed, recorder.series_of_error(builtin::HTTP_REQS, &tags, &gone));
+        recorder.add(fine, 1.0, 0);
+        recorder.add(failed, 1.0, 0);
+        recorder.add(failed, 1.0, 0);
+        for number in 0..KINDS + 5 {
+            recorder.count_error(&ErrorKind::Exception(format!("user {number} is unknown").into()));
+        }
+        let snapshot = recorder.take();
+        let count =
+            |key: SinkKey| snapshot.sinks.iter().find(|(known, _)| **known == key).map(|(_, sink)| sink.samples());
+        assert_eq!((count(total(builtin::HTTP_REQS)), count(SinkKey::Error(gone))), (Some(3), Some(2)));
+        assert_eq!(count(SinkKey::Error(ErrorKind::Exception("other exceptions".into()))), Some(5));
+        assert_eq!(count(SinkKey::Error(ErrorKind::Exception("user 7 is unknown".into()))), Some(1));
+        assert_eq!(snapshot.sinks.len(), KINDS + 3);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::errors::ErrorCount;
 use crate::metric::{Contains, Kind};
 use crate::trend::Trend;
 
@@ -22,6 +23,23 @@ pub struct Results {
     pub checks: Vec<CheckResult>,
     /// Per scenario, only when the breakdown was asked for (summary mode `full`).
     pub scenarios: Vec<ScenarioResult>,
+    /// What went wrong, the most frequent first.
+    pub errors: Vec<ErrorCount>,
+}
+
+impl Results {
+    /// The metric of this name that covers all samples.
+    pub fn metric(&self, name: &str) -> Option<&MetricResult> {
+        self.metrics.iter().find(|metric| metric.name == name && metric.filter.is_none())
+    }
+
+    /// The sum of a counter; 0 without samples.
+    pub fn count(&self, name: &str) -> u64 {
+        match self.metric(name).map(|metric| &metric.value) {
+            Some(Value::Counter { count, .. }) => *count as u64,
+            _ => 0,
+        }
+    }
 }
 
 /// One metric or sub-metric.

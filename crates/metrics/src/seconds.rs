@@ -97,7 +97,7 @@ impl Seconds {
                 SinkKey::Sub(id) => {
                     subs.iter().find(|sub| sub.id == *id).map(|sub| (sub.parent, Some(sub.filter.source())))?
                 }
-                SinkKey::Check(..) | SinkKey::Group(_) => return None,
+                SinkKey::Check(..) | SinkKey::Group(_) | SinkKey::Error(_) => return None,
             };
             let name = self.registry.definition(metric).name.to_string();
             Some(SecondsSeries { name, filter: filter.map(str::to_owned), points })

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use crate::errors::ErrorKind;
 use crate::metric::{Kind, MetricId};
 use crate::registry::SubMetricId;
 use crate::trend::Trend;
@@ -29,6 +30,8 @@ pub(crate) enum SinkKey {
     Check(Scope, Arc<str>),
     /// A group that was run, so that it has its place in the tree without checks too.
     Group(Scope),
+    /// Something that went wrong.
+    Error(ErrorKind),
 }
 
 impl SinkKey {
@@ -37,7 +40,7 @@ impl SinkKey {
         match self {
             SinkKey::Check(..) | SinkKey::Group(_) => true,
             SinkKey::Metric(_, scope) => scope.group.is_some(),
-            SinkKey::Sub(_) => false,
+            SinkKey::Sub(_) | SinkKey::Error(_) => false,
         }
     }
 }

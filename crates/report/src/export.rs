@@ -10,6 +10,7 @@ use md5::{Digest, Md5};
 use metrics::results::{CheckResult, GroupResult, MetricResult, Results, Value as Measured};
 use serde_json::{Map, Value, json};
 
+use crate::errors::Errors;
 use crate::options::{SummaryOptions, TimeUnit, TrendStat};
 
 /// What `handleSummary` is told about the run itself.
@@ -50,7 +51,17 @@ pub fn handle_summary_data(
     if let Some(setup) = setup_data {
         data["setup_data"] = setup;
     }
+    add_errors(&mut data, results);
     data
+}
+
+/// Puts what went wrong beside k6's own keys. Not among the metrics, which k6's readers expect to have values; and only when
+/// there is something, so that a run without errors has k6's shape.
+pub(crate) fn add_errors(data: &mut Value, results: &Results) {
+    let errors = Errors::from(results);
+    if !errors.is_empty() {
+        data["errors"] = json!(errors);
+    }
 }
 
 /// What `--summary-export` writes; see `pretty` for the text.
@@ -63,6 +74,7 @@ pub fn export_json(results: &Results, options: &SummaryOptions, setup_data: Opti
     if let Some(setup) = setup_data {
         data["setup_data"] = setup;
     }
+    add_errors(&mut data, results);
     data
 }
 

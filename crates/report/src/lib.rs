@@ -6,6 +6,7 @@
 
 pub mod compare;
 pub mod document;
+pub mod errors;
 pub mod export;
 pub mod format;
 pub mod html;
@@ -17,6 +18,7 @@ pub mod stats;
 pub mod text;
 
 pub use document::Document;
+pub use errors::Errors;
 pub use export::{RunState, export_json, handle_summary_data, pretty};
 pub use machine::{RunConfig, machine_readable};
 pub use options::{SummaryMode, SummaryOptions, TimeUnit, TrendStat, parse_trend_stats};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use metrics::results::{MetricResult, Results, Value as Measured};
 use serde_json::{Value, json};
 
-use crate::export::{key, number, share};
+use crate::export::{add_errors, key, number, share};
 
 /// What this summary tells about the run besides its results.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ const LEFT_OUT: [&str; 2] = ["checks", "group_duration"];
 /// The summary as one JSON value.
 pub fn machine_readable(results: &Results, run: &RunConfig) -> Value {
     let shown = results.metrics.iter().filter(|metric| !LEFT_OUT.contains(&metric.name.as_str()));
-    json!({
+    let mut data = json!({
         "config": {
             "duration": number(run.duration.as_secs_f64()),
             "execution": "local",
@@ -37,7 +37,9 @@ pub fn machine_readable(results: &Results, run: &RunConfig) -> Value {
         "metadata": { "generated_at": run.generated_at, "k6_version": run.version },
         "results": { "checks": checks(results), "metrics": shown.map(metric).collect::<Vec<_>>() },
         "version": "1.0.0",
-    })
+    });
+    add_errors(&mut data["results"], results);
+    data
 }
 
 fn checks(results: &Results) -> Value {

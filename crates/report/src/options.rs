@@ -19,6 +19,10 @@ pub struct SummaryOptions {
     pub time_unit: Option<TimeUnit>,
     /// Whether the text has terminal colours.
     pub color: bool,
+    /// Columns that the text may take; k6's own layout, as wide as it comes, when none.
+    pub width: Option<usize>,
+    /// Whether errors have a block of their own. A quick run names them in its headline.
+    pub errors: bool,
     /// Lines about the generator itself, such as that it was the bottleneck.
     pub health: Vec<String>,
 }
@@ -30,6 +34,8 @@ impl Default for SummaryOptions {
             trend_stats: TrendStat::defaults(),
             time_unit: None,
             color: false,
+            width: None,
+            errors: true,
             health: Vec::new(),
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use onrush_report::compare::{Comparison, Conclusion, Condition, Run, Settings, Side, Wanted, compare, render};
 use onrush_report::document::{Cause, Contains, Document, Histogram, Metric, Points, Seconds, Series, Value};
+use onrush_report::errors::Errors;
 use onrush_report::stats::Verdict;
 
 /// Noise of the pairs, in percent: both signs, nothing repeated.
@@ -27,6 +28,7 @@ fn document(rate: f64, at: usize) -> Document {
         environment: Default::default(),
         generator: Default::default(),
         exit: Default::default(),
+        errors: Errors::default(),
         metrics: vec![],
         checks: vec![],
         groups: Default::default(),

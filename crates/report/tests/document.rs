@@ -9,6 +9,7 @@ use onrush_report::document::{
     Check, Contains, Document, Environment, Exit, Generator, Group, Histogram, KIND, Metric, Points, SCHEMA, Seconds,
     Series, Threshold, Value, WorkerFigures, read,
 };
+use onrush_report::errors::{Counted, ErrorStatus, Errors};
 
 const SCHEMA_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/result-1.json");
 
@@ -34,6 +35,11 @@ fn document() -> Document {
         environment: Environment { cores: 2, steal_share: Some(0.01), ..Environment::default() },
         generator: Generator { workers: vec![WorkerFigures::default()], ..Generator::default() },
         exit: Exit::default(),
+        errors: Errors {
+            answers: vec![ErrorStatus { status: 404, expected: true, count: 2 }],
+            unanswered: vec![Counted { what: "dial: connection refused".into(), count: 1 }],
+            ..Errors::default()
+        },
         metrics: vec![
             metric("http_req_duration", Value::Trend(Histogram::from(&TrendValue::from(trend)))),
             metric("http_reqs", Value::Counter { count: 5.0, rate: 2.5 }),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use metrics::metric::{Contains, Kind};
 use metrics::results::Results;
 use metrics::threshold::{Moment, ThresholdSpec};
-use metrics::{Aggregate, MetricId, Recorder, Registry, TagSet, ThresholdSpecs, Thresholds, builtin};
+use metrics::{Aggregate, ErrorKind, MetricId, Recorder, Registry, TagSet, ThresholdSpecs, Thresholds, builtin};
 use onrush_report::{
     RunConfig, RunState, SummaryMode, SummaryOptions, TimeUnit, export_json, handle_summary_data, machine_readable,
     parse_trend_stats, pretty, text,
@@ -151,6 +151,34 @@ fn http_run() -> Results {
     run.finish(&mut aggregate)
 }
 
+/// Iterations that threw, answers from 400 on, and requests that nobody answered.
+fn failing_run() -> Results {
+    let run = Run::new(&[("http_req_duration", &["p(95)<500"])]);
+    let mut aggregate = run.aggregate();
+    let tags = TagSet::new(at("default", ""));
+    let error = |kind: ErrorKind, count: u32| {
+        for _ in 0..count {
+            let series = run.recorder.series_of_error(builtin::HTTP_REQS, &tags, &kind);
+            run.recorder.add(series, 1.0, 0);
+            run.add(builtin::HTTP_REQ_DURATION, &at("default", ""), &[0.0]);
+            run.add(builtin::HTTP_REQ_FAILED, &at("default", ""), &[1.0]);
+        }
+    };
+    error(ErrorKind::NoAnswer("dial: connection refused".into()), 40);
+    error(ErrorKind::Status { status: 404, expected: false }, 12);
+    error(ErrorKind::Status { status: 500, expected: false }, 3);
+    error(ErrorKind::Status { status: 401, expected: true }, 2);
+    let thrown = "TypeError: cannot read property 'token' of undefined (/home/somebody/load/login.js:12:34)";
+    for (number, count) in [("0", 3000), ("1", 20), ("2", 9), ("3", 3), ("4", 2), ("5", 1), ("6", 1)] {
+        let what =
+            if number == "0" { thrown.to_owned() } else { format!("Error: user {number} is unknown (/x.js:3:5)") };
+        (0..count).for_each(|_| run.recorder.count_error(&ErrorKind::Exception(what.as_str().into())));
+        run.add(builtin::ITERATIONS_THREW, &at("default", ""), &[f64::from(count)]);
+    }
+    run.add(builtin::ITERATIONS, &at("default", ""), &[4000.0]);
+    run.finish(&mut aggregate)
+}
+
 fn compare(name: &str, found: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("ONRUSH_BLESS").is_some() {
@@ -172,6 +200,34 @@ fn setup_data() -> Option<serde_json::Value> {
 fn compact() {
     compare("scenarios.compact.txt", &text(&two_scenarios(), &options(SummaryMode::Compact)));
     compare("http.compact.txt", &text(&http_run(), &options(SummaryMode::Compact)));
+}
+
+/// Lines that a terminal folds cannot be read.
+#[test]
+fn narrow_terminals() {
+    for width in [60, 80, 120] {
+        let options = SummaryOptions { width: Some(width), ..options(SummaryMode::Compact) };
+        let shown = text(&http_run(), &options);
+        assert!(shown.lines().all(|line| line.trim_end().chars().count() <= width), "{shown}");
+        compare(&format!("http.{width}.txt"), &shown);
+    }
+    let wide = SummaryOptions { width: Some(120), ..options(SummaryMode::Compact) };
+    assert_eq!(text(&http_run(), &wide), text(&http_run(), &options(SummaryMode::Compact)), "k6's layout fits");
+}
+
+#[test]
+fn what_went_wrong_is_named() {
+    compare("errors.txt", &text(&failing_run(), &options(SummaryMode::Compact)));
+    let narrow = SummaryOptions { width: Some(60), ..options(SummaryMode::Compact) };
+    compare("errors.60.txt", &text(&failing_run(), &narrow));
+    let told_elsewhere = SummaryOptions { errors: false, ..options(SummaryMode::Compact) };
+    assert!(!text(&failing_run(), &told_elsewhere).contains("ERRORS"));
+    let state = RunState { is_stdout_tty: false, is_stderr_tty: false, duration: DURATION };
+    let data = handle_summary_data(&failing_run(), &options(SummaryMode::Compact), &state, None);
+    compare("errors.json", &pretty(&data["errors"]));
+    assert_eq!(data["errors"], export_json(&failing_run(), &options(SummaryMode::Compact), None)["errors"]);
+    let fine = handle_summary_data(&http_run(), &options(SummaryMode::Compact), &state, None);
+    assert_eq!(fine.get("errors"), None, "k6's shape when nothing went wrong");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use onrush_report::document::{
     Check, Contains, Document, Environment, Exit, Generator, Group, Histogram, KIND, Metric, Points, SCHEMA, Seconds,
     Series, Threshold, Value, WorkerFigures,
 };
+use onrush_report::errors::{Counted, ErrorStatus, Errors};
 use onrush_report::html::run::page;
 
 fn empty() -> Document {
@@ -24,6 +25,7 @@ fn empty() -> Document {
         environment: Environment::default(),
         generator: Generator::default(),
         exit: Exit::default(),
+        errors: Errors::default(),
         metrics: Vec::new(),
         checks: Vec::new(),
         groups: Group::default(),
@@ -130,6 +132,27 @@ fn an_overruled_verdict_is_marked_and_a_run_of_milliseconds_has_no_percentages()
     let html = page(&short);
     holds(&html, "not judged: the scenarios ran for less than a second, which is mostly starting up");
     assert!(!html.contains("276 %") && !html.contains("276.0 %"), "{html}");
+}
+
+#[test]
+fn errors_are_named_and_make_no_green_verdict() {
+    let mut document = busy();
+    document.metrics.push(metric("iterations", None, Value::Counter { count: 7.0, rate: 1.4 }));
+    let thrown = Counted { what: "TypeError: <a> is not a function (/x.js:3:5)".into(), count: 6 };
+    document.errors = Errors {
+        exceptions: vec![thrown],
+        answers: vec![ErrorStatus { status: 404, expected: false, count: 1 }],
+        unanswered: vec![Counted { what: "dial: connection refused".into(), count: 2 }],
+    };
+    let html = page(&document);
+    holds(&html, "<li class=\"warn\"><strong>Not judged:</strong>no thresholds were set, and there were errors</li>");
+    holds(
+        &html,
+        "<li class=\"bad\"><strong>Errors:</strong>6 of 7 iterations threw; answers from 400 on: 404 × 1; 2 of 7 requests got no \
+         answer</li>",
+    );
+    holds(&html, "TypeError: &lt;a&gt; is not a function (/x.js:3:5)");
+    holds(&html, "dial: connection refused");
 }
 
 #[test]

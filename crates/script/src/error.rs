@@ -60,7 +60,25 @@ impl ScriptError {
     }
 }
 
+/// Characters of a message that tell one error from another; a message may hold a whole answer.
+const TELLING: usize = 300;
+
 impl ScriptError {
+    /// The message's first line and the place: what equal errors have in common.
+    pub fn in_one_line(&self) -> String {
+        let first = self.message.lines().next().unwrap_or_default();
+        let mut line: String = first.chars().take(TELLING).collect();
+        if line.len() < first.len() {
+            line.push('…');
+        }
+        match &self.place {
+            Some(Place { file, line: number, column, .. }) => {
+                format!("{line} ({}:{number}:{column})", file.trim_start_matches("file://"))
+            }
+            None => line,
+        }
+    }
+
     /// The same error, at this place unless it has one.
     #[must_use]
     pub fn at(mut self, place: Option<Place>) -> Self {
@@ -88,6 +106,16 @@ impl std::error::Error for ScriptError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_line_has_the_message_and_the_place() {
+        let place = Place { file: "file:///a.js".into(), line: 12, column: 6, source_line: String::new() };
+        let error = ScriptError::new("Error: gone\nwith details", 107);
+        assert_eq!(error.in_one_line(), "Error: gone");
+        assert_eq!(error.at(Some(place)).in_one_line(), "Error: gone (/a.js:12:6)");
+        let long = ScriptError::new("x".repeat(400), 107).in_one_line();
+        assert_eq!(long.chars().count(), TELLING + 1);
+    }
 
     #[test]
     fn shows_the_line_and_a_caret() {

@@ -12,11 +12,12 @@ use std::sync::Arc;
 use engine::clock::AnyClock;
 use engine::{Iteration, Seat};
 use metrics::system_tags::SystemTag;
-use metrics::{Recorder, Registry, Series, TagSet, builtin};
+use metrics::{ErrorKind, Recorder, Registry, Series, TagSet, builtin};
 use rquickjs::{Ctx, Promise, Value};
 use wire::link::Link;
 
 use crate::app::Door;
+use crate::error::ScriptError;
 use crate::host::coroutine::Switch;
 use crate::host::event_loop::EventLoop;
 use crate::host::handled::Handled;
@@ -330,6 +331,13 @@ impl Vu {
         {
             client.close_idle();
         }
+    }
+
+    /// Counts an iteration that ended in an exception, as a sample and by what was thrown.
+    pub(crate) fn count_exception(&self, error: &ScriptError) {
+        let recorder = self.recorder();
+        recorder.add(recorder.series(builtin::ITERATIONS_THREW, &self.tags()), 1.0, self.now_ns());
+        recorder.count_error(&ErrorKind::Exception(error.in_one_line().into()));
     }
 
     /// Reports the bytes moved until `at_ns`, also none: k6 has both metrics in every run.

@@ -10,7 +10,8 @@ mod table;
 
 use std::ffi::OsString;
 
-use clap::{Command, error::ErrorKind};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command};
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -28,9 +29,10 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         }
         Err(failure) => return told(failure),
     };
+    let name = arguments.get(1).and_then(|name| name.to_str()).unwrap_or_default().to_owned();
     let matches = match command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
-        Err(error) => return refused(&error),
+        Err(error) => return refused(suggesting(&name, error)),
     };
     let outcome = match matches.subcommand() {
         Some(("run", matches)) => run::main(matches, quick),
@@ -75,8 +77,38 @@ fn command() -> Command {
         .subcommand(Command::new("version").about("Print the version"))
 }
 
+/// Adds what was probably meant: clap has no idea for `--vsu` and `rnu`, and tells how to pass a flag as a value.
+fn suggesting(subcommand: &str, mut error: clap::Error) -> clap::Error {
+    let command = command();
+    let text = |kind: ContextKind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let found = text(ContextKind::InvalidSubcommand).unwrap_or_default();
+            let known = command.get_subcommands().filter(|known| !known.is_hide_set()).map(Command::get_name);
+            if let Some(near) = metrics::suggest::closest(&found, known) {
+                error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![near.to_owned()]));
+            }
+        }
+        ErrorKind::UnknownArgument => {
+            let found = text(ContextKind::InvalidArg).unwrap_or_default();
+            let known = command.find_subcommand(subcommand).into_iter().flat_map(Command::get_arguments);
+            let near =
+                found.strip_prefix("--").map(|name| metrics::suggest::closest(name, known.filter_map(Arg::get_long)));
+            if let Some(near) = near.flatten() {
+                error.insert(ContextKind::SuggestedArg, ContextValue::String(format!("--{near}")));
+                error.remove(ContextKind::Suggested);
+            }
+        }
+        _ => {}
+    }
+    error
+}
+
 /// Help and version are not errors; everything else about the arguments is k6's generic exit code.
-fn refused(error: &clap::Error) -> ExitCode {
+fn refused(error: clap::Error) -> ExitCode {
     let _ = error.print();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::Ok,

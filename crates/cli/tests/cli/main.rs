@@ -7,6 +7,8 @@ mod collab;
 mod compare;
 mod conservation;
 mod delay;
+mod documented;
+mod errors;
 mod examples;
 mod experimental;
 mod fasthttp;

@@ -83,7 +83,11 @@ fn answers_are_counted_by_status() {
     let lab = Lab::new();
     let server = target(&lab);
     let url = |path: &str| format!("{}{path}", plain(&server));
-    run(&lab, &["-n", "3", &url("/status/503")]).code(0).prints("by status: 503: 3\n");
+    let failed = run(&lab, &["-n", "3", &url("/status/503")]).code(113).prints("by status: 503: 3\n");
+    failed.says("all 3 requests failed: 503 × 3");
+    run(&lab, &["-n", "2", "-L", &url("/redirect-to?url=/status/404")])
+        .code(113)
+        .says("all 2 requests failed: 404 × 2");
     run(&lab, &["-n", "2", &url("/redirect/2")]).code(0).prints("by status: 302: 2\n");
     run(&lab, &["-n", "2", "-L", &url("/redirect/2")]).code(0).prints("by status: 200: 2, 302: 4\n");
     let digest = url("/digest-auth/auth/me/secret");
@@ -93,7 +97,7 @@ fn answers_are_counted_by_status() {
 #[test]
 fn failures_are_told_once_and_counted() {
     let lab = Lab::new();
-    let run = run(&lab, &["-c", "2", "-n", "50", "127.0.0.1:1/x"]).code(255);
+    let run = run(&lab, &["-c", "2", "-n", "50", "127.0.0.1:1/x"]).code(113);
     assert_eq!(run.stderr.matches("Request Failed").count(), 1, "{}", run.stderr);
     let run = run.says("connect: connection refused").says("none of the 50 requests got an answer");
     let run = run.prints("    no answer: 50 (100.00%)\n      50 × dial tcp 127.0.0.1:1: connect: connection refused\n");
@@ -106,11 +110,11 @@ fn tls_and_unix_sockets_are_reached() {
     let server = target(&lab);
     let tls = format!("https://{}/get", server.addresses().tls[0]);
     run(&lab, &["-n", "3", "-k", &tls]).code(0).prints("by status: 200: 3\n");
-    run(&lab, &["-n", "3", &tls]).code(255).prints("(-k accepts any certificate)");
+    run(&lab, &["-n", "3", &tls]).code(113).prints("(-k accepts any certificate)");
     run(&lab, &["-n", "3", "--unix-socket", "t.sock", "http://any.test/get"]).code(0).prints("by status: 200: 3\n");
     let to_plain_port = format!("https://{}/get", server.addresses().tcp[0]);
     run(&lab, &["-n", "3", "-k", &to_plain_port])
-        .code(255)
+        .code(113)
         .says("none of the 3 requests got an answer")
         .prints("try http://");
 }
@@ -121,7 +125,7 @@ fn a_run_without_requests_is_no_success() {
     let server = target(&lab);
     // The last tenth of a schedule of one request an hour.
     let late = ["--rate", "1/h", "-d", "1s", "--execution-segment", "9/10:1", &plain(&server)];
-    run(&lab, &late).code(255).says("no request was made").prints("    0 requests in ");
+    run(&lab, &late).code(113).says("no request was made").prints("    0 requests in ");
 }
 
 #[test]
@@ -163,7 +167,7 @@ fn what_concerns_output_is_left_aside_and_named_once() {
     let server = target(&lab);
     let command = format!("curl -sS -o /dev/null -o x -w '%{{http_code}}' -i {}/get", plain(&server));
     let run = lab.onrush(&["curl", "--quiet", "--requests", "2", &command]).code(0);
-    run.says("left aside, for it changes nothing in what is requested: -s -S -o -w -i").prints("by status: 200: 2");
+    run.says("ignored (output only): -s -S -o -w -i").prints("by status: 200: 2");
 }
 
 #[test]
@@ -174,12 +178,15 @@ fn what_cannot_be_done_is_refused_before_anything_is_sent() {
         (&["run", "nope.js"], "there is no script"),
         (
             &["run", "-d", "10", "localhost:1"],
-            "-d 10 can mean two things with a URL: write --duration 10s for the time, or --data TEXT",
+            "-d 10 can mean two things with a URL: write --duration 10s for how long (wrk, bombardier, k6), or --data 10 for a body",
         ),
-        (&["run", "-u", "me", "localhost:1"], "--vus 10 for virtual users, or --user NAME:PASSWORD"),
+        (
+            &["run", "-u", "me", "localhost:1"],
+            "--vus 10 for virtual users (k6), --user NAME:PASSWORD for name and password (curl), or",
+        ),
         (&["run", "--duration", "10", "localhost:1"], "--duration 10: expected a time with its unit"),
         (&["run", "--unknown", "http://h/"], "unknown flag --unknown"),
-        (&["run", "--dat", "a", "http://h/"], "did you mean 'data'?"),
+        (&["run", "--dat", "a", "http://h/"], "did you mean --data?"),
         (&["run", "-d", "a=b", "-F", "c=d", "http://h/"], "-d and -F: each says what the request is"),
         (&["run", "-F", "c=@gone", "http://h/"], "cannot read the file gone: No such file"),
         (&["run", "-d", "@gone", "http://h/"], "cannot read the file gone: No such file"),
@@ -192,13 +199,43 @@ fn what_cannot_be_done_is_refused_before_anything_is_sent() {
         (&["run", "http://"], "found no host"),
         (&["run", "http://h/", "http://i/"], "found two URLs"),
         (&["run", "--rate", "5", "-n", "5", "http://h/"], "--duration instead of --requests"),
+        (
+            &["run", "-t", "30", "http://h/"],
+            "-t 30 can mean two things with a URL: write --workers 30 for threads (wrk), or",
+        ),
+        (
+            &["run", "-D", "body.json", "http://h/"],
+            "write --data-binary @body.json for a body from this file (oha, hey), or",
+        ),
+        (
+            &["http://h/", "-r", "100"],
+            "write --rate 100 for requests a second (bombardier), --location --max-redirs 100",
+        ),
+        (&["run", "-c", "10000000", "http://h/"], "found 10000000 virtual users, expected at most 1000000"),
+        (&["run", "--vsu", "5", "http://h/"], "unknown flag --vsu; did you mean --vus?"),
+        (&["run", "--vsu", "5", "script.js"], "a similar argument exists: '--vus'"),
+        (
+            &["run", "-c", "10", "script.js"],
+            "cannot read the config file 10: No such file or directory (os error 2); for 10 virtual users write -u 10",
+        ),
+        (&["rnu", "script.js"], "a similar subcommand exists: 'run'"),
+        (&["script.js"], "script.js is no command; to run it write: onrush run script.js"),
+        (
+            &["run", "--fail-on", "p(95)>200", "script.js"],
+            "for a metric write --threshold 'http_req_duration: p(95)<=200'",
+        ),
+        (
+            &["run", "--threshold", "p(95)<200", "script.js"],
+            "--threshold: found 'p(95)<200', expected METRIC: CONDITION",
+        ),
         (&["curl", "curl 'http://h/"], "the pasted command cannot be read: a ' is not closed"),
         (&["curl", "curl http://h/ | jq ."], "found | outside of quotes"),
         (&["curl", "-X", "POST"], "there is no URL"),
         (&["curl", "-K", "file", "http://h/"], "-K: write its flags on the command line"),
     ];
     for (arguments, says) in table {
-        let run = lab.onrush(arguments).code(255).says(says);
+        let run = lab.onrush(arguments).says(says);
+        assert!([104, 255].contains(&run.code), "{arguments:?}: {}", run.code);
         assert!(run.stderr.starts_with("error: ") && run.stdout.is_empty(), "{arguments:?}:\n{}", run.stderr);
     }
 }

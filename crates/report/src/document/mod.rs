@@ -14,6 +14,7 @@ mod seconds;
 
 use std::collections::BTreeMap;
 
+use crate::errors::Errors;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,9 @@ pub struct Document {
     pub generator: Generator,
     /// How the run ended.
     pub exit: Exit,
+    /// What went wrong, by kind.
+    #[serde(default)]
+    pub errors: Errors,
     /// Metrics that have samples or thresholds, by name; a sub-metric follows its parent.
     pub metrics: Vec<Metric>,
     /// All checks in the order they were first seen, those of one name from different groups added up.

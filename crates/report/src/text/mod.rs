@@ -1,10 +1,11 @@
 //! The summary at the end of a run, for people.
 //!
-//! Blocks (thresholds, total results, with mode `full` each scenario and group) of paragraphs of lines. A block has a
+//! Blocks (thresholds, total results, with mode `full` each scenario and group, errors) of paragraphs of lines. A block has a
 //! heading and two empty lines before it; paragraphs are separated by one. Within a block all metric lines are aligned.
 //! Groups that belong to a shown scenario are told there; a scenario that has k6's own name `default` is not told apart
 //! from the run.
 
+mod errors;
 mod paint;
 mod rows;
 
@@ -15,7 +16,7 @@ use crate::options::{SummaryMode, SummaryOptions};
 use crate::section::{Section, is_phase};
 use paint::Paint;
 use rows::Row;
-pub(crate) use rows::threshold_value;
+pub(crate) use rows::{threshold_value, was_never_answered};
 
 /// Lines that belong together.
 type Paragraph = Vec<String>;
@@ -33,9 +34,14 @@ pub fn text(results: &Results, options: &SummaryOptions) -> String {
     if options.mode == SummaryMode::Full {
         blocks.extend(writer.breakdown(results));
     }
+    let errors = if options.errors { errors::paragraphs(results, writer.paint, options.width) } else { Vec::new() };
+    if !errors.is_empty() {
+        blocks.push(writer.block("ERRORS", errors));
+    }
     if !options.health.is_empty() {
-        let lines = options.health.iter().map(|line| format!("    {}", writer.paint.warning(line)));
-        blocks.push(writer.block("GENERATOR", vec![lines.collect()]));
+        let lines = options.health.iter().flat_map(|line| wrapped(line, writer.room(4)));
+        let lines = lines.map(|line| writer.paint.warning(&line)).collect();
+        blocks.push(writer.block("GENERATOR", indented(vec![lines], 4)));
     }
     format!("{}\n\n\n", blocks.concat())
 }
@@ -46,6 +52,11 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// Columns that are left behind an indentation.
+    fn room(&self, indent: usize) -> Option<usize> {
+        self.options.width.map(|width| width.saturating_sub(indent))
+    }
+
     fn block(&self, title: &str, paragraphs: Vec<Paragraph>) -> String {
         let mut block = format!("\n\n  █ {} \n", self.paint.bold(title));
         for paragraph in paragraphs {
@@ -86,16 +97,16 @@ impl Writer<'_> {
 
     /// Checks and metrics of the run, a scenario or a group.
     fn results(&self, metrics: &[MetricResult], checks: &[CheckResult], seconds: f64, indent: usize) -> Vec<Paragraph> {
-        let mut paragraphs = self.checks(checks, seconds);
+        let mut paragraphs = self.checks(checks, seconds, self.room(indent));
         let (titles, sections): (Vec<Section>, Vec<Vec<Row>>) = self.sections(metrics).into_iter().unzip();
-        for (section, lines) in titles.iter().zip(rows::render(&sections, self.paint)) {
+        for (section, lines) in titles.iter().zip(rows::render(&sections, self.paint, self.room(indent))) {
             let title = self.paint.bold(section.title());
             paragraphs.push(std::iter::once(title).chain(lines).collect());
         }
         indented(paragraphs, indent)
     }
 
-    fn checks(&self, checks: &[CheckResult], seconds: f64) -> Vec<Paragraph> {
+    fn checks(&self, checks: &[CheckResult], seconds: f64, room: Option<usize>) -> Vec<Paragraph> {
         if checks.is_empty() {
             return Vec::new();
         }
@@ -110,7 +121,7 @@ impl Writer<'_> {
             Row::pair("checks_succeeded", good, good_of),
             Row::pair("checks_failed", bad, bad_of),
         ];
-        let mut paragraphs = rows::render(&[totals], self.paint);
+        let mut paragraphs = rows::render(&[totals], self.paint, room);
         paragraphs.push(checks.iter().flat_map(|check| self.check(check)).collect());
         paragraphs
     }
@@ -176,4 +187,22 @@ impl Writer<'_> {
 fn indented(paragraphs: Vec<Paragraph>, indent: usize) -> Vec<Paragraph> {
     let shift = |line: String| format!("{:indent$}{line}", "");
     paragraphs.into_iter().map(|lines| lines.into_iter().map(shift).collect()).collect()
+}
+
+/// A text in lines of so many columns, broken at spaces; a word that is longer stays whole.
+fn wrapped(text: &str, room: Option<usize>) -> Vec<String> {
+    let Some(room) = room else { return vec![text.to_owned()] };
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is always one");
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > room {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
 }

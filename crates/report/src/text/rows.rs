@@ -1,7 +1,8 @@
 //! Lines of metrics with aligned columns.
 //!
 //! All lines of one block share their widths: names are filled with dots to the longest, first values to the longest first
-//! value, each statistic of Trends to its own longest.
+//! value, each statistic of Trends to its own longest. That is k6's layout, and as wide as it comes. Where it does not fit, the
+//! statistics of Trends take two lines beside the name, or stand below it where not even half of them fit.
 
 use metrics::metric::{Contains, Kind};
 use metrics::results::{MetricResult, Value};
@@ -49,6 +50,7 @@ impl Row {
 fn cells(metric: &MetricResult, options: &SummaryOptions) -> Cells {
     let show = |value: f64| format::value(value, metric.contains, options.time_unit);
     match &metric.value {
+        Value::Trend(_) if was_never_answered(metric) => Cells::Values(String::from("none"), Vec::new()),
         Value::Counter { count, rate } => Cells::Values(show(*count), vec![format!("{}/s", show(*rate))]),
         Value::Gauge { value, min, max } => {
             Cells::Values(show(*value), vec![format!("min={}", show(*min)), format!("max={}", show(*max))])
@@ -71,9 +73,16 @@ fn cells(metric: &MetricResult, options: &SummaryOptions) -> Cells {
     }
 }
 
+/// Whether no request got as far as being sent. k6 tells 0 s, which reads like a very fast server.
+pub(crate) fn was_never_answered(metric: &MetricResult) -> bool {
+    let Value::Trend(trend) = &metric.value else { return false };
+    metric.name == "http_req_duration" && trend.max() == 0.0
+}
+
 /// The left side of a threshold, in the form its metric is told in.
 pub(crate) fn threshold_value(metric: &MetricResult, label: &str, left: f64, options: &SummaryOptions) -> String {
     match (metric.kind, metric.contains) {
+        _ if was_never_answered(metric) => String::from("none"),
         (Kind::Rate, _) => format::fraction(left),
         (Kind::Counter, contains) if label == "rate" => {
             format!("{}/s", format::value(left, contains, options.time_unit))
@@ -84,32 +93,74 @@ pub(crate) fn threshold_value(metric: &MetricResult, label: &str, left: f64, opt
     }
 }
 
-/// Widths that the rows of a block share.
-#[derive(Default)]
-struct Widths {
+/// Spaces before statistics that stand below their name.
+const BELOW: usize = 2;
+
+/// How the rows of a block are laid out.
+struct Layout {
+    /// Width of the names' column. A longer name, which only a limited width allows, has its values below.
     name: usize,
     first: usize,
     extras: Vec<usize>,
-    stats: Vec<usize>,
+    /// Statistics of Trends: widths of their columns, beside a name and below one.
+    beside: Vec<usize>,
+    below: Vec<usize>,
+    /// Whether all statistics stand below their names.
+    is_below: bool,
+    room: Option<usize>,
 }
 
-impl Widths {
-    fn of<'a>(rows: impl Iterator<Item = &'a Row>) -> Widths {
-        let mut widths = Widths::default();
-        for row in rows {
-            widths.name = widths.name.max(row.name_width());
+impl Layout {
+    /// k6's when it fits into so many columns, or when there is no limit.
+    fn of<'a>(rows: impl Iterator<Item = &'a Row> + Clone, room: Option<usize>) -> Layout {
+        let mut layout =
+            Layout { name: 0, first: 0, extras: vec![], beside: vec![], below: vec![], is_below: false, room };
+        let mut stats: Vec<usize> = Vec::new();
+        for row in rows.clone() {
+            layout.name = layout.name.max(row.name_width());
             match &row.cells {
                 Cells::Values(first, extras) => {
-                    widths.first = widths.first.max(width(first));
-                    grow(&mut widths.extras, extras.iter().map(|extra| width(extra)));
+                    layout.first = layout.first.max(width(first));
+                    grow(&mut layout.extras, extras.iter().map(|extra| width(extra)));
                 }
-                Cells::Stats(stats) => {
-                    grow(&mut widths.stats, stats.iter().map(|(label, text)| width(label) + 1 + width(text)))
+                Cells::Stats(cells) => {
+                    grow(&mut stats, cells.iter().map(|(label, text)| width(label) + 1 + width(text)))
                 }
             }
         }
-        widths
+        layout.beside = stats.clone();
+        match room {
+            Some(room) if layout.start() + line_width(&stats) > room => layout.narrowed(rows, &stats, room),
+            _ => Layout { room: None, ..layout },
+        }
     }
+
+    fn narrowed<'a>(mut self, rows: impl Iterator<Item = &'a Row>, stats: &[usize], room: usize) -> Layout {
+        // One long name must not move the values of all the others.
+        self.name = rows.map(Row::name_width).filter(|name| *name <= room / 2).max().unwrap_or(0);
+        self.beside = columns(stats, room.saturating_sub(self.start()));
+        self.below = columns(stats, room.saturating_sub(BELOW));
+        self.is_below = self.beside.len() * 2 < stats.len();
+        self
+    }
+
+    /// Where values begin.
+    fn start(&self) -> usize {
+        self.name + "...: ".len()
+    }
+}
+
+/// Widths of as many columns as fit; the statistics are spread evenly over the lines that this takes.
+fn columns(stats: &[usize], room: usize) -> Vec<usize> {
+    let fold = |count: usize| -> Vec<usize> {
+        (0..count).map(|at| stats.iter().skip(at).step_by(count).copied().max().unwrap_or(0)).collect()
+    };
+    let fitting = (1..=stats.len()).rev().find(|count| line_width(&fold(*count)) <= room).unwrap_or(1);
+    fold(stats.len().div_ceil(stats.len().div_ceil(fitting).max(1)))
+}
+
+fn line_width(columns: &[usize]) -> usize {
+    columns.iter().sum::<usize>() + columns.len().saturating_sub(1)
 }
 
 fn grow(known: &mut Vec<usize>, found: impl Iterator<Item = usize>) {
@@ -121,32 +172,57 @@ fn grow(known: &mut Vec<usize>, found: impl Iterator<Item = usize>) {
     }
 }
 
-/// The sections of a block as lines, aligned with each other. The result has one list of lines for each section.
-pub(super) fn render(sections: &[Vec<Row>], paint: Paint) -> Vec<Vec<String>> {
-    let widths = Widths::of(sections.iter().flatten());
-    sections.iter().map(|rows| rows.iter().map(|row| line(row, &widths, paint)).collect()).collect()
+/// The sections of a block as lines, aligned with each other and within `room` columns where that is possible. The result has
+/// one list of lines for each section.
+pub(super) fn render(sections: &[Vec<Row>], paint: Paint, room: Option<usize>) -> Vec<Vec<String>> {
+    let layout = Layout::of(sections.iter().flatten(), room);
+    sections.iter().map(|rows| rows.iter().flat_map(|row| lines(row, &layout, paint)).collect()).collect()
 }
 
-fn line(row: &Row, widths: &Widths, paint: Paint) -> String {
-    let dots = ".".repeat(widths.name - row.name_width() + 3);
+fn lines(row: &Row, layout: &Layout, paint: Paint) -> Vec<String> {
+    let dots = ".".repeat(layout.name.saturating_sub(row.name_width()) + 3);
     let head = format!("{:indent$}{}{} ", "", row.name, paint.dots(&format!("{dots}:")), indent = row.indent);
-    let columns: Vec<String> = match &row.cells {
+    let is_long = row.name_width() > layout.name;
+    match &row.cells {
+        Cells::Values(first, extras) => {
+            let padding = if extras.is_empty() { String::new() } else { blanks(layout.first, first) };
+            let mut values = vec![paint.value(first) + &padding];
+            // A single extra ends its line; several are columns.
+            let fill = |wide: usize, text: &str| if extras.len() > 1 { blanks(wide, text) } else { String::new() };
+            let padded = extras.iter().zip(&layout.extras);
+            values.extend(padded.map(|(text, wide)| format!("{}{}", paint.extra(text), fill(*wide, text))));
+            let last = extras.last().map_or(0, |text| 1 + width(text));
+            let columns = layout.extras.iter().take(extras.len().saturating_sub(1));
+            let plain = layout.first + columns.map(|wide| 1 + wide).sum::<usize>() + last;
+            let is_wide = layout.room.is_some_and(|room| layout.start() + plain > room);
+            if is_long || is_wide { below(&head, row.indent, &[values]) } else { vec![head + &values.join(" ")] }
+        }
         Cells::Stats(stats) => {
+            let is_below = layout.is_below || is_long;
+            let columns = if is_below { &layout.below } else { &layout.beside };
             let column = |((label, text), wide): (&(String, String), &usize)| {
                 format!("{label}={}{}", paint.value(text), blanks(wide - width(label) - 1, text))
             };
-            stats.iter().zip(&widths.stats).map(column).collect()
+            let cells: Vec<String> = stats.iter().zip(columns.iter().cycle()).map(column).collect();
+            let parts: Vec<Vec<String>> = cells.chunks(columns.len().max(1)).map(<[String]>::to_vec).collect();
+            if is_below { below(&head, row.indent, &parts) } else { beside(head, layout, &parts) }
         }
-        Cells::Values(first, extras) => {
-            let first = format!("{}{}", paint.value(first), blanks(widths.first, first));
-            // A single extra ends its line; several are columns.
-            let fill = |wide: usize, text: &str| if extras.len() > 1 { blanks(wide, text) } else { String::new() };
-            let extras = extras.iter().zip(&widths.extras);
-            let extras = extras.map(|(text, wide)| format!("{}{}", paint.extra(text), fill(*wide, text)));
-            std::iter::once(first).chain(extras).collect()
-        }
-    };
-    head + &columns.join(" ")
+    }
+}
+
+/// The values behind the name, further lines of them below the first.
+fn beside(head: String, layout: &Layout, parts: &[Vec<String>]) -> Vec<String> {
+    let mut lines = vec![head + &parts.first().map(|first| first.join(" ")).unwrap_or_default()];
+    let start = layout.start();
+    lines.extend(parts.iter().skip(1).map(|part| format!("{:start$}{}", "", part.join(" "))));
+    lines
+}
+
+/// The name in a line of its own, the values below it.
+fn below(head: &str, indent: usize, parts: &[Vec<String>]) -> Vec<String> {
+    let shift = indent + BELOW;
+    let values = parts.iter().map(|part| format!("{:shift$}{}", "", part.join(" ").trim_end()));
+    std::iter::once(head.trim_end().to_owned()).chain(values).collect()
 }
 
 fn blanks(wide: usize, text: &str) -> String {

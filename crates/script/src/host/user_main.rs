@@ -186,6 +186,7 @@ impl<'js> User<'js> {
         vu.events.clear(ctx);
         match caught {
             Caught::Thrown(error) => {
+                vu.count_exception(&error);
                 log_exception(vu, &error);
                 IterationEnd::Completed
             }

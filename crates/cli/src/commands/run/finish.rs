@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::time::Instant;
 
 use engine::{StopCause, Stopper};
-use metrics::results::{Results, Value as Measured};
+use metrics::results::Results;
 use metrics::threshold::{Moment, Verdict};
 use report::document::MessageLogs;
 use report::{RunState, SummaryOptions, TimeUnit, TrendStat};
@@ -54,10 +54,20 @@ pub struct Ending<'a> {
 struct Findings<'a> {
     errors: [Option<&'a ScriptError>; 2],
     verdict: &'a Verdict,
-    /// Why a quick run measured nothing.
-    emptiness: Option<String>,
+    /// Limits of `--fail-on` that there was more than.
+    over: Vec<String>,
+    /// Why a quick run is no success.
+    nothing: Option<String>,
     /// Whether all messages are in the result that could be.
     are_messages_whole: bool,
+}
+
+impl Findings<'_> {
+    /// Why the run failed, where its exit code alone does not tell.
+    fn reason(&self) -> Option<String> {
+        let own: Vec<&str> = self.over.iter().chain(&self.nothing).map(String::as_str).collect();
+        (self.verdict.crossed.is_empty() && !own.is_empty()).then(|| own.join("; "))
+    }
 }
 
 impl Ending<'_> {
@@ -69,7 +79,7 @@ impl Ending<'_> {
         let messages = self.messages.map(Messages::finish);
         let verdict = ran.aggregate.judge(ran.duration, Moment::End);
         let results = ran.aggregate.results(ran.duration, flags.summary_mode == Some(report::SummaryMode::Full));
-        let remark = script.program.timing_remark(requests(&results));
+        let remark = script.program.timing_remark(results.count("http_reqs"));
         let lost = messages.as_ref().and_then(|(logs, are_whole)| lost_messages(logs, *are_whole));
         let (messages, are_messages_whole) = messages.map_or((None, true), |(logs, whole)| (Some(logs), whole));
         let missing = log.settle();
@@ -81,7 +91,8 @@ impl Ending<'_> {
         let findings = Findings {
             errors: [ran.setup_error.as_ref(), teardown_error.as_ref()],
             verdict: &verdict,
-            emptiness: flags.quick.as_ref().and_then(|quick| quick.emptiness(&results)),
+            over: flags.fail_on.iter().filter_map(|limit| limit.judge(&results)).collect(),
+            nothing: flags.quick.as_ref().and_then(|quick| quick.failure(&results)),
             are_messages_whole,
         };
         let mut kept = self.saving.map(|saving| {
@@ -97,6 +108,7 @@ impl Ending<'_> {
                 environment,
                 messages,
                 code: self.judge(&findings),
+                reason: findings.reason(),
             };
             Kept::new(saving, facts)
         });
@@ -158,10 +170,12 @@ impl Ending<'_> {
             Some(StopCause::Requested) | None => {}
         }
         match findings {
-            Findings { verdict, .. } if !verdict.crossed.is_empty() => ExitCode::ThresholdsFailed,
+            Findings { verdict, over, .. } if !verdict.crossed.is_empty() || !over.is_empty() => {
+                ExitCode::ThresholdsFailed
+            }
             _ if self.script.program.marked_failed() => ExitCode::MarkedFailed,
-            // A URL that never answered is no success, whatever the script that stands for it has to say.
-            Findings { emptiness: Some(_), .. } => ExitCode::Generic,
+            // A URL of which no request succeeded is no success, whatever the script that stands for it has to say.
+            Findings { nothing: Some(_), .. } => ExitCode::NothingSucceeded,
             Findings { are_messages_whole: false, .. } => ExitCode::ResultNotWritten,
             _ => ExitCode::Ok,
         }
@@ -184,9 +198,7 @@ impl Ending<'_> {
             }
             _ => {}
         }
-        if let Some(why) = findings.emptiness.as_ref().filter(|_| self.judge(findings) == ExitCode::Generic) {
-            log.write(Level::Error, why, &[]);
-        }
+        findings.over.iter().chain(&findings.nothing).for_each(|why| log.write(Level::Error, why, &[]));
     }
 }
 
@@ -201,20 +213,14 @@ fn lost_messages(logs: &MessageLogs, are_whole: bool) -> Option<String> {
     (*dropped > 0).then(|| format!("{dropped} of {all} received messages are not in the logs: {why}"))
 }
 
-/// All HTTP requests of the run.
-fn requests(results: &Results) -> u64 {
-    let counted = results.metrics.iter().find(|metric| metric.name == "http_reqs" && metric.filter.is_none());
-    match counted.map(|metric| &metric.value) {
-        Some(Measured::Counter { count, .. }) => *count as u64,
-        _ => 0,
-    }
-}
-
 fn summary_options(flags: &Flags, ran: &Ran, remarks: impl Iterator<Item = String>) -> Result<SummaryOptions, Failure> {
     let Options { summary_trend_stats, summary_time_unit, .. } = &*ran.options;
     Ok(SummaryOptions {
         mode: flags.summary_mode.unwrap_or_default(),
         color: flags.color(),
+        // Lines stay as k6 has them where they go elsewhere than to a terminal.
+        width: output::stdout().size().map(|size| size.columns),
+        errors: flags.quick.is_none(),
         health: remarks.collect(),
         ..summary_columns(summary_trend_stats.as_deref(), summary_time_unit.as_deref())?
     })

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use report::SummaryMode;
 
+use super::limits::FailOn;
 use super::quick::Quick;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -24,6 +25,10 @@ pub struct Flags {
     pub script_env: BTreeMap<String, String>,
     /// `--config`.
     pub config: Option<String>,
+    /// `--threshold`.
+    pub thresholds: Vec<String>,
+    /// `--fail-on`.
+    pub fail_on: Vec<FailOn>,
     /// `--no-thresholds`.
     pub no_thresholds: bool,
     /// `--summary-mode`; none when it is disabled.
@@ -87,6 +92,12 @@ impl Flags {
         Ok(Flags {
             script: matches.get_one::<String>("script").expect("required").clone(),
             config: source.text("config"),
+            thresholds: thresholds(&source)?,
+            fail_on: source
+                .all("fail-on")
+                .map(|text| FailOn::parse(text))
+                .collect::<Result<_, _>>()
+                .map_err(generic)?,
             no_thresholds: source.switch("no-thresholds", false)?,
             summary_mode,
             summary_export: source.text("summary-export"),
@@ -118,6 +129,11 @@ impl Flags {
         })
     }
 
+    /// A connection for each virtual user, with its other end where the target runs in this process too.
+    pub fn descriptors_per_vu(&self) -> u64 {
+        if self.serve.is_some() { 2 } else { 1 }
+    }
+
     /// Whether standard output gets colours.
     pub fn color(&self) -> bool {
         !self.log.no_color && output::stdout().is_terminal()
@@ -135,6 +151,11 @@ impl FlagSource<'_> {
         let flag = crate::flags::RUN_FLAGS.iter().find(|flag| flag.name == name).expect("in the list");
         let given = self.matches.get_one::<String>(name).cloned();
         given.or_else(|| self.env.get(flag.env?).cloned()).filter(|text| !text.is_empty())
+    }
+
+    /// All values of a flag that may be repeated and has no variable.
+    fn all(&self, name: &str) -> impl Iterator<Item = &String> {
+        self.matches.get_many::<String>(name).into_iter().flatten()
     }
 
     fn switch(&self, name: &str, standard: bool) -> Result<bool, Failure> {
@@ -157,6 +178,15 @@ fn refuse_missing(source: &FlagSource<'_>) -> Result<(), Failure> {
     match source.text("type").as_deref() {
         None | Some("js") => Ok(()),
         Some(other) => Err(generic(format!("--type {other}: only js is there; archives come later"))),
+    }
+}
+
+/// Thresholds that would be given and ignored at once are a mistake.
+fn thresholds(source: &FlagSource<'_>) -> Result<Vec<String>, Failure> {
+    let thresholds: Vec<String> = source.all("threshold").cloned().collect();
+    match !thresholds.is_empty() && source.switch("no-thresholds", false)? {
+        true => Err(generic(String::from("--threshold and --no-thresholds contradict each other: leave one out"))),
+        false => Ok(thresholds),
     }
 }
 

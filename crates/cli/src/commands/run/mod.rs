@@ -4,6 +4,7 @@ mod drive;
 mod finish;
 mod flags;
 mod generator;
+mod limits;
 mod load;
 mod phases;
 mod plan;
@@ -52,7 +53,7 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
     messages.iter().for_each(|messages| script.program.log_messages(messages.clone()));
     let options = layers.with_script(&script, &log)?;
     let planned = plan::plan(&flags, options, &script, &registry, &log)?;
-    descriptors::check(planned.plan.requirements().max_vus, if target.is_some() { 2 } else { 1 })?;
+    descriptors::check(planned.plan.requirements().max_vus, flags.descriptors_per_vu())?;
     let screen = Screen::new(flags.quiet, flags.color());
     let needs = planned.plan.requirements();
     let scenarios: Vec<_> = planned.plan.scenarios().collect();

@@ -13,7 +13,9 @@ use script::options::Options;
 
 use super::finish;
 use super::flags::Flags;
+use super::limits;
 use super::load::{Script, script_failure};
+use crate::descriptors;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
@@ -44,7 +46,11 @@ pub fn plan(
     script.program.check_functions(wanted).map_err(script_failure)?;
     let stripes = stripes(&options)?;
     let workers = flags.workers.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let least = Plan::least_users(&derived.scenarios, &stripes).map_err(config_failure)?;
+    descriptors::check(least, flags.descriptors_per_vu())?;
     let plan = Plan::new(&derived.scenarios, &stripes, workers).map_err(config_failure)?;
+    limits::add_thresholds(&mut options.thresholds, &flags.thresholds)
+        .map_err(|problem| Failure::new(ExitCode::InvalidConfig, problem))?;
     let thresholds = match (&options.thresholds, flags.no_thresholds) {
         (Some(specs), false) => Thresholds::resolve(specs, registry)
             .map_err(|error| Failure::new(ExitCode::InvalidConfig, error.to_string()))?,

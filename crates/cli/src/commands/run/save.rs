@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use metrics::results::{MetricResult, Results};
+use report::Errors;
 use report::document::{
     Check, Document, Environment, Exit, FILE_NAME, Generator, Group, KIND, MessageLogs, Metric, SCHEMA, Scenario,
     Seconds,
@@ -49,6 +50,8 @@ pub struct Facts<'a> {
     pub messages: Option<MessageLogs>,
     /// How it ended.
     pub code: ExitCode,
+    /// Why it failed, where the code alone does not tell.
+    pub reason: Option<String>,
 }
 
 impl Saving {
@@ -110,7 +113,7 @@ impl<'a> Kept<'a> {
     /// failed says why it did.
     pub fn close(&mut self, code: ExitCode, log: &Logger) -> ExitCode {
         if self.written.is_ok() && self.document.exit.code != code as u8 {
-            self.document.exit = exit(code);
+            self.document.exit = exit(code, None);
             self.written = self.saving.write(&self.document);
         }
         match &self.written {
@@ -123,8 +126,10 @@ impl<'a> Kept<'a> {
     }
 }
 
-fn exit(code: ExitCode) -> Exit {
-    Exit { code: code as u8, reason: code.reason().map(str::to_owned) }
+fn exit(code: ExitCode, why: Option<String>) -> Exit {
+    // A signal says more than what the run had come to by then.
+    let why = why.filter(|_| matches!(code, ExitCode::ThresholdsFailed | ExitCode::NothingSucceeded));
+    Exit { code: code as u8, reason: why.or_else(|| code.reason().map(str::to_owned)) }
 }
 
 /// Makes the directory and, for a moment, a file in it.
@@ -148,7 +153,8 @@ fn document(facts: Facts<'_>) -> Document {
         options: without_secrets(facts.options),
         environment: facts.environment,
         generator: facts.generator,
-        exit: exit(code),
+        exit: exit(code, facts.reason),
+        errors: Errors::from(results),
         metrics: metrics(results, &facts.details),
         checks: results.checks.iter().map(Check::from).collect(),
         groups: Group::from(&results.root),

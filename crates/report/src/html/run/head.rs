@@ -8,6 +8,7 @@ use crate::document::{Document, Metric, Value};
 use crate::format;
 use crate::html::Text;
 use crate::html::chart::clock_text;
+use crate::text::was_never_answered;
 
 /// Title, facts, verdict and the most important figures.
 pub(super) fn head(run: &Run<'_>) -> String {
@@ -23,7 +24,7 @@ pub(super) fn head(run: &Run<'_>) -> String {
         format!("Onrush {}", plain(&document.onrush)),
         labels.collect::<Vec<_>>().join(" "),
     ];
-    let verdict = [outcome(document), speed(run), failures(run), trust(document)];
+    let verdict = [outcome(document), speed(run), errors(document), failures(run), trust(document)];
     let mut list = String::from("<ul class=\"verdict\">\n");
     for Line { class, head, text } in verdict.into_iter().flatten() {
         let _ = writeln!(list, "<li class=\"{class}\"><strong>{}</strong>{}</li>", Text(head), Text(&text));
@@ -51,8 +52,11 @@ fn outcome(document: &Document) -> Option<Line> {
     };
     let reason = document.exit.reason.as_deref().unwrap_or("failed");
     Some(match document.exit.code {
+        0 if thresholds.is_empty() && !errors_named(document).is_empty() => {
+            Line { class: "warn", head: "Not judged:", text: format!("{told}, and there were errors") }
+        }
         0 => Line { class: "good", head: "Passed:", text: told },
-        99 => Line { class: "bad", head: "Failed:", text: told },
+        99 if !failed.is_empty() => Line { class: "bad", head: "Failed:", text: told },
         code => Line { class: "bad", head: "Failed:", text: format!("{reason} (exit code {code}); {told}") },
     })
 }
@@ -66,7 +70,9 @@ pub(super) fn main_trend(document: &Document) -> Option<(&Metric, &'static str)>
         ("iteration_duration", "iterations"),
     ];
     let mut known = named.iter().filter_map(|(name, of)| Some((document.metric(name)?, *of)));
-    let has_samples = |(metric, _): &(&Metric, &str)| metric.histogram().is_some_and(|h| h.count > 0);
+    let has_samples = |(metric, _): &(&Metric, &str)| {
+        metric.histogram().is_some_and(|h| h.count > 0) && !was_never_answered(&metric.result())
+    };
     known.find(has_samples)
 }
 
@@ -85,6 +91,31 @@ fn speed(run: &Run<'_>) -> Option<Line> {
         };
     }
     Some(Line { class: "", head: "Speed:", text })
+}
+
+/// Iterations that threw, answers from 400 on, requests without an answer. Kinds are named in the table below.
+fn errors(document: &Document) -> Option<Line> {
+    let named = errors_named(document);
+    (!named.is_empty()).then(|| Line { class: "bad", head: "Errors:", text: named.join("; ") })
+}
+
+fn errors_named(document: &Document) -> Vec<String> {
+    let errors = &document.errors;
+    let count = |name: &str| match document.metric(name).map(|metric| &metric.value) {
+        Some(Value::Counter { count, .. }) => *count as u64,
+        _ => 0,
+    };
+    let mut named = Vec::new();
+    if errors.threw() > 0 {
+        named.push(format!("{} of {} iterations threw", errors.threw(), count("iterations")));
+    }
+    if errors.unexpected_answers() > 0 {
+        named.push(format!("answers from 400 on: {}", errors.named_statuses(false)));
+    }
+    if errors.without_answer() > 0 {
+        named.push(format!("{} of {} requests got no answer", errors.without_answer(), count("http_reqs")));
+    }
+    named
 }
 
 fn failures(run: &Run<'_>) -> Option<Line> {

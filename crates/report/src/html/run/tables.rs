@@ -13,10 +13,12 @@ use crate::html::table::CellText;
 use crate::html::{Table, Text};
 use crate::options::TrendStat;
 use crate::section::Section;
+use crate::text::was_never_answered;
 
 /// Thresholds, checks and all metrics.
 pub(super) fn summary(run: &Run<'_>) -> Vec<String> {
-    let mut pieces = vec![titled("Thresholds", thresholds(run)), titled("Checks", checks(run))];
+    let mut pieces =
+        vec![titled("Errors", errors(run)), titled("Thresholds", thresholds(run)), titled("Checks", checks(run))];
     pieces.extend(by_section(run, &run.document.metrics));
     pieces
 }
@@ -53,6 +55,22 @@ fn heading(section: Section) -> String {
 
 fn titled(title: &str, html: String) -> String {
     if html.is_empty() { html } else { format!("<h4>{}</h4>\n{html}", Text(title)) }
+}
+
+/// What went wrong, by kind.
+fn errors(run: &Run<'_>) -> String {
+    let errors = &run.document.errors;
+    let mut table = Table::new(["", "what", "count"]).texts(2);
+    for (title, kinds) in [("exception", &errors.exceptions), ("no answer", &errors.unanswered)] {
+        for kind in kinds {
+            table.row_of("bad", [title, &kind.what, &format::grouped(kind.count)]);
+        }
+    }
+    for answer in &errors.answers {
+        let (class, note) = if answer.expected { ("", ", expected by the script") } else { ("bad", "") };
+        table.row_of(class, ["answer", &format!("status {}{note}", answer.status), &format::grouped(answer.count)]);
+    }
+    table.html()
 }
 
 fn thresholds(run: &Run<'_>) -> String {
@@ -121,7 +139,11 @@ fn trends(run: &Run<'_>, metrics: &[&Metric]) -> String {
 
 fn cell(run: &Run<'_>, metric: &Metric, trend: &TrendValue, stat: &TrendStat) -> String {
     let value = stat.of(trend);
-    if matches!(stat, TrendStat::Count) { format::number(value) } else { run.show(metric, value) }
+    match stat {
+        TrendStat::Count => format::number(value),
+        _ if was_never_answered(&metric.result()) => String::from("none"),
+        _ => run.show(metric, value),
+    }
 }
 
 fn others(run: &Run<'_>, metrics: &[&Metric]) -> String {

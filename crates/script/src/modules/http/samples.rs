@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use metrics::{MetricId, Recorder, Series, TagSet, builtin};
+use metrics::{ErrorKind, MetricId, Recorder, Series, TagSet, builtin};
 use wire::{Exchange, FailureKind, Method, Timings};
 
 use super::params::Tags;
@@ -52,6 +52,19 @@ struct Key {
     extra: Option<Tags>,
     error: Option<Box<str>>,
     ip: Option<IpAddr>,
+}
+
+impl Key {
+    /// What went wrong, if anything did: no answer, or one with a status from 400 on.
+    fn error_kind(&self) -> Option<ErrorKind> {
+        match &self.error {
+            Some(message) => Some(ErrorKind::NoAnswer(Arc::from(&**message))),
+            None if self.status >= 400 => {
+                Some(ErrorKind::Status { status: self.status, expected: self.expected == Some(true) })
+            }
+            None => None,
+        }
+    }
 }
 
 /// The series that a worker resolved.
@@ -241,7 +254,10 @@ impl Sampler {
         let series = known.unwrap_or_else(|| {
             let tags = self.tags(&vu.tags(), &key);
             let recorder = vu.recorder();
-            let series = METRICS.map(|metric| recorder.series(metric, &tags));
+            let series = METRICS.map(|metric| match (metric, key.error_kind()) {
+                (builtin::HTTP_REQS, Some(error)) => recorder.series_of_error(metric, &tags, &error),
+                _ => recorder.series(metric, &tags),
+            });
             let mut known = self.worker.known.borrow_mut();
             if known.len() >= KEPT {
                 known.clear();

@@ -5,11 +5,13 @@
 //! rate the time from the planned start stands below, which is what somebody who came on schedule waited.
 
 use metrics::results::{MetricResult, Results, TrendValue, Value};
+use report::Errors;
 use report::format::{self, grouped};
 
 /// What the headline tells.
 pub struct Headline<'a> {
     results: &'a Results,
+    errors: Errors,
     failures: Vec<(String, u64)>,
     scheduled: bool,
 }
@@ -17,17 +19,7 @@ pub struct Headline<'a> {
 impl<'a> Headline<'a> {
     /// Of these results. `failures`: what went wrong and how often; `scheduled`: requests were started at a rate.
     pub fn new(results: &'a Results, failures: Vec<(String, u64)>, scheduled: bool) -> Self {
-        Headline { results, failures, scheduled }
-    }
-
-    /// All requests.
-    pub fn requests(&self) -> u64 {
-        self.count("http_reqs", None)
-    }
-
-    /// Requests that got no answer.
-    pub fn unanswered(&self) -> u64 {
-        self.statuses().iter().filter(|(status, _)| *status == 0).map(|(_, count)| count).sum()
+        Headline { results, errors: Errors::from(results), failures, scheduled }
     }
 
     /// The lines.
@@ -39,19 +31,19 @@ impl<'a> Headline<'a> {
     fn throughput(&self) -> String {
         let seconds = self.results.duration.as_secs_f64();
         let per_second = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
-        let requests = self.requests();
+        let requests = self.results.count("http_reqs");
         format!(
             "{} request{} in {}, {}/s, {}/s received",
             grouped(requests),
             if requests == 1 { "" } else { "s" },
             format::time((seconds * 1e3).round(), None),
             rounded(per_second(requests as f64)),
-            format::bytes(per_second(self.count("data_received", None) as f64)),
+            format::bytes(per_second(self.results.count("data_received") as f64)),
         )
     }
 
     fn latencies(&self) -> Vec<String> {
-        let some_failed = self.unanswered() > 0;
+        let some_failed = self.errors.without_answer() > 0;
         let answered = self.trend("http_req_duration", some_failed.then_some("expected_response:true"));
         let what = if some_failed { "latency of expected answers" } else { "latency" };
         let planned = self.trend("iteration_duration_from_plan", None).filter(|_| self.scheduled);
@@ -68,14 +60,14 @@ impl<'a> Headline<'a> {
 
     fn failed(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        let unanswered = self.unanswered();
+        let unanswered = self.errors.without_answer();
         if unanswered > 0 {
-            let share = format::share(unanswered, self.requests());
+            let share = format::share(unanswered, self.results.count("http_reqs"));
             lines.push(format!("no answer: {} ({share})", grouped(unanswered)));
             let kind = |(what, count): &(String, u64)| format!("  {} × {what}{}", grouped(*count), advice(what));
             lines.extend(self.failures.iter().map(kind));
         }
-        let dropped = self.count("dropped_iterations", None);
+        let dropped = self.results.count("dropped_iterations");
         if dropped > 0 {
             lines.push(format!("not started for want of a free user: {} (raise --vus)", grouped(dropped)));
         }
@@ -85,13 +77,6 @@ impl<'a> Headline<'a> {
     fn find(&self, name: &str, filter: Option<&str>) -> Option<&MetricResult> {
         let is = |metric: &&MetricResult| metric.name == name && metric.filter.as_deref() == filter;
         self.results.metrics.iter().find(is)
-    }
-
-    fn count(&self, name: &str, filter: Option<&str>) -> u64 {
-        match self.find(name, filter).map(|metric| &metric.value) {
-            Some(Value::Counter { count, .. }) => *count as u64,
-            _ => 0,
-        }
     }
 
     fn trend(&self, name: &str, filter: Option<&str>) -> Option<&TrendValue> {

@@ -5,6 +5,7 @@
 //! Reading never fails half-way: problems are gathered, for whether the line is a quick run at all is known at its end.
 
 use super::flag::{self, Act, Flag};
+use super::letter::{self, Letter};
 use super::shell;
 use crate::flags;
 
@@ -69,21 +70,14 @@ struct Reader {
     line: Line,
 }
 
-/// What a letter of `onrush run URL` came to.
-enum Letter {
-    Is(&'static Flag),
-    Alone(Act),
-    With(Act),
-    Ambiguous(String),
-    Unknown,
-}
-
 impl Reader {
     fn word(&mut self, word: String) {
         if word == "--" {
             self.line.words.extend(self.words.by_ref());
         } else if let Some(long) = word.strip_prefix("--") {
             self.long(long, &word);
+        } else if let Some(problem) = word.strip_prefix('-').and_then(|name| self.of_another_tool(name)) {
+            self.line.problems.push(format!("{word}: {problem}"));
         } else if word.len() > 1 && word.starts_with('-') {
             self.letters(&word[1..]);
         } else if self.dialect == Dialect::Curl && word.trim().contains(char::is_whitespace) {
@@ -116,15 +110,40 @@ impl Reader {
         // curl's --verbose concerns its output; ours logs more.
         if name == "help" {
             self.line.help = true;
+        } else if let Some(problem) = self.of_another_tool(name) {
+            self.line.problems.push(format!("{spelled}: {problem}"));
+        } else if let Some(problem) = self.asks_for_a_file(name, attached.as_deref()) {
+            self.line.problems.push(problem);
         } else if let Some(flag) = flag::by_name(name).filter(|flag| self.is_meant(flag)) {
             self.take(flag.act, flag.takes_value, spelled, attached);
         } else if let Some(takes_value) = flags::takes_value(name) {
             self.own(word, &spelled, takes_value, attached);
         } else {
             let known = flag::FLAGS.iter().map(|flag| flag.long).chain(flags::names());
-            let hint = metrics::suggest::hint(name, known);
-            let what = "it is none of Onrush's, nor one of curl's that could be obeyed or left aside";
-            self.line.problems.push(format!("unknown flag {spelled}: {what}{hint}"));
+            let problem = match metrics::suggest::closest(name, known) {
+                Some(near) => format!("unknown flag {spelled}; did you mean --{near}?"),
+                None => format!("unknown flag {spelled}: neither Onrush nor curl has it; see onrush run --help"),
+            };
+            self.line.problems.push(problem);
+        }
+    }
+
+    /// What to write for a flag of wrk, oha, hey or bombardier.
+    fn of_another_tool(&self, name: &str) -> Option<String> {
+        let name = name.split('=').next().unwrap_or_default();
+        // One letter is read with its value.
+        (self.dialect == Dialect::Run && name.len() > 1).then(|| letter::elsewhere(name)).flatten()
+    }
+
+    /// A file that Onrush would not write: in a pasted command of curl it is left aside, here somebody waits for it.
+    fn asks_for_a_file(&mut self, name: &str, attached: Option<&str>) -> Option<String> {
+        let flag = flag::by_name(name).filter(|flag| matches!(flag.letter, Some('o' | 'D')))?;
+        let value = attached.or(self.words.peek().map(String::as_str)).unwrap_or_default();
+        match (self.dialect, letter::meaning(flag.letter?, value, false)) {
+            (Dialect::Run, Letter::Open(_)) => Some(format!(
+                "--{name} {value}: Onrush keeps no answers; leave it out, or keep the run's figures with --summary-export FILE"
+            )),
+            _ => None,
         }
     }
 
@@ -150,19 +169,22 @@ impl Reader {
             let ahead = if rest.is_empty() { self.words.peek().map(String::as_str) } else { Some(rest) };
             let meaning = match self.dialect {
                 Dialect::Curl => flag::by_letter(letter).map_or(Letter::Unknown, Letter::Is),
-                Dialect::Run => run_letter(letter, ahead.unwrap_or_default()),
+                Dialect::Run => letter::meaning(letter, ahead.unwrap_or_default(), !rest.is_empty()),
             };
             // `-d=10s`, as k6 takes it; curl would take the sign for a part of the value.
             if self.dialect == Dialect::Run
                 && let Some(value) = rest.strip_prefix('=')
-                && let Letter::With(act) = run_letter(letter, value)
+                && let Letter::With(act) = letter::meaning(letter, value, true)
                 && act.is_load()
             {
                 return self.take(act, true, spelled, Some(value.to_owned()));
             }
-            if rest.is_empty() && letter != 'w' && matches!(meaning, Letter::Ambiguous(_)) {
-                // It has a value in either reading; k6's -w has none.
+            if rest.is_empty() && takes_the_next_word(letter, ahead.unwrap_or_default(), &meaning) {
                 self.words.next();
+            }
+            if let Letter::Header(name) = meaning {
+                let attached = (!rest.is_empty()).then(|| rest.to_owned());
+                return self.header(name, spelled, attached);
             }
             let Some((act, takes_value)) = self.settled(letter, meaning) else { return };
             if takes_value {
@@ -183,11 +205,20 @@ impl Reader {
                 self.line.help = true;
                 return None;
             }
-            Letter::Ambiguous(problem) => problem,
-            Letter::Unknown => format!("unknown flag -{letter}: it is neither one of Onrush's nor of curl's"),
+            Letter::Open(problem) => problem,
+            Letter::Header(_) | Letter::Unknown => {
+                format!("unknown flag -{letter}: it is neither one of Onrush's nor of curl's")
+            }
         };
         self.line.problems.push(problem);
         None
+    }
+
+    /// `-A application/json` of oha: a header by its letter.
+    fn header(&mut self, name: &str, spelled: String, attached: Option<String>) {
+        if let Some(value) = attached.or_else(|| self.value_after(&spelled)) {
+            self.line.given.push(Given { act: Act::Header, spelled, value: format!("{name}: {value}") });
+        }
     }
 
     fn take(&mut self, act: Act, takes_value: bool, spelled: String, attached: Option<String>) {
@@ -218,60 +249,10 @@ impl Reader {
     }
 }
 
-/// A letter of `onrush run URL`, by what its value can mean.
-fn run_letter(letter: char, ahead: &str) -> Letter {
-    match letter {
-        'c' => Letter::With(Act::Vus),
-        'n' => Letter::With(Act::Requests),
-        'z' => Letter::With(Act::Duration),
-        't' => Letter::With(Act::OwnValue("workers")),
-        'q' => Letter::Alone(Act::Own("quiet")),
-        'v' => Letter::Alone(Act::Own("verbose")),
-        'd' => data_or_duration(ahead),
-        'u' if is_whole(ahead) => Letter::With(Act::Vus),
-        'u' if ahead.contains(':') => Letter::With(Act::User),
-        'u' => ambiguous('u', ahead, "--vus 10 for virtual users", "--user NAME:PASSWORD"),
-        'i' if is_whole(ahead) => Letter::With(Act::Requests),
-        'R' if is_whole(ahead) => Letter::With(Act::Rate),
-        's' if is_stage(ahead) => Letter::With(Act::Stage),
-        'e' if ahead.contains("://") => Letter::With(Act::Referer),
-        'e' => ambiguous('e', ahead, "--referer URL", "a script for variables of __ENV (a URL has none)"),
-        'w' => ambiguous('w', ahead, "--throw for k6's -w", "nothing for curl's (--write-out concerns its output)"),
-        'a' => ambiguous('a', ahead, "nothing for k6's --address (there is no REST API)", "-A TEXT for the User-Agent"),
-        letter => flag::by_letter(letter).map_or(Letter::Unknown, Letter::Is),
-    }
-}
-
-/// wrk's and k6's `-d 30s`, curl's `-d a=b`. What begins like a time and is none is refused: it may be either.
-fn data_or_duration(ahead: &str) -> Letter {
-    if is_duration(ahead) {
-        return Letter::With(Act::Duration);
-    }
-    let like_a_time = ahead.starts_with(|c: char| c.is_ascii_digit())
-        && ahead.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == ' ');
-    if like_a_time || ahead.is_empty() {
-        return ambiguous('d', ahead, "--duration 10s for the time", "--data TEXT for a body");
-    }
-    Letter::With(Act::Data)
-}
-
-fn ambiguous(letter: char, ahead: &str, one: &str, other: &str) -> Letter {
-    Letter::Ambiguous(format!("-{letter} {ahead} can mean two things with a URL: write {one}, or {other}"))
-}
-
-fn is_whole(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
-}
-
-/// `30s`, `1h30m`: with units, for a number alone may be a body.
-pub fn is_duration(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_digit())
-        && text.ends_with(|c: char| c.is_ascii_alphabetic())
-        && engine::duration::Span::parse(text).is_ok()
-}
-
-fn is_stage(text: &str) -> bool {
-    text.split(',').all(|stage| stage.split_once(':').is_some_and(|(time, vus)| is_duration(time) && is_whole(vus)))
+/// Whether a letter that is refused has a value in every reading, so that the next word is no URL.
+fn takes_the_next_word(letter: char, ahead: &str, meaning: &Letter) -> bool {
+    let may_stand_alone = "wjlp".contains(letter) || letter == 'a' && ahead.contains("://");
+    matches!(meaning, Letter::Open(_)) && !may_stand_alone
 }
 
 #[cfg(test)]
@@ -295,14 +276,15 @@ mod tests {
     fn letters_mean_what_their_value_can_only_mean() {
         let table = [
             ("-c 64 -d 30s h:1", "Vus=64 Duration=30s [h:1]"),
-            ("-t4 -c100 -d30s h:1", "Vus=100 Duration=30s --workers=4 [h:1]"),
+            ("-c100 -d30s --threads 4 h:1", "Vus=100 Duration=30s --workers=4 [h:1]"),
+            ("-t 5s -m POST -A text/html h:1", "MaxTime=5s Method=POST Header=Accept: text/html [h:1]"),
             ("-d a=b -d @f -d '{\"a\":1}' h:1", "Data=a=b Data=@f Data={\"a\":1} [h:1]"),
             ("-u 5 -u me:secret -i 7 -i h:1", "Vus=5 User=me:secret Requests=7 Output= [h:1]"),
             ("-s 10s:5,1m:0 -s h:1", "Stage=10s:5,1m:0 Output= [h:1]"),
             ("-sSLk -XPUT h:1 -q", "Output= Output= Location= Insecure= Method=PUT --quiet [h:1]"),
-            ("-n 100 -z 5s -o out h:1", "Requests=100 Duration=5s Output=out [h:1]"),
+            ("-n 100 -z 5s -o /dev/null h:1", "Requests=100 Duration=5s Output=/dev/null [h:1]"),
             ("--tag a=b --summary-mode=full --http-debug -- h:1", "--tag=a=b --summary-mode=full --http-debug [h:1]"),
-            ("-d=5s -c=3 -t=2 h:1", "Duration=5s Vus=3 --workers=2 [h:1]"),
+            ("-d=5s -c=3 h:1", "Duration=5s Vus=3 [h:1]"),
             ("-d=a h:1", "Data==a [h:1]"),
             ("--verbose --config f h:1", "--verbose --config=f [h:1]"),
         ];
@@ -327,11 +309,11 @@ mod tests {
     #[test]
     fn what_can_mean_two_things_names_both() {
         for (line, one, other) in [
-            ("-d 10 h:1", "--duration 10s", "--data TEXT"),
-            ("-d 10sec h:1", "--duration 10s", "--data TEXT"),
+            ("-d 10 h:1", "--duration 10s", "--data 10"),
+            ("-d 10sec h:1", "--duration 10s", "--data 10sec"),
             ("-u me h:1", "--vus 10", "--user NAME:PASSWORD"),
-            ("-e A=b h:1", "--referer URL", "__ENV"),
-            ("-w h:1", "--throw", "--write-out"),
+            ("-e A=b h:1", "--referer A=b", "__ENV"),
+            ("-w h:1", "--throw", "nothing for text about each answer"),
         ] {
             let problems = read(Dialect::Run, line).problems;
             assert!(problems[0].contains(one) && problems[0].contains(other), "{line}: {problems:?}");
@@ -342,7 +324,14 @@ mod tests {
     fn what_is_not_understood_is_named() {
         for (dialect, line, found) in [
             (Dialect::Run, "--dataa x h:1", "unknown flag --dataa"),
-            (Dialect::Run, "--dataa x h:1", "did you mean 'data'"),
+            (Dialect::Run, "--dataa x h:1", "did you mean --data?"),
+            (Dialect::Run, "--output f h:1", "--output f: Onrush keeps no answers; leave it out"),
+            (Dialect::Run, "-disable-keepalive h:1", "-disable-keepalive: this is a flag of oha and hey; write"),
+            (
+                Dialect::Run,
+                "--timeout=5s h:1",
+                "--timeout: this is a flag of wrk, oha and bombardier; write --max-time",
+            ),
             (Dialect::Curl, "-K f h:1", "-K: write its flags on the command line"),
             (Dialect::Curl, "--http2 h:1", "--http2: requests are sent by HTTP/1.1"),
             (Dialect::Curl, "h:1 -H", "-H: expected a value behind it"),

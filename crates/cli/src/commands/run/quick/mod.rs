@@ -10,6 +10,7 @@ mod flag;
 mod form;
 mod headers;
 mod headline;
+mod letter;
 mod line;
 mod reach;
 pub mod request;
@@ -25,6 +26,7 @@ use ::script::Source;
 use ::script::log::{Level, LogSink};
 use metrics::results::Results;
 use metrics::{Registry, builtin};
+use report::errors::{Errors, times};
 
 use self::flag::Act;
 use self::headline::Headline;
@@ -39,29 +41,34 @@ use crate::log::Logger;
 pub const HELP: &str = "\
 The script may be - for standard input.
 
-With a URL instead of a script, that is requested again and again: by ten users for ten seconds
-unless told otherwise.
-  onrush run -c 64 -d 30s http://localhost:8080/path
-  onrush run --rate 1000 -d 1m -H 'Accept: text/html' https://test.example/
-  onrush run -n 500 -X PUT --json @body.json localhost:8080/items/1
+With a URL instead of a script, Onrush requests that URL again and again: ten users for ten
+seconds, unless told otherwise. The word run may be left out.
+  onrush http://localhost:8080/
+  onrush run -c 64 -d 30s http://localhost:8080/get
+  onrush run --rate 100 -d 1m -H 'Accept: text/html' https://test.example/
+  onrush run -n 500 -X PUT --json @item.json localhost:8080/anything/items/1
 
 Long flags are those above and curl's: --header, --data, --form, --user, --unix-socket, …
-Letters are curl's (-X -H -d -F -G -I -T -u -A -b -e -L -k -m -r), except for these:
+Letters are curl's (-X -H -F -G -I -L -k …), except for these:
   -c, --vus N           users, each with its own connection; with --rate the most at a time
   -d, --duration TIME   how long; -d with anything but a time is curl's --data
   -n, --requests N      so many requests in all; also -i N
   --rate N[/s|/m|/h]    start requests on this schedule, whatever the server does; also -R N
   -s, --stage TIME:N    ramp to so many users over this time
-  -t, --workers N       threads; -u N and -z TIME as in k6 and oha
+  -u N, -z TIME         users as in k6, how long as in oha
   --show-script         print the script that the run stands for, to go on from there
-curl's flags about its output are left aside; what cannot be obeyed is refused by name.
-A whole curl command is taken as it is by: onrush curl";
+A letter that means something else in wrk, oha, hey or bombardier is refused with what to write,
+unless its value settles it (-t, -r, -D, -o, -b, -q …). curl's flags about its output are ignored
+and named. Onrush takes a whole curl command as it is by: onrush curl
+
+Exit codes: 99 when a --threshold or --fail-on does not hold, 113 when no request of a URL
+succeeded; all of them are in README.md.";
 
 /// What `onrush curl --help` says.
 pub const CURL_HELP: &str = "\
 Examples:
   onrush curl --vus 20 --duration 30s 'curl https://test.example/ -H \"accept: text/html\"'
-  onrush curl -X POST -d a=b localhost:8080/form --rate 100
+  onrush curl -X POST -d a=b localhost:8080/post --rate 100
 
 The command is taken as one quoted argument, as browsers copy it (\"copy as cURL (bash)\"), or word
 by word. Letters are curl's; the load is said by long flags, anywhere in the line:
@@ -106,6 +113,7 @@ pub enum Command {
 
 /// Finds out whether a command line is a quick run, and makes its script.
 pub fn recognise(arguments: Vec<OsString>) -> Result<Command, Failure> {
+    let arguments = with_the_command(arguments)?;
     let dialect = match arguments.get(1).and_then(|name| name.to_str()) {
         Some("run") => Dialect::Run,
         Some("curl") => Dialect::Curl,
@@ -134,6 +142,19 @@ pub fn recognise(arguments: Vec<OsString>) -> Result<Command, Failure> {
     // A URL stands where the script would.
     let arguments = head.into_iter().chain(own).chain([OsString::from("--"), OsString::from(url)]).collect();
     Ok(Command::Quick(Box::new(quick), arguments))
+}
+
+/// `onrush URL` and `onrush -c 64 URL` mean `onrush run …`. A script alone is told how it is run.
+fn with_the_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
+    let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
+    let Some(first) = words.next() else { return Ok(arguments) };
+    if has_script_ending(first) && std::path::Path::new(first).exists() {
+        return Err(refused(format!("{first} is no command; to run it write: onrush run {first}")));
+    }
+    if is_url(first) || first.starts_with('-') && words.any(is_url) {
+        arguments.insert(1, OsString::from("run"));
+    }
+    Ok(arguments)
 }
 
 fn build(line: &Line, dialect: Dialect) -> Result<(Quick, String), String> {
@@ -167,7 +188,7 @@ fn the_url(line: &Line) -> Result<String, String> {
     }
 }
 
-/// Flags that were left aside, and a script that is taken for a page.
+/// Flags that are ignored, and a script that is taken for a page.
 fn notes(line: &Line, url: &str) -> Vec<String> {
     let mut aside: Vec<&str> = Vec::new();
     for given in line.given.iter().filter(|given| given.act == Act::Output) {
@@ -177,7 +198,7 @@ fn notes(line: &Line, url: &str) -> Vec<String> {
     }
     let mut notes = Vec::new();
     if !aside.is_empty() {
-        notes.push(format!("left aside, for it changes nothing in what is requested: {}", aside.join(" ")));
+        notes.push(format!("ignored (output only): {}", aside.join(" ")));
     }
     let path = url.split('?').next().unwrap_or_default();
     if has_script_ending(path) && path.matches('/').count() > 2 {
@@ -216,8 +237,9 @@ fn is_url(word: &str) -> bool {
     let fine = |b: u8| b.is_ascii_alphanumeric() || b"-._:[]%".contains(&b);
     let is_host = !host.is_empty() && !host.starts_with(['.', '-']) && host.bytes().all(fine) || !host.is_ascii();
     let is_known = host == "localhost" || host.starts_with('[') || host.parse::<std::net::IpAddr>().is_ok();
-    let is_domain =
-        host.contains('.') && !has_script_ending(word) && !["json", "tar", "txt"].iter().any(|end| word.ends_with(end));
+    let is_domain = host.contains('.')
+        && !has_script_ending(word)
+        && !["json", "tar", "txt", "lua"].iter().any(|end| word.ends_with(end));
     is_host && (has_port || is_known || is_domain) && !std::path::Path::new(word).exists()
 }
 
@@ -256,14 +278,23 @@ impl Quick {
         self.head(results).text()
     }
 
-    /// Why a run that went to its end measured nothing.
-    pub fn emptiness(&self, results: &Results) -> Option<String> {
-        let head = self.head(results);
-        match head.requests() {
-            0 => Some(String::from("no request was made: there is nothing to report")),
-            1 if head.unanswered() == 1 => Some(String::from("the request got no answer")),
-            all if head.unanswered() == all => Some(format!("none of the {all} requests got an answer")),
-            _ => None,
+    /// Why a run that went to its end is no success: no request was made, or none came to an answer below 400. Each iteration
+    /// makes one request; its redirects are counted as requests too, and only the last of them can fail.
+    pub fn failure(&self, results: &Results) -> Option<String> {
+        let (errors, requests) = (Errors::from(results), results.count("http_reqs"));
+        let (unanswered, refused) = (errors.without_answer(), errors.unexpected_answers());
+        match (requests, unanswered + refused) {
+            (0, _) => Some(String::from("no request was made: there is nothing to report")),
+            (_, failed) if failed == 0 || failed < results.count("iterations") => None,
+            (1, _) if unanswered == 1 => Some(String::from("the request got no answer")),
+            (1, _) => Some(format!("the request failed: {}", errors.named_statuses(false))),
+            (all, _) if unanswered == all => Some(format!("none of the {all} requests got an answer")),
+            (_, failed) => {
+                let unanswered = (unanswered > 0).then(|| format!("no answer {}", times(unanswered)));
+                let statuses = Some(errors.named_statuses(false)).filter(|named| !named.is_empty());
+                let named: Vec<String> = statuses.into_iter().chain(unanswered).collect();
+                Some(format!("all {failed} requests failed: {}", named.join(", ")))
+            }
         }
     }
 
@@ -320,6 +351,14 @@ mod tests {
         ] {
             assert!(matches!(recognised(line), Ok(Command::Ordinary(_))), "{line}");
         }
+    }
+
+    #[test]
+    fn a_url_needs_no_command() {
+        for line in ["onrush http://h/x", "onrush -c 5 localhost:8080", "onrush --rate 5 http://h/ -d 1s"] {
+            assert!(matches!(recognised(line), Ok(Command::Quick(..))), "{line}");
+        }
+        assert!(matches!(recognised("onrush --version"), Ok(Command::Ordinary(_))));
     }
 
     #[test]
@@ -406,7 +445,7 @@ mod tests {
             Err(failure) => failure.message,
             Ok(_) => panic!("{line} is taken"),
         };
-        assert!(message("onrush run -w http://h/").contains("-w http://h/ can mean two things"));
+        assert!(message("onrush run -w http://h/").contains("-w http://h/ can mean several things"));
         assert!(message("onrush run nope").contains("neither a script nor a URL"));
         assert!(message("onrush run http://a http://b").contains("found two URLs"));
         assert!(message("onrush curl -X GET").contains("there is no URL"));

@@ -6,7 +6,8 @@
 use serde_json::{Value, json};
 
 use super::flag::Act;
-use super::line::{Given, is_duration};
+use super::letter::is_duration;
+use super::line::Given;
 
 const USERS: u64 = 10;
 const TIME: &str = "10s";

@@ -1,0 +1,313 @@
+//! What a letter means in `onrush run URL`, where people come from curl, k6, wrk, oha, hey and bombardier.
+//!
+//! A value that only one reading can have settles it. A letter that stays open is refused: the message says what to write for
+//! each reading, from one table, `READINGS`. Flags that have a name in those tools and none here are in `NAMES`.
+
+use super::flag::{self, Act, Flag};
+
+/// What a letter came to.
+pub enum Letter {
+    /// curl's flag.
+    Is(&'static Flag),
+    /// A flag without value.
+    Alone(Act),
+    /// A flag with one.
+    With(Act),
+    /// The value of this header.
+    Header(&'static str),
+    /// It can mean several things; says what to write.
+    Open(String),
+    /// Nobody's.
+    Unknown,
+}
+
+/// One way to read a letter.
+pub struct Reading {
+    letter: char,
+    /// Whose it is.
+    tools: &'static str,
+    /// What it asks for there.
+    means: &'static str,
+    /// What to write here; `{}` stands for the value.
+    write: &'static str,
+}
+
+const fn reading(letter: char, tools: &'static str, means: &'static str, write: &'static str) -> Reading {
+    Reading { letter, tools, means, write }
+}
+
+/// The letters that no value, or not every value, settles.
+#[rustfmt::skip]
+pub static READINGS: &[Reading] = &[
+    reading('A', "oha, hey", "the Accept header", "--header 'Accept: TYPE'"),
+    reading('A', "curl", "the User-Agent", "--user-agent {}"),
+    reading('D', "oha, hey", "a body from this file", "--data-binary @{}"),
+    reading('D', "curl", "a file of the answer's headers, which Onrush does not keep", "nothing"),
+    reading('U', "hey", "the User-Agent", "--user-agent {}"),
+    reading('U', "curl", "a proxy's password", "the variable HTTP_PROXY"),
+    reading('a', "oha, hey", "name and password", "--user NAME:PASSWORD"),
+    reading('a', "bombardier", "a new connection for every request", "--no-connection-reuse"),
+    reading('a', "k6", "the REST API, which Onrush does not have yet", "nothing"),
+    reading('b', "curl", "cookies", "--cookie {}"),
+    reading('b', "bombardier", "a body", "--data {}"),
+    reading('d', "wrk, bombardier, k6", "how long", "--duration 10s"),
+    reading('d', "curl, oha, hey", "a body", "--data {}"),
+    reading('e', "curl", "the Referer", "--referer {}"),
+    reading('e', "k6", "a variable of __ENV, which a URL does not have", "nothing"),
+    reading('f', "bombardier", "a body from this file", "--data-binary @{}"),
+    reading('f', "curl", "a failure when there are errors", "--fail-on 'errors>0'"),
+    reading('j', "oha", "the result as JSON", "--summary-export FILE"),
+    reading('j', "curl", "no session cookies", "nothing"),
+    reading('l', "bombardier", "percentiles, which are always printed", "nothing"),
+    reading('l', "k6", "waiting after the end, which Onrush does not do", "nothing"),
+    reading('m', "curl", "seconds that a request may take", "--max-time 2.5"),
+    reading('m', "oha, hey, bombardier", "the method", "--request POST"),
+    reading('o', "curl", "the answer in a file, which Onrush does not keep", "nothing"),
+    reading('o', "oha, hey, bombardier", "the result in another form", "--summary-export {}"),
+    reading('p', "oha", "streams of HTTP/2, which Onrush does not speak yet", "nothing"),
+    reading('p', "bombardier", "less output", "--quiet"),
+    reading('p', "curl", "a tunnel through a proxy", "the variable HTTP_PROXY"),
+    reading('q', "oha", "requests a second", "--rate {}"),
+    reading('q', "hey", "requests a second of each user", "--rate with {} × the users"),
+    reading('r', "bombardier", "requests a second", "--rate {}"),
+    reading('r', "oha", "redirects to follow", "--location --max-redirs {}"),
+    reading('r', "curl", "a part of the answer", "--range {}-"),
+    reading('s', "wrk", "a Lua script", "a script in JavaScript, in place of the URL,"),
+    reading('s', "k6", "a ramp", "--stage 30s:10"),
+    reading('s', "curl", "less output", "--quiet"),
+    reading('t', "wrk", "threads", "--workers {}"),
+    reading('t', "oha, hey, bombardier", "seconds that a request may take", "--max-time {}"),
+    reading('u', "k6", "virtual users", "--vus 10"),
+    reading('u', "curl", "name and password", "--user NAME:PASSWORD"),
+    reading('u', "oha", "the unit of times", "--summary-time-unit ms"),
+    reading('w', "k6", "an exception when a request fails", "--throw"),
+    reading('w', "curl", "text about each answer, which Onrush does not print", "nothing"),
+    reading('w', "oha", "waiting for requests under way, which Onrush does anyway", "nothing"),
+];
+
+/// Names of flags that other tools have: whose, and what to write here. hey writes them with one dash.
+#[rustfmt::skip]
+pub static NAMES: &[(&str, &str, &str)] = &[
+    ("accept", "oha", "write --header 'Accept: TYPE'"),
+    ("basic-auth", "oha", "write --user NAME:PASSWORD"),
+    ("body", "bombardier", "write --data TEXT"),
+    ("body-file", "bombardier", "write --data-binary @FILE"),
+    ("content-type", "oha", "write --header 'Content-Type: TYPE'"),
+    ("cpus", "hey", "write --workers N"),
+    ("disable-compression", "oha and hey", "leave it out: only --compressed asks for compressed answers"),
+    ("disable-keepalive", "oha and hey", "write --no-connection-reuse"),
+    ("disable-redirects", "hey", "leave it out: only --location follows redirects"),
+    ("disableKeepAlives", "bombardier", "write --no-connection-reuse"),
+    ("fasthttp", "bombardier", "leave it out: requests are sent by HTTP/1.1"),
+    ("format", "bombardier", "write --summary-export FILE"),
+    ("h2", "hey", "leave it out: requests are sent by HTTP/1.1"),
+    ("host", "oha and hey", "write --header 'Host: NAME'"),
+    ("http1", "bombardier", "leave it out: requests are sent by HTTP/1.1"),
+    ("latencies", "bombardier", "leave it out: percentiles are always printed"),
+    ("latency", "wrk", "leave it out: percentiles are always printed"),
+    ("latency-correction", "oha", "leave it out: with --rate latency is told from the planned start too"),
+    ("method", "oha and bombardier", "write --request METHOD"),
+    ("no-print", "bombardier", "write --quiet"),
+    ("no-tui", "oha", "write --quiet"),
+    ("print", "bombardier", "write --quiet"),
+    ("redirect", "oha", "write --location --max-redirs N"),
+    ("script", "wrk", "write a script in JavaScript, in place of the URL"),
+    ("stream", "bombardier", "leave it out: bodies from files are streamed"),
+    ("timeout", "wrk, oha and bombardier", "write --max-time SECONDS"),
+];
+
+/// What to write for a flag of another tool, by its name.
+pub fn elsewhere(name: &str) -> Option<String> {
+    let (_, tools, instead) = NAMES.iter().find(|(known, _, _)| *known == name)?;
+    Some(format!("this is a flag of {tools}; {instead}"))
+}
+
+/// What a letter means before `ahead`: the rest of its word (`is_attached`), or the next word.
+pub fn meaning(letter: char, ahead: &str, is_attached: bool) -> Letter {
+    let curls = || flag::by_letter(letter).map_or(Letter::Unknown, Letter::Is);
+    let open = || Letter::Open(refusal(letter, ahead));
+    // The next word is no value of a flag that has none.
+    let is_value = !is_attached && !ahead.is_empty() && !ahead.starts_with('-') && !super::is_url(ahead);
+    match letter {
+        'c' => Letter::With(Act::Vus),
+        'n' => Letter::With(Act::Requests),
+        'z' => Letter::With(Act::Duration),
+        'q' if is_number(ahead) => open(),
+        'q' => Letter::Alone(Act::Own("quiet")),
+        'v' => Letter::Alone(Act::Own("verbose")),
+        'd' if is_duration(ahead) => Letter::With(Act::Duration),
+        'd' if is_like_a_time(ahead) => open(),
+        'd' => Letter::With(Act::Data),
+        'u' if is_number(ahead) => Letter::With(Act::Vus),
+        'u' if ahead.contains(':') => Letter::With(Act::User),
+        'i' if is_number(ahead) => Letter::With(Act::Requests),
+        'R' if is_number(ahead) => Letter::With(Act::Rate),
+        's' if is_stage(ahead) => Letter::With(Act::Stage),
+        's' | 'f' if is_value => open(),
+        'e' if ahead.contains("://") => Letter::With(Act::Referer),
+        't' if is_duration(ahead) => Letter::With(Act::MaxTime),
+        'r' if ahead.contains('-') => Letter::With(Act::Range),
+        'm' if ahead.starts_with(|c: char| c.is_ascii_digit()) => Letter::With(Act::MaxTime),
+        'm' if ahead.bytes().all(|b| b.is_ascii_alphabetic()) && !ahead.is_empty() => Letter::With(Act::Method),
+        'A' if is_media_type(ahead) => Letter::Header("Accept"),
+        'A' if is_number(ahead) || ahead.is_empty() => open(),
+        'T' if is_media_type(ahead) && !std::path::Path::new(ahead).exists() => Letter::Header("Content-Type"),
+        'D' | 'o' if ["-", "/dev/null"].contains(&ahead) => curls(),
+        'b' if ahead.contains("; ") && !ahead.starts_with(['{', '[', '<']) => curls(),
+        'D' | 'U' | 'a' | 'b' | 'e' | 'j' | 'l' | 'm' | 'o' | 'p' | 'r' | 't' | 'u' | 'w' => open(),
+        _ => curls(),
+    }
+}
+
+/// Says what to write for each reading of a letter.
+pub fn refusal(letter: char, value: &str) -> String {
+    let readings: Vec<&Reading> = READINGS.iter().filter(|reading| reading.letter == letter).collect();
+    let shown = if value.is_empty() { String::from("VALUE") } else { quoted(value) };
+    let one = |reading: &&Reading| {
+        format!("{} for {} ({})", reading.write.replace("{}", &shown), reading.means, reading.tools)
+    };
+    let told: Vec<String> = readings.iter().map(one).collect();
+    let (last, first) = told.split_last().expect("every letter that is refused is in the table");
+    let things = if readings.len() == 2 { "two things" } else { "several things" };
+    format!("-{letter} {value} can mean {things} with a URL: write {}, or {last}", first.join(", "))
+}
+
+/// As a shell takes it.
+fn quoted(value: &str) -> String {
+    let is_bare = |c: char| c.is_alphanumeric() || "-_./:@%+=,".contains(c);
+    if value.chars().all(is_bare) { value.to_owned() } else { format!("'{}'", value.replace('\'', "'\\''")) }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// `30s`, `1h30m`: with units, for a number alone may be a body.
+pub fn is_duration(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text.ends_with(|c: char| c.is_ascii_alphabetic())
+        && engine::duration::Span::parse(text).is_ok()
+}
+
+/// What begins like a time and is none: it may be a body.
+fn is_like_a_time(text: &str) -> bool {
+    text.is_empty()
+        || text.starts_with(|c: char| c.is_ascii_digit())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == ' ')
+}
+
+fn is_stage(text: &str) -> bool {
+    text.split(',').all(|stage| stage.split_once(':').is_some_and(|(time, vus)| is_duration(time) && is_number(vus)))
+}
+
+/// `application/json`, `text/html, */*;q=0.8`: RFC 9110 section 12.5.1, with the types that are registered.
+fn is_media_type(text: &str) -> bool {
+    const TYPES: [&str; 11] =
+        ["*", "application", "audio", "example", "font", "haptics", "image", "message", "model", "multipart", "text"];
+    let is_one = |range: &str| {
+        let kind = range.split(';').next().unwrap_or_default().trim();
+        kind.split_once('/').is_some_and(|(kind, sub)| (TYPES.contains(&kind) || kind == "video") && !sub.is_empty())
+    };
+    text.split(',').all(is_one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A value that leaves the letter open.
+    fn open_value(letter: char) -> &'static str {
+        match letter {
+            'A' | 'd' | 'q' | 'r' | 't' => "30",
+            'a' => "me:secret",
+            'b' => "a=b",
+            'e' => "A=b",
+            's' => "post.lua",
+            _ => "body.json",
+        }
+    }
+
+    #[test]
+    fn every_reading_is_told_with_what_to_write() {
+        for reading in READINGS {
+            let value = open_value(reading.letter);
+            let Letter::Open(told) = meaning(reading.letter, value, false) else {
+                assert_eq!(reading.letter, 'm', "-{} {value} is settled", reading.letter);
+                continue;
+            };
+            let write = reading.write.replace("{}", value);
+            assert!(told.contains(&write) && told.contains(reading.tools) && told.contains(reading.means), "{told}");
+            assert!(told.starts_with(&format!("-{} {value} can mean ", reading.letter)), "{told}");
+        }
+    }
+
+    #[test]
+    fn readings_are_told_in_one_sentence() {
+        assert_eq!(
+            refusal('t', "30"),
+            "-t 30 can mean two things with a URL: write --workers 30 for threads (wrk), or --max-time 30 for seconds that a \
+             request may take (oha, hey, bombardier)"
+        );
+        assert!(
+            refusal('D', "my body")
+                .contains("write --data-binary @'my body' for a body from this file (oha, hey), or ")
+        );
+    }
+
+    #[test]
+    fn a_value_settles_what_it_can() {
+        let shown = |letter: char, ahead: &str| match meaning(letter, ahead, false) {
+            Letter::Is(flag) => format!("curl --{}", flag.long),
+            Letter::Alone(act) => format!("{act:?}"),
+            Letter::With(act) => format!("{act:?}={ahead}"),
+            Letter::Header(name) => format!("{name}: {ahead}"),
+            Letter::Open(_) => String::from("open"),
+            Letter::Unknown => String::from("unknown"),
+        };
+        for (letter, ahead, expected) in [
+            ('A', "application/json", "Accept: application/json"),
+            ('A', "text/html, */*;q=0.8", "Accept: text/html, */*;q=0.8"),
+            ('A', "Mozilla/5.0 (X11; Linux)", "curl --user-agent"),
+            ('A', "curl/8.0", "curl --user-agent"),
+            ('D', "/dev/null", "curl --dump-header"),
+            ('T', "application/json", "Content-Type: application/json"),
+            ('T', "file.bin", "curl --upload-file"),
+            ('b', "a=1; b=2", "curl --cookie"),
+            ('b', "{\"a\": \"b; c\"}", "open"),
+            ('f', "http://h/", "curl --fail"),
+            ('f', "-s", "curl --fail"),
+            ('m', "2.5", "MaxTime=2.5"),
+            ('m', "POST", "Method=POST"),
+            ('m', "", "open"),
+            ('o', "/dev/null", "curl --output"),
+            ('o', "-", "curl --output"),
+            ('q', "http://h/", "Own(\"quiet\")"),
+            ('r', "0-99", "Range=0-99"),
+            ('r', "100-", "Range=100-"),
+            ('s', "10s:5", "Stage=10s:5"),
+            ('s', "localhost:8080", "curl --silent"),
+            ('t', "5s", "MaxTime=5s"),
+            ('u', "ms", "open"),
+            ('?', "", "unknown"),
+        ] {
+            assert_eq!(shown(letter, ahead), expected, "-{letter} {ahead}");
+        }
+        assert!(matches!(meaning('f', "sSL", true), Letter::Is(_)), "-fsSL");
+    }
+
+    #[test]
+    fn names_of_other_tools_are_none_of_ours() {
+        for (name, tools, instead) in NAMES {
+            assert!(flag::by_name(name).is_none() && crate::flags::takes_value(name).is_none(), "--{name}");
+            assert_eq!(elsewhere(name), Some(format!("this is a flag of {tools}; {instead}")));
+            // What is to be written is a flag here.
+            for word in instead.split_whitespace().filter_map(|word| word.strip_prefix("--")) {
+                assert!(flag::by_name(word).is_some() || crate::flags::takes_value(word).is_some(), "--{word}");
+            }
+        }
+        for word in READINGS.iter().flat_map(|reading| reading.write.split_whitespace()) {
+            let Some(name) = word.strip_prefix("--") else { continue };
+            assert!(flag::by_name(name).is_some() || crate::flags::takes_value(name).is_some(), "--{name}");
+        }
+    }
+}
