@@ -83,6 +83,8 @@ options! {
     "blacklistIPs" Some("blacklist-ip"), None, Some("K6_BLACKLIST_IPS"), List, "RANGES", "Addresses never to connect to, as CIDR or IP";
     "localIPs" Some("local-ips"), None, Some("K6_LOCAL_IPS"), Text, "RANGES", "Addresses to connect from: IPs, ranges a-b, CIDRs";
     "network" Some("network"), None, None, Text, "LINK", "The link of every virtual user: 3g, 4g, cable, speedtest-2022, or download=10mbps,upload=5mbps,latency=20ms,jitter=2ms,loss=1%";
+    "maxDecodedBody" Some("max-decoded-body"), None, Some("ONRUSH_MAX_DECODED_BODY"), Text, "SIZE", "Fail a response whose body decodes to more than this, as 64m or 1g [default: 100m]";
+    "maxDecodedRatio" Some("max-decoded-ratio"), None, Some("ONRUSH_MAX_DECODED_RATIO"), Integer, "N", "Fail a response whose body decodes to more than 10 MiB and N times its size [default: 1000]";
     "tags" Some("tag"), None, Some("K6_TAGS"), Pairs, "NAME=VALUE", "A tag for every sample; repeat for more";
     "systemTags" Some("system-tags"), None, Some("K6_SYSTEM_TAGS"), List, "NAMES", "Which system tags to keep";
     "summaryTrendStats" Some("summary-trend-stats"), None, Some("K6_SUMMARY_TREND_STATS"), List, "STATS", "Columns of trends in the summary: avg,min,med,max,p(95),count";

@@ -18,6 +18,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 use crate::app::AppRequest;
 use crate::h1::head::{self, BodyFraming, Framing, Head, Refused};
 use crate::h2;
+use crate::kept::Kept;
 use crate::output::Output;
 use crate::request::{Request, split_target};
 use crate::respond::{Reply, Response};
@@ -304,13 +305,17 @@ impl Connection {
             self.respond(begun, *response, false).await?;
             return Ok(After::CloseUnread);
         }
-        let mut body = BodyRead::new(begun, instead.is_none(), self.worker.limits().body);
+        let mut body = BodyRead::new(begun, instead.is_none(), self.worker.limits().body, self.worker.total());
         if let Err(bad) = self.read_body(&mut body, begun, head_end).await? {
             self.worker.stats().timed_out.add(u64::from(matches!(bad, BadBody::TimedOut)));
-            self.respond(begun, bad.response(), false).await?;
+            self.respond(begun, bad.response(self.worker.total()), false).await?;
             return Ok(After::CloseUnread);
         }
         let reply = instead.map_or_else(|| self.run(begun, &body), Reply::Respond);
+        let reply = match body.kept {
+            Some(kept) => kept.answered_by(reply),
+            None => reply,
+        };
         self.start = head_end;
         self.carry_out(begun, reply).await
     }
@@ -332,7 +337,7 @@ impl Connection {
         let found = route::find(split_target(head.target).0);
         let (index, params) = found.expect("a request without a route has its answer already");
         debug_assert_eq!(Some(index), begun.route);
-        (ROUTES[index].run)(&self.request(head, params, body.kept.as_deref().unwrap_or_default(), body.length))
+        (ROUTES[index].run)(&self.request(head, params, body.kept.as_ref().map_or(&[], Kept::bytes), body.length))
     }
 }
 

@@ -29,6 +29,7 @@ mod fault;
 mod fetch;
 mod h1;
 mod h2;
+mod kept;
 mod law;
 mod limits;
 mod listen;

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use crate::app::AppFactory;
 use crate::certificate::{self, CertificateFiles};
+use crate::kept::Total;
 use crate::limits::Limits;
 use crate::listen::{self, Listener, SocketFile};
 use crate::pool::Buffers;
@@ -132,13 +133,14 @@ impl Server {
         };
         let stats = Arc::new(Stats::new(workers));
         let exchange = Arc::new(Exchange::new(workers));
+        let total = Arc::new(Total::new(config.limits.kept));
         let (stop, told) = watch::channel(None);
         let mut server = Server { addresses, stats, stop, threads: Vec::new(), _socket_files: socket_files };
         let (ready, started) = mpsc::channel();
         for (index, listeners) in of_worker.into_iter().enumerate() {
             let stats = server.stats.clone();
             let (limits, buffers, exchange) = (config.limits, config.buffers, exchange.clone());
-            let plan = Plan { index, stats, tls: tls.clone(), limits, buffers, exchange };
+            let plan = Plan { index, stats, tls: tls.clone(), limits, total: total.clone(), buffers, exchange };
             let (app, ready, told) = (config.app.clone(), ready.clone(), told.clone());
             let thread = std::thread::Builder::new().name(format!("target-{index}"));
             let run = move || worker::run(plan, app, listeners, &ready, told);

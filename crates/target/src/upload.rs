@@ -5,11 +5,13 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::sync::Arc;
 use std::task::Poll;
 
 use crate::connection::{Begun, Connection, SCRATCH, poll_bytes};
 use crate::h1::body::{BadChunk, BodyDecoder};
 use crate::h1::respond;
+use crate::kept::{Full, Kept, Total};
 use crate::respond::Response;
 use crate::route::{BodyUse, MAX_KEPT, ROUTES};
 use crate::vitals::Phase;
@@ -17,7 +19,7 @@ use crate::vitals::Phase;
 /// A request body as far as it was read.
 pub(crate) struct BodyRead {
     decoder: BodyDecoder,
-    pub(crate) kept: Option<Vec<u8>>,
+    pub(crate) kept: Option<Kept>,
     pub(crate) length: u64,
     /// Bytes it may have.
     most: u64,
@@ -79,12 +81,15 @@ pub(crate) enum BadBody {
     Chunk,
     /// More than so many bytes.
     TooLarge(u64),
+    /// The bodies of other clients fill the total.
+    Full,
     TimedOut,
 }
 
 impl BadBody {
-    pub(crate) fn response(&self) -> Response {
+    pub(crate) fn response(&self, total: &Total) -> Response {
         match self {
+            BadBody::Full => total.refusal(),
             BadBody::Chunk => Response::error(400, "a chunk is malformed"),
             BadBody::TooLarge(most) => too_large(*most),
             BadBody::TimedOut => Response::error(408, "the request body did not go on in time"),
@@ -93,9 +98,9 @@ impl BadBody {
 }
 
 impl BodyRead {
-    pub(crate) fn new(begun: Begun, wanted: bool, limit: Option<u64>) -> Self {
+    pub(crate) fn new(begun: Begun, wanted: bool, limit: Option<u64>, total: &Arc<Total>) -> Self {
         let keeps = begun.route.is_some_and(|index| ROUTES[index].body == BodyUse::Keep);
-        let kept = (keeps && wanted).then(Vec::new);
+        let kept = (keeps && wanted).then(|| Kept::new(total));
         let most = most(kept.is_some(), limit);
         BodyRead { decoder: BodyDecoder::new(begun.framing.body), kept, length: 0, most }
     }
@@ -111,7 +116,7 @@ impl BodyRead {
                 return Err(BadBody::TooLarge(self.most));
             }
             if let Some(kept) = &mut self.kept {
-                kept.extend_from_slice(&bytes[at..][taken.data]);
+                kept.extend(&bytes[at..][taken.data]).map_err(|Full| BadBody::Full)?;
             }
             at += taken.consumed;
         }

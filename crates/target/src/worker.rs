@@ -18,6 +18,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::app::{App, AppFactory};
 use crate::connection::Connection;
+use crate::kept::Total;
 use crate::limits::Limits;
 use crate::listen::Listener;
 use crate::pool::{Buffers, PIECE, Pool};
@@ -40,6 +41,7 @@ pub(crate) struct Worker {
     pool: Pool,
     receive_size: Option<usize>,
     limits: Limits,
+    total: Arc<Total>,
     stopping: Cell<bool>,
     /// Wakes the connections that must say goodbye.
     told: Notify,
@@ -57,6 +59,7 @@ pub(crate) struct Plan {
     pub(crate) stats: Arc<Stats>,
     pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
     pub(crate) limits: Limits,
+    pub(crate) total: Arc<Total>,
     pub(crate) buffers: Buffers,
     pub(crate) exchange: Arc<Exchange>,
 }
@@ -116,7 +119,7 @@ pub(crate) fn run(
 
 impl Worker {
     fn new(plan: Plan, app: Option<Rc<dyn App>>) -> Self {
-        let Plan { index, stats, tls, limits, buffers, exchange } = plan;
+        let Plan { index, stats, tls, limits, total, buffers, exchange } = plan;
         Worker {
             rooms: Rooms::new(exchange, stats.clone(), index),
             pool: Pool::new(buffers.receive_size.unwrap_or(PIECE), buffers.reuse, stats.clone(), index),
@@ -126,6 +129,7 @@ impl Worker {
             tls,
             app,
             limits,
+            total,
             stopping: Cell::new(false),
             told: Notify::new(),
             next_id: Cell::new(0),
@@ -150,6 +154,11 @@ impl Worker {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// What routes keep of request bodies, over all workers.
+    pub(crate) fn total(&self) -> &Arc<Total> {
+        &self.total
     }
 
     pub(crate) fn rooms(&self) -> &Rc<Rooms> {

@@ -515,6 +515,20 @@ fn limits_have_their_statuses() {
 }
 
 #[test]
+fn routes_keep_no_more_than_their_total() {
+    let limits = Limits { kept: 100_000, ..Limits::default() };
+    test(ServerConfig { limits, ..plain() }, async |client, server| {
+        let (first, mut stream) = client.begin(request("POST", "/post"), false).await;
+        stream.send_data(vec![b'x'; 60_000].into(), false).unwrap();
+        until(|| server.stats()["body_bytes_received"].as_u64() >= Some(60_000)).await;
+        assert_eq!(client.ask("POST", "/post", &[b'x'; 60_000]).await.status, 503);
+        stream.send_data(Bytes::new(), true).unwrap();
+        assert_eq!(whole(first).await.unwrap().status, 200);
+        assert_eq!(client.ask("POST", "/post", &[b'x'; 60_000]).await.status, 200);
+    });
+}
+
+#[test]
 fn a_route_keeps_no_more_than_it_may() {
     test(plain(), async |client, _server| {
         let (response, mut stream) = client.begin(request("POST", "/post"), false).await;

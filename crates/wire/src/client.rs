@@ -56,7 +56,7 @@ impl Worker {
     /// Checks the settings and prepares what they need.
     pub fn new(settings: Arc<Settings>) -> Result<Rc<Worker>, SettingsError> {
         let origins = Origins::new(&settings).map_err(|message| SettingsError { message })?;
-        let decoder = RefCell::new(Decoder::new(settings.max_decoded_body));
+        let decoder = RefCell::new(Decoder::new(settings.decode_limits));
         let io = WorkerIo::new(settings.limits.clone(), settings.send_buffer);
         Ok(Rc::new(Worker { settings, io, origins, known: KnownRequests::default(), decoder }))
     }

@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
+
 use crate::connect::{self, Endpoint, Route, Unopened};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
@@ -27,6 +29,8 @@ pub struct Exchange {
     pub url: Url,
     /// The response, or why there is none.
     pub outcome: Result<Response, Failure>,
+    /// What had been decoded of a body when it broke off: the outcome is a failure then.
+    pub partial_body: Option<Box<Bytes>>,
     /// How long each step took. On failure: what was reached.
     pub timings: Timings,
     /// When the hop ended (last byte or failure); samples carry it.
@@ -212,6 +216,7 @@ impl Exchange {
             method,
             url,
             outcome: Err(nothing),
+            partial_body: None,
             timings: Timings::default(),
             ended_at: UNIX_EPOCH,
             bytes_sent: 0,

@@ -68,6 +68,8 @@ pub enum FailureKind {
     WrongHost,
     /// 1701.
     Decompression,
+    /// 1710, which k6 does not have: a body became larger by decoding than the limits allow.
+    DecodedTooLarge,
     /// 1000: the peer broke HTTP (bad chunk, header too large, 101, short body).
     Protocol,
     /// 1000: the body could not be read to its announced end (a file that was truncated).
@@ -113,6 +115,7 @@ impl FailureKind {
             UnknownAuthority => 1310,
             WrongHost => 1311,
             Decompression => 1701,
+            DecodedTooLarge => 1710,
         }
     }
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use crate::codec::DecodeLimits;
+
 /// Network settings of a run; `script::options` fills them in.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -44,8 +46,8 @@ pub struct Settings {
     pub batch: usize,
     /// Concurrent requests of one batch per host.
     pub batch_per_host: usize,
-    /// Largest decoded body kept, in bytes: the cap against decompression bombs.
-    pub max_decoded_body: u64,
+    /// How large a body may become by decoding.
+    pub decode_limits: DecodeLimits,
     /// HTTP_PROXY, HTTPS_PROXY, NO_PROXY as the environment gives them (upper or lower case).
     pub proxies: Proxies,
     /// How long single steps may take, beside the time of the whole request.
@@ -143,7 +145,7 @@ impl Default for Settings {
             send_buffer: None,
             batch: 20,
             batch_per_host: 6,
-            max_decoded_body: 1 << 30,
+            decode_limits: DecodeLimits::default(),
             proxies: Proxies::default(),
             limits: StepLimits::default(),
         }

@@ -27,6 +27,15 @@ const SETTINGS: &[Setting] = &[
         config.limits.body = Some(size(text)?);
         Some(())
     }),
+    (
+        "max-kept",
+        SIZE,
+        "Answer 503 when routes such as /post would keep more than this of all bodies together [default: 512m]",
+        |config, text| {
+            config.limits.kept = size(text)?;
+            Some(())
+        },
+    ),
     ("head-timeout", TIME, "Answer 408 when a request head takes longer; 0: never [default: 60s]", |config, text| {
         config.limits.head_time = time(text)?;
         Some(())

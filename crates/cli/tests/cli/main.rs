@@ -6,6 +6,7 @@ mod capture;
 mod collab;
 mod compare;
 mod conservation;
+mod decoding;
 mod delay;
 mod documented;
 mod errors;

@@ -19,6 +19,7 @@ use metrics::{SystemTags, ThresholdSpecs, suggest};
 use serde_json::{Map, Value};
 
 pub use network::{Dns, TlsAuth, TlsVersions};
+pub use read::bytes;
 
 use crate::host::runtime::DEFAULT_MEMORY_LIMIT;
 
@@ -115,6 +116,8 @@ options! {
     block_hostnames: Vec<String> = "blockHostnames", read::list, "Host patterns never connected to.";
     blacklist_ips: Vec<String> = "blacklistIPs", read::list, "Addresses never connected to.";
     send_buffer: u32 = "sendBuffer", read::whole, "Bytes of a socket's send buffer; not k6's.";
+    max_decoded_body: u64 = "maxDecodedBody", read::size, "Bytes of a decoded response body; 100 MiB; not k6's.";
+    max_decoded_ratio: u32 = "maxDecodedRatio", read::positive, "Times a body may grow by decoding; 1,000; not k6's.";
     network: Value = "network", link::network, "The link of every virtual user; not k6's.";
     local_ips: String = "localIPs", network::local_ips, "Addresses to connect from.";
     thresholds: ThresholdSpecs = "thresholds", read::thresholds, "Thresholds by metric.";

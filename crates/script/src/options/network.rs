@@ -150,6 +150,10 @@ impl Options {
             batch: self.batch.map_or(standard.batch, |n| n as usize),
             batch_per_host: self.batch_per_host.map_or(standard.batch_per_host, |n| n as usize),
             send_buffer: self.send_buffer.map(|n| n as usize),
+            decode_limits: wire::codec::DecodeLimits {
+                bytes: self.max_decoded_body.unwrap_or(standard.decode_limits.bytes),
+                ratio: self.max_decoded_ratio.map_or(standard.decode_limits.ratio, u64::from),
+            },
             proxies: self.proxies.clone(),
             trusted_pem: self.trusted_pem.clone(),
             ..standard

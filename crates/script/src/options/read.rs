@@ -25,6 +25,29 @@ pub(super) fn whole(value: &Value) -> Result<u32, String> {
     u32::try_from(integer(value)?).or_else(|_| expected(value, "a whole number from 0 to 4294967295"))
 }
 
+/// Bytes: a number, or text with a unit.
+pub(super) fn size(value: &Value) -> Result<u64, String> {
+    let bytes = match value {
+        Value::String(text) => bytes(text),
+        _ => integer(value).ok().and_then(|bytes| u64::try_from(bytes).ok()).filter(|bytes| *bytes > 0),
+    };
+    bytes.map_or_else(|| expected(value, "bytes, as 64m or 1g"), Ok)
+}
+
+/// `64m`, `1g`, `100MiB`, `65536`: binary multiples, at least a byte.
+pub fn bytes(text: &str) -> Option<u64> {
+    let lower = text.trim().to_ascii_lowercase();
+    let digits = lower.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let factor: u64 = match lower[digits.len()..].trim_end_matches("ib").trim_end_matches('b') {
+        "" => 1,
+        "k" => 1 << 10,
+        "m" => 1 << 20,
+        "g" => 1 << 30,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok().and_then(|number| number.checked_mul(factor)).filter(|size| *size > 0)
+}
+
 pub(super) fn switch(value: &Value) -> Result<bool, String> {
     match value {
         Value::Bool(on) => Ok(*on),
@@ -90,6 +113,30 @@ pub(super) fn thresholds(value: &Value) -> Result<ThresholdSpecs, String> {
     entries.iter().map(one).collect()
 }
 
+/// At least 1.
+pub(super) fn positive(value: &Value) -> Result<u32, String> {
+    let number = whole(value).ok().filter(|number| *number > 0);
+    number.map_or_else(|| expected(value, "a whole number from 1 to 4294967295"), Ok)
+}
+
 pub(super) fn anything(value: &Value) -> Result<Value, String> {
     Ok(value.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_binary_units() {
+        for (text, expected) in [("64m", 64 << 20), ("1GiB", 1 << 30), ("100 MiB", 0), ("4096", 4096), ("2kb", 2048)] {
+            assert_eq!(bytes(text).unwrap_or(0), expected, "{text}");
+        }
+        for bad in ["", "m", "5x", "0", "-1", "1.5m"] {
+            assert_eq!(bytes(bad), None, "{bad}");
+        }
+        assert_eq!(size(&serde_json::json!(512)), Ok(512));
+        assert_eq!(size(&serde_json::json!("1k")), Ok(1024));
+        assert_eq!(size(&serde_json::json!(0)), Err(String::from("found 0, expected bytes, as 64m or 1g")));
+    }
 }

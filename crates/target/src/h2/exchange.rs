@@ -20,6 +20,7 @@ use crate::h1::head::{BodyFraming, Framing};
 use crate::h2::body::{Failed, Incoming, Respond};
 use crate::h2::fault::{self, Ending};
 use crate::h2::{head, send};
+use crate::kept::{Full, Kept};
 use crate::request::{Request, split_target};
 use crate::respond::{Reply, Response};
 use crate::route::{self, BodyUse, ROUTES, STATS};
@@ -127,7 +128,8 @@ impl Exchange {
                 return None;
             }
         };
-        match self.run(index, &kept, length) {
+        let reply = self.run(index, kept.bytes(), length);
+        match kept.answered_by(reply) {
             Reply::Respond(response) => {
                 self.send(*response).await;
                 None
@@ -142,8 +144,8 @@ impl Exchange {
     }
 
     /// Reads a body to its end: what the route keeps of it, and its length. The error is the answer, unless nobody waits for one.
-    async fn read(&self, route: usize, stream: RecvStream) -> Result<(Vec<u8>, u64), Option<Box<Response>>> {
-        let (mut kept, mut length) = (Vec::new(), 0);
+    async fn read(&self, route: usize, stream: RecvStream) -> Result<(Kept, u64), Option<Box<Response>>> {
+        let (mut kept, mut length) = (Kept::new(self.worker.total()), 0);
         if stream.is_end_stream() {
             return Ok((kept, length));
         }
@@ -157,7 +159,7 @@ impl Exchange {
                 return Err(Some(Box::new(too_large(most))));
             }
             if keeps {
-                kept.extend_from_slice(&piece);
+                kept.extend(&piece).map_err(|Full| Some(Box::new(self.worker.total().refusal())))?;
             }
         }
         Ok((kept, length))

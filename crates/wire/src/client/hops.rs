@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use super::{Client, HopClock};
 use crate::auth::{self, Challenge, Subject};
+use crate::codec::Undecoded;
 use crate::cookies::{CookieJar, cookie_header};
 use crate::exchange::{Exchange, Outgoing, exchange};
 use crate::h1::encode::RequestHead;
@@ -147,7 +148,10 @@ impl Client {
         let Body::Kept(body) = &mut response.body else { return };
         match self.worker.decoder.borrow_mut().decode(&codings, std::mem::take(body)) {
             Ok(decoded) => *body = decoded,
-            Err(failure) => exchange.outcome = Err(failure),
+            Err(Undecoded { failure, so_far }) => {
+                exchange.partial_body = so_far.map(Box::new);
+                exchange.outcome = Err(failure);
+            }
         }
     }
 }

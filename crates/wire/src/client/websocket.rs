@@ -20,6 +20,7 @@ use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::h1::decode::{Fed, Place, ResponseReader};
 use crate::h1::encode::RequestHead;
+use crate::h1::head::parse_head;
 use crate::pool::Connection;
 use crate::request::{BodyUse, Method};
 use crate::response::{Body, Response};
@@ -32,8 +33,6 @@ use crate::worker_io::WorkerIo;
 use crate::ws::handshake::{self, Agreement};
 use crate::ws::{DeflateOffer, Stream};
 
-/// Largest head of an answer.
-const MAX_HEAD: usize = 64 << 10;
 /// Bytes of the body of an answer that is no upgrade; the rest is not waited for.
 const MAX_BODY: usize = 64 << 10;
 
@@ -239,14 +238,8 @@ async fn receive(io: &WorkerIo, connection: &mut Connection, into: &mut Vec<u8>)
 
 /// Status and length of the head, once it is complete.
 fn head_of(bytes: &[u8]) -> Result<Option<(u16, usize)>, Failure> {
-    let malformed = || failure_map::protocol(Step::Receive, "malformed HTTP response".into());
-    let mut room = [httparse::EMPTY_HEADER; 128];
-    let mut response = httparse::Response::new(&mut room);
-    match response.parse(bytes) {
-        Ok(httparse::Status::Complete(len)) => Ok(response.code.map(|code| (code, len))),
-        Ok(httparse::Status::Partial) if bytes.len() <= MAX_HEAD => Ok(None),
-        _ => Err(malformed()),
-    }
+    let facts = parse_head(bytes).map_err(|message| failure_map::protocol(Step::Receive, message))?;
+    Ok(facts.map(|facts| (facts.status, facts.head_len)))
 }
 
 fn response(status: u16, head: Vec<u8>) -> Response {

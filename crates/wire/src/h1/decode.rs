@@ -2,24 +2,22 @@
 //!
 //! The common response, complete in the first piece, is read where it lies: a head that came before is shared, not parsed
 //! again, and a new one is copied together with the body. What is finished is written where the caller keeps it.
-//! Skips 1xx heads, refuses 101, heads over 64 KiB, more than 128 fields, contradicting lengths, bad chunks. Both
-//! Transfer-Encoding and Content-Length: the former wins and the connection is not kept (RFC 9112 6.3).
+//! A head that comes in pieces is put together in a buffer that grows with it. Skips 1xx heads, refuses 101 and bad chunks;
+//! what a head may be is in `head` and `facts`.
 //! Invariant: bytes after the end of the response are never taken; they are reported, so that the connection is dropped.
-
-use std::mem::MaybeUninit;
 
 use bytes::Bytes;
 
 use super::body::{BodyReader, Chunked};
+use super::facts::Facts;
+use super::head::{MAX_HEAD, has_end, parse_head, unfold};
 use super::known_heads::KnownHeads;
 use crate::failure::Failure;
 use crate::request::{BodySink, BodyUse};
 use crate::response::{Body, Marks, Response};
 
-/// Largest head, in bytes.
-pub(crate) const MAX_HEAD: usize = 64 << 10;
-/// Most header fields.
-pub(crate) const MAX_FIELDS: usize = 128;
+/// A head that comes in pieces is parsed again with each of them up to this size, afterwards when it has doubled.
+const PARSED_OFTEN: usize = 16 << 10;
 /// A body vector is reserved up to this size ahead; beyond, it grows with what really arrives.
 const MAX_RESERVE: u64 = 1 << 20;
 
@@ -28,8 +26,9 @@ pub(crate) struct ResponseReader {
     to_head_request: bool,
     body_use: BodyUse,
     state: State,
-    /// Head bytes while incomplete.
+    /// Head bytes while incomplete, and from which length on they are worth parsing without a sign of their end.
     partial: Vec<u8>,
+    parse_from: usize,
     content: Vec<u8>,
     dropped: u64,
 }
@@ -53,20 +52,6 @@ pub(crate) struct Finished {
 /// Where a finished response goes.
 pub(crate) type Place = Result<Response, Failure>;
 
-/// What a head says about the message.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Facts {
-    pub(super) head_len: usize,
-    status: u16,
-    http_10: bool,
-    length: Option<u64>,
-    chunked: bool,
-    keep_alive: bool,
-    /// Some field goes over several lines (obs-fold).
-    pub(super) folded: bool,
-    marks: Marks,
-}
-
 /// What a piece of input did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fed {
@@ -83,7 +68,7 @@ impl ResponseReader {
     #[inline(always)]
     pub(crate) fn new(to_head_request: bool, body_use: BodyUse) -> ResponseReader {
         let (partial, content) = (Vec::new(), Vec::new());
-        ResponseReader { to_head_request, body_use, state: State::Head, partial, content, dropped: 0 }
+        ResponseReader { to_head_request, body_use, state: State::Head, partial, parse_from: 0, content, dropped: 0 }
     }
 
     /// Who takes the body that is being read.
@@ -151,7 +136,6 @@ impl ResponseReader {
         while matches!(self.state, State::Head) {
             if self.partial.is_empty() {
                 let Some(facts) = parse_head(input)? else {
-                    check_head_size(input.len())?;
                     self.partial.extend_from_slice(input);
                     return Ok(Fed::More);
                 };
@@ -203,8 +187,12 @@ impl ResponseReader {
         let before = self.partial.len();
         let room = (MAX_HEAD + 1).saturating_sub(before).min(input.len());
         self.partial.extend_from_slice(&input[..room]);
+        let may_wait = self.partial.len() < self.parse_from.min(MAX_HEAD);
+        if may_wait && !has_end(&self.partial, before) {
+            return Ok(None);
+        }
         let Some(facts) = parse_head(&self.partial)? else {
-            check_head_size(self.partial.len())?;
+            self.parse_from = if self.partial.len() > PARSED_OFTEN { self.partial.len() * 2 } else { 0 };
             return Ok(None);
         };
         let rest = &input[facts.head_len - before..];
@@ -299,148 +287,11 @@ impl ResponseReader {
     }
 }
 
-fn check_head_size(len: usize) -> Result<(), String> {
-    if len > MAX_HEAD {
-        return Err(format!("response head larger than the limit of {MAX_HEAD} bytes"));
-    }
-    Ok(())
-}
-
 fn is_interim(status: u16) -> Result<bool, String> {
     if status == 101 {
         return Err(String::from("unsupported response status: 101 Switching Protocols"));
     }
     Ok((100..200).contains(&status))
-}
-
-pub(super) fn parse_head(input: &[u8]) -> Result<Option<Facts>, String> {
-    match parse_with(&httparse::ParserConfig::default(), input) {
-        // Go puts up with fields over several lines; only heads that failed pay for the second look.
-        Err(httparse::Error::HeaderName | httparse::Error::HeaderValue) => {
-            let mut lenient = httparse::ParserConfig::default();
-            lenient.allow_obsolete_multiline_headers_in_responses(true);
-            let facts = parse_with(&lenient, input).map_err(|e| malformed(input, e))?.transpose()?;
-            Ok(facts.map(|facts| Facts { folded: true, ..facts }))
-        }
-        Err(error) => Err(malformed(input, error)),
-        Ok(facts) => facts.transpose(),
-    }
-}
-
-/// `None` while the head is incomplete; the inner error is about what the fields say.
-fn parse_with(config: &httparse::ParserConfig, input: &[u8]) -> Result<Option<Result<Facts, String>>, httparse::Error> {
-    let mut fields = [const { MaybeUninit::uninit() }; MAX_FIELDS];
-    let mut parsed = httparse::Response::new(&mut []);
-    let window = &input[..input.len().min(MAX_HEAD + 1)];
-    let httparse::Status::Complete(head_len) =
-        config.parse_response_with_uninit_headers(&mut parsed, window, &mut fields)?
-    else {
-        return Ok(None);
-    };
-    Ok(Some(Facts::of(&parsed, head_len)))
-}
-
-/// RFC 9112 5.2: a fold is read as spaces.
-fn unfold(head: &[u8]) -> Bytes {
-    let mut plain = head.to_vec();
-    for at in 1..plain.len() {
-        if plain[at - 1] == b'\n' && matches!(plain[at], b' ' | b'\t') {
-            plain[at - 1] = b' ';
-            if at >= 2 && plain[at - 2] == b'\r' {
-                plain[at - 2] = b' ';
-            }
-        }
-    }
-    Bytes::from(plain)
-}
-
-impl Facts {
-    fn of(parsed: &httparse::Response<'_, '_>, head_len: usize) -> Result<Facts, String> {
-        check_head_size(head_len)?;
-        let http_10 = parsed.version == Some(0);
-        let status = parsed.code.unwrap_or(0);
-        let (length, chunked, folded) = (None, false, false);
-        let (keep_alive, marks) = (!http_10, Marks::default());
-        let mut facts = Facts { head_len, status, http_10, length, chunked, keep_alive, folded, marks };
-        for field in parsed.headers.iter() {
-            facts.learn(field.name, field.value)?;
-        }
-        if facts.chunked && facts.length.take().is_some() {
-            facts.keep_alive = false;
-        }
-        Ok(facts)
-    }
-
-    fn learn(&mut self, name: &str, value: &[u8]) -> Result<(), String> {
-        // Five names matter; their lengths tell most others apart without a comparison.
-        match name.len() {
-            14 if name.eq_ignore_ascii_case("content-length") => {
-                let length = parse_length(value)?;
-                if self.length.is_some_and(|before| before != length) {
-                    let before = self.length.unwrap_or_default().to_string();
-                    let text = String::from_utf8_lossy(value);
-                    return Err(format!(
-                        "http: message cannot contain multiple Content-Length headers; got [{before:?} {text:?}]"
-                    ));
-                }
-                self.length = Some(length);
-            }
-            17 if name.eq_ignore_ascii_case("transfer-encoding") => {
-                if !value.trim_ascii().eq_ignore_ascii_case(b"chunked") {
-                    let text = String::from_utf8_lossy(value);
-                    return Err(format!("unsupported transfer encoding: {text:?}"));
-                }
-                self.chunked = true;
-            }
-            10 if name.eq_ignore_ascii_case("set-cookie") => self.marks.sets_cookie = true,
-            16 if name.eq_ignore_ascii_case("content-encoding") => self.marks.is_coded = true,
-            10 if name.eq_ignore_ascii_case("connection") => {
-                for token in value.split(|b| *b == b',').map(<[u8]>::trim_ascii) {
-                    if token.eq_ignore_ascii_case(b"close") {
-                        self.keep_alive = false;
-                    } else if token.eq_ignore_ascii_case(b"keep-alive") && self.http_10 {
-                        self.keep_alive = true;
-                    }
-                }
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-/// A length, or a list of equal ones (RFC 9110 8.6).
-fn parse_length(value: &[u8]) -> Result<u64, String> {
-    let bad = || format!("bad Content-Length {:?}", String::from_utf8_lossy(value));
-    let mut known = None;
-    for item in value.split(|b| *b == b',').map(<[u8]>::trim_ascii) {
-        if item.is_empty() || !item.iter().all(u8::is_ascii_digit) {
-            return Err(bad());
-        }
-        let text = std::str::from_utf8(item).map_err(|_| bad())?;
-        let length: u64 = text.parse().map_err(|_| bad())?;
-        if known.is_some_and(|before| before != length) {
-            return Err(bad());
-        }
-        known = Some(length);
-    }
-    known.ok_or_else(bad)
-}
-
-fn malformed(input: &[u8], error: httparse::Error) -> String {
-    let line = input.split(|b| *b == b'\n').next().unwrap_or_default().trim_ascii_end();
-    let shown = String::from_utf8_lossy(&line[..line.len().min(80)]);
-    match error {
-        httparse::Error::TooManyHeaders => {
-            format!("response head with more than the limit of {MAX_FIELDS} header fields")
-        }
-        httparse::Error::Version => format!("malformed HTTP response {shown:?}"),
-        httparse::Error::Status => {
-            let code = line.split(|b| *b == b' ').nth(1).unwrap_or_default();
-            format!("malformed HTTP status code {:?}", String::from_utf8_lossy(&code[..code.len().min(80)]))
-        }
-        error => format!("malformed HTTP response head: {error}"),
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ pub(crate) mod body;
 pub(crate) mod client;
 pub(crate) mod decode;
 pub(crate) mod encode;
+pub(crate) mod facts;
+pub(crate) mod head;
 pub(crate) mod known_heads;
 
 #[cfg(test)]

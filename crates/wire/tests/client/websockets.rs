@@ -176,7 +176,7 @@ fn answers_that_are_no_upgrade() {
             101,
             "websocket: bad handshake: the response does not upgrade to websocket",
         ),
-        ("hello\r\n", 0, "malformed HTTP response"),
+        ("hello\r\n", 0, "malformed HTTP response \"hello\""),
         ("", 0, "EOF"),
     ];
     for (answer, status, message) in table {

@@ -210,15 +210,23 @@ impl Call {
     }
 
     fn body<'js>(&self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
-        let Some(answer) = self.answer() else { return Ok(Value::new_null(ctx.clone())) };
-        let none_by_status = matches!(answer.status, 100..=199 | 204 | 304);
-        let content: &[u8] = match &answer.body {
-            Body::Kept(bytes) => bytes,
-            Body::None if !none_by_status => &[],
-            _ => return Ok(Value::new_null(ctx.clone())),
+        let Some(answer) = self.answer() else {
+            return match self.exchange().and_then(|exchange| exchange.partial_body.as_ref()) {
+                Some(part) => self.content(ctx, part),
+                None => Ok(Value::new_null(ctx.clone())),
+            };
         };
-        match self.prepared.response_type {
+        let none_by_status = matches!(answer.status, 100..=199 | 204 | 304);
+        match &answer.body {
             _ if none_by_status => Ok(Value::new_null(ctx.clone())),
+            Body::Kept(bytes) => self.content(ctx, bytes),
+            Body::None => self.content(ctx, &[]),
+            Body::Discarded(_) => Ok(Value::new_null(ctx.clone())),
+        }
+    }
+
+    fn content<'js>(&self, ctx: &Ctx<'js>, content: &[u8]) -> Result<Value<'js>> {
+        match self.prepared.response_type {
             ResponseType::None => Ok(Value::new_null(ctx.clone())),
             ResponseType::Text => text(ctx, &lossy(content)),
             ResponseType::Binary if self.prepared.is_of_client() => bytes::indexed_buffer(ctx, content),

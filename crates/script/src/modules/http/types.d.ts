@@ -180,7 +180,11 @@ export interface Response {
     status: string;
   };
   error: string;
-  /** 0, or k6's code: 1050 timeout, 1212 refused, 1000 + status for 4xx and 5xx, … */
+  /**
+   * 0, or k6's code: 1050 timeout, 1212 refused, 1701 a body that does not decode, 1000 + status for 4xx and 5xx, …
+   * Not in k6: 1710, a body that became larger by decoding than the options `maxDecodedBody` (100 MiB) and `maxDecodedRatio`
+   * (1,000 times what was received, from 10 MiB on) allow.
+   */
   error_code: number;
   /** What was asked; null when the arguments were refused. */
   request: {
