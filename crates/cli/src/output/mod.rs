@@ -9,9 +9,11 @@ mod stream;
 mod terminal;
 
 use std::fs::File;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub use stream::Stream;
@@ -54,15 +56,37 @@ static STANDARD: OnceLock<Standard> = OnceLock::new();
 
 fn standard() -> &'static Standard {
     STANDARD.get_or_init(|| {
-        let (output, error) = (std::io::stdout(), std::io::stderr());
-        let first = open("standard output", &output);
-        let second = if is_one_file(&output, &error) { first.clone() } else { open("standard error", &error) };
+        let (output, error) = (io::stdout(), io::stderr());
+        let [is_open, is_error_open] = WERE_CLOSED.each_ref().map(|closed| !closed.load(Ordering::Relaxed));
+        let first = open("standard output", &output, is_open);
+        let second = match is_open && is_error_open && is_one_file(&output, &error) {
+            true => first.clone(),
+            false => open("standard error", &error, is_error_open),
+        };
         Standard { output: first, error: second }
     })
 }
 
-fn open(name: &'static str, stream: &(impl AsFd + IsTerminal)) -> Stream {
-    match stream.as_fd().try_clone_to_owned() {
+/// Whether standard output and standard error were closed when the process began.
+static WERE_CLOSED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
+
+ctor::declarative::ctor! {
+    /// Before `main` begins, and with it Rust's library, nothing has been opened in the place of a closed stream.
+    #[ctor(unsafe)]
+    fn look_at_descriptors() {
+        let folder = Path::new("/proc/self/fd");
+        for (closed, name) in WERE_CLOSED.iter().zip(["1", "2"]) {
+            closed.store(folder.exists() && folder.join(name).symlink_metadata().is_err(), Ordering::Relaxed);
+        }
+    }
+}
+
+fn open(name: &'static str, stream: &(impl AsFd + IsTerminal), was_open: bool) -> Stream {
+    let descriptor = match was_open {
+        true => stream.as_fd().try_clone_to_owned(),
+        false => Err(rustix::io::Errno::BADF.into()),
+    };
+    match descriptor {
         Ok(descriptor) => Stream::new(name, File::from(descriptor), stream.is_terminal() && understands_escapes()),
         Err(error) => Stream::closed(name, &error),
     }

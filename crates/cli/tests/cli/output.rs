@@ -142,6 +142,68 @@ fn a_reader_that_has_gone_is_an_error_too() {
     assert!(stderr.contains("cannot write the summary to standard output: Broken pipe (os error 32); "), "{stderr}");
 }
 
+/// The standard library opens /dev/null in the place of a closed stream; a summary would be lost there, silently.
+#[test]
+fn a_closed_stdout_is_an_error_and_dev_null_is_none() {
+    let lab = Lab::with("console.log('a line'); export default function () {}");
+    let with = |redirection: &str| {
+        let onrush = lab.command(&[]);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("exec \"$0\" run -q script.js {redirection}")]).arg(onrush.get_program());
+        let mut child =
+            shell.current_dir(lab.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sh runs");
+        let code = ends(&mut child);
+        (code, text(child.stdout.take().expect("piped")), text(child.stderr.take().expect("piped")))
+    };
+    let (code, _, stderr) = with(">&-");
+    assert_eq!(code, 111, "{stderr}");
+    assert!(
+        stderr.contains("cannot write the summary to standard output: Bad file descriptor (os error 9)"),
+        "{stderr}"
+    );
+    for harmless in ["> /dev/null", "<> /dev/null 1>&0"] {
+        let (code, _, stderr) = with(harmless);
+        assert_eq!(code, 0, "{harmless}: {stderr}");
+    }
+    let (code, stdout, _) = with("2>&-");
+    assert_eq!(code, 0, "{stdout}");
+    assert!(stdout.contains("log lines that could not be written to standard error: "), "{stdout}");
+}
+
+/// A reader that takes a few kilobytes now and then costs log lines, but no request and no time of the test.
+#[test]
+fn a_slow_stderr_costs_no_request() {
+    let lab = Lab::with(
+        "import http from 'k6/http';
+         const line = 'x'.repeat(20000);
+         export const options = { vus: 2, duration: '2s' };
+         export default function () { http.get(__ENV.TARGET); console.error(line); }",
+    );
+    let mut command = lab.command(&["run", "-q", "--serve", "--save", "r", "script.js"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("onrush starts");
+    let mut slow = child.stderr.take().expect("piped");
+    let reading = std::thread::spawn(move || {
+        let mut said = Vec::new();
+        let mut bytes = [0; 4096];
+        while let Ok(count @ 1..) = slow.read(&mut bytes) {
+            said.extend_from_slice(&bytes[..count]);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        String::from_utf8_lossy(&said).into_owned()
+    });
+    assert_eq!(ends(&mut child), 0);
+    let stdout = text(child.stdout.take().expect("piped"));
+    assert!(stdout.contains("log lines dropped because standard error was not read fast enough: "), "{stdout}");
+    let result = read(lab.path().join("r")).expect("a saved result");
+    let count = |name: &str| match result.metric(name).map(|metric| &metric.value) {
+        Some(Value::Counter { count, .. }) => *count,
+        other => panic!("no counter: {other:?}"),
+    };
+    assert_eq!(count("http_reqs"), count("iterations"), "all requests are counted: {stdout}");
+    let said = reading.join().expect("read");
+    assert!(!said.contains("native code"), "{said}");
+}
+
 #[test]
 fn order_is_kept_where_both_streams_are_one_pipe() {
     let lab = Lab::with("export default function () { console.log('before the summary'); }");
