@@ -1,7 +1,8 @@
 //! Equal lines of a log told once, and then by their number: a script that throws in every iteration fills no disk.
 //!
-//! The first line of a kind is written as it is. While more come, a short line tells how many there are, after a second, two more,
-//! four more, up to one a minute; the last such line has the total. Pure: the time is an argument, lines are handed to the caller.
+//! The first line of a kind is written as it is. While more come, a short line tells how many there are, after a
+//! second, two more, four more, up to one a minute; the last such line has the total. Pure: the time is an argument,
+//! lines are handed to the caller.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

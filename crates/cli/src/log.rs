@@ -1,8 +1,9 @@
 //! Log lines as k6 writes them, so that jobs which grep for `msg="…"` keep working: `text` (logrus), `raw` and `json`.
 //!
 //! Lines go to standard error, standard output, a file or nowhere; `console` lines of the script may go to a file of
-//! their own. Each is written by a thread of its own: a write that hangs or fails never holds up a test. What is missing is counted.
-//! Lines of a script's errors that are equal are folded; those of its `console` are data, and never are.
+//! their own. Each is written by a thread of its own: a write that hangs or fails never holds up a test. What is
+//! missing is counted. Lines of a script's errors that are equal are folded; those of its `console` are data, and never
+//! are.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -118,7 +119,8 @@ impl Logger {
         self.with_folds(|folds, tell| folds.look(Instant::now(), tell));
     }
 
-    /// Tells what was folded and waits for readers as long as they read. One line for each place where lines are missing.
+    /// Tells what was folded and waits for readers as long as they read. One line for each place where lines are
+    /// missing.
     pub fn settle(&self) -> Vec<String> {
         self.with_folds(Folds::close);
         let streams = self.output.iter().chain(&self.console);
@@ -267,7 +269,8 @@ fn text_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)])
     line
 }
 
-/// The message is filled up to logrus's 44 columns, so that fields stand below each other, unless that would make the line wrap.
+/// The message is filled up to logrus's 44 columns, so that fields stand below each other, unless that would make the
+/// line wrap.
 fn terminal_line(elapsed_s: u64, columns: usize, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
     let (short, color) = short(level);
     let (mut shown, mut width) = (String::new(), 0);

@@ -1,7 +1,8 @@
-//! The live picture of a running test: what it is about to do, a line per scenario once a second, in place on a terminal.
+//! The live picture of a running test: what it is about to do, a line per scenario once a second, in place on a
+//! terminal.
 //!
-//! Pure text from plain values; `Screen` hands it to the stream that shows it. On a terminal the picture fits the window: bars
-//! shrink first, then long words go, then lines are cut.
+//! Pure text from plain values; `Screen` hands it to the stream that shows it. On a terminal the picture fits the
+//! window: bars shrink first, then long words go, then lines are cut.
 
 use std::time::Duration;
 

@@ -57,7 +57,7 @@ pub fn command() -> Command {
     serve_limits::flags(command)
 }
 
-/// Serves until SIGINT or SIGTERM, then prints what was counted.
+/// Serves until SIGINT, SIGTERM or SIGHUP, then prints what was counted.
 pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let mut config = config(matches)?;
     config.app = app(matches)?;

@@ -1,8 +1,9 @@
-//! Standard output and standard error of this process. A thread of its own writes to each, so that a reader who is slow or gone
-//! never holds up the load, nor keeps a signal from ending the run.
+//! Standard output and standard error of this process. A thread of its own writes to each, so that a reader who is slow
+//! or gone never holds up the load, nor keeps a signal from ending the run.
 //!
-//! The two are one stream when they lead to one file, as on a terminal or after `2>&1`: order is kept there, and the progress is
-//! drawn again below each line. Commands that run nothing may print by `std::io`, as long as nothing waits in a stream.
+//! The two are one stream when they lead to one file, as on a terminal or after `2>&1`: order is kept there, and the
+//! progress is drawn again below each line. Commands that run nothing may print by `std::io`, as long as nothing waits
+//! in a stream.
 
 mod queue;
 mod stream;

@@ -1,5 +1,5 @@
-//! What waits to be written to a stream. Bounded: lines of the log that do not fit are dropped and counted; what Onrush itself has
-//! to say is little and always fits. Pure: no thread, no clock.
+//! What waits to be written to a stream. Bounded: lines of the log that do not fit are dropped and counted; what Onrush
+//! itself has to say is little and always fits. Pure: no thread, no clock.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! A terminal with something live below everything else: lines go above it, and it is drawn again below them.
 //!
-//! What was drawn is wiped by the rows it takes now, not by its lines: a window that has become narrower wraps them. Lines
-//! that are drawn fit the window, so that one line is one row until then. Pure: bytes out of items and a size.
+//! What was drawn is wiped by the rows it takes now, not by its lines: a window that has become narrower wraps them.
+//! Lines that are drawn fit the window, so that one line is one row until then. Pure: bytes out of items and a size.
 
 use std::fs::File;
 

@@ -1,5 +1,5 @@
-//! The binary on a terminal of its own, and what a person would see there: what it writes goes through a model of a screen that wraps,
-//! scrolls and reflows as terminals do.
+//! The binary on a terminal of its own, and what a person would see there: what it writes goes through a model of a
+//! screen that wraps, scrolls and reflows as terminals do.
 
 use std::fs::File;
 use std::io::{Read, Write};

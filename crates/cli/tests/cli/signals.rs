@@ -1,5 +1,5 @@
-//! Signals, phase by phase: the first ends what is running and the summary of what ran is printed, the second ends the process.
-//! Whatever phase it was, the exit code is 105 and the saved result is whole.
+//! Signals, phase by phase: the first ends what is running and the summary of what ran is printed, the second ends the
+//! process. Whatever phase it was, the exit code is 105 and the saved result is whole.
 
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -62,7 +62,10 @@ const PHASES: [Phase; 8] = [
     Phase {
         name: "handleSummary waits",
         script: "export default function () {}
-            export async function handleSummary() { console.log('reached'); await new Promise(() => setTimeout(() => {}, 1e8)); }",
+            export async function handleSummary() {
+              console.log('reached');
+              await new Promise(() => setTimeout(() => {}, 1e8));
+            }",
         iterations: 1.0,
     },
     Phase {

@@ -112,7 +112,10 @@ fn log_lines_go_above_the_picture() {
     let lab = Lab::with(
         "import { sleep } from 'k6';
          export const options = { vus: 1, duration: '10m' };
-         export default function () { console.log('a line ' + 'of very many words '.repeat(__ITER % 12)); sleep(0.05); }",
+         export default function () {
+           console.log('a line ' + 'of very many words '.repeat(__ITER % 12));
+           sleep(0.05);
+         }",
     );
     let mut terminal = Terminal::start(&lab, &["run", "script.js"], (60, 24), TERM);
     let rows = terminal.until("fourth second", |rows| rows.iter().any(|row| row.starts_with("running (04")));
@@ -160,7 +163,11 @@ fn ctrl_c_leaves_a_clean_picture_without_a_tick() {
 fn escape_codes_go_only_where_they_are_understood() {
     let lab = Lab::with(
         "import { sleep, check } from 'k6';
-         export default function () { check(1, { good: (v) => v === 1, bad: () => false }); sleep(1.2); throw new Error('x'); }",
+         export default function () {
+           check(1, { good: (v) => v === 1, bad: () => false });
+           sleep(1.2);
+           throw new Error('x');
+         }",
     );
     for (term, no_color, has_colors, moves) in
         [(TERM, false, true, true), (TERM, true, false, true), ("dumb", false, false, false), ("", false, false, false)]

@@ -71,10 +71,11 @@ impl Findings<'_> {
 }
 
 impl Ending<'_> {
-    /// Ends the run that was, keeps what is to be kept, prints what there is to print, and says how it went. The result is
-    /// kept before `handleSummary()` runs, which may never come back.
+    /// Ends the run that was, keeps what is to be kept, prints what there is to print, and says how it went. The result
+    /// is kept before `handleSummary()` runs, which may never come back.
     pub fn finish(&self, mut ran: Ran) -> Result<ExitCode, Failure> {
         let Ending { flags, script, log, .. } = self;
+        self.phases.wind_up();
         let teardown_error = self.tear_down(&mut ran);
         let messages = self.messages.map(Messages::finish);
         let verdict = ran.aggregate.judge(ran.duration, Moment::End);
@@ -128,13 +129,15 @@ impl Ending<'_> {
         exported.map(|()| code)
     }
 
-    /// Whether standard output has taken the summary; says so when it has not. From here on a signal ends the process at once.
+    /// Whether standard output has taken the summary; says so when it has not. From here on a signal ends the process
+    /// at once.
     fn is_read(&self, summary: &Summary<'_>) -> bool {
         self.phases.end();
         match output::stdout().drain() {
             Err(why) if summary.is_on_stdout.get() => {
                 let text = format!(
-                    "cannot write the summary to standard output: {why}; --summary-export FILE or --save DIR keeps it in a file"
+                    "cannot write the summary to standard output: {why}; \
+                     --summary-export FILE or --save DIR keeps it in a file"
                 );
                 self.log.write(Level::Error, &text, &[]);
                 false
@@ -157,8 +160,8 @@ impl Ending<'_> {
         result.err()
     }
 
-    /// The one place where the ways a run can end become an exit code. What stopped the run counts before thresholds. Asked again
-    /// after `handleSummary()`: a signal may have ended it.
+    /// The one place where the ways a run can end become an exit code. What stopped the run counts before thresholds.
+    /// Asked again after `handleSummary()`: a signal may have ended it.
     fn judge(&self, findings: &Findings<'_>) -> ExitCode {
         if let Some(error) = findings.errors.into_iter().flatten().next() {
             return ExitCode::of_script(error.exit_code);
@@ -267,7 +270,8 @@ impl Summary<'_> {
             .map_err(|e| Failure::new(ExitCode::Generic, format!("cannot write the summary export {path}: {e}")))
     }
 
-    /// Whether the script's `handleSummary` took care of the summary. An error of it is logged, and the usual text printed.
+    /// Whether the script's `handleSummary` took care of the summary. An error of it is logged, and the usual text
+    /// printed.
     fn handled_by_script(&self) -> bool {
         let Ending { script, phases, log, flags, .. } = self.ending;
         if phases.is_leaving() {

@@ -7,7 +7,8 @@
 //! | `teardown()`, `handleSummary()` | the function ends; the summary follows | the process ends |
 //! | only output is left | the process ends | |
 //!
-//! "The process ends" leaves a moment for what takes none: `handleSummary()` is broken off and the usual summary printed.
+//! When the scenarios have ended, "the process ends" leaves a moment for what takes none: the function is broken off
+//! and the usual summary printed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -25,7 +26,8 @@ const MOMENT: Duration = Duration::from_millis(100);
 
 const LOADING: u8 = 0;
 const RUNNING: u8 = 1;
-const WRITTEN: u8 = 2;
+const ENDING: u8 = 2;
+const WRITTEN: u8 = 3;
 
 /// The phase of this run, and the signals that came in it.
 pub struct Phases {
@@ -48,8 +50,8 @@ impl Phases {
                     output::stderr().print(text.as_bytes());
                     leave(Duration::ZERO)
                 }
-                RUNNING if before == 0 => stopper.stop(StopCause::Signal(name)),
-                RUNNING => leave(MOMENT),
+                RUNNING | ENDING if before == 0 => stopper.stop(StopCause::Signal(name)),
+                ENDING => leave(MOMENT),
                 _ => leave(Duration::ZERO),
             }
             true
@@ -60,6 +62,11 @@ impl Phases {
     /// The script is loaded: from now on there is a test to be ended, and something to be summarised.
     pub fn begin(&self) {
         self.phase.store(RUNNING, Ordering::SeqCst);
+    }
+
+    /// The scenarios have ended: the summary is near.
+    pub fn wind_up(&self) {
+        self.phase.store(ENDING, Ordering::SeqCst);
     }
 
     /// Everything is done and handed to whoever reads it.

@@ -1,8 +1,8 @@
 //! `--save DIR`: the result document of a run.
 //!
 //! Whether the directory can be written is found out and said before the test, which runs in any case. The result is
-//! written before the summary is made, because `handleSummary()` may never come back. When writing fails, the summary is printed all
-//! the same, and the exit code tells. An older result stays until the new one is complete.
+//! written before the summary is made, because `handleSummary()` may never come back. When writing fails, the summary
+//! is printed all the same, and the exit code tells. An older result stays until the new one is complete.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -55,8 +55,8 @@ pub struct Facts<'a> {
 }
 
 impl Saving {
-    /// Makes the directory and tries whether files can be made in it. Called before the test, so that whoever watches can end it;
-    /// nobody may watch, and then a test without a result is worth more than none.
+    /// Makes the directory and tries whether files can be made in it. Called before the test, so that whoever watches
+    /// can end it; nobody may watch, and then a test without a result is worth more than none.
     pub fn prepare(dir: &Path, log: &Logger) -> Result<Saving, Failure> {
         let refuse = |found: &str, expected: &str| {
             let text = format!("--save {}: {found}, expected {expected}", dir.display());
@@ -109,8 +109,8 @@ impl<'a> Kept<'a> {
         Kept { saving, document, written }
     }
 
-    /// Writes it again when the run has ended in another way since. A run that was fine but cannot be kept is not fine; a run that
-    /// failed says why it did.
+    /// Writes it again when the run has ended in another way since. A run that was fine but cannot be kept is not fine;
+    /// a run that failed says why it did.
     pub fn close(&mut self, code: ExitCode, log: &Logger) -> ExitCode {
         if self.written.is_ok() && self.document.exit.code != code as u8 {
             self.document.exit = exit(code, None);
