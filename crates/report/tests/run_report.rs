@@ -129,6 +129,7 @@ fn an_overruled_verdict_is_marked_and_a_run_of_milliseconds_has_no_percentages()
     let mut short = busy();
     short.generator.too_short = true;
     short.generator.workers[0].cpu_share = 2.76;
+    short.environment.steal_share = Some(0.2);
     let html = page(&short);
     holds(&html, "not judged: the scenarios ran for less than a second, which is mostly starting up");
     assert!(!html.contains("276 %") && !html.contains("276.0 %"), "{html}");

@@ -17,10 +17,10 @@ results, or as the result of a matrix. PATH:NAME=VALUE,... takes the runs with t
 cell and by the label 'round' where all have them, else by order; run them by turns, A B B A.
 
 Verdicts: better and worse are proven (exact signed-rank test over the pairs at 5 %, Holm over the metrics); same means that the
-whole 95 % interval lies within the margin; everything else is cannot tell. From two to five pairs there is no verdict.
+whole 95 % interval lies within the margin; everything else is cannot tell.
 
-One run of each is compared by its seconds, which is weaker evidence: better and worse need a change beyond 5 %, same is hardly
-ever proven. It takes 10 seconds of both.
+Up to five runs of each are compared by their seconds, which is weaker evidence: better and worse need a change beyond 5 %, same is
+hardly ever proven. It takes 10 seconds of each run.
 
 --fail-on: a condition fails when the change is proven to be beyond its bound, holds when it is proven to be on this side of it,
 and else nobody can tell. With conditions they alone decide the exit code.

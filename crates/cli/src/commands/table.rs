@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use report::matrix::document::{self, MatrixDocument};
 use report::matrix::plan::Plan;
 use report::matrix::table::{self, PERCENTILES, TableOptions};
@@ -19,7 +19,13 @@ pub fn command() -> Command {
     let command = Command::new("table")
         .about("Show the result of a matrix again: other groups, another format")
         .arg(Arg::new("result").value_name("RESULT").required(true).help("The file that `onrush matrix` wrote"))
-        .arg(Arg::new("output").short('o').long("output").value_name("FILE").help("Write there instead of printing"));
+        .arg(Arg::new("output").short('o').long("output").value_name("FILE").help("Write there instead of printing"))
+        .arg(
+            Arg::new("accept-late")
+                .long("accept-late")
+                .action(ArgAction::SetTrue)
+                .help("Count runs whose generator was late or the limit; the tables say so"),
+        );
     flags(command)
 }
 
@@ -42,7 +48,10 @@ pub fn flags(command: Command) -> Command {
 pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let asked = Asked::read(matches)?;
     let file: &String = matches.get_one("result").expect("required");
-    let document = document::read(Path::new(file)).map_err(generic)?;
+    let mut document = document::read(Path::new(file)).map_err(generic)?;
+    if matches.get_flag("accept-late") {
+        document.accept_late();
+    }
     let text = asked.text(&document)?;
     match matches.get_one::<String>("output").map(PathBuf::from) {
         Some(path) => {

@@ -124,6 +124,14 @@ fn a_matrix_is_compared_by_its_variants() {
     by("m.json:varaint=a", "m.json:variant=b").code(3).says("found no axis 'varaint', expected one of size, variant");
     by("m.json:variant=c", "m.json:variant=b").code(3).says("m.json: no run has variant=c");
     by("m.json", "m.json:variant=b").code(3).says("are both round 1 of m.json");
+    // What `table` leaves out of its verdicts is no evidence here either.
+    let mut full = matrix;
+    full["plan"]["pin"] = json!({ "server": [1], "load": [0] });
+    full["runs"][0]["result"]["generator"]["process_cores"] = json!(0.99);
+    lab.file("full.json", &full.to_string());
+    by("full.json:variant=a", "full.json:variant=b").prints(
+        "a round 1 is no evidence: the generator was the limit: it filled the cores that the plan gave it; left out with it",
+    );
 }
 
 #[test]

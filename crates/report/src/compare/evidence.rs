@@ -37,7 +37,7 @@ impl Side {
     /// Lets runs count whose generator was late or the limit; the comparison says so.
     pub fn accept_late(&mut self) {
         for document in self.runs.iter_mut().filter_map(|run| run.result.as_mut().ok()) {
-            document.generator.late_accepted = document.generator.saturated;
+            document.generator.accept();
         }
     }
 }

@@ -4,7 +4,8 @@
 //! are read from it (`measure`), the statistics answer (`crate::stats`), and `render` says it as text, Markdown, JSON or JUnit
 //! XML. Ratios are compared by their logarithms; shares, and values that are 0 somewhere, by their difference.
 //!
-//! Of one run each the seconds are compared (`seconds`). That is weaker: it tells these two runs apart, and says so.
+//! Of one run each, and of so few that pairs tell nothing, the seconds are compared (`seconds`). That is weaker: it tells these
+//! runs apart, and says so.
 //!
 //! A comparison of matrices is over all cells, each run against its partner of the same cell and round, and in addition within
 //! each cell. The verdict over all is the one that counts: among many cells some differ by chance.
@@ -33,7 +34,7 @@ use crate::document::Document;
 use crate::stats::{MOST_PAIRS, Verdict, pairs_needed};
 use evidence::Pair;
 use row::Basis;
-use seconds::TwoRuns;
+use seconds::FewRuns;
 
 /// What can be chosen.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +74,7 @@ pub struct Comparison {
     pub left_out: Vec<LeftOut>,
     /// What may explain a difference.
     pub warnings: Vec<String>,
-    /// Why one run each has no answer from its seconds, where there is only one of each.
+    /// Why so few runs have no answer from their seconds.
     pub no_seconds: Option<String>,
 }
 
@@ -84,7 +85,7 @@ pub struct Section {
     pub cell: BTreeMap<String, String>,
     /// Number of pairs.
     pub pairs: usize,
-    /// The seconds that are compared where there is only one run of each.
+    /// The seconds that are compared where there are too few pairs.
     pub seconds: Option<SecondsUsed>,
     /// The fewest pairs with which so many metrics can be judged at all.
     pub pairs_needed: usize,
@@ -124,19 +125,16 @@ pub fn compare(a: &Side, b: &Side, settings: &Settings) -> Result<Comparison, St
         let tests = judged.iter().filter(|row| row.is_test()).count();
         let verdict = over_all(&judged);
         let shown = row::shown(&shown, basis.pairs, one_cell);
-        let (pairs, seconds) = (basis.pairs.len(), basis.seconds.map(TwoRuns::used));
+        let (pairs, seconds) = (basis.pairs.len(), basis.seconds.map(FewRuns::used));
         Section { cell, pairs, seconds, pairs_needed: pairs_needed(tests), judged, shown, verdict }
     };
     let by_cell = by_cell(&evidence.pairs);
     let one_cell = by_cell.len() <= 1;
     let several = by_cell.iter().filter(|_| !one_cell);
     let cells = several.map(|(cell, pairs)| section((*cell).clone(), Basis { pairs, seconds: None }, true)).collect();
-    let two = match evidence.pairs[..] {
-        [only] => Some(TwoRuns::new(only)),
-        _ => None,
-    };
-    let (seconds, no_seconds) = match &two {
-        Some(Ok(two)) => (Some(two), None),
+    let few = (1..pairs_needed(1)).contains(&evidence.pairs.len()).then(|| FewRuns::new(&evidence.pairs));
+    let (seconds, no_seconds) = match &few {
+        Some(Ok(few)) => (Some(few), None),
         Some(Err(why)) => (None, Some(why.clone())),
         None => (None, None),
     };

@@ -1,10 +1,10 @@
-//! A line of a comparison: one measure over the pairs, or over the seconds of two single runs, what the statistics say, and
-//! conditions on it.
+//! A line of a comparison: one measure over the pairs, or over the seconds of a few runs, what the statistics say, and conditions
+//! on it.
 
 use super::condition::{Bound, Condition, Outcome};
 use super::evidence::Pair;
 use super::measure::Measure;
-use super::seconds::TwoRuns;
+use super::seconds::FewRuns;
 use crate::document::{Contains, Document};
 use crate::stats::within::{RUN_TO_RUN, RUN_TO_RUN_POINTS, answer_with, spread};
 use crate::stats::{self, CONFIDENCE, Estimate, Question, Verdict};
@@ -28,8 +28,8 @@ pub enum Scale {
 pub(super) struct Basis<'a> {
     /// The pairs of runs.
     pub pairs: &'a [Pair<'a>],
-    /// The seconds of the only pair, where they are what is compared.
-    pub seconds: Option<&'a TwoRuns<'a>>,
+    /// Their seconds, where those are what is compared.
+    pub seconds: Option<&'a FewRuns<'a>>,
 }
 
 /// One measure over the pairs.
@@ -47,9 +47,9 @@ pub struct Row {
     pub medians: Option<(f64, f64)>,
     /// What the statistics are asked about: a difference for each value.
     differences: Vec<f64>,
-    /// Changes that two runs of the same program may show; none between pairs.
+    /// Changes that runs of the same program may show; none where pairs are compared.
     allowance: (f64, f64),
-    /// Why the seconds of single runs have no answer.
+    /// Why the seconds have no answer.
     pub lack: Option<String>,
     /// What the pairs say.
     pub estimate: Estimate,
@@ -110,8 +110,7 @@ pub(super) fn shown(measures: &[Measure], pairs: &[Pair<'_>], one_cell: bool) ->
 
 fn row(measure: &Measure, basis: Basis<'_>, one_cell: bool) -> Row {
     let of_runs = of_pairs(measure, basis.pairs);
-    let medians = one_cell.then(|| (median(of_runs.iter().map(|v| v.0)), median(of_runs.iter().map(|v| v.1))));
-    let medians = medians.filter(|_| !of_runs.is_empty());
+    let medians = medians(&of_runs).filter(|_| one_cell);
     let Sample { values, scale, differences, lack } = sample(measure, basis, of_runs, false);
     Row {
         contains: basis.pairs.first().map_or(Contains::Default, |pair| measure.contains(pair.a)),
@@ -150,18 +149,17 @@ struct Sample {
     lack: Option<String>,
 }
 
-/// Values and differences of the pairs, or of the blocks of seconds of two single runs.
-/// `plain`: in the metric's own unit, whatever the values are.
+/// Values and differences of the pairs, or of blocks of seconds. `plain`: in the metric's own unit, whatever the values are.
 fn sample(measure: &Measure, basis: Basis<'_>, of_runs: Vec<(f64, f64)>, plain: bool) -> Sample {
     let scale = |values: &[(f64, f64)]| if plain { Scale::Plain } else { scale(measure, values) };
-    let Some(two) = basis.seconds else {
+    let Some(few) = basis.seconds else {
         let scale = scale(&of_runs);
         return Sample { differences: differences(&of_runs, scale), values: of_runs, scale, lack: None };
     };
-    match two.by_block(measure) {
+    match few.by_block(measure) {
         Ok(values) => {
             let scale = scale(&values);
-            let mut seconds = two.by_second(measure);
+            let mut seconds = few.by_second(measure);
             // A ratio needs two numbers: seconds in which nothing came in are in their block all the same.
             seconds.retain(|(a, b)| scale != Scale::Ratio || (*a > 0.0 && *b > 0.0));
             let differences = spread(&differences(&values, scale), &self::differences(&seconds, scale));
@@ -175,7 +173,7 @@ fn sample(measure: &Measure, basis: Basis<'_>, of_runs: Vec<(f64, f64)>, plain: 
 }
 
 impl Basis<'_> {
-    /// By how much two runs of the same program may differ. The order of pairs takes care of that, single runs cannot.
+    /// By how much runs of the same program may differ. Enough pairs tell that themselves, a few cannot.
     fn allowance(&self, scale: Scale, of_runs: Option<(f64, f64)>) -> (f64, f64) {
         if self.seconds.is_none() {
             return (0.0, 0.0);
@@ -205,6 +203,10 @@ fn differences(values: &[(f64, f64)], scale: Scale) -> Vec<f64> {
         Scale::Points | Scale::Plain => b - a,
     };
     values.iter().map(difference).collect()
+}
+
+fn medians(values: &[(f64, f64)]) -> Option<(f64, f64)> {
+    (!values.is_empty()).then(|| (median(values.iter().map(|v| v.0)), median(values.iter().map(|v| v.1))))
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {
@@ -249,7 +251,7 @@ fn distance(condition: &Condition, basis: Basis<'_>, documents: &[&Document]) ->
     // Without any evidence there is nothing to look the metric up in.
     let measure = if documents.is_empty() { None } else { Some(condition.measure(documents)?) };
     let of_runs = measure.as_ref().map_or(Vec::new(), |measure| of_pairs(measure, basis.pairs));
-    let medians = of_runs.first().copied();
+    let medians = medians(&of_runs);
     let plain = matches!(condition.bound, Bound::Absolute(_));
     let Sample { scale, differences: change, .. } = match &measure {
         Some(measure) => sample(measure, basis, of_runs, plain),

@@ -1,4 +1,7 @@
-//! Two single runs, compared by their seconds: which seconds stand beside each other, and what a measure is in a block of them.
+//! Runs too few to be compared by pairs, compared by their seconds: which seconds stand beside each other, and what a measure is
+//! in a block of them.
+//!
+//! Of several pairs the mean over the runs of A stands beside that over the runs of B.
 //!
 //! A block's rate is its sum over its time, its share its passes over its total, its percentile the mean of its seconds' own,
 //! weighted by their samples. A percentile of a second takes enough samples in it; with fewer there is no answer, and the reason
@@ -17,17 +20,19 @@ const WHOLE_SECOND: f64 = 0.5;
 /// What an interval may begin before the scenarios do: times are rounded.
 const ROUNDING_S: f64 = 0.01;
 
-/// One run of A and one of B, second by second.
+/// Some runs of A and as many of B, second by second.
 #[derive(Debug)]
-pub struct TwoRuns<'a> {
-    a: Timeline<'a>,
-    b: Timeline<'a>,
+pub struct FewRuns<'a> {
+    a: Vec<Timeline<'a>>,
+    b: Vec<Timeline<'a>>,
     blocks: Vec<Range<usize>>,
 }
 
 /// How many seconds an answer comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SecondsUsed {
+    /// Runs of each side.
+    pub runs: usize,
     /// Of each run.
     pub seconds: usize,
     /// Left out at the start.
@@ -42,24 +47,25 @@ struct Timeline<'a> {
     at: Vec<usize>,
 }
 
-impl<'a> TwoRuns<'a> {
-    /// The seconds that both runs have; the reason when there are too few.
-    pub fn new(pair: Pair<'a>) -> Result<TwoRuns<'a>, String> {
-        let (a, b) = (Timeline::new(pair.a), Timeline::new(pair.b));
-        let seconds = a.at.len().min(b.at.len());
-        let blocks = blocks(seconds).ok_or_else(|| match (seconds, a.has_seconds() && b.has_seconds()) {
-            (_, false) => String::from("the results hold no seconds, as those of a matrix do not"),
-            (seconds, true) => format!(
-                "from within one run of each an answer takes {FEWEST_SECONDS} seconds of both, and there are {seconds}"
+impl<'a> FewRuns<'a> {
+    /// The seconds that all runs have; the reason when there are too few.
+    pub fn new(pairs: &[Pair<'a>]) -> Result<FewRuns<'a>, String> {
+        let (a, b): (Vec<_>, Vec<_>) = pairs.iter().map(|pair| (Timeline::new(pair.a), Timeline::new(pair.b))).unzip();
+        let all = || a.iter().chain(&b);
+        let seconds = all().map(|run| run.at.len()).min().unwrap_or(0);
+        let blocks = blocks(seconds).ok_or_else(|| match all().all(Timeline::has_seconds) {
+            false => String::from("the results hold no seconds, as those of a matrix do not"),
+            true => format!(
+                "from within so few runs an answer takes {FEWEST_SECONDS} seconds of each, and there are {seconds}"
             ),
         })?;
-        Ok(TwoRuns { a, b, blocks })
+        Ok(FewRuns { a, b, blocks })
     }
 
     /// How many seconds are compared.
     pub fn used(&self) -> SecondsUsed {
         let seconds = self.blocks.last().map_or(0, |block| block.end);
-        SecondsUsed { seconds, warm_up: warm_up(seconds) }
+        SecondsUsed { runs: self.a.len(), seconds, warm_up: warm_up(seconds) }
     }
 
     /// A's and B's figure of each block; the reason when there is none.
@@ -68,7 +74,8 @@ impl<'a> TwoRuns<'a> {
             return Err(format!("{measure} is not kept by the second"));
         };
         if let Some(samples) = fewest_samples(stat) {
-            let found = self.a.samples(measure).min(self.b.samples(measure));
+            let runs = self.a.iter().chain(&self.b);
+            let found = runs.map(|run| run.samples(measure)).min().unwrap_or(0);
             if found < samples {
                 return Err(format!("takes {samples} samples in a second, and there are about {found}"));
             }
@@ -88,7 +95,11 @@ impl<'a> TwoRuns<'a> {
     }
 
     fn figures(&self, measure: &Measure, stat: &Stat, seconds: Range<usize>) -> Option<(f64, f64)> {
-        Some((self.a.figure(measure, stat, seconds.clone())?, self.b.figure(measure, stat, seconds)?))
+        let mean = |runs: &[Timeline<'_>]| {
+            let figures = runs.iter().map(|run| run.figure(measure, stat, seconds.clone()));
+            Some(figures.sum::<Option<f64>>()? / runs.len() as f64)
+        };
+        Some((mean(&self.a)?, mean(&self.b)?))
     }
 }
 

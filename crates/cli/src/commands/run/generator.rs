@@ -82,7 +82,7 @@ fn cause_in_document(cause: engine::Cause) -> Cause {
 fn facts(results: &Results, unstamped: u64, environment: &Environment) -> Facts {
     let lag = trend(results, "iteration_lag");
     Facts {
-        requests: count(results, "http_reqs") as u64,
+        requests: results.count("http_reqs"),
         unstamped,
         iteration_lag: lag.map(|lag| IterationLag { p95_ms: lag.percentile(95.0), p99_ms: lag.percentile(99.0) }),
         closed: closed(results, lag),
@@ -97,28 +97,75 @@ fn closed(results: &Results, lag: Option<&TrendValue>) -> Option<ClosedLoop> {
     let all = trend(results, "iteration_duration")?;
     let open = trend(results, "iteration_duration_from_plan");
     let iterations = all.count().saturating_sub(open.map_or(0, TrendValue::count)) as f64;
+    let share = iterations / all.count() as f64;
     // From the plan an iteration lasts longer by its lag.
     let of_open = open.map_or(0.0, TrendValue::sum) - lag.map_or(0.0, TrendValue::sum);
-    let requests = count(results, "http_reqs") * iterations / all.count() as f64;
-    let closed = ClosedLoop { waits: requests.max(iterations), spent_ms: all.sum() - of_open.max(0.0) };
-    (iterations > 0.0).then_some(closed)
+    let spent_ms = all.sum() - of_open.max(0.0);
+    // Who waits for many requests at once, as with http.batch, waits for them once.
+    let waiting_ms = share * trend(results, "http_req_duration").map_or(0.0, TrendValue::sum);
+    let at_once = if spent_ms > 0.0 { (waiting_ms / spent_ms).max(1.0) } else { 1.0 };
+    let requests = results.count("http_reqs") as f64 * share / at_once;
+    (iterations > 0.0).then(|| ClosedLoop { waits: requests.max(iterations), spent_ms })
 }
 
 /// All samples of a Trend; none when there are none.
 fn trend<'a>(results: &'a Results, name: &str) -> Option<&'a TrendValue> {
-    match total(results, name)? {
+    match &results.metric(name)?.value {
         Value::Trend(trend) if trend.count() > 0 => Some(trend),
         _ => None,
     }
 }
 
-fn count(results: &Results, name: &str) -> f64 {
-    match total(results, name) {
-        Some(Value::Counter { count, .. }) => *count,
-        _ => 0.0,
-    }
-}
+#[cfg(test)]
+mod tests {
+    use metrics::results::{GroupResult, MetricResult};
+    use metrics::{Contains, Kind, Trend};
 
-fn total<'a>(results: &'a Results, name: &str) -> Option<&'a Value> {
-    results.metrics.iter().find(|metric| metric.name == name && metric.filter.is_none()).map(|metric| &metric.value)
+    use super::*;
+
+    fn results(metrics: &[(&str, &[f64])]) -> Results {
+        let metric = |(name, samples): &(&str, &[f64])| {
+            let mut trend = Trend::default();
+            samples.iter().for_each(|sample| trend.add(*sample));
+            let (kind, value) = match *name {
+                "http_reqs" => (Kind::Counter, Value::Counter { count: samples[0], rate: 1.0 }),
+                _ => (Kind::Trend, Value::Trend(TrendValue::from(trend))),
+            };
+            let name = (*name).to_owned();
+            MetricResult { name, filter: None, kind, contains: Contains::Time, value, thresholds: Vec::new() }
+        };
+        Results {
+            duration: std::time::Duration::from_secs(5),
+            metrics: metrics.iter().map(metric).collect(),
+            root: GroupResult::default(),
+            checks: Vec::new(),
+            scenarios: Vec::new(),
+            errors: Vec::new(),
+        }
+    }
+
+    fn closed_of(metrics: &[(&str, &[f64])]) -> Option<(f64, f64)> {
+        let closed = facts(&results(metrics), 0, &Environment::default()).closed;
+        closed.map(|closed| (closed.waits, closed.spent_ms))
+    }
+
+    #[test]
+    fn users_wait_once_for_requests_that_are_made_at_once() {
+        let iterations: (&str, &[f64]) = ("iteration_duration", &[100.0, 100.0]);
+        assert_eq!(closed_of(&[iterations]), Some((2.0, 200.0)));
+        let one_by_one = [iterations, ("http_reqs", &[8.0]), ("http_req_duration", &[20.0; 8])];
+        assert_eq!(closed_of(&one_by_one), Some((8.0, 200.0)));
+        let batch = [iterations, ("http_reqs", &[8.0]), ("http_req_duration", &[100.0; 8])];
+        assert_eq!(closed_of(&batch), Some((2.0, 200.0)));
+    }
+
+    #[test]
+    fn iterations_of_arrival_rates_lose_no_rate() {
+        let all = [("iteration_duration", &[50.0, 50.0][..]), ("iteration_lag", &[5.0, 5.0])];
+        let open = ("iteration_duration_from_plan", &[55.0, 55.0][..]);
+        assert_eq!(closed_of(&[all[0], all[1], open]), None);
+        let mixed = ("iteration_duration", &[50.0, 50.0, 300.0][..]);
+        assert_eq!(closed_of(&[mixed, all[1], open]), Some((1.0, 300.0)));
+        assert_eq!(closed_of(&[]), None);
+    }
 }

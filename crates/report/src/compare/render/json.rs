@@ -1,6 +1,6 @@
 //! A comparison for programs: everything the text says, and the values of every pair.
 //!
-//! `change` is the median of pairs or, of one run each, of blocks of seconds (`evidence`). `change` and `interval` are fractions
+//! `change` is the median of pairs or, of a few runs, of blocks of seconds (`evidence`). `change` and `interval` are fractions
 //! where `scale` is `ratio` (0.05 for +5 %) or `share` (of 1), else in the metric's unit.
 
 use serde_json::{Map, Value, json};
@@ -49,7 +49,7 @@ fn object(value: Value) -> Map<String, Value> {
 fn section(section: &Section) -> Map<String, Value> {
     object(json!({
         "verdict": section.verdict.name(),
-        "evidence": if section.seconds.is_some() { "seconds of one run each" } else { "pairs" },
+        "evidence": if section.seconds.is_some() { "seconds" } else { "pairs" },
         "pairs": section.pairs,
         "seconds": section.seconds.map(|used| used.seconds),
         "warm_up_s": section.seconds.map(|used| used.warm_up),

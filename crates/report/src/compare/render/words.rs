@@ -15,7 +15,8 @@ const MANY_PAIRS: usize = 1000;
 /// before it, and says what it is.
 pub fn columns(section: &Section) -> Vec<&'static str> {
     let (a, b, change) = match section {
-        Section { seconds: Some(_), .. } => ("A, whole run", "B, whole run", "change, median of blocks"),
+        Section { seconds: Some(_), pairs: 1, .. } => ("A, whole run", "B, whole run", "change, median of blocks"),
+        Section { seconds: Some(_), .. } => ("A, median", "B, median", "change, median of blocks"),
         Section { pairs: 1, .. } => ("A", "B", "change"),
         _ => ("A, median", "B, median", "change, median of pairs"),
     };
@@ -68,7 +69,8 @@ pub fn interval(estimate: &Estimate, scale: Scale, contains: Contains) -> String
 }
 
 fn signed(number: f64) -> String {
-    if number == 0.0 {
+    // No change of -0.00 %.
+    if number.abs() < 0.005 {
         return String::from("0");
     }
     if number.abs() >= 9.995 { format!("{number:+.1}") } else { format!("{number:+.2}") }
@@ -95,8 +97,8 @@ fn plain(value: f64, contains: Contains) -> String {
 
 /// The verdict with its reasons in one line.
 pub fn headline(comparison: &Comparison) -> String {
-    let weaker = if comparison.all.seconds.is_some() { " (weaker evidence: one run each)" } else { "" };
-    format!("{}{weaker}", verdict(comparison))
+    let weaker = comparison.all.seconds.map(|used| format!(" (weaker evidence: {} each)", number_of_runs(used.runs)));
+    format!("{}{}", verdict(comparison), weaker.unwrap_or_default())
 }
 
 fn verdict(comparison: &Comparison) -> String {
@@ -175,6 +177,11 @@ fn too_few_for_conditions(comparison: &Comparison) -> Option<String> {
     (pairs < needed).then(|| format!("{pairs} {} found, and {takes} at least {needed}", plural(pairs, "pair")))
 }
 
+/// `one run`, `3 runs`.
+fn number_of_runs(runs: usize) -> String {
+    if runs == 1 { String::from("one run") } else { format!("{runs} runs") }
+}
+
 fn plural(count: usize, word: &str) -> String {
     if count == 1 { word.to_owned() } else { format!("{word}s") }
 }
@@ -241,15 +248,15 @@ pub fn notes(comparison: &Comparison) -> Vec<String> {
     notes
 }
 
-/// What one run of each can tell, and what it cannot.
+/// What a few runs of each can tell, and what they cannot.
 fn weaker(comparison: &Comparison, used: SecondsUsed) -> Vec<String> {
-    let SecondsUsed { seconds, warm_up } = used;
+    let SecondsUsed { runs, seconds, warm_up } = used;
     let (percent, points) = (RUN_TO_RUN * 100.0, RUN_TO_RUN_POINTS * 100.0);
-    let more = comparison.all.pairs_needed - 1;
+    let (each, more) = (number_of_runs(runs), comparison.all.pairs_needed - runs);
     vec![
         format!(
-            "one run of each: the intervals tell these two runs apart, not A from B, because two runs of the same program easily \
-             differ by {percent:.0} %; for evidence about A and B run {more} more of each by turns"
+            "{each} of each: the intervals tell these runs apart, not A from B, because runs of the same program easily differ by \
+             {percent:.0} %; for evidence about A and B run {more} more of each by turns"
         ),
         format!(
             "change is the Hodges-Lehmann estimate over {BLOCKS} blocks of {seconds} seconds, each block of B against that of A \
@@ -336,9 +343,9 @@ pub fn verdict_of_cell(section: &Section) -> String {
 pub fn counts(comparison: &Comparison) -> String {
     let runs = |count: usize| format!("{count} {}", plural(count, "run"));
     let pairs = comparison.all.pairs;
-    if let Some(SecondsUsed { seconds, .. }) = comparison.all.seconds {
-        let runs = format!("{} of A, {} of B", runs(comparison.a.1), runs(comparison.b.1));
-        return format!("{runs}, {seconds} seconds of one run each compared");
+    if let Some(used) = comparison.all.seconds {
+        let given = format!("{} of A, {} of B", runs(comparison.a.1), runs(comparison.b.1));
+        return format!("{given}, {} seconds of {} each compared", used.seconds, number_of_runs(used.runs));
     }
     format!("{} of A, {} of B, {pairs} {} compared", runs(comparison.a.1), runs(comparison.b.1), plural(pairs, "pair"))
 }

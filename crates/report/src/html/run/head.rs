@@ -159,9 +159,9 @@ fn trust(document: &Document) -> Option<Line> {
         doubts.push(format!("the CPU limit of its control group held the generator up {times} times"));
     }
     doubts.extend(generator.notes.iter().cloned());
-    if doubts.is_empty() && generator.too_short {
-        let text = String::from("not judged: the scenarios ran for less than a second, which is mostly starting up");
-        return Some(Line { class: "", head: "Generator:", text });
+    if generator.too_short {
+        doubts
+            .insert(0, "not judged: the scenarios ran for less than a second, which is mostly starting up".to_owned());
     }
     if doubts.is_empty() {
         let text = format!(
@@ -171,7 +171,11 @@ fn trust(document: &Document) -> Option<Line> {
         );
         return Some(Line { class: "good", head: "Generator:", text });
     }
-    let class = if generator.limit().is_some() { "bad" } else { "warn" };
+    let class = match generator.limit() {
+        Some(_) => "bad",
+        None if generator.too_short && doubts.len() == 1 => "",
+        None => "warn",
+    };
     Some(Line { class, head: "Generator:", text: doubts.join("; ") })
 }
 

@@ -195,14 +195,16 @@ fn is_nothing(value: &serde_json::Value) -> bool {
 
 fn generator(run: &Run<'_>) -> String {
     let generator = &run.document.generator;
-    let mut table = Table::new(["worker", "share of a core", "late, median", "late, p99", "late, at most"]);
+    let mut table =
+        Table::new(["worker", "share of a core", "waited for a core", "late, median", "late, p99", "late, at most"]);
     for (number, worker) in generator.workers.iter().enumerate() {
         let lag = [worker.lag_p50_ms, worker.lag_p99_ms, worker.lag_max_ms].map(|ms| format::time(ms, None));
-        let share = match generator.too_short {
+        let percent = |share: f64| match generator.too_short {
             true => "run too short".to_owned(),
-            false => format!("{:.1} %", worker.cpu_share * 100.0),
+            false => format!("{:.1} %", share * 100.0),
         };
-        table.row([format!("worker {number}"), share].into_iter().chain(lag));
+        let waited = worker.waited_share.map_or("unknown".to_owned(), percent);
+        table.row([format!("worker {number}"), percent(worker.cpu_share), waited].into_iter().chain(lag));
     }
     let used = (!generator.too_short).then(|| format!("the whole process used {:.2} cores", generator.process_cores));
     format!("{}{}", table.html(), facts(&used.into_iter().collect::<Vec<_>>()))
