@@ -11,8 +11,8 @@ use super::request::warn;
 use crate::Vu;
 use crate::host::coroutine::SLICE;
 
-/// Slices of computing before a request that are worth a hint: a body of 100 kB takes these 20 ms, text and headers do not.
-const LONG: u32 = 4;
+/// Slices of computing before a request that are worth a hint: a body of 50 kB takes these 10 ms, text and headers do not.
+const LONG: u32 = 2;
 
 /// The hint was given in this run.
 #[derive(Default)]
