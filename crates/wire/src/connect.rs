@@ -4,9 +4,11 @@
 //! does, or at the request's deadline. Refuses to look names up: addresses come in.
 //! Invariant: on failure nothing stays open.
 
+use std::ffi::OsStr;
 use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
@@ -34,7 +36,7 @@ use crate::worker_io::WorkerIo;
 pub(crate) enum Address {
     /// TCP.
     Tcp(SocketAddr),
-    /// A unix socket.
+    /// A unix socket: its path, or `@name` for one without a file (Linux's abstract sockets).
     Unix(Rc<Path>),
 }
 
@@ -193,7 +195,7 @@ fn start(address: &Address, local: Option<IpAddr>) -> io::Result<(Socket, bool)>
         Address::Unix(path) => {
             let socket = socket2::Socket::new(Domain::UNIX, Type::STREAM, None)?;
             socket.set_nonblocking(true)?;
-            (socket, SockAddr::unix(path)?)
+            (socket, unix_address(path)?)
         }
     };
     let pending = match socket.connect(&peer) {
@@ -202,6 +204,14 @@ fn start(address: &Address, local: Option<IpAddr>) -> io::Result<(Socket, bool)>
         Err(error) => return Err(error),
     };
     Ok((Socket::new(socket, matches!(address, Address::Tcp(_)))?, pending))
+}
+
+/// The kernel's name of an abstract socket begins with a zero byte instead of the `@`.
+fn unix_address(path: &Path) -> io::Result<SockAddr> {
+    match path.as_os_str().as_bytes().strip_prefix(b"@") {
+        Some(name) => SockAddr::unix(OsStr::from_bytes(&[b"\0", name].concat())),
+        None => SockAddr::unix(path),
+    }
 }
 
 fn tcp_socket(peer: &SocketAddr, local: Option<IpAddr>) -> io::Result<socket2::Socket> {

@@ -223,7 +223,9 @@ impl HostMap {
         for (pattern, value) in &settings.hosts {
             check_pattern("hosts", pattern)?;
             let fixed = Fixed::parse(value).ok_or_else(|| {
-                format!("hosts: {pattern:?} leads to {value:?}, expected an IP address, ip:port or unix:/path")
+                format!(
+                    "hosts: {pattern:?} leads to {value:?}, expected an IP address, ip:port, unix:/path or unix:@name"
+                )
             })?;
             let pattern = pattern.to_ascii_lowercase();
             if pattern.starts_with('*') {
@@ -254,12 +256,17 @@ impl HostMap {
 impl Fixed {
     fn parse(text: &str) -> Option<Fixed> {
         if let Some(path) = text.strip_prefix("unix:") {
-            return path.starts_with('/').then(|| Fixed::Unix(Path::new(path).into()));
+            return is_socket_name(path).then(|| Fixed::Unix(Path::new(path).into()));
         }
         let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
         let with_port = || text.parse::<SocketAddr>().ok().map(|a| Fixed::Ip(a.ip(), Some(a.port())));
         bare.parse::<IpAddr>().ok().map(|ip| Fixed::Ip(ip, None)).or_else(with_port)
     }
+}
+
+/// An absolute path, or `@` and a name: relative paths would lead elsewhere from another directory.
+fn is_socket_name(text: &str) -> bool {
+    text.starts_with('/') || text.strip_prefix('@').is_some_and(|name| !name.is_empty())
 }
 
 /// Whether a name is meant by a lower-case pattern with at most one leading `*`.
@@ -327,6 +334,7 @@ mod tests {
             ("v6.test", "[::1]:86"),
             ("127.0.0.9", "127.0.0.10"),
             ("sock.test", "unix:/run/a.sock"),
+            ("name.test", "unix:@a.sock"),
         ];
         let r = resolver(|s| s.hosts = pairs.map(|(k, v)| (k.to_owned(), v.to_owned())).into()).unwrap();
         let cases = [
@@ -340,6 +348,7 @@ mod tests {
             ("127.0.0.8", 80, "127.0.0.8:80"),
             ("::1", 80, "[::1]:80"),
             ("sock.test", 80, "unix:/run/a.sock"),
+            ("name.test", 80, "unix:@a.sock"),
         ];
         for (host, port, expected) in cases {
             assert_eq!(tcp(run(r.resolve(host, port))), expected, "{host}:{port}");
@@ -431,9 +440,9 @@ mod tests {
             error(|s| s.block_hostnames = vec!["a*b.test".into()]),
             "blockHostnames: found the pattern \"a*b.test\", expected a host name (IDNA form), with a * at the start at most"
         );
-        for value in ["", "name", "unix:relative", "127.0.0.1:99999", "[::1"] {
+        for value in ["", "name", "unix:relative", "unix:@", "127.0.0.1:99999", "[::1"] {
             let found = resolver(|s| s.hosts = [("x.test".to_owned(), value.to_owned())].into()).err().unwrap();
-            assert!(found.ends_with("expected an IP address, ip:port or unix:/path"), "{found}");
+            assert!(found.ends_with("expected an IP address, ip:port, unix:/path or unix:@name"), "{found}");
         }
     }
 }

@@ -11,7 +11,8 @@ use crate::codec::DecodeLimits;
 pub struct Settings {
     /// User-Agent unless a request brings its own.
     pub user_agent: String,
-    /// Fixed addresses by `host`, `host:port` or `*.host`: an IP, `ip:port`, or `unix:/path`.
+    /// Fixed addresses by `host`, `host:port` or `*.host`: an IP, `ip:port`, `unix:/path` or
+    /// `unix:@name`.
     pub hosts: BTreeMap<String, String>,
     /// DNS: how long answers are kept; `None` for ever.
     pub dns_ttl: Option<Duration>,

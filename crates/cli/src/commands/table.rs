@@ -2,16 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use report::matrix::document::{self, MatrixDocument};
 use report::matrix::plan::Plan;
-use report::matrix::table::{self, PERCENTILES, TableOptions};
+use report::matrix::table::{self, PERCENTILES, PIVOT_PERCENTILES, Pivot, TableOptions};
+use report::visible_lines;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output;
 
-const LAYOUTS: [&str; 2] = ["table", "lines"];
+const LAYOUTS: [&str; 3] = ["table", "pivot", "lines"];
 const FORMATS: [&str; 5] = ["text", "markdown", "csv", "json", "html"];
 
 /// The `table` command.
@@ -37,11 +39,21 @@ pub fn flags(command: Command) -> Command {
     command
         .arg(value("group-by", "AXES", "A table for each value of these axes, as size,body; variant is one too"))
         .arg(
-            value("layout", "table|lines", "Medians in tables, or one line a run: name axis=value …: rate")
-                .default_value("table"),
+            value(
+                "layout",
+                "table|pivot|lines",
+                "Medians in tables; a grid of two axes for each figure; or one line a run: name axis=value …: rate",
+            )
+            .default_value("table"),
         )
+        .arg(value("rows", "AXES", "A pivot whose rows are the values of these axes, as size"))
+        .arg(value("columns", "AXES", "Its columns, as body [default: variant]"))
         .arg(value("format", "text|markdown|csv|json|html", "How they are written").default_value("text"))
-        .arg(value("percentiles", "LIST", "Which percentiles, as 50,95,99 [default: 5 to 95, 99, 99.9]"))
+        .arg(value(
+            "percentiles",
+            "LIST",
+            "Which percentiles, as 50,99,100; 100 is the maximum [default: 5 to 95, 99, 99.9, 100]",
+        ))
 }
 
 /// Shows a result.
@@ -82,23 +94,32 @@ impl Asked {
         };
         let list =
             |flag: &str| matches.get_one::<String>(flag).map(|text| text.split(',').map(str::trim).map(str::to_owned));
+        let axes = |flag: &str| list(flag).map(Iterator::collect::<Vec<String>>);
+        let layout = one_of("layout", &LAYOUTS)?;
+        let pivot = pivot(matches, &layout, axes("rows"), axes("columns"))?;
+        let group_by = axes("group-by");
+        if pivot.is_some() && group_by.is_some() {
+            let problem =
+                "a pivot has grids for each value of the axes that are neither rows nor columns; leave it out";
+            return Err(generic(format!("--group-by: {problem}")));
+        }
         let percentiles = match list("percentiles") {
             Some(texts) => texts.map(|text| percentile(&text)).collect::<Result<_, _>>()?,
+            None if pivot.is_some() => PIVOT_PERCENTILES.to_vec(),
             None => PERCENTILES.to_vec(),
         };
-        let options = TableOptions { group_by: list("group-by").map(Iterator::collect), percentiles };
-        Ok(Asked { layout: one_of("layout", &LAYOUTS)?, format: one_of("format", &FORMATS)?, options })
+        let options = TableOptions { group_by, percentiles, pivot };
+        Ok(Asked { layout, format: one_of("format", &FORMATS)?, options })
     }
 
     /// Refuses axes that a plan does not have, before hours of measuring.
     pub fn check(&self, plan: &Plan) -> Result<(), Failure> {
-        let known: Vec<&str> = plan.axes.keys().map(String::as_str).chain(["variant"]).collect();
-        match self.options.group_by.iter().flatten().find(|axis| !known.contains(&axis.as_str())) {
-            Some(axis) => {
-                Err(generic(format!("--group-by: unknown axis '{axis}', expected some of {}", known.join(", "))))
-            }
-            None => Ok(()),
-        }
+        self.options.check(plan).map_err(generic)
+    }
+
+    /// Axes whose values get a table of their own.
+    pub fn group_by(&self) -> Option<&[String]> {
+        self.options.group_by.as_deref()
     }
 
     /// Prints them.
@@ -113,18 +134,35 @@ impl Asked {
             return Ok(match self.format.as_str() {
                 "csv" => table::csv_lines(&lines),
                 "json" => json(&lines),
-                _ => table::text_lines(&lines),
+                _ => visible_lines(&table::text_lines(&lines)).into_owned(),
             });
         }
         let tables = table::tables(document, &self.options).map_err(generic)?;
         Ok(match self.format.as_str() {
-            "markdown" => table::markdown(&tables),
+            "markdown" => visible_lines(&table::markdown(&tables)).into_owned(),
             "csv" => table::csv(&tables),
             "html" => table::html(document, &tables),
+            "json" if self.options.pivot.is_some() => json(&table::grids(&tables)),
             "json" => json(&tables),
-            _ => table::text(&tables),
+            _ => visible_lines(&table::text(&tables)).into_owned(),
         })
     }
+}
+
+/// The pivot that was asked for: by its layout, or by its axes alone.
+fn pivot(
+    matches: &ArgMatches,
+    layout: &str,
+    rows: Option<Vec<String>>,
+    columns: Option<Vec<String>>,
+) -> Result<Option<Pivot>, Failure> {
+    let has_axes = rows.is_some() || columns.is_some();
+    let says_layout = matches.value_source("layout") == Some(ValueSource::CommandLine);
+    if has_axes && says_layout && layout != "pivot" {
+        return Err(generic(format!("--rows and --columns: found --layout {layout}, expected pivot, or no layout")));
+    }
+    let pivot = Pivot { rows: rows.unwrap_or_default(), columns: columns.unwrap_or_default() };
+    Ok((has_axes || layout == "pivot").then_some(pivot))
 }
 
 /// A closed pipe (`onrush table … | head`) is no reason to panic.
@@ -133,9 +171,9 @@ pub fn emit(text: &str) {
 }
 
 fn percentile(text: &str) -> Result<f64, Failure> {
-    let number = text.parse::<f64>().ok().filter(|number| *number > 0.0 && *number < 100.0);
+    let number = text.parse::<f64>().ok().filter(|number| *number > 0.0 && *number <= 100.0);
     number.ok_or_else(|| {
-        generic(format!("--percentiles: found '{text}', expected numbers between 0 and 100, as 50,95,99.9"))
+        generic(format!("--percentiles: found '{text}', expected numbers above 0 and up to 100, as 50,99,100"))
     })
 }
 

@@ -11,15 +11,17 @@ use super::plan::PlanError;
 use super::template;
 
 /// How many of the built-in names no axis may take: the rest give way to an axis.
-const RESERVED: usize = 8;
+const RESERVED: usize = 10;
 
 /// What templates know without any axis.
-pub const BUILT_IN: [&str; 12] = [
+pub const BUILT_IN: [&str; 14] = [
     "variant",
     "base",
     "port",
     "tls_port",
+    "stats_port",
     "unix",
+    "aunix",
     "folder",
     "scratch",
     "onrush",

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::figures::Figures;
 use super::plan::{Pin, Plan};
+use super::server_stats::ServerStats;
 use crate::document::{Cause, Document, Environment, Histogram, Metric, Value as Measured};
 
 /// The share of its cores at which a process is taken to have no more to give.
@@ -103,12 +104,15 @@ pub struct RunRecord {
     /// The last lines that the server or the load printed, when it is not ok.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<String>,
-    /// What was measured; its per-second series are empty.
+    /// What was measured, also of a run that is not valid because of it; its per-second series are empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Document>,
     /// What another program's output told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figures: Option<Figures>,
+    /// What the server counts about itself, when the plan asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_stats: Option<ServerStats>,
     /// What the server used meanwhile; absent when it was not started here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<Usage>,
@@ -207,14 +211,27 @@ impl RunRecord {
         }
     }
 
-    /// Percentiles of this Trend, in its unit; none for those that are not known.
+    /// Bytes received for each request, headers included; none when nobody counted them.
+    pub fn response_bytes(&self) -> Option<f64> {
+        let (bytes, requests) = match (&self.figures, &self.result) {
+            (Some(figures), _) => (figures.bytes?, figures.count?),
+            (None, Some(_)) => (self.count("data_received")?, self.count("http_reqs")?),
+            (None, None) => return None,
+        };
+        (requests > 0.0).then_some(bytes / requests)
+    }
+
+    /// Percentiles of this Trend, in its unit; 100 is its maximum. None for those that are not known.
     pub fn percentiles(&self, metric: &str, percents: &[f64]) -> Vec<Option<f64>> {
         if let Some(figures) = &self.figures {
             return percents.iter().map(|percent| figures.percentiles_ms.get(&percent.to_string()).copied()).collect();
         }
         let trend = self.result.as_ref().and_then(|result| Some(result.metric(metric)?.histogram()?.trend()));
         match trend.filter(|trend| trend.count() > 0) {
-            Some(trend) => percents.iter().map(|percent| Some(trend.percentile(*percent))).collect(),
+            Some(trend) => {
+                let value = |percent: f64| if percent < 100.0 { trend.percentile(percent) } else { trend.max() };
+                percents.iter().map(|percent| Some(value(*percent))).collect()
+            }
             None => vec![None; percents.len()],
         }
     }

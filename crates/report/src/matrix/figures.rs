@@ -1,12 +1,13 @@
-//! What another program's output says about its run: `rate`, `count`, `errors` and percentiles, by named groups of regular
-//! expressions.
+//! What another program's output says about its run: `rate`, `count`, `errors`, `bytes`, percentiles and `max`, by named groups
+//! of regular expressions.
 //!
 //! Names tell units: `p99` may have its unit behind it (`1.20ms`, as wrk prints) and is milliseconds without one, `p99_s`,
-//! `p99_ms` and `p99_us` say theirs. A rate that is not there, or not a number, makes the run a failure.
+//! `p99_ms` and `p99_us` say theirs. `errors_timeout` are errors of the kind `timeout`. Bytes may have `KB`, `MiB` and the like
+//! behind them, binary multiples. A rate that is not there, or not a number, makes the run a failure.
 
 use std::collections::BTreeMap;
 
-use regex_lite::{Captures, Regex};
+use regex_lite::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +22,13 @@ pub struct Figures {
     /// Requests that failed, when told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub errors: Option<f64>,
-    /// Milliseconds by percentile: `50`, `99.9`.
+    /// Those that failed by the kinds that were told; they are in `errors` too.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub errors_by_kind: BTreeMap<String, f64>,
+    /// Bytes received in all, when told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<f64>,
+    /// Milliseconds by percentile: `50`, `99.9`; `100` is the maximum.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub percentiles_ms: BTreeMap<String, f64>,
 }
@@ -33,10 +40,8 @@ pub fn check(expressions: &[String]) -> Result<(), String> {
         let regex = Regex::new(expression).map_err(|e| format!("'{expression}' is no regular expression: {e}"))?;
         for name in regex.capture_names().flatten() {
             has_rate |= name == "rate";
-            if !matches!(name, "rate" | "count" | "errors") && percentile(name).is_none() {
-                return Err(format!(
-                    "'{expression}': unknown group '{name}', expected rate, count, errors, or a percentile as p50, p99, p99_9"
-                ));
+            if Group::of(name).is_none() {
+                return Err(format!("'{expression}': unknown group '{name}', expected {GROUPS}"));
             }
         }
     }
@@ -52,13 +57,19 @@ pub fn read(output: &str, expressions: &[String]) -> Result<Figures, String> {
         let Some(found) = regex.captures_iter(output).last() else { continue };
         for name in regex.capture_names().flatten() {
             let Some(text) = found.name(name).map(|group| group.as_str()) else { continue };
-            match name {
-                "rate" => rate = Some(number(name, text)?),
-                "count" => figures.count = Some(number(name, text)?),
-                "errors" => figures.errors = Some(figures.errors.unwrap_or(0.0) + sum_of(&found, name)?),
-                _ => {
-                    let (key, unit) = percentile(name).ok_or_else(|| format!("unknown group '{name}'"))?;
-                    figures.percentiles_ms.insert(key, milliseconds(name, text, unit)?);
+            match Group::of(name).ok_or_else(|| format!("unknown group '{name}'"))? {
+                Group::Rate => rate = Some(number(name, text)?),
+                Group::Count => figures.count = Some(number(name, text)?),
+                Group::Bytes => figures.bytes = Some(bytes(name, text)?),
+                Group::Errors(kind) => {
+                    let errors = number(name, text)?;
+                    *figures.errors.get_or_insert(0.0) += errors;
+                    if let Some(kind) = kind.filter(|_| errors > 0.0) {
+                        *figures.errors_by_kind.entry(kind).or_insert(0.0) += errors;
+                    }
+                }
+                Group::Percentile(percent, unit) => {
+                    figures.percentiles_ms.insert(percent, milliseconds(name, text, unit)?);
                 }
             }
         }
@@ -70,20 +81,62 @@ pub fn read(output: &str, expressions: &[String]) -> Result<Figures, String> {
     Ok(figures)
 }
 
-fn sum_of(found: &Captures<'_>, name: &str) -> Result<f64, String> {
-    number(name, found.name(name).map_or("0", |group| group.as_str()))
+/// What a group of an expression can be called.
+const GROUPS: &str = "rate, count, bytes, errors, errors_KIND, max, or a percentile as p50, p99, p99_9";
+
+/// What a group's name means.
+#[derive(Clone, Debug, PartialEq)]
+enum Group {
+    Rate,
+    Count,
+    Bytes,
+    /// Of a kind, if the name tells one.
+    Errors(Option<String>),
+    /// Which one, and milliseconds of the unit that the name says.
+    Percentile(String, Option<f64>),
 }
 
-/// The percentile that a group's name means, and the unit it says: `p99_9_ms` is 99.9 in ms.
-fn percentile(name: &str) -> Option<(String, Option<f64>)> {
-    let rest = name.strip_prefix('p')?;
-    let (digits, unit) = [("_us", 1e-3), ("_ms", 1.0), ("_s", 1e3)]
-        .iter()
-        .find_map(|(suffix, factor)| Some((rest.strip_suffix(suffix)?, Some(*factor))))
-        .unwrap_or((rest, None));
-    let digits = digits.replace('_', ".");
-    let value: f64 = digits.parse().ok()?;
-    (value > 0.0 && value < 100.0).then_some((digits, unit))
+impl Group {
+    fn of(name: &str) -> Option<Group> {
+        Some(match name {
+            "rate" => Group::Rate,
+            "count" => Group::Count,
+            "bytes" => Group::Bytes,
+            "errors" => Group::Errors(None),
+            name => match name.strip_prefix("errors_") {
+                Some(kind) => Group::Errors(Some(kind.replace('_', " "))),
+                None => return Group::percentile(name),
+            },
+        })
+    }
+
+    /// `p99_9_ms` is 99.9 in ms, `max` is 100.
+    fn percentile(name: &str) -> Option<Group> {
+        let (name, unit) = [("_us", 1e-3), ("_ms", 1.0), ("_s", 1e3)]
+            .iter()
+            .find_map(|(suffix, factor)| Some((name.strip_suffix(suffix)?, Some(*factor))))
+            .unwrap_or((name, None));
+        if name == "max" {
+            return Some(Group::Percentile(String::from("100"), unit));
+        }
+        let digits = name.strip_prefix('p')?.replace('_', ".");
+        let value: f64 = digits.parse().ok()?;
+        (value > 0.0 && value <= 100.0).then_some(Group::Percentile(digits, unit))
+    }
+}
+
+/// `123.45MB`, `1.2 KiB`, `17`.
+fn bytes(name: &str, text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',')).unwrap_or(text.len());
+    let factor = match text[end..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" | "kib" => 1024.0,
+        "m" | "mb" | "mib" => 1024.0 * 1024.0,
+        "g" | "gb" | "gib" => 1024.0 * 1024.0 * 1024.0,
+        other => return Err(format!("{name}: found the unit '{other}', expected B, KB, MB or GB")),
+    };
+    Ok(number(name, &text[..end])? * factor)
 }
 
 /// A number, thousands separated or not.
@@ -134,6 +187,23 @@ mod tests {
     fn names_tell_units_and_commas_are_read() {
         let figures = read("r 1,234.5 t 0.002", &texts(&[r"r (?<rate>[\d.,]+) t (?<p99_9_s>[\d.]+)"])).unwrap();
         assert_eq!((figures.rate, figures.percentiles_ms["99.9"]), (1234.5, 2.0));
+        let figures = read("r 1 max 3 s 2.00 KB", &texts(&[r"r (?<rate>1) max (?<max_s>\d) s (?<bytes>.*)"])).unwrap();
+        assert_eq!((figures.percentiles_ms["100"], figures.bytes), (3000.0, Some(2048.0)));
+    }
+
+    #[test]
+    fn errors_have_kinds() {
+        let expressions = texts(&[
+            r"(?<rate>\d+)/s",
+            r"Socket errors: connect (?<errors_connect>\d+), read (?<errors_read>\d+), write \d+, timeout (?<errors_timeout>\d+)",
+            r"Non-2xx or 3xx responses: (?<errors_not_2xx_or_3xx>\d+)",
+        ]);
+        assert_eq!(check(&expressions), Ok(()));
+        let output = "7/s\nSocket errors: connect 0, read 3, write 0, timeout 2\nNon-2xx or 3xx responses: 11\n";
+        let figures = read(output, &expressions).unwrap();
+        assert_eq!(figures.errors, Some(16.0));
+        let kinds: Vec<_> = figures.errors_by_kind.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
+        assert_eq!(kinds, [("not 2xx or 3xx", 11.0), ("read", 3.0), ("timeout", 2.0)]);
     }
 
     #[test]
@@ -141,8 +211,9 @@ mod tests {
         let bad = |e: &[&str]| check(&texts(e)).expect_err("refused");
         assert_eq!(bad(&[]), "no expression has a group for the rate, as (?<rate>[0-9.]+)");
         assert!(
-            bad(&["(?<rate>x)(?<foo>y)"])
-                .contains("unknown group 'foo', expected rate, count, errors, or a percentile")
+            bad(&["(?<rate>x)(?<foo>y)"]).contains(
+                "unknown group 'foo', expected rate, count, bytes, errors, errors_KIND, max, or a percentile"
+            )
         );
         assert!(bad(&["(?<rate>["]).starts_with("'(?<rate>[' is no regular expression: "));
         let fail = |output: &str| read(output, &texts(&["rate=(?<rate>\\S+)"])).expect_err("refused");

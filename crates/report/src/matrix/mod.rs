@@ -6,10 +6,13 @@
 
 pub mod cells;
 pub mod document;
+pub mod failed_requests;
 pub mod figures;
 pub mod order;
 pub mod parts;
 pub mod plan;
+mod power;
+pub mod server_stats;
 pub mod table;
 pub mod template;
 pub mod time;
@@ -40,11 +43,6 @@ impl Matrix {
         }
         let cells = cells::cells(&plan.axes)?;
         let parts = parts(&plan)?;
-        let short = !plan.warm_up.0.is_zero() && plan.warm_up.seconds() < 1.0;
-        if short && !parts.iter().all(Part::is_program) {
-            let problem = format!("warm_up: found {}, expected 0s, or 1s or more", plan.warm_up);
-            return Err(PlanError::near(problem, "warm_up"));
-        }
         let matrix = Matrix { plan, cells, parts };
         matrix.check_every_run()?;
         Ok(matrix)
@@ -67,7 +65,8 @@ impl Matrix {
         let mut names: Names = ["folder", "scratch", "onrush", "round"].map(|name| (name, String::from("1"))).into();
         if part.base().is_some() {
             names.extend([("port", port.to_string()), ("tls_port", String::from("8443"))]);
-            names.insert("unix", String::from("/tmp/1.sock"));
+            names.insert("stats_port", String::from("8081"));
+            names.extend([("unix", String::from("/tmp/1.sock")), ("aunix", String::from("@1"))]);
         }
         names
     }

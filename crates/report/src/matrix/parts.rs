@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use super::cells::{BUILT_IN, Cell, scalar};
 use super::figures;
-use super::plan::{Body, Command, Load, Number, Plan, PlanError, Ready, Serve, Server, Variant};
+use super::plan::{Body, Command, Load, Number, Plan, PlanError, Ready, Serve, Server, Stats, Variant};
+use super::server_stats;
 use super::template::{self, TemplateError};
 use super::time::Time;
 
@@ -21,6 +22,8 @@ pub struct ServerSpec {
     pub directory: Option<String>,
     /// What tells that it is ready.
     pub ready: Ready,
+    /// Where its own statistics come from.
+    pub stats: Option<Stats>,
     /// Environment beyond that of the process.
     pub env: BTreeMap<String, String>,
 }
@@ -160,6 +163,12 @@ impl Part {
         if load.command.is_some() {
             figures::check(&load.figures).map_err(|problem| refuse(format!("figures: {problem}")))?;
         }
+        if let Some(stats) = &server.stats {
+            if stats.url.is_some() == stats.command.is_some() {
+                return Err(refuse(String::from("stats: expected a url or a command, one of them")));
+            }
+            server_stats::check(&stats.names).map_err(|problem| refuse(format!("stats: names: {problem}")))?;
+        }
         let only = only(plan, variant)?;
         Ok(Part { name: variant.name.clone(), server, load, only, plan_env: plan.env.clone() })
     }
@@ -187,7 +196,7 @@ impl Part {
     /// Its server in this cell.
     pub fn server(&self, cell: &Cell, names: &Names) -> Result<ServerSpec, PlanError> {
         let fill = Fill { part: self, cell, names };
-        let Server { serve, command, address, directory, ready, env, .. } = &self.server;
+        let Server { serve, command, address, directory, ready, stats, env, .. } = &self.server;
         let kind = match (serve, command, address) {
             (Some(serve), ..) => ServerKind::Serve(Serve {
                 app: fill.maybe(&serve.app)?,
@@ -200,25 +209,14 @@ impl Part {
         };
         let ready = ready.clone().unwrap_or_default();
         let ready = Ready { url: fill.maybe(&ready.url)?, line: fill.maybe(&ready.line)?, timeout: ready.timeout };
-        if let Some(url) = ready.url.as_ref().filter(|url| !url.starts_with("http://")) {
-            return Err(
-                self.refuse(format!("ready: found the url '{url}', expected one that begins with http://"), url)
-            );
+        let stats = stats.as_ref().map(|stats| fill.stats(stats)).transpose()?;
+        for (field, url) in [("ready", &ready.url), ("stats", &stats.as_ref().and_then(|stats| stats.url.clone()))] {
+            if let Some(url) = url.as_ref().filter(|url| !url.starts_with("http://")) {
+                let problem = format!("{field}: found the url '{url}', expected one that begins with http://");
+                return Err(self.refuse(problem, url));
+            }
         }
-        Ok(ServerSpec { kind, directory: fill.maybe(directory)?, ready, env: fill.environment(env)? })
-    }
-
-    /// Whether its load is a program of the user, which may run for less than a second.
-    pub fn is_program(&self) -> bool {
-        self.load.command.is_some()
-    }
-
-    /// How long its measured run takes in this cell, by the plan.
-    pub fn length(&self, cell: &Cell, names: &Names) -> Option<Time> {
-        match self.load(cell, names).ok()?.amount {
-            Amount::Time(time) => Some(time),
-            Amount::Requests(_) => None,
-        }
+        Ok(ServerSpec { kind, directory: fill.maybe(directory)?, ready, stats, env: fill.environment(env)? })
     }
 
     /// Its load in this cell.
@@ -373,6 +371,11 @@ impl Fill<'_> {
         })
     }
 
+    fn stats(&self, stats: &Stats) -> Result<Stats, PlanError> {
+        let command = stats.command.as_ref().map(|command| self.command(command)).transpose()?;
+        Ok(Stats { url: self.maybe(&stats.url)?, command, names: stats.names.clone() })
+    }
+
     /// The plan's environment, then the part's own.
     fn environment(&self, own: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, PlanError> {
         let both = self.part.plan_env.iter().chain(own);
@@ -426,6 +429,7 @@ fn merged_server(all: &Server, variant: &Variant) -> Server {
         port: variant.port.or(all.port),
         base: variant.base.clone().or_else(|| all.base.clone()),
         ready: variant.ready.clone().or_else(|| all.ready.clone()),
+        stats: variant.stats.clone().or_else(|| all.stats.clone()),
         env,
     }
 }

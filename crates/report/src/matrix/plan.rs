@@ -137,13 +137,31 @@ pub struct Server {
     /// How to tell that it is ready; when its port accepts connections, unless said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ready: Option<Ready>,
+    /// What it counts about itself, read before and after each measured run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stats: Option<Stats>,
     /// More environment.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
 }
 
-/// The built-in target: `onrush serve` with this app and these flags. It listens on `{port}`, with TLS on `{tls_port}`, and on
-/// the unix socket `{unix}`.
+/// Where a server's own statistics come from: a URL or a command, JSON or lines of a name and a value.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Stats {
+    /// This URL (`http://`) answers with them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// A command prints them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<Command>,
+    /// Regular expressions: only names that fit one of them are kept. All are when absent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+}
+
+/// The built-in target: `onrush serve` with this app and these flags. It listens on `{port}`, with TLS on `{tls_port}`, on the
+/// unix socket `{unix}`, and on `{aunix}`, which has no file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Serve {
@@ -220,7 +238,7 @@ pub struct Load {
     /// How many requests a connection carries before a new one is opened; all when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_connection: Option<Number>,
-    /// The unix socket to connect to, usually `{unix}`; by the URL when absent or empty.
+    /// The unix socket to connect to, usually `{unix}` or `{aunix}` (`@name`: it has no file); by the URL when absent or empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unix: Option<String>,
     /// Accept any TLS certificate.
@@ -299,6 +317,9 @@ pub struct Variant {
     /// As in `server`, and before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ready: Option<Ready>,
+    /// As in `server`, and before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stats: Option<Stats>,
     /// More environment of its server.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,

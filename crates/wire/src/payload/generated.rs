@@ -5,6 +5,8 @@
 //! secrets.
 //! Invariant: the byte at a position depends on pattern or seed and on the position alone.
 
+use std::cell::RefCell;
+
 use bytes::Bytes;
 
 use super::PIECE;
@@ -23,11 +25,8 @@ impl Repeat {
     /// `total` bytes of the pattern, the last time cut off where they end. An empty pattern gives zero bytes.
     pub fn new(pattern: Bytes, total: u64) -> Repeat {
         let pattern = if pattern.is_empty() { Bytes::from_static(&[0]) } else { pattern };
-        let block = if pattern.len() >= PIECE || pattern.len() as u64 >= total {
-            pattern
-        } else {
-            Bytes::from(pattern.repeat(PIECE.div_ceil(pattern.len())))
-        };
+        let wanted = usize::try_from(total).map_or(PIECE, |total| total.min(PIECE));
+        let block = if pattern.len() >= wanted { pattern } else { block(pattern, wanted) };
         Repeat { block, phase: 0, len: total }
     }
 
@@ -57,6 +56,23 @@ impl Repeat {
         let run = &self.block[start..];
         &run[..usize::try_from(left).map_or(run.len(), |left| left.min(run.len()))]
     }
+}
+
+/// At least `wanted` bytes of a pattern. Users who repeat the same one share the last block of their thread: 64 KiB each would
+/// fit into no cache.
+fn block(pattern: Bytes, wanted: usize) -> Bytes {
+    thread_local! {
+        static LAST: RefCell<Option<(Bytes, Bytes)>> = const { RefCell::new(None) };
+    }
+    let times = wanted.div_ceil(pattern.len());
+    LAST.with_borrow_mut(|last| match last {
+        Some((known, block)) if *known == pattern && block.len() == times * pattern.len() => block.clone(),
+        _ => {
+            let block = Bytes::from(pattern.repeat(times));
+            *last = Some((pattern, block.clone()));
+            block
+        }
+    })
 }
 
 /// Pseudo-random bytes. Cheap to clone.
@@ -154,6 +170,15 @@ mod tests {
     }
 
     #[test]
+    fn users_of_a_thread_share_the_block_of_a_pattern() {
+        let large = |pattern: &'static [u8]| Repeat::new(Bytes::copy_from_slice(pattern), 1 << 20);
+        let (one, two, other) = (large(b"abc"), large(b"abc"), large(b"xyz"));
+        assert_eq!(one.block.as_ptr(), two.block.as_ptr());
+        assert!(one.block.len() >= PIECE && other.run_at(0).starts_with(b"xyzxyz"));
+        assert!(Repeat::new(Bytes::from_static(b"abc"), 100).block.len() < 110, "no longer than needed");
+    }
+
+    #[test]
     fn patterns_are_repeated_and_cut_off() {
         let repeat = Repeat::new(Bytes::from_static(b"abc"), 8);
         let slice = repeat.slice(4, 8).unwrap();
@@ -168,6 +193,7 @@ mod tests {
         assert_eq!(all(&slice), b"bcab");
         assert_eq!(all(&Repeat::new(Bytes::new(), 3)), [0; 3]);
         assert_eq!(all(&Repeat::new(Bytes::from_static(b"abcdef"), 2)), b"ab");
+        assert_eq!(all(&Repeat::new(Bytes::from_static(b"abc"), 5)), b"abcab");
         assert!(repeat.slice(2, 9).is_none());
     }
 }

@@ -1,6 +1,8 @@
 //! From names to sockets: hosts, unix sockets, blocked names and addresses, local addresses.
 
 use std::net::IpAddr;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::sync::Arc;
 
 use onrush_wire::{Client, Settings, Step, Worker, parse_local_ips};
@@ -27,7 +29,9 @@ fn hosts_lead_elsewhere_and_the_host_header_stays() {
 fn hosts_lead_to_a_unix_socket() {
     let path = std::env::temp_dir().join(format!("onrush-names-{}.sock", std::process::id()));
     let _ = std::fs::remove_file(&path);
-    let server = Scripted::start_unix(&path, |seen| response("200 OK", &[], seen.header("host").as_bytes()));
+    let server = Scripted::start_unix(UnixListener::bind(&path).unwrap(), |seen| {
+        response("200 OK", &[], seen.header("host").as_bytes())
+    });
     let settings = hosts(&[("app.test", &format!("unix:{}", path.display()))]);
     let all = send_all(settings, &[get("http://app.test/a"), get("http://app.test/b")], None);
     std::fs::remove_file(&path).unwrap();
@@ -35,6 +39,16 @@ fn hosts_lead_to_a_unix_socket() {
     let second = all[1][0].connection.as_ref().unwrap();
     assert!(second.reused && second.remote.is_none());
     assert_eq!(server.lines(), ["GET /a", "GET /b"]);
+}
+
+#[test]
+fn hosts_lead_to_a_socket_without_a_file() {
+    let name = format!("onrush-names-{}", std::process::id());
+    let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+    let server = Scripted::start_unix(listener, |_| response("200 OK", &[], b"here"));
+    let all = send_all(hosts(&[("app.test", &format!("unix:@{name}"))]), &[get("http://app.test/a")], None);
+    assert_eq!(body(&all[0][0]), b"here");
+    assert_eq!(server.lines(), ["GET /a"]);
 }
 
 #[test]

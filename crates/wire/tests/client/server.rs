@@ -3,7 +3,6 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -60,8 +59,7 @@ impl Scripted {
     }
 
     /// The same on a unix socket.
-    pub fn start_unix(path: &Path, script: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static) -> Scripted {
-        let listener = UnixListener::bind(path).unwrap();
+    pub fn start_unix(listener: UnixListener, script: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static) -> Scripted {
         let server = Scripted { address: SocketAddr::from(([0, 0, 0, 0], 0)), seen: Arc::default() };
         let (seen, script): (_, Script) = (server.seen.clone(), Arc::new(script));
         std::thread::spawn(move || {

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use report::document::{self, Document, Environment, Value};
 use report::matrix::cells::Cell;
 use report::matrix::document::{Usage, slim};
+use report::matrix::failed_requests::FailedRequests;
 use report::matrix::figures::{self, Figures};
 use report::matrix::parts::{Amount, BodySpec, LoadKind, LoadSpec, Part};
 use report::matrix::plan::Plan;
@@ -45,14 +46,31 @@ pub struct Measured {
     pub wall_s: f64,
 }
 
-/// Why a load measured nothing.
+/// Why a load measured nothing that counts.
 pub enum Failed {
-    /// The load, and what it printed.
-    Load(String, Vec<String>),
-    /// The server died meanwhile, and what it printed.
-    Server(String, Vec<String>),
+    /// The load failed.
+    Load(Box<Invalid>),
+    /// The server died meanwhile.
+    Server(Box<Invalid>),
     /// Somebody wants the matrix to end.
     Interrupted,
+}
+
+/// A run that is not valid.
+#[derive(Default)]
+pub struct Invalid {
+    /// Why.
+    pub reason: String,
+    /// What the load printed, or the server that died.
+    pub output: Vec<String>,
+    /// What was measured all the same: which requests failed, and how many did not.
+    pub measured: Option<Measured>,
+}
+
+impl Invalid {
+    fn load(reason: impl Into<String>) -> Failed {
+        Failed::Load(Box::new(Invalid { reason: reason.into(), ..Invalid::default() }))
+    }
 }
 
 /// A load that can be run against a running server.
@@ -94,7 +112,7 @@ impl Load<'_> {
 
     fn spec(&self, running: &Running, amount: Option<Amount>) -> Result<LoadSpec, Failed> {
         let spec = self.part.load_for(self.cell, &running.names, amount);
-        spec.map_err(|error| Failed::Load(error.message, Vec::new()))
+        spec.map_err(|error| Invalid::load(error.message))
     }
 
     fn carry_out(
@@ -104,15 +122,14 @@ impl Load<'_> {
         what: &str,
         tick: &mut dyn FnMut(),
     ) -> Result<Measured, Failed> {
-        let failed = |problem: String| Failed::Load(problem, Vec::new());
         let results = self.places.scratch.join(format!("{what}-{}", self.run));
-        let command = self.command(spec, running, what, &results).map_err(failed)?;
+        let command = self.command(spec, running, what, &results).map_err(Invalid::load)?;
         let output = self.places.scratch.join(format!("{what}-{}.log", self.run));
         let before = running.group.as_ref().map(Group::usage);
         let start = Moment::now();
         let began = Instant::now();
         let mut load = Group::spawn(&command, &self.plan.pin.load, output, self.guard)
-            .map_err(|error| failed(format!("the load cannot be started: {error}")))?;
+            .map_err(|error| Invalid::load(format!("the load cannot be started: {error}")))?;
         let ended = watch(&mut load, running, at_most(spec), tick);
         let wall_s = began.elapsed().as_secs_f64();
         let used = load.usage();
@@ -124,19 +141,31 @@ impl Load<'_> {
         } else {
             load.stop()
         };
-        let result = match ended {
+        let is_measured = what != WARM_UP;
+        let read = if is_measured { self.read(spec, &said, &results, wall_s, running) } else { Ok(Read::default()) };
+        let _ = std::fs::remove_dir_all(&results);
+        let problem = match &ended {
             // A cold server may miss thresholds.
-            Ok(Some(0 | 99)) if what == WARM_UP => Ok((None, None, 0.0)),
-            Ok(Some(0)) => self.read(spec, &said, &results, wall_s, running),
-            Ok(code) => Err(ended_badly(code, &last)),
-            Err(Watched::TooLong(limit)) => Err(format!("the load did not end within {} s", limit.as_secs())),
-            Err(Watched::ServerDied(reason, lines)) => return Err(Failed::Server(reason, lines)),
+            Ok(Some(0 | 99)) if !is_measured => None,
+            Ok(Some(0)) => read.as_ref().err().cloned().or_else(|| self.problem(read.as_ref().ok()?)),
+            Ok(code) => Some(ended_badly(*code, &last)),
+            Err(Watched::TooLong(limit)) => Some(format!("the load did not end within {} s", limit.as_secs())),
+            Err(Watched::ServerDied(reason, _)) => Some(reason.clone()),
             Err(Watched::Interrupted) => return Err(Failed::Interrupted),
         };
-        let _ = std::fs::remove_dir_all(&results);
-        let (result, figures, measured_s) = result.map_err(|problem| Failed::Load(problem, last))?;
-        let machine = figures.as_ref().map(|_| machine::environment(&start, &end));
-        Ok(Measured { result, figures, load: used, machine, server, measured_s, wall_s })
+        let measured = read.ok().map(|Read { result, figures, measured_s }| {
+            let machine = figures.as_ref().map(|_| machine::environment(&start, &end));
+            Measured { result, figures, load: used, machine, server, measured_s, wall_s }
+        });
+        match (problem, measured, ended) {
+            (None, Some(measured), _) => Ok(measured),
+            (reason, measured, Err(Watched::ServerDied(_, output))) => {
+                Err(Failed::Server(Box::new(Invalid { reason: reason.unwrap_or_default(), output, measured })))
+            }
+            (reason, measured, _) => {
+                Err(Failed::Load(Box::new(Invalid { reason: reason.unwrap_or_default(), output: last, measured })))
+            }
+        }
     }
 
     fn command(&self, spec: &LoadSpec, running: &Running, what: &str, results: &PathBuf) -> Result<Command, String> {
@@ -193,7 +222,7 @@ impl Load<'_> {
         Ok(path)
     }
 
-    /// What a load that ended well came to.
+    /// What a load came to; of one that failed too, as far as it got.
     fn read(
         &self,
         spec: &LoadSpec,
@@ -204,20 +233,13 @@ impl Load<'_> {
     ) -> Result<Read, String> {
         if let LoadKind::Command(_, expressions) = &spec.kind {
             let figures = figures::read(said, expressions)?;
-            if let Some(errors) = figures.errors.filter(|errors| *errors > 0.0) {
-                let all = figures.count.unwrap_or(f64::INFINITY);
-                if errors / all > self.plan.measure.max_failed || all.is_infinite() {
-                    return Err(format!("{errors} requests failed"));
-                }
-            }
             let asked = match spec.amount {
                 Amount::Time(time) => time.seconds(),
                 Amount::Requests(_) => wall_s,
             };
-            return Ok((None, Some(figures), asked.min(wall_s)));
+            return Ok(Read { figures: Some(figures), result: None, measured_s: asked.min(wall_s) });
         }
         let result = document::read(results).map_err(|error| error.to_string())?;
-        self.check(&result)?;
         let measured_s = result.duration_s;
         let mut result = slim(result, self.plan);
         result.script = match &spec.kind {
@@ -225,8 +247,13 @@ impl Load<'_> {
             LoadKind::Script(path) => path.clone(),
             LoadKind::Command(..) => String::new(),
         };
-        // Ports and sockets are other ones in each run; what is compared is what the plan says.
-        for name in ["unix", "base", "scratch"] {
+        self.put_placeholders_back(&mut result, running);
+        Ok(Read { result: Some(result), figures: None, measured_s })
+    }
+
+    /// Ports and sockets are other ones in each run; what is compared is what the plan says.
+    fn put_placeholders_back(&self, result: &mut Document, running: &Running) {
+        for name in ["aunix", "unix", "base", "scratch"] {
             let value = match name {
                 "base" => told(self.part, self.cell, &running.names).remove("BASE"),
                 name => running.names.get(name).cloned(),
@@ -237,27 +264,30 @@ impl Load<'_> {
                 put_back(&mut result.options, &value, &placeholder);
             }
         }
-        Ok((Some(result), None, measured_s))
     }
 
-    fn check(&self, result: &Document) -> Result<(), String> {
-        let metric = &self.plan.measure.rate;
-        match result.metric(metric).map(|metric| &metric.value) {
-            Some(Value::Counter { count, .. }) if *count > 0.0 => {}
-            Some(Value::Counter { .. }) | None => {
-                return Err(format!(
-                    "nothing was measured: the metric '{metric}' has no samples; did the load make requests?"
-                ));
-            }
-            Some(_) => return Err(format!("measure.rate: '{metric}' is not a Counter")),
-        }
-        if let Some(Value::Rate { passes, total }) = result.metric("http_req_failed").map(|metric| &metric.value) {
-            let share = *passes as f64 / (*total).max(1) as f64;
-            if share > self.plan.measure.max_failed {
-                return Err(format!("{passes} of {total} requests failed"));
+    /// Why a load that came to its end is no valid run.
+    fn problem(&self, read: &Read) -> Option<String> {
+        if let Some(result) = &read.result {
+            let metric = &self.plan.measure.rate;
+            match result.metric(metric).map(|metric| &metric.value) {
+                Some(Value::Counter { count, .. }) if *count > 0.0 => {}
+                Some(Value::Counter { .. }) | None => {
+                    return Some(format!(
+                        "nothing was measured: the metric '{metric}' has no samples; did the load make requests?"
+                    ));
+                }
+                Some(_) => return Some(format!("measure.rate: '{metric}' is not a Counter")),
             }
         }
-        Ok(())
+        let (errors, requests) = read.errors()?;
+        // A program that counts only errors made no valid run with any.
+        let share = requests.map_or(f64::INFINITY, |requests| errors.total / requests);
+        (errors.total > 0.0 && share > self.plan.measure.max_failed).then(|| {
+            let of_all = requests.map_or(String::new(), |requests| format!(" of {requests}"));
+            let kinds = if errors.kinds.is_empty() { String::new() } else { format!(": {}", errors.text()) };
+            format!("{}{of_all} requests failed{kinds}", errors.total)
+        })
     }
 }
 
@@ -271,8 +301,28 @@ fn put_back(options: &mut serde_json::Value, value: &str, placeholder: &str) {
     }
 }
 
-/// Result, figures and measured seconds.
-type Read = (Option<Document>, Option<Figures>, f64);
+/// What is left of a load when it has ended.
+#[derive(Default)]
+struct Read {
+    result: Option<Document>,
+    figures: Option<Figures>,
+    measured_s: f64,
+}
+
+impl Read {
+    /// Failed requests, and how many were made when that is known.
+    fn errors(&self) -> Option<(FailedRequests, Option<f64>)> {
+        if let Some(figures) = &self.figures {
+            return Some((FailedRequests::of_figures(figures)?, figures.count));
+        }
+        let result = self.result.as_ref()?;
+        let made = match result.metric("http_req_failed")?.value {
+            Value::Rate { total, .. } => Some(total as f64),
+            _ => None,
+        };
+        Some((FailedRequests::of_result(result)?, made))
+    }
+}
 
 /// What the plan says of a script's load goes before the script's options.
 fn script_flags(spec: &LoadSpec) -> Vec<String> {
@@ -282,6 +332,10 @@ fn script_flags(spec: &LoadSpec) -> Vec<String> {
     }
     match spec.amount {
         _ if !spec.given.amount => {}
+        // A duration begins at a second; a stage may be shorter. Only warm-ups are.
+        Amount::Time(time) if time.seconds() < 1.0 => {
+            flags.extend([String::from("--stage"), format!("{time}:{}", spec.connections)]);
+        }
         Amount::Time(time) => flags.extend([String::from("--duration"), time.to_string()]),
         Amount::Requests(requests) => flags.extend([String::from("--iterations"), requests.to_string()]),
     }

@@ -197,23 +197,38 @@ pub fn shell(
 ) -> Result<(), String> {
     let mut command = Command::new("sh");
     command.args(["-c", line]).current_dir(folder).envs(env);
+    to_its_end(&command, line, output, guard, Duration::MAX).map(drop)
+}
+
+/// Runs a command to its end, for so long at most; what it printed. `what` names it in errors.
+pub fn to_its_end(
+    command: &Command,
+    what: &str,
+    output: PathBuf,
+    guard: &Guard,
+    at_most: Duration,
+) -> Result<String, String> {
     let mut group =
-        Group::spawn(&command, &[], output, guard).map_err(|error| format!("'{line}' cannot be started: {error}"))?;
+        Group::spawn(command, &[], output, guard).map_err(|error| format!("'{what}' cannot be started: {error}"))?;
+    let began = Instant::now();
     while group.ended().is_none() {
         if super::interrupted() {
-            return Err(format!("'{line}' was interrupted"));
+            return Err(format!("'{what}' was interrupted"));
+        }
+        if began.elapsed() > at_most {
+            group.kill();
+            return Err(format!("'{what}' did not end within {} s", at_most.as_secs()));
         }
         wait_for(&[&group], Duration::from_millis(100));
     }
-    let said = group.last_lines();
-    let status = group.kill();
-    match status {
-        Some(status) if status.success() => Ok(()),
+    let (said, last) = (group.output(), group.last_lines());
+    match group.kill() {
+        Some(status) if status.success() => Ok(said),
         Some(status) => {
             let ending = Ending { code: status.code(), signal: status.signal() };
-            Err(format!("'{line}' failed with {}\n{}", ending.text(), said.join("\n")).trim_end().to_owned())
+            Err(format!("'{what}' failed with {}\n{}", ending.text(), last.join("\n")).trim_end().to_owned())
         }
-        None => Err(format!("'{line}' cannot be waited for")),
+        None => Err(format!("'{what}' cannot be waited for")),
     }
 }
 

@@ -9,12 +9,14 @@ use std::time::{Duration, Instant};
 use report::matrix::Matrix;
 use report::matrix::document::{Outcome, RunRecord, Timing};
 use report::matrix::order::Turn;
+use report::matrix::server_stats::ServerStats;
 
 use super::guard::Guard;
-use super::load::{Failed, Load, Measured};
+use super::load::{Failed, Invalid, Load, Measured};
 use super::process::{shell, wait_for};
 use super::server::{self, Places, Running};
 use super::show::Show;
+use super::stats;
 use super::store::Store;
 use crate::failure::Failure;
 use crate::log::rfc3339_ms_now;
@@ -131,7 +133,7 @@ impl Runner<'_> {
             guard: self.guard,
             accept_late: self.accept_late,
         };
-        let measured = self.under_load(&load, &mut running);
+        let measured = self.under_load(&load, &mut running, &mut record);
         let server_since = Instant::now();
         if let Some(group) = &mut running.group {
             group.stop();
@@ -140,17 +142,18 @@ impl Runner<'_> {
         match measured {
             Ok(measured) => fill(&mut record, measured),
             Err(Failed::Interrupted) => return Step::Interrupted,
-            Err(Failed::Load(reason, output)) => {
-                (record.outcome, record.reason, record.output) = (Outcome::Failed, Some(reason), output);
-            }
-            Err(Failed::Server(reason, output)) => {
-                (record.outcome, record.reason, record.output) = (Outcome::Dead, Some(reason), output);
-            }
+            Err(Failed::Load(invalid)) => fill_invalid(&mut record, Outcome::Failed, *invalid),
+            Err(Failed::Server(invalid)) => fill_invalid(&mut record, Outcome::Dead, *invalid),
         }
         Step::Done(Box::new(record))
     }
 
-    fn under_load(&mut self, load: &Load<'_>, running: &mut Running) -> Result<Measured, Failed> {
+    fn under_load(
+        &mut self,
+        load: &Load<'_>,
+        running: &mut Running,
+        record: &mut RunRecord,
+    ) -> Result<Measured, Failed> {
         let (show, timing) = (&mut *self.show, &mut self.store.document.timing);
         let since = Instant::now();
         let pause = self.matrix.plan.pause.0;
@@ -163,6 +166,8 @@ impl Runner<'_> {
             timing.warm_up_s += planned;
             timing.loads_s += warmed.wall_s - planned;
         }
+        let stats = running.stats.clone();
+        let before = stats.as_ref().map(|stats| stats::read(stats, load, running));
         let since = Instant::now();
         let measured = load.measure(running, &mut || show.tick());
         match &measured {
@@ -173,6 +178,10 @@ impl Runner<'_> {
             // A load that failed was measured too, in vain.
             Err(_) => timing.measured_s += since.elapsed().as_secs_f64(),
         }
+        record.server_stats = stats.zip(before).map(|(stats, before)| {
+            let after = stats::read(&stats, load, running);
+            ServerStats::of(before, after, &stats.names)
+        });
         measured
     }
 
@@ -211,11 +220,20 @@ impl Runner<'_> {
             output: Vec::new(),
             result: None,
             figures: None,
+            server_stats: None,
             server: None,
             load: None,
             machine: None,
         }
     }
+}
+
+/// A run that is not valid keeps what was measured: it tells what went wrong.
+fn fill_invalid(record: &mut RunRecord, outcome: Outcome, invalid: Invalid) {
+    if let Some(measured) = invalid.measured {
+        fill(record, measured);
+    }
+    (record.outcome, record.reason, record.output) = (outcome, Some(invalid.reason), invalid.output);
 }
 
 fn fill(record: &mut RunRecord, measured: Measured) {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use report::matrix::cells::Cell;
 use report::matrix::parts::{Names, Part, ServerKind, ServerSpec};
-use report::matrix::plan::{self, Serve};
+use report::matrix::plan::{self, Serve, Stats};
 
 use super::guard::Guard;
 use super::port::must_be_free;
@@ -30,6 +30,8 @@ pub struct Running {
     pub group: Option<Group>,
     /// Names for templates: port, base, …
     pub names: Names,
+    /// Where its own statistics come from.
+    pub stats: Option<Stats>,
 }
 
 /// Why there is no server: for the record of the run.
@@ -82,17 +84,20 @@ pub fn start(
         if let ServerKind::Address(address) = &spec.kind {
             answers(address)?;
         }
-        return Ok(Running { group: None, names });
+        return Ok(Running { group: None, names, stats: spec.stats });
     };
-    for port in names.get("port").into_iter().chain(names.get("tls_port")) {
+    for port in PORTS.iter().filter_map(|name| names.get(name)) {
         must_be_free(port).map_err(Dead::new)?;
     }
     let output = places.scratch.join(format!("server-{run}.log"));
     let mut group = Group::spawn(&command, cores, output, guard)
         .map_err(|error| Dead::new(format!("the server cannot be started: {error}")))?;
     wait_until_ready(&mut group, &spec, base.as_deref())?;
-    Ok(Running { group: Some(group), names })
+    Ok(Running { group: Some(group), names, stats: spec.stats })
 }
+
+/// Names of the ports that a server may listen on.
+const PORTS: [&str; 3] = ["port", "tls_port", "stats_port"];
 
 /// Names that a server's texts may use.
 fn names(part: &Part, run: usize, round: u32, places: &Places) -> Result<Names, Dead> {
@@ -100,18 +105,22 @@ fn names(part: &Part, run: usize, round: u32, places: &Places) -> Result<Names, 
     names.insert("round", round.to_string());
     if part.base().is_some() {
         let failed = |error: std::io::Error| Dead::new(format!("no free port: {error}"));
-        let (port, tls_port) = two_free_ports().map_err(failed)?;
-        names.insert("port", part.port().unwrap_or(port).to_string());
-        names.insert("tls_port", tls_port.to_string());
+        let free = free_ports().map_err(failed)?;
+        names.extend(PORTS.into_iter().zip(free.map(|port| port.to_string())));
+        if let Some(port) = part.port() {
+            names.insert("port", port.to_string());
+        }
         names.insert("unix", places.scratch.join(format!("{run}.sock")).display().to_string());
+        names.insert("aunix", format!("@onrush-matrix-{}-{run}", std::process::id()));
     }
     Ok(names)
 }
 
-/// Both held at once, so that they differ.
-fn two_free_ports() -> std::io::Result<(u16, u16)> {
-    let (one, two) = (TcpListener::bind("127.0.0.1:0")?, TcpListener::bind("127.0.0.1:0")?);
-    Ok((one.local_addr()?.port(), two.local_addr()?.port()))
+/// All held at once, so that they differ.
+fn free_ports() -> std::io::Result<[u16; PORTS.len()]> {
+    let [one, two, three] = PORTS.map(|_| TcpListener::bind("127.0.0.1:0"));
+    let (one, two, three) = (one?, two?, three?);
+    Ok([one.local_addr()?.port(), two.local_addr()?.port(), three.local_addr()?.port()])
 }
 
 /// What `{base}` is here.
@@ -133,14 +142,16 @@ fn command(spec: &ServerSpec, names: &Names, places: &Places) -> Option<Command>
     Some(command)
 }
 
-/// `onrush serve` on a port, with TLS on another, and on a unix socket.
+/// `onrush serve` on a port, with TLS on another, and on unix sockets with and without a file.
 fn serve_command(serve: &Serve, names: &Names, places: &Places) -> Command {
     let mut command = Command::new(serve.binary.as_ref().map_or_else(|| places.onrush.clone(), PathBuf::from));
     command.arg("serve");
     if let Some(app) = &serve.app {
         command.arg(places.folder.join(app));
     }
-    for (kind, name) in [("tcp://127.0.0.1:", "port"), ("tls://127.0.0.1:", "tls_port"), ("unix:", "unix")] {
+    let sockets =
+        [("tcp://127.0.0.1:", "port"), ("tls://127.0.0.1:", "tls_port"), ("unix:", "unix"), ("unix:", "aunix")];
+    for (kind, name) in sockets {
         if let Some(value) = names.get(name) {
             command.arg("--listen").arg(format!("{kind}{value}"));
         }
@@ -233,21 +244,24 @@ fn not_ready(group: &Group, spec: &ServerSpec, base: Option<&str>) -> Option<Str
 
 /// One GET; anything below 500 is an answer.
 fn look_at(url: &str) -> Result<(), String> {
+    let (_, status) = ask(url, "1.1")?;
+    if status < 500 { Ok(()) } else { Err(format!("{url}: it answered with status {status}")) }
+}
+
+/// Sends a GET in this version of HTTP and reads the status; what follows it is left to be read.
+pub fn ask(url: &str, version: &str) -> Result<(TcpStream, u16), String> {
     let failed = |problem: String| format!("{url}: {problem}");
     let place = host_and_port(url).ok_or_else(|| failed(String::from("found no host")))?;
     let path = url.split_once("://").and_then(|(_, rest)| Some(&rest[rest.find('/')?..])).unwrap_or("/");
     let mut stream = connect(&place).map_err(failed)?;
     let asked = stream
         .set_read_timeout(Some(LOOK))
-        .and_then(|()| write!(stream, "GET {path} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n"));
+        .and_then(|()| write!(stream, "GET {path} HTTP/{version}\r\nHost: {place}\r\nConnection: close\r\n\r\n"));
     asked.map_err(|error| failed(error.to_string()))?;
     let mut head = [0_u8; 12];
     stream.read_exact(&mut head).map_err(|error| failed(error.to_string()))?;
-    match std::str::from_utf8(&head).ok().and_then(|head| head.get(9..12)?.parse::<u16>().ok()) {
-        Some(status) if status < 500 => Ok(()),
-        Some(status) => Err(failed(format!("it answered with status {status}"))),
-        None => Err(failed(String::from("the answer is not HTTP"))),
-    }
+    let status = std::str::from_utf8(&head).ok().and_then(|head| head.get(9..12)?.parse::<u16>().ok());
+    status.map(|status| (stream, status)).ok_or_else(|| failed(String::from("the answer is not HTTP")))
 }
 
 /// The environment that tells a script or a command about its server.

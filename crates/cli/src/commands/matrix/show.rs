@@ -7,10 +7,17 @@ use report::matrix::plan::Plan;
 
 use crate::progress::{Screen, about, full_bar};
 
+/// Statistics of a server that are shown with a run; the others are in the result.
+const MOST_STATS: usize = 6;
+/// Once a run takes so many times as long as the plan lets expect, and the rest so much longer, that is said.
+const MUCH_SLOWER: f64 = 1.5;
+const MUCH_LONGER: Duration = Duration::from_secs(60);
+
 /// The progress of a matrix.
 pub struct Show {
     screen: Screen,
-    began: Instant,
+    /// When the first run here did.
+    began: Option<Instant>,
     /// Runs planned, and runs that were there before.
     planned: usize,
     before: usize,
@@ -19,12 +26,14 @@ pub struct Show {
     guess: Duration,
     now: String,
     drawn: Option<Instant>,
+    corrected: bool,
 }
 
 impl Show {
     /// Nothing is done yet of `planned` runs but `before`; each takes about `guess`.
     pub fn new(screen: Screen, planned: usize, before: usize, guess: Duration) -> Self {
-        Show { screen, began: Instant::now(), planned, before, done: before, guess, now: String::new(), drawn: None }
+        let (began, drawn, now) = (None, None, String::new());
+        Show { screen, began, planned, before, done: before, guess, now, drawn, corrected: false }
     }
 
     /// A line that stays.
@@ -39,6 +48,7 @@ impl Show {
 
     /// A run begins.
     pub fn begin(&mut self, position: usize, round: u32, cell: &str, variant: &str) {
+        self.began.get_or_insert_with(Instant::now);
         let cell = if cell.is_empty() { String::new() } else { format!("{cell} ") };
         self.now = format!("run {position}/{}, round {round}: {cell}variant={variant}", self.planned);
         self.drawn = None;
@@ -58,12 +68,34 @@ impl Show {
 
     /// What the rest will take, if it goes on like this.
     pub fn left(&self) -> Duration {
-        let here = self.done - self.before;
-        let each = match here {
-            0 => self.guess,
-            _ => self.began.elapsed() / u32::try_from(here).unwrap_or(u32::MAX),
-        };
+        self.rest(self.each())
+    }
+
+    /// What a run took until now; before the first, what it is expected to take.
+    fn each(&self) -> Duration {
+        let here = u32::try_from(self.done - self.before).unwrap_or(u32::MAX);
+        self.began.filter(|_| here > 0).map_or(self.guess, |began| began.elapsed() / here)
+    }
+
+    fn rest(&self, each: Duration) -> Duration {
         each * u32::try_from(self.planned.saturating_sub(self.done)).unwrap_or(u32::MAX)
+    }
+
+    /// Says once that the matrix takes much longer than the plan let expect: who starts it may not watch it.
+    fn correct(&mut self) {
+        let each = self.each();
+        let is_slower = each > self.guess.mul_f64(MUCH_SLOWER);
+        if self.corrected || !is_slower || self.left() < self.rest(self.guess) + MUCH_LONGER {
+            return;
+        }
+        self.corrected = true;
+        let text = format!(
+            "a run takes about {} s and not the {} s of the plan: {} left",
+            number(each),
+            number(self.guess),
+            about(self.left())
+        );
+        self.warn(&text);
     }
 
     /// A run has ended.
@@ -84,7 +116,16 @@ impl Show {
         for line in &record.output {
             text.push_str(&format!("\n    {line}"));
         }
+        if let Some(stats) = &record.server_stats {
+            text.push_str(&format!("\n    {}", stats.text(MOST_STATS)));
+        }
         self.screen.say(&text);
         self.drawn = None;
+        self.correct();
     }
+}
+
+/// Seconds with a digit behind the point.
+fn number(time: Duration) -> String {
+    format!("{:.1}", time.as_secs_f64())
 }

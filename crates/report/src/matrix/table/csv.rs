@@ -1,9 +1,14 @@
 //! Tables as comma-separated values, one row a variant and cell, for other programs: full numbers, no marks.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{JudgedBy, Row, Tables};
 
 /// RFC 4180, with a head.
 pub fn csv(tables: &Tables) -> String {
+    if let Some(pivot) = &tables.pivot {
+        return super::pivot::csv(tables, pivot);
+    }
     let axes = axes(tables);
     let mut head: Vec<String> = axes.clone();
     let fixed = [
@@ -24,11 +29,33 @@ pub fn csv(tables: &Tables) -> String {
     ];
     head.extend(fixed.map(String::from));
     head.extend(tables.percentiles.iter().map(|percent| format!("p{percent}_ms")));
+    head.extend(["response_bytes", "errors"].map(String::from));
+    let kinds = names(tables, |row| &row.errors_by_kind);
+    let stats = names(tables, |row| &row.server_stats);
+    head.extend(kinds.iter().map(|kind| format!("errors: {kind}")));
+    head.extend(stats.iter().map(|name| format!("server: {name}")));
     let mut out = line(&head);
     for group in &tables.groups {
-        group.rows.iter().for_each(|row| out.push_str(&line(&values(&axes, row, group.judged_by))));
+        for row in &group.rows {
+            let mut fields = values(&axes, row, group.judged_by);
+            // A kind that did not happen here happened 0 times; what no server told is not known.
+            let of_kind = |kind| row.errors.map(|_| row.errors_by_kind.get(kind).copied().unwrap_or(0.0));
+            fields.extend(kinds.iter().map(|kind| or_empty(of_kind(kind))));
+            fields.extend(stats.iter().map(|name| or_empty(row.server_stats.get(name).copied())));
+            out.push_str(&line(&fields));
+        }
     }
     out
+}
+
+/// What some row has a number of.
+fn names(tables: &Tables, of: fn(&Row) -> &BTreeMap<String, f64>) -> Vec<String> {
+    let rows = tables.groups.iter().flat_map(|group| &group.rows);
+    rows.flat_map(|row| of(row).keys().cloned()).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+fn or_empty(value: Option<f64>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
 }
 
 /// All axes: those that have a heading have a column here.
@@ -38,7 +65,6 @@ fn axes(tables: &Tables) -> Vec<String> {
 }
 
 fn values(axes: &[String], row: &Row, judged_by: JudgedBy) -> Vec<String> {
-    let or_empty = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     let mut values: Vec<String> = axes.iter().map(|axis| row.values[axis].clone()).collect();
     values.extend([
         or_empty(row.rate.map(|rate| rate.median)),
@@ -57,6 +83,7 @@ fn values(axes: &[String], row: &Row, judged_by: JudgedBy) -> Vec<String> {
         row.late_accepted.to_string(),
     ]);
     values.extend(row.percentiles.iter().map(|value| or_empty(*value)));
+    values.extend([or_empty(row.response_bytes), or_empty(row.errors)]);
     values
 }
 
@@ -77,15 +104,17 @@ mod tests {
 
     #[test]
     fn there_is_a_row_for_each_variant_and_cell() {
-        let tables = tables(&document(), &TableOptions { group_by: None, percentiles: vec![50.0, 75.0] }).unwrap();
+        let tables =
+            tables(&document(), &TableOptions { group_by: None, percentiles: vec![50.0, 75.0], pivot: None }).unwrap();
         let text = csv(&tables);
         let lines: Vec<&str> = text.split_terminator("\r\n").collect();
         assert_eq!(lines.len(), 5);
         assert!(
-            lines[0].starts_with("size,variant,rate,lowest,highest,") && lines[0].ends_with(",p50_ms,p75_ms"),
+            lines[0].starts_with("size,variant,rate,lowest,highest,")
+                && lines[0].ends_with(",p50_ms,p75_ms,response_bytes,errors"),
             "{text}"
         );
-        assert!(lines[1].starts_with("1k,a,1045,1010,1080,1,") && lines[1].ends_with(",8,8,0,0,0.5,"), "{text}");
+        assert!(lines[1].starts_with("1k,a,1045,1010,1080,1,") && lines[1].ends_with(",8,8,0,0,0.5,,,"), "{text}");
     }
 
     #[test]

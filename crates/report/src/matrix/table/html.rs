@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::number;
+use super::sheet::Sheet;
 use super::{Group, JudgedBy, Row, Tables};
 use crate::format::counted;
 use crate::html::chart::{Bar, Bars, Line, Percentiles, Unit};
@@ -16,8 +17,10 @@ pub fn html(document: &MatrixDocument, tables: &Tables) -> String {
     let mut page = Page::new(&format!("{} · Onrush", tables.name));
     page.add(head(document, tables));
     let charts: Vec<String> = tables.groups.iter().flat_map(|group| charts(tables, group)).collect();
-    page.section("Rates and response times", &[grid(&charts)]);
-    page.section("Tables", &sheets(tables));
+    let (charts, sheets) = (("Rates and response times", vec![grid(&charts)]), ("Tables", sheets(tables)));
+    // Who asks for a pivot looks for its grids.
+    let sections = if tables.pivot.is_some() { [sheets, charts] } else { [charts, sheets] };
+    sections.iter().for_each(|(title, pieces)| page.section(title, pieces));
     page.section("What was left out", &failures(document));
     page.section("Plan and machine", &[circumstances(document)]);
     page.html()
@@ -86,12 +89,18 @@ fn charts(tables: &Tables, group: &Group) -> Vec<String> {
         note: Some("median of the rounds, with the lowest and the highest"),
         bars: bars.collect(),
     };
-    let lines = group.rows.iter().map(|row| Line::new(name(tables, row), row.percentiles.clone())).collect();
+    // The maximum has no place on an axis of rarity.
+    let percents: Vec<f64> = tables.percentiles.iter().copied().filter(|percent| *percent < 100.0).collect();
+    let shown = |row: &Row| {
+        let values = row.percentiles.iter().zip(&tables.percentiles);
+        values.filter(|(_, percent)| **percent < 100.0).map(|(value, _)| *value).collect()
+    };
+    let lines = group.rows.iter().map(|row| Line::new(name(tables, row), shown(row))).collect();
     let times = Percentiles {
         title: &heading(&tables.time_metric),
         note: Some("by percentile, medians of the rounds"),
         unit: Unit::Time,
-        percents: &tables.percentiles,
+        percents: &percents,
         lines,
     };
     vec![rates.html(), times.html()]
@@ -107,7 +116,7 @@ fn name(tables: &Tables, row: &Row) -> String {
 
 fn sheets(tables: &Tables) -> Vec<String> {
     let mut pieces = Vec::new();
-    for (heading, rows) in super::grid::sheets(tables) {
+    for Sheet { heading, rows } in super::sheet::sheets(tables) {
         let Some((head, rows)) = rows.split_first() else { continue };
         let texts = head.iter().filter(|field| !field.right).count();
         let mut table = Table::new(head.iter().map(|field| field.text.as_str())).texts(texts);

@@ -4,11 +4,14 @@
 //! figures medians over the rounds; only valid runs count, and what was left out is said below.
 
 mod best;
+mod column;
 mod csv;
 mod grid;
 mod html;
 mod lines;
-mod number;
+pub(super) mod number;
+mod pivot;
+mod sheet;
 
 use std::collections::BTreeMap;
 
@@ -16,16 +19,20 @@ use serde::Serialize;
 
 use super::cells::{self, Cell};
 use super::document::{MatrixDocument, RunRecord, Usage};
+use super::failed_requests::FailedRequests;
+use super::plan::Plan;
+use super::server_stats::ServerStats;
 use crate::document::Cause;
 use crate::format::counted;
 
 pub use csv::csv;
-pub use grid::{markdown, text};
 pub use html::html;
 pub use lines::{Line, csv_lines, lines, text_lines};
+pub use pivot::{Grid, PIVOT_PERCENTILES, Pivot, grids};
+pub use sheet::{markdown, text};
 
-/// The percentiles that tables show unless told otherwise.
-pub const PERCENTILES: [f64; 11] = [5.0, 10.0, 20.0, 40.0, 50.0, 60.0, 80.0, 90.0, 95.0, 99.0, 99.9];
+/// The percentiles that tables show unless told otherwise; 100 is the maximum.
+pub const PERCENTILES: [f64; 12] = [5.0, 10.0, 20.0, 40.0, 50.0, 60.0, 80.0, 90.0, 95.0, 99.0, 99.9, 100.0];
 
 /// Why `compare` may say less of the same runs.
 const BEST_IS_BY_RATE: &str = "a best goes by one figure, with no margin and Holm's correction over the rows; `onrush compare` judges \
@@ -39,12 +46,33 @@ pub struct TableOptions {
     pub group_by: Option<Vec<String>>,
     /// Which percentiles.
     pub percentiles: Vec<f64>,
+    /// Grids of these axes instead of rows; not together with `group_by`.
+    pub pivot: Option<Pivot>,
 }
 
 impl Default for TableOptions {
     fn default() -> Self {
-        TableOptions { group_by: None, percentiles: PERCENTILES.to_vec() }
+        TableOptions { group_by: None, percentiles: PERCENTILES.to_vec(), pivot: None }
     }
+}
+
+impl TableOptions {
+    /// Refuses axes that a plan does not have.
+    pub fn check(&self, plan: &Plan) -> Result<(), String> {
+        self.settled_pivot(&known(plan)).map(drop)
+    }
+
+    /// Which axes are rows and columns, if a pivot was asked for.
+    fn settled_pivot(&self, known: &[String]) -> Result<Option<Pivot>, String> {
+        let named = self.group_by.iter().flatten();
+        pivot::check("group-by", named, known)?;
+        self.pivot.as_ref().map(|pivot| pivot.settled(known)).transpose()
+    }
+}
+
+/// What rows can be told apart by.
+fn known(plan: &Plan) -> Vec<String> {
+    plan.axes.keys().cloned().chain([String::from("variant")]).collect()
 }
 
 /// Tables.
@@ -64,6 +92,9 @@ pub struct Tables {
     pub columns: Vec<String>,
     /// Whether each group has its own heading.
     pub headed: bool,
+    /// The axes of grids, when those were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pivot: Option<Pivot>,
     /// Whether variants bring loads of their own: then it is loads that are measured.
     pub loads_differ: bool,
     /// Rows that are compared with each other.
@@ -157,6 +188,14 @@ pub struct Row {
     pub limited_by: Option<Cause>,
     /// Valid runs that count only because of `--accept-late`.
     pub late_accepted: usize,
+    /// Bytes received for each request, headers included: median.
+    pub response_bytes: Option<f64>,
+    /// Failed requests of all runs made, also of those that are not valid because of them; none when nobody counted.
+    pub errors: Option<f64>,
+    /// The same by what went wrong.
+    pub errors_by_kind: BTreeMap<String, f64>,
+    /// What the server counted during a run, levels of gauges: medians over rounds, by name.
+    pub server_stats: BTreeMap<String, f64>,
     /// Rates by round, for tests.
     #[serde(skip)]
     pub by_round: BTreeMap<u32, f64>,
@@ -191,16 +230,11 @@ pub struct Spread {
 pub fn tables(document: &MatrixDocument, options: &TableOptions) -> Result<Tables, String> {
     let plan = &document.plan;
     let cells = cells::cells(&plan.axes).map_err(|error| error.message)?;
-    let axes: Vec<String> = plan.axes.keys().cloned().collect();
-    let known: Vec<String> = axes.iter().cloned().chain([String::from("variant")]).collect();
-    for axis in options.group_by.iter().flatten() {
-        if !known.contains(axis) {
-            return Err(format!("--group-by: unknown axis '{axis}', expected some of {}", known.join(", ")));
-        }
-    }
-    let by = options.group_by.clone().unwrap_or(axes);
+    let known = known(plan);
+    let pivot = options.settled_pivot(&known)?;
+    let by = options.group_by.clone().unwrap_or_else(|| plan.axes.keys().cloned().collect());
     let headed = options.group_by.is_some();
-    let columns = known.into_iter().filter(|column| !headed || !by.contains(column)).collect();
+    let columns: Vec<String> = known.into_iter().filter(|column| !headed || !by.contains(column)).collect();
     let mut groups: Vec<Group> = Vec::new();
     for row in rows(document, &cells, options) {
         let heading: Vec<String> = by.iter().map(|axis| format!("{axis}={}", row.values[axis])).collect();
@@ -216,11 +250,7 @@ pub fn tables(document: &MatrixDocument, options: &TableOptions) -> Result<Table
         let names: Vec<String> = group.rows.iter().map(|row| name_within(row, &by)).collect();
         (group.judged_by, group.verdict) = best::mark(&mut group.rows, &names, loads_differ);
     }
-    let mut notes = notes(document);
-    if groups.iter().flat_map(|group| &group.rows).any(|row| row.best) {
-        notes.push(String::from(BEST_IS_BY_RATE));
-    }
-    Ok(Tables {
+    let mut tables = Tables {
         name: plan.name.clone().unwrap_or_else(|| String::from("matrix")),
         rate_metric: plan.measure.rate.clone(),
         time_metric: plan.measure.time.clone(),
@@ -228,10 +258,13 @@ pub fn tables(document: &MatrixDocument, options: &TableOptions) -> Result<Table
         percentiles: options.percentiles.clone(),
         columns,
         headed,
+        pivot,
         loads_differ,
         groups,
-        notes,
-    })
+        notes: Vec::new(),
+    };
+    tables.notes = notes(document, &tables);
+    Ok(tables)
 }
 
 /// What tells a row from the others of its group: its variant, then the axes that are not grouped by.
@@ -282,6 +315,10 @@ fn row(
     let per_server_cpu_by_round: BTreeMap<u32, f64> =
         valid.iter().filter_map(|run| Some((run.round, per_cpu(run.server, run)?))).collect();
     let cores = |used: f64, run: &RunRecord| (run.measured_s > 0.0).then_some(used / run.measured_s);
+    let errors = runs.iter().filter_map(|run| FailedRequests::of(run)).reduce(|mut all, errors| {
+        all.add(&errors);
+        all
+    });
     Row {
         values,
         valid: valid.len(),
@@ -297,9 +334,22 @@ fn row(
         saturated: valid.iter().filter(|run| run.limit(&document.plan.pin).is_some()).count(),
         limited_by: valid.iter().find_map(|run| run.limit(&document.plan.pin)),
         late_accepted: valid.iter().filter(|run| run.accepted().is_some()).count(),
+        response_bytes: median(valid.iter().filter_map(|run| run.response_bytes())),
+        errors: errors.as_ref().map(|errors| errors.total),
+        errors_by_kind: errors.map(|errors| errors.kinds).unwrap_or_default(),
+        server_stats: server_stats(&valid),
         by_round,
         per_server_cpu_by_round,
     }
+}
+
+/// Medians over these runs by name.
+fn server_stats(runs: &[&RunRecord]) -> BTreeMap<String, f64> {
+    let mut by_name: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (name, figure) in runs.iter().filter_map(|run| run.server_stats.as_ref()).flat_map(ServerStats::figures) {
+        by_name.entry(name).or_default().push(figure);
+    }
+    by_name.into_iter().filter_map(|(name, figures)| Some((name.to_owned(), median(figures.into_iter())?))).collect()
 }
 
 fn spread(values: &[f64]) -> Option<Spread> {
@@ -330,7 +380,7 @@ fn set_ratios(rows: &mut [Row]) {
 }
 
 /// What the reader must know: what failed, where the generator was the limit, what the matrix itself took.
-fn notes(document: &MatrixDocument) -> Vec<String> {
+fn notes(document: &MatrixDocument, tables: &Tables) -> Vec<String> {
     let mut notes = Vec::new();
     for runs in failures(document) {
         let reason = runs[0].reason.as_deref().unwrap_or("it failed");
@@ -338,6 +388,11 @@ fn notes(document: &MatrixDocument) -> Vec<String> {
     }
     notes.extend(limited(document));
     notes.extend(accepted(document));
+    notes.extend(unread_stats(document));
+    let hidden = column::hidden_stats(tables);
+    if hidden > 0 {
+        notes.push(format!("{hidden} more server statistics are in the result; names in the plan's stats choose some"));
+    }
     notes.extend(disturbances(document));
     let timing = &document.timing;
     if timing.total_s() > 0.0 {
@@ -357,6 +412,9 @@ fn notes(document: &MatrixDocument) -> Vec<String> {
             part(timing.loads_s),
             part(timing.own_s),
         ));
+    }
+    if tables.groups.iter().flat_map(|group| &group.rows).any(|row| row.best) {
+        notes.push(String::from(BEST_IS_BY_RATE));
     }
     notes
 }
@@ -394,6 +452,18 @@ fn accepted(document: &MatrixDocument) -> Option<String> {
 /// Whether variants bring loads of their own.
 fn loads_differ(document: &MatrixDocument) -> bool {
     document.plan.variants.iter().any(|variant| variant.load.is_some())
+}
+
+/// Runs whose server did not tell what it counted, and why the first of them did not.
+fn unread_stats(document: &MatrixDocument) -> Option<String> {
+    let problem = |run: &RunRecord| run.server_stats.as_ref()?.problem.clone();
+    let problems: Vec<String> = document.runs.iter().filter_map(problem).collect();
+    let first = problems.first()?;
+    Some(format!(
+        "! in {} of {} runs server statistics could not be read: {first}",
+        problems.len(),
+        document.runs.len()
+    ))
 }
 
 /// Who else had the processors.
@@ -470,9 +540,10 @@ pub(super) mod tests {
                     figures: Some(Figures {
                         rate,
                         count: Some(rate * 2.0),
-                        errors: None,
                         percentiles_ms: BTreeMap::from([(String::from("50"), 0.5), (String::from("99.9"), 123.456)]),
+                        ..Figures::default()
                     }),
+                    server_stats: None,
                     server: Some(Usage { cpu_s: 1.0, peak_bytes: Some(1 << 20) }),
                     load: Some(Usage { cpu_s: 0.5, peak_bytes: Some(1 << 20) }),
                     machine: None,

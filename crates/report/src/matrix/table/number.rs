@@ -9,6 +9,11 @@ pub fn rate(value: f64) -> String {
     }
 }
 
+/// Something counted: whole numbers stay whole.
+pub fn count(value: f64) -> String {
+    if value.fract() == 0.0 { thousands(value) } else { rate(value) }
+}
+
 /// Milliseconds: `123`, `12.3`, `1.23`, `0.123`.
 pub fn ms(value: f64) -> String {
     match value.abs() {
@@ -53,6 +58,7 @@ mod tests {
     #[test]
     fn numbers_keep_three_digits() {
         assert_eq!([rate(1234567.8), rate(999.6), rate(99.94), rate(0.123)], ["1,234,568", "1,000", "99.9", "0.12"]);
+        assert_eq!([count(0.0), count(-5.0), count(12345.0), count(2.5)], ["0", "-5", "12,345", "2.50"]);
         assert_eq!([ms(0.0123), ms(1.234), ms(12.34), ms(1234.0)], ["0.012", "1.23", "12.3", "1,234"]);
         assert_eq!([seconds(3.1), seconds(185.0), seconds(7380.0)], ["3.1 s", "3m05s", "2h03m"]);
     }

@@ -53,6 +53,8 @@ pub enum Act {
     Compressed,
     /// `-k`.
     Insecure,
+    /// `--abstract-unix-socket`.
+    AbstractUnixSocket,
     /// `--unix-socket`.
     UnixSocket,
     /// `--resolve`.
@@ -169,6 +171,7 @@ pub static FLAGS: &[Flag] = &[
     alone("compressed", None, Compressed),
     alone("insecure", Some('k'), Insecure),
     with("unix-socket", None, UnixSocket),
+    with("abstract-unix-socket", None, AbstractUnixSocket),
     with("resolve", None, Resolve),
     with("connect-to", None, ConnectTo),
     with("max-time", Some('m'), MaxTime),
@@ -251,7 +254,6 @@ pub static FLAGS: &[Flag] = &[
     alone("next", Some(':'), ONE_REQUEST),
     alone("parallel", Some('Z'), ONE_REQUEST),
     with("config", Some('K'), Refused("write its flags on the command line")),
-    with("abstract-unix-socket", None, Refused("only sockets in the file system can be reached: --unix-socket /path")),
     with("proxy", Some('x'), PROXY),
     with("proxy-user", Some('U'), PROXY),
     with("preproxy", None, PROXY),

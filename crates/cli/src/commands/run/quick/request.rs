@@ -56,7 +56,7 @@ struct Draft<'a> {
     cookies: Vec<&'a str>,
     follow: bool,
     max_redirects: Option<u32>,
-    unix_socket: Option<&'a str>,
+    unix_socket: Option<&'a Given>,
     connect: Vec<&'a Given>,
     certificate: Option<&'a Given>,
     key: Option<&'a str>,
@@ -105,7 +105,7 @@ impl<'a> Draft<'a> {
             Act::MaxTime => self.request.timeout_ms = Some(seconds(given)?),
             Act::Insecure => self.option("insecureSkipTLSVerify", String::from("true")),
             Act::Addresses(policy) => self.option("dns", json_text(&json!({ "policy": policy }))),
-            Act::UnixSocket => self.unix_socket = Some(value),
+            Act::UnixSocket | Act::AbstractUnixSocket => self.unix_socket = Some(given),
             Act::Resolve | Act::ConnectTo => self.connect.push(given),
             Act::Certificate => self.certificate = Some(given),
             Act::Key => self.key = Some(value),
@@ -202,10 +202,9 @@ impl<'a> Draft<'a> {
                 _ => connected(given, url)?,
             });
         }
-        if let Some(path) = self.unix_socket {
-            let path = std::path::absolute(path).map_err(|error| format!("--unix-socket {path}: {error}"))?;
+        if let Some(socket) = self.unix_socket {
             let host = if url.host.contains(':') { format!("[{}]:{}", url.host, url.port) } else { url.host.clone() };
-            hosts.push((host, format!("unix:{}", path.display())));
+            hosts.push((host, socket_address(socket)?));
         }
         if !hosts.is_empty() {
             let fields: Vec<_> = hosts.into_iter().map(|(host, to)| (host, source::text(&to))).collect();
@@ -225,6 +224,19 @@ impl<'a> Draft<'a> {
             }
         }
     }
+}
+
+/// Where the socket of a flag is, as the option `hosts` has it.
+fn socket_address(given: &Given) -> Result<String, String> {
+    let name = given.value.as_str();
+    if name.is_empty() {
+        return Err(format!("{}: found an empty name, expected that of a socket", given.spelled));
+    }
+    if given.act == Act::AbstractUnixSocket {
+        return Ok(format!("unix:@{name}"));
+    }
+    let path = std::path::absolute(name).map_err(|error| format!("{} {name}: {error}", given.spelled))?;
+    Ok(format!("unix:{}", path.display()))
 }
 
 fn json_text(value: &serde_json::Value) -> String {
@@ -351,6 +363,8 @@ mod tests {
         };
         assert_eq!(options("-k -4 https://h"), "insecureSkipTLSVerify: true; dns: { policy: 'onlyIPv4' }");
         assert_eq!(options("--unix-socket /run/s h/x"), "hosts: { h: 'unix:/run/s' }");
+        assert_eq!(options("--abstract-unix-socket s h/x"), "hosts: { h: 'unix:@s' }");
+        assert_eq!(options("--abstract-unix-socket s --unix-socket /run/t h/x"), "hosts: { h: 'unix:/run/t' }");
         assert_eq!(options("--resolve h:443:::1 https://h"), "hosts: { 'h:443': '::1' }");
         assert_eq!(options("--connect-to ::127.0.0.1:81 h"), "hosts: { 'h:80': '127.0.0.1:81' }");
         assert_eq!(options("--tlsv1.2 --tls-max 1.2 h"), "tlsVersion: { min: 'tls1.2', max: 'tls1.2' }");
@@ -377,6 +391,7 @@ mod tests {
             ("-d @/no/such h", "cannot read the file /no/such"),
             ("-d @- h", "standard input"),
             ("--key k h", "expected --cert"),
+            ("--abstract-unix-socket '' h", "found an empty name, expected that of a socket"),
         ] {
             let message = request(line).expect_err(line);
             assert!(message.contains(found), "{line}: {message}");
