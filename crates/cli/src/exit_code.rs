@@ -40,6 +40,8 @@ pub enum ExitCode {
     RunsFailed = 112,
     /// A URL was never requested, or no request of it came to an answer below 400. A script ends with k6's codes instead.
     NothingSucceeded = 113,
+    /// A virtual user could not be stopped: its script was in native code that did not end. Nor is this one.
+    UserStuck = 114,
     /// Anything else: unknown flag, file missing.
     Generic = 255,
 }
@@ -82,6 +84,7 @@ impl ExitCode {
             ExitCode::MarkedFailed => "the script marked the test as failed",
             ExitCode::ResultNotWritten => "the result or the summary could not be written",
             ExitCode::NothingSucceeded => "no request succeeded",
+            ExitCode::UserStuck => "a virtual user could not be stopped",
             ExitCode::Generic => "the run could not be completed",
         })
     }

@@ -222,7 +222,7 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         "vu-memory-limit",
         Some("ONRUSH_VU_MEMORY_LIMIT"),
         Some("BYTES"),
-        "Script memory of one virtual user, as 64m or 1g [default: 1g]",
+        "Memory of one virtual user, as 64m or 1g [default: 1g]",
     ),
     run_flag("save", None, Some("DIR"), "Keep the result in this directory, for `onrush report` and `onrush compare`"),
     run_flag(

@@ -32,6 +32,8 @@ pub(crate) enum Report {
     Failed(CreateError),
     /// An unplanned user could not be made.
     NotMade(CreateError),
+    /// A user is stuck for good; what is to be logged.
+    Lost(String),
     /// A second's samples, and when they were cut off.
     Tick { number: u32, at: Duration, snapshot: Snapshot },
     /// An arrival rate found nobody free and may make no more users.
@@ -67,6 +69,7 @@ pub(crate) struct Gathering<E> {
     failure: Option<RunError>,
     /// What the process had used when the scenarios started.
     used: ProcessMoment,
+    lost: u64,
 }
 
 impl<E: FnMut(Event)> Gathering<E> {
@@ -95,6 +98,7 @@ impl<E: FnMut(Event)> Gathering<E> {
             warned: HashSet::new(),
             failure: None,
             used: ProcessMoment::default(),
+            lost: 0,
         }
     }
 
@@ -115,6 +119,10 @@ impl<E: FnMut(Event)> Gathering<E> {
             Report::NotMade(_) if self.config.stopper.is_stopped() => {}
             Report::NotMade(error) => {
                 (self.events)(Event::Warning(format!("could not initialise an unplanned VU: {}", error.message)));
+            }
+            Report::Lost(text) => {
+                self.lost += 1;
+                (self.events)(Event::Lost(text));
             }
             Report::Tick { number, at, snapshot } => self.take_tick(number, at, snapshot),
             Report::Insufficient { scenario, vus } => self.warn_insufficient(scenario, vus),
@@ -238,6 +246,7 @@ impl<E: FnMut(Event)> Gathering<E> {
             stopped: self.config.stopper.cause().cloned(),
             started: self.started,
             ended,
+            lost_users: self.lost,
             stuck_workers: stuck.map(|(worker, _)| worker).collect(),
             health: Health {
                 workers: self.ended.iter().cloned().map(Option::unwrap_or_default).collect(),

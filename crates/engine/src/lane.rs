@@ -13,7 +13,7 @@ use crate::desk::Desk;
 use crate::gathering::Report;
 use crate::pacer::{Arrivals, Looping, Next, Pace, Ramping, Share, Turn};
 use crate::plan::{LanePlan, Work};
-use crate::pool::Member;
+use crate::pool::{Free, Member};
 use crate::record::LaneRecord;
 use crate::scenario::ScenarioInfo;
 use crate::segment::Stripes;
@@ -145,9 +145,13 @@ impl<F: Users> Lane<F> {
                         member = self.borrow().await;
                         now = self.worker.clock.now();
                     }
-                    let Some(member) = &mut member else { break };
-                    let (ended, has_waited) = self.iterate(member, turn, now).await;
+                    let Some(user) = &mut member else { break };
+                    let Iterated { ended, has_waited, lost } = self.iterate(user, turn, now).await;
                     begun += 1;
+                    if let Some(text) = lost {
+                        self.lose(member.take(), text);
+                        continue;
+                    }
                     // A script that never waits must not keep the event loop from everybody else.
                     if streak.is_over(has_waited, ended) {
                         tokio::task::yield_now().await;
@@ -161,9 +165,18 @@ impl<F: Users> Lane<F> {
         begun
     }
 
-    /// A user from the pool; none when the test is stopped meanwhile.
+    /// A user from the pool, made anew when it was lost; none when the test is stopped meanwhile.
     async fn borrow(&self) -> Option<Member<F::User>> {
-        let member = self.worker.unless_halted(self.worker.pool.take()).await?;
+        let member = match self.worker.unless_halted(self.worker.pool.take()).await? {
+            Free::Member(member) => member,
+            Free::Place(id) => match self.worker.make(id).await {
+                Ok(member) => member,
+                Err(error) => {
+                    self.worker.report(Report::NotMade(error));
+                    return None;
+                }
+            },
+        };
         if !self.is_open {
             self.worker.state.vu_active(self.worker.index, self.info.index, true);
         }
@@ -178,8 +191,18 @@ impl<F: Users> Lane<F> {
         self.worker.pool.put(member);
     }
 
-    /// One iteration that starts `now`, and what is counted of it. Returns its end and whether it waited for anything.
-    async fn iterate(&self, member: &mut Member<F::User>, turn: Turn, now: Duration) -> (Duration, bool) {
+    /// Goes on without a user that is stuck.
+    fn lose(&self, member: Option<Member<F::User>>, text: String) {
+        let Some(member) = member else { return };
+        if !self.is_open {
+            self.worker.state.vu_active(self.worker.index, self.info.index, false);
+        }
+        self.worker.pool.put_place_of(member);
+        self.worker.report(Report::Lost(text));
+    }
+
+    /// One iteration that starts `now`, and what is counted of it.
+    async fn iterate(&self, member: &mut Member<F::User>, turn: Turn, now: Duration) -> Iterated {
         let (worker, scenario) = (&self.worker, self.info.index);
         let in_scenario = member.begin(scenario);
         let hard = self.start + turn.hard;
@@ -197,19 +220,28 @@ impl<F: Users> Lane<F> {
         let ended = worker.clock.now();
         worker.clock.nudge(ended);
         member.user.ended(worker.clock.epoch_ns(ended));
-        self.count(&member.user, end, (planned, started, ended));
-        self.fill_up(started, hard).await;
+        let lost = self.count(&member.user, end, (planned, started, ended));
+        if lost.is_none() {
+            self.fill_up(started, hard).await;
+        }
         member.interrupt.clear();
         if turn.planned.is_some() {
             worker.state.vu_active(worker.index, scenario, false);
         }
-        (ended, has_waited)
+        Iterated { ended, has_waited, lost }
     }
 
-    fn count(&self, user: &F::User, end: IterationEnd, (planned, started, ended): (Duration, Duration, Duration)) {
+    /// Counts an iteration; what is to be logged when its user was lost.
+    fn count(
+        &self,
+        user: &F::User,
+        end: IterationEnd,
+        (planned, started, ended): (Duration, Duration, Duration),
+    ) -> Option<String> {
         let (worker, scenario) = (&self.worker, self.info.index);
-        if matches!(end, IterationEnd::Interrupted) {
-            return worker.state.iteration_interrupted(worker.index, scenario);
+        if let IterationEnd::Interrupted | IterationEnd::Lost(_) = end {
+            worker.state.iteration_interrupted(worker.index, scenario);
+            return if let IterationEnd::Lost(text) = end { Some(text) } else { None };
         }
         // The iteration that aborts the test ended where the script wanted it to: k6 counts it too.
         let from_plan = ended.saturating_sub(planned);
@@ -218,6 +250,7 @@ impl<F: Users> Lane<F> {
         if let IterationEnd::AbortTest(message) = end {
             worker.stopper.stop(StopCause::Script(message));
         }
+        None
     }
 
     /// Waits out the option `minIterationDuration`, as part of the iteration but not of its measured time.
@@ -291,7 +324,7 @@ impl<F: Users> Lane<F> {
         open.users.set(open.users.get() + 1);
         let (lane, pace, making) = (Rc::clone(self), open.desk.place(open.hard), Rc::clone(&open.making));
         tasks.spawn(async move {
-            let made = lane.worker.make(lane.worker.next_user()).await;
+            let made = lane.worker.make_first(lane.worker.next_user()).await;
             making.set(false);
             match made {
                 Ok(member) => _ = lane.live(Some(member), pace).await,
@@ -305,6 +338,15 @@ impl<F: Users> Lane<F> {
         self.record.dropped(count, worker.clock.epoch_ns(worker.clock.now()));
         worker.state.iterations_dropped(worker.index, self.info.index, count);
     }
+}
+
+/// An iteration that is over.
+struct Iterated {
+    ended: Duration,
+    /// Whether it waited for anything.
+    has_waited: bool,
+    /// What is to be logged when its user is stuck for good.
+    lost: Option<String>,
 }
 
 /// What a future comes to, and whether it was ever pending.

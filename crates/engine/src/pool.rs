@@ -14,6 +14,8 @@ use crate::stop::Interrupt;
 
 /// A virtual user and what the engine keeps for it.
 pub(crate) struct Member<U> {
+    /// Its number in this instance.
+    pub(crate) id: u64,
     pub(crate) user: U,
     pub(crate) interrupt: Rc<Interrupt>,
     /// Iterations begun, by scenario.
@@ -34,9 +36,17 @@ impl<U> Member<U> {
     }
 }
 
+/// What a pool has to give.
+pub(crate) enum Free<U> {
+    /// A user.
+    Member(Member<U>),
+    /// The number of a user that was lost: another one is to be made in its place.
+    Place(u64),
+}
+
 /// Users that are free.
 pub(crate) struct Pool<U> {
-    free: RefCell<VecDeque<Member<U>>>,
+    free: RefCell<VecDeque<Free<U>>>,
     /// Of all users of the worker, free or lent.
     interrupts: RefCell<Vec<Rc<Interrupt>>>,
     came_back: Notify,
@@ -48,23 +58,33 @@ impl<U> Pool<U> {
     }
 
     /// A new user of this worker, not yet free for lending.
-    pub(crate) fn enrol(&self, user: U, interrupt: Rc<Interrupt>) -> Member<U> {
+    pub(crate) fn enrol(&self, id: u64, user: U, interrupt: Rc<Interrupt>) -> Member<U> {
         self.interrupts.borrow_mut().push(Rc::clone(&interrupt));
-        Member { user, interrupt, begun: Vec::new(), watched: Cell::new(None) }
+        Member { id, user, interrupt, begun: Vec::new(), watched: Cell::new(None) }
     }
 
     /// Gives a user back.
     pub(crate) fn put(&self, member: Member<U>) {
-        self.free.borrow_mut().push_back(member);
+        self.add(Free::Member(member));
+    }
+
+    /// A user will not come back. Whoever needs one makes it anew.
+    pub(crate) fn put_place_of(&self, lost: Member<U>) {
+        self.interrupts.borrow_mut().retain(|interrupt| !Rc::ptr_eq(interrupt, &lost.interrupt));
+        self.add(Free::Place(lost.id));
+    }
+
+    fn add(&self, free: Free<U>) {
+        self.free.borrow_mut().push_back(free);
         self.came_back.notify_one();
     }
 
     /// Takes the user that has been free the longest; waits until one is.
-    pub(crate) async fn take(&self) -> Member<U> {
+    pub(crate) async fn take(&self) -> Free<U> {
         loop {
-            let member = self.free.borrow_mut().pop_front();
-            match member {
-                Some(member) => return member,
+            let free = self.free.borrow_mut().pop_front();
+            match free {
+                Some(free) => return free,
                 None => self.came_back.notified().await,
             }
         }
@@ -77,7 +97,7 @@ impl<U> Pool<U> {
     }
 
     /// Takes all free users.
-    pub(crate) fn drain(&self) -> VecDeque<Member<U>> {
+    pub(crate) fn drain(&self) -> VecDeque<Free<U>> {
         self.free.take()
     }
 }

@@ -92,6 +92,8 @@ pub enum Event {
     Tick(Tick),
     /// To be logged as a warning.
     Warning(String),
+    /// A virtual user could not be stopped and is stuck for good: to be logged as an error.
+    Lost(String),
 }
 
 /// What came in since the last tick.
@@ -119,6 +121,8 @@ pub struct Outcome {
     pub ended: Duration,
     /// How the generator fared.
     pub health: Health,
+    /// Virtual users that could not be stopped.
+    pub lost_users: u64,
     /// Workers that did not come to an end: what they recorded in their last second is missing.
     pub stuck_workers: Vec<usize>,
 }

@@ -20,7 +20,7 @@ use crate::stop::Interrupt;
 /// Someone who runs iterations. Lives on one worker thread, never moves to another.
 pub trait VirtualUser: 'static {
     /// Runs one iteration to its end. Never dropped before it has resolved: to cut it short the engine sets the
-    /// `Interrupt` of its `Seat`, and the future then resolves soon to `Interrupted`.
+    /// `Interrupt` of its `Seat`, and the future then resolves soon to `Interrupted`, or to `Lost` when the user cannot leave.
     /// The implementor records what happens inside (requests, checks, data); the engine records the iteration itself.
     fn iterate(&mut self, iteration: Iteration) -> impl Future<Output = IterationEnd>;
 
@@ -133,6 +133,9 @@ pub enum IterationEnd {
     Completed,
     /// Cut short by its `Interrupt`: no iteration metrics.
     Interrupted,
+    /// Was to be cut short and could not be: the user is stuck for good, with whatever it holds. Counts as interrupted. The
+    /// text says who and where, ready to be logged; the engine drops the user and makes another one when it needs one.
+    Lost(String),
     /// The script asked for the whole test to end (`exec.test.abort`). Counts as completed, as in k6.
     AbortTest(String),
 }

@@ -151,11 +151,18 @@ impl<F: Users> Worker<F> {
             if self.is_halted() {
                 break;
             }
-            let member = self.make(*id).await?;
+            let member = self.make_first(*id).await?;
             self.pool.put(member);
             self.report(Report::Made);
         }
         Ok(())
+    }
+
+    /// Makes the user with this number for the first time: from now on it counts.
+    pub(crate) async fn make_first(&self, id: u64) -> Result<Member<F::User>, CreateError> {
+        let member = self.make(id).await?;
+        self.state.vu_initialised(self.index);
+        Ok(member)
     }
 
     /// Makes the user with this number.
@@ -172,8 +179,7 @@ impl<F: Users> Worker<F> {
             limit: self.post.limit.clone(),
         };
         let user = self.post.users.create(seat).await?;
-        self.state.vu_initialised(self.index);
-        Ok(self.pool.enrol(user, interrupt))
+        Ok(self.pool.enrol(id, user, interrupt))
     }
 
     /// The number of an unplanned user.

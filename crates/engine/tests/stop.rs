@@ -33,6 +33,27 @@ fn the_script_aborts_the_test_and_everybody_is_interrupted_at_once() {
 }
 
 #[test]
+fn users_that_are_stuck_count_as_interrupted_and_are_made_anew_where_they_are_needed() {
+    let users = FakeUsers::acting(|iteration, seat| match (iteration.scenario.name.as_str(), seat.id_in_instance) {
+        ("a", 2) => Doing::Stick(Duration::from_millis(500)),
+        _ => Doing::Sleep(Duration::from_millis(1000)),
+    });
+    let scenarios = json!({
+        "a": { "executor": "per-vu-iterations", "vus": 2, "iterations": 2 },
+        "b": { "executor": "per-vu-iterations", "vus": 2, "startTime": "10s" },
+        "c": { "executor": "constant-arrival-rate", "rate": 1, "duration": "2s", "startTime": "20s", "preAllocatedVUs": 2 },
+    });
+    let ran = simulation(scenarios, users).run();
+    assert_eq!(ran.warnings, ["user 2 is stuck", "user 2 is stuck"]);
+    assert_eq!(ran.outcome.lost_users, 2);
+    assert_eq!(ran.made.iter().map(|made| made.0).collect::<Vec<_>>(), [1, 2, 2, 2], "once more for `a`, once for `b`");
+    assert_eq!((ran.completed(), ran.state.counts().interrupted, ran.state.counts().active), (6, 2, 0));
+    assert_eq!(ran.state.vus_initialised(), 2);
+    let of_b: Vec<u64> = ran.diary.iter().filter(|entry| entry.scenario == "b").map(|entry| entry.user).collect();
+    assert_eq!(of_b.len(), 2, "{of_b:?}");
+}
+
+#[test]
 fn a_stop_from_outside_reaches_every_kind_of_scenario() {
     let stopper = Stopper::new();
     let mut simulation = simulation(long_scenarios(), FakeUsers::sleeping(400)).workers(2);

@@ -12,7 +12,7 @@ use engine::Interrupt;
 use metrics::{Recorder, Registry};
 
 use crate::error::{ScriptError, exit_code};
-use crate::host::coroutine::{Fiber, Switch};
+use crate::host::coroutine::{Fiber, GivenUp, Switch};
 use crate::host::files::Files;
 use crate::host::user_main::{self, CallError, Exported, Job, JobEnd, Returned};
 use crate::loader::{ModuleStore, resolve};
@@ -162,6 +162,12 @@ pub(crate) fn new_fiber(
         ScriptError::new(message, exit_code::GENERIC)
     })?;
     Ok((fiber, vu))
+}
+
+/// What is said of code that was to be stopped and stays in native code.
+pub(crate) fn stuck(fiber: &Fiber<Job, JobEnd>, what: &str) -> ScriptError {
+    let why = fiber.given_up().map(GivenUp::to_string).unwrap_or_else(|| String::from("its coroutine has ended"));
+    ScriptError::new(format!("{what} could not be stopped: {why}"), exit_code::GENERIC_TIMEOUT)
 }
 
 /// A loaded test script.
@@ -326,7 +332,11 @@ impl Program {
         match end {
             Some(JobEnd::Called(Ok(returned))) => Ok(returned),
             Some(JobEnd::Called(Err(error))) => Err(call_failed(phase, function, limit, late, error)),
-            _ => unreachable!("a coroutine answers each job"),
+            _ => {
+                let error = call_failed(phase, function, limit, late, CallError::Stopped);
+                let message = format!("{}; {}", error.message, stuck(&guest.fiber, &format!("{function}()")).message);
+                Err(ScriptError { message, ..error })
+            }
         }
     }
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use engine::vu::CreateError;
 use engine::{Iteration, IterationEnd, Seat, Users, VirtualUser};
 
-use crate::host::coroutine::Fiber;
+use crate::host::coroutine::{Fiber, GivenUp};
 use crate::host::user_main::{Job, JobEnd};
-use crate::program::{Program, Shared, new_fiber};
+use crate::program::{Program, Shared, new_fiber, stuck};
 use crate::vu::Vu;
 use crate::worker::WorkerState;
 
@@ -35,8 +35,22 @@ impl Users for ScriptUsers {
         match fiber.run(Job::Init).await {
             Some(JobEnd::Ready(Ok(_))) => Ok(ScriptUser { fiber, vu }),
             Some(JobEnd::Ready(Err(error))) => Err(failed(error)),
-            _ => unreachable!("a coroutine answers its first job"),
+            _ => Err(failed(stuck(&fiber, "the init code of a virtual user"))),
         }
+    }
+}
+
+impl ScriptUser {
+    /// Who could not be stopped, and where.
+    fn farewell(&self, given_up: &GivenUp) -> String {
+        let iteration = self.vu.iteration().expect("an iteration was running");
+        format!(
+            "VU {} could not be stopped in iteration {} of scenario '{}': {given_up}; the VU is given up with all it holds, \
+             and the iteration counts as interrupted; avoid the call, or make its data smaller",
+            self.vu.id(),
+            self.vu.iterations_before(),
+            iteration.scenario.name
+        )
     }
 }
 
@@ -51,7 +65,10 @@ impl VirtualUser for ScriptUser {
     async fn iterate(&mut self, iteration: Iteration) -> IterationEnd {
         match self.fiber.run(Job::Iterate(iteration)).await {
             Some(JobEnd::Iteration(end)) => end,
-            _ => IterationEnd::Interrupted,
+            _ => match self.fiber.given_up() {
+                Some(given_up) => IterationEnd::Lost(self.farewell(given_up)),
+                None => IterationEnd::Interrupted,
+            },
         }
     }
 

@@ -260,6 +260,46 @@ fn an_exhausted_memory_limit_is_an_exception() {
 }
 
 #[test]
+fn what_native_code_builds_and_keeps_holds_to_the_memory_limit() {
+    block_on(async {
+        let test = load(
+            "const told = (f) => { try { f() } catch (e) { console.log(`${e}`.replace(/[0-9]+ more/, 'N more')) } };
+             export function setup() { return new Array(1e9) }
+             export default function () {
+               told(() => JSON.stringify(new Array(1e9)));
+               told(() => console.log(new Array(1e9)));
+               told(() => { for (;;) setTimeout(() => {}, 1) });
+             }",
+        )
+        .await;
+        let options = onrush_script::options::Options { vu_memory_limit: Some(16_000_000), ..Default::default() };
+        test.program.set_options(options);
+        let over = "InternalError: out of memory: N more bytes do not fit into the 16000000 bytes of a virtual user; \
+                    raise the limit with --vu-memory-limit";
+        assert_eq!(test.run(1).await, [over; 3]);
+        let error = test.program.run_setup(&test.recorder, std::future::pending()).await.unwrap_err();
+        assert!(error.message.starts_with("InternalError: out of memory: "), "{}", error.message);
+    });
+}
+
+#[test]
+fn a_cleared_timer_among_many_does_not_fire_and_the_others_fire_in_their_order() {
+    let lines = run_script(
+        "export default function () {
+           const fired = [], all = [];
+           for (let i = 0; i < 20000; i++) all.push(setTimeout((n) => fired.push(n), (i * 7) % 5, i));
+           for (let i = 0; i < 20000; i++) if (i % 3) clearTimeout(all[i]);
+           clearTimeout(all[1]);
+           setTimeout(() => {
+             console.log(fired.length, fired.every((n) => n % 3 === 0));
+             for (const ms of [30, 10, 20, 10]) setTimeout(() => console.log(ms), ms);
+           }, 200);
+         }",
+    );
+    assert_eq!(lines, ["6667 true", "10", "10", "20", "30"]);
+}
+
+#[test]
 fn setup_data_reaches_users_and_teardown() {
     block_on(async {
         let test = load(

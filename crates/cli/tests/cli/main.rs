@@ -22,6 +22,7 @@ mod matrix;
 mod matrix_runs;
 mod matrix_servers;
 mod matrix_tables;
+mod native_loops;
 mod network;
 mod options;
 mod output;

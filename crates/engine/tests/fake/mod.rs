@@ -43,6 +43,8 @@ pub type Act = Arc<dyn Fn(&Iteration, &Seat) -> Doing + Send + Sync>;
 pub enum Doing {
     Sleep(Duration),
     Abort(&'static str),
+    /// Sleeps, and then turns out to be stuck.
+    Stick(Duration),
 }
 
 pub struct FakeUsers {
@@ -91,6 +93,10 @@ impl VirtualUser for FakeUser {
         let end = match (self.act)(&iteration, &self.seat) {
             Doing::Abort(message) => IterationEnd::AbortTest(message.into()),
             Doing::Sleep(time) => self.sleep(began + time).await,
+            Doing::Stick(time) => {
+                self.sleep(began + time).await;
+                IterationEnd::Lost(format!("user {} is stuck", self.seat.id_in_instance))
+            }
         };
         let start = self.seat.run.started().unwrap();
         let ms = |at: Duration| (at - start).as_millis() as u64;
@@ -185,7 +191,7 @@ impl Simulation {
                 tick.snapshots.into_iter().for_each(|snapshot| aggregate.merge(snapshot));
                 (self.on_tick)(tick.elapsed);
             }
-            Event::Warning(text) => warnings.push(text),
+            Event::Warning(text) | Event::Lost(text) => warnings.push(text),
             _ => {}
         })?;
         let results = aggregate.results(outcome.ended, false);

@@ -47,6 +47,7 @@ impl App {
         let (mut fiber, vu) = new_fiber(shared, worker, None, interrupt.clone())?;
         fiber.stays_alone();
         vu.switch.limit_turns(busy_limit);
+        vu.switch.forbid_preemption();
         let door = vu.app_door();
         drop(vu);
         let ready = pin!(fiber.run(Job::Init)).poll(&mut Context::from_waker(Waker::noop()));

@@ -4,11 +4,13 @@
 //! out, and the coroutine sleeps. Outside, `Fiber` polls that future on the worker's stack and switches back only when it is
 //! ready, so coroutine stacks stay small and a wake-up without progress costs no switch.
 //!
-//! Invariant: a suspended coroutine is never dropped, for C frames lie on its stack. It is resumed with `Resume::Stopped`
-//! (every wait then fails) or, between two jobs, with `Resume::Quit`, and runs to its end. If the engine breaks that rule the
-//! stack is leaked and the program stops in debug builds.
+//! Invariant: a suspended coroutine is never dropped, because C frames lie on its stack. It is resumed with `Resume::Stopped`
+//! (every wait then fails) or, between two jobs, with `Resume::Quit`, and runs to its end. One that stays in native code
+//! although it was told to stop is given up: its stack and its runtime are leaked. If the engine breaks the rule, the stack is
+//! leaked too and the program stops in debug builds.
 
 use std::cell::{Cell, OnceCell};
+use std::fmt;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::ptr::NonNull;
@@ -20,6 +22,10 @@ use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use engine::Interrupt;
 
+use super::carrier::{Carrier, Preempted};
+use super::computation::Computation;
+use super::engine_code::EngineCode;
+
 /// Address space of one coroutine stack. Only touched pages become resident (measured: 12-24 KiB after init code), so this is
 /// a limit on recursion, not a cost: about 2,000 JavaScript calls deep.
 pub(crate) const STACK_BYTES: usize = 1024 * 1024;
@@ -29,6 +35,13 @@ const PAGE: usize = 4096;
 
 /// How long a user may compute before others of its worker get their turn.
 pub(crate) const SLICE: Duration = Duration::from_millis(5);
+
+/// What suspending in native code needs of the stack, and going on from there.
+const ROOM: usize = 16 * 1024;
+
+/// How long a user that was told to stop may stay in native code before it is given up, and how many slices it has at least. It
+/// has those at once: what was interrupted in plain JavaScript needs one or two.
+const GRACE: (Duration, u32) = (Duration::from_secs(2), 20);
 
 /// What the worker tells the coroutine when it switches to it.
 pub(crate) enum Resume<J> {
@@ -48,6 +61,8 @@ enum Signal<E> {
     Wait(NonNull<dyn Wait>),
     /// The slice is over: let others run, then resume.
     Pause,
+    /// The same, in the middle of native code: nobody may touch the user's runtime meanwhile.
+    Preempt,
     /// The job is done; the next resume brings another one.
     Done(E),
 }
@@ -86,8 +101,12 @@ pub(crate) struct Switch<J, E> {
     turn_limit: Cell<Option<Duration>>,
     turn_began: Cell<Option<Instant>>,
     overran: Cell<bool>,
-    /// Lowest usable address of the stack.
-    stack_end: Cell<usize>,
+    /// Lowest usable address of the stack, and the one above its highest.
+    stack: Cell<(usize, usize)>,
+    /// Whether native code is not to be interrupted.
+    is_whole: Cell<bool>,
+    /// Instruction and stack pointer of the native code that was interrupted last.
+    interrupted: Cell<(usize, usize)>,
 }
 
 impl<J: 'static, E: 'static> Switch<J, E> {
@@ -101,7 +120,9 @@ impl<J: 'static, E: 'static> Switch<J, E> {
             turn_limit: Cell::new(None),
             turn_began: Cell::new(None),
             overran: Cell::new(false),
-            stack_end: Cell::new(0),
+            stack: Cell::new((0, 0)),
+            is_whole: Cell::new(false),
+            interrupted: Cell::new((0, 0)),
         }
     }
 
@@ -113,6 +134,11 @@ impl<J: 'static, E: 'static> Switch<J, E> {
     /// From now on code that runs so long in one turn is stopped.
     pub fn limit_turns(&self, limit: Duration) {
         self.turn_limit.set(Some(limit));
+    }
+
+    /// Native code is never interrupted: for who lends memory of its runtime to others.
+    pub fn forbid_preemption(&self) {
+        self.is_whole.set(true);
     }
 
     /// Begins a turn: what ran before does not count against its limit.
@@ -198,7 +224,7 @@ impl<J: 'static, E: 'static> Switch<J, E> {
         let marker = 0u8;
         let here = std::ptr::from_ref(&marker) as usize;
         let top = here.saturating_sub(KEPT) & !(PAGE - 1);
-        let end = self.stack_end.get();
+        let (end, _) = self.stack.get();
         if end != 0 && top > end {
             // SAFETY: the range lies in this coroutine's own stack, below all its live frames; anonymous private memory.
             unsafe { libc::madvise(end as *mut libc::c_void, top - end, libc::MADV_DONTNEED) };
@@ -215,6 +241,17 @@ impl<J: 'static, E: 'static> Switch<J, E> {
     }
 }
 
+impl<J: 'static, E: 'static> Preempted for Switch<J, E> {
+    fn preempt(&self, instruction: usize, stack_pointer: usize) {
+        let (end, top) = self.stack.get();
+        let has_room = stack_pointer < top && stack_pointer.checked_sub(end).is_some_and(|room| room >= ROOM);
+        if has_room && !self.is_whole.get() && self.yielder.get().is_some() {
+            self.interrupted.set((instruction, stack_pointer));
+            self.suspend(Signal::Preempt);
+        }
+    }
+}
+
 enum State<J> {
     /// Between two jobs, or not begun.
     Idle,
@@ -225,7 +262,10 @@ enum State<J> {
     Waiting(NonNull<dyn Wait>),
     /// What it waited for is there.
     Answered,
+    /// Computes, and its slice is over.
     Paused,
+    /// The same, in the middle of code; since when it has been told to stop, and its slices since then.
+    Preempted(Option<(Instant, u32)>),
     Returned,
 }
 
@@ -244,24 +284,54 @@ pub(crate) struct Fiber<J: 'static, E: 'static> {
     is_grouped: bool,
     coroutine: Option<Coroutine<Resume<J>, Signal<E>, (), DefaultStack>>,
     state: State<J>,
-    interrupt: Rc<Interrupt>,
+    switch: Rc<Switch<J, E>>,
+    carrier: Rc<Carrier>,
+    /// Since it last waited; made when its first slice is over.
+    computation: Option<Box<Computation>>,
+    given_up: Option<GivenUp>,
+}
+
+/// A coroutine that stayed in native code.
+#[derive(Clone, Debug)]
+pub(crate) struct GivenUp {
+    /// What it had computed since it last waited.
+    pub computed: Duration,
+    /// The C function of QuickJS that the script called, when the program has a symbol table.
+    pub native: Option<&'static str>,
+}
+
+impl fmt::Display for GivenUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let native = self.native.map(|name| format!(" ({name})")).unwrap_or_default();
+        let seconds = self.computed.as_secs_f64();
+        write!(f, "it is in native code of the JavaScript engine{native}, where it has computed for {seconds:.1} s")
+    }
 }
 
 impl<J: 'static, E: 'static> Fiber<J, E> {
     /// A coroutine that will run `main` with its first job. `main` returns when `Switch::next_job` says `None`.
     pub fn new(switch: Rc<Switch<J, E>>, main: impl FnOnce(J) + 'static) -> std::io::Result<Self> {
         let stack = DefaultStack::new(STACK_BYTES)?;
-        let interrupt = switch.interrupt.clone();
         // The limit is the guard page's own address.
-        switch.stack_end.set(stack.limit().get() + PAGE);
+        switch.stack.set((stack.limit().get() + PAGE, stack.base().get()));
+        let inside = switch.clone();
         let coroutine = Coroutine::with_stack(stack, move |yielder, first: Resume<J>| {
-            switch.yielder.set(NonNull::from(yielder)).expect("a switch belongs to one coroutine");
-            drop(switch);
+            inside.yielder.set(NonNull::from(yielder)).expect("a switch belongs to one coroutine");
+            drop(inside);
             if let Resume::Run(job) = first {
                 main(job);
             }
         });
-        Ok(Fiber { is_alone: false, is_grouped: false, coroutine: Some(coroutine), state: State::Idle, interrupt })
+        Ok(Fiber {
+            is_alone: false,
+            is_grouped: false,
+            coroutine: Some(coroutine),
+            state: State::Idle,
+            switch,
+            carrier: Carrier::current(),
+            computation: None,
+            given_up: None,
+        })
     }
 
     /// Runs one job to its end. `None` when the coroutine returned instead of finishing it (or had returned before).
@@ -282,18 +352,29 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
         self.coroutine.as_ref().is_none_or(Coroutine::done)
     }
 
+    /// Why it will run no further job although it did not return.
+    pub fn given_up(&self) -> Option<&GivenUp> {
+        self.given_up.as_ref()
+    }
+
     /// Ends the coroutine between two jobs: it drops what it holds and returns.
     pub fn quit(&mut self) {
         if matches!(self.state, State::Idle) && self.coroutine.as_ref().is_some_and(Coroutine::started) {
+            // Freeing much takes its time too, but nobody is there to go on with it later.
+            self.switch.forbid_preemption();
             self.switch_to(Resume::Quit);
         }
     }
 
     fn switch_to(&mut self, resume: Resume<J>) -> Option<E> {
         let Some(coroutine) = &mut self.coroutine else { return None };
-        match coroutine.resume(resume) {
+        self.carrier.enter(&*self.switch);
+        let result = coroutine.resume(resume);
+        self.carrier.leave();
+        match result {
             CoroutineResult::Yield(Signal::Wait(wait)) => self.state = State::Asking(wait),
             CoroutineResult::Yield(Signal::Pause) => self.state = State::Paused,
+            CoroutineResult::Yield(Signal::Preempt) => self.state = State::Preempted(None),
             CoroutineResult::Yield(Signal::Done(end)) => {
                 self.state = State::Idle;
                 return Some(end);
@@ -312,7 +393,15 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
         loop {
             let resume = match std::mem::replace(&mut self.state, State::Returned) {
                 State::Starting(job) => Resume::Run(job),
-                State::Paused | State::Answered => Resume::Ready,
+                state @ (State::Paused | State::Preempted(_)) => match self.compute(state, cx) {
+                    Poll::Ready(None) if matches!(self.state, State::Paused | State::Preempted(_)) => {
+                        give_way(cx);
+                        return Poll::Pending;
+                    }
+                    Poll::Ready(None) if self.given_up.is_none() => continue,
+                    end => return end,
+                },
+                State::Answered => Resume::Ready,
                 State::Asking(wait) => match self.poll_wait(wait, cx) {
                     Some(resume) => resume,
                     None => return Poll::Pending,
@@ -335,11 +424,81 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            if matches!(self.state, State::Paused) {
+            if matches!(self.state, State::Paused | State::Preempted(_)) {
                 give_way(cx);
                 return Poll::Pending;
             }
         }
+    }
+
+    /// Goes on computing for a slice, when it is this user's turn; the job's end, if it came to it.
+    fn compute(&mut self, mut state: State<J>, cx: &mut Context<'_>) -> Poll<Option<E>> {
+        let is_stopped = self.switch.is_stopped();
+        let mut ends_now = is_stopped;
+        if let State::Preempted(stopped) = &mut state
+            && is_stopped
+        {
+            let (since, slices) = stopped.get_or_insert_with(|| (Instant::now(), 0));
+            ends_now = *slices < GRACE.1;
+            if !ends_now && since.elapsed() >= GRACE.0 {
+                self.give_up();
+                return Poll::Ready(None);
+            }
+        }
+        let mut computation = self.computation.take().unwrap_or_else(|| {
+            let mut computation = Box::<Computation>::default();
+            computation.add(SLICE);
+            computation
+        });
+        if !ends_now && computation.poll_turn(&self.carrier, cx).is_pending() {
+            self.switch.interrupt.register(cx.waker());
+            (self.state, self.computation) = (state, Some(computation));
+            return Poll::Pending;
+        }
+        let stopped = if let State::Preempted(stopped) = state { stopped } else { None };
+        let stopped = stopped.map(|(since, slices)| (since, slices + 1));
+        if computation.is_long() {
+            self.carrier.count_long_resume();
+        }
+        let (carrier, began) = (self.carrier.clone(), Instant::now());
+        let slice = carrier.begin_slice(computation.slice());
+        let end = self.switch_to(Resume::Ready);
+        drop(slice);
+        if let State::Preempted(since) = &mut self.state {
+            *since = stopped;
+        }
+        if matches!(self.state, State::Paused | State::Preempted(_)) {
+            computation.add(began.elapsed());
+            self.computation = Some(computation);
+        }
+        Poll::Ready(end)
+    }
+
+    /// Leaves the coroutine where it is, for good. Its runtime is halfway through something, so nothing of it can be freed.
+    fn give_up(&mut self) {
+        let computed = self.computation.take().map_or(SLICE, |computation| computation.used());
+        self.given_up = Some(GivenUp { computed, native: self.native() });
+        std::mem::forget(self.coroutine.take());
+    }
+
+    /// The native function that the script is in: the outermost one of the engine's behind its call of C functions.
+    fn native(&self) -> Option<&'static str> {
+        /// Through this the engine calls every native function.
+        const CALL: &str = "js_call_c_function";
+        let code = EngineCode::loaded()?;
+        let (instruction, stack_pointer) = self.switch.interrupted.get();
+        let mut found = code.name_at(instruction);
+        let word = size_of::<usize>();
+        for address in (stack_pointer.next_multiple_of(word)..self.switch.stack.get().1).step_by(word) {
+            // SAFETY: between the stack pointer and the top of a stack that is not freed; whatever lies there is a number.
+            let value = unsafe { (address as *const usize).read_volatile() };
+            match code.name_at(value.wrapping_sub(1)) {
+                Some(CALL) => return found,
+                Some(name) if name.starts_with("js_") => found = Some(name),
+                _ => {}
+            }
+        }
+        found
     }
 
     /// Whether to let others do the kind of work that this user just did, before it does another.
@@ -352,10 +511,10 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
 
     /// Polls what the coroutine waits for; how to resume it, unless it goes on waiting.
     fn poll_wait(&mut self, mut wait: NonNull<dyn Wait>, cx: &mut Context<'_>) -> Option<Resume<J>> {
-        if self.interrupt.is_set() {
+        if self.switch.interrupt.is_set() {
             return Some(Resume::Stopped);
         }
-        self.interrupt.register(cx.waker());
+        self.switch.interrupt.register(cx.waker());
         // SAFETY: the coroutine is suspended in `block_on`, whose frame holds the pointee; nobody else uses it.
         match unsafe { wait.as_mut() }.poll(cx) {
             Poll::Ready(()) => Some(Resume::Ready),
@@ -378,7 +537,7 @@ impl<J: 'static, E: 'static> Drop for Fiber<J, E> {
             // Unwinding through C frames is undefined behaviour; a leaked stack is only memory.
             std::mem::forget(self.coroutine.take());
             debug_assert!(
-                std::thread::panicking(),
+                std::thread::panicking() || matches!(self.state, State::Preempted(_)),
                 "a virtual user was dropped in the middle of an iteration: this is a bug"
             );
         }

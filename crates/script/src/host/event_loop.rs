@@ -3,7 +3,7 @@
 //! It turns inside the user's coroutine after the script's function has returned, until nothing is pending: then, as in k6,
 //! the iteration is over. No borrow of its cells is held while JavaScript runs.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -11,19 +11,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Error, Function, Persistent, Promise, Value, qjs};
 
 use super::exception;
+use super::timers::Timers;
 use crate::log::{Level, Record};
 use crate::vu::Vu;
 
 type Settle = Box<dyn for<'a> FnOnce(&Ctx<'a>) -> rquickjs::Result<()>>;
-
-/// Timers wait at most this long: the longest that browsers and Go's timers share (2^31-1 ms).
-const LONGEST_DELAY_MS: f64 = 2_147_483_647.0;
 
 /// Something besides timers and futures that a user waits for: it brings events again and again, until it is over.
 pub trait Source {
@@ -49,8 +47,7 @@ type Armed = (Instant, Pin<Box<tokio::time::Sleep>>);
 /// Pending work of one user.
 #[derive(Default)]
 pub struct EventLoop {
-    timers: RefCell<Vec<Timer>>,
-    next_timer: Cell<u32>,
+    timers: Timers,
     futures: RefCell<Vec<Pending>>,
     settled: RefCell<VecDeque<Settle>>,
     sources: RefCell<Vec<Rc<dyn Source>>>,
@@ -61,15 +58,6 @@ pub struct EventLoop {
     armed: RefCell<Option<Armed>>,
     /// Rejected promises nobody looked after yet, and their reasons.
     rejections: RefCell<Vec<(Persistent<Value<'static>>, Persistent<Value<'static>>)>>,
-}
-
-struct Timer {
-    id: u32,
-    due: Instant,
-    /// For `setInterval`.
-    every: Option<Duration>,
-    callback: Persistent<Function<'static>>,
-    args: Vec<Persistent<Value<'static>>>,
 }
 
 /// A native future with a waker of its own, so that a wake-up polls only what it is for.
@@ -125,7 +113,8 @@ impl EventLoop {
         Ok(promise)
     }
 
-    /// Adds a timer and returns its number. `delay_ms` below 0 or not a number counts as 0.
+    /// Adds a timer and returns its number. `delay_ms` below 0 or not a number counts as 0. Throws when it does not fit into the
+    /// user's memory.
     pub fn add_timer<'js>(
         &self,
         ctx: &Ctx<'js>,
@@ -133,28 +122,13 @@ impl EventLoop {
         args: Vec<Value<'js>>,
         delay_ms: f64,
         repeat: bool,
-    ) -> u32 {
-        let delay_ms = if delay_ms > 0.0 { delay_ms.min(LONGEST_DELAY_MS) } else { 0.0 };
-        let delay = Duration::from_secs_f64(delay_ms / 1000.0);
-        let id = self.next_timer.get() + 1;
-        self.next_timer.set(id);
-        self.timers.borrow_mut().push(Timer {
-            id,
-            due: Instant::now() + delay,
-            every: repeat.then_some(delay.max(Duration::from_millis(1))),
-            callback: Persistent::save(ctx, callback),
-            args: args.into_iter().map(|arg| Persistent::save(ctx, arg)).collect(),
-        });
-        id
+    ) -> rquickjs::Result<u32> {
+        self.timers.add(ctx, Vu::of(ctx).memory(), (callback, args), delay_ms, repeat)
     }
 
     /// Removes a timer; unknown numbers are fine.
     pub fn clear_timer(&self, id: u32) {
-        let removed = {
-            let mut timers = self.timers.borrow_mut();
-            timers.iter().position(|timer| timer.id == id).map(|index| timers.remove(index))
-        };
-        drop(removed);
+        self.timers.clear(id);
     }
 
     /// Waits for this source as long as it is not over; the iteration does not end before.
@@ -178,7 +152,7 @@ impl EventLoop {
     /// Whether a timer, a native future or a source is pending.
     pub fn is_idle(&self) -> bool {
         self.sources.borrow().is_empty()
-            && self.timers.borrow().is_empty()
+            && self.timers.is_empty()
             && self.futures.borrow().is_empty()
             && self.settled.borrow().is_empty()
     }
@@ -228,7 +202,7 @@ impl EventLoop {
         let settle = self.settled.borrow_mut().pop_front();
         if let Some(settle) = settle {
             settle(ctx)?;
-        } else if let Some((callback, args)) = self.take_due_timer(ctx)? {
+        } else if let Some((callback, args)) = self.timers.take_due(ctx)? {
             let mut call_args = rquickjs::function::Args::new(ctx.clone(), args.len());
             call_args.push_args(args)?;
             callback.call_arg::<()>(call_args)?;
@@ -256,30 +230,6 @@ impl EventLoop {
         }
     }
 
-    fn take_due_timer<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Option<(Function<'js>, Vec<Value<'js>>)>> {
-        if self.timers.borrow().is_empty() {
-            return Ok(None);
-        }
-        let now = Instant::now();
-        let (callback, args) = {
-            let mut timers = self.timers.borrow_mut();
-            let first = (0..timers.len()).min_by_key(|&index| (timers[index].due, timers[index].id));
-            let Some(index) = first.filter(|&index| timers[index].due <= now) else { return Ok(None) };
-            match timers[index].every {
-                Some(every) => {
-                    timers[index].due = now + every;
-                    (timers[index].callback.clone(), timers[index].args.clone())
-                }
-                None => {
-                    let timer = timers.remove(index);
-                    (timer.callback, timer.args)
-                }
-            }
-        };
-        let args = args.into_iter().map(|arg| arg.restore(ctx)).collect::<rquickjs::Result<_>>()?;
-        Ok(Some((callback.restore(ctx)?, args)))
-    }
-
     /// Resolves when a timer is due or a native future is ready. Polled on the worker's stack.
     async fn next_event(&self, vu: &Vu) {
         let due = self.next_due();
@@ -301,7 +251,7 @@ impl EventLoop {
 
     /// When the earliest timer is due.
     pub(crate) fn next_due(&self) -> Option<Instant> {
-        self.timers.borrow().iter().map(|timer| timer.due).min()
+        self.timers.next_due()
     }
 
     /// Polls native futures; whether a promise is to be settled now.
@@ -344,7 +294,7 @@ impl EventLoop {
     pub(crate) fn clear(&self, ctx: &Ctx<'_>) {
         const MOST_JOBS: usize = 10_000;
         for _ in 0..MOST_JOBS {
-            drop(std::mem::take(&mut *self.timers.borrow_mut()));
+            self.timers.take_all();
             drop(std::mem::take(&mut *self.futures.borrow_mut()));
             drop(std::mem::take(&mut *self.settled.borrow_mut()));
             if !ctx.execute_pending_job() {
@@ -407,10 +357,16 @@ impl EventLoop {
 
     /// Says which timers will not fire.
     pub(crate) fn stop_timers(&self, vu: &Vu) {
-        let timers = std::mem::take(&mut *self.timers.borrow_mut());
-        for timer in timers {
-            let function = if timer.every.is_some() { "setInterval" } else { "setTimeout" };
-            let message = format!("{function} {} was stopped because the VU iteration was interrupted", timer.id);
+        /// Nobody reads more lines of it.
+        const MOST_LINES: usize = 100;
+        let timers = self.timers.take_all();
+        for (id, repeats) in timers.iter().take(MOST_LINES) {
+            let function = if *repeats { "setInterval" } else { "setTimeout" };
+            let message = format!("{function} {id} was stopped because the VU iteration was interrupted");
+            vu.log().log(&Record { level: Level::Warning, message: &message, fields: &[] });
+        }
+        if let Some(more) = timers.len().checked_sub(MOST_LINES).filter(|more| *more > 0) {
+            let message = format!("{more} more timers were stopped because the VU iteration was interrupted");
             vu.log().log(&Record { level: Level::Warning, message: &message, fields: &[] });
         }
     }

@@ -6,6 +6,7 @@
 use rquickjs::{Object, Value, qjs};
 
 use super::bytes;
+use super::memory::Building;
 
 /// Nesting that is still written; Go's own limit for reading JSON is 10,000, a coroutine's stack allows this much.
 const DEEPEST: usize = 500;
@@ -25,20 +26,38 @@ impl From<rquickjs::Error> for ExportError {
     }
 }
 
+/// What is written so far, on the account of the user.
+#[derive(Default)]
+struct Text {
+    written: String,
+    memory: Building,
+}
+
+impl Text {
+    fn push(&mut self, c: char) {
+        self.written.push(c);
+    }
+
+    fn push_str(&mut self, text: &str) {
+        self.written.push_str(text);
+    }
+}
+
 /// The JSON of a value; `None` for `undefined` itself.
 pub(crate) fn to_json(value: &Value<'_>) -> Result<Option<String>, ExportError> {
     if value.is_undefined() {
         return Ok(None);
     }
-    let mut out = String::new();
+    let mut out = Text::default();
     write(value, &mut out, 0)?;
-    Ok(Some(out))
+    Ok(Some(out.written))
 }
 
-fn write(value: &Value<'_>, out: &mut String, depth: usize) -> Result<(), ExportError> {
+fn write(value: &Value<'_>, out: &mut Text, depth: usize) -> Result<(), ExportError> {
     if depth > DEEPEST {
         return Err(ExportError::Refused(format!("nested deeper than {DEEPEST} levels, or a cycle")));
     }
+    out.memory.grew_to(value.ctx(), out.written.capacity())?;
     if let Some(text) = bytes::text(value)? {
         quoted(&text, out);
     } else if value.is_function() {
@@ -60,7 +79,7 @@ fn write(value: &Value<'_>, out: &mut String, depth: usize) -> Result<(), Export
     Ok(())
 }
 
-fn write_object(object: &Object<'_>, out: &mut String, depth: usize) -> Result<(), ExportError> {
+fn write_object(object: &Object<'_>, out: &mut Text, depth: usize) -> Result<(), ExportError> {
     // SAFETY: these look at the class of the object alone.
     let (is_date, is_buffer, is_bytes, is_typed) = unsafe {
         let raw = object.as_raw();
@@ -111,7 +130,7 @@ fn entries_of_collection<'js>(object: &Object<'js>) -> Result<Option<rquickjs::A
 
 fn write_list<'js>(
     items: impl Iterator<Item = rquickjs::Result<Value<'js>>>,
-    out: &mut String,
+    out: &mut Text,
     depth: usize,
 ) -> Result<(), ExportError> {
     out.push('[');
@@ -125,7 +144,7 @@ fn write_list<'js>(
     Ok(())
 }
 
-fn write_properties(object: &Object<'_>, out: &mut String, depth: usize) -> Result<(), ExportError> {
+fn write_properties(object: &Object<'_>, out: &mut Text, depth: usize) -> Result<(), ExportError> {
     out.push('{');
     for (index, key) in object.keys::<rquickjs::String<'_>>().enumerate() {
         let key = key?;
@@ -140,6 +159,6 @@ fn write_properties(object: &Object<'_>, out: &mut String, depth: usize) -> Resu
     Ok(())
 }
 
-fn quoted(text: &str, out: &mut String) {
+fn quoted(text: &str, out: &mut Text) {
     out.push_str(&serde_json::Value::from(text).to_string());
 }

@@ -131,7 +131,7 @@ fn timers<'js>(ctx: &Ctx<'js>, globals: &Object<'js>) -> rquickjs::Result<()> {
                 Some(delay) if !delay.is_undefined() => delay.get::<rquickjs::Coerced<f64>>()?.0,
                 _ => 0.0,
             };
-            Ok(Vu::of(&ctx).events.add_timer(&ctx, callback, args.0, delay, repeat))
+            Vu::of(&ctx).events.add_timer(&ctx, callback, args.0, delay, repeat)
         };
         function(ctx, globals, name, set)?;
     }

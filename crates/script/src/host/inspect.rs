@@ -5,6 +5,7 @@
 use rquickjs::{Array, Ctx, Object, Value, qjs};
 
 use super::bytes;
+use super::memory::Building;
 
 /// Deeper values print as `...`: a limit of the coroutine's stack, far beyond what people read.
 const DEEPEST: usize = 100;
@@ -20,7 +21,7 @@ pub(crate) fn top_level(ctx: &Ctx<'_>, value: &Value<'_>) -> rquickjs::Result<St
     if let Some(symbol) = value.as_symbol() {
         return description(ctx, symbol.as_value());
     }
-    let mut printer = Printer { ctx, out: String::new(), open: Vec::new() };
+    let mut printer = Printer { ctx, out: String::new(), memory: Building::default(), open: Vec::new() };
     printer.value(value)?;
     Ok(printer.out)
 }
@@ -28,6 +29,7 @@ pub(crate) fn top_level(ctx: &Ctx<'_>, value: &Value<'_>) -> rquickjs::Result<St
 struct Printer<'a, 'js> {
     ctx: &'a Ctx<'js>,
     out: String,
+    memory: Building,
     /// Objects being printed, by address.
     open: Vec<usize>,
 }
@@ -146,6 +148,7 @@ impl<'js> Printer<'_, 'js> {
         self.out.push(open);
         let mut empty = true;
         for item in items {
+            self.memory.grew_to(self.ctx, self.out.capacity())?;
             self.out.push_str(if empty { " " } else { ", " });
             empty = false;
             print(self, item)?;

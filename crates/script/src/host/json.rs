@@ -14,6 +14,7 @@ use rquickjs::function::This;
 use rquickjs::{Ctx, Error, Function, Object, Persistent, Result, Value, qjs};
 use rustc_hash::FxHashMap;
 
+use super::memory::Building;
 use super::plain::{self, Args, Plain};
 use crate::vu::Vu;
 
@@ -115,6 +116,7 @@ struct Writer<'a, 'js> {
     ctx: &'a Ctx<'js>,
     raw: *mut qjs::JSContext,
     out: Vec<u8>,
+    memory: Building,
     keys: Keys,
     /// The objects around the current value.
     path: Vec<NonNull<std::ffi::c_void>>,
@@ -127,7 +129,7 @@ impl<'a, 'js> Writer<'a, 'js> {
             Some(keys) => keys,
             None => Keys::new(raw)?,
         };
-        Ok(Writer { ctx, raw, out: Vec::with_capacity(256), keys, path: Vec::new() })
+        Ok(Writer { ctx, raw, out: Vec::with_capacity(256), memory: Building::default(), keys, path: Vec::new() })
     }
 
     fn write(&mut self, value: &Value<'js>) -> std::result::Result<Value<'js>, Stop> {
@@ -233,6 +235,7 @@ impl<'a, 'js> Writer<'a, 'js> {
             if index > 0 {
                 self.out.push(b',');
             }
+            self.memory.grew_to(self.ctx, self.out.capacity()).map_err(|_| Stop::Threw)?;
             // SAFETY: a live array; the item is owned until the end of this turn.
             let item = unsafe { self.owned(qjs::JS_GetPropertyUint32(self.raw, array, index))? };
             if !self.value(item.as_raw())? {
@@ -251,6 +254,7 @@ impl<'a, 'js> Writer<'a, 'js> {
             // SAFETY: a live object and an atom that `names` holds; the value is owned until the end of this turn.
             let value = unsafe { self.owned(qjs::JS_GetProperty(self.raw, object, atom))? };
             let before = self.out.len();
+            self.memory.grew_to(self.ctx, self.out.capacity()).map_err(|_| Stop::Threw)?;
             if !first {
                 self.out.push(b',');
             }

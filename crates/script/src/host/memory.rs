@@ -12,6 +12,8 @@ use std::rc::Rc;
 
 use rquickjs::{Ctx, Error, Exception};
 
+use crate::vu::Vu;
+
 /// The account of one user. Reached by `Vu::memory`.
 #[derive(Debug)]
 pub struct Memory {
@@ -76,13 +78,19 @@ impl Held {
         Ok(())
     }
 
+    /// Gives some of them back.
+    pub fn shrink(&mut self, less: usize) {
+        let less = less.min(self.bytes);
+        self.memory.remove(less);
+        self.bytes -= less;
+    }
+
     /// Holds so many in all: gives back what is too much, or grows.
     pub fn resize(&mut self, bytes: usize) -> Result<(), OverLimit> {
         if bytes > self.bytes {
             return self.grow(bytes - self.bytes);
         }
-        self.memory.remove(self.bytes - bytes);
-        self.bytes = bytes;
+        self.shrink(self.bytes - bytes);
         Ok(())
     }
 }
@@ -90,6 +98,29 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         self.memory.remove(self.bytes);
+    }
+}
+
+/// The account of a text that native code builds piece by piece. Short ones are not counted.
+#[derive(Debug, Default)]
+pub struct Building(Option<Held>);
+
+impl Building {
+    /// Texts up to this length are free.
+    const FREE: usize = 64 << 10;
+
+    /// Asked between two pieces, with the capacity of the text: counts it and what its next growth takes, old and new together.
+    pub fn grew_to(&mut self, ctx: &Ctx<'_>, capacity: usize) -> rquickjs::Result<()> {
+        let counted = self.0.as_ref().map_or(Self::FREE, |held| held.bytes() / 3);
+        if capacity <= counted {
+            return Ok(());
+        }
+        let wanted = capacity.saturating_mul(3);
+        let grown = match &mut self.0 {
+            Some(held) => held.resize(wanted),
+            None => Vu::of(ctx).memory().hold(wanted).map(|held| self.0 = Some(held)),
+        };
+        grown.map_err(|over| over.throw(ctx))
     }
 }
 

@@ -4,6 +4,7 @@
 //! imported gets an error, as in k6. Nothing here runs JavaScript.
 
 pub mod library;
+mod nesting;
 pub(crate) mod remote;
 pub mod resolve;
 pub mod transpile;

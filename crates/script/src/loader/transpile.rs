@@ -10,8 +10,8 @@ use oxc_semantic::SemanticBuilder;
 use oxc_span::SourceType;
 use oxc_transformer::{TransformOptions, Transformer};
 
-use super::Kind;
 use super::library::{self, Known};
+use super::{Kind, nesting};
 use crate::error::{Place, ScriptError, exit_code};
 use crate::modules::form_data;
 
@@ -63,9 +63,11 @@ const MOST_STACK: usize = 1 << 30;
 
 /// Makes a source ready for QuickJS. `.ts` names are TypeScript; others only when they do not parse as JavaScript.
 ///
-/// The parser calls itself for each level of a source and has no limit of its own, so it works on a stack of its own that is
-/// deep enough for all but the strangest texts: a stack that is too small ends the process without a word.
+/// The parser calls itself for each level of a source and has no limit of its own. Brackets have the limit of `nesting`; for
+/// the rest it works on a stack of its own that is deep enough for all but the strangest texts: a stack that is too small
+/// ends the process without a word.
 pub fn to_javascript(name: &str, text: &str) -> Result<Output, ScriptError> {
+    nesting::check(name, text)?;
     let stack = text.len().saturating_mul(STACK_A_BYTE).clamp(LEAST_STACK, MOST_STACK);
     let work = || transpiled(name, text).map(Output::without_libraries);
     std::thread::scope(|scope| {
@@ -156,7 +158,7 @@ fn syntax_error(name: &str, text: &str, parsed: &ParserReturn<'_>) -> ScriptErro
     ScriptError { message, place: Some(place), stack: String::new(), exit_code: exit_code::SCRIPT_EXCEPTION }
 }
 
-fn place_of_offset(name: &str, text: &str, offset: usize) -> Place {
+pub(super) fn place_of_offset(name: &str, text: &str, offset: usize) -> Place {
     let before = &text[..text.floor_char_boundary(offset.min(text.len()))];
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     Place {

@@ -48,6 +48,8 @@ pub struct Ran {
     pub setup_error: Option<ScriptError>,
     /// Whether setup was begun and teardown is due.
     pub teardown_due: bool,
+    /// Whether a virtual user or a whole worker could not be stopped.
+    pub is_somebody_stuck: bool,
     /// How the generator fared.
     pub health: Health,
     /// VU 0's samples.
@@ -118,6 +120,7 @@ impl Progress<'_> {
             Event::Made => self.set_up(),
             Event::Started(start) => self.timeline.iter_mut().for_each(|timeline| timeline.start(start)),
             Event::Tick(tick) => self.tick(tick),
+            Event::Lost(text) => self.drive.log.write(Level::Error, &text, &[]),
             Event::Warning(text) => self.drive.log.write(Level::Warning, &text, &[]),
         }
     }
@@ -190,6 +193,7 @@ impl Progress<'_> {
             self.drive.log.write(Level::Error, &text, &[]);
         }
         Ran {
+            is_somebody_stuck: outcome.lost_users > 0 || !outcome.stuck_workers.is_empty(),
             teardown_due: self.made.is_some() && self.setup_error.is_none(),
             aggregate: self.aggregate,
             duration: outcome.ended.saturating_sub(began),

@@ -54,6 +54,8 @@ pub struct Ending<'a> {
 struct Findings<'a> {
     errors: [Option<&'a ScriptError>; 2],
     verdict: &'a Verdict,
+    /// Whether a virtual user could not be stopped.
+    is_somebody_stuck: bool,
     /// Limits of `--fail-on` that there was more than.
     over: Vec<String>,
     /// Why a quick run is no success.
@@ -92,6 +94,7 @@ impl Ending<'_> {
         let findings = Findings {
             errors: [ran.setup_error.as_ref(), teardown_error.as_ref()],
             verdict: &verdict,
+            is_somebody_stuck: ran.is_somebody_stuck,
             over: flags.fail_on.iter().filter_map(|limit| limit.judge(&results)).collect(),
             nothing: flags.quick.as_ref().and_then(|quick| quick.failure(&results)),
             are_messages_whole,
@@ -177,6 +180,7 @@ impl Ending<'_> {
                 ExitCode::ThresholdsFailed
             }
             _ if self.script.program.marked_failed() => ExitCode::MarkedFailed,
+            Findings { is_somebody_stuck: true, .. } => ExitCode::UserStuck,
             // A URL of which no request succeeded is no success, whatever the script that stands for it has to say.
             Findings { nothing: Some(_), .. } => ExitCode::NothingSucceeded,
             Findings { are_messages_whole: false, .. } => ExitCode::ResultNotWritten,
