@@ -9,13 +9,17 @@ use std::time::Duration;
 
 use crate::cardinality::{Cardinality, SUGGESTED_SERIES};
 use crate::errors::ErrorCount;
-use crate::metric::{Kind, MetricId};
+use crate::metric::MetricId;
 use crate::recorder::Snapshot;
 use crate::registry::{Definition, Registry, SubMetric};
 use crate::results::{CheckResult, GroupResult, MetricResult, Results, ScenarioResult, TrendValue, Value};
 use crate::sink::{Scope, Sink, SinkKey};
 use crate::threshold::evaluate::per_second;
 use crate::threshold::{Moment, Target, Thresholds, Verdict};
+use crate::tree::Level;
+
+/// A group or check, or a metric in a group, and its samples.
+type Place<'a> = (&'a SinkKey, &'a Sink);
 
 /// The combined samples of a run.
 pub struct Aggregate {
@@ -109,10 +113,9 @@ impl Aggregate {
     pub fn results(&self, duration: Duration, breakdown: bool) -> Results {
         let definitions = self.sorted_definitions();
         let mut metrics = Vec::new();
-        let mut subs = self.registry.sub_metrics();
-        subs.sort_by(|a, b| a.filter.source().cmp(b.filter.source()));
+        let subs = self.sorted_sub_metrics();
         for definition in &definitions {
-            let own = subs.iter().filter(|sub| sub.parent == definition.id && !sub.is_detail);
+            let own = subs.get(&definition.id).into_iter().flatten().filter(|sub| !sub.is_detail);
             let own = own.filter(|sub| self.is_shown(Target::Sub(sub.id)));
             let own: Vec<MetricResult> = own.map(|sub| self.metric_result(definition, Some(sub), duration)).collect();
             if !own.is_empty() || self.is_shown(Target::Metric(definition.id)) {
@@ -120,9 +123,19 @@ impl Aggregate {
             }
             metrics.extend(own);
         }
-        let root = self.tree(None, &definitions, duration, breakdown);
-        let scenarios = if breakdown { self.scenarios(&definitions, duration) } else { Vec::new() };
-        Results { duration, metrics, root, checks: self.checks(None), scenarios, errors: self.errors() }
+        let places = self.in_tree();
+        let root = tree(&places, None, &definitions, duration, breakdown);
+        let scenarios = if breakdown { self.scenarios(&places, &definitions, duration) } else { Vec::new() };
+        Results { duration, metrics, root, checks: checks(&places, None), scenarios, errors: self.errors() }
+    }
+
+    /// By their metrics, each list by source.
+    fn sorted_sub_metrics(&self) -> HashMap<MetricId, Vec<SubMetric>> {
+        let mut subs = self.registry.sub_metrics();
+        subs.sort_by(|a, b| a.filter.source().cmp(b.filter.source()));
+        let mut by_parent: HashMap<MetricId, Vec<SubMetric>> = HashMap::new();
+        subs.into_iter().for_each(|sub| by_parent.entry(sub.parent).or_default().push(sub));
+        by_parent
     }
 
     /// The parts of metrics that only reports show, in the order they were made.
@@ -152,7 +165,7 @@ impl Aggregate {
     }
 
     /// Scenarios by name, each with its metrics, checks and groups.
-    fn scenarios(&self, definitions: &[Definition], duration: Duration) -> Vec<ScenarioResult> {
+    fn scenarios(&self, places: &[Place<'_>], definitions: &[Definition], duration: Duration) -> Vec<ScenarioResult> {
         let mut found: BTreeMap<Arc<str>, HashMap<MetricId, &Sink>> = BTreeMap::new();
         for (key, sink) in &self.sinks {
             if let SinkKey::Metric(id, Scope { scenario: Some(scenario), group: None }) = &**key {
@@ -162,71 +175,20 @@ impl Aggregate {
         let result = |(name, sinks): (Arc<str>, HashMap<MetricId, &Sink>)| {
             let metrics =
                 definitions.iter().filter_map(|d| sinks.get(&d.id).map(|sink| plain_result(d, sink, duration)));
-            let root = self.tree(Some(&name), definitions, duration, true);
-            let checks = self.checks(Some(&name));
+            let root = tree(places, Some(&name), definitions, duration, true);
+            let checks = checks(places, Some(&name));
             ScenarioResult { name: name.to_string(), metrics: metrics.collect(), root, checks }
         };
         found.into_iter().map(result).collect()
     }
 
-    /// Groups and checks of a scenario, or of the whole run.
-    fn tree(
-        &self,
-        scenario: Option<&Arc<str>>,
-        definitions: &[Definition],
-        duration: Duration,
-        full: bool,
-    ) -> GroupResult {
-        let mut root = GroupResult::default();
-        let mut group_sinks: BTreeMap<Arc<str>, HashMap<MetricId, Sink>> = BTreeMap::new();
-        for (key, sink) in self.in_tree() {
-            match key {
-                SinkKey::Group(scope) if scope.scenario.as_ref() == scenario => {
-                    group_at(&mut root, scope.group.as_deref());
-                }
-                SinkKey::Check(scope, name) if scope.scenario.as_ref() == scenario => {
-                    let group = scope.group.as_deref();
-                    add_check(group_at(&mut root, group), group.unwrap_or_default(), name, sink);
-                }
-                SinkKey::Metric(id, Scope { scenario: of, group: Some(group) })
-                    if full && (scenario.is_none() || of.as_ref() == scenario) =>
-                {
-                    // The whole run's group is the sum of the scenarios' groups of that path.
-                    let sinks = group_sinks.entry(group.clone()).or_default();
-                    sinks.entry(*id).or_insert_with(|| sink.emptied()).merge(sink.clone());
-                    group_at(&mut root, Some(group));
-                }
-                _ => {}
-            }
-        }
-        for (path, sinks) in group_sinks {
-            let metrics =
-                definitions.iter().filter_map(|d| sinks.get(&d.id).map(|sink| plain_result(d, sink, duration)));
-            group_at(&mut root, Some(&path)).metrics = metrics.collect();
-        }
-        root
-    }
-
-    /// Checks of a scenario, or of the whole run, added up by name.
-    fn checks(&self, scenario: Option<&Arc<str>>) -> Vec<CheckResult> {
-        let mut all = GroupResult::default();
-        for (key, sink) in self.in_tree() {
-            if let SinkKey::Check(scope, name) = key
-                && scope.scenario.as_ref() == scenario
-            {
-                add_check(&mut all, scope.group.as_deref().unwrap_or_default(), name, sink);
-            }
-        }
-        all.checks
-    }
-
     /// The sinks of groups and checks, those that were met first in front.
-    fn in_tree(&self) -> impl Iterator<Item = (&SinkKey, &Sink)> {
+    fn in_tree(&self) -> Vec<Place<'_>> {
         let places = self.registry.places();
         let mut sinks: Vec<_> =
             self.sinks.iter().filter(|(key, _)| key.is_in_tree()).map(|(key, sink)| (&**key, sink)).collect();
-        sinks.sort_by_key(|(key, _)| places.get(*key).copied());
-        sinks.into_iter()
+        sinks.sort_by_cached_key(|(key, _)| places.get(*key).copied());
+        sinks
     }
 
     /// What went wrong, the most frequent first.
@@ -247,6 +209,56 @@ impl Aggregate {
     fn sink(&self, key: &SinkKey) -> Option<&Sink> {
         self.index.get(key).map(|at| &self.sinks[*at].1)
     }
+}
+
+/// Groups and checks of a scenario, or of the whole run.
+fn tree(
+    places: &[Place<'_>],
+    scenario: Option<&Arc<str>>,
+    definitions: &[Definition],
+    duration: Duration,
+    full: bool,
+) -> GroupResult {
+    let mut root = Level::default();
+    let mut group_sinks: BTreeMap<&Arc<str>, HashMap<MetricId, Sink>> = BTreeMap::new();
+    for (key, sink) in places {
+        match key {
+            SinkKey::Group(scope) if scope.scenario.as_ref() == scenario => {
+                root.at(scope.group.as_deref());
+            }
+            SinkKey::Check(scope, name) if scope.scenario.as_ref() == scenario => {
+                let group = scope.group.as_deref();
+                root.at(group).add_check(group.unwrap_or_default(), name, sink);
+            }
+            SinkKey::Metric(id, Scope { scenario: of, group: Some(group) })
+                if full && (scenario.is_none() || of.as_ref() == scenario) =>
+            {
+                // The whole run's group is the sum of the scenarios' groups of that path.
+                let sinks = group_sinks.entry(group).or_default();
+                sinks.entry(*id).or_insert_with(|| sink.emptied()).merge((*sink).clone());
+                root.at(Some(group));
+            }
+            _ => {}
+        }
+    }
+    for (path, sinks) in group_sinks {
+        let metrics = definitions.iter().filter_map(|d| sinks.get(&d.id).map(|sink| plain_result(d, sink, duration)));
+        root.at(Some(path)).metrics = metrics.collect();
+    }
+    root.finish()
+}
+
+/// Checks of a scenario, or of the whole run, added up by name.
+fn checks(places: &[Place<'_>], scenario: Option<&Arc<str>>) -> Vec<CheckResult> {
+    let mut all = Level::default();
+    for (key, sink) in places {
+        if let SinkKey::Check(scope, name) = key
+            && scope.scenario.as_ref() == scenario
+        {
+            all.add_check(scope.group.as_deref().unwrap_or_default(), name, sink);
+        }
+    }
+    all.into_checks()
 }
 
 fn key_of(target: Target) -> SinkKey {
@@ -271,31 +283,4 @@ fn value_of(sink: &Sink, duration: Duration) -> Value {
         Sink::Rate { passes, total } => Value::Rate { passes: *passes, total: *total },
         Sink::Trend(trend) => Value::Trend(TrendValue::from((**trend).clone())),
     }
-}
-
-/// The group of a path, made where it does not exist. The root for no path.
-fn group_at<'a>(root: &'a mut GroupResult, path: Option<&str>) -> &'a mut GroupResult {
-    let mut group = root;
-    for name in path.unwrap_or_default().split("::").skip(1) {
-        let at = group.groups.iter().position(|known| known.name == name);
-        let at = at.unwrap_or_else(|| {
-            let path = format!("{}::{name}", group.path);
-            group.groups.push(GroupResult { name: name.to_owned(), path, ..GroupResult::default() });
-            group.groups.len() - 1
-        });
-        group = &mut group.groups[at];
-    }
-    group
-}
-
-fn add_check(group: &mut GroupResult, path: &str, name: &str, sink: &Sink) {
-    let Sink::Rate { passes, total } = sink else {
-        unreachable!("a check is counted as a {:?}; this is a bug", Kind::Rate)
-    };
-    let (passes, fails) = (*passes, total - passes);
-    if let Some(known) = group.checks.iter_mut().find(|check| check.name == name) {
-        (known.passes, known.fails) = (known.passes + passes, known.fails + fails);
-        return;
-    }
-    group.checks.push(CheckResult { name: name.to_owned(), path: format!("{path}::{name}"), passes, fails });
 }

@@ -14,10 +14,12 @@ pub mod registry;
 pub mod results;
 pub mod seconds;
 mod sink;
+mod sub_metrics;
 pub mod suggest;
 pub mod system_tags;
 pub mod tags;
 pub mod threshold;
+mod tree;
 pub mod trend;
 
 pub use aggregate::Aggregate;

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use crate::builtin;
 use crate::metric::{Contains, Kind, MetricId};
 use crate::sink::SinkKey;
+use crate::sub_metrics::SubMetrics;
 use crate::suggest;
 use crate::tags::{TagFilter, TagSet};
 
@@ -27,7 +28,7 @@ pub struct Registry {
 struct Inner {
     metrics: Vec<Definition>,
     by_name: HashMap<Arc<str>, MetricId>,
-    sub_metrics: Vec<SubMetric>,
+    sub_metrics: SubMetrics,
     splits: Vec<Split>,
     crowding: Crowding,
     /// Groups and checks by when any worker met them first.
@@ -133,7 +134,7 @@ impl Registry {
             inner.insert(name, *kind, *contains);
         }
         let expected = TagFilter::parse("expected_response:true").expect("a well-formed filter");
-        inner.sub_metric(builtin::HTTP_REQ_DURATION, expected, false);
+        inner.sub_metrics.define(builtin::HTTP_REQ_DURATION, expected, false);
         let (breakdown, details) = Default::default();
         Arc::new(Registry { inner: Mutex::new(inner), breakdown, details })
     }
@@ -172,12 +173,12 @@ impl Registry {
 
     /// The part of a metric that a filter selects; made at the first call.
     pub fn sub_metric(&self, parent: MetricId, filter: TagFilter) -> SubMetricId {
-        self.lock().sub_metric(parent, filter, false)
+        self.lock().sub_metrics.define(parent, filter, false)
     }
 
     /// All sub-metrics, in the order they were made.
     pub fn sub_metrics(&self) -> Vec<SubMetric> {
-        self.lock().sub_metrics.clone()
+        self.lock().sub_metrics.all().to_vec()
     }
 
     /// Keeps a sub-metric for each combination of values that samples of this metric turn out to have in these tags, for the
@@ -212,8 +213,7 @@ impl Registry {
     pub(crate) fn sub_metrics_of(&self, metric: MetricId, tags: &TagSet) -> Vec<SubMetricId> {
         let mut inner = self.lock();
         inner.split(metric, tags);
-        let matching = inner.sub_metrics.iter().filter(|sub| sub.parent == metric && sub.filter.accepts(tags));
-        matching.map(|sub| sub.id).collect()
+        inner.sub_metrics.of(metric, tags)
     }
 
     /// A worker has met this group or check; the first one that does gives it its place.
@@ -278,7 +278,7 @@ impl Inner {
                 split.values.push(value.into());
             }
             let is_detail = split.is_detail;
-            self.sub_metric(metric, TagFilter::of(pairs), is_detail);
+            self.sub_metrics.define(metric, TagFilter::of(pairs), is_detail);
         }
     }
 
@@ -298,17 +298,6 @@ impl Inner {
         let name: Arc<str> = name.into();
         self.by_name.insert(name.clone(), id);
         self.metrics.push(Definition { id, name, kind, contains });
-        id
-    }
-
-    fn sub_metric(&mut self, parent: MetricId, filter: TagFilter, is_detail: bool) -> SubMetricId {
-        let same = |sub: &&SubMetric| sub.parent == parent && sub.filter.source() == filter.source();
-        if let Some(known) = self.sub_metrics.iter_mut().find(|sub| same(&&**sub)) {
-            known.is_detail &= is_detail;
-            return known.id;
-        }
-        let id = SubMetricId(self.sub_metrics.len() as u32);
-        self.sub_metrics.push(SubMetric { id, parent, filter, is_detail });
         id
     }
 }

@@ -94,9 +94,7 @@ impl Seconds {
         let series = |(key, points): (Arc<SinkKey>, Points)| {
             let (metric, filter) = match &*key {
                 SinkKey::Metric(id, _) => (*id, None),
-                SinkKey::Sub(id) => {
-                    subs.iter().find(|sub| sub.id == *id).map(|sub| (sub.parent, Some(sub.filter.source())))?
-                }
+                SinkKey::Sub(id) => subs.get(id.0 as usize).map(|sub| (sub.parent, Some(sub.filter.source())))?,
                 SinkKey::Check(..) | SinkKey::Group(_) | SinkKey::Error(_) => return None,
             };
             let name = self.registry.definition(metric).name.to_string();

@@ -1,7 +1,7 @@
 //! From samples on several workers to results and verdicts: the way a run goes, without a run.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use onrush_metrics::metric::{Contains, Kind};
 use onrush_metrics::results::{GroupResult, MetricResult, Value};
@@ -237,4 +237,33 @@ fn a_million_samples_cross_threads() {
         .collect();
     threads.into_iter().for_each(|thread| aggregate.merge(thread.join().expect("a worker that does not panic")));
     assert_eq!(aggregate.samples(builtin::HTTP_REQ_WAITING), 1_000_000);
+}
+
+/// Everything that a run of so many groups, checks and thresholds on single checks does with them.
+fn work_of(names: usize) -> Duration {
+    let keys: Vec<String> = (0..names).map(|n| format!("checks{{check:c{n}}}")).collect();
+    let entries: Vec<(&str, &[&str])> = keys.iter().map(|key| (key.as_str(), &["rate>0.5"] as &[&str])).collect();
+    let begin = Instant::now();
+    let registry = Registry::new();
+    let mut aggregate = aggregate(&registry, &entries);
+    let recorder = Recorder::new(registry);
+    for n in 0..names {
+        let (group, check) = (format!("::g{n}"), format!("c{n}"));
+        add(&recorder, builtin::GROUP_DURATION, &[("group", &group)], 1.0);
+        add(&recorder, builtin::CHECKS, &[("check", &check)], 1.0);
+    }
+    aggregate.merge(recorder.take());
+    assert_eq!(aggregate.judge(SECOND, Moment::End).crossed, [""; 0]);
+    let results = aggregate.results(SECOND, false);
+    assert_eq!([results.root.groups.len(), results.root.checks.len(), results.checks.len()], [names; 3]);
+    begin.elapsed()
+}
+
+/// Four times the names may cost eight times as much, not sixteen. The best of several runs, because the machine may be
+/// busy.
+#[test]
+fn names_cost_what_their_number_costs() {
+    let best = |names| (0..4).map(|_| work_of(names)).min().expect("four runs");
+    let (few, many) = (best(2_500), best(10_000));
+    assert!(many < few * 8, "2,500 names took {few:?}, 10,000 took {many:?}");
 }

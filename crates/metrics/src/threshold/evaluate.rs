@@ -3,6 +3,7 @@
 //! While the test runs, a metric without samples is not judged: nothing is known yet. At the end an empty Trend, Counter or
 //! Gauge counts as 0; a Rate without samples has no share to compare, so its thresholds hold, as in k6.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use super::parse::Aggregation;
@@ -34,6 +35,8 @@ pub struct Verdict {
 #[derive(Clone, Debug, Default)]
 pub struct Thresholds {
     pub(crate) groups: Vec<Judged>,
+    /// Positions in `groups`.
+    by_target: HashMap<Target, Vec<usize>>,
 }
 
 /// The thresholds of one metric or sub-metric.
@@ -48,12 +51,14 @@ impl Thresholds {
     /// Checks all thresholds and makes the sub-metrics they ask for. The first one that cannot be used is the error.
     pub fn resolve(specs: &ThresholdSpecs, registry: &Registry) -> Result<Self, ThresholdError> {
         let mut groups = Vec::new();
+        let mut by_target: HashMap<Target, Vec<usize>> = HashMap::new();
         for (key, specs) in specs {
             let (target, resolved) = resolve(key, specs, registry)?;
             let thresholds = resolved.into_iter().map(|r| (r.clone(), untouched(&r.expression))).collect();
+            by_target.entry(target).or_default().push(groups.len());
             groups.push(Judged { key: key.clone(), target, thresholds });
         }
-        Ok(Thresholds { groups })
+        Ok(Thresholds { groups, by_target })
     }
 
     /// Whether there are none.
@@ -89,7 +94,7 @@ impl Thresholds {
 
     /// How the thresholds on a target stood when last judged.
     pub(crate) fn results(&self, target: Target) -> Vec<ThresholdResult> {
-        let groups = self.groups.iter().filter(|group| group.target == target);
+        let groups = self.by_target.get(&target).into_iter().flatten().map(|at| &self.groups[*at]);
         groups.flat_map(|group| group.thresholds.iter().map(|(_, result)| result.clone())).collect()
     }
 }

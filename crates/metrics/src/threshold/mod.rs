@@ -16,7 +16,7 @@ use crate::metric::MetricId;
 use crate::registry::SubMetricId;
 
 /// What a threshold is set on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Target {
     /// All samples of a metric.
     Metric(MetricId),

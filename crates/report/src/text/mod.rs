@@ -9,6 +9,8 @@ mod errors;
 mod paint;
 mod rows;
 
+use std::collections::HashSet;
+
 use metrics::results::{CheckResult, GroupResult, MetricResult, Results};
 
 use crate::format;
@@ -153,11 +155,12 @@ impl Writer<'_> {
     fn breakdown(&self, results: &Results) -> Vec<String> {
         let seconds = results.duration.as_secs_f64();
         let scenarios: Vec<_> = results.scenarios.iter().filter(|scenario| scenario.name != "default").collect();
-        let is_inside = |path: &str| scenarios.iter().any(|s| s.root.groups.iter().any(|group| group.path == path));
+        let inside: HashSet<&str> =
+            scenarios.iter().flat_map(|s| &s.root.groups).map(|group| group.path.as_str()).collect();
         let mut blocks = Vec::new();
-        for group in results.root.groups.iter().filter(|group| !is_inside(&group.path)) {
+        for group in results.root.groups.iter().filter(|group| !inside.contains(group.path.as_str())) {
             let paragraphs = self.group(group, seconds, 4);
-            blocks.push(self.block(&format!("GROUP: {}", group.name), paragraphs));
+            blocks.push(self.block(&format!("GROUP: {}", visible(&group.name)), paragraphs));
         }
         for scenario in scenarios {
             let mut paragraphs = self.results(&scenario.metrics, &scenario.checks, seconds, 4);
