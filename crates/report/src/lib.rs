@@ -10,6 +10,7 @@ pub mod errors;
 pub mod export;
 pub mod format;
 pub mod html;
+mod input;
 pub mod machine;
 pub mod matrix;
 pub mod options;

@@ -35,6 +35,7 @@ mod scenarios;
 mod serve_app;
 mod serve_flags;
 mod signals;
+mod special_files;
 mod summary;
 mod terminal;
 mod time_series;

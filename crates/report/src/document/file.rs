@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::{Document, KIND, SCHEMA};
+use crate::input;
 
 /// Name of the document in its directory.
 pub const FILE_NAME: &str = "result.json";
@@ -23,7 +24,7 @@ pub fn path_of(path: &Path) -> PathBuf {
 /// Reads a result: a directory that `--save` made, or a `result.json`.
 pub fn read(path: impl AsRef<Path>) -> Result<Document, ReadError> {
     let path = path_of(path.as_ref());
-    let bytes = std::fs::read(&path).map_err(|error| ReadError::Unreadable { path: path.clone(), error })?;
+    let bytes = input::bytes(&path).map_err(|error| ReadError::Unreadable { path: path.clone(), error })?;
     parse(&path, &bytes)
 }
 

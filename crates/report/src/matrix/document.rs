@@ -6,7 +6,6 @@
 //! of a histogram.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -273,13 +272,7 @@ fn shorten(histogram: &mut Histogram) {
 
 /// The text of a result, also of one that was packed with gzip afterwards, for keeping.
 pub fn text(path: &Path) -> std::io::Result<String> {
-    let bytes = std::fs::read(path)?;
-    let mut text = String::new();
-    match bytes.starts_with(&[0x1f, 0x8b]) {
-        true => flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text)?,
-        false => (&bytes[..]).read_to_string(&mut text)?,
-    };
-    Ok(text)
+    crate::input::text(path)
 }
 
 /// Reads a matrix's result; the error is ready to print.

@@ -10,6 +10,7 @@ use rquickjs::{Ctx, Exception, Object, Result, Value};
 
 use super::natives::argument;
 use super::{Answer, AnswerBody};
+use crate::host::files::Unopened;
 use crate::host::plain::Args;
 use crate::host::{bytes as script_bytes, files, handle, object, shared_buffer};
 use crate::vu::Vu;
@@ -135,11 +136,11 @@ pub(super) fn open_file<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Valu
     let failed = |what: String| Exception::throw_message(ctx, &format!("cannot send the file {path}: {what}"));
     let full = files::absolute(ctx, &Vu::of(ctx), &path);
     let options = argument(ctx, args, 1).into_object();
-    let file = File::open(full).map_err(|error| failed(error.to_string()))?;
+    let file = files::open_regular(&full).map_err(|unopened| match unopened {
+        Unopened::Failed(error) => failed(error.to_string()),
+        Unopened::Directory | Unopened::Special => failed(String::from("it is not a regular file")),
+    })?;
     let about = file.metadata().map_err(|error| failed(error.to_string()))?;
-    if !about.is_file() {
-        return Err(failed(String::from("it is not a regular file")));
-    }
     let number = |name: &str, standard: u64| {
         let value = options.as_ref().map(|options| options.get::<_, Value<'js>>(name)).transpose()?;
         let Some(value) = value.filter(|value| !value.is_undefined()) else { return Ok(standard) };

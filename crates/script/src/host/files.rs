@@ -3,7 +3,7 @@
 //! Text is kept once and becomes a string in each user. Of `open(path, "b")` the process keeps one copy in memory, which it maps
 //! privately: each user gets an ordinary, writable ArrayBuffer over pages that all share until one writes. As in k6, what becomes
 //! of the file later changes nothing (the file itself mapped, truncating it would end the process with SIGBUS), and a file that
-//! the first run of the init code did not open cannot be opened by a later one.
+//! the first run of the init code did not open cannot be opened by a later one. Refuses what is no regular file.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -44,14 +44,35 @@ impl Files {
                 path.display()
             ));
         }
-        let file = File::open(path).map_err(|error| describe(path, &error))?;
-        let is_directory = file.metadata().map_err(|error| describe(path, &error))?.is_dir();
-        if is_directory {
-            return Err(format!("open() can't be used with directories, path: {path:?}"));
-        }
+        let file = open_regular(path).map_err(|unopened| match unopened {
+            Unopened::Failed(error) => describe(path, &error),
+            Unopened::Directory => format!("open() can't be used with directories, path: {path:?}"),
+            Unopened::Special => format!("open() can't be used with pipes, sockets and devices, path: {path:?}"),
+        })?;
         let opened = Arc::new(Opened { file, text: OnceLock::new(), copy: Mutex::default() });
         known.insert(path.to_path_buf(), opened.clone());
         Ok(opened)
+    }
+}
+
+/// Why a file was not opened.
+pub(crate) enum Unopened {
+    /// What the system said.
+    Failed(std::io::Error),
+    /// It is a directory.
+    Directory,
+    /// It is a pipe, a socket or a device.
+    Special,
+}
+
+/// Opens a regular file. What it is, it asks before: opening a pipe waits for its other end, and reading a device may
+/// never end.
+pub(crate) fn open_regular(path: &Path) -> Result<File, Unopened> {
+    let found = std::fs::metadata(path).map_err(Unopened::Failed)?;
+    match () {
+        () if found.is_dir() => Err(Unopened::Directory),
+        () if !found.is_file() => Err(Unopened::Special),
+        () => File::open(path).map_err(Unopened::Failed),
     }
 }
 

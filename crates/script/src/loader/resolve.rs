@@ -3,6 +3,7 @@
 //! Names are built-in paths (`k6/http`), `file:///…` or `https://…`. Paths are exact, as in k6: no extension is guessed and
 //! `node_modules` is not searched.
 
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{ScriptError, exit_code};
@@ -84,6 +85,10 @@ pub fn normalize(path: &Path) -> PathBuf {
 /// The text of a module.
 pub fn read(name: &str) -> Result<String, ScriptError> {
     if let Some(path) = name.strip_prefix("file://") {
+        // Standard input and what a shell puts in place of a command are pipes; devices have no end.
+        if std::fs::metadata(path).is_ok_and(|found| is_device(found.file_type())) {
+            return Err(failure(format!("cannot read {path}: it is a device, expected a file")));
+        }
         let bytes = std::fs::read(path).map_err(|error| {
             let what = match error.kind() {
                 std::io::ErrorKind::NotFound => format!("there is no file {path}"),
@@ -94,6 +99,10 @@ pub fn read(name: &str) -> Result<String, ScriptError> {
         return String::from_utf8(bytes).map_err(|_| failure(format!("{path} is not UTF-8 text")));
     }
     Err(failure(format!("cannot import {name}: only files and https URLs can be read")))
+}
+
+fn is_device(kind: std::fs::FileType) -> bool {
+    kind.is_char_device() || kind.is_block_device()
 }
 
 fn failure(message: String) -> ScriptError {

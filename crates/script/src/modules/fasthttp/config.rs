@@ -11,6 +11,7 @@ use wire::Settings;
 use wire::settings::{Proxies, StepLimits, TlsAuth};
 
 use crate::Vu;
+use crate::host::files::Unopened;
 use crate::host::{bytes, files};
 
 const DEFAULT_DIAL: Duration = Duration::from_secs(5);
@@ -154,10 +155,14 @@ fn pem<'js>(ctx: &Ctx<'js>, vu: &Vu, tls: &Object<'js>, name: &str) -> Result<Op
         return Ok(Some(given));
     }
     let path = files::absolute(ctx, vu, &given);
-    let read = std::fs::read_to_string(&path);
-    read.map(Some).map_err(|error| {
-        wrong(ctx, &format!("{name} is neither PEM text nor a file that can be read: {}: {error}", path.display()))
-    })
+    let unreadable = |why: &dyn std::fmt::Display| {
+        wrong(ctx, &format!("{name} is neither PEM text nor a file that can be read: {}: {why}", path.display()))
+    };
+    let file = files::open_regular(&path).map_err(|unopened| match unopened {
+        Unopened::Failed(error) => unreadable(&error),
+        Unopened::Directory | Unopened::Special => unreadable(&"it is not a regular file"),
+    })?;
+    std::io::read_to_string(file).map(Some).map_err(|error| unreadable(&error))
 }
 
 #[cfg(test)]

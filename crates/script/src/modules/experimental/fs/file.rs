@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::NamedError;
+use crate::host::files::{Unopened, open_regular};
 
 /// A file that a script has opened, shared by all handles of the process.
 #[derive(Debug)]
@@ -102,15 +103,11 @@ fn open(path: &Path) -> Result<DataFile, NamedError> {
         let message = format!("cannot open \"{}\": {what}, expected a regular file", path.display());
         NamedError::new("InvalidResourceError", message)
     };
-    // Before opening it: opening a pipe waits for its other end.
-    let found = std::fs::metadata(path).map_err(failed)?;
-    if found.is_dir() {
-        return Err(refused("it is a directory"));
-    }
-    if !found.is_file() {
-        return Err(refused("it is a pipe, a socket or a device"));
-    }
-    let file = File::open(path).map_err(failed)?;
+    let file = open_regular(path).map_err(|unopened| match unopened {
+        Unopened::Failed(error) => failed(error),
+        Unopened::Directory => refused("it is a directory"),
+        Unopened::Special => refused("it is a pipe, a socket or a device"),
+    })?;
     let size = file.metadata().map_err(failed)?.len();
     Ok(DataFile { path: path.to_path_buf(), file, size })
 }
