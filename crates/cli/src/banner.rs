@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use engine::duration::Span;
 use engine::scenario::{Executor, Scenario, Stage};
+use report::visible;
 use unicode_width::UnicodeWidthStr;
 
 /// The lines before the progress.
 pub fn banner(script: &str, share: f64, scenarios: &[&Scenario], max_vus: u64, longest: Duration) -> String {
+    let script = visible(script);
     let mut text = format!(
         "\n     execution: local\n        script: {script}\n        output: -\n\n     scenarios: ({:.2}%) {} scenario{}, \
          {max_vus} max VUs, {} max duration (incl. graceful stop):\n",
@@ -17,7 +19,7 @@ pub fn banner(script: &str, share: f64, scenarios: &[&Scenario], max_vus: u64, l
         span(longest),
     );
     for scenario in scenarios {
-        text.push_str(&format!("              * {}: {}\n", scenario.name, describe(scenario)));
+        text.push_str(&format!("              * {}: {}\n", visible(&scenario.name), describe(scenario)));
     }
     text
 }

@@ -5,12 +5,14 @@
 //! missing is counted. Lines of a script's errors that are equal are folded; those of its `console` are data, and never
 //! are.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use report::visible::{push_visible, visible_lines};
 use script::log::{Level, LogSink, Record};
 use unicode_width::UnicodeWidthStr;
 
@@ -171,9 +173,11 @@ impl LogSink for Logger {
     }
 }
 
-/// What a script writes by `console` is data.
+/// The field of what a script writes by `console`, which is data.
+const OF_CONSOLE: (&str, &str) = ("source", "console");
+
 fn is_of_console(record: &Record<'_>) -> bool {
-    record.fields.contains(&("source", "console"))
+    record.fields.contains(&OF_CONSOLE)
 }
 
 /// One line when lines are missing there.
@@ -209,10 +213,13 @@ const OF_CONSOLE_FILE: Look = Look { format: Format::Text, colors_since: None };
 impl Look {
     /// A line with its end, for a stream of this width.
     fn line(self, columns: usize, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
+        // What the script prints is its data and its own affair, as in k6; what we say must not steer a terminal.
+        let is_data = fields.contains(&OF_CONSOLE);
+        let shown = if is_data { Cow::Borrowed(message) } else { visible_lines(message) };
         let mut line = match (self.format, self.colors_since) {
-            (Format::Text, Some(start)) => terminal_line(start.elapsed().as_secs(), columns, level, message, fields),
+            (Format::Text, Some(start)) => terminal_line(start.elapsed().as_secs(), columns, level, &shown, fields),
             (Format::Text, None) => text_line(now(), level, message, fields),
-            (Format::Raw, _) => message.to_owned(),
+            (Format::Raw, _) => shown.into_owned(),
             (Format::Json, _) => json_line(now(), level, message, fields),
         };
         line.push('\n');
@@ -312,13 +319,7 @@ fn quoted(value: &str) -> String {
         match c {
             '"' => text.push_str("\\\""),
             '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\t' => text.push_str("\\t"),
-            c if c.is_control() => {
-                let _ = write!(text, "\\x{:02x}", c as u32);
-            }
-            c => text.push(c),
+            c => push_visible(&mut text, c),
         }
     }
     text.push('"');

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use report::visible_lines;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::output::{self, Size, Stream};
@@ -233,7 +234,8 @@ impl Screen {
     pub fn say(&self, text: &str) {
         if !self.quiet {
             self.stream.clear();
-            self.stream.print(format!("{text}\n").as_bytes());
+            // Errors of a matrix quote what its programs printed.
+            self.stream.print(format!("{}\n", visible_lines(text)).as_bytes());
         }
     }
 

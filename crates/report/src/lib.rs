@@ -17,6 +17,7 @@ pub mod options;
 mod section;
 pub mod stats;
 pub mod text;
+pub mod visible;
 
 pub use document::Document;
 pub use errors::Errors;
@@ -24,3 +25,4 @@ pub use export::{RunState, export_json, handle_summary_data, pretty};
 pub use machine::{RunConfig, machine_readable};
 pub use options::{SummaryMode, SummaryOptions, TimeUnit, TrendStat, parse_trend_stats};
 pub use text::text;
+pub use visible::{visible, visible_lines};

@@ -7,6 +7,7 @@ use std::io::Write;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use report::compare::{self, Comparison, Conclusion, Condition, Settings, Wanted, render};
+use report::visible_lines;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -105,10 +106,10 @@ fn percent(text: &str) -> Option<f64> {
 
 fn render(comparison: &Comparison, format: &str) -> String {
     match format {
-        "markdown" => render::markdown(comparison),
+        "markdown" => visible_lines(&render::markdown(comparison)).into_owned(),
         "json" => format!("{}\n", report::pretty(&render::json(comparison))),
         "junit" => render::junit(comparison),
-        _ => render::text(comparison),
+        _ => visible_lines(&render::text(comparison)).into_owned(),
     }
 }
 

@@ -42,7 +42,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         given => {
             let path = given.map_or_else(|| beside(result), PathBuf::from);
             std::fs::write(&path, page).map_err(|e| not_written(&path.display().to_string(), &e))?;
-            println!("wrote {}", path.display());
+            println!("wrote {}", ::report::visible(&path.display().to_string()));
         }
     }
     Ok(ExitCode::Ok)

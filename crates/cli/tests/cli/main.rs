@@ -6,6 +6,7 @@ mod capture;
 mod collab;
 mod compare;
 mod conservation;
+mod control_characters;
 mod decoding;
 mod delay;
 mod documented;

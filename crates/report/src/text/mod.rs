@@ -16,6 +16,7 @@ use metrics::results::{CheckResult, GroupResult, MetricResult, Results};
 use crate::format;
 use crate::options::{SummaryMode, SummaryOptions};
 use crate::section::{Section, is_phase};
+use crate::visible;
 use paint::Paint;
 use rows::Row;
 pub(crate) use rows::{threshold_value, was_never_answered};
@@ -78,8 +79,8 @@ impl Writer<'_> {
         for metric in metrics.iter().filter(|metric| !metric.thresholds.is_empty()) {
             let (indent, title) = match &metric.filter {
                 None => (4, metric.name.clone()),
-                Some(filter) if parent == metric.name => (6, format!("{{{}}}", filter.trim())),
-                Some(filter) => (4, format!("{}{{{}}}", metric.name, filter.trim())),
+                Some(filter) if parent == metric.name => (6, format!("{{{}}}", visible(filter.trim()))),
+                Some(filter) => (4, format!("{}{{{}}}", metric.name, visible(filter.trim()))),
             };
             if metric.filter.is_none() {
                 parent = &metric.name;
@@ -87,8 +88,8 @@ impl Writer<'_> {
             let mut lines = vec![format!("{:indent$}{title}", "")];
             for threshold in &metric.thresholds {
                 let mark = if threshold.ok { self.paint.good("✓") } else { self.paint.bad("✗") };
-                let source = self.paint.plain(&format!("'{}'", threshold.source));
-                let label = self.paint.plain(&threshold.label);
+                let source = self.paint.plain(&format!("'{}'", visible(&threshold.source)));
+                let label = self.paint.plain(&visible(&threshold.label));
                 let left = rows::threshold_value(metric, &threshold.label, threshold.left, self.options);
                 lines.push(format!("{:indent$}{mark} {source} {label}={}", "", self.paint.value(&left)));
             }
@@ -129,7 +130,8 @@ impl Writer<'_> {
     }
 
     fn check(&self, check: &CheckResult) -> Vec<String> {
-        let CheckResult { name, passes, fails, .. } = check;
+        let CheckResult { passes, fails, .. } = check;
+        let name = visible(&check.name);
         if *fails == 0 {
             return vec![self.paint.good(&format!("✓ {name}"))];
         }
@@ -165,7 +167,7 @@ impl Writer<'_> {
         for scenario in scenarios {
             let mut paragraphs = self.results(&scenario.metrics, &scenario.checks, seconds, 4);
             paragraphs.extend(self.inner_groups(&scenario.root, seconds, 4));
-            blocks.push(self.block(&format!("SCENARIO: {}", scenario.name), paragraphs));
+            blocks.push(self.block(&format!("SCENARIO: {}", visible(&scenario.name)), paragraphs));
         }
         blocks
     }
@@ -179,7 +181,7 @@ impl Writer<'_> {
     fn inner_groups(&self, group: &GroupResult, seconds: f64, indent: usize) -> Vec<Paragraph> {
         let mut paragraphs = Vec::new();
         for inner in &group.groups {
-            let title = self.paint.bold(&format!("GROUP: {}", inner.name));
+            let title = self.paint.bold(&format!("GROUP: {}", visible(&inner.name)));
             paragraphs.push(vec![format!("{:indent$}↳ {title} ", "")]);
             paragraphs.extend(self.group(inner, seconds, indent + 2));
         }

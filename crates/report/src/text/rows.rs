@@ -10,6 +10,7 @@ use metrics::results::{MetricResult, Value};
 use super::paint::Paint;
 use crate::format;
 use crate::options::SummaryOptions;
+use crate::visible;
 
 /// One line: a name and what it came to.
 pub(super) struct Row {
@@ -30,7 +31,7 @@ impl Row {
     /// The line of a metric or sub-metric.
     pub fn of(metric: &MetricResult, options: &SummaryOptions) -> Row {
         let name = match &metric.filter {
-            Some(filter) => format!("{{ {} }}", filter.trim()),
+            Some(filter) => format!("{{ {} }}", visible(filter.trim())),
             None => metric.name.clone(),
         };
         let indent = if metric.filter.is_some() { 2 } else { 0 };

@@ -261,7 +261,7 @@ impl Summary<'_> {
         let flags = self.ending.flags;
         if flags.summary_mode.is_some() && !self.handled_by_script() {
             if let Some(quick) = &flags.quick {
-                self.print(quick.headline(self.results).as_bytes());
+                self.print(report::visible_lines(&quick.headline(self.results)).as_bytes());
             }
             self.print(report::text(self.results, &self.options).as_bytes());
         }

@@ -1,0 +1,60 @@
+//! Text from outside (names of checks, groups and tags, URLs, messages) as people are shown it: what a terminal would
+//! obey, and what would turn the order of characters around, stands there as an escape.
+//!
+//! Used where text is printed and nowhere else: results, JSON and tags hold what the script said. HTML has
+//! `html::Text`.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// One line: line breaks and tabs are shown too, as `\n` and `\t`.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    shown(text, is_hidden)
+}
+
+/// Several lines: line feeds and tabs stay what they are.
+pub fn visible_lines(text: &str) -> Cow<'_, str> {
+    shown(text, |c| is_hidden(c) && !matches!(c, '\n' | '\t'))
+}
+
+/// Appends a character, or its escape.
+pub fn push_visible(out: &mut String, c: char) {
+    match c {
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        c if !is_hidden(c) => out.push(c),
+        c if c.is_ascii() => write!(out, "\\x{:02x}", u32::from(c)).expect("a string takes any text"),
+        c => write!(out, "\\u{:04x}", u32::from(c)).expect("a string takes any text"),
+    }
+}
+
+fn shown(text: &str, hide: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&hide) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    text.chars().for_each(|c| if hide(c) { push_visible(&mut out, c) } else { out.push(c) });
+    Cow::Owned(out)
+}
+
+/// Controls (C0, DEL, C1), marks and overrides of direction, separators of lines and paragraphs.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_shown() {
+        let text = "a\x1b[31mé\r\nb\tc\u{9b}\u{7f}\0\u{202e}x\u{2066}\\";
+        assert_eq!(visible(text), "a\\x1b[31mé\\r\\nb\\tc\\u009b\\x7f\\x00\\u202ex\\u2066\\");
+        assert_eq!(visible_lines(text), "a\\x1b[31mé\\r\nb\tc\\u009b\\x7f\\x00\\u202ex\\u2066\\");
+        for plain in ["", "naïve — 日本 ✓", "back\\slash"] {
+            assert!(matches!(visible(plain), Cow::Borrowed(same) if same == plain), "{plain}");
+        }
+    }
+}
