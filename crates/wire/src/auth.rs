@@ -3,7 +3,8 @@
 //! Digest (RFC 7616, and RFC 2069 for servers without qop): MD5, SHA-256, SHA-512-256 and their `-sess` forms; qop `auth`,
 //! `auth-int`, or none; userhash. Each answer uses the nonce once, with a client nonce of its own. NTLM is not spoken.
 //!
-//! Invariant: nothing a server puts into a challenge can break out of the Authorization header.
+//! Invariant: nothing a server puts into a challenge can break out of the Authorization header. A user name that would
+//! is refused when the head is written.
 
 use md5::{Digest, Md5};
 use sha2::{Sha256, Sha512_256};
@@ -63,7 +64,10 @@ impl Challenge {
     }
 
     fn from_params(params: &[(String, String)]) -> Option<Challenge> {
-        let get = |name: &str| params.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.clone());
+        let get = |name: &str| {
+            let (_, value) = params.iter().find(|(n, _)| n.eq_ignore_ascii_case(name))?;
+            Some(value.replace(char::is_control, ""))
+        };
         let named = get("algorithm").map(|name| name.to_ascii_uppercase());
         let upper = named.as_deref().unwrap_or("MD5");
         let (base, session) = upper.strip_suffix("-SESS").map_or((upper, false), |base| (base, true));
@@ -183,7 +187,7 @@ pub(crate) fn fresh_cnonce() -> String {
 
 fn push_quoted(out: &mut String, key: &str, value: &str) {
     out.extend([key, "=\""]);
-    for c in value.chars().filter(|c| !c.is_control()) {
+    for c in value.chars() {
         if matches!(c, '"' | '\\') {
             out.push('\\');
         }

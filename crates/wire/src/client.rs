@@ -19,6 +19,7 @@ use crate::connect::Route;
 use crate::cookies::CookieJar;
 use crate::exchange::{Exchange, Outgoing, attempt, exchange_anew};
 use crate::failure::Failure;
+use crate::field;
 use crate::h1::encode::RequestHead;
 use crate::known_requests::{KnownRequests, PlainHead};
 use crate::link::Link;
@@ -55,6 +56,9 @@ pub struct SettingsError {
 impl Worker {
     /// Checks the settings and prepares what they need.
     pub fn new(settings: Arc<Settings>) -> Result<Rc<Worker>, SettingsError> {
+        if let Some(problem) = field::problem_in(&settings.user_agent) {
+            return Err(SettingsError { message: format!("User-Agent {:?}: {problem}", settings.user_agent) });
+        }
         let origins = Origins::new(&settings).map_err(|message| SettingsError { message })?;
         let decoder = RefCell::new(Decoder::new(settings.decode_limits));
         let io = WorkerIo::new(settings.limits.clone(), settings.send_buffer);

@@ -1,16 +1,17 @@
 //! A cookie jar with k6's shape. Interior mutability: one jar is used by several requests of a batch.
 //!
 //! RFC 6265 as Go's jar reads it: host-only unless a Domain is given, paths match at slashes, Secure goes to https alone,
-//! Max-Age wins over Expires, IP hosts take no Domain. No public-suffix list: k6 has none, and a test of intranet names
-//! such as `svc.local` relies on that; the only victim of a wide cookie would be the user's own jar.
-//! Values that no Cookie header can carry (quotes, backslash, controls, non-ASCII) are refused as Go refuses them.
+//! Max-Age wins over Expires, IP hosts take no Domain. As in browsers, a Domain that is a public suffix (`test`,
+//! `co.uk`) is refused, unless the host itself has that name: then the cookie is for that host alone (section 5.3). k6
+//! takes them. Values that no Cookie header can carry (quotes, backslash, controls, non-ASCII) are refused as Go
+//! refuses them.
 //!
 //! Invariant: no entry of the jar can break the header line it is written to.
 
 use std::cell::{Cell, RefCell};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::field::is_token;
+use crate::field::{self, is_token};
 pub use crate::http_date::parse_date;
 use crate::url::{Url, percent_decode};
 
@@ -68,9 +69,12 @@ impl Cookie {
 }
 
 impl CookieJar {
-    /// Stores a cookie as if this URL had set it. Rejected ones (foreign domain) are dropped silently, as browsers do.
+    /// Stores a cookie as if this URL had set it. Rejected ones (foreign domain, line breaks) are dropped silently, as
+    /// browsers do.
     pub fn set(&self, url: &Url, cookie: Cookie) {
-        self.store(url, cookie, false, now_ms());
+        if problem_in(&cookie.name, &cookie.value).is_none() {
+            self.store(url, cookie, false, now_ms());
+        }
     }
 
     /// Stores what one Set-Cookie field of a response from this URL says.
@@ -173,12 +177,22 @@ pub(crate) fn cookie_header(
     (!out.is_empty()).then_some(out)
 }
 
-/// Appends `name=value`. Bytes that would break the line are left out; values with a space or comma are quoted, as Go does.
+/// Why a cookie that a script gave cannot be sent: its name or its value would end the line of the header.
+pub fn problem_in(name: &str, value: &str) -> Option<String> {
+    let (what, problem) = match field::problem_in(name) {
+        Some(problem) => ("name", problem),
+        None => ("value", field::problem_in(value)?),
+    };
+    Some(format!("invalid {what} of the cookie {name:?}: {problem}"))
+}
+
+/// Appends `name=value`. Other bytes that no value may hold are left out; values with a space or comma are quoted, as
+/// Go does.
 fn push_pair(out: &mut String, name: &str, value: &str, quoted: bool) {
     if !out.is_empty() {
         out.push_str("; ");
     }
-    out.extend(name.chars().map(|c| if c.is_control() { '-' } else { c }));
+    out.push_str(name);
     out.push('=');
     let quoted = quoted || value.contains([' ', ',']);
     if quoted {
@@ -234,7 +248,16 @@ fn domain_of(host: &str, attribute: &str) -> Option<(String, bool)> {
     }
     let domain = attribute.strip_prefix('.').unwrap_or(attribute).to_ascii_lowercase();
     let malformed = domain.is_empty() || domain.starts_with('.') || domain.ends_with('.');
+    if is_public_suffix(&domain) {
+        return (host == domain).then_some((domain, true));
+    }
     (!malformed && (host == domain || is_below(host, &domain))).then_some((domain, false))
+}
+
+/// Whether names below this one belong to different owners. Names that the list does not have are public up to their
+/// last dot.
+fn is_public_suffix(domain: &str) -> bool {
+    psl::suffix(domain.as_bytes()).is_some_and(|suffix| suffix == domain)
 }
 
 /// RFC 6265, section 5.1.4: up to the last slash.
@@ -364,16 +387,35 @@ mod tests {
             "rel=1; Path=x",
             "root=1; Path=/",
             "sec=1; Secure",
-            "tld=1; Domain=test",
         ];
         let jar = jar_at("http://foo.test/a/b", &headers);
-        assert_eq!(sent(&jar, "http://foo.test/a/c"), "plain=1; dom=1; p=1; rel=1; tld=1; root=1");
-        assert_eq!(sent(&jar, "https://foo.test/a"), "plain=1; dom=1; p=1; rel=1; sec=1; tld=1; root=1");
+        assert_eq!(sent(&jar, "http://foo.test/a/c"), "plain=1; dom=1; p=1; rel=1; root=1");
+        assert_eq!(sent(&jar, "https://foo.test/a"), "plain=1; dom=1; p=1; rel=1; sec=1; root=1");
         assert_eq!(sent(&jar, "http://foo.test/abc"), "root=1");
-        assert_eq!(sent(&jar, "http://sub.foo.test/a/"), "dom=1; tld=1");
-        assert_eq!(sent(&jar, "http://xfoo.test/a/"), "tld=1");
+        assert_eq!(sent(&jar, "http://sub.foo.test/a/"), "dom=1");
+        assert_eq!(sent(&jar, "http://xfoo.test/a/"), "");
         assert_eq!(sent(&jar, "http://foo.test./a/"), sent(&jar, "http://foo.test/a/"));
         assert_eq!(sent(&jar, "http://foo.test:8080/%61/"), sent(&jar, "http://foo.test/a/"));
+    }
+
+    #[test]
+    fn nobody_sets_a_cookie_for_a_public_suffix() {
+        for (host, suffix, below) in [
+            ("a.b.test", "test", "b.test"),
+            ("shop.foo.co.uk", "co.uk", "foo.co.uk"),
+            ("a.me.github.io", "github.io", "me.github.io"),
+            ("a.b.xn--55qx5d.cn", "xn--55qx5d.cn", "b.xn--55qx5d.cn"),
+            ("x.y.any.kawasaki.jp", "any.kawasaki.jp", "y.any.kawasaki.jp"),
+            ("x.city.kawasaki.jp", "jp", "city.kawasaki.jp"),
+            ("a.svc.local", "local", "svc.local"),
+        ] {
+            let [wide, dotted, fine] = [suffix, &format!(".{suffix}"), below].map(|d| format!("c=1; Domain={d}"));
+            let at = format!("http://{host}/");
+            assert_eq!(sent(&jar_at(&at, &[&wide, &dotted]), &at), "", "{suffix}");
+            assert_eq!(sent(&jar_at(&at, &[&fine]), &format!("http://{below}/")), "c=1", "{below}");
+        }
+        let jar = jar_at("http://test/", &["own=1; Domain=test"]);
+        assert_eq!((sent(&jar, "http://test/").as_str(), sent(&jar, "http://a.test/").as_str()), ("own=1", ""));
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod experimental;
 mod fasthttp;
 mod forms;
 mod http_debug;
+mod injection;
 mod judgement;
 mod lab;
 mod lifecycle;

@@ -125,8 +125,7 @@ pub(super) fn header_refusal(name: &str, value: &str) -> Option<String> {
             "header name {name:?} is not a name that can be sent: letters, digits and !#$%&'*+-.^_`|~"
         ));
     }
-    let is_fine = |byte: u8| byte == b'\t' || (byte >= b' ' && byte != 0x7f);
-    (!value.bytes().all(is_fine))
+    (!wire::field::is_value(value))
         .then(|| format!("the value of header {name} holds a line break or another control character"))
 }
 

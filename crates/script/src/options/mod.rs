@@ -100,7 +100,7 @@ options! {
     batch: u32 = "batch", read::whole, "Requests of one batch at a time; 20.";
     batch_per_host: u32 = "batchPerHost", read::whole, "Requests of one batch at a time to one host; 6.";
     max_redirects: u32 = "maxRedirects", read::whole, "Redirects to follow; 10.";
-    user_agent: String = "userAgent", read::text, "User-Agent of requests that bring none.";
+    user_agent: String = "userAgent", read::header_value, "User-Agent of requests that bring none.";
     throw: bool = "throw", read::switch, "Whether what is only a warning by default throws.";
     http_debug: String = "httpDebug", read::debug, "`headers` or `full`: log requests and responses.";
     discard_response_bodies: bool = "discardResponseBodies", read::switch, "Read bodies but do not keep them.";

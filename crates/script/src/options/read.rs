@@ -61,6 +61,15 @@ pub(super) fn text(value: &Value) -> Result<String, String> {
     value.as_str().map_or_else(|| expected(value, "a text"), |text| Ok(text.to_owned()))
 }
 
+/// A text that becomes a line of a request head.
+pub(super) fn header_value(value: &Value) -> Result<String, String> {
+    let text = text(value)?;
+    match wire::field::problem_in(&text) {
+        Some(problem) => Err(format!("{text:?}: {problem}")),
+        None => Ok(text),
+    }
+}
+
 pub(super) fn span(value: &Value) -> Result<Span, String> {
     let span = Span::from_json(value).map_err(|error| error.to_string())?;
     if span.is_negative() { expected(value, "a duration of at least 0") } else { Ok(span) }

@@ -9,8 +9,9 @@ use std::borrow::Cow;
 use super::{Client, HopClock};
 use crate::auth::{self, Challenge, Subject};
 use crate::codec::Undecoded;
-use crate::cookies::{CookieJar, cookie_header};
+use crate::cookies::{self, CookieJar, cookie_header};
 use crate::exchange::{Exchange, Outgoing, exchange};
+use crate::failure::{Failure, FailureKind, Step};
 use crate::h1::encode::RequestHead;
 use crate::payload::Payload;
 use crate::redirect::{Hop, Next};
@@ -80,7 +81,13 @@ impl Client {
                 return Marks::default();
             }
         };
-        let cookie = cookie_of(request, at, jar);
+        let cookie = match cookie_of(request, at, jar) {
+            Ok(cookie) => cookie,
+            Err(failure) => {
+                hop.fail(io, failure);
+                return Marks::default();
+            }
+        };
         let headers = if cookie.is_some() { without_cookie(&at.headers) } else { Cow::Borrowed(&*at.headers) };
         let basic = match &at.url.userinfo {
             Some(userinfo) if request.auth == Auth::FromUserinfo => Some(auth::basic(userinfo)),
@@ -183,14 +190,18 @@ impl DigestState {
     }
 }
 
-/// The Cookie header the client writes; `None` leaves one written by hand where it is.
-fn cookie_of(request: &Request, at: &Hop<'_>, jar: Option<&CookieJar>) -> Option<String> {
+/// The Cookie header the client writes; `None` leaves one written by hand where it is. Fails for cookies that would end
+/// its line.
+fn cookie_of(request: &Request, at: &Hop<'_>, jar: Option<&CookieJar>) -> Result<Option<String>, Failure> {
     let jar = jar.filter(|jar| !jar.is_empty());
     if jar.is_none() && request.cookies.is_empty() {
-        return None;
+        return Ok(None);
+    }
+    if let Some(message) = request.cookies.iter().find_map(|(name, value, _)| cookies::problem_in(name, value)) {
+        return Err(Failure { step: Step::Prepare, kind: FailureKind::Other, message });
     }
     let own = at.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("cookie")).map(|(_, value)| value.as_str());
-    cookie_header(own, &request.cookies, jar, &at.url)
+    Ok(cookie_header(own, &request.cookies, jar, &at.url))
 }
 
 pub(super) fn without_cookie(headers: &[(String, String)]) -> Cow<'_, [(String, String)]> {

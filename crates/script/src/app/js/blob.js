@@ -24,7 +24,9 @@
     constructor(parts = [], options) {
       if (typeof parts !== 'object' || typeof parts?.[Symbol.iterator] !== 'function') throw new TypeError('Blob got no list of parts')
       this.#bytes = join([...parts].map((part) => blobBytes(part) ?? bytesOf(part)))
-      this.#type = `${options?.type ?? ''}`.toLowerCase()
+      const type = `${options?.type ?? ''}`
+      // The File API: a type that no header can hold is none.
+      this.#type = /[^\x20-\x7e]/.test(type) ? '' : type.toLowerCase()
     }
     get size() { return this.#bytes.length }
     get type() { return this.#type }

@@ -69,6 +69,9 @@ impl Config {
         config.oldest_connection = seconds(ctx, object, "max_conn_duration")?;
         config.proxy = text(ctx, object, "proxy")?;
         config.user_agent = text(ctx, object, "user_agent")?;
+        if let Some(problem) = config.user_agent.as_deref().and_then(wire::field::problem_in) {
+            return Err(wrong(ctx, &format!("user_agent: {problem}")));
+        }
         // Of no use here, but a mistake in them should not pass.
         for name in ["read_buffer_size", "write_buffer_size", "max_conns_per_host"] {
             number(ctx, object, name)?;

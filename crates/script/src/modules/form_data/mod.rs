@@ -221,6 +221,11 @@ impl<'js> Given<'_, 'js> {
         };
         let content_type = self.text_unless_absent(Some(kind))?.filter(|kind| !kind.is_empty());
         let content_type = content_type.unwrap_or_else(octets);
+        if let Some(problem) = multipart::type_problem(&content_type) {
+            let name = String::from_utf8_lossy(&self.name);
+            let message = format!("FormData.{}: field {name:?}: {problem}", self.method);
+            return Err(Exception::throw_type(self.ctx, &message));
+        }
         if let Some(text) = bytes::text(&data)? {
             let text = self.dialect.encode(text);
             return Ok(self.of_text(text, filename, Some(content_type)));

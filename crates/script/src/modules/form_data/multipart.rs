@@ -1,7 +1,8 @@
 //! multipart/form-data (RFC 7578): a list of parts becomes a `wire::Payload` whose contents are segments of their own.
 //!
 //! Heads and short contents gather in one buffer between two contents, so that a form costs few segments and long contents
-//! no copy. Names and filenames cannot break out of their quotes and add no header lines. Nothing here knows scripts.
+//! no copy. Names and filenames cannot break out of their quotes and add no header lines; a content type that would is
+//! for the caller to refuse (`type_problem`). Nothing here knows scripts.
 
 use std::mem;
 
@@ -32,7 +33,7 @@ pub struct PartHead<'a> {
     pub name: &'a [u8],
     /// Name of the file, when it is one.
     pub filename: Option<&'a [u8]>,
-    /// Content-Type; no such line without.
+    /// Content-Type, a text that `type_problem` finds nothing in; no such line without.
     pub content_type: Option<&'a [u8]>,
 }
 
@@ -101,10 +102,8 @@ impl<'a> Multipart<'a> {
         self.pending.extend_from_slice(b"\"\r\n");
         if let Some(kind) = head.content_type {
             self.pending.extend_from_slice(b"Content-Type: ");
-            // A header value cannot hold line breaks: a type from a script must not add header lines.
-            let start = self.pending.len();
+            debug_assert!(type_problem(kind).is_none(), "the type was checked when the part was made");
             self.pending.extend_from_slice(kind);
-            self.pending[start..].iter_mut().filter(|byte| matches!(byte, b'\r' | b'\n')).for_each(|byte| *byte = b' ');
             self.pending.extend_from_slice(b"\r\n");
         }
         self.pending.extend_from_slice(b"\r\n");
@@ -114,6 +113,15 @@ impl<'a> Multipart<'a> {
         let pending = mem::replace(&mut self.pending, Vec::with_capacity(PENDING));
         self.payload.push(Segment::Shared(Bytes::from(pending)));
     }
+}
+
+/// Why a text cannot be the Content-Type of a part: it would end its line and begin another.
+pub fn type_problem(kind: &[u8]) -> Option<String> {
+    if wire::field::is_value(kind) {
+        return None;
+    }
+    let kind = String::from_utf8_lossy(kind);
+    wire::field::problem_in(&kind).map(|problem| format!("the content type {kind:?}: {problem}"))
 }
 
 /// All special characters are ASCII, so this is right for UTF-8 and for Latin-1.
@@ -196,7 +204,7 @@ mod tests {
     fn parts_have_heads_and_contents_have_segments() {
         let mut form = Multipart::new("B", Quoting::Backslash);
         form.short_part(&field("k\"\n"), b"v");
-        form.part(&file("f", "n\\.txt", "text/x\r\nEvil: 1"), &Payload::from_bytes("abc"));
+        form.part(&file("f", "n\\.txt", "text/x"), &Payload::from_bytes("abc"));
         form.part(&file("e", "", "a/b"), &Payload::empty());
         form.short_part(&field("z"), b"");
         let payload = form.finish();
@@ -204,7 +212,7 @@ mod tests {
         assert_eq!(
             text(&payload),
             "--B\r\nContent-Disposition: form-data; name=\"k\\\"%0A\"\r\n\r\nv\r\n--B\r\nContent-Disposition: form-data; \
-             name=\"f\"; filename=\"n\\\\.txt\"\r\nContent-Type: text/x  Evil: 1\r\n\r\nabc\r\n--B\r\nContent-Disposition: \
+             name=\"f\"; filename=\"n\\\\.txt\"\r\nContent-Type: text/x\r\n\r\nabc\r\n--B\r\nContent-Disposition: \
              form-data; name=\"e\"; filename=\"\"\r\nContent-Type: a/b\r\n\r\n\r\n--B\r\nContent-Disposition: form-data; \
              name=\"z\"\r\n\r\n\r\n--B--\r\n"
         );
@@ -223,6 +231,14 @@ mod tests {
     #[test]
     fn a_form_may_be_empty() {
         assert_eq!(text(&Multipart::new("B", Quoting::Percent).finish()), "--B--\r\n");
+    }
+
+    #[test]
+    fn types_that_would_begin_another_line_are_refused() {
+        let problem = "found a line break (\\r) at byte 6, expected text that fits into one line of a request head";
+        let expected = format!("the content type \"text/x\\r\\nEvil: 1\": {problem}");
+        assert_eq!(type_problem(b"text/x\r\nEvil: 1"), Some(expected));
+        assert_eq!(type_problem(b"text/x; charset=\xe9"), None);
     }
 
     #[test]

@@ -84,7 +84,7 @@ function beyond() {
     "numbers": () => one("a", 1.5) === part('name="a"\r\nContent-Type: text/plain', "1.5"),
     "names cannot break out": () =>
       one('a"\r\nEvil: 1', "v") === part('name="a%22%0D%0AEvil: 1"\r\nContent-Type: text/plain', "v"),
-    "types cannot break out": () => one("f", { data: "", content_type: "a\r\nEvil: 1" }).includes("Content-Type: a  Evil: 1\r\n"),
+    "types cannot break out": () => refused({ data: "", content_type: "a\r\nEvil: 1" }).includes("found a line break (\\r) at byte 1"),
     "bytes are called blob": () =>
       one("f", bytes) === part('name="f"; filename="blob"\r\nContent-Type: application/octet-stream', "\0\xff\r\n"),
     "a name for bytes": () => one("f", bytes.buffer, "n").includes('filename="n"'),

@@ -197,6 +197,9 @@ fn multipart<'js>(
             continue;
         };
         let (filename, kind) = (go_text(ctx, &filename, 0)?, go_text(ctx, &kind, 0)?);
+        if let Some(problem) = multipart::type_problem(kind.as_bytes()) {
+            return Err(go_error::throw(ctx, &format!("http.file {filename:?}: {problem}")));
+        }
         let head = PartHead { name, filename: Some(filename.as_bytes()), content_type: Some(kind.as_bytes()) };
         match content(&data, loans)? {
             Some(content) => form.part(&head, &content),

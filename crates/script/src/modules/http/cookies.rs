@@ -8,7 +8,8 @@ use std::rc::Rc;
 use rquickjs::function::{Constructor, Opt};
 use rquickjs::prelude::{Func, This};
 use rquickjs::{Coerced, Ctx, Object, Result, Value};
-use wire::cookies::{Cookie, CookieJar, parse_date};
+use wire::cookies::{Cookie, CookieJar, parse_date, problem_in};
+use wire::mask::Mask;
 use wire::{FailureKind, Url};
 
 use super::go_error;
@@ -111,9 +112,13 @@ fn set<'js>(
     details: Opt<Value<'js>>,
 ) -> Result<bool> {
     let jar = own_jar(&ctx, &this.0)?;
+    let (name, value) = (text(&ctx, name)?, text(&ctx, value)?);
+    if let Some(problem) = problem_in(&name, &value) {
+        return Err(go_error::throw(&ctx, &problem));
+    }
     let mut cookie = Cookie {
-        name: text(&ctx, name)?,
-        value: text(&ctx, value)?,
+        name,
+        value,
         domain: String::new(),
         path: String::new(),
         http_only: false,

@@ -255,9 +255,9 @@ export class CookieJar {
   /** Values by name of the cookies that go to this URL. */
   cookiesForURL(url: string): { [name: string]: string[] };
   /**
-   * Stores a cookie as if this URL had set it. A foreign domain is ignored.
+   * Stores a cookie as if this URL had set it. A foreign domain is ignored, and so is a public suffix (`co.uk`), unlike in k6.
    *
-   * @throws when the URL or the date cannot be parsed.
+   * @throws when the URL or the date cannot be parsed, or when name or value holds a line break or another control character.
    */
   set(
     url: string,

@@ -145,6 +145,11 @@ fn plan<'js>(ctx: &Ctx<'js>, vu: &Vu, url: &Value<'js>, protocols: &Value<'js>, 
     } else if !protocols.is_undefined() && !protocols.is_null() {
         offered.push(bytes::to_text(ctx, protocols)?);
     }
+    for protocol in &offered {
+        if let Some(problem) = wire::field::problem_in(protocol) {
+            return Err(go_error::throw(ctx, &format!("WebSocket subprotocol {protocol:?}: {problem}")));
+        }
+    }
     Ok(Plan { text, url, params, protocols: offered })
 }
 

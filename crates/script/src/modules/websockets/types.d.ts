@@ -4,7 +4,11 @@
 
 /** A connection. Made in the default function, not in init code. */
 export declare class WebSocket {
-  /** Begins to connect to a `ws:` or `wss:` address, offering subprotocols. An unknown param throws. */
+  /**
+   * Begins to connect to a `ws:` or `wss:` address, offering subprotocols.
+   *
+   * @throws for an unknown param, and for a subprotocol with a line break or another control character.
+   */
   constructor(url: string, protocols?: string | string[] | null, params?: Params | null);
   /** The address as given. */
   readonly url: string;

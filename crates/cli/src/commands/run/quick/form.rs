@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use report::visible;
+
 use super::body::{Body, from_standard_input, opened_text, read_text, size_of};
 use super::flag::Act;
 use super::line::Given;
@@ -29,7 +31,7 @@ pub fn body(fields: &[&Given]) -> Result<Body, String> {
 
 /// The arguments behind the name.
 fn part(given: &Given, name: &str, content: &str) -> Result<String, String> {
-    let refuse = |why: &str| format!("{} {}: {why}", given.spelled, given.value);
+    let refuse = |why: &str| format!("{} {}: {why}", given.spelled, visible(&given.value));
     if name.is_empty() || content.starts_with('(') {
         return Err(refuse("nested forms are not there; expected NAME=TEXT, NAME=@FILE or NAME=<FILE"));
     }
@@ -39,6 +41,9 @@ fn part(given: &Given, name: &str, content: &str) -> Result<String, String> {
     };
     let (value, fields) = parameters(rest).map_err(|why| refuse(&why))?;
     let field = |key: &str| fields.iter().find(|(name, _)| *name == key).map(|(_, value)| value.as_str());
+    if let Some(problem) = field("type").and_then(wire::field::problem_in) {
+        return Err(refuse(&format!("type: {problem}")));
+    }
     if mark.is_some() && value == "-" {
         return Err(from_standard_input(given));
     }

@@ -3,6 +3,8 @@
 //! What `-H` says beats what curl would add; `Name:` takes a header off, `Name;` sends it empty. One of a name: those that
 //! repeat are joined (RFC 9110 section 5.3). Refuses lines that are no header, which curl would drop.
 
+use report::visible;
+
 use super::line::Given;
 
 /// Headers as curl puts them together: those given, and those it adds itself unless they are given or taken off.
@@ -25,7 +27,7 @@ impl Headers {
     }
 
     fn line(&mut self, given: &Given, line: &str) -> Result<(), String> {
-        let refuse = |why: &str| Err(format!("{} '{line}': {why}", given.spelled));
+        let refuse = |why: &str| Err(format!("{} '{}': {why}", given.spelled, visible(line)));
         let (name, value) = match (line.split_once(':'), line.trim_end().strip_suffix(';')) {
             (Some((name, value)), _) => (name, Some(value.trim()).filter(|value| !value.is_empty())),
             (None, Some(name)) => (name, Some("")),
@@ -35,8 +37,8 @@ impl Headers {
         if name.is_empty() || !name.bytes().all(is_token) {
             return refuse("expected 'Name: value' with a name of letters, digits and - ! # $ % & ' * + . ^ _ ` | ~");
         }
-        if line.bytes().any(|b| b < 0x20 && b != b'\t' || b == 0x7f) {
-            return refuse("a header has no line breaks and no control characters");
+        if let Some(problem) = wire::field::problem_in(line) {
+            return refuse(&problem);
         }
         let is = |known: &str| name.eq_ignore_ascii_case(known);
         if is("Transfer-Encoding") {

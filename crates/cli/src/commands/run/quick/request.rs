@@ -5,6 +5,7 @@
 //! those of one name as one, joined by commas (RFC 9110 section 5.3); a method that defines a body says `Content-Length: 0`
 //! when there is none; no `Expect: 100-continue`. Refuses what curl would quietly drop, such as a header without a colon.
 
+use report::visible;
 use serde_json::json;
 use wire::Url;
 
@@ -80,6 +81,9 @@ impl Request {
 impl<'a> Draft<'a> {
     fn take(&mut self, given: &'a Given) -> Result<(), String> {
         let value = given.value.as_str();
+        if let (true, Some(problem)) = (is_of_head(given.act), wire::field::problem_in(value)) {
+            return Err(format!("{} '{}': {problem}", given.spelled, visible(value)));
+        }
         match given.act {
             Act::Method => self.method = Some(token(given)?),
             Act::Header => self.headers.read(given)?,
@@ -248,11 +252,17 @@ fn json_text(value: &serde_json::Value) -> String {
     source::object(&fields, 2)
 }
 
+/// Whether the value goes into a line of the request head as it is. Names, passwords and headers have checks of their
+/// own.
+fn is_of_head(act: Act) -> bool {
+    matches!(act, Act::Bearer | Act::UserAgent | Act::Cookie | Act::Referer | Act::Range)
+}
+
 fn token(given: &Given) -> Result<&str, String> {
     let value = given.value.as_str();
     match !value.is_empty() && value.bytes().all(is_token) {
         true => Ok(value),
-        false => Err(format!("{} '{value}': expected a method, as in PUT", given.spelled)),
+        false => Err(format!("{} '{}': expected a method, as in PUT", given.spelled, visible(value))),
     }
 }
 
