@@ -71,6 +71,7 @@ options! {
     "batchPerHost" Some("batch-per-host"), None, Some("K6_BATCH_PER_HOST"), Integer, "N", "Requests of one http.batch at a time to one host";
     "maxRedirects" Some("max-redirects"), None, Some("K6_MAX_REDIRECTS"), Integer, "N", "Redirects to follow";
     "userAgent" Some("user-agent"), None, Some("K6_USER_AGENT"), Text, "TEXT", "User-Agent of requests that bring none";
+    "maskParams" Some("mask-params"), None, Some("ONRUSH_MASK_PARAMS"), List, "NAMES", "Query parameters whose values are masked in results and messages [default: token, password and the like]";
     "throw" Some("throw"), Some('w'), Some("K6_THROW"), Switch, "", "Throw an exception when a request fails";
     "httpDebug" Some("http-debug"), None, Some("K6_HTTP_DEBUG"), Text, "headers|full", "Log requests and responses";
     "discardResponseBodies" Some("discard-response-bodies"), None, Some("K6_DISCARD_RESPONSE_BODIES"), Switch, "", "Read response bodies but do not keep them";
@@ -224,7 +225,12 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         Some("BYTES"),
         "Memory of one virtual user, as 64m or 1g [default: 1g]",
     ),
-    run_flag("save", None, Some("DIR"), "Keep the result in this directory, for `onrush report` and `onrush compare`"),
+    run_flag(
+        "save",
+        None,
+        Some("DIR"),
+        "Keep the result in this directory, for `onrush report` and `onrush compare`: options, figures, names, facts about the machine; passwords are masked",
+    ),
     run_flag(
         "save-messages",
         None,

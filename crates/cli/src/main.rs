@@ -16,6 +16,7 @@ mod messages;
 mod output;
 mod progress;
 mod scenario_line;
+mod secrets;
 mod signals;
 
 use std::process::ExitCode;

@@ -25,6 +25,7 @@ use crate::host::memory::Memory;
 use crate::host::user_main::{Job, JobEnd};
 use crate::host::{exception, runtime};
 use crate::message_log::MessageLog;
+use crate::modules::http::url::UrlCache;
 use crate::options::Options;
 use crate::program::Shared;
 use crate::worker::WorkerState;
@@ -233,7 +234,8 @@ impl Vu {
 
     /// The log of a connection to this address, if messages are logged.
     pub fn message_log(&self, url: &str) -> Option<MessageLog> {
-        self.worker.messages(&self.shared).map(|lines| MessageLog::new(lines, url))
+        let lines = self.worker.messages(&self.shared)?;
+        Some(MessageLog::new(lines, &UrlCache::of(self).mask().url(url)))
     }
 
     /// The user's place in the run; `None` in VU 0 (first run of init code, setup, teardown, summary).
@@ -337,7 +339,7 @@ impl Vu {
     pub(crate) fn count_exception(&self, error: &ScriptError) {
         let recorder = self.recorder();
         recorder.add(recorder.series(builtin::ITERATIONS_THREW, &self.tags()), 1.0, self.now_ns());
-        recorder.count_error(&ErrorKind::Exception(error.in_one_line().into()));
+        recorder.count_error(&ErrorKind::Exception(UrlCache::of(self).mask().text(&error.in_one_line()).into()));
     }
 
     /// Reports the bytes moved until `at_ns`, also none: k6 has both metrics in every run.

@@ -22,6 +22,7 @@ pub mod hold;
 mod http_date;
 mod known_requests;
 pub mod link;
+pub mod mask;
 mod origins;
 pub mod payload;
 mod pool;

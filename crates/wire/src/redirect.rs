@@ -12,6 +12,7 @@ use std::borrow::Cow;
 
 use crate::exchange::Exchange;
 use crate::failure::{Failure, FailureKind, Step};
+use crate::mask::Mask;
 use crate::payload::Payload;
 use crate::request::{Method, Request};
 use crate::response::Response;
@@ -67,7 +68,7 @@ impl<'r> Hop<'r> {
                 let message = match error.kind {
                     FailureKind::InvalidUrl => {
                         let why = error.message.trim_start_matches("invalid URL: ");
-                        format!("failed to parse Location header {}: {why}", quote(&location))
+                        format!("failed to parse Location header {}: {why}", quote(&Mask::of([]).url(&location)))
                     }
                     _ => error.message,
                 };

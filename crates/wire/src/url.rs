@@ -15,6 +15,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use crate::failure::FailureKind;
+use crate::mask::Mask;
 use escape::{encode_path, hex_byte, push_encoded};
 pub(crate) use escape::{percent_decode, quote};
 use host::Host;
@@ -322,7 +323,8 @@ fn remove_dot_segments(path: &str) -> String {
 }
 
 fn invalid(whole: &str, why: &str) -> UrlError {
-    UrlError { message: format!("invalid URL: parse {}: {why}", quote(whole)), kind: FailureKind::InvalidUrl }
+    let shown = Mask::of([]).text(whole).into_owned();
+    UrlError { message: format!("invalid URL: parse {}: {why}", quote(&shown)), kind: FailureKind::InvalidUrl }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
+use wire::mask::Mask;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -53,7 +54,9 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
 
 fn told(failure: Failure) -> ExitCode {
     if !failure.message.is_empty() {
-        output::stderr().print(format!("error: {}\n", failure.message).as_bytes());
+        // A URL that was typed may hold a password, and a message that quotes a file may hold anything.
+        let message = Mask::standard().text(&failure.message);
+        output::stderr().print(format!("error: {}\n", ::report::visible_lines(&message)).as_bytes());
     }
     failure.code
 }

@@ -34,6 +34,7 @@ mod quick;
 mod report;
 mod save;
 mod scenarios;
+mod secrets;
 mod serve_app;
 mod serve_flags;
 mod signals;

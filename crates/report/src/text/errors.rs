@@ -7,7 +7,7 @@ use super::paint::Paint;
 use super::rows::{self, Row};
 use super::{Paragraph, indented, wrapped};
 use crate::errors::{Counted, Errors, times};
-use crate::format;
+use crate::{format, visible};
 
 /// Kinds that are named; the others are counted.
 const NAMED: usize = 5;
@@ -50,7 +50,7 @@ fn kinds(errors: &[Counted], paint: Paint, room: Option<usize>) -> Paragraph {
     let mut lines = Vec::new();
     for (error, count) in errors.iter().zip(&counts) {
         // Two for the indentation, two between.
-        let text = wrapped(&error.what, room.map(|room| room.saturating_sub(wide + 4)));
+        let text = wrapped(&visible(&error.what), room.map(|room| room.saturating_sub(wide + 4)));
         for (at, part) in text.iter().enumerate() {
             let count = if at == 0 { count.as_str() } else { "" };
             lines.push(paint.bad(&format!("{count:wide$}  {part}")));

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
+use wire::mask::Mask;
 use wire::request::{Auth, BodyUse};
 use wire::{Body, Client, Method, Request, Url};
 
@@ -36,6 +37,7 @@ pub(crate) async fn fetch(
         Err(cause) => {
             let known = cached.and_then(|file| std::fs::read_to_string(file).ok());
             let Some(text) = known else { return Err(unreachable_module(url, &cause)) };
+            let url = Mask::standard().url(url);
             let message = format!("cannot fetch {url} ({cause}): the copy of an earlier run is used");
             log.log(&Record { level: Level::Warning, message: &message, fields: &[] });
             Ok(text)
@@ -44,6 +46,7 @@ pub(crate) async fn fetch(
 }
 
 fn unreachable_module(url: &str, cause: &str) -> ScriptError {
+    let url = Mask::standard().url(url);
     let message = format!(
         "cannot import {url}: {cause}; check the address and the network, or download the module and import it as a file"
     );

@@ -17,6 +17,7 @@ use engine::duration::Span;
 use engine::scenario::{Scenarios, Shortcuts};
 use metrics::{SystemTags, ThresholdSpecs, suggest};
 use serde_json::{Map, Value};
+use wire::mask::Mask;
 
 pub use network::{Dns, TlsAuth, TlsVersions};
 pub use read::bytes;
@@ -112,6 +113,7 @@ options! {
     tls_cipher_suites: Vec<String> = "tlsCipherSuites", read::list, "TLS cipher suites to offer.";
     tls_auth: Vec<TlsAuth> = "tlsAuth", network::tls_auth, "Client certificates.";
     dns: Dns = "dns", network::dns, "How names are resolved.";
+    mask_params: Vec<String> = "maskParams", read::list, "Query parameters whose values are masked; not k6's.";
     hosts: BTreeMap<String, String> = "hosts", read::text_map, "Fixed addresses by host name.";
     block_hostnames: Vec<String> = "blockHostnames", read::list, "Host patterns never connected to.";
     blacklist_ips: Vec<String> = "blacklistIPs", read::list, "Addresses never connected to.";
@@ -218,6 +220,14 @@ impl Options {
     pub fn run_tags(&self) -> Vec<(Arc<str>, Arc<str>)> {
         let tags = self.tags.iter().flatten();
         tags.map(|(name, value)| (Arc::from(name.as_str()), Arc::from(value.as_str()))).collect()
+    }
+
+    /// What is hidden of URLs where they become tags and messages.
+    pub fn url_mask(&self) -> Mask {
+        match &self.mask_params {
+            Some(names) => Mask::of(names.iter().map(String::as_str)),
+            None => Mask::standard(),
+        }
     }
 
     /// System tags that are on.

@@ -10,11 +10,14 @@ use report::document::Environment;
 use report::matrix::Matrix;
 use report::matrix::document::{self, KIND, MatrixDocument, RunRecord, SCHEMA, Timing};
 use report::matrix::order::Turn;
+use report::matrix::plan::Plan;
 use serde_json::Value;
+use wire::mask::Mask;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::rfc3339_ms_now;
+use crate::secrets::masked;
 
 /// The result as it grows.
 pub struct Store {
@@ -153,7 +156,7 @@ impl Store {
             onrush: onrush.clone(),
             started_at: started_at.clone(),
             seed: *seed,
-            plan: plan.clone(),
+            plan: masked_plan(plan),
             environment: environment.clone(),
             timing: timing.clone(),
             runs: Vec::new(),
@@ -167,6 +170,12 @@ fn is_run(run: &RunRecord, matrix: &Matrix, turn: &Turn, variant: usize) -> bool
         && run.axes == matrix.cells[turn.cell].names()
 }
 
+/// The plan as a result holds it: it may be shown to others.
+fn masked_plan(plan: &Plan) -> Plan {
+    let plan = serde_json::to_value(plan).expect("plain data");
+    serde_json::from_value(masked(plan, &Mask::standard())).expect("a masked text is a text")
+}
+
 /// What differs between the plan of a result and this one, as `rounds: 6 there, 4 now`.
 fn differences(document: &MatrixDocument, matrix: &Matrix) -> Vec<String> {
     let (mut there, mut now) = (document.plan.clone(), matrix.plan.clone());
@@ -175,7 +184,7 @@ fn differences(document: &MatrixDocument, matrix: &Matrix) -> Vec<String> {
     }
     // What it is called changes nothing.
     (there.name, now.name) = (None, None);
-    let json = |plan| serde_json::to_value(plan).expect("plain data");
+    let json = |plan: Plan| serde_json::to_value(masked_plan(&plan)).expect("plain data");
     let mut found = Vec::new();
     differ("", &json(there), &json(now), &mut found);
     found

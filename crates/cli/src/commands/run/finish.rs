@@ -99,6 +99,7 @@ impl Ending<'_> {
             nothing: flags.quick.as_ref().and_then(|quick| quick.failure(&results)),
             are_messages_whole,
         };
+        let mask = ran.options.url_mask();
         let mut kept = self.saving.map(|saving| {
             let facts = Facts {
                 script: &flags.script,
@@ -113,6 +114,7 @@ impl Ending<'_> {
                 messages,
                 code: self.judge(&findings),
                 reason: findings.reason(),
+                mask: &mask,
             };
             Kept::new(saving, facts)
         });
@@ -128,7 +130,7 @@ impl Ending<'_> {
             ExitCode::Ok if !is_read => ExitCode::ResultNotWritten,
             code => code,
         };
-        let code = kept.as_mut().map_or(code, |kept| kept.close(code, log));
+        let code = kept.as_mut().map_or(code, |kept| kept.close(code, log, flags.quiet));
         exported.map(|()| code)
     }
 

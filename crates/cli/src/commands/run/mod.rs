@@ -57,7 +57,8 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
     let screen = Screen::new(flags.quiet, flags.color());
     let needs = planned.plan.requirements();
     let scenarios: Vec<_> = planned.plan.scenarios().collect();
-    let banner = banner::banner(&flags.script, planned.share, &scenarios, needs.max_vus, needs.duration);
+    let address = planned.options.url_mask().url(&flags.script).into_owned();
+    let banner = banner::banner(&address, planned.share, &scenarios, needs.max_vus, needs.duration);
     screen.say(&screen.columns().map_or_else(|| banner.clone(), |columns| banner::fit(&banner, columns)));
     let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
     let drive = drive::Drive {

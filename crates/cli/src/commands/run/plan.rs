@@ -6,10 +6,11 @@ use std::sync::Arc;
 use engine::Plan;
 use engine::scenario::ConfigError;
 use engine::segment::{Segment, Sequence, Stripes};
-use metrics::{Registry, Thresholds};
+use metrics::{Registry, ThresholdSpecs, Thresholds};
 use report::SummaryMode;
 use script::log::Level;
 use script::options::Options;
+use wire::mask::Mask;
 
 use super::finish;
 use super::flags::Flags;
@@ -19,6 +20,7 @@ use crate::descriptors;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
+use crate::secrets::masked_key;
 
 /// What is about to run.
 pub struct Planned {
@@ -52,7 +54,7 @@ pub fn plan(
     limits::add_thresholds(&mut options.thresholds, &flags.thresholds)
         .map_err(|problem| Failure::new(ExitCode::InvalidConfig, problem))?;
     let thresholds = match (&options.thresholds, flags.no_thresholds) {
-        (Some(specs), false) => Thresholds::resolve(specs, registry)
+        (Some(specs), false) => Thresholds::resolve(&masked(specs, &options.url_mask()), registry)
             .map_err(|error| Failure::new(ExitCode::InvalidConfig, error.to_string()))?,
         _ => Thresholds::default(),
     };
@@ -67,6 +69,15 @@ pub fn plan(
     options.execution = engine::scenario::Shortcuts { scenarios: Some(derived.scenarios), ..Default::default() };
     script.program.set_options(options);
     Ok(Planned { plan, thresholds, share: stripes.share(), options: script.program.options() })
+}
+
+/// Tags hold URLs without their secrets; a filter that names one has to read the same.
+fn masked(specs: &ThresholdSpecs, mask: &Mask) -> ThresholdSpecs {
+    let mut masked = ThresholdSpecs::new();
+    for (key, list) in specs {
+        masked.entry(masked_key(key, mask)).or_default().extend(list.iter().cloned());
+    }
+    masked
 }
 
 fn stripes(options: &Options) -> Result<Stripes, Failure> {

@@ -15,10 +15,12 @@ use report::document::{
 };
 use script::log::Level;
 use serde_json::Value;
+use wire::mask::Mask;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
+use crate::secrets::masked;
 
 /// A directory that waits for its result.
 pub struct Saving {
@@ -52,6 +54,8 @@ pub struct Facts<'a> {
     pub code: ExitCode,
     /// Why it failed, where the code alone does not tell.
     pub reason: Option<String>,
+    /// What is hidden of URLs.
+    pub mask: &'a Mask,
 }
 
 impl Saving {
@@ -84,6 +88,15 @@ impl Saving {
         self.is_writable
     }
 
+    /// What a result holds and what it does not, for whoever is about to hand it on.
+    fn stored(&self) -> String {
+        format!(
+            "{} holds the options, figures, names of checks and groups, and facts about this machine; masked or left out are \
+             passwords, parameters that look like credentials and the keys of tlsAuth; bodies, headers and cookies are not kept",
+            self.dir.join(FILE_NAME).display()
+        )
+    }
+
     /// Writes the result, also where that looked hopeless before; the message when it fails.
     fn write(&self, document: &Document) -> Result<(), String> {
         let written = std::fs::create_dir_all(&self.dir).and_then(|()| document.write(&self.dir));
@@ -109,15 +122,20 @@ impl<'a> Kept<'a> {
         Kept { saving, document, written }
     }
 
-    /// Writes it again when the run has ended in another way since. A run that was fine but cannot be kept is not fine;
-    /// a run that failed says why it did.
-    pub fn close(&mut self, code: ExitCode, log: &Logger) -> ExitCode {
+    /// Writes it again when the run has ended in another way since. A run that was fine but cannot be kept is not fine; a run that
+    /// failed says why it did. Unless `quiet`, what is kept is said.
+    pub fn close(&mut self, code: ExitCode, log: &Logger, quiet: bool) -> ExitCode {
         if self.written.is_ok() && self.document.exit.code != code as u8 {
             self.document.exit = exit(code, None);
             self.written = self.saving.write(&self.document);
         }
         match &self.written {
-            Ok(()) => code,
+            Ok(()) => {
+                if !quiet {
+                    log.write(Level::Info, &self.saving.stored(), &[]);
+                }
+                code
+            }
             Err(message) => {
                 log.write(Level::Error, message, &[]);
                 if code == ExitCode::Ok { ExitCode::ResultNotWritten } else { code }
@@ -148,9 +166,9 @@ fn document(facts: Facts<'_>) -> Document {
         onrush: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: facts.started_at,
         duration_s: results.duration.as_secs_f64(),
-        script: without_password(facts.script),
-        labels: facts.labels.clone(),
-        options: without_secrets(facts.options),
+        script: facts.mask.url(facts.script).into_owned(),
+        labels: facts.labels.iter().map(|(name, value)| (name.clone(), facts.mask.text(value).into_owned())).collect(),
+        options: without_secrets(facts.options, facts.mask),
         environment: facts.environment,
         generator: facts.generator,
         exit: exit(code, facts.reason),
@@ -171,20 +189,10 @@ fn metrics(results: &Results, details: &[MetricResult]) -> Vec<Metric> {
     metrics
 }
 
-/// The address of a run without script may hold a password: `http://user:password@host/`.
-fn without_password(script: &str) -> String {
-    let masked = || {
-        let (scheme, rest) = script.split_once("://")?;
-        let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-        let (user, host) = authority.rsplit_once('@')?;
-        let (name, _) = user.split_once(':')?;
-        Some(format!("{scheme}://{name}:****@{host}{path}"))
-    };
-    masked().unwrap_or_else(|| script.to_owned())
-}
-
-/// A result is shown to others: keys of client certificates and their passwords stay at home.
-fn without_secrets(mut options: Value) -> Value {
+/// A result is shown to others: keys of client certificates and their passwords stay at home, so do values whose names say
+/// that they are secret (the `env` of a scenario, say), and the secrets of URLs anywhere.
+fn without_secrets(options: Value, mask: &Mask) -> Value {
+    let mut options = masked(options, mask);
     let certificates = options.get_mut("tlsAuth").and_then(Value::as_array_mut);
     for certificate in certificates.into_iter().flatten().filter_map(Value::as_object_mut) {
         for secret in ["key", "password"] {
@@ -205,10 +213,6 @@ mod tests {
         let options = serde_json::json!({ "tlsAuth": [{ "cert": "c", "key": "k", "password": null }], "vus": 1 });
         let expected =
             serde_json::json!({ "tlsAuth": [{ "cert": "c", "key": "left out", "password": null }], "vus": 1 });
-        assert_eq!(without_secrets(options), expected);
-        assert_eq!(without_password("http://me:se@cret@host:80/a@b:c"), "http://me:****@host:80/a@b:c");
-        for harmless in ["http://host/a:b@c", "http://me@host", "file:a@b.js", "a://b:c"] {
-            assert_eq!(without_password(harmless), harmless);
-        }
+        assert_eq!(without_secrets(options, &Mask::standard()), expected);
     }
 }

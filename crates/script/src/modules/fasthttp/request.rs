@@ -231,7 +231,7 @@ impl Ready {
         let urls = &state.run(vu).urls;
         let (target, template_name) = match &self.url {
             UrlArg::Text(text) => (urls.target(text)?, None),
-            UrlArg::Named(text, name) => (urls.target(text)?, Some(name.clone())),
+            UrlArg::Named(text, name) => urls.named(text, name.clone()).map(|(target, name)| (target, Some(name)))?,
         };
         Ok(Outline { target, template_name, params: self.params.clone() })
     }

@@ -56,7 +56,7 @@ pub fn batch<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Value<'js>> {
     }
     let run = state.run(&vu);
     vu.block_on(&ctx, all(&vu, &state, &calls, run.batch, run.batch_per_host))?;
-    let thrown = calls.iter().filter(|call| call.prepared.throw).find_map(|call| failure_text(call));
+    let thrown = calls.iter().filter(|call| call.prepared.throw).find_map(|call| failure_text(&vu, call));
     if let Some(message) = thrown {
         return Err(go_error::throw(&ctx, &message));
     }

@@ -56,7 +56,8 @@ fn url<'js>(ctx: &Ctx<'js>, argument: Opt<Value<'js>>) -> Result<Option<Url>> {
     match Url::parse(&text) {
         Ok(url) => Ok(Some(url)),
         Err(error) if error.kind == FailureKind::InvalidUrl => {
-            Err(go_error::throw(ctx, error.message.strip_prefix("invalid URL: ").unwrap_or(&error.message)))
+            let message = error.message.strip_prefix("invalid URL: ").unwrap_or(&error.message);
+            Err(go_error::throw(ctx, &Mask::standard().text(message)))
         }
         Err(_) => Ok(None),
     }

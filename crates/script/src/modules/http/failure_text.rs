@@ -1,22 +1,27 @@
 //! What a failed request is called in logs and exceptions: k6's words, which are Go's.
 //!
-//! They say more than `res.error`: the method, the URL, and where the dialling went. Invariant: no password is shown.
+//! They say more than `res.error`: the method, the URL, and where the dialling went. Invariant: no password is shown,
+//! nor another secret of a URL.
 
 use std::borrow::Cow;
 
+use wire::mask::Mask;
 use wire::{Exchange, FailureKind, Method};
 
 use super::request::Call;
+use super::url::UrlCache;
+use crate::Vu;
 
 /// The text for people when a request failed: what was asked of whom, and what went wrong.
-pub fn failure_text(call: &Call) -> Option<String> {
+pub fn failure_text(vu: &Vu, call: &Call) -> Option<String> {
     if matches!(call.exchange(), Some(Exchange { outcome: Ok(_), .. })) {
         return None;
     }
-    let sent = &call.prepared.sent;
+    let (sent, urls) = (&call.prepared.sent, UrlCache::of(vu));
+    let mask = urls.mask();
     let (method, url, message) = match (call.exchange(), &call.prepared.unsendable) {
         (Some(Exchange { outcome: Err(failure), method, url, .. }), _) => {
-            (method, hide_password(url), told(failure, url))
+            (method, hide_password(url, mask), told(failure, url))
         }
         (None, Some(why)) => (&sent.method, sent.target.name.to_string(), Cow::Borrowed(why.message.as_str())),
         _ => return None,
@@ -25,7 +30,8 @@ pub fn failure_text(call: &Call) -> Option<String> {
     if message.starts_with("error decompressing") {
         return Some(message.into_owned());
     }
-    Some(format!("{} {url:?}: {message}", operation(method)))
+    let message = mask.text(&message);
+    Some(format!("{} {url:?}: {message}", operation(method).escape_debug()))
 }
 
 /// The failure as k6 logs it, which says more than `res.error`.
@@ -54,13 +60,14 @@ fn operation(method: &Method) -> String {
     format!("{first}{}", rest.to_ascii_lowercase())
 }
 
-/// The URL for log lines: the user's name, no password.
-fn hide_password(url: &wire::Url) -> String {
+/// The URL for log lines: the user's name, no password and no other secret.
+fn hide_password(url: &wire::Url, mask: &Mask) -> String {
+    let text = mask.url(&url.text);
     match &url.userinfo {
-        None => url.text.clone(),
+        None => text.into_owned(),
         Some((name, password)) => {
             let mask = if password.is_some() { ":***" } else { "" };
-            url.text.replacen("****:****@", &format!("{name}{mask}@"), 1)
+            text.replacen("****:****@", &format!("{name}{mask}@"), 1)
         }
     }
 }
@@ -79,8 +86,9 @@ mod tests {
 
     #[test]
     fn log_lines_show_no_password() {
-        let shown = |text: &str| hide_password(&wire::Url::parse(text).expect("a good URL"));
+        let shown = |text: &str| hide_password(&wire::Url::parse(text).expect("a good URL"), &Mask::standard());
         assert_eq!(shown("http://u:p@h/a?b"), "http://u:***@h/a?b");
         assert_eq!(shown("http://h/"), "http://h/");
+        assert_eq!(shown("http://u:p@h/a?b=1&token=abc"), "http://u:***@h/a?b=1&token=****");
     }
 }

@@ -12,6 +12,7 @@ use std::time::SystemTime;
 use rquickjs::{Ctx, Result, Value};
 use wire::codec::encode;
 use wire::cookies::CookieJar;
+use wire::mask::Mask;
 use wire::request::{Auth, BodyUse};
 use wire::{Exchange, FailureKind, Method, Payload, Request, Timings};
 
@@ -95,7 +96,7 @@ impl HttpState {
                 discard: options.discard_response_bodies.unwrap_or(false),
                 max_redirects: options.max_redirects.unwrap_or(10),
                 redirects_given: options.max_redirects.is_some(),
-                urls: vu.worker_local::<UrlCache>(),
+                urls: UrlCache::of(vu),
                 sampler: Sampler::new(EnabledTags::of(&options), vu.worker_local::<SeriesCache>()),
                 debug: HttpDebug::of(vu),
                 unstamped: vu.worker_local::<WorkerTally>(),
@@ -258,7 +259,7 @@ fn target<'js>(
     }
     Ok(match url::from_js(ctx, value)? {
         Ok(UrlArg::Text(text)) => run.urls.target(&text).map(|target| (target, None)),
-        Ok(UrlArg::Named(text, name)) => run.urls.target(&text).map(|target| (target, Some(name))),
+        Ok(UrlArg::Named(text, name)) => run.urls.named(&text, name).map(|(target, name)| (target, Some(name))),
         Err(refusal) => Err(refusal),
     })
 }
@@ -325,7 +326,7 @@ fn assemble(vu: &Vu, state: &HttpState, run: &Run, arguments: Arguments) -> Prep
         _ => Vec::new(),
     };
     let labels = Labels {
-        url: tag_url(&target, params.digest),
+        url: tag_url(&target, params.digest, run.urls.mask()),
         name: params.name.or(template_name),
         extra: params.tags,
         expectation: params.expectation.unwrap_or_else(|| state.expectation.borrow().clone()),
@@ -352,9 +353,9 @@ fn plain_use(response_type: ResponseType) -> BodyUse {
 }
 
 /// k6 takes the userinfo off the URL before it starts a digest exchange, so the tag lacks even the mask.
-fn tag_url(target: &Target, digest: bool) -> Arc<str> {
+fn tag_url(target: &Target, digest: bool, mask: &Mask) -> Arc<str> {
     match &target.url {
-        Ok(url) if digest && url.userinfo.is_some() => Arc::from(without_userinfo(url)),
+        Ok(url) if digest && url.userinfo.is_some() => Arc::from(mask.url(&without_userinfo(url))),
         _ => Arc::clone(&target.name),
     }
 }
@@ -404,7 +405,7 @@ fn encode_body(
         match has(params, "Content-Encoding") {
             None => added.push((String::from("Content-Encoding"), params.compression_text.clone())),
             Some(header) if header != params.compression_text => {
-                let (method, url) = (method.as_str(), &target.text);
+                let (method, url) = (method.as_str(), &target.name);
                 warn(
                     vu,
                     &format!(
@@ -422,7 +423,7 @@ fn encode_body(
     if let Some(length) = &length {
         let real = payload.as_ref().map_or(0, Payload::len);
         if length.parse() != Ok(real) {
-            let (method, url) = (method.as_str(), &target.text);
+            let (method, url) = (method.as_str(), &target.name);
             warn(
                 vu,
                 &format!(
@@ -469,10 +470,16 @@ pub async fn perform(vu: &Vu, state: &HttpState, call: &Call) {
         }
         vu.count_data(exchange.bytes_sent, exchange.bytes_received);
         run.unstamped.note(vu, exchange);
-        let hop = Hop::of(exchange);
+        let masked;
+        let mut hop = Hop::of(exchange);
+        if let Err((kind @ FailureKind::InvalidUrl, message)) = hop.outcome {
+            masked = run.urls.mask().text(message);
+            hop.outcome = Err((kind, &masked));
+        }
         let challenge = digest && !last && matches!(&hop.outcome, Ok(answer) if answer.status == 401);
         let elsewhere = exchange.url != request.url && !digest_leg(digest, exchange, request);
-        run.sampler.record(vu, labels, &hop, elsewhere.then_some(exchange.url.text.as_str()), challenge);
+        let own_url = elsewhere.then(|| run.urls.mask().url(&exchange.url.text));
+        run.sampler.record(vu, labels, &hop, own_url.as_deref(), challenge);
     };
     let client = prepared.client.as_ref().map_or_else(|| vu.client(), Rc::clone);
     let exchange = client.send(request, Some(&prepared.jar), &mut |exchange| record(exchange, false)).await;
@@ -486,7 +493,7 @@ fn digest_leg(digest: bool, exchange: &Exchange, request: &Request) -> bool {
 
 /// Throws or warns when the request failed, and makes the response. `lent`: see `response::object`.
 pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Call>, lent: Vec<Value<'js>>) -> Result<Value<'js>> {
-    if let Some(message) = failure_text(&call) {
+    if let Some(message) = failure_text(vu, &call) {
         if call.prepared.throw {
             return Err(go_error::throw(ctx, &message));
         }

@@ -1,9 +1,11 @@
 //! URL arguments: a string or an `http.url` template, parsed once and kept.
 //!
 //! Scripts ask for the same few URLs again and again, so a worker keeps what it has parsed, up to a bound; the last one
-//! of each user is compared first. The text that becomes the `url` and `name` tags has its userinfo masked.
+//! of each user is compared first. The text that becomes the `url` and `name` tags has its secrets masked: once, when
+//! it is parsed.
 
-use std::cell::RefCell;
+use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -11,9 +13,11 @@ use rquickjs::function::Rest;
 use rquickjs::prelude::{Func, This};
 use rquickjs::{Ctx, Exception, Object, Result, Value};
 use rustc_hash::FxHashMap;
+use wire::mask::Mask;
 use wire::{FailureKind, Url};
 
 use super::{Refusal, go_error};
+use crate::Vu;
 use crate::host::bytes;
 use crate::host::native::{self, NativeClass};
 
@@ -44,15 +48,37 @@ pub struct Unsendable {
 #[derive(Default)]
 pub struct UrlCache {
     known: RefCell<FxHashMap<Box<str>, Rc<Target>>>,
+    mask: OnceCell<Mask>,
 }
 
 impl UrlCache {
+    /// That of the user's worker.
+    pub fn of(vu: &Vu) -> Rc<UrlCache> {
+        let cache = vu.worker_local::<UrlCache>();
+        cache.mask.get_or_init(|| vu.options().url_mask());
+        cache
+    }
+
+    /// What is hidden of URLs in this run.
+    pub fn mask(&self) -> &Mask {
+        self.mask.get_or_init(Mask::standard)
+    }
+
+    /// The parsed form of a URL, and the name that a template gave it.
+    pub fn named(&self, text: &str, name: Arc<str>) -> std::result::Result<(Rc<Target>, Arc<str>), Refusal> {
+        let name = match self.mask().url(&name) {
+            Cow::Borrowed(_) => name,
+            Cow::Owned(masked) => Arc::from(masked),
+        };
+        Ok((self.target(text)?, name))
+    }
+
     /// The parsed form of a URL.
     pub fn target(&self, text: &str) -> std::result::Result<Rc<Target>, Refusal> {
         if let Some(target) = self.known.borrow().get(text) {
             return Ok(Rc::clone(target));
         }
-        let target = Rc::new(Target::parse(text)?);
+        let target = Rc::new(Target::parse(text, self.mask())?);
         let mut known = self.known.borrow_mut();
         if known.len() >= KEPT {
             known.clear();
@@ -63,19 +89,20 @@ impl UrlCache {
 }
 
 impl Target {
-    fn parse(text: &str) -> std::result::Result<Target, Refusal> {
+    fn parse(text: &str, mask: &Mask) -> std::result::Result<Target, Refusal> {
         let url = match Url::parse(text) {
             Ok(url) => Ok(url),
             Err(error) if error.kind == FailureKind::InvalidUrl => {
-                return Err(Refusal { message: error.message, code: FailureKind::InvalidUrl.code() });
+                let message = mask.text(&error.message).into_owned();
+                return Err(Refusal { message, code: FailureKind::InvalidUrl.code() });
             }
             Err(error) => Err(Unsendable { kind: error.kind, message: error.message }),
         };
         let name = match &url {
-            Ok(url) if url.userinfo.is_some() => Arc::from(url.text.as_str()),
-            _ => Arc::from(text),
+            Ok(url) if url.userinfo.is_some() => mask.url(&url.text),
+            _ => mask.url(text),
         };
-        Ok(Target { text: text.to_owned(), url, name })
+        Ok(Target { text: text.to_owned(), name: Arc::from(name), url })
     }
 }
 
@@ -146,7 +173,8 @@ pub fn template<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Object<'js
     let clean = if text.is_empty() {
         String::new()
     } else {
-        let target = Target::parse(&text).map_err(|refusal| go_error::throw(&ctx, &refusal.message))?;
+        // k6's `clean`: without name and password.
+        let target = Target::parse(&text, &Mask::of([])).map_err(|refusal| go_error::throw(&ctx, &refusal.message))?;
         target.name.to_string()
     };
     let object = native::object(&ctx, Template { text: text.clone(), name: Arc::from(name.as_str()) })?;
@@ -173,7 +201,7 @@ fn fill(pieces: &[String], values: &[String]) -> (String, String) {
 /// `getURL()`: the parts of the URL, named as k6 names them.
 fn parts<'js>(ctx: Ctx<'js>, This(this): This<Object<'js>>) -> Result<Object<'js>> {
     let text: String = this.get("url")?;
-    let url = Url::parse(&text).map_err(|error| go_error::throw(&ctx, &error.message))?;
+    let url = Url::parse(&text).map_err(|error| go_error::throw(&ctx, &Mask::standard().text(&error.message)))?;
     let (path, query) = url.target.split_once('?').unwrap_or((&url.target, ""));
     let parts = Object::new(ctx)?;
     parts.set("scheme", url.scheme())?;
@@ -209,14 +237,20 @@ mod tests {
 
     #[test]
     fn tags_show_no_password_but_the_fragment() {
-        assert_eq!(&*Target::parse("http://u:p@h/a#f").unwrap().name, "http://****:****@h/a#f");
-        assert_eq!(&*Target::parse("http://H/é b#f").unwrap().name, "http://H/é b#f");
+        let name = |text: &str| Target::parse(text, &Mask::standard()).unwrap().name.to_string();
+        assert_eq!(name("http://u:p@h/a#f"), "http://****:****@h/a#f");
+        assert_eq!(name("http://H/é b#f"), "http://H/é b#f");
+        assert_eq!(name("http://h/?a=1&token=abc"), "http://h/?a=1&token=****");
+        assert_eq!(name("http://u:p@h:99999/?sig=1"), "http://****:****@h:99999/?sig=****", "it cannot be requested");
     }
 
     #[test]
     fn errors_differ() {
-        assert_eq!(Target::parse("http://[::1").unwrap_err().code, 1020);
-        let unsendable = Target::parse("foo").unwrap().url.unwrap_err();
+        let parse = |text: &str| Target::parse(text, &Mask::standard());
+        let refused = parse("http://u:p@[::1/?token=abc").unwrap_err();
+        assert_eq!(refused.code, 1020);
+        assert_eq!(refused.message, "invalid URL: parse \"http://****:****@[::1/?token=****\": missing ']' in host");
+        let unsendable = parse("foo").unwrap().url.unwrap_err();
         assert_eq!((unsendable.kind.code(), unsendable.message.as_str()), (1000, "unsupported protocol scheme \"\""));
     }
 }

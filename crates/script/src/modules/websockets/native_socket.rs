@@ -23,6 +23,7 @@ use crate::host::{bytes, go_error, object};
 use crate::log::{Level, Record};
 use crate::modules::http::failure_text::told;
 use crate::modules::http::samples::ms;
+use crate::modules::http::url::UrlCache;
 use crate::modules::ws::channel::{self, Arrival, Channel};
 use crate::modules::ws::params::{self, BadAddress, Params, Plan};
 use crate::modules::ws::samples::{Naming, Samples};
@@ -126,6 +127,8 @@ fn plan<'js>(ctx: &Ctx<'js>, vu: &Vu, url: &Value<'js>, protocols: &Value<'js>, 
             return Err(go_error::throw(ctx, &why));
         }
         Err(BadAddress::Malformed(why)) => {
+            let urls = UrlCache::of(vu);
+            let (text, why) = (urls.mask().url(&text), urls.mask().text(&why));
             let why = format!("WebSocket requires valid url, but got {text:?} which resulted in {why}");
             return Err(go_error::throw(ctx, &why));
         }

@@ -25,6 +25,7 @@ use crate::host::{bytes, go_error, native};
 use crate::modules::ModuleDef;
 use crate::modules::http::failure_text::told;
 use crate::modules::http::samples::ms;
+use crate::modules::http::url::UrlCache;
 use crate::{Phase, Vu};
 
 /// The module.
@@ -57,7 +58,7 @@ fn connect<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Object<'js>> {
     let text = bytes::to_text(&ctx, url)?;
     let url = params::address(&text).unwrap_or_else(|bad| {
         Err(match bad {
-            BadAddress::Malformed(why) => why,
+            BadAddress::Malformed(why) => UrlCache::of(&vu).mask().text(&why).into_owned(),
             BadAddress::Scheme(_) => "malformed ws or wss URL".into(),
         })
     });

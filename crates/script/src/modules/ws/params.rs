@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rquickjs::object::Filter;
 use rquickjs::{Ctx, Result, Value};
 use wire::cookies::CookieJar;
+use wire::mask::Mask;
 use wire::ws::DeflateOffer;
 use wire::{FailureKind, Url};
 
@@ -119,7 +120,7 @@ pub fn address(text: &str) -> std::result::Result<std::result::Result<Url, Strin
     });
     let Some(end) = scheme_end else {
         let starts_badly = text.starts_with(':');
-        let why = format!("parse {text:?}: missing protocol scheme");
+        let why = format!("parse {:?}: missing protocol scheme", Mask::of([]).text(text));
         return Err(if starts_badly { BadAddress::Malformed(why) } else { BadAddress::Scheme(String::new()) });
     };
     let scheme = text[..end].to_ascii_lowercase();

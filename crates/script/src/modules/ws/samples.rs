@@ -7,6 +7,7 @@ use metrics::{MetricId, Series, builtin};
 
 use super::params::Plan;
 use crate::Vu;
+use crate::modules::http::url::UrlCache;
 use crate::modules::series::SeriesCache;
 
 /// Where the samples of one connection go.
@@ -36,6 +37,8 @@ impl Samples {
         let mut own = crate::modules::series::OwnTags::new();
         let given = plan.params.tags.iter().flat_map(|tags| tags.iter());
         own.extend(given.map(|(name, value)| (name.to_string(), value.to_string())));
+        let urls = UrlCache::of(vu);
+        let url = urls.mask().url(&plan.text);
         let mut put = |name: &str, value: &str| {
             if !value.is_empty() && system.contains(name) {
                 own.push((name.to_owned(), value.to_owned()));
@@ -43,9 +46,9 @@ impl Samples {
         };
         match (plan.params.name.as_deref(), naming) {
             (Some(name), Naming::UrlOrName) => put("name", name),
-            (None, Naming::UrlOrName) => put("url", &plan.text),
+            (None, Naming::UrlOrName) => put("url", &url),
             (name, Naming::Both) => {
-                let name = name.unwrap_or(&plan.text);
+                let name = name.unwrap_or(&url);
                 put("url", name);
                 put("name", name);
             }
