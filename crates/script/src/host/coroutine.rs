@@ -97,6 +97,8 @@ pub(crate) struct Switch<J, E> {
     slice_began: Cell<Option<Instant>>,
     /// Slices that were used up since it last waited.
     slices_used: Cell<u32>,
+    /// What its user has had of the worker since it last waited. Set by the outside when computing goes on.
+    computed: Cell<Duration>,
     /// How long code may run before it waits; nothing for users, whom the engine stops.
     turn_limit: Cell<Option<Duration>>,
     turn_began: Cell<Option<Instant>>,
@@ -117,6 +119,7 @@ impl<J: 'static, E: 'static> Switch<J, E> {
             interrupt,
             slice_began: Cell::new(None),
             slices_used: Cell::new(0),
+            computed: Cell::new(Duration::ZERO),
             turn_limit: Cell::new(None),
             turn_began: Cell::new(None),
             overran: Cell::new(false),
@@ -183,9 +186,8 @@ impl<J: 'static, E: 'static> Switch<J, E> {
                     self.overran.set(true);
                     return true;
                 }
-                let used = self.slices_used.get();
                 self.suspend(Signal::Pause);
-                self.slices_used.set(used.saturating_add(1));
+                self.note_slices();
                 return self.is_stopped();
             }
             Some(_) => {}
@@ -197,6 +199,12 @@ impl<J: 'static, E: 'static> Switch<J, E> {
     #[inline]
     pub fn slices_used(&self) -> u32 {
         self.slices_used.get()
+    }
+
+    /// Computing goes on: nothing was waited for.
+    fn note_slices(&self) {
+        let slices = self.computed.get().as_nanos() / SLICE.as_nanos();
+        self.slices_used.set(u32::try_from(slices).unwrap_or(u32::MAX));
     }
 
     fn begin_slice(&self) {
@@ -248,6 +256,7 @@ impl<J: 'static, E: 'static> Preempted for Switch<J, E> {
         if has_room && !self.is_whole.get() && self.yielder.get().is_some() {
             self.interrupted.set((instruction, stack_pointer));
             self.suspend(Signal::Preempt);
+            self.note_slices();
         }
     }
 }
@@ -461,6 +470,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
             self.carrier.count_long_resume();
         }
         let (carrier, began) = (self.carrier.clone(), Instant::now());
+        self.switch.computed.set(computation.used());
         let slice = carrier.begin_slice(computation.slice());
         let end = self.switch_to(Resume::Ready);
         drop(slice);
