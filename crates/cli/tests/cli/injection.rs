@@ -174,14 +174,14 @@ fn flags_of_quick_mode_cannot_add_lines_either() {
     let (lab, ear) = (Lab::new(), Ear::start());
     let url = format!("http://{}/", ear.address);
     for (flag, value, found) in [
-        ("-A", "a\r\nEvil: 1", "-A 'a\\r\\nEvil: 1': found a line break (\\r) at byte 1"),
+        ("--user-agent", "a\r\nEvil: 1", "found a line break (\\r) at byte 1"),
         ("--referer", "a\nEvil: 1", "found a line break (\\n) at byte 1"),
-        ("-b", "a=b\r\nEvil: 1", "found a line break (\\r) at byte 3"),
-        ("-r", "0-1\nEvil: 1", "found a line break (\\n) at byte 3"),
+        ("--cookie", "a=b\r\nEvil: 1", "found a line break (\\r) at byte 3"),
+        ("--range", "0-1\nEvil: 1", "found a line break (\\n) at byte 3"),
         ("--oauth2-bearer", "a\u{1b}b", "found a control character (\\u{1b}) at byte 1"),
-        ("-H", "X: a\r\nEvil: 1", "found a line break (\\r) at byte 4"),
-        ("-X", "A\r\nEvil: 1", "expected a method"),
-        ("-F", "f=text;type=a/b\r\nEvil: 1", "type: found a line break (\\r) at byte 3"),
+        ("--header", "X: a\r\nEvil: 1", "found a line break (\\r) at byte 4"),
+        ("--request", "A\r\nEvil: 1", "expected a method"),
+        ("--form", "f=text;type=a/b\r\nEvil: 1", "type: found a line break (\\r) at byte 3"),
     ] {
         let run = lab.onrush(&["run", "-n", "1", flag, value, &url]);
         assert_ne!(run.code, 0, "{flag}");
