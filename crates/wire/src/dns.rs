@@ -202,7 +202,10 @@ fn lookup_failure(error: &io::Error) -> Failure {
         return no_such_host();
     }
     let why = words.strip_prefix("failed to lookup address information: ").unwrap_or(&words).to_ascii_lowercase();
-    Failure { step: Step::Lookup, kind: FailureKind::Dns, message: format!("lookup: {why}") }
+    // EAI_AGAIN, in the words of glibc and of musl: nobody answered in time, or not in a way that says yes or no.
+    let silent = ["temporary failure in name resolution", "try again"].iter().any(|words| why.contains(words));
+    let advice = if silent { "the name server does not answer: " } else { "" };
+    Failure { step: Step::Lookup, kind: FailureKind::Dns, message: format!("lookup: {advice}{why}") }
 }
 
 /// Fixed addresses of the `hosts` option.
@@ -388,6 +391,19 @@ mod tests {
         // RFC 6761 keeps .invalid empty; a machine without any resolver says 1100 with its own words.
         let said = tcp(run(resolver(|_| {}).unwrap().resolve("nothing.invalid", 80)));
         assert!(said == "1101 lookup: no such host" || said.starts_with("1100 lookup: "), "{said}");
+    }
+
+    #[test]
+    fn failed_lookups_have_their_class() {
+        let said = |words: &str| {
+            let failure = lookup_failure(&io::Error::other(format!("failed to lookup address information: {words}")));
+            format!("{} {failure}", failure.kind.code())
+        };
+        assert_eq!(said("Name or service not known"), "1101 lookup: no such host");
+        let silent = "1100 lookup: the name server does not answer: temporary failure in name resolution";
+        assert_eq!(said("Temporary failure in name resolution"), silent);
+        let other = "Non-recoverable failure in name resolution";
+        assert_eq!(said(other), "1100 lookup: non-recoverable failure in name resolution");
     }
 
     #[test]

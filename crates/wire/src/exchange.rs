@@ -199,7 +199,7 @@ async fn open(
     let route = match deadline {
         Some(deadline) => match tokio::time::timeout_at(deadline.into(), resolve()).await {
             Ok(route) => route,
-            Err(_) => Err(failure_map::timeout(Step::Lookup)),
+            Err(_) => Err(failure_map::lookup_timeout()),
         },
         None => resolve().await,
     };

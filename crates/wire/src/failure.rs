@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::failure_map::{NO_PORT, UNVERIFIED};
+
 /// Where an exchange failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
@@ -68,8 +70,8 @@ pub enum FailureKind {
     WrongHost,
     /// 1701.
     Decompression,
-    /// 1710, which k6 does not have: a body became larger by decoding than the limits allow.
-    DecodedTooLarge,
+    /// 1710, which k6 does not have: a body became larger than the limits of decoding, or of its user's memory, allow.
+    BodyTooLarge,
     /// 1000: the peer broke HTTP (bad chunk, header too large, 101, short body).
     Protocol,
     /// 1000: the body could not be read to its announced end (a file that was truncated).
@@ -115,18 +117,25 @@ impl FailureKind {
             UnknownAuthority => 1310,
             WrongHost => 1311,
             Decompression => 1701,
-            DecodedTooLarge => 1710,
+            BodyTooLarge => 1710,
         }
     }
 }
 
 impl Failure {
-    /// The text of `response.error`: k6 leaves host, address and pattern to the log line there.
+    /// The text of `response.error` and of the tag `error`: k6 leaves hosts, addresses and patterns to the log line, and we our
+    /// advice.
     pub fn k6_error(&self) -> &str {
+        let message = self.message.strip_suffix(NO_PORT).unwrap_or(&self.message);
         match self.kind {
+            FailureKind::UnknownAuthority => "x509: unknown authority",
+            FailureKind::WrongHost => "x509: certificate doesn't match hostname",
             FailureKind::BlockedHost => "hostname is blocked",
+            FailureKind::Timeout => "request timeout",
             FailureKind::BlacklistedIp => "ip is blacklisted",
-            _ => &self.message,
+            // k6 keeps the "x509: " that the prefix ends with.
+            _ if message.starts_with(UNVERIFIED) => &message[UNVERIFIED.len() - "x509: ".len()..],
+            _ => message,
         }
     }
 }

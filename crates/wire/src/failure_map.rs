@@ -11,11 +11,21 @@ pub(crate) fn timeout(step: Step) -> Failure {
     Failure { step, kind: FailureKind::Timeout, message: String::from("request timeout") }
 }
 
+/// The request's time was over before its host had an address.
+pub(crate) fn lookup_timeout() -> Failure {
+    let message = String::from("request timeout: the name server has not answered yet");
+    Failure { step: Step::Lookup, kind: FailureKind::Timeout, message }
+}
+
 /// Dialling took longer than dialling may.
 pub(crate) fn dial_timeout() -> Failure {
     let message = String::from("dial: i/o timeout");
     Failure { step: Step::Connect, kind: FailureKind::DialTimeout, message }
 }
+
+/// What to do when the machine has no local port left for an address. `Failure::k6_error` leaves it out.
+pub(crate) const NO_PORT: &str = "; every local port towards this address is in use or was until a minute ago: keep connections \
+    (noConnectionReuse, noVUConnectionReuse), add addresses with the option localIPs, or widen net.ipv4.ip_local_port_range";
 
 /// A connect failed.
 pub(crate) fn dial(error: &io::Error) -> Failure {
@@ -25,7 +35,8 @@ pub(crate) fn dial(error: &io::Error) -> Failure {
         Some(_) => FailureKind::DialErrno,
         None => FailureKind::Dial,
     };
-    Failure { step: Step::Connect, kind, message: format!("dial: {}", errno_text(error)) }
+    let advice = if error.raw_os_error() == Some(libc::EADDRNOTAVAIL) { NO_PORT } else { "" };
+    Failure { step: Step::Connect, kind, message: format!("dial: {}{advice}", errno_text(error)) }
 }
 
 /// The peer broke HTTP.
@@ -66,40 +77,98 @@ fn io_failure(error: &io::Error, step: Step) -> Failure {
     Failure { step, kind, message: format!("{verb}: {}", errno_text(error)) }
 }
 
+/// What Go puts before the reason for which a certificate is refused; `Failure::k6_error` takes it away as k6 does.
+pub(crate) const UNVERIFIED: &str = "tls: failed to verify certificate: x509: ";
+
 fn tls(error: &rustls::Error, step: Step) -> Failure {
-    use rustls::{CertificateError as C, Error as E, InvalidMessage as M};
+    use rustls::{Error as E, InvalidMessage as M};
     let (kind, message) = match error {
         E::InvalidMessage(M::InvalidContentType | M::UnknownProtocolVersion) if step == Step::Handshake => {
             (FailureKind::NotTls, String::from("tls: first record does not look like a TLS handshake"))
         }
-        E::InvalidCertificate(C::UnknownIssuer) => {
-            (FailureKind::UnknownAuthority, String::from("x509: unknown authority"))
+        E::InvalidCertificate(reason) => {
+            let (kind, text) = certificate(reason);
+            (kind, format!("{UNVERIFIED}{text}"))
         }
-        E::InvalidCertificate(C::NotValidForName | C::NotValidForNameContext { .. }) => {
-            (FailureKind::WrongHost, String::from("x509: certificate doesn't match hostname"))
-        }
-        E::InvalidCertificate(reason) => (FailureKind::Other, format!("x509: {}", certificate_text(reason))),
         E::AlertReceived(alert) => (FailureKind::NonTcp, format!("remote error: tls: {}", alert_text(*alert))),
         error => (FailureKind::Tls, format!("tls: {error}")),
     };
     Failure { step, kind, message }
 }
 
-fn certificate_text(reason: &rustls::CertificateError) -> String {
+/// What is wrong with a certificate: k6's kind, and Go's words where they do not hold the time of day, which would make each
+/// second's failures another kind of failure.
+fn certificate(reason: &rustls::CertificateError) -> (FailureKind, String) {
     use rustls::CertificateError as C;
-    let dates = "certificate has expired or is not yet valid";
+    let unknown = |why: &str| (FailureKind::UnknownAuthority, format!("certificate signed by unknown authority{why}"));
+    let other = |text: String| (FailureKind::Other, text);
     match reason {
-        C::Expired | C::NotValidYet => String::from(dates),
-        C::ExpiredContext { time, not_after } => {
-            format!("{dates}: current time {} is after {}", rfc3339(time.as_secs()), rfc3339(not_after.as_secs()))
+        C::Expired => other(String::from("certificate has expired")),
+        C::NotValidYet => other(String::from("certificate is not valid yet")),
+        C::ExpiredContext { not_after, .. } => {
+            other(format!("certificate has expired on {}", rfc3339(not_after.as_secs())))
         }
-        C::NotValidYetContext { time, not_before } => {
-            format!("{dates}: current time {} is before {}", rfc3339(time.as_secs()), rfc3339(not_before.as_secs()))
+        C::NotValidYetContext { not_before, .. } => {
+            other(format!("certificate is not valid before {}", rfc3339(not_before.as_secs())))
         }
-        C::UnsupportedSignatureAlgorithmContext { .. } => {
-            String::from("certificate signed with an algorithm that is not supported (SHA-1, or RSA below 2048 bits)")
+        C::UnknownIssuer => unknown(""),
+        C::BadSignature => unknown(" (an authority of that name is trusted, but another key has signed)"),
+        C::UnsupportedSignatureAlgorithmContext { .. } | C::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
+            unknown(" (it is signed with an algorithm that is not accepted, such as SHA-1)")
         }
-        reason => format!("{reason:?}").split([' ', '(']).next().unwrap_or("invalid certificate").to_owned(),
+        C::NotValidForNameContext { expected, presented } => {
+            (FailureKind::WrongHost, wrong_name(&expected.to_str(), presented))
+        }
+        C::NotValidForName => (FailureKind::WrongHost, String::from("certificate is not valid for the name asked for")),
+        C::InvalidPurpose | C::InvalidPurposeContext { .. } => {
+            other(String::from("certificate specifies an incompatible key usage"))
+        }
+        C::UnhandledCriticalExtension => other(String::from("unhandled critical extension")),
+        C::BadEncoding => other(String::from("certificate is malformed")),
+        C::Revoked => other(String::from("certificate was revoked")),
+        C::Other(error) => rare(&format!("{error:?}")),
+        reason => other(format!("certificate is refused: {}", words(&name_of(&format!("{reason:?}"))))),
+    }
+}
+
+/// What the TLS library gives away by the name of its own error alone.
+fn rare(debug: &str) -> (FailureKind, String) {
+    let (kind, text) = match debug {
+        _ if debug.contains("CaUsedAsEndEntity") || debug.contains("EndEntityUsedAsCa") => {
+            let why = "certificate signed by unknown authority (a certificate of its chain is no authority)";
+            (FailureKind::UnknownAuthority, why)
+        }
+        _ if debug.contains("UnsupportedCertVersion") => {
+            (FailureKind::WrongHost, "certificate relies on legacy Common Name field, use SANs instead")
+        }
+        _ if debug.contains("UnsupportedCriticalExtension") => (FailureKind::Other, "unhandled critical extension"),
+        _ if debug.contains("NameConstraintViolation") => {
+            (FailureKind::Other, "a root or intermediate certificate is not authorized to sign for this name")
+        }
+        _ if debug.contains("PathLenConstraintViolated") => {
+            (FailureKind::Other, "too many intermediates for path length constraint")
+        }
+        _ => return (FailureKind::Other, format!("certificate is refused: {}", words(&name_of(debug)))),
+    };
+    (kind, String::from(text))
+}
+
+/// `OtherError(Some { … })` and `Some { … }` as `Some`.
+fn name_of(debug: &str) -> String {
+    let inner = debug.strip_prefix("OtherError(").unwrap_or(debug);
+    inner.chars().take_while(char::is_ascii_alphanumeric).collect()
+}
+
+/// `presented` are names as the library writes them: `DnsName("a.example")`, `IpAddress(10.0.0.1)`.
+fn wrong_name(expected: &str, presented: &[String]) -> String {
+    let bare = |name: &String| {
+        let inner = name.split_once('(').map_or(name.as_str(), |(_, inner)| inner.trim_end_matches(')'));
+        inner.trim_matches('"').to_owned()
+    };
+    let names: Vec<String> = presented.iter().map(bare).collect();
+    match names.is_empty() {
+        true => format!("certificate is not valid for any names, but wanted to match {expected}"),
+        false => format!("certificate is valid for {}, not {expected}", names.join(", ")),
     }
 }
 
@@ -174,11 +243,62 @@ mod tests {
         let refused = dial(&error(libc::ECONNREFUSED));
         assert_eq!((refused.message.as_str(), refused.kind.code()), ("dial: connection refused", 1212));
         let no_port = dial(&error(libc::EADDRNOTAVAIL));
-        assert_eq!((no_port.message.as_str(), no_port.kind.code()), ("dial: cannot assign requested address", 1213));
+        assert_eq!((no_port.k6_error(), no_port.kind.code()), ("dial: cannot assign requested address", 1213));
+        let advised = "dial: cannot assign requested address; every local port towards this address is in use or was until a minute \
+                       ago: keep connections (noConnectionReuse, noVUConnectionReuse), add addresses with the option localIPs, or \
+                       widen net.ipv4.ip_local_port_range";
+        assert_eq!(no_port.message, advised);
         let reset = transport(TransportError::Io(error(libc::ECONNRESET)), Step::Wait);
         assert_eq!((reset.message.as_str(), reset.kind.code()), ("read: connection reset by peer", 1220));
         let pipe = transport(TransportError::Io(error(libc::EPIPE)), Step::Send);
         assert_eq!((pipe.message.as_str(), pipe.kind.code()), ("write: broken pipe", 1201));
+    }
+
+    #[test]
+    fn certificates_are_refused_in_words() {
+        use rustls::CertificateError as C;
+        let at = |seconds| rustls::pki_types::UnixTime::since_unix_epoch(std::time::Duration::from_secs(seconds));
+        let name = |names: &[&str]| C::NotValidForNameContext {
+            expected: rustls::pki_types::ServerName::try_from("a.example").unwrap(),
+            presented: names.iter().map(|name| String::from(*name)).collect(),
+        };
+        let rows = [
+            (
+                C::ExpiredContext { time: at(1), not_after: at(0) },
+                1000,
+                "certificate has expired on 1970-01-01T00:00:00Z",
+            ),
+            (
+                C::NotValidYetContext { time: at(1), not_before: at(951_782_400) },
+                1000,
+                "certificate is not valid before 2000-02-29T00:00:00Z",
+            ),
+            (
+                name(&["DnsName(\"b.c\")", "IpAddress(1.2.3.4)"]),
+                1311,
+                "certificate is valid for b.c, 1.2.3.4, not a.example",
+            ),
+            (name(&[]), 1311, "certificate is not valid for any names, but wanted to match a.example"),
+            (C::UnknownIssuer, 1310, "certificate signed by unknown authority"),
+            (
+                C::BadSignature,
+                1310,
+                "certificate signed by unknown authority (an authority of that name is trusted, but another key has signed)",
+            ),
+            (C::UnknownRevocationStatus, 1000, "certificate is refused: unknown revocation status"),
+        ];
+        for (reason, code, text) in rows {
+            let error = rustls::Error::InvalidCertificate(reason);
+            let failure = transport(TransportError::Tls(error), Step::Handshake);
+            assert_eq!((failure.kind.code(), failure.message), (code, format!("{UNVERIFIED}{text}")));
+        }
+    }
+
+    #[test]
+    fn a_timeout_of_the_lookup_says_so_beyond_k6s_words() {
+        let failure = lookup_timeout();
+        assert_eq!((failure.kind.code(), failure.k6_error()), (1050, "request timeout"));
+        assert_eq!(failure.message, "request timeout: the name server has not answered yet");
     }
 
     #[test]

@@ -43,6 +43,8 @@ mod tls_config;
 mod transport;
 mod upload;
 pub mod url;
+mod vouching;
+mod weak_rsa;
 mod worker_io;
 pub mod ws;
 

@@ -56,7 +56,10 @@ impl Response {
     /// Reason phrase of the status line; empty when there was none.
     pub fn reason(&self) -> &str {
         let line = lines(&self.head).next().unwrap_or_default();
-        let reason = line.splitn(3, |b| *b == b' ').nth(2).unwrap_or_default();
+        let behind = |text: &[u8]| text.iter().position(|b| *b == b' ').map_or(text.len(), |space| space + 1);
+        // Servers may put more than one space before the status.
+        let status = line[behind(line)..].trim_ascii_start();
+        let reason = &status[behind(status)..];
         std::str::from_utf8(reason).map_or("", str::trim)
     }
 }
@@ -87,5 +90,6 @@ mod tests {
     fn a_missing_reason_is_empty() {
         assert_eq!(with_head("HTTP/1.1 200\r\n\r\n").reason(), "");
         assert_eq!(with_head("HTTP/1.1 200 \r\n\r\n").reason(), "");
+        assert_eq!(with_head("HTTP/1.1  200 All fine\r\n\r\n").reason(), "All fine");
     }
 }

@@ -45,6 +45,11 @@ impl Roots {
         Roots::from_certificates(self.certificates.iter().cloned().chain(added).collect())
     }
 
+    /// The certificates as they are.
+    pub(crate) fn certificates(&self) -> &[CertificateDer<'static>] {
+        &self.certificates
+    }
+
     /// Whether this very certificate is trusted.
     pub(crate) fn contains(&self, certificate: &CertificateDer<'_>) -> bool {
         self.certificates.iter().any(|c| c.as_ref() == certificate.as_ref())

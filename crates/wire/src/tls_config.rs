@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
@@ -25,6 +25,8 @@ use crate::private_key;
 use crate::roots::Roots;
 use crate::settings::{Settings, TlsAuth};
 use crate::tls::TlsTarget;
+use crate::vouching::{self, Vouching};
+use crate::weak_rsa;
 
 /// Suites that Go knows and the TLS library does not: static RSA, CBC, RC4.
 const GO_ONLY: [&str; 13] = [
@@ -67,6 +69,7 @@ impl TlsConfigs {
     pub(crate) fn new(settings: &Settings) -> Result<TlsConfigs, String> {
         let versions = versions(&settings.tls_version.0, &settings.tls_version.1)?;
         let mut provider = rustls::crypto::ring::default_provider();
+        provider.signature_verification_algorithms = weak_rsa::algorithms();
         limit_suites(&mut provider, &settings.tls_cipher_suites, &versions)?;
         let identities: Vec<_> = settings.tls_auth.iter().map(Identity::read).collect::<Result<_, _>>()?;
         Ok(TlsConfigs {
@@ -208,6 +211,7 @@ struct Verifier {
 #[derive(Debug)]
 struct Trust {
     roots: Arc<Roots>,
+    algorithms: WebPkiSupportedAlgorithms,
     /// `None` when the machine trusts nobody.
     chains: Option<Arc<WebPkiServerVerifier>>,
 }
@@ -218,7 +222,7 @@ impl Verifier {
             let roots = Roots::of_this_machine();
             let roots = trusted_pem.map_or_else(|| roots.clone(), |pem| Arc::new(roots.with(pem)));
             let chains = WebPkiServerVerifier::builder_with_provider(roots.anchors.clone(), provider.clone());
-            Trust { chains: chains.build().ok(), roots }
+            Trust { chains: chains.build().ok(), algorithms: provider.signature_verification_algorithms, roots }
         });
         Verifier { provider, trust }
     }
@@ -237,28 +241,61 @@ impl Trust {
             Some(chains) => chains.verify_server_cert(leaf, others, name, ocsp, now),
             None => Err(CertificateError::UnknownIssuer.into()),
         };
+        let Err(Error::InvalidCertificate(reason)) = verdict else { return verdict };
+        if !is_about_authority(&reason) {
+            return Err(reason.into());
+        }
+        verify_server_name(&ParsedCertificate::try_from(leaf)?, name)?;
+        let vouching = Vouching { roots: self.roots.certificates(), others, algorithms: self.algorithms, now };
+        // A certificate that is trusted itself may be presented, whoever signed it.
+        let is_vouched_for = || self.roots.contains(leaf) || (is_refused_as_such(&reason) && vouching.reaches(leaf));
+        if vouching::is_for_servers(leaf) && is_vouched_for() {
+            return Ok(ServerCertVerified::assertion());
+        }
+        Err(reason.into())
+    }
+}
+
+/// What the library says of a certificate whose dates are right and whose authority it does not accept.
+fn is_about_authority(reason: &CertificateError) -> bool {
+    use CertificateError as C;
+    matches!(
+        reason,
+        C::UnknownIssuer
+            | C::BadSignature
+            | C::UnsupportedSignatureAlgorithmContext { .. }
+            | C::UnsupportedSignatureAlgorithmForPublicKeyContext { .. }
+    ) || is_refused_as_such(reason)
+}
+
+/// The library did not even look for the authority: the certificate is marked as one itself, or its usages do not name servers.
+fn is_refused_as_such(reason: &CertificateError) -> bool {
+    match reason {
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => true,
+        CertificateError::Other(error) => format!("{error:?}").contains("CaUsedAsEndEntity"),
+        _ => false,
+    }
+}
+
+impl Verifier {
+    /// Whoever accepts any certificate accepts those that the library cannot read, too: their key must have signed, no more.
+    fn signed_by_any(
+        &self,
+        verdict: Result<HandshakeSignatureValid, Error>,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
         match verdict {
-            Err(Error::InvalidCertificate(reason)) if is_authority(&reason) => {
-                verify_server_name(&ParsedCertificate::try_from(leaf)?, name)?;
-                // A certificate that is trusted itself may be presented, also one that is marked as an authority.
-                if is_marked_authority(&reason) && self.roots.contains(leaf) {
-                    return Ok(ServerCertVerified::assertion());
-                }
-                Err(CertificateError::UnknownIssuer.into())
+            Err(Error::InvalidCertificate(_))
+                if self.trust.is_none() && vouching::has_signed_handshake(certificate, message, signed, algorithms) =>
+            {
+                Ok(HandshakeSignatureValid::assertion())
             }
             verdict => verdict,
         }
     }
-}
-
-/// `BadSignature`: an authority of that name is trusted, but another one signed; Go, too, calls it unknown.
-fn is_authority(reason: &CertificateError) -> bool {
-    matches!(reason, CertificateError::UnknownIssuer | CertificateError::BadSignature) || is_marked_authority(reason)
-}
-
-/// webpki's `CaUsedAsEndEntity`, which it reports only after the dates were found right.
-fn is_marked_authority(reason: &CertificateError) -> bool {
-    matches!(reason, CertificateError::Other(error) if format!("{error:?}").contains("CaUsedAsEndEntity"))
 }
 
 impl ServerCertVerifier for Verifier {
@@ -282,7 +319,13 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        self.signed_by_any(
+            verify_tls12_signature(message, certificate, signed, algorithms),
+            message,
+            certificate,
+            signed,
+        )
     }
 
     fn verify_tls13_signature(
@@ -291,7 +334,13 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        self.signed_by_any(
+            verify_tls13_signature(message, certificate, signed, algorithms),
+            message,
+            certificate,
+            signed,
+        )
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

@@ -168,7 +168,7 @@ const CASES: &[Case] = &[
             export default function () { http.get(__ENV.TARGET_TLS.replace('127.0.0.1', 'other.test')); }",
         arguments: &["--serve"],
         code: 0,
-        says: &["Request Failed", "x509: certificate doesn't match hostname"],
+        says: &["Request Failed", "x509: certificate is valid for localhost, 127.0.0.1"],
     },
     Case {
         name: "invalid chunked body",

@@ -267,9 +267,7 @@ impl Fault {
     /// Of a body that had `wire` bytes. k6 calls a short body what it calls a response that broke off.
     fn failure(self, limits: &DecodeLimits, wire: usize) -> Failure {
         let (kind, message) = match self {
-            Fault::TooLarge => {
-                (FailureKind::DecodedTooLarge, format!("response body too large: {}", limits.told(wire)))
-            }
+            Fault::TooLarge => (FailureKind::BodyTooLarge, format!("response body too large: {}", limits.told(wire))),
             Fault::Short => (FailureKind::Other, String::from("unexpected EOF")),
             Fault::NotBegun(why) | Fault::Damaged(why) => {
                 (FailureKind::Decompression, format!("error decompressing response body ({why})"))

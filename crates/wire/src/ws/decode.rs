@@ -235,10 +235,12 @@ impl Decoder {
             (false, Some(key)) => mask::append(&mut self.content, piece, key, offset),
             (true, key) => {
                 let inflater = self.inflater.as_mut().expect("a compressed frame was refused without it");
-                match key {
-                    None => inflater.push(piece, &mut self.content, self.limit)?,
-                    Some(key) => inflate_masked(inflater, piece, key, offset, &mut self.content, self.limit)?,
-                }
+                let inflated = match key {
+                    None => inflater.push(piece, &mut self.content, self.limit),
+                    Some(key) => inflate_masked(inflater, piece, key, offset, &mut self.content, self.limit),
+                };
+                // The connection goes on for its close, without what a bomb has left.
+                inflated.inspect_err(|_| self.content = Vec::new())?;
             }
         }
         self.check_text(message.kind)

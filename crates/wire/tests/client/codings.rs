@@ -52,7 +52,7 @@ fn damaged_and_oversized_bodies_fail_and_the_connection_goes_on() {
         (0, FailureKind::Other, "unexpected EOF"),
         (
             1,
-            FailureKind::DecodedTooLarge,
+            FailureKind::BodyTooLarge,
             "response body too large: it decodes to more than 1000 bytes, the limit of the option maxDecodedBody",
         ),
     ];

@@ -45,12 +45,7 @@ pub fn told<'a>(failure: &'a wire::Failure, url: &wire::Url) -> Cow<'a, str> {
             if matches!(failure.kind, FailureKind::DialRefused | FailureKind::DialErrno) { "connect: " } else { "" };
         return Cow::Owned(format!("dial tcp {host}:{port}: {call}{why}"));
     }
-    match failure.kind {
-        FailureKind::UnknownAuthority => {
-            Cow::Borrowed("tls: failed to verify certificate: x509: certificate signed by unknown authority")
-        }
-        _ => Cow::Borrowed(message),
-    }
+    Cow::Borrowed(message)
 }
 
 /// The method as Go's error texts write it: `Get`, but other tokens as they are.

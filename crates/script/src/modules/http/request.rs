@@ -14,7 +14,7 @@ use wire::codec::encode;
 use wire::cookies::CookieJar;
 use wire::mask::Mask;
 use wire::request::{Auth, BodyUse};
-use wire::{Exchange, FailureKind, Method, Payload, Request, Timings};
+use wire::{Body, Exchange, Failure, FailureKind, Method, Payload, Request, Response, Step, Timings};
 
 use super::body::{self, BodyArg};
 use super::debug::HttpDebug;
@@ -31,6 +31,7 @@ use crate::Vu;
 use crate::host::bytes;
 use crate::host::loan::Loans;
 use crate::host::memo::LastText;
+use crate::host::memory::Held;
 use crate::log::{Level, Record};
 
 /// What the module keeps for a virtual user.
@@ -166,12 +167,33 @@ pub struct Call {
     /// What is sent.
     pub prepared: Rc<Prepared>,
     exchange: OnceCell<Box<Exchange>>,
+    /// What a large body takes of the user's memory.
+    held: OnceCell<Held>,
 }
+
+/// Bodies up to this size are not counted as the user's memory: their responses rarely stay.
+const SMALL_BODY: usize = 4 << 10;
 
 impl Call {
     /// A request not sent yet.
     pub fn new(prepared: Rc<Prepared>) -> Call {
-        Call { prepared, exchange: OnceCell::new() }
+        Call { prepared, exchange: OnceCell::new(), held: OnceCell::new() }
+    }
+
+    /// Counts the body in the user's memory as long as the response lives. One that does not fit there is dropped, and its
+    /// request has failed.
+    fn hold_body(&self, vu: &Vu, exchange: &mut Exchange) {
+        let Ok(Response { body: Body::Kept(body), .. }) = &exchange.outcome else { return };
+        if body.len() <= SMALL_BODY {
+            return;
+        }
+        match vu.memory().hold(body.len()) {
+            Ok(held) => drop(self.held.set(held)),
+            Err(over) => {
+                let message = format!("response body too large: {over}");
+                exchange.outcome = Err(Failure { step: Step::Receive, kind: FailureKind::BodyTooLarge, message });
+            }
+        }
     }
 
     /// The last exchange; `None` when the URL cannot be requested.
@@ -482,7 +504,8 @@ pub async fn perform(vu: &Vu, state: &HttpState, call: &Call) {
         run.sampler.record(vu, labels, &hop, own_url.as_deref(), challenge);
     };
     let client = prepared.client.as_ref().map_or_else(|| vu.client(), Rc::clone);
-    let exchange = client.send(request, Some(&prepared.jar), &mut |exchange| record(exchange, false)).await;
+    let mut exchange = client.send(request, Some(&prepared.jar), &mut |exchange| record(exchange, false)).await;
+    call.hold_body(vu, &mut exchange);
     record(call.exchange.get_or_init(|| exchange), true);
 }
 

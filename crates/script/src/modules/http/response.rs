@@ -9,6 +9,7 @@ use std::rc::Rc;
 use rquickjs::function::Opt;
 use rquickjs::prelude::{Func, This};
 use rquickjs::{Array, ArrayBuffer, Ctx, Object, Result, Value};
+use rustc_hash::FxHashMap;
 use wire::cookies::Cookie;
 use wire::field::canonical;
 use wire::request::Auth;
@@ -175,7 +176,7 @@ impl Call {
     fn error(&self) -> (u16, &str) {
         match (&self.prepared.unsendable, self.exchange()) {
             (Some(why), _) => (why.kind.code(), &why.message),
-            (None, Some(Exchange { outcome: Err(failure), .. })) => (failure.kind.code(), &failure.message),
+            (None, Some(Exchange { outcome: Err(failure), .. })) => (failure.kind.code(), failure.k6_error()),
             (None, _) => (self.answer().map_or(0, |answer| status_code(answer.status)), ""),
         }
     }
@@ -183,11 +184,16 @@ impl Call {
     fn headers<'js>(&self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
         let object = Object::new(ctx.clone())?;
         let mut joined: Vec<(String, String)> = Vec::new();
+        // Where each name is: a server may send ten thousand.
+        let mut places: FxHashMap<String, usize> = FxHashMap::default();
         for (name, value) in self.answer().into_iter().flat_map(Response::headers) {
             let (name, value) = (canonical(name), lossy(value));
-            match joined.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, all)) => all.extend([", ", &value]),
-                None => joined.push((name, value.into_owned())),
+            match places.get(&name) {
+                Some(place) => joined[*place].1.extend([", ", &value]),
+                None => {
+                    places.insert(name.clone(), joined.len());
+                    joined.push((name, value.into_owned()));
+                }
             }
         }
         for (name, value) in joined {

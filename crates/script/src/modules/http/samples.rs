@@ -154,7 +154,7 @@ impl<'a> Hop<'a> {
                 proto: response.proto,
                 tls_version: connection.and_then(|c| c.tls_version).unwrap_or(""),
             }),
-            Err(failure) => Err((failure.kind, failure.message.as_str())),
+            Err(failure) => Err((failure.kind, failure.k6_error())),
         };
         Hop {
             method: &exchange.method,

@@ -183,7 +183,7 @@ export interface Response {
   /**
    * 0, or k6's code: 1050 timeout, 1212 refused, 1701 a body that does not decode, 1000 + status for 4xx and 5xx, …
    * Not in k6: 1710, a body that became larger by decoding than the options `maxDecodedBody` (100 MiB) and `maxDecodedRatio`
-   * (1,000 times what was received, from 10 MiB on) allow.
+   * (1,000 times what was received, from 10 MiB on) allow, or than what is left of the user's memory (`--vu-memory-limit`).
    */
   error_code: number;
   /** What was asked; null when the arguments were refused. */
