@@ -178,11 +178,11 @@ const CASES: &[Case] = &[
         says: &["Request Failed", "chunk"],
     },
     Case {
-        name: "header larger than 64 KiB",
-        script: "import http from 'k6/http';\nexport default function () { http.get(`${__ENV.TARGET}/fault/big-header?kb=80`); }",
+        name: "header larger than 10 MiB",
+        script: "import http from 'k6/http';\nexport default function () { http.get(`${__ENV.TARGET}/fault/big-header?kb=11000`); }",
         arguments: &["--serve"],
         code: 0,
-        says: &["Request Failed", "response head larger than the limit of 65536 bytes"],
+        says: &["Request Failed", "server response headers exceeded 10485760 bytes"],
     },
     Case {
         name: "too many redirects",

@@ -127,7 +127,8 @@ fn bodies_count_in_the_memory_of_their_user() {
     let (said, _) = run(BOMBS, &["-e", "MIB=40", "--max-decoded-ratio", "10000000", "--vu-memory-limit", "32m"]);
     for coding in CODINGS.map(Coding::name) {
         let expected = format!(
-            "{coding}: 0 1710 response body too large: out of memory: 41943040 more bytes do not fit into the 33554432 bytes of a              virtual user; raise the limit with --vu-memory-limit no body"
+            "{coding}: 0 1710 response body too large: out of memory: 41943040 more bytes do not fit into the 33554432 bytes of a \
+             virtual user; raise the limit with --vu-memory-limit no body"
         );
         assert!(said.contains(&expected), "{expected}\n{said}");
     }

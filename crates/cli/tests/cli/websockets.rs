@@ -115,10 +115,10 @@ fn servers_that_are_no_use() {
     let (ok, not_http, wrong_key) = (set("OK", &ok), set("NOT_HTTP", &not_http), set("WRONG_KEY", &wrong_key));
     let run = lab.run(&["-e", &ok, "-e", &not_http, "-e", &wrong_key]).code(0);
     run.says("OK 200 hello ")
-        .says("NOT_HTTP 0  malformed HTTP response")
+        .says("NOT_HTTP 0  malformed HTTP status code")
         .says("WRONG_KEY 0  websocket: bad handshake: the sec-websocket-accept header is not the answer to the key")
         .says("OK event: websocket: bad handshake")
-        .says("NOT_HTTP event: malformed HTTP response")
+        .says("NOT_HTTP event: malformed HTTP status code")
         .says(
             "WRONG_KEY event: websocket: bad handshake: the sec-websocket-accept header is not the answer to the key",
         );
