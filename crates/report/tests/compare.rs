@@ -480,6 +480,19 @@ fn metrics_are_chosen_by_name_and_unknown_ones_refused() {
     assert_eq!(by("data_received:rate").unwrap().conclusion(), Conclusion::CannotTell);
 }
 
+/// A script that throws before its last requests is quick.
+#[test]
+fn a_script_that_throws_is_no_better_target() {
+    let (a, mut b) = sides(10, 2000.0, 1.2);
+    for (at, run) in b.runs.iter_mut().enumerate() {
+        let threw = Value::Counter { count: 50.0 + at as f64, rate: 5.0 };
+        run.result.as_mut().unwrap().metrics.push(metric("iterations_threw", Contains::Default, threw));
+    }
+    let comparison = compared(&a, &b);
+    assert_eq!(comparison.all.verdict, Verdict::Worse, "{}", render::text(&comparison));
+    assert!(render::text(&comparison).contains("worse: iterations_threw count +54"), "{}", render::text(&comparison));
+}
+
 #[test]
 fn zeros_are_compared_by_difference() {
     let (mut a, mut b) = sides(8, 2000.0, 1.0);

@@ -29,8 +29,10 @@ pub fn judged(documents: &[&Document]) -> Vec<Measure> {
     if has("checks") {
         measures.push(share("checks"));
     }
-    if has("dropped_iterations") {
-        measures.push(metric("dropped_iterations", Stat::Sum));
+    for name in ["dropped_iterations", "iterations_threw"] {
+        if has(name) {
+            measures.push(metric(name, Stat::Sum));
+        }
     }
     measures
 }

@@ -185,7 +185,7 @@ fn find<'a>(document: &'a Document, name: &str, filter: Option<&str>) -> Option<
 pub(super) fn usual_direction(name: &str, stat: &Stat, contains: Contains) -> Direction {
     match (name, stat) {
         ("http_reqs" | "iterations" | "ws_msgs_received" | "checks", _) => Direction::Higher,
-        ("http_req_failed" | "dropped_iterations", _) => Direction::Lower,
+        ("http_req_failed" | "dropped_iterations" | "iterations_threw", _) => Direction::Lower,
         (_, Stat::Trend(TrendStat::Count)) => Direction::Unknown,
         (_, Stat::Trend(_)) if contains == Contains::Time => Direction::Lower,
         _ => Direction::Unknown,

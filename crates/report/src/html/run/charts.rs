@@ -89,8 +89,8 @@ fn network(run: &Run<'_>) -> Vec<String> {
 }
 
 fn iterations(run: &Run<'_>) -> Vec<String> {
-    let dropped = [("iterations", "completed"), ("dropped_iterations", "dropped")];
-    let mut charts = vec![over_time(run, "Iterations", Unit::PerSecond, rate_lines(run, &dropped), true)];
+    let counted = [("iterations", "completed"), ("dropped_iterations", "dropped"), ("iterations_threw", "threw")];
+    let mut charts = vec![over_time(run, "Iterations", Unit::PerSecond, rate_lines(run, &counted), true)];
     charts.push(grid(&trend_pair(run, "iteration_duration", "Iteration duration")));
     charts.push(grid(&trend_pair(run, "iteration_lag", "Planned to real start")));
     charts.push(grid(&trend_pair(run, "iteration_duration_from_plan", "Planned start to end")));
