@@ -67,9 +67,10 @@ impl Serving {
         self.exchange(&[head.as_bytes(), body].concat())
     }
 
-    /// Ends it; what it wrote to standard error.
+    /// Ends it as an operator would, so that lines on their way are written; what it wrote to standard error.
     fn log(mut self) -> String {
-        let _ = self.child.kill();
+        let pid = self.child.id().to_string();
+        std::process::Command::new("kill").arg(&pid).status().expect("kill runs");
         let mut log = String::new();
         self.child.stderr.take().expect("piped").read_to_string(&mut log).expect("a log");
         log

@@ -16,7 +16,11 @@ fn too_many_time_series_are_warned_of_by_tag() {
     let run = Lab::with(IDS).run(&["-e", "EACH=6000"]).code(0);
     let warnings: Vec<&str> = run.stderr.lines().filter(|line| line.contains("unique time series")).collect();
     let [warning] = warnings[..] else { panic!("one warning in {}", run.stderr) };
-    assert!(warning.contains("level=warning") && warning.contains("tag 'id' has about 1"), "{warning}");
+    assert!(warning.contains("level=warning"), "{warning}");
+    // The figures are estimates of what there was when the limit was passed.
+    let values =
+        warning.split("tag 'id' has about ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok());
+    assert!(values.is_some_and(|values| (90_000..=130_000).contains(&values)), "{warning}");
 }
 
 #[test]
