@@ -9,7 +9,7 @@ Uploads of 1 MiB over 200 connections, made by wrk on a CPU of its own. A cell i
 all, 0 a turn of the event loop, else milliseconds) and whether that holds back the next piece. The servers, each on one CPU:
 
     node       Node's http server (uploads/node.mjs); its socket reads into buffers of 64 KiB that are allocated each time
-    pool       the target with an app in Rust (crates/target/examples/uploads.rs); pieces lie in its pool
+    pool       the target with an app in Rust (crates/server/examples/uploads.rs); pieces lie in its pool
     fresh      the same, but every piece gets memory of its own: pooling off, and the allocator left to recycle what it can
     copy       the same with one buffer that everything is received into, and copied out of into fresh memory, as Node does
     js         `onrush serve uploads/app.js`; pieces lie in the pool and are released
@@ -71,7 +71,7 @@ def commands(options, folder):
         for name in ("pool", "fresh", "copy"):
             there[name] = lambda port, name=name: ([options.rust, f"127.0.0.1:{port}", name], None)
     else:
-        say(f"{options.rust} is not built: cargo build --release -p onrush-target --example uploads")
+        say(f"{options.rust} is not built: cargo build --release -p onrush-server --example uploads")
     for build, binary in options.onrush:
         for name, allocate in (("js", "0"), ("allocate", "1")):
             name = name if len(options.onrush) == 1 else f"{name}-{build}"

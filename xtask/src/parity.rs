@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use target::server::{Server, ServerConfig};
+use server::server::{Server, ServerConfig};
 
 use crate::difference::differences;
 use crate::observation::Observation;

@@ -18,9 +18,9 @@ use script::app::{SocketEvent, SocketPeer};
 use script::log::LogSink;
 use script::options::Options;
 use script::{ScriptError, Source};
-use target::app::{Answering, AppFactory, AppRequest, Opening, Origin, Piece, PieceBuffer, RequestBody, Upgrade};
-use target::respond::{Body, PieceStream, Response};
-use target::ws::{Kind, Message, Socket, SocketHandler};
+use server::app::{Answering, AppFactory, AppRequest, Opening, Origin, Piece, PieceBuffer, RequestBody, Upgrade};
+use server::respond::{Body, PieceStream, Response};
+use server::ws::{Kind, Message, Socket, SocketHandler};
 
 use crate::environment::{self, Variables};
 
@@ -50,7 +50,7 @@ pub fn load(
     let program = loaded.map_err(|error| placed(error, path))?;
     Ok(Arc::new(move || {
         let app = program.start().map_err(|error| error.to_string())?;
-        Ok(Rc::new(OfTarget(app)) as Rc<dyn target::app::App>)
+        Ok(Rc::new(OfTarget(app)) as Rc<dyn server::app::App>)
     }))
 }
 
@@ -67,7 +67,7 @@ fn placed(error: ScriptError, path: &str) -> ScriptError {
 /// A worker's app as the target sees it.
 struct OfTarget(Rc<script::app::App>);
 
-impl target::app::App for OfTarget {
+impl server::app::App for OfTarget {
     fn fetch(&self, request: AppRequest) -> Answering {
         let handling = self.0.handle(Box::new(OfScript(request)));
         Box::pin(async move { handling.await.map(response) })
@@ -137,7 +137,7 @@ impl SocketHandler for OfSocket {
     }
 
     fn max_message(&self) -> usize {
-        self.app.max_message().unwrap_or(target::ws::MAX_MESSAGE)
+        self.app.max_message().unwrap_or(server::ws::MAX_MESSAGE)
     }
 
     fn drain(&self, _: &Socket) {

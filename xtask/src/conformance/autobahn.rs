@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use target::{Server, ServerConfig};
+use server::{Server, ServerConfig};
 use wire::client::Ask;
 use wire::ws::{Broken, CloseReason, DeflateOffer, Event, Kind, Stream};
 use wire::{Client, Settings, Url, Worker};

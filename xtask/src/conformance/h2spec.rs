@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use target::{Server, ServerConfig};
+use server::{Server, ServerConfig};
 
 /// Its version, and how many cases it has with `--strict`.
 const VERSION: &str = "v2.2.1+incompatible";

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use target::server::{Server, ServerConfig};
+use server::server::{Server, ServerConfig};
 use wire::client::{Client, Worker};
 use wire::cookies::CookieJar;
 use wire::request::{Auth, BodyUse};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use target::app::AppFactory;
-use target::{Server, ServerConfig};
+use server::app::AppFactory;
+use server::{Server, ServerConfig};
 
 use super::run::script_failure;
 use super::serve_limits;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use engine::duration::Span;
-use target::{CertificateFiles, ServerConfig};
+use server::{CertificateFiles, ServerConfig};
 
 use super::serve::bad;
 use crate::failure::Failure;

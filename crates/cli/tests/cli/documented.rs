@@ -5,7 +5,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-use target::{Server, ServerConfig};
+use server::{Server, ServerConfig};
 
 use crate::lab::Lab;
 

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use target::{Server, ServerConfig};
+use server::{Server, ServerConfig};
 
 use crate::capture::{Capture, cases, with_address, write_files};
 use crate::lab::{Lab, Run};

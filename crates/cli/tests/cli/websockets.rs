@@ -71,7 +71,7 @@ fn over_a_unix_socket() {
     );
     let socket = lab.path().join("target.sock");
     let unix = vec![socket.clone()];
-    let _server = target::Server::start(target::ServerConfig { unix, ..Default::default() }).expect("a target");
+    let _server = server::Server::start(server::ServerConfig { unix, ..Default::default() }).expect("a target");
     lab.run(&["-e", &format!("SOCKET={}", socket.display())]).code(0);
 }
 

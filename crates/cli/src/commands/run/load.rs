@@ -11,7 +11,7 @@ use metrics::{Recorder, Registry};
 use script::log::{Level, LogSink};
 use script::options::Options;
 use script::{LoadOptions, Program, ScriptError, Source};
-use target::{Server, ServerConfig};
+use server::{Server, ServerConfig};
 use tokio::runtime::Runtime;
 
 use super::flags::{Flags, Serve};

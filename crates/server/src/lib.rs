@@ -9,7 +9,7 @@
 //! use std::io::{Read, Write};
 //!
 //! let any = "127.0.0.1:0".parse()?;
-//! let server = onrush_target::Server::start(onrush_target::ServerConfig { tcp: vec![any], ..Default::default() })?;
+//! let server = onrush_server::Server::start(onrush_server::ServerConfig { tcp: vec![any], ..Default::default() })?;
 //! let mut client = std::net::TcpStream::connect(server.addresses().tcp[0])?;
 //! client.write_all(b"GET / HTTP/1.0\r\n\r\n")?;
 //! let mut answer = String::new();

@@ -7,7 +7,7 @@ mod client;
 use std::net::TcpStream;
 
 use client::{Client, connect, wait_until};
-use onrush_target::{Limits, Server, ServerConfig};
+use onrush_server::{Limits, Server, ServerConfig};
 
 const MIB: usize = 1 << 20;
 const CLIENTS: usize = 12;

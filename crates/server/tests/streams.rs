@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use client::{Client, PATIENCE, connect, wait_until};
-use onrush_target::app::{Answering, App, AppRequest};
-use onrush_target::{Body, PieceStream, Response, Server, ServerConfig};
+use onrush_server::app::{Answering, App, AppRequest};
+use onrush_server::{Body, PieceStream, Response, Server, ServerConfig};
 
 /// What a scripted stream does next.
 enum Step {

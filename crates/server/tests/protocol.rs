@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use client::{Client, PATIENCE, connect, server};
-use onrush_target::{Server, ServerConfig};
+use onrush_server::{Server, ServerConfig};
 
 const HELLO: &str = "hello from onrush\n";
 
@@ -183,7 +183,7 @@ fn tls_serves_the_same_with_a_certificate_that_can_be_trusted() {
 
 #[test]
 fn unix_sockets_serve_the_same_and_leave_no_file() {
-    let path = std::env::temp_dir().join(format!("onrush-target-{}.sock", std::process::id()));
+    let path = std::env::temp_dir().join(format!("onrush-server-{}.sock", std::process::id()));
     // A file left over by a process that is gone.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     let config = ServerConfig { unix: vec![path.clone()], workers: 2, ..ServerConfig::default() };

@@ -4,8 +4,8 @@ use std::future::Future;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use onrush_target::app::Answering;
-use onrush_target::{App, AppFactory, AppRequest, Response, ServerConfig};
+use onrush_server::app::Answering;
+use onrush_server::{App, AppFactory, AppRequest, Response, ServerConfig};
 
 struct Handler<F>(F);
 

@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use client::{Client, PATIENCE, connect, wait_until};
 use function_app::config;
-use onrush_target::app::{Answering, BodyError, PieceBuffer, RequestBody, Version};
-use onrush_target::{App, AppRequest, Body, Buffers, Limits, PieceStream, Response, Server, ServerConfig};
+use onrush_server::app::{Answering, BodyError, PieceBuffer, RequestBody, Version};
+use onrush_server::{App, AppRequest, Body, Buffers, Limits, PieceStream, Response, Server, ServerConfig};
 use serde_json::json;
 
 const TEXT: &str = "text/plain";
@@ -180,7 +180,7 @@ fn an_app_that_does_not_read_blocks_the_client_and_holds_no_memory() {
 
 #[test]
 fn pieces_the_app_keeps_are_not_overwritten() {
-    thread_local!(static KEPT: RefCell<Vec<onrush_target::app::Piece>> = const { RefCell::new(Vec::new()) });
+    thread_local!(static KEPT: RefCell<Vec<onrush_server::app::Piece>> = const { RefCell::new(Vec::new()) });
     let server = serve(|request: AppRequest| async move {
         if request.target() == "/kept" {
             let kept: Vec<Bytes> = KEPT.take().into_iter().map(|piece| piece.into_bytes()).collect();
@@ -266,7 +266,7 @@ impl App for Recycling {
 
 #[test]
 fn the_socket_reads_into_memory_of_the_app() {
-    let app: onrush_target::AppFactory = Arc::new(|| Ok(Rc::new(Recycling::default())));
+    let app: onrush_server::AppFactory = Arc::new(|| Ok(Rc::new(Recycling::default())));
     let server = Server::start(ServerConfig { app: Some(app), ..config(mirror) }).unwrap();
     let mut client = connect(&server);
     let body = noise(2 * MIB);
@@ -377,7 +377,7 @@ fn an_app_is_dropped_when_its_client_goes() {
 
 #[test]
 fn an_app_that_cannot_be_made_says_why() {
-    let app: onrush_target::AppFactory = Arc::new(|| Err("no app here".to_owned()));
+    let app: onrush_server::AppFactory = Arc::new(|| Err("no app here".to_owned()));
     let config = ServerConfig { app: Some(app), workers: 2, ..config(mirror) };
     assert_eq!(Server::start(config).err().unwrap().to_string(), "no app here");
 }

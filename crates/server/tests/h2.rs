@@ -19,8 +19,8 @@ use function_app::config;
 use h2::client::{ResponseFuture, SendRequest};
 use h2::{Reason, RecvStream, SendStream};
 use http::{HeaderMap, Request};
-use onrush_target::app::{Answering, PieceBuffer, Version};
-use onrush_target::{App, AppRequest, Body, Limits, PieceStream, Response, Server, ServerConfig};
+use onrush_server::app::{Answering, PieceBuffer, Version};
+use onrush_server::{App, AppRequest, Body, Limits, PieceStream, Response, Server, ServerConfig};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
@@ -302,7 +302,7 @@ impl App for Giving {
 
 #[test]
 fn an_app_that_gives_memory_gets_its_pieces_in_it() {
-    let app: onrush_target::AppFactory = Arc::new(|| Ok(Rc::new(Giving)));
+    let app: onrush_server::AppFactory = Arc::new(|| Ok(Rc::new(Giving)));
     test(ServerConfig { app: Some(app), ..plain() }, async |client, _server| {
         let body = noise(123_456);
         assert!(client.ask("POST", "/", &body).await.body == body);

@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use onrush_target::{Server, ServerConfig};
+use onrush_server::{Server, ServerConfig};
 use serde_json::Value;
 
 /// A read that takes longer has failed; no test comes near it otherwise.

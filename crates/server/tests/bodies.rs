@@ -10,7 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
 use client::{Answer, Client, PATIENCE, connect, server};
-use onrush_target::{Server, ServerConfig};
+use onrush_server::{Server, ServerConfig};
 
 const KINDS: [&str; 4] = ["string", "array", "chunked", "file"];
 

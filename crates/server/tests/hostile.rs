@@ -13,7 +13,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use client::{Client, PATIENCE, connect, wait_until};
-use onrush_target::{Limits, Server, ServerConfig};
+use onrush_server::{Limits, Server, ServerConfig};
 
 const MARKER: &str = "GET /ip HTTP/1.1\r\nHost: marker\r\n\r\n";
 /// Heads of this size are refused.

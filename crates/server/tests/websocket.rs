@@ -8,9 +8,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use onrush_target::app::{Answering, Opening, Upgrade};
-use onrush_target::ws::{Kind, Message, Socket, SocketHandler};
-use onrush_target::{App, AppRequest, Limits, Response, Server, ServerConfig};
+use onrush_server::app::{Answering, Opening, Upgrade};
+use onrush_server::ws::{Kind, Message, Socket, SocketHandler};
+use onrush_server::{App, AppRequest, Limits, Response, Server, ServerConfig};
 use wire::ws::handshake::{check_answer, new_key};
 use wire::ws::{CloseReason, Decoder, DeflateOffer, Encoder, Event, Role};
 

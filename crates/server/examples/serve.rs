@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::time::Duration;
 
-use onrush_target::{Server, ServerConfig};
+use onrush_server::{Server, ServerConfig};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use onrush_target::app::{Answering, Piece};
-use onrush_target::{App, AppFactory, AppRequest, Buffers, Response, Server, ServerConfig};
+use onrush_server::app::{Answering, Piece};
+use onrush_server::{App, AppFactory, AppRequest, Buffers, Response, Server, ServerConfig};
 use tokio::task::{spawn_local, yield_now};
 use tokio::time::sleep;
 

@@ -275,7 +275,7 @@ mod tests {
         assert_eq!((ROUTES[INDEX].pattern, ROUTES[STATS].pattern), ("/", "/stats"));
     }
 
-    /// `ONRUSH_WRITE_DOCS=1 cargo test -p onrush-target` brings the page up to date.
+    /// `ONRUSH_WRITE_DOCS=1 cargo test -p onrush-server` brings the page up to date.
     #[test]
     fn the_page_lists_every_route() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/ROUTES.md");
