@@ -1,7 +1,7 @@
 //! Signals, phase by phase: the first ends what is running and the summary of what ran is printed, the second ends the
 //! process. Whatever phase it was, the exit code is 105 and the saved result is whole.
 
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use report::document::{Value, read};
@@ -84,7 +84,7 @@ struct Watched<'a> {
 
 impl<'a> Watched<'a> {
     fn start(lab: &'a Lab, arguments: &[&str]) -> Self {
-        let mut command = lab.command(arguments);
+        let mut command = hearing_hangups(lab.command(arguments));
         let child = command.stdout(create(lab, "stdout")).stderr(create(lab, "stderr")).spawn().expect("onrush starts");
         Watched { lab, child }
     }
@@ -124,6 +124,20 @@ impl Drop for Watched<'_> {
 
 fn create(lab: &Lab, name: &str) -> std::fs::File {
     std::fs::File::create(lab.path().join(name)).expect("a file in the lab")
+}
+
+/// The same command with SIGHUP at its default. Whoever runs the tests may ignore it (`nohup` does), and children inherit that.
+fn hearing_hangups(onrush: Command) -> Command {
+    let mut env = Command::new("env");
+    env.arg("--default-signal=HUP").arg(onrush.get_program()).args(onrush.get_args());
+    for (name, value) in onrush.get_envs() {
+        match value {
+            Some(value) => env.env(name, value),
+            None => env.env_remove(name),
+        };
+    }
+    env.current_dir(onrush.get_current_dir().expect("the lab's folder")).stdin(Stdio::null());
+    env
 }
 
 /// Asserts the name of the phase with everything it shows.
