@@ -5,14 +5,20 @@
 //! stack; it is resumed with a stop reason instead.
 
 pub mod app;
+pub mod arguments;
+pub mod builtins;
 pub mod error;
 pub mod host;
+pub mod json_path;
 pub mod loader;
 pub mod log;
 pub mod message_log;
 pub mod modules;
 pub mod options;
 pub mod program;
+pub mod series;
+pub mod test_mark;
+pub mod unstamped;
 pub mod users;
 pub mod vu;
 mod worker;

@@ -18,9 +18,9 @@ use crate::host::user_main::{self, CallError, Exported, Job, JobEnd, Returned};
 use crate::loader::{ModuleStore, resolve};
 use crate::log::LogSink;
 use crate::message_log::MessageSink;
-use crate::modules::execution::TestMark;
-use crate::modules::http::Unstamped;
 use crate::options::Options;
+use crate::test_mark::TestMark;
+use crate::unstamped::Unstamped;
 use crate::vu::{Phase, Vu};
 use crate::worker::WorkerState;
 

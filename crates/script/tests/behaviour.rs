@@ -13,7 +13,7 @@ use engine::run::{Event, RunConfig};
 use engine::segment::Stripes;
 use metrics::threshold::Moment;
 use metrics::{Aggregate, Thresholds};
-use onrush_script::modules::MODULES;
+use onrush_script::modules::BUILTINS;
 use onrush_script::options::Options;
 use onrush_script::{ScriptUsers, Source};
 
@@ -67,7 +67,7 @@ fn failures(path: PathBuf) -> Vec<String> {
 
 #[test]
 fn modules_behave() {
-    for module in MODULES.iter().filter(|module| !ELSEWHERE.contains(&module.name)) {
+    for module in BUILTINS.modules.iter().filter(|module| !ELSEWHERE.contains(&module.name)) {
         let failures = failures(driver::folder(module.name).join("test.js"));
         // The test of `k6` makes checks that fail, on purpose: its thresholds say what is right.
         let failures: Vec<_> =

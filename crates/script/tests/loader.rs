@@ -268,11 +268,12 @@ export default function () {}";
 
 #[test]
 fn a_known_copy_of_the_form_library_is_replaced_in_any_module() {
+    use onrush_script::builtins::LibraryText;
     use onrush_script::loader::Kind;
-    use onrush_script::loader::library::{Known, replace, signatures};
+    use onrush_script::loader::library::{replace, signatures};
     let signature = signatures(COPY, Kind::CommonJs).remove(0).1;
     let module = "https://jslib.k6.io/formdata/0.0.2/index.js";
-    let known = [Known { signature: signature.leak(), version: "1", module }];
+    let known = [LibraryText { signature: signature.leak(), version: "1", module }];
     let common = format!("if (exports.FormData) {{ return; }}\nexports.FormData = FormData;\n{COPY}");
     let bundle = format!(
         "var all = {{ 7: (module, exports) => {{ exports.FormData = FormData; {COPY} }} }}; all[7]({{}}, exports);"

@@ -13,10 +13,11 @@ use rquickjs::{Ctx, Error, Exception, Function, Object, Persistent, Promise, Val
 
 use super::intrinsics::{self, Parts};
 use super::{exception, go_error};
+use crate::builtins::{LibraryText, ModuleDef};
 use crate::error::{ScriptError, exit_code};
 use crate::loader::{self, Kind, Module, resolve};
 use crate::log::{Level, Record};
-use crate::modules::{self, ModuleDef};
+use crate::modules::BUILTINS;
 use crate::vu::{Phase, Vu};
 
 /// What every module of this user's runtime is found by.
@@ -62,7 +63,7 @@ pub(crate) fn require<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, base: &str, specifier: &
     }
     vu.runtime.importing.replace(Some((base.to_string(), specifier.to_string())));
     let name = resolve::resolve(base, specifier).map_err(|error| throw(ctx, &error))?;
-    if let Some(def) = modules::find(&name) {
+    if let Some(def) = BUILTINS.find(&name) {
         let object = builtin(ctx, vu, def)?;
         return Ok(object.into_value());
     }
@@ -132,7 +133,7 @@ fn link<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, name: &str) -> rquickjs::Result<Linked
 }
 
 /// Tells that a copy of k6's FormData library does not run. Modules are compiled once, so it is told once.
-fn log_replaced(vu: &Vu, name: &str, known: &loader::library::Known) {
+fn log_replaced(vu: &Vu, name: &str, known: &LibraryText) {
     let file = name.strip_prefix("file://").unwrap_or(name);
     let message = format!(
         "{file} has the FormData of k6's library formdata ({}): the native FormData takes its place, see docs/uploading.md",
@@ -350,7 +351,7 @@ unsafe extern "C" fn on_load(
 
 fn load_module(ctx: &Ctx<'_>, name: &str) -> rquickjs::Result<*mut qjs::JSModuleDef> {
     let vu = Vu::of(ctx);
-    if let Some(def) = modules::find(name) {
+    if let Some(def) = BUILTINS.find(name) {
         let object = builtin(ctx, &vu, def)?;
         return value_module(ctx, name, def.exports.iter().map(|name| name.to_string()).collect(), object.into_value());
     }

@@ -13,6 +13,7 @@ use super::export::{self, ExportError};
 use super::{app_main, globals, linker, object, runtime};
 use crate::error::{ScriptError, exit_code};
 use crate::log::{Level, Record};
+use crate::modules::BUILTINS;
 use crate::vu::{Phase, Vu};
 
 /// What a user is asked to do.
@@ -168,7 +169,7 @@ impl<'js> User<'js> {
 
     fn iterate(&mut self, ctx: &Ctx<'js>, vu: &Rc<Vu>, iteration: Iteration) -> IterationEnd {
         let scenario_changed = vu.begin_iteration(iteration);
-        crate::modules::http::on_iteration_start(vu);
+        BUILTINS.on_iteration_start.iter().for_each(|hook| hook(ctx));
         runtime::space_collections(ctx);
         let outcome = globals::begin_iteration(ctx, vu, scenario_changed).and_then(|()| self.run_iteration(ctx, vu));
         let end = match outcome {

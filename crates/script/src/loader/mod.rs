@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use crate::builtins::LibraryText;
 use crate::error::{Place, ScriptError, exit_code};
 use crate::host::intrinsics::Parts;
 use transpile::PositionMap;
@@ -35,7 +36,7 @@ pub struct Prepared {
     /// What QuickJS compiles.
     pub code: String,
     /// The copies of k6's FormData library that were replaced in it.
-    pub libraries: Vec<library::Known>,
+    pub libraries: Vec<LibraryText>,
 }
 
 /// What the store knows of a module.

@@ -7,14 +7,14 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{ScriptError, exit_code};
-use crate::modules;
+use crate::modules::BUILTINS;
 
 /// Modules that k6 has and this version has not.
 const NOT_YET: &[&str] = &["k6/browser", "k6/crypto/x509", "k6/html", "k6/net/grpc", "k6/secrets"];
 
 /// The one name of the module that `specifier` means in the module `base`.
 pub fn resolve(base: &str, specifier: &str) -> Result<String, ScriptError> {
-    if modules::find(specifier).is_some() {
+    if BUILTINS.find(specifier).is_some() {
         return Ok(specifier.to_string());
     }
     if specifier.starts_with("https://") {

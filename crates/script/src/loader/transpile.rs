@@ -10,10 +10,11 @@ use oxc_semantic::SemanticBuilder;
 use oxc_span::SourceType;
 use oxc_transformer::{TransformOptions, Transformer};
 
-use super::library::{self, Known};
+use super::library;
 use super::{Kind, nesting};
+use crate::builtins::LibraryText;
 use crate::error::{Place, ScriptError, exit_code};
-use crate::modules::form_data;
+use crate::modules::BUILTINS;
 
 /// JavaScript, and how to get from its places to those of the source.
 pub struct Output {
@@ -24,13 +25,13 @@ pub struct Output {
     /// `None`: places in the code are those of the source.
     pub map: Option<PositionMap>,
     /// The copies of k6's FormData library that were replaced.
-    pub libraries: Vec<Known>,
+    pub libraries: Vec<LibraryText>,
 }
 
 impl Output {
     /// With known copies of k6's FormData library replaced.
     fn without_libraries(mut self) -> Output {
-        if let Some((code, found)) = library::replace(&self.code, self.kind, form_data::texts::KNOWN) {
+        if let Some((code, found)) = library::replace(&self.code, self.kind, BUILTINS.libraries) {
             (self.code, self.libraries) = (code, found);
         }
         self

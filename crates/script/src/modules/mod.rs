@@ -1,6 +1,5 @@
 //! The one list of modules a script can import.
 
-pub mod argument;
 pub mod crypto;
 pub mod data;
 pub mod delay;
@@ -16,29 +15,24 @@ pub mod mix;
 pub mod onrush_fs;
 pub mod onrush_http;
 pub mod payload;
-pub mod series;
 pub mod timers;
 pub mod together;
 pub mod websockets;
 pub mod ws;
 
-use rquickjs::{Ctx, Object};
+use crate::builtins::{Builtins, ModuleDef};
 
-/// A built-in module: what a script gets for `import … from "<name>"` and `require("<name>")`.
-pub struct ModuleDef {
-    /// Import path.
-    pub name: &'static str,
-    /// Names that can be imported, besides `default`, which is the whole object unless the object has a `default` key.
-    pub exports: &'static [&'static str],
-    /// Makes the object; called at most once per virtual user, at the first import.
-    pub load: for<'js> fn(&Ctx<'js>) -> rquickjs::Result<Object<'js>>,
-    /// TypeScript declarations: the reference documentation of the module.
-    pub types: &'static str,
-}
+/// What the loader is told of them.
+pub static BUILTINS: Builtins = Builtins {
+    modules: MODULES,
+    alias: form_data::texts::module,
+    libraries: form_data::texts::KNOWN,
+    on_iteration_start: &[http::on_iteration_start],
+};
 
 /// Every built-in module. One line a module.
 #[rustfmt::skip]
-pub static MODULES: &[ModuleDef] = &[
+static MODULES: &[ModuleDef] = &[
     crypto::MODULE,
     data::MODULE,
     delay::MODULE,
@@ -62,8 +56,3 @@ pub static MODULES: &[ModuleDef] = &[
     websockets::MODULE,
     ws::MODULE,
 ];
-
-/// The built-in module that an import path means: one of the list, or k6's FormData library in any version.
-pub fn find(path: &str) -> Option<&'static ModuleDef> {
-    MODULES.iter().find(|module| module.name == path).or_else(|| form_data::texts::module(path))
-}

@@ -16,17 +16,7 @@ use oxc_span::{SourceType, Span};
 
 use self::form::{Export, Form, forms, signature, start_of};
 use super::Kind;
-
-/// A text that is known, and what takes its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Known {
-    /// As `signatures` gives it.
-    pub signature: &'static str,
-    /// Which text it is, for the log.
-    pub version: &'static str,
-    /// The import path of the native module whose `FormData` behaves as the text does.
-    pub module: &'static str,
-}
+use crate::builtins::LibraryText;
 
 /// Every text of the library writes this; what has it not is not parsed a second time.
 const MARK: &str = "form-data; name=";
@@ -34,7 +24,7 @@ const MARK: &str = "form-data; name=";
 const MOST: usize = 4;
 
 /// The module with its copies of the library replaced, and which they were; `None` when it has none that is known.
-pub fn replace(code: &str, kind: Kind, known: &[Known]) -> Option<(String, Vec<Known>)> {
+pub fn replace(code: &str, kind: Kind, known: &[LibraryText]) -> Option<(String, Vec<LibraryText>)> {
     let mut edits = Vec::new();
     let mut found = Vec::new();
     for class in classes(code, kind) {
@@ -58,9 +48,9 @@ pub fn signatures(code: &str, kind: Kind) -> Vec<(String, String)> {
 /// What the native class is called in a module.
 const OURS: &str = "__onrushFormData";
 
-fn with_imports(code: &str, kind: Kind, found: &[Known]) -> String {
+fn with_imports(code: &str, kind: Kind, found: &[LibraryText]) -> String {
     let mut imports = String::new();
-    for (number, Known { module, .. }) in found.iter().enumerate() {
+    for (number, LibraryText { module, .. }) in found.iter().enumerate() {
         match kind {
             Kind::EsModule => write!(imports, "\n;import{{FormData as {OURS}{number}}}from\"{module}\";"),
             Kind::CommonJs => write!(imports, "var {OURS}{number}=require(\"{module}\").FormData;"),
@@ -212,7 +202,8 @@ mod tests {
 
     #[test]
     fn the_class_is_replaced_and_lines_stay() {
-        let known = |code| Known { signature: Box::leak(common(code).into_boxed_str()), version: "1", module: "m" };
+        let known =
+            |code| LibraryText { signature: Box::leak(common(code).into_boxed_str()), version: "1", module: "m" };
         let known = [known(CLASS)];
         let code = format!("'use strict'\nexports.F = Parts;\n{CLASS}\nlast();");
         let (replaced, found) = replace(&code, Kind::CommonJs, &known).expect("it is known");

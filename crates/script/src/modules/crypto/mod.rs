@@ -11,10 +11,10 @@ use std::rc::Rc;
 use rquickjs::function::{Func, Opt};
 use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, Result, Value};
 
+use crate::arguments::{require_bytes, text_or};
+use crate::builtins::ModuleDef;
 use crate::host::bytes::array_buffer;
 use crate::host::go_error;
-use crate::modules::ModuleDef;
-use crate::modules::argument::{require_bytes, text_or};
 use digest::{Algorithm, Hasher, Output, hex};
 
 /// Larger requests are a mistake of the script, not a wish (the Web's `getRandomValues` stops at 64 KiB).

@@ -16,9 +16,9 @@ use rquickjs::function::Opt;
 use rquickjs::proxy::{Proxy, ProxyHandler};
 use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
+use crate::arguments::text_or;
+use crate::builtins::ModuleDef;
 use crate::host::{bytes, go_error, object, shared_buffer};
-use crate::modules::ModuleDef;
-use crate::modules::argument::text_or;
 use crate::{Phase, Vu};
 use elements::{Element, Elements};
 

@@ -7,7 +7,7 @@ use metrics::registry::DefineError;
 use metrics::{Contains, Kind, MetricId, Registry, Series};
 use rustc_hash::FxHashMap;
 
-use crate::modules::series::SeriesCache;
+use crate::series::SeriesCache;
 use crate::vu::Vu;
 
 /// Trend: milliseconds from the sender's stamp to the receiver; tag `event`.

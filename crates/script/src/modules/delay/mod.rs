@@ -12,11 +12,11 @@ use rquickjs::{Array, Ctx, Exception, Object, Result, Value};
 
 use self::events::{Hop, Ledger};
 use crate::Phase;
+use crate::arguments::present;
+use crate::builtins::ModuleDef;
 use crate::host::handled::Note;
 use crate::host::{bytes, go_error};
-use crate::modules::ModuleDef;
-use crate::modules::argument::present;
-use crate::modules::series;
+use crate::series;
 use crate::vu::Vu;
 
 /// The module.

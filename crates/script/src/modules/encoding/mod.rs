@@ -7,11 +7,11 @@ pub mod base64;
 
 use rquickjs::{Ctx, IntoJs, Object, Result, Value};
 
+use crate::arguments::{present, require_bytes};
+use crate::builtins::ModuleDef;
 use crate::host::bytes;
 use crate::host::go_error;
 use crate::host::plain::{self, Args, Plain};
-use crate::modules::ModuleDef;
-use crate::modules::argument::{present, require_bytes};
 use base64::{Corrupt, Variant};
 
 /// The module.

@@ -8,7 +8,6 @@ mod text_map;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::clock::Clock;
 use engine::state::IterationNumber;
@@ -18,11 +17,12 @@ use rquickjs::function::{Func, Opt};
 use rquickjs::object::{Accessor, Property};
 use rquickjs::{Ctx, IntoJs, Object, Result, Value};
 
+use crate::arguments::text_or;
+use crate::builtins::ModuleDef;
 use crate::host::go_error;
 use crate::host::object;
 use crate::log::{Level, Record};
-use crate::modules::ModuleDef;
-use crate::modules::argument::text_or;
+use crate::test_mark::TestMark;
 use crate::{Phase, Vu};
 use text_map::{TextStore, text_map};
 
@@ -33,19 +33,6 @@ pub const MODULE: ModuleDef = ModuleDef {
     load,
     types: include_str!("types.d.ts"),
 };
-
-/// Whether the script has called `exec.test.fail`. One per process.
-#[derive(Default)]
-pub struct TestMark {
-    failed: AtomicBool,
-}
-
-impl TestMark {
-    /// Whether the test was marked as failed.
-    pub fn failed(&self) -> bool {
-        self.failed.load(Ordering::Relaxed)
-    }
-}
 
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
@@ -195,7 +182,7 @@ fn fail<'js>(ctx: Ctx<'js>, reason: Opt<Value<'js>>) -> Result<()> {
         return Err(go_error::throw(&ctx, "Using test.fail() in the init context is not supported"));
     }
     let message = with_reason("test marked as failed", &text_or(&ctx, reason, "")?);
-    vu.process::<TestMark>().failed.store(true, Ordering::Relaxed);
+    vu.process::<TestMark>().fail();
     vu.log().log(&Record { level: Level::Error, message: &message, fields: &[] });
     Ok(())
 }

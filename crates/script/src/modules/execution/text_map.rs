@@ -7,7 +7,7 @@ use rquickjs::proxy::{Proxy, ProxyHandler};
 use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
 use crate::host::bytes;
-use crate::modules::series::{refusal, tag_text};
+use crate::series::{refusal, tag_text};
 
 /// Where the texts are. May refuse to work (in init code) by throwing.
 pub(super) trait TextStore: Copy + 'static {

@@ -11,7 +11,8 @@ mod status;
 
 use rquickjs::{Ctx, Object, Result};
 
-use crate::modules::{ModuleDef, onrush_fs};
+use crate::builtins::ModuleDef;
+use crate::modules::onrush_fs;
 
 /// The module.
 pub const MODULE: ModuleDef = ModuleDef {

@@ -8,7 +8,7 @@ use metrics::{Series, SystemTag, builtin};
 use rquickjs::{Ctx, Exception, Function, Result, Value};
 
 use crate::host::plain::{self, Plain};
-use crate::modules::series::{self, OwnTags, SeriesCache};
+use crate::series::{self, OwnTags, SeriesCache};
 use crate::{Phase, Vu};
 
 /// More than any script asks for.

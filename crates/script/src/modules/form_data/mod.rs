@@ -17,10 +17,10 @@ use rquickjs::{Ctx, Exception, Function, IntoJs, Object, Result, Type, Value};
 use wire::Payload;
 
 use self::form::{Dialect, Edition, Field, Form};
+use crate::builtins::ModuleDef;
 use crate::host::loan::Loans;
 use crate::host::plain::{self, Plain};
 use crate::host::{bytes, keeper, native::NativeClass, object};
-use crate::modules::ModuleDef;
 use crate::modules::http::body::{self, FileData};
 use crate::modules::payload::streamed;
 use crate::vu::Vu;

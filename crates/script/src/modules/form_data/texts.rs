@@ -2,8 +2,8 @@
 
 use super::form::Edition;
 use super::{MODULE, load_edition};
-use crate::loader::library::Known;
-use crate::modules::ModuleDef;
+use crate::builtins::LibraryText;
+use crate::builtins::ModuleDef;
 
 /// What takes the place of texts that behave in another way: no script names these.
 static OTHERS: [ModuleDef; 3] = [
@@ -17,12 +17,12 @@ const FILES_ALONE: &str = "onrush/formdata#files-alone";
 
 /// The texts of the library that are known: those of https://jslib.k6.io and of its repository. Missing is the first text of 0.0.1,
 /// which gives parts other types and names. `cargo run -p onrush-script --example signatures FILE` tells those of other texts.
-pub static KNOWN: &[Known] = &[
-    Known { signature: "1422edd6f2001cd5f825b2d59c1f2ec5", version: "0.0.1", module: FILES_ALONE },
-    Known { signature: "50704b3e8d6834a267ba07a1fbb390ea", version: "0.0.2, its first text", module: UNTYPED },
-    Known { signature: "00611e52ddc00966be44f0baa97402d1", version: "0.0.2", module: MODULE.name },
-    Known { signature: "3f25cec487cb9d26f7af8d88da1c62ba", version: "0.0.2", module: MODULE.name },
-    Known { signature: "aca51ef0730a10aacbe6da8e2f88e94a", version: "with set, after 0.0.2", module: SETS_FIRST },
+pub static KNOWN: &[LibraryText] = &[
+    LibraryText { signature: "1422edd6f2001cd5f825b2d59c1f2ec5", version: "0.0.1", module: FILES_ALONE },
+    LibraryText { signature: "50704b3e8d6834a267ba07a1fbb390ea", version: "0.0.2, its first text", module: UNTYPED },
+    LibraryText { signature: "00611e52ddc00966be44f0baa97402d1", version: "0.0.2", module: MODULE.name },
+    LibraryText { signature: "3f25cec487cb9d26f7af8d88da1c62ba", version: "0.0.2", module: MODULE.name },
+    LibraryText { signature: "aca51ef0730a10aacbe6da8e2f88e94a", version: "with set, after 0.0.2", module: SETS_FIRST },
 ];
 
 /// The module that an import path means: the library's address in any version, or what the loader writes.

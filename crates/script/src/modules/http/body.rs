@@ -11,11 +11,11 @@ use rquickjs::{Ctx, Function, IntoJs, Object, Result, Type, Value};
 use wire::Payload;
 
 use super::{Refusal, go_error};
+use crate::arguments::present;
 use crate::host::loan::Loans;
 use crate::host::plain::{Args, Plain};
 use crate::host::record::Record;
 use crate::host::{bytes, object};
-use crate::modules::argument::present;
 use crate::modules::form_data;
 use crate::modules::form_data::multipart::{self, Multipart, PartHead, Quoting};
 use crate::modules::payload::streamed;

@@ -11,15 +11,11 @@ pub(crate) mod failure_text;
 mod fixed;
 mod hint;
 pub(crate) mod intake;
-mod json;
 pub(crate) mod params;
-mod path;
 pub(crate) mod request;
 mod response;
 pub(crate) mod samples;
-mod selector;
 mod status;
-mod unstamped;
 pub(crate) mod url;
 
 use std::rc::Rc;
@@ -32,11 +28,10 @@ use wire::Method;
 use self::intake::Intake;
 use self::request::{Args, Call, HttpState, finish, perform, prepare, prepare_beside, warn};
 use self::status::Expectation;
-pub use self::unstamped::Unstamped;
+use crate::builtins::ModuleDef;
 use crate::host::loan::Loans;
 use crate::host::plain::{self, Plain};
 use crate::host::{bytes, go_error};
-use crate::modules::ModuleDef;
 use crate::{Phase, Vu};
 
 /// The module.
@@ -82,8 +77,9 @@ pub const MODULE: ModuleDef = ModuleDef {
     types: include_str!("types.d.ts"),
 };
 
-/// Empties the user's cookie jar before an iteration, unless `noCookiesReset` is set. Called by the host.
-pub fn on_iteration_start(vu: &Vu) {
+/// Empties the user's cookie jar before an iteration, unless `noCookiesReset` is set.
+pub fn on_iteration_start(ctx: &Ctx<'_>) {
+    let vu = Vu::of(ctx);
     let state = vu.local::<HttpState>();
     if !state.jar.is_empty() && !vu.options().no_cookies_reset.unwrap_or(false) {
         state.jar.clear_all();

@@ -24,7 +24,6 @@ use super::intake::Intake;
 use super::params::{Empty, Params, ResponseType};
 use super::samples::{EnabledTags, Hop, Labels, Sampler, SeriesCache};
 use super::status::Expectation;
-use super::unstamped::WorkerTally;
 use super::url::{self, Target, Unsendable, UrlArg, UrlCache};
 use super::{Refusal, go_error, hint, response};
 use crate::Vu;
@@ -33,6 +32,7 @@ use crate::host::loan::Loans;
 use crate::host::memo::LastText;
 use crate::host::memory::Held;
 use crate::log::{Level, Record};
+use crate::unstamped::WorkerTally;
 
 /// What the module keeps for a virtual user.
 #[derive(Default)]

@@ -18,10 +18,10 @@ use wire::{Body, Exchange, Method, Payload, Request, Response, Segment};
 use super::params::ResponseType;
 use super::request::{Call, Sent, without_userinfo};
 use super::samples::{ms, status_code};
-use super::selector::Selector;
-use super::{Refusal, go_error, json};
+use super::{Refusal, go_error};
 use crate::host::bytes;
 use crate::host::lazy_object::{LazyFields, LazyObject};
+use crate::json_path::{self, Selector};
 
 /// k6 shows this for a cookie that has no expiry: the year 1 in milliseconds, wrapped around by 64 bits.
 const NO_EXPIRY: i64 = -6_795_364_578_871;
@@ -418,7 +418,7 @@ fn json_text<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<::bytes::Bytes> {
 }
 
 fn parse<'js>(ctx: &Ctx<'js>, content: &[u8]) -> Result<Value<'js>> {
-    ctx.json_parse(&*lossy(content)).map_err(|error| match json::explain(content) {
+    ctx.json_parse(&*lossy(content)).map_err(|error| match json_path::explain(content) {
         Some(message) => {
             ctx.catch();
             go_error::throw(ctx, &message)

@@ -12,7 +12,7 @@ use crate::host::go_error;
 use crate::host::memo::NameMemo;
 use crate::host::object::{self, Name};
 use crate::host::plain::{self, Plain};
-use crate::modules::series::{self, OwnTags, SeriesCache};
+use crate::series::{self, OwnTags, SeriesCache};
 
 /// Series of checks without tags of their own, by name and `Vu::tags_key`.
 #[derive(Default)]

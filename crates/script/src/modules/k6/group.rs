@@ -8,10 +8,10 @@ use rquickjs::{Ctx, Result, Value};
 
 use super::{refuse_in_init, refuse_separator};
 use crate::Vu;
+use crate::arguments::text_or;
 use crate::host::go_error;
 use crate::host::object;
-use crate::modules::argument::text_or;
-use crate::modules::series::SeriesCache;
+use crate::series::SeriesCache;
 
 pub(super) fn group<'js>(ctx: Ctx<'js>, name: Opt<Value<'js>>, body: Opt<Value<'js>>) -> Result<Value<'js>> {
     let vu = Vu::of(&ctx);

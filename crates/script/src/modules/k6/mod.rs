@@ -11,9 +11,9 @@ use std::time::Duration;
 use rquickjs::function::{Func, Opt};
 use rquickjs::{Coerced, Ctx, Object, Result, Value};
 
+use crate::arguments::text_or;
+use crate::builtins::ModuleDef;
 use crate::host::go_error;
-use crate::modules::ModuleDef;
-use crate::modules::argument::text_or;
 use crate::{Phase, Vu};
 
 /// Longer sleeps are endless for any test.

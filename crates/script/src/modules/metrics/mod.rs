@@ -11,12 +11,12 @@ use rquickjs::function::{Constructor, Func, Opt};
 use rquickjs::object::Property;
 use rquickjs::{Coerced, Ctx, Exception, FromJs, Object, Result, Value};
 
+use crate::arguments::text_or;
+use crate::builtins::ModuleDef;
 use crate::host::bytes;
 use crate::host::go_error;
 use crate::log::{Level, Record};
-use crate::modules::ModuleDef;
-use crate::modules::argument::text_or;
-use crate::modules::series::{self, SeriesCache};
+use crate::series::{self, SeriesCache};
 use crate::{Phase, Vu};
 
 /// The module.

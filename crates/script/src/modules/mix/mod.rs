@@ -14,10 +14,10 @@ use rquickjs::{Ctx, Exception, Function, Object, Result, Value};
 
 use self::schedule::{Law, Schedule};
 use self::weights::Weights;
+use crate::arguments::present;
+use crate::builtins::ModuleDef;
 use crate::host::native::NativeClass;
 use crate::host::{bytes, keeper, object};
-use crate::modules::ModuleDef;
-use crate::modules::argument::present;
 use crate::modules::http::params::go_duration;
 use crate::vu::Vu;
 

@@ -12,8 +12,8 @@ use rquickjs::prelude::Func;
 use rquickjs::{Ctx, Exception, Object, Result, Value};
 use wire::{FileRange, PayloadError, PayloadFile};
 
+use crate::builtins::ModuleDef;
 use crate::host::{bytes, files, native};
-use crate::modules::ModuleDef;
 use crate::modules::payload::streamed::{self, FileStream};
 use crate::{Phase, Vu};
 

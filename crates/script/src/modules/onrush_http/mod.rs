@@ -7,9 +7,10 @@ use rquickjs::object::Filter;
 use rquickjs::{Ctx, Object, Result, Value};
 
 use crate::Vu;
+use crate::builtins::ModuleDef;
 use crate::host::linker;
 use crate::modules::form_data::{self, form::Dialect};
-use crate::modules::{ModuleDef, http};
+use crate::modules::http;
 
 const BASE: &[&str] = http::MODULE.exports;
 

@@ -11,8 +11,8 @@ use rquickjs::{Ctx, Exception, Object, Result, Value};
 use wire::{Random, Repeat, Segment};
 
 use self::streamed::{described, whole_number};
+use crate::builtins::ModuleDef;
 use crate::host::bytes;
-use crate::modules::ModuleDef;
 
 /// The module.
 pub const MODULE: ModuleDef =

@@ -4,7 +4,7 @@
 
 use rquickjs::{Ctx, Object, Result, Value};
 
-use crate::modules::ModuleDef;
+use crate::builtins::ModuleDef;
 
 /// The module.
 pub const MODULE: ModuleDef = ModuleDef {

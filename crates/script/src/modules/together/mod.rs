@@ -15,10 +15,10 @@ use rquickjs::{Ctx, Exception, Object, Promise, Result, Value};
 
 use self::meeting::{Meetings, Name, Start, Terms};
 use crate::Phase;
+use crate::arguments::present;
+use crate::builtins::ModuleDef;
 use crate::host::bytes;
 use crate::log::{Level, Record};
-use crate::modules::ModuleDef;
-use crate::modules::argument::present;
 use crate::modules::http::params::go_duration;
 use crate::vu::Vu;
 

@@ -12,9 +12,9 @@ use rquickjs::prelude::Func;
 use rquickjs::{Ctx, Function, Object, Result};
 
 use crate::Vu;
+use crate::builtins::ModuleDef;
 use crate::host::intrinsics;
 use crate::log::{Level, Record};
-use crate::modules::ModuleDef;
 use crate::modules::experimental::streams;
 
 /// The module.

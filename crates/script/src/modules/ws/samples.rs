@@ -8,7 +8,7 @@ use metrics::{MetricId, Series, builtin};
 use super::params::Plan;
 use crate::Vu;
 use crate::modules::http::url::UrlCache;
-use crate::modules::series::SeriesCache;
+use crate::series::SeriesCache;
 
 /// Where the samples of one connection go.
 #[derive(Clone, Copy)]
@@ -34,7 +34,7 @@ impl Samples {
     /// The series for an answer; status 0 and an empty subprotocol where there was none.
     pub fn of(vu: &Vu, plan: &Plan, naming: Naming, status: u16, subprotocol: &str) -> Samples {
         let system = vu.options().system_tags();
-        let mut own = crate::modules::series::OwnTags::new();
+        let mut own = crate::series::OwnTags::new();
         let given = plan.params.tags.iter().flat_map(|tags| tags.iter());
         own.extend(given.map(|(name, value)| (name.to_string(), value.to_string())));
         let urls = UrlCache::of(vu);

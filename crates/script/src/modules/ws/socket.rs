@@ -19,10 +19,10 @@ use wire::ws::{Broken, Kind, close};
 
 use super::channel::{Arrival, Channel};
 use crate::Vu;
+use crate::arguments;
 use crate::host::native::{self, NativeClass};
 use crate::host::plain::{self, Args, Plain};
 use crate::host::{bytes, go_error, object};
-use crate::modules::argument;
 
 /// What handlers can be for.
 const EVENTS: [&str; 7] = ["open", "message", "binaryMessage", "ping", "pong", "close", "error"];
@@ -77,8 +77,8 @@ fn on<'js>(
     handler: Opt<Value<'js>>,
 ) -> Result<()> {
     let socket = of(&ctx, &this)?;
-    let event = argument::text_or(&ctx, event, "")?;
-    if let (Some(at), Some(handler)) = (EVENTS.iter().position(|known| *known == event), argument::given(handler))
+    let event = arguments::text_or(&ctx, event, "")?;
+    if let (Some(at), Some(handler)) = (EVENTS.iter().position(|known| *known == event), arguments::given(handler))
         && let Some(handler) = handler.as_function()
         && !socket.is_closed.get()
     {
@@ -145,7 +145,7 @@ fn ping<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>) -> Result<()> {
 
 fn close_socket<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, code: Opt<Value<'js>>) -> Result<()> {
     let socket = of(&ctx, &this)?;
-    let code = match argument::given(code) {
+    let code = match arguments::given(code) {
         None => close::GOING_AWAY,
         Some(code) => code.as_number().map_or(0, |code| code as u16),
     };

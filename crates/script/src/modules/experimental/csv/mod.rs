@@ -20,8 +20,8 @@ use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Promise, Result,
 
 use super::fs;
 use super::fs::file::{DataFile, Handle, Reading};
+use crate::builtins::ModuleDef;
 use crate::host::native;
-use crate::modules::ModuleDef;
 use crate::modules::data;
 use crate::modules::data::elements::Elements;
 use crate::{Phase, Vu};

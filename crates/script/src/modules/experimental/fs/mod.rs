@@ -15,10 +15,10 @@ use rquickjs::object::Property;
 use rquickjs::{Ctx, Function, IntoJs, Object, Persistent, Promise, Result, Value};
 
 use super::NamedError;
+use crate::arguments::given;
+use crate::builtins::ModuleDef;
 use crate::host::{bytes, native};
 use crate::loader::resolve;
-use crate::modules::ModuleDef;
-use crate::modules::argument::given;
 use crate::{Phase, Vu};
 use file::{DataFiles, Handle, SeekMode};
 

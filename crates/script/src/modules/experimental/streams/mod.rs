@@ -6,8 +6,8 @@
 use rquickjs::context::EvalOptions;
 use rquickjs::{Ctx, Function, Object, Result};
 
+use crate::builtins::ModuleDef;
 use crate::host::intrinsics;
-use crate::modules::ModuleDef;
 
 /// The module.
 pub const MODULE: ModuleDef = ModuleDef {

@@ -7,8 +7,8 @@
 
 use std::borrow::Cow;
 
-use super::json::{JsonError, Scanner, unescape};
-use super::path::{Op, PathParser, Step, Token, tokens};
+use super::scanner::{JsonError, Scanner, unescape};
+use super::syntax::{Op, PathParser, Step, Token, tokens};
 
 /// Longest path in bytes. Each step is a stack frame, and the stack of a virtual user is small.
 const LONGEST: usize = 512;

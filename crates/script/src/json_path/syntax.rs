@@ -3,7 +3,7 @@
 //! Refused with a message: syntax that gjson has and we do not. A query that is never closed is no error: in gjson, and so
 //! in k6, it finds nothing.
 
-use super::json::unescape;
+use super::scanner::unescape;
 
 /// One component of a path.
 #[derive(Debug)]

@@ -1,0 +1,48 @@
+//! What the loader is told of the built-in modules: a list, made by `modules`, which alone knows them.
+//!
+//! The loader, the linker and the life of a user see this value and no module. Everything that a module wants of them is a field
+//! of the list.
+
+use rquickjs::{Ctx, Object};
+
+/// A built-in module: what a script gets for `import … from "<name>"` and `require("<name>")`.
+pub struct ModuleDef {
+    /// Import path.
+    pub name: &'static str,
+    /// Names that can be imported, besides `default`, which is the whole object unless the object has a `default` key.
+    pub exports: &'static [&'static str],
+    /// Makes the object; called at most once per virtual user, at the first import.
+    pub load: for<'js> fn(&Ctx<'js>) -> rquickjs::Result<Object<'js>>,
+    /// TypeScript declarations: the reference documentation of the module.
+    pub types: &'static str,
+}
+
+/// A text of k6's FormData library that scripts carry with them, and the module that stands in for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LibraryText {
+    /// A hash of its syntax tree, as `loader::library::signatures` gives it.
+    pub signature: &'static str,
+    /// Which text it is, for the log.
+    pub version: &'static str,
+    /// The import path of the native module whose `FormData` behaves as the text does.
+    pub module: &'static str,
+}
+
+/// The built-in modules of a program.
+pub struct Builtins {
+    /// Each module once, by its import path.
+    pub modules: &'static [ModuleDef],
+    /// The module that any other import path means: a library's address in any version, a module that only the loader names.
+    pub alias: fn(&str) -> Option<&'static ModuleDef>,
+    /// Texts of libraries that a module stands in for.
+    pub libraries: &'static [LibraryText],
+    /// Called before each iteration, in this order.
+    pub on_iteration_start: &'static [fn(&Ctx<'_>)],
+}
+
+impl Builtins {
+    /// The module that an import path means.
+    pub fn find(&self, path: &str) -> Option<&'static ModuleDef> {
+        self.modules.iter().find(|module| module.name == path).or_else(|| (self.alias)(path))
+    }
+}
