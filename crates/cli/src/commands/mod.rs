@@ -16,14 +16,14 @@ use wire::mask::Mask;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::{flags, output};
-use run::quick::Command as Recognised;
+use crate::quick::Command as Recognised;
+use crate::{flags, output, quick};
 
 /// Reads the arguments, runs what they ask for, prints why it could not go on.
 pub fn main(arguments: Vec<OsString>) -> ExitCode {
-    let (arguments, quick) = match run::quick::recognise(arguments) {
+    let (arguments, from_url) = match quick::recognise(arguments) {
         Ok(Recognised::Ordinary(arguments)) => (arguments, None),
-        Ok(Recognised::Quick(quick, arguments)) => (arguments, Some(*quick)),
+        Ok(Recognised::Quick(from_url, arguments)) => (arguments, Some(*from_url)),
         Ok(Recognised::Show(script)) => {
             print!("{script}");
             return ExitCode::Ok;
@@ -36,7 +36,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Err(error) => return refused(suggesting(&name, error)),
     };
     let outcome = match matches.subcommand() {
-        Some(("run", matches)) => run::main(matches, quick),
+        Some(("run", matches)) => run::main(matches, from_url),
         Some(("compare", matches)) => compare::main(matches),
         Some(("report", matches)) => report::main(matches),
         Some(("serve", matches)) => serve::main(matches),
@@ -69,8 +69,8 @@ fn command() -> Command {
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(flags::run_command().after_help(run::quick::HELP))
-        .subcommand(run::quick::curl_command())
+        .subcommand(flags::run_command().after_help(quick::HELP))
+        .subcommand(quick::curl_command())
         .subcommand(report::command())
         .subcommand(serve::command())
         .subcommand(matrix::command())

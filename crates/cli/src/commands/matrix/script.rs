@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use report::matrix::parts::{Amount, BodySpec, LoadSpec};
 use serde_json::{Value, json};
 
-use crate::commands::run::quick::body::{self, Body};
-use crate::commands::run::quick::request::Request;
-use crate::commands::run::quick::{script, source};
+use crate::curl::body::{self, Body};
+use crate::curl::request::Request;
+use crate::curl::source;
+use crate::quick::script;
 
 /// How long requests under way at the end may take.
 const GRACE: &str = "10s";

@@ -7,12 +7,12 @@ use clap::ArgMatches;
 use report::SummaryMode;
 
 use super::limits::FailOn;
-use super::quick::Quick;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::flags::parse_switch;
 use crate::log::LogFlags;
 use crate::output;
+use crate::quick::Quick;
 
 /// What the command line and the environment say about this run.
 #[derive(Debug)]

@@ -8,7 +8,6 @@ mod limits;
 mod load;
 mod phases;
 mod plan;
-pub mod quick;
 mod save;
 mod timeline;
 
@@ -24,12 +23,12 @@ use crate::log::Logger;
 use crate::machine::Moment;
 use crate::messages::Messages;
 use crate::progress::Screen;
+use crate::quick::Quick;
 use crate::{banner, descriptors};
 
 use flags::Flags;
 pub use load::script_failure;
 use phases::Phases;
-use quick::Quick;
 
 /// Runs a test: a script, or what a URL stands for.
 pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Failure> {

@@ -316,7 +316,7 @@ fn tls_version(given: &Given) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::run::quick::shell;
+    use crate::curl::shell;
 
     fn request(line: &str) -> Result<Request, String> {
         let line = Line::read(Dialect::Curl, shell::split(line).expect("a good line"));

@@ -5,9 +5,9 @@
 
 use serde_json::{Value, json};
 
-use super::flag::Act;
-use super::letter::is_duration;
-use super::line::Given;
+use crate::curl::flag::Act;
+use crate::curl::letter::is_duration;
+use crate::curl::line::Given;
 
 const USERS: u64 = 10;
 const TIME: &str = "10s";

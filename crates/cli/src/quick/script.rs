@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 
-use super::request::Request;
-use super::source;
+use crate::curl::request::Request;
+use crate::curl::source;
 
 /// The whole text. `load` are options by name; an iteration makes `requests_each` requests.
 pub fn script(request: &Request, load: &[(String, Value)], requests_each: u64) -> String {
@@ -92,9 +92,9 @@ fn call(request: &Request, body: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::run::quick::line::{Dialect, Line};
-    use crate::commands::run::quick::shell;
-    use crate::commands::run::quick::traffic::Traffic;
+    use crate::curl::line::{Dialect, Line};
+    use crate::curl::shell;
+    use crate::quick::traffic::Traffic;
 
     fn shown(line: &str) -> String {
         let line = Line::read(Dialect::Curl, shell::split(line).expect("a good line"));

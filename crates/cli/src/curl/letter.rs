@@ -4,6 +4,7 @@
 //! each reading, from one table, `READINGS`. Flags that have a name in those tools and none here are in `NAMES`.
 
 use super::flag::{self, Act, Flag};
+use super::url_word::is_url;
 
 /// What a letter came to.
 pub enum Letter {
@@ -127,7 +128,7 @@ pub fn meaning(letter: char, ahead: &str, is_attached: bool) -> Letter {
     let curls = || flag::by_letter(letter).map_or(Letter::Unknown, Letter::Is);
     let open = || Letter::Open(refusal(letter, ahead));
     // The next word is no value of a flag that has none.
-    let is_value = !is_attached && !ahead.is_empty() && !ahead.starts_with('-') && !super::is_url(ahead);
+    let is_value = !is_attached && !ahead.is_empty() && !ahead.starts_with('-') && !is_url(ahead);
     match letter {
         'c' => Letter::With(Act::Vus),
         'n' => Letter::With(Act::Requests),
