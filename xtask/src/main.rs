@@ -1,6 +1,7 @@
 //! Heavier suites than `cargo test`: what needs another program, or minutes.
 //!
 //! ```text
+//! cargo xtask tidy [TEXT…]      tell what breaks the rules of the source: circles, lengths, names, boundaries
 //! cargo xtask parity [NAME…]    run the same scripts under k6 and Onrush and compare what they report
 //! cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
 //! cargo xtask curl              send the commands of a table with curl and with `onrush curl`, and compare the bytes
@@ -26,7 +27,8 @@ mod timing;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask parity [NAME…]
+const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
+       cargo xtask parity [NAME…]
        cargo xtask forms [SEED]
        cargo xtask curl [--record]
        cargo xtask fuzz [--seconds N] [--seed N] [--patience N] [SUBJECT…]
@@ -35,6 +37,8 @@ const USAGE: &str = "usage: cargo xtask parity [NAME…]
        cargo xtask stats [SETS [SEED]]
        cargo xtask conformance [autobahn [client|server] [CASE…] | h2spec [SECTION…]]
 
+tidy     reads the source and tells what breaks its rules; TEXT picks findings that contain it. --all tells what
+         xtask/tidy/allow.txt allows, too; --shrink takes out of that list what is no longer needed.
 parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
          metric names, tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts whose path
          contains it. k6 is taken from $K6, else from PATH.
@@ -61,6 +65,7 @@ fn main() -> ExitCode {
     let command = arguments.next();
     let rest: Vec<String> = arguments.collect();
     let outcome = match command.as_deref() {
+        Some("tidy") => tidy(&rest),
         Some("parity") => parity::run(&rest),
         Some("forms") => forms::run(&rest),
         Some("curl") => curl::run(&rest),
@@ -79,4 +84,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn tidy(arguments: &[String]) -> Result<(), String> {
+    let (report, broken) = tidy::run(&parity::workspace()?, arguments)?;
+    if broken {
+        return Err(report);
+    }
+    print!("{report}");
+    Ok(())
 }
