@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use engine::duration::Span;
 use engine::scenario::{Executor, Scenario, Stage};
 use report::visible;
 use unicode_width::UnicodeWidthStr;
+use units::Span;
 
 /// The lines before the progress.
 pub fn banner(script: &str, share: f64, scenarios: &[&Scenario], max_vus: u64, longest: Duration) -> String {

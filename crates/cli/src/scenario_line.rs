@@ -37,5 +37,5 @@ pub fn scenario_line(index: usize, scenario: &Scenario, state: &RunState, now: D
 }
 
 fn whole(time: Duration) -> String {
-    engine::duration::Span::from(time).to_string()
+    units::Span::from(time).to_string()
 }

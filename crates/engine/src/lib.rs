@@ -34,7 +34,6 @@
 
 pub mod clock;
 mod desk;
-pub mod duration;
 mod gathering;
 pub mod health;
 pub mod judgement;

@@ -9,7 +9,9 @@ use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
+use units::Span;
 use wire::field::canonical;
 
 use crate::h1::head::Head;
@@ -43,7 +45,7 @@ impl Request<'_> {
 
     /// The value of one `{…}`, percent-decoded.
     pub(crate) fn param(&self, index: usize) -> Cow<'_, str> {
-        percent_decode(self.params[index], false)
+        percent_decode_str(self.params[index]).decode_utf8_lossy()
     }
 
     /// A header as text.
@@ -53,7 +55,7 @@ impl Request<'_> {
 
     /// The first value of a query argument.
     pub(crate) fn arg(&self, name: &str) -> Option<Cow<'_, str>> {
-        pairs(self.query().as_bytes()).find(|(n, _)| n == name).map(|(_, v)| v)
+        form_urlencoded::parse(self.query().as_bytes()).find(|(n, _)| n == name).map(|(_, v)| v)
     }
 
     /// A whole number from the query; the error is the 400 that says what was expected.
@@ -68,7 +70,7 @@ impl Request<'_> {
 
     /// The query's arguments.
     pub(crate) fn args(&self) -> Values {
-        collect(pairs(self.query().as_bytes()))
+        collect(form_urlencoded::parse(self.query().as_bytes()))
     }
 
     /// All headers in canonical case.
@@ -119,15 +121,7 @@ pub(crate) fn number(name: &str, text: &str, range: RangeInclusive<u64>) -> Resu
 
 /// Seconds (`1.5`) or a number with `ms`, `s` or `m`, at most a minute.
 pub(crate) fn duration(name: &str, text: &str) -> Result<Duration, Box<Reply>> {
-    let (digits, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
-    let scale = match unit {
-        "ms" => Some(0.001),
-        "" | "s" => Some(1.0),
-        "m" => Some(60.0),
-        _ => None,
-    };
-    let seconds = digits.parse::<f64>().ok().zip(scale).map(|(n, scale)| n * scale);
-    let wait = seconds.and_then(|s| Duration::try_from_secs_f64(s).ok());
+    let wait = Span::parse_seconds(text).and_then(Span::to_duration);
     wait.filter(|d| *d <= MAX_WAIT).ok_or_else(|| {
         bad_request(&format!("{name} is {text:?}, expected seconds or a duration such as 50ms, at most 60s"))
     })
@@ -146,53 +140,16 @@ pub(crate) fn collect<'a>(pairs: impl Iterator<Item = (Cow<'a, str>, Cow<'a, str
     values
 }
 
-/// `a=b&c=d` with percent and plus decoded; empty parts are skipped.
-pub(crate) fn pairs(text: &[u8]) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
-    text.split(|b| *b == b'&').filter(|part| !part.is_empty()).map(|part| {
-        let at = part.iter().position(|b| *b == b'=');
-        let (name, value) = at.map_or((part, &b""[..]), |at| (&part[..at], &part[at + 1..]));
-        (decode_bytes(name, true), decode_bytes(value, true))
-    })
-}
-
-/// Percent-decodes; `+` becomes a space in forms and queries.
-pub(crate) fn percent_decode(text: &str, plus: bool) -> Cow<'_, str> {
-    decode_bytes(text.as_bytes(), plus)
-}
-
-fn decode_bytes(text: &[u8], plus: bool) -> Cow<'_, str> {
-    if !text.iter().any(|b| *b == b'%' || (plus && *b == b'+')) {
-        return String::from_utf8_lossy(text);
-    }
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let [byte, tail @ ..] = rest {
-        let escaped = (*byte == b'%').then(|| tail.first_chunk::<2>()).flatten().and_then(hex_pair);
-        match escaped {
-            Some(escaped) => out.push(escaped),
-            None => out.push(if plus && *byte == b'+' { b' ' } else { *byte }),
-        }
-        rest = if escaped.is_some() { &tail[2..] } else { tail };
-    }
-    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
-}
-
-fn hex_pair(pair: &[u8; 2]) -> Option<u8> {
-    let digit = |b: u8| (b as char).to_digit(16).map(|d| d as u8);
-    Some(digit(pair[0])? << 4 | digit(pair[1])?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn decodes_queries() {
-        let values = collect(pairs(b"a=1&b=x+y%21&a=%zz&&c&d=%E2%82%AC%4"));
+        let values = collect(form_urlencoded::parse(b"a=1&b=x+y%21&a=%zz&&c&d=%E2%82%AC%4"));
         let want = [("a", vec!["1", "%zz"]), ("b", vec!["x y!"]), ("c", vec![""]), ("d", vec!["\u{20ac}%4"])];
         let got: Vec<_> = values.iter().map(|(n, v)| (n.as_str(), v.iter().map(String::as_str).collect())).collect();
         assert_eq!(got, want);
-        assert_eq!(percent_decode("a+b%20c", false), "a+b c");
     }
 
     #[test]

@@ -5,55 +5,35 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use ipnet::{IpNet, Ipv4Net};
+
 /// More local addresses than any machine has; a larger pool is a slip of the pen (`/4` for `/24`).
 const MOST_LOCAL_IPS: u128 = 1 << 20;
 
-/// A block of addresses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cidr {
-    text: String,
-    address: IpAddr,
-    prefix: u32,
+/// Reads `10.0.0.0/8`, `fd00::/8`, or a single address, as the network it lies in: `10.1.2.3/8` is `10.0.0.0/8`, as in k6.
+/// The error says what was found and what was expected.
+pub fn parse_block(text: &str) -> Result<IpNet, String> {
+    let bad = || format!("found {text:?}, expected a CIDR block such as 10.0.0.0/8 or an IP address");
+    as_written(text).map(|block| unmapped(block).trunc()).ok_or_else(bad)
 }
 
-impl Cidr {
-    /// Reads `10.0.0.0/8`, `fd00::/8`, or a single address.
-    pub(crate) fn parse(text: &str) -> Option<Cidr> {
-        let (address, prefix) = match text.split_once('/') {
-            Some((address, prefix)) => (address, Some(prefix)),
-            None => (text, None),
-        };
-        let address: IpAddr = address.parse().ok()?;
-        let width = width_of(address);
-        let prefix = match prefix {
-            Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => {
-                digits.parse().ok().filter(|p| *p <= width)?
-            }
-            Some(_) => return None,
-            None => width,
-        };
-        Some(Cidr { text: text.to_owned(), address, prefix })
-    }
-
-    /// Whether the address lies in the block.
-    pub(crate) fn contains(&self, address: IpAddr) -> bool {
-        let address = address.to_canonical();
-        if address.is_ipv4() != self.address.is_ipv4() {
-            return false;
-        }
-        let host_bits = width_of(address) - self.prefix;
-        let network = |a: IpAddr| number_of(a).checked_shr(host_bits).unwrap_or(0);
-        network(address) == network(self.address)
-    }
-
-    /// As it was written.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
+/// Whether the address lies in the block.
+pub(crate) fn block_contains(block: &IpNet, address: IpAddr) -> bool {
+    block.contains(&address.to_canonical())
 }
 
-fn width_of(address: IpAddr) -> u32 {
-    if address.is_ipv4() { 32 } else { 128 }
+/// A block or a single address, with the address that was written.
+fn as_written(text: &str) -> Option<IpNet> {
+    text.parse().ok().or_else(|| text.parse().ok().map(|address: IpAddr| IpNet::from(address)))
+}
+
+/// A block of mapped addresses is the block of IPv4 addresses it stands for.
+fn unmapped(block: IpNet) -> IpNet {
+    let mapped = match block {
+        IpNet::V6(v6) => v6.addr().to_ipv4_mapped().zip(v6.prefix_len().checked_sub(96)),
+        IpNet::V4(_) => None,
+    };
+    mapped.and_then(|(address, prefix)| Ipv4Net::new(address, prefix).ok()).map_or(block, IpNet::V4)
 }
 
 fn number_of(address: IpAddr) -> u128 {
@@ -104,13 +84,12 @@ fn local_range(item: &str) -> Result<(u128, u128, bool), String> {
         }
         return Ok((number_of(from), number_of(to), from.is_ipv4()));
     }
-    let block = Cidr::parse(item).ok_or_else(bad)?;
-    let (written, host_bits) = (number_of(block.address), width_of(block.address) - block.prefix);
-    let mask = 1u128.checked_shl(host_bits).map_or(u128::MAX, |size| size - 1);
-    let (first, last) = (written & !mask, written | mask);
+    let block = as_written(item).ok_or_else(bad)?;
+    let (first, last) = (number_of(block.network()), number_of(block.broadcast()));
     // A block of one or two addresses has neither network nor broadcast address (RFC 3021).
-    let spare = u128::from(host_bits > 1);
-    Ok((written.max(first + spare), (last - spare).max(written.max(first + spare)), block.address.is_ipv4()))
+    let spare = u128::from(block.max_prefix_len() - block.prefix_len() > 1);
+    let start = number_of(block.addr()).max(first + spare);
+    Ok((start, (last - spare).max(start), block.addr().is_ipv4()))
 }
 
 #[cfg(test)]
@@ -134,13 +113,29 @@ mod tests {
             ("::/0", "fe80::1", true),
             ("::1", "::1", true),
             ("fd00::/8", "fdff::1", true),
+            ("::ffff:127.0.0.0/104", "127.9.9.9", true),
         ];
         for (block, address, inside) in cases {
-            let found = Cidr::parse(block).unwrap().contains(address.parse().unwrap());
+            let found = block_contains(&parse_block(block).unwrap(), address.parse().unwrap());
             assert_eq!(found, inside, "{address} in {block}");
         }
         for bad in ["nope", "10.0.0.0/33", "10.0.0.0/+8", "10.0.0.0/", "::/129", "", "/8"] {
-            assert_eq!(Cidr::parse(bad), None, "{bad}");
+            assert!(parse_block(bad).is_err(), "{bad}");
+        }
+    }
+
+    /// As k6 prints them.
+    #[test]
+    fn a_block_is_the_network_of_its_address() {
+        let cases = [
+            ("127.0.0.5/8", "127.0.0.0/8"),
+            ("::ffff:127.0.0.1/128", "127.0.0.1/32"),
+            ("127.0.0.1", "127.0.0.1/32"),
+            ("fd00::1", "fd00::1/128"),
+            ("::/0", "::/0"),
+        ];
+        for (text, printed) in cases {
+            assert_eq!(parse_block(text).unwrap().to_string(), printed);
         }
     }
 

@@ -14,7 +14,9 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use crate::addresses::Cidr;
+use ipnet::IpNet;
+
+use crate::addresses::{block_contains, parse_block};
 use crate::connect::Address;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::settings::{DnsPolicy, DnsSelect, Settings};
@@ -23,7 +25,7 @@ use crate::settings::{DnsPolicy, DnsSelect, Settings};
 pub(crate) struct Resolver {
     blocked: Vec<String>,
     hosts: HostMap,
-    blacklist: Vec<Cidr>,
+    blacklist: Vec<IpNet>,
     ttl: Option<Duration>,
     select: DnsSelect,
     policy: DnsPolicy,
@@ -51,11 +53,10 @@ impl Resolver {
         for pattern in &settings.block_hostnames {
             check_pattern("blockHostnames", pattern)?;
         }
-        let blacklist = settings.blacklist_ips.iter().map(|text| {
-            let bad =
-                || format!("blacklistIPs: found {text:?}, expected a CIDR block such as 10.0.0.0/8 or an IP address");
-            Cidr::parse(text).ok_or_else(bad)
-        });
+        let blacklist = settings
+            .blacklist_ips
+            .iter()
+            .map(|text| parse_block(text).map_err(|problem| format!("blacklistIPs: {problem}")));
         Ok(Resolver {
             blocked: settings.block_hostnames.iter().map(|p| p.to_ascii_lowercase()).collect(),
             hosts: HostMap::new(settings)?,
@@ -95,8 +96,8 @@ impl Resolver {
     }
 
     fn check_address(&self, ip: IpAddr) -> Result<(), Failure> {
-        let Some(block) = self.blacklist.iter().find(|block| block.contains(ip)) else { return Ok(()) };
-        let message = format!("IP ({ip}) is in a blacklisted range ({})", block.text());
+        let Some(block) = self.blacklist.iter().find(|block| block_contains(block, ip)) else { return Ok(()) };
+        let message = format!("IP ({ip}) is in a blacklisted range ({block})");
         Err(Failure { step: Step::Lookup, kind: FailureKind::BlacklistedIp, message })
     }
 

@@ -106,10 +106,10 @@ fn certificate(reason: &rustls::CertificateError) -> (FailureKind, String) {
         C::Expired => other(String::from("certificate has expired")),
         C::NotValidYet => other(String::from("certificate is not valid yet")),
         C::ExpiredContext { not_after, .. } => {
-            other(format!("certificate has expired on {}", rfc3339(not_after.as_secs())))
+            other(format!("certificate has expired on {}", units::date::rfc3339(not_after.as_secs())))
         }
         C::NotValidYetContext { not_before, .. } => {
-            other(format!("certificate is not valid before {}", rfc3339(not_before.as_secs())))
+            other(format!("certificate is not valid before {}", units::date::rfc3339(not_before.as_secs())))
         }
         C::UnknownIssuer => unknown(""),
         C::BadSignature => unknown(" (an authority of that name is trusted, but another key has signed)"),
@@ -204,21 +204,6 @@ fn words(name: &str) -> String {
     text
 }
 
-/// A moment in UTC, to the second.
-fn rfc3339(unix_seconds: u64) -> String {
-    let (days, rest) = (unix_seconds / 86_400, unix_seconds % 86_400);
-    // Civil date from days, counted in 400-year eras that begin on 1 March.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
-}
-
 /// The C library's text in Go's spelling: lower case, without Rust's error number.
 fn errno_text(error: &io::Error) -> String {
     let text = error.to_string();
@@ -229,13 +214,6 @@ fn errno_text(error: &io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dates_are_civil() {
-        assert_eq!(rfc3339(0), "1970-01-01T00:00:00Z");
-        assert_eq!(rfc3339(951_782_400), "2000-02-29T00:00:00Z");
-        assert_eq!(rfc3339(1_798_761_599), "2026-12-31T23:59:59Z");
-    }
 
     #[test]
     fn system_errors_are_in_gos_spelling() {

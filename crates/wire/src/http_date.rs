@@ -11,11 +11,11 @@ pub fn parse_date(text: &str) -> Option<i64> {
         if time.is_none() && token.contains(':') {
             time = parse_time(token);
         } else if day.is_none() && matches!(token.len(), 1 | 2) && token.bytes().all(|b| b.is_ascii_digit()) {
-            day = token.parse::<i64>().ok();
+            day = token.parse::<u8>().ok();
         } else if month.is_none() && month_of(token).is_some() {
             month = month_of(token);
         } else if year.is_none() && matches!(token.len(), 2 | 4) {
-            year = token.parse::<i64>().ok();
+            year = token.parse::<i32>().ok();
         }
     }
     let (day, month, seconds) = (day?, month?, time?);
@@ -24,10 +24,8 @@ pub fn parse_date(text: &str) -> Option<i64> {
         y @ 0..=69 => y + 2000,
         y => y,
     };
-    if year < 1601 || !(1..=days_in(year, month)).contains(&day) {
-        return None;
-    }
-    Some((days_from_epoch(year, month, day) * 86_400 + seconds) * 1000)
+    let midnight_s = units::date::epoch_s(year, month, day).filter(|_| year >= 1601)?;
+    Some((midnight_s + seconds) * 1000)
 }
 
 fn parse_time(token: &str) -> Option<i64> {
@@ -37,25 +35,10 @@ fn parse_time(token: &str) -> Option<i64> {
     fits.then_some(h * 3600 + m * 60 + s)
 }
 
-fn month_of(token: &str) -> Option<i64> {
+fn month_of(token: &str) -> Option<u8> {
     const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let start = token.get(..3)?.to_ascii_lowercase();
     (1..).zip(MONTHS).find(|(_, name)| *name == start).map(|(number, _)| number)
-}
-
-fn days_in(year: i64, month: i64) -> i64 {
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    match month {
-        2 => 28 + i64::from(leap),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Days since 1970-01-01 in the proleptic Gregorian calendar; the year starts in March so that leap days come last.
-fn days_from_epoch(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 719_469
 }
 
 #[cfg(test)]

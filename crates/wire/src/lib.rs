@@ -48,7 +48,7 @@ mod weak_rsa;
 mod worker_io;
 pub mod ws;
 
-pub use addresses::parse_local_ips;
+pub use addresses::{parse_block, parse_local_ips};
 pub use client::{Client, Worker};
 pub use exchange::{ConnectionInfo, Exchange};
 pub use failure::{Failure, FailureKind, Step};

@@ -7,7 +7,9 @@
 
 use std::net::IpAddr;
 
-use crate::addresses::Cidr;
+use ipnet::IpNet;
+
+use crate::addresses::{block_contains, parse_block};
 use crate::auth;
 use crate::settings::Settings;
 use crate::socks::Login;
@@ -49,7 +51,7 @@ pub(crate) struct Socks {
 #[derive(Debug)]
 enum Direct {
     All,
-    Block(Cidr),
+    Block(IpNet),
     Ip(IpAddr, Option<u16>),
     /// Suffix with its leading dot; the bare name counts too unless the entry itself began with a dot.
     Name {
@@ -127,7 +129,7 @@ impl Direct {
         match entry.as_str() {
             "" => return None,
             "*" => return Some(Direct::All),
-            block if block.contains('/') => return Cidr::parse(block).map(Direct::Block),
+            block if block.contains('/') => return parse_block(block).ok().map(Direct::Block),
             _ => {}
         }
         let (name, port) = match entry.rsplit_once(':') {
@@ -148,7 +150,7 @@ impl Direct {
         let port_fits = |port: &Option<u16>| port.is_none_or(|p| p == url.port);
         match self {
             Direct::All => true,
-            Direct::Block(block) => ip.is_some_and(|ip| block.contains(ip)),
+            Direct::Block(block) => ip.is_some_and(|ip| block_contains(block, ip)),
             Direct::Ip(direct, port) => ip == Some(*direct) && port_fits(port),
             Direct::Name { suffix, bare, port } => {
                 let host = url.host.strip_suffix('.').unwrap_or(&url.host);

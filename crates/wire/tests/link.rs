@@ -5,9 +5,10 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use onrush_wire::link::{Link, LinkSettings, Rate};
+use onrush_wire::link::{Link, LinkSettings};
 use onrush_wire::{Exchange, FailureKind, Request};
 use support::{Act, Peer, get, post, settings, write};
+use units::Bandwidth;
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
@@ -64,7 +65,7 @@ fn both_directions_keep_to_their_rates_and_lose_nothing() {
     let body: Vec<u8> = (0..100_000u32).map(|n| ((n * 7919) >> 5) as u8).collect();
     let answer = [format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len()).into_bytes(), body.clone()];
     let peer = Peer::play(vec![vec![Act::ReadRequest, Act::Write(answer.concat()), Act::AwaitClose]]);
-    let rate = |text| Some(Rate::parse(text).unwrap());
+    let rate = |text| Some(Bandwidth::parse(text).unwrap());
     let link =
         LinkSettings { upload: rate("2mbps"), download: rate("4mbps"), latency: ms(20), jitter: ms(8), loss: 0.02 };
     let start = Instant::now();
@@ -96,7 +97,7 @@ fn connections_of_one_user_share_its_link() {
     let answer = [&b"HTTP/1.1 200 OK\r\nContent-Length: 50000\r\n\r\n"[..], &body].concat();
     let acts = || vec![Act::ReadRequest, Act::Write(answer.clone()), Act::AwaitClose];
     let peer = Peer::play(vec![acts(), acts(), acts()]);
-    let link = LinkSettings { download: Some(Rate::parse("4mbps").unwrap()), ..LinkSettings::default() };
+    let link = LinkSettings { download: Some(Bandwidth::parse("4mbps").unwrap()), ..LinkSettings::default() };
     let start = Instant::now();
     let lists = ["/1", "/2", "/3"].map(|path| vec![get(peer.url(path))]).to_vec();
     let all = send_over(link, lists);

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use engine::duration::Span;
 use metrics::tags::TagFilter;
 use metrics::{Recorder, Registry, threshold};
 use script::log::Silent;
 use script::options::Options;
 use script::{LoadOptions, Program, Source};
+use units::Span;
 use wire::Url;
 use wire::cookies::CookieJar;
 use wire::ws::{Decoder, DeflateParams, Event as Frame, Role};

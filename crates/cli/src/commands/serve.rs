@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use server::app::AppFactory;
 use server::{Server, ServerConfig};
+use units::Span;
 
 use super::run::script_failure;
 use super::serve_limits;
@@ -80,10 +81,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
 fn app(matches: &ArgMatches) -> Result<Option<AppFactory>, Failure> {
     let Some(path) = matches.get_one::<String>("app") else { return Ok(None) };
     let limit: &String = matches.get_one("busy-limit").expect("has a default");
-    let limit = engine::duration::Span::parse(limit)
-        .ok()
-        .and_then(engine::duration::Span::to_duration)
-        .filter(|limit| !limit.is_zero());
+    let limit = Span::parse(limit).ok().and_then(Span::to_duration).filter(|limit| !limit.is_zero());
     let limit = limit.ok_or_else(|| {
         bad(
             "--busy-limit",

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use engine::duration::Span;
 use server::{CertificateFiles, ServerConfig};
+use units::{Span, size};
 
 use super::serve::bad;
 use crate::failure::Failure;
@@ -20,11 +20,11 @@ const TIME: &str = "a time, as in 500ms, 30s or 10m";
 
 const SETTINGS: &[Setting] = &[
     ("max-head", SIZE, "Answer 431 to a request head above this size [default: 64k]", |config, text| {
-        config.limits.head = usize::try_from(size(text)?).ok()?;
+        config.limits.head = usize::try_from(size::parse(text)?).ok()?;
         Some(())
     }),
     ("max-body", SIZE, "Answer 413 to a request body above this size [default: any size]", |config, text| {
-        config.limits.body = Some(size(text)?);
+        config.limits.body = Some(size::parse(text)?);
         Some(())
     }),
     (
@@ -32,7 +32,7 @@ const SETTINGS: &[Setting] = &[
         SIZE,
         "Answer 503 when routes such as /post would keep more than this of all bodies together [default: 512m]",
         |config, text| {
-            config.limits.kept = size(text)?;
+            config.limits.kept = size::parse(text)?;
             Some(())
         },
     ),
@@ -64,7 +64,7 @@ const SETTINGS: &[Setting] = &[
         "Receive at most this much of a request body at once [default: 64k for apps, 256k for routes]",
         |config, text| {
             config.buffers.receive_size =
-                Some(usize::try_from(size(text)?).ok().filter(|n| (1..=1 << 30).contains(n))?);
+                Some(usize::try_from(size::parse(text)?).ok().filter(|n| (1..=1 << 30).contains(n))?);
             Some(())
         },
     ),
@@ -107,41 +107,14 @@ pub fn apply(matches: &ArgMatches, config: &mut ServerConfig) -> Result<(), Fail
     Ok(())
 }
 
-/// Bytes, with k, m or g for powers of 1024.
-fn size(text: &str) -> Option<u64> {
-    let lower = text.to_ascii_lowercase();
-    let digits = lower.trim_end_matches(['k', 'm', 'g']);
-    let scale = match &lower[digits.len()..] {
-        "" => 1,
-        "k" => 1 << 10,
-        "m" => 1 << 20,
-        "g" => 1 << 30,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(scale)
-}
-
 /// A duration, or 0.
 fn time(text: &str) -> Option<Duration> {
-    if text == "0" {
-        return Some(Duration::ZERO);
-    }
     Span::parse(text).ok().and_then(Span::to_duration)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes() {
-        let table =
-            [("0", Some(0)), ("500", Some(500)), ("64k", Some(65_536)), ("10M", Some(10 << 20)), ("1g", Some(1 << 30))];
-        let wrong = ["", "k", "-1", "1.5k", "1kk", "1 k", "64kb", "99999999999g"].map(|text| (text, None));
-        for (text, want) in table.into_iter().chain(wrong) {
-            assert_eq!(size(text), want, "{text}");
-        }
-    }
 
     /// The help names the defaults, which live elsewhere.
     #[test]

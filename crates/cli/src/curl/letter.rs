@@ -3,6 +3,8 @@
 //! A value that only one reading can have settles it. A letter that stays open is refused: the message says what to write for
 //! each reading, from one table, `READINGS`. Flags that have a name in those tools and none here are in `NAMES`.
 
+use units::Span;
+
 use super::flag::{self, Act, Flag};
 use super::url_word::is_url;
 
@@ -187,7 +189,7 @@ fn is_number(text: &str) -> bool {
 pub fn is_duration(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit())
         && text.ends_with(|c: char| c.is_ascii_alphabetic())
-        && engine::duration::Span::parse(text).is_ok()
+        && Span::parse_with_unit(text).is_some()
 }
 
 /// What begins like a time and is none: it may be a body.

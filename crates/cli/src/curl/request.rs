@@ -7,6 +7,7 @@
 
 use report::visible;
 use serde_json::json;
+use units::Span;
 use wire::Url;
 
 use super::address::Address;
@@ -298,9 +299,8 @@ fn redirects(given: &Given) -> Result<u32, String> {
 }
 
 fn seconds(given: &Given) -> Result<u64, String> {
-    let with_unit = || engine::duration::Span::parse(&given.value).ok()?.to_duration();
-    let seconds: Option<f64> = given.value.parse().ok().or_else(|| with_unit().map(|time| time.as_secs_f64()));
-    let seconds = seconds.filter(|s| (0.001..=1e6).contains(s));
+    let time = Span::parse_seconds(&given.value).and_then(Span::to_duration);
+    let seconds = time.map(|time| time.as_secs_f64()).filter(|s| (0.001..=1e6).contains(s));
     let seconds = seconds.ok_or_else(|| format!("{} {}: expected seconds, as in 2.5", given.spelled, given.value))?;
     Ok((seconds * 1e3).round() as u64)
 }

@@ -4,6 +4,7 @@
 //! one is answered (a closed loop); with a rate requests start on schedule, whatever the server does (an open one).
 
 use serde_json::{Value, json};
+use units::Span;
 
 use crate::curl::flag::Act;
 use crate::curl::letter::is_duration;
@@ -130,7 +131,7 @@ fn duration(given: &Given) -> Result<String, String> {
     if !is_duration(text) {
         return Err(refuse(given, "a time with its unit, as 30s or 1m30s"));
     }
-    let time = engine::duration::Span::parse(text).ok().and_then(engine::duration::Span::to_duration);
+    let time = Span::parse(text).ok().and_then(Span::to_duration);
     // The engine refuses less as well, as k6 does.
     match time.is_some_and(|time| time >= std::time::Duration::from_secs(1)) {
         true => Ok(text.to_owned()),

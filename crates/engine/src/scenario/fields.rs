@@ -8,8 +8,7 @@ use std::fmt;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-
-use crate::duration::Span;
+use units::Span;
 
 /// Everything that is wrong with the scenarios, one line each. k6's exit code for it is 104.
 #[derive(Clone, Debug, PartialEq, Eq)]

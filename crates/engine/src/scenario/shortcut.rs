@@ -7,10 +7,10 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use units::Span;
 
 use super::config::{Executor, MAX_DURATION, Scenario, Scenarios, Stage, stages_from};
 use super::fields::ConfigError;
-use crate::duration::Span;
 
 /// The options that say how to execute, of one layer or of all layers together.
 #[derive(Clone, Debug, Default, PartialEq)]

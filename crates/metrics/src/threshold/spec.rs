@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use units::Span;
 
 use super::Target;
 use super::parse::{Aggregation, Expression, parse};
@@ -92,7 +93,7 @@ pub(crate) fn resolve(
             return fail(source, start..start + expression.label.len(), message);
         }
         let delay = spec.delay_abort_eval.as_deref().unwrap_or("0");
-        let Some(delay_abort_eval) = parse_delay(delay) else {
+        let Some(delay_abort_eval) = delay_of(delay) else {
             let message = "invalid delayAbortEval, expected a duration such as 10s or a number of ms".to_owned();
             return fail(delay, 0..delay.len(), message);
         };
@@ -122,31 +123,9 @@ fn split_key(key: &str) -> Result<(&str, Option<TagFilter>), ThresholdError> {
     }
 }
 
-/// k6's durations: `1h2m3.5s10ms`, days as `d`, or a number of milliseconds.
-fn parse_delay(text: &str) -> Option<Duration> {
-    if let Ok(ms) = text.parse::<f64>() {
-        return Duration::try_from_secs_f64(ms / 1e3).ok();
-    }
-    let mut total = 0.0;
-    let mut rest = text.trim();
-    while !rest.is_empty() {
-        let number_end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let (number, tail) = rest.split_at(number_end);
-        let unit_end = tail.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(tail.len());
-        let seconds = match &tail[..unit_end] {
-            "ns" => 1e-9,
-            "us" | "µs" | "μs" => 1e-6,
-            "ms" => 1e-3,
-            "s" => 1.0,
-            "m" => 60.0,
-            "h" => 3600.0,
-            "d" => 86400.0,
-            _ => return None,
-        };
-        total += number.parse::<f64>().ok()? * seconds;
-        rest = &tail[unit_end..];
-    }
-    Duration::try_from_secs_f64(total).ok().filter(|_| !text.trim().is_empty())
+/// A time by k6's rule, at least 0.
+fn delay_of(text: &str) -> Option<Duration> {
+    Span::parse(text).ok()?.to_duration()
 }
 
 impl<'de> Deserialize<'de> for ThresholdSpec {
@@ -305,11 +284,11 @@ mod tests {
 
     #[test]
     fn delays_are_durations() {
-        assert_eq!(parse_delay("1m30s"), Some(Duration::from_secs(90)));
-        assert_eq!(parse_delay("1.5s"), Some(Duration::from_millis(1500)));
-        assert_eq!(parse_delay("250"), Some(Duration::from_millis(250)));
+        assert_eq!(delay_of("1m30s"), Some(Duration::from_secs(90)));
+        assert_eq!(delay_of("1.5s"), Some(Duration::from_millis(1500)));
+        assert_eq!(delay_of("250"), Some(Duration::from_millis(250)));
         for bad in ["", "s", "-5", "10x", "10s5"] {
-            assert_eq!(parse_delay(bad), None, "{bad}");
+            assert_eq!(delay_of(bad), None, "{bad}");
         }
     }
 }

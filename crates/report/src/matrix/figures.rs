@@ -129,14 +129,10 @@ impl Group {
 fn bytes(name: &str, text: &str) -> Result<f64, String> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',')).unwrap_or(text.len());
-    let factor = match text[end..].trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 1.0,
-        "k" | "kb" | "kib" => 1024.0,
-        "m" | "mb" | "mib" => 1024.0 * 1024.0,
-        "g" | "gb" | "gib" => 1024.0 * 1024.0 * 1024.0,
-        other => return Err(format!("{name}: found the unit '{other}', expected B, KB, MB or GB")),
-    };
-    Ok(number(name, &text[..end])? * factor)
+    let unit = text[end..].trim();
+    let bytes = units::size::unit_bytes(unit)
+        .ok_or_else(|| format!("{name}: found the unit '{}', expected B, KB, MB or GB", unit.to_ascii_lowercase()))?;
+    Ok(number(name, &text[..end])? * bytes as f64)
 }
 
 /// A number, thousands separated or not.

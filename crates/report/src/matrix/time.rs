@@ -6,9 +6,7 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-
-/// Longest name first where one is the end of another.
-const UNITS: [(&str, f64); 5] = [("ms", 1e-3), ("us", 1e-6), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+use units::Span;
 
 /// A length of time as a plan writes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
@@ -27,27 +25,9 @@ impl TryFrom<String> for Time {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let bad = || format!("found '{text}', expected a time with its unit, as 500ms, 5s or 1m30s");
-        let mut rest = text.trim();
-        let mut seconds = 0.0;
-        if rest.is_empty() {
-            return Err(bad());
-        }
-        while !rest.is_empty() {
-            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(bad)?;
-            let number: f64 = rest[..end].parse().map_err(|_| bad())?;
-            rest = &rest[end..];
-            let (unit, factor) = UNITS.iter().find(|(unit, _)| unit_is(rest, unit)).ok_or_else(bad)?;
-            seconds += number * factor;
-            rest = &rest[unit.len()..];
-        }
-        Duration::try_from_secs_f64(seconds).map(Time).map_err(|_| bad())
+        let time = Span::parse_with_unit(text.trim()).and_then(Span::to_duration);
+        time.map(Time).ok_or_else(|| format!("found '{text}', expected a time with its unit, as 500ms, 5s or 1m30s"))
     }
-}
-
-/// Whether this unit stands here, and not another one that begins with it.
-fn unit_is(rest: &str, unit: &str) -> bool {
-    rest.strip_prefix(unit).is_some_and(|after| !after.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
 impl From<Time> for String {
@@ -57,9 +37,9 @@ impl From<Time> for String {
 }
 
 impl fmt::Display for Time {
-    /// `1.5s`, `250ms`: reads back as the same time.
+    /// `90s`, `250ms`: one unit, because `{duration}` of a command goes to programs that read one, as wrk does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.as_secs_f64() {
+        match self.seconds() {
             seconds if seconds > 0.0 && seconds < 1.0 => write!(f, "{}ms", (seconds * 1e6).round() / 1e3),
             seconds => write!(f, "{seconds}s"),
         }

@@ -5,7 +5,8 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use wire::link::{LinkSettings, Rate};
+use units::{Bandwidth, Span};
+use wire::link::LinkSettings;
 
 use super::{Options, read};
 
@@ -77,19 +78,19 @@ fn of_fields(fields: &Map<String, Value>) -> Result<LinkSettings, String> {
     Ok(link)
 }
 
-fn rate(value: &Value) -> Result<Rate, String> {
+fn rate(value: &Value) -> Result<Bandwidth, String> {
     match value {
-        Value::String(text) => Rate::parse(text),
-        other => Rate::parse(&other.to_string()),
+        Value::String(text) => Bandwidth::parse(text),
+        other => Bandwidth::parse(&other.to_string()),
     }
 }
 
 fn time(value: &Value) -> Result<Duration, String> {
-    let Value::String(text) = value else { return read::expected(value, "a time with its unit, as in \"10ms\"") };
-    if text.trim().parse::<f64>().is_ok() && text.trim() != "0" {
-        return read::expected(value, "a time with its unit, as in \"10ms\"");
-    }
-    read::span(value)?.to_duration().map_or_else(|| read::expected(value, "a time, as in \"10ms\""), Ok)
+    let time = match value.as_str().map(str::trim) {
+        Some("0") => Some(Duration::ZERO),
+        text => text.and_then(Span::parse_with_unit).and_then(Span::to_duration),
+    };
+    time.map_or_else(|| read::expected(value, "a time with its unit, as in \"10ms\""), Ok)
 }
 
 /// A number from 0 up to 1, or `2%`.
@@ -118,8 +119,8 @@ mod tests {
     fn links_are_named_or_described() {
         let ms = Duration::from_millis;
         let described = LinkSettings {
-            download: Rate::parse("60.76mbps").ok(),
-            upload: Rate::parse("25.95mbps").ok(),
+            download: Bandwidth::parse("60.76mbps").ok(),
+            upload: Bandwidth::parse("25.95mbps").ok(),
             latency: ms(10),
             ..LinkSettings::default()
         };

@@ -13,14 +13,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::duration::Span;
 use engine::scenario::{Scenarios, Shortcuts};
 use metrics::{SystemTags, ThresholdSpecs, suggest};
 use serde_json::{Map, Value};
+use units::Span;
 use wire::mask::Mask;
 
 pub use network::{Dns, TlsAuth, TlsVersions};
-pub use read::bytes;
 
 use crate::host::runtime::DEFAULT_MEMORY_LIMIT;
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use engine::duration::Span;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use units::Span;
 use wire::settings::{DnsPolicy, DnsSelect};
 
 use super::{Options, read};

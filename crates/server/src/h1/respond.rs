@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::io::Write;
 use std::time::{Duration, SystemTime};
 
+use httpdate::HttpDate;
 use wire::field::push_decimal;
 
 /// How the client finds the end of the body.
@@ -141,40 +142,11 @@ pub(crate) fn date() -> [u8; 29] {
 }
 
 /// RFC 9110 section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
-fn imf_date(epoch: u64) -> [u8; 29] {
-    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let (days, second) = (epoch / 86_400, epoch % 86_400);
-    let (year, month, day) = civil(days);
+fn imf_date(epoch_s: u64) -> [u8; 29] {
+    let moment = HttpDate::from(SystemTime::UNIX_EPOCH + Duration::from_secs(epoch_s));
     let mut text = [b' '; 29];
-    write!(
-        &mut text[..],
-        "{}, {day:02} {} {year:04} {:02}:{:02}:{:02} GMT",
-        DAYS[(days % 7) as usize],
-        MONTHS[month],
-        second / 3600,
-        second / 60 % 60,
-        second % 60
-    )
-    .expect("29 characters until the year 9999");
+    write!(&mut text[..], "{moment}").expect("29 characters until the year 9999");
     text
-}
-
-/// Year, month (0-11) and day (1-31) of a number of days since 1970.
-fn civil(mut days: u64) -> (u64, usize, u64) {
-    let mut year = 1970;
-    let leap = |y: u64| (y.is_multiple_of(4) && !y.is_multiple_of(100)) || y.is_multiple_of(400);
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let lengths = [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut month = 0;
-    while days >= lengths[month] {
-        days -= lengths[month];
-        month += 1;
-    }
-    (year, month, days + 1)
 }
 
 /// The reason phrase of RFC 9110; unknown statuses get a phrase that says so.

@@ -2,7 +2,7 @@
 //!
 //! Refuses a multipart body that does not keep to its boundary, so a client that writes one wrongly learns it here.
 
-use crate::request::{Values, collect, pairs};
+use crate::request::{Values, collect};
 use crate::routes::echo::text_or_data_url;
 
 /// A body by its content type.
@@ -20,7 +20,7 @@ pub(crate) fn read(content_type: &str, body: &[u8]) -> Result<BodyContents, Stri
     let mut contents = BodyContents::default();
     match kind.as_str() {
         _ if body.is_empty() => {}
-        "application/x-www-form-urlencoded" => contents.form = collect(pairs(body)),
+        "application/x-www-form-urlencoded" => contents.form = collect(form_urlencoded::parse(body)),
         "multipart/form-data" => {
             let boundary = parameter(content_type, "boundary").ok_or("the multipart body has no boundary")?;
             multipart(body, &boundary, &mut contents)?;

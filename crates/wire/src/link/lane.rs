@@ -7,8 +7,9 @@
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use units::Bandwidth;
 
-use super::settings::{LinkSettings, Rate};
+use super::settings::LinkSettings;
 
 /// Bytes that travel together at least: a packet.
 const PACKET: usize = 1460;
@@ -25,7 +26,7 @@ const REPEAT: Duration = Duration::from_millis(200);
 /// One direction.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    rate: Option<Rate>,
+    rate: Option<Bandwidth>,
     delay: Duration,
     jitter: Duration,
     loss: f64,
@@ -36,7 +37,7 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    pub(crate) fn new(settings: &LinkSettings, rate: Option<Rate>, seed: u64) -> Lane {
+    pub(crate) fn new(settings: &LinkSettings, rate: Option<Bandwidth>, seed: u64) -> Lane {
         Lane {
             rate,
             delay: settings.latency / 2,
@@ -89,7 +90,7 @@ mod tests {
     }
 
     fn lane(rate: &str, settings: &LinkSettings) -> Lane {
-        Lane::new(settings, Some(Rate::parse(rate).unwrap()), 1)
+        Lane::new(settings, Some(Bandwidth::parse(rate).unwrap()), 1)
     }
 
     #[test]
@@ -112,7 +113,7 @@ mod tests {
                 now = lane.full_until(now).unwrap_or(now);
             }
             let bits = sent as f64 * 8.0 / (last - start).as_secs_f64();
-            let wanted = Rate::parse(rate).unwrap().time_of(1_000_000).as_secs_f64();
+            let wanted = Bandwidth::parse(rate).unwrap().time_of(1_000_000).as_secs_f64();
             assert!((bits * wanted / 8e6 - 1.0).abs() < 0.001, "{rate}: {bits}");
         }
     }

@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-pub use settings::{LinkSettings, Rate};
+pub use settings::LinkSettings;
 
 pub(crate) use course::Course;
 pub(crate) use relay::spawn;

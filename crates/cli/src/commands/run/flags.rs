@@ -223,7 +223,7 @@ fn whole(flag: &str, text: &str) -> Result<usize, Failure> {
 }
 
 fn bytes(flag: &str, text: &str) -> Result<usize, Failure> {
-    let size = script::options::bytes(text).and_then(|size| usize::try_from(size).ok());
+    let size = units::size::parse(text).filter(|size| *size > 0).and_then(|size| usize::try_from(size).ok());
     size.ok_or_else(|| generic(format!("{flag}: found '{text}', expected bytes, as 64m or 1g")))
 }
 

@@ -11,6 +11,7 @@ use std::time::Instant;
 use rquickjs::function::{Opt, This};
 use rquickjs::prelude::Func;
 use rquickjs::{Ctx, Exception, Function, Object, Result, Value};
+use units::Span;
 
 use self::schedule::{Law, Schedule};
 use self::weights::Weights;
@@ -18,7 +19,6 @@ use crate::arguments::present;
 use crate::builtins::ModuleDef;
 use crate::host::native::NativeClass;
 use crate::host::{bytes, keeper, object};
-use crate::modules::http::params::go_duration;
 use crate::vu::Vu;
 
 /// The module.
@@ -89,7 +89,7 @@ fn every<'js>(
 ) -> Result<Object<'js>> {
     let interval = interval.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
     let text = bytes::to_text(&ctx, &interval)?;
-    let Some(interval) = go_duration(&text).filter(|interval| !interval.is_zero()) else {
+    let Some(interval) = Span::parse(&text).ok().map(Span::or_zero).filter(|interval| !interval.is_zero()) else {
         let message = format!("every: the interval is {text:?}, expected a time above 0, as in '500ms' or 500");
         return Err(Exception::throw_range(&ctx, &message));
     };

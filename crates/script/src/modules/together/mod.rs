@@ -12,6 +12,7 @@ use engine::scenario::Executor;
 use rquickjs::function::Opt;
 use rquickjs::prelude::Func;
 use rquickjs::{Ctx, Exception, Object, Promise, Result, Value};
+use units::Span;
 
 use self::meeting::{Meetings, Name, Start, Terms};
 use crate::Phase;
@@ -19,7 +20,6 @@ use crate::arguments::present;
 use crate::builtins::ModuleDef;
 use crate::host::bytes;
 use crate::log::{Level, Record};
-use crate::modules::http::params::go_duration;
 use crate::vu::Vu;
 
 /// How long the first user waits for the others, unless it says how long.
@@ -161,7 +161,7 @@ impl<'js> Options<'_, 'js> {
     fn time(&self, key: &str) -> Result<Option<Duration>> {
         let Some(value) = self.get(key)? else { return Ok(None) };
         let text = bytes::to_text(self.ctx, &value)?;
-        go_duration(&text).map(Some).ok_or_else(|| {
+        Span::parse(&text).map(|time| Some(time.or_zero())).map_err(|_| {
             let message = format!("ready: {key} is {text:?}, expected a time, as in '30s' or 30000");
             Exception::throw_range(self.ctx, &message)
         })

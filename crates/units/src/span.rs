@@ -1,6 +1,9 @@
-//! Durations as k6's options write them: `1h2m3s5ms`, `1.5h`, `1d12h`, or a bare number of milliseconds.
+//! Durations as k6's options write them: `1h2m3s5ms`, `1.5h`, `1d12h`.
 //!
-//! Reading refuses what k6 refuses and keeps nanoseconds exactly; writing gives the form that k6 prints (`1h0m30s`, `1.5ms`).
+//! k6 has one rule for options, `delayAbortEval` and the `timeout` of a request: a number without a unit is milliseconds. Other
+//! places count otherwise, so there are three ways to read, and each names what a bare number is. Read more freely than by k6:
+//! days with decimals (`0.5d`). Refused where k6 makes nonsense of it: `inf`, `NaN` and what does not fit into 64 bits of
+//! nanoseconds. Reading keeps nanoseconds exactly; writing gives the form that k6 prints (`1h0m30s`, `1.5ms`).
 
 use std::fmt;
 use std::time::Duration;
@@ -16,6 +19,8 @@ const UNITS: [(&str, u64); 8] = [
     ("m", 60_000_000_000),
     ("h", 3_600_000_000_000),
 ];
+const MILLISECOND: u64 = 1_000_000;
+const SECOND: u64 = 1_000_000_000;
 const DAY: u64 = 24 * 3_600_000_000_000;
 
 /// A duration that reads and prints as k6's; may be negative, since options have to refuse negative ones by name.
@@ -37,15 +42,19 @@ impl fmt::Display for SpanError {
 impl std::error::Error for SpanError {}
 
 impl Span {
-    /// Reads `1h2m3s5ms` or a bare number of milliseconds.
+    /// k6's rule: `1h2m3s5ms`, or a bare number of milliseconds.
     pub fn parse(text: &str) -> Result<Self, SpanError> {
-        let (sign, rest) = match text.strip_prefix('-') {
-            Some(rest) => (-1, rest),
-            None => (1, text.strip_prefix('+').unwrap_or(text)),
-        };
-        let ns = bare_ms(rest).or_else(|| with_units(rest));
-        let ns = ns.and_then(|ns| i64::try_from(ns).ok()).ok_or_else(|| SpanError(format!("'{text}'")))?;
-        Ok(Span { ns: sign * ns })
+        read(text, Some(MILLISECOND)).ok_or_else(|| SpanError(format!("'{text}'")))
+    }
+
+    /// The rule of curl and of the target's routes: `50ms`, or a bare number of seconds.
+    pub fn parse_seconds(text: &str) -> Option<Self> {
+        read(text, Some(SECOND))
+    }
+
+    /// Where k6 would read milliseconds and a person seconds: a bare number is refused.
+    pub fn parse_with_unit(text: &str) -> Option<Self> {
+        read(text, None)
     }
 
     /// Reads a JSON value: a text, or a number of milliseconds.
@@ -64,6 +73,11 @@ impl Span {
     /// The time, unless it is negative.
     pub fn to_duration(self) -> Option<Duration> {
         u64::try_from(self.ns).ok().map(Duration::from_nanos)
+    }
+
+    /// The time; none at all when it is negative, as k6 takes the `timeout` of a request.
+    pub fn or_zero(self) -> Duration {
+        self.to_duration().unwrap_or_default()
     }
 
     /// Less than nothing.
@@ -91,10 +105,28 @@ impl<'de> serde::Deserialize<'de> for Span {
     }
 }
 
-/// `1500` or `1.5`: milliseconds.
-fn bare_ms(text: &str) -> Option<u64> {
-    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    (is_number && !text.is_empty()).then(|| scaled(text, 1_000_000)).flatten()
+/// What may have a sign; a number without a unit counts in `bare` nanoseconds.
+fn read(text: &str, bare: Option<u64>) -> Option<Span> {
+    let (sign, rest) = match text.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let ns = if rest.ends_with(|c: char| c.is_ascii_digit() || c == '.') {
+        without_unit(rest, bare?)
+    } else {
+        with_units(rest)
+    };
+    Some(Span { ns: sign * i64::try_from(ns?).ok()? })
+}
+
+/// `1500`, `1.5` or `1e3`.
+fn without_unit(text: &str, unit: u64) -> Option<u64> {
+    if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        return scaled(text, unit);
+    }
+    let number: f64 = text.parse().ok()?;
+    let ns = number * unit as f64;
+    (text.starts_with(|c: char| c.is_ascii_digit() || c == '.') && ns < i64::MAX as f64).then_some(ns as u64)
 }
 
 /// `1d2h3.5s`: numbers with units, days only in front.
@@ -185,17 +217,58 @@ mod tests {
         assert_eq!(ns("3us4µs5ns"), Some(7_005));
         assert_eq!(ns("-5s"), Some(-5_000_000_000));
         assert_eq!(ns("0"), Some(0));
+        assert_eq!(ns("1e3"), Some(1_000_000_000));
+        assert_eq!(ns("5e-1"), Some(500_000));
+        assert_eq!(ns("1."), Some(1_000_000));
+        assert_eq!(ns("+5"), Some(5_000_000));
+        assert_eq!(ns("0.9ns"), Some(0));
+        assert_eq!(ns("9223372036854775807ns"), Some(i64::MAX));
     }
 
     #[test]
     fn refuses_the_rest() {
-        for text in ["", "s", "10 s", "1x", "1s2", "1d2", "d", "1..5s", "--1s", "9999999d", "1h-2m", "."] {
+        for text in [
+            "",
+            "s",
+            "10 s",
+            "1x",
+            "1s2",
+            "1d2",
+            "d",
+            "1..5s",
+            "--1s",
+            "9999999d",
+            "1h-2m",
+            ".",
+            "-",
+            "2h1d",
+            "inf",
+            "NaN",
+            "e5",
+            "1e20",
+            "0x10",
+            " 10s",
+            "9223372036854775808ns",
+        ] {
             assert_eq!(ns(text), None, "{text}");
         }
         assert_eq!(
             Span::parse("10 s").unwrap_err().to_string(),
             "'10 s' is no duration: expected a form like 10s, 1h30m, 1d or a number of milliseconds"
         );
+    }
+
+    /// What a number without a unit is differs; everything else is the same.
+    #[test]
+    fn bare_numbers_are_what_the_rule_says() {
+        let both =
+            |text| (Span::parse_seconds(text).map(|span| span.ns), Span::parse_with_unit(text).map(|span| span.ns));
+        assert_eq!(both("1.5"), (Some(1_500_000_000), None));
+        assert_eq!(both("1e3"), (Some(1_000_000_000_000), None));
+        assert_eq!(both("0"), (Some(0), None));
+        assert_eq!(both("50ms"), (Some(50_000_000), Some(50_000_000)));
+        assert_eq!(both("1m30s"), (Some(90_000_000_000), Some(90_000_000_000)));
+        assert_eq!(both("5 s"), (None, None));
     }
 
     #[test]

@@ -1,0 +1,51 @@
+//! The calendar, in UTC: from seconds since 1970 to a date and back.
+//!
+//! Years outside 0 to 9999 have no place in the forms of RFC 3339 and RFC 9110; they are refused or cut.
+
+use time::{Date, Month, OffsetDateTime, PrimitiveDateTime};
+
+/// `2026-11-20T15:31:35Z` from seconds since the epoch. What lies behind the year 9999 is shown as its end.
+pub fn rfc3339(epoch_s: u64) -> String {
+    let moment = i64::try_from(epoch_s).ok().and_then(|s| OffsetDateTime::from_unix_timestamp(s).ok());
+    let moment = moment.unwrap_or(PrimitiveDateTime::MAX.assume_utc());
+    let (year, month, day) = (moment.year(), u8::from(moment.month()), moment.day());
+    let (hour, minute, second) = moment.to_hms();
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Seconds since the epoch at the beginning of a day; months and days count from 1. `None`: there is no such day.
+pub fn epoch_s(year: i32, month: u8, day: u8) -> Option<i64> {
+    let date = Date::from_calendar_date(year, Month::try_from(month).ok()?, day).ok()?;
+    Some(date.midnight().assume_utc().unix_timestamp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_become_dates() {
+        for (epoch_s, date) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_795_219_895, "2026-11-21T00:11:35Z"),
+            (1_798_761_599, "2026-12-31T23:59:59Z"),
+            (u64::MAX, "9999-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(rfc3339(epoch_s), date);
+        }
+    }
+
+    #[test]
+    fn days_become_seconds() {
+        assert_eq!(epoch_s(1970, 1, 1), Some(0));
+        assert_eq!(epoch_s(2000, 2, 29), Some(951_782_400));
+        assert_eq!(epoch_s(1969, 12, 31), Some(-86_400));
+        for (year, month, day) in
+            [(2023, 2, 29), (1900, 2, 29), (2024, 4, 31), (2024, 13, 1), (2024, 0, 1), (2024, 1, 0)]
+        {
+            assert_eq!(epoch_s(year, month, day), None, "{year}-{month}-{day}");
+        }
+    }
+}
