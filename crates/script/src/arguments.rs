@@ -2,10 +2,44 @@
 //! names are coerced to text, bytes are never guessed from other values.
 
 use rquickjs::function::Opt;
-use rquickjs::{Ctx, Result, Value};
+use rquickjs::{Ctx, Error, Object, Result, Value};
 
 use crate::host::bytes;
 use crate::host::go_error;
+use crate::host::kind::Kind;
+
+/// Why an argument cannot be used.
+#[derive(Debug)]
+pub enum ArgumentError<R> {
+    /// The script threw while it was read; the exception is pending.
+    Thrown(Error),
+    /// It is not what was expected. Who asked for it decides how the script hears of that.
+    Refused(R),
+}
+
+impl<R> From<Error> for ArgumentError<R> {
+    fn from(error: Error) -> Self {
+        ArgumentError::Thrown(error)
+    }
+}
+
+impl<R> ArgumentError<R> {
+    /// The same with another kind of refusal.
+    pub fn map<S>(self, change: impl FnOnce(R) -> S) -> ArgumentError<S> {
+        match self {
+            ArgumentError::Thrown(error) => ArgumentError::Thrown(error),
+            ArgumentError::Refused(why) => ArgumentError::Refused(change(why)),
+        }
+    }
+
+    /// The exception: the one that is pending, or what `throw` makes of the refusal.
+    pub fn or_throw(self, throw: impl FnOnce(R) -> Error) -> Error {
+        match self {
+            ArgumentError::Thrown(error) => error,
+            ArgumentError::Refused(why) => throw(why),
+        }
+    }
+}
 
 /// The argument, unless it is missing, `undefined` or `null`.
 pub fn given<'js>(argument: Opt<Value<'js>>) -> Option<Value<'js>> {
@@ -25,6 +59,11 @@ pub fn text_or<'js>(ctx: &Ctx<'js>, argument: Opt<Value<'js>>, default: &str) ->
     }
 }
 
+/// A property of an object of options, unless it is missing, `undefined` or `null`.
+pub fn member<'js>(object: &Object<'js>, name: &str) -> Result<Option<Value<'js>>> {
+    Ok(present(Some(object.get(name)?)))
+}
+
 /// What `f` makes of the bytes of a string, an ArrayBuffer or a view of one; other values throw.
 pub fn require_bytes<'js, R: 'static>(
     ctx: &Ctx<'js>,
@@ -33,10 +72,13 @@ pub fn require_bytes<'js, R: 'static>(
 ) -> Result<R> {
     let found = match &argument {
         None => "nothing",
-        Some(value) => match bytes::read(ctx, value, f)? {
-            Some(result) => return Ok(result),
-            None => value.type_name(),
-        },
+        Some(value) => {
+            let is_bytes = matches!(Kind::of(value), Kind::Text(_) | Kind::Buffer(_));
+            match if is_bytes { bytes::read(ctx, value, f)? } else { None } {
+                Some(result) => return Ok(result),
+                None => value.type_name(),
+            }
+        }
     };
     let message = format!("invalid type {found}, expected string, ArrayBuffer or a view of one");
     Err(go_error::throw(ctx, &message))

@@ -41,6 +41,11 @@ pub struct Record<'a> {
 pub trait LogSink: Send + Sync {
     /// Writes one line.
     fn log(&self, record: &Record<'_>);
+
+    /// Writes a warning.
+    fn warn(&self, message: &str, fields: &[(&str, &str)]) {
+        self.log(&Record { level: Level::Warning, message, fields });
+    }
 }
 
 /// Drops every line.

@@ -26,6 +26,7 @@ pub(crate) mod inspect;
 pub(crate) mod intrinsics;
 pub(crate) mod json;
 pub mod keeper;
+pub mod kind;
 pub mod lazy_object;
 pub mod lend;
 pub(crate) mod linker;

@@ -12,6 +12,7 @@ use ::bytes::Bytes;
 use rquickjs::{Ctx, Error, Result, Value, qjs};
 
 use super::bytes;
+use super::kind::BufferKind;
 use crate::vu::Vu;
 
 /// The shared bytes that the users of a worker have seen, by address.
@@ -65,35 +66,15 @@ pub fn bytes_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Bytes>
     Ok(known.and_then(|known| (offset + len <= known.len()).then(|| known.slice(offset..offset + len))))
 }
 
-/// Kinds of binary values, as they are kept and made again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BufferKind {
-    /// The buffer itself.
-    Buffer,
-    /// A typed array of QuickJS' number.
-    Typed(qjs::JSTypedArrayEnum),
-}
-
-/// What kind of binary value it is; nothing for other values (and views of the class DataView).
-pub fn kind_of(value: &Value<'_>) -> Option<BufferKind> {
-    let object = value.as_object()?;
-    // SAFETY: these look at the class of an object only.
-    unsafe {
-        if qjs::JS_IsArrayBuffer(object.as_raw()) {
-            return Some(BufferKind::Buffer);
-        }
-        u32::try_from(qjs::JS_GetTypedArrayType(object.as_raw())).ok().map(BufferKind::Typed)
-    }
-}
-
-/// A value of this kind over shared bytes.
+/// A value of this kind over shared bytes; a buffer instead of a DataView.
 pub fn view<'js>(ctx: &Ctx<'js>, shared: &Bytes, kind: BufferKind) -> Result<Value<'js>> {
     let buffer = array_buffer(ctx, shared)?;
-    let BufferKind::Typed(kind) = kind else { return Ok(buffer) };
+    let BufferKind::Typed(elements) = kind else { return Ok(buffer) };
     let mut arguments = [buffer.as_raw()];
-    // SAFETY: the kind came from QuickJS; the argument is live during the call.
+    // SAFETY: the number is one of QuickJS; the argument is live during the call.
     unsafe {
-        let value = qjs::JS_NewTypedArray(ctx.as_raw().as_ptr(), 1, arguments.as_mut_ptr(), kind);
+        let value =
+            qjs::JS_NewTypedArray(ctx.as_raw().as_ptr(), 1, arguments.as_mut_ptr(), elements as qjs::JSTypedArrayEnum);
         if qjs::JS_IsException(value) {
             return Err(Error::Exception);
         }

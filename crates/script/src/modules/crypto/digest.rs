@@ -21,9 +21,9 @@ pub trait Hasher {
     fn digest(&self) -> Vec<u8>;
 }
 
-struct Plain<D>(D);
+struct Unkeyed<D>(D);
 
-impl<D: Digest + Clone> Hasher for Plain<D> {
+impl<D: Digest + Clone> Hasher for Unkeyed<D> {
     fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
@@ -57,7 +57,7 @@ macro_rules! algorithms {
 
             /// A digest that has taken in nothing.
             pub fn hasher(self) -> Box<dyn Hasher> {
-                match self { $(Algorithm::$variant => Box::new(Plain(<$digest>::new()))),* }
+                match self { $(Algorithm::$variant => Box::new(Unkeyed(<$digest>::new()))),* }
             }
 
             /// An HMAC with this key that has taken in nothing. Keys of any length are allowed.
@@ -94,7 +94,7 @@ impl Algorithm {
 
 /// How a digest is handed to the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Output {
+pub enum OutputEncoding {
     /// Lower-case hexadecimal digits.
     Hex,
     /// base64 text.
@@ -103,15 +103,15 @@ pub enum Output {
     Binary,
 }
 
-impl Output {
+impl OutputEncoding {
     /// The output of this name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
-            "hex" => Some(Output::Hex),
-            "base64" => Some(Output::Base64(Variant::Std)),
-            "base64url" => Some(Output::Base64(Variant::Url)),
-            "base64rawurl" => Some(Output::Base64(Variant::RawUrl)),
-            "binary" => Some(Output::Binary),
+            "hex" => Some(OutputEncoding::Hex),
+            "base64" => Some(OutputEncoding::Base64(Variant::Std)),
+            "base64url" => Some(OutputEncoding::Base64(Variant::Url)),
+            "base64rawurl" => Some(OutputEncoding::Base64(Variant::RawUrl)),
+            "binary" => Some(OutputEncoding::Binary),
             _ => None,
         }
     }

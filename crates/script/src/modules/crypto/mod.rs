@@ -15,7 +15,7 @@ use crate::arguments::{require_bytes, text_or};
 use crate::builtins::ModuleDef;
 use crate::host::bytes::array_buffer;
 use crate::host::go_error;
-use digest::{Algorithm, Hasher, Output, hex};
+use digest::{Algorithm, Hasher, OutputEncoding, hex};
 
 /// Larger requests are a mistake of the script, not a wish (the Web's `getRandomValues` stops at 64 KiB).
 const MOST_RANDOM_BYTES: f64 = 1024.0 * 1024.0 * 1024.0;
@@ -139,10 +139,10 @@ fn hasher_object<'js>(ctx: Ctx<'js>, hasher: Box<dyn Hasher>) -> Result<Object<'
 
 fn present<'js>(ctx: Ctx<'js>, digest: Vec<u8>, output: Opt<Value<'js>>) -> Result<Value<'js>> {
     let name = text_or(&ctx, output, "")?;
-    match Output::named(&name) {
-        Some(Output::Hex) => hex(&digest).into_js(&ctx),
-        Some(Output::Base64(variant)) => variant.encode(&digest).into_js(&ctx),
-        Some(Output::Binary) => Ok(array_buffer(&ctx, digest)?.into_value()),
+    match OutputEncoding::named(&name) {
+        Some(OutputEncoding::Hex) => hex(&digest).into_js(&ctx),
+        Some(OutputEncoding::Base64(variant)) => variant.encode(&digest).into_js(&ctx),
+        Some(OutputEncoding::Binary) => Ok(array_buffer(&ctx, digest)?.into_value()),
         None => {
             let message = format!(
                 "invalid output encoding: {name}, expected one of hex, base64, base64url, base64rawurl, binary"

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
-use crate::host::shared_buffer::BufferKind;
+use crate::host::kind::BufferKind;
 
 /// Immutable elements.
 #[derive(Debug, Default)]
@@ -98,6 +98,7 @@ fn classify(json: &str) -> Element<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::kind::ElementType;
 
     #[test]
     fn elements_come_back_in_order_and_kind() {
@@ -128,11 +129,12 @@ mod tests {
         elements.push(None);
         elements.push_binary(Bytes::from_static(b"ab"), BufferKind::Buffer);
         elements.push(Some("1"));
-        elements.push_binary(Bytes::new(), BufferKind::Typed(2));
+        elements.push_binary(Bytes::new(), BufferKind::Typed(ElementType::Uint8));
         let elements = elements.shrink();
         let all: Vec<_> = (0..elements.len()).filter_map(|index| elements.get(index)).collect();
         let (ab, none) = (Bytes::from_static(b"ab"), Bytes::new());
-        let binary = [Element::Binary(&ab, BufferKind::Buffer), Element::Binary(&none, BufferKind::Typed(2))];
+        let binary =
+            [Element::Binary(&ab, BufferKind::Buffer), Element::Binary(&none, BufferKind::Typed(ElementType::Uint8))];
         let [first, last] = binary;
         assert_eq!(all, [Element::Undefined, first, Element::Number(1.0), last]);
     }

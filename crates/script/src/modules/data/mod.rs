@@ -6,6 +6,7 @@
 //! access and refuses every change. Buffers and typed arrays are views of the one copy, immutable too.
 
 pub mod elements;
+mod once_made;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -18,9 +19,11 @@ use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
 use crate::arguments::text_or;
 use crate::builtins::ModuleDef;
+use crate::host::kind::{BufferKind, Kind};
 use crate::host::{bytes, go_error, object, shared_buffer};
 use crate::{Phase, Vu};
 use elements::{Element, Elements};
+use once_made::{Asked, OnceMade};
 
 /// The module.
 pub const MODULE: ModuleDef =
@@ -35,18 +38,22 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(module)
 }
 
-/// One array of the process; locked while its function runs.
-type Slot = Arc<tokio::sync::Mutex<Option<Arc<Elements>>>>;
-
 /// The arrays of the process by name.
 #[derive(Default)]
 struct SharedArrays {
-    slots: Mutex<HashMap<String, Slot>>,
+    arrays: Mutex<HashMap<String, Arc<OnceMade>>>,
+}
+
+impl SharedArrays {
+    fn named(&self, name: &str) -> Arc<OnceMade> {
+        let mut arrays = self.arrays.lock().unwrap_or_else(PoisonError::into_inner);
+        arrays.entry(name.to_owned()).or_default().clone()
+    }
 }
 
 /// Names whose function is running in this virtual user.
 #[derive(Default)]
-struct Running {
+struct BeingMade {
     names: RefCell<HashSet<String>>,
 }
 
@@ -73,30 +80,24 @@ fn shared_array<'js>(ctx: Ctx<'js>, name: Opt<Value<'js>>, make: Opt<Value<'js>>
 
 /// The elements of this name; runs `make` when nobody has before.
 fn elements_of<'js>(ctx: &Ctx<'js>, vu: &Vu, name: String, make: &Function<'js>) -> Result<Arc<Elements>> {
-    let running = vu.local::<Running>();
-    if running.names.borrow().contains(&name) {
+    let own = vu.local::<BeingMade>();
+    if own.names.borrow().contains(&name) {
         let message = format!("SharedArray '{name}' is being made by the function that asks for it");
         return Err(go_error::throw(ctx, &message));
     }
-    let slot = {
-        let arrays = vu.process::<SharedArrays>();
-        let mut slots = arrays.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        slots.entry(name.clone()).or_default().clone()
+    let array = vu.process::<SharedArrays>().named(&name);
+    let turn = loop {
+        match array.ask() {
+            Asked::Made(elements) => return Ok(elements),
+            Asked::Turn(turn) => break turn,
+            // Another virtual user is making it, on this thread perhaps: wait as for the network.
+            Asked::Busy => vu.block_on(ctx, array.wait())?,
+        }
     };
-    // Another virtual user may be making it, on this thread too: wait as for the network, not with a lock.
-    let mut slot = match slot.clone().try_lock_owned() {
-        Ok(guard) => guard,
-        Err(_) => vu.block_on(ctx, slot.lock_owned())?,
-    };
-    if let Some(elements) = &*slot {
-        return Ok(elements.clone());
-    }
-    running.names.borrow_mut().insert(name.clone());
+    own.names.borrow_mut().insert(name.clone());
     let made = make_elements(ctx, make);
-    running.names.borrow_mut().remove(&name);
-    let elements = Arc::new(made?);
-    *slot = Some(elements.clone());
-    Ok(elements)
+    own.names.borrow_mut().remove(&name);
+    Ok(turn.end(made?))
 }
 
 fn make_elements<'js>(ctx: &Ctx<'js>, make: &Function<'js>) -> Result<Elements> {
@@ -107,14 +108,15 @@ fn make_elements<'js>(ctx: &Ctx<'js>, make: &Function<'js>) -> Result<Elements> 
     let mut elements = Elements::default();
     for element in array.iter::<Value<'js>>() {
         let element = element?;
-        if let Some(kind) = shared_buffer::kind_of(&element) {
-            let bytes = bytes::read(ctx, &element, ::bytes::Bytes::copy_from_slice)?;
-            elements.push_binary(bytes.unwrap_or_default(), kind);
-            continue;
-        }
-        match ctx.json_stringify(element)? {
-            Some(json) => elements.push(Some(&json.to_string()?)),
-            None => elements.push(None),
+        match Kind::of(&element) {
+            Kind::Buffer(kind @ (BufferKind::Buffer | BufferKind::Typed(_))) => {
+                let bytes = bytes::read(ctx, &element, ::bytes::Bytes::copy_from_slice)?;
+                elements.push_binary(bytes.unwrap_or_default(), kind);
+            }
+            _ => match ctx.json_stringify(element)? {
+                Some(json) => elements.push(Some(&json.to_string()?)),
+                None => elements.push(None),
+            },
         }
     }
     Ok(elements.shrink())

@@ -34,7 +34,11 @@ pub enum Hop {
 impl Hop {
     /// The value of the tag.
     pub fn name(self) -> &'static str {
-        ["up", "inside", "down"][self as usize]
+        match self {
+            Hop::Up => "up",
+            Hop::Inside => "inside",
+            Hop::Down => "down",
+        }
     }
 }
 
@@ -52,12 +56,12 @@ pub fn define(registry: &Registry) -> Result<(), DefineError> {
 /// Series of a worker, by the tags of the user and the event.
 #[derive(Default)]
 pub struct Ledger {
-    known: RefCell<FxHashMap<u32, FxHashMap<Box<str>, Known>>>,
+    known: RefCell<FxHashMap<u32, FxHashMap<Box<str>, KnownSeries>>>,
 }
 
 /// The series of an event that were needed so far.
 #[derive(Clone, Copy, Default)]
-struct Known {
+struct KnownSeries {
     sends: Option<Series>,
     delay: Option<Series>,
     hops: [Option<Series>; 3],
@@ -104,12 +108,12 @@ impl Ledger {
     }
 
     /// What is known of an event.
-    fn find(&self, vu: &Vu, event: &str) -> Known {
+    fn find(&self, vu: &Vu, event: &str) -> KnownSeries {
         let known = self.known.borrow();
         known.get(&vu.tags_key()).and_then(|events| events.get(event)).copied().unwrap_or_default()
     }
 
-    fn keep(&self, vu: &Vu, event: &str, change: impl FnOnce(&mut Known)) {
+    fn keep(&self, vu: &Vu, event: &str, change: impl FnOnce(&mut KnownSeries)) {
         let mut known = self.known.borrow_mut();
         if known.values().map(FxHashMap::len).sum::<usize>() >= MOST_REMEMBERED {
             known.clear();

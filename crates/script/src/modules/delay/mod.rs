@@ -77,7 +77,7 @@ const UNITS: [(&str, &str, f64); 4] =
     [("us", "microseconds", 1.0), ("ms", "milliseconds", 1e3), ("s", "seconds", 1e6), ("ns", "nanoseconds", 1e-3)];
 
 /// What `record` is told besides event and stamps.
-struct Given<'js> {
+struct RecordOptions<'js> {
     received: Option<Value<'js>>,
     tags: Option<Value<'js>>,
     /// Microseconds in the unit of stamps and receipt.
@@ -85,9 +85,9 @@ struct Given<'js> {
 }
 
 /// `received` and `tags` as arguments, or all in one object of options.
-fn given<'js>(ctx: &Ctx<'js>, third: Option<Value<'js>>, tags: Option<Value<'js>>) -> Result<Given<'js>> {
+fn given<'js>(ctx: &Ctx<'js>, third: Option<Value<'js>>, tags: Option<Value<'js>>) -> Result<RecordOptions<'js>> {
     let Some(options) = present(third.clone()).and_then(Value::into_object) else {
-        return Ok(Given { received: present(third), tags, unit: 1.0 });
+        return Ok(RecordOptions { received: present(third), tags, unit: 1.0 });
     };
     for key in options.keys::<String>() {
         let key = key?;
@@ -98,7 +98,7 @@ fn given<'js>(ctx: &Ctx<'js>, third: Option<Value<'js>>, tags: Option<Value<'js>
     }
     let option = |name: &str| options.get::<_, Value<'js>>(name).map(|value| present(Some(value)));
     let unit = option("unit")?.map_or(Ok(1.0), |unit| unit_of(ctx, &unit))?;
-    Ok(Given { received: option("received")?, tags: option("tags")?.or(tags), unit })
+    Ok(RecordOptions { received: option("received")?, tags: option("tags")?.or(tags), unit })
 }
 
 fn unit_of<'js>(ctx: &Ctx<'js>, given: &Value<'js>) -> Result<f64> {
@@ -129,7 +129,7 @@ fn record<'js>(
     let undefined = || Value::new_undefined(ctx.clone());
     let event = event_name(&ctx, "record", &event.0.unwrap_or_else(undefined))?;
     let now = microseconds(wire::wall_ns());
-    let Given { received, tags, unit } = given(&ctx, received.0, tags.0)?;
+    let RecordOptions { received, tags, unit } = given(&ctx, received.0, tags.0)?;
     let (stamps, count) = stamps_of(&ctx, &stamps.0.unwrap_or_else(undefined), now, unit)?;
     let received = match received {
         Some(received) => checked(&ctx, "the time of receipt", &received, now, unit)?,

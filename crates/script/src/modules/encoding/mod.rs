@@ -20,20 +20,25 @@ pub const MODULE: ModuleDef =
 
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
-    module.set("b64encode", plain::function::<Base64>(ctx, c"b64encode", 0)?)?;
-    module.set("b64decode", plain::function::<Base64>(ctx, c"b64decode", 1)?)?;
+    module.set("b64encode", plain::function::<Encode>(ctx, c"b64encode", 0)?)?;
+    module.set("b64decode", plain::function::<Decode>(ctx, c"b64decode", 0)?)?;
     Ok(module)
 }
 
-/// 0: `b64encode`, 1: `b64decode`.
-struct Base64;
+struct Encode;
 
-impl Plain for Base64 {
-    fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, number: i32) -> Result<Value<'js>> {
+impl Plain for Encode {
+    fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, _: i32) -> Result<Value<'js>> {
         let variant = variant_of(ctx, args.get(1))?;
-        if number == 0 {
-            return require_bytes(ctx, args.get(0), move |bytes| variant.encode(bytes))?.into_js(ctx);
-        }
+        require_bytes(ctx, args.get(0), move |bytes| variant.encode(bytes))?.into_js(ctx)
+    }
+}
+
+struct Decode;
+
+impl Plain for Decode {
+    fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, _: i32) -> Result<Value<'js>> {
+        let variant = variant_of(ctx, args.get(1))?;
         let as_text = match present(args.get(2)) {
             Some(format) => bytes::to_text(ctx, &format)? == "s",
             None => false,

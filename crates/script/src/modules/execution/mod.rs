@@ -64,7 +64,7 @@ fn vu<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     getter(&object, "iterationInScenario", |ctx, vu| {
         running(ctx, vu).map(|()| vu.iteration().map_or(0, |iteration| iteration.in_scenario) as f64)
     })?;
-    let tags = text_map(ctx, Tags)?;
+    let tags = text_map(ctx, UserTags)?;
     object.prop("tags", Property::from(tags.clone()).enumerable())?;
     let metrics = Object::new(ctx.clone())?;
     metrics.prop("tags", Property::from(tags).enumerable())?;
@@ -193,9 +193,9 @@ fn with_reason(what: &str, reason: &str) -> String {
 
 /// `vu.tags` and `vu.metrics.tags`.
 #[derive(Clone, Copy)]
-struct Tags;
+struct UserTags;
 
-impl TextStore for Tags {
+impl TextStore for UserTags {
     const WHAT: &'static str = "tag";
 
     fn get(self, ctx: &Ctx<'_>, name: &str) -> Result<Option<String>> {

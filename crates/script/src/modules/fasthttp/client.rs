@@ -19,20 +19,47 @@ use super::request;
 use crate::host::loan::Loans;
 use crate::host::native::{self, NativeClass};
 use crate::host::plain::{self, Plain};
-use crate::modules::http;
-use crate::modules::http::request::{Call, HttpState};
+use crate::modules::http::call::Call;
+use crate::modules::http::state::HttpState;
+use crate::modules::http::verbs;
 use crate::{Phase, Vu};
 
-/// The functions that send, and the methods of HTTP behind them.
-const VERBS: [(&CStr, Method); 7] = [
-    (c"get", Method::Get),
-    (c"post", Method::Post),
-    (c"put", Method::Put),
-    (c"patch", Method::Patch),
-    (c"delete", Method::Delete),
-    (c"options", Method::Options),
-    (c"head", Method::Head),
+/// The functions that send, by the methods of HTTP behind them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ClientVerb {
+    Get,
+    Post,
+    Put,
+    Patch,
+    Delete,
+    Options,
+    Head,
+}
+
+/// Their names in scripts.
+const VERBS: [(ClientVerb, &CStr); 7] = [
+    (ClientVerb::Get, c"get"),
+    (ClientVerb::Post, c"post"),
+    (ClientVerb::Put, c"put"),
+    (ClientVerb::Patch, c"patch"),
+    (ClientVerb::Delete, c"delete"),
+    (ClientVerb::Options, c"options"),
+    (ClientVerb::Head, c"head"),
 ];
+
+impl ClientVerb {
+    fn method(self) -> Method {
+        match self {
+            ClientVerb::Get => Method::Get,
+            ClientVerb::Post => Method::Post,
+            ClientVerb::Put => Method::Put,
+            ClientVerb::Patch => Method::Patch,
+            ClientVerb::Delete => Method::Delete,
+            ClientVerb::Options => Method::Options,
+            ClientVerb::Head => Method::Head,
+        }
+    }
+}
 
 /// What a client object of the script holds.
 struct Client(Rc<Pool>);
@@ -41,8 +68,8 @@ impl NativeClass for Client {
     const NAME: &'static str = "Client";
 
     fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
-        for (number, (name, _)) in VERBS.iter().enumerate() {
-            let function = plain::function::<Verb>(prototype.ctx(), name, number as i32)?;
+        for (number, (_, name)) in VERBS.iter().enumerate() {
+            let function = plain::function::<CallClientVerb>(prototype.ctx(), name, number as i32)?;
             prototype.set(name.to_str().expect("ASCII"), function)?;
         }
         Ok(())
@@ -148,11 +175,12 @@ impl Pool {
     }
 }
 
-struct Verb;
+/// The function behind each of `VERBS`.
+struct CallClientVerb;
 
-impl Plain for Verb {
+impl Plain for CallClientVerb {
     fn call<'js>(ctx: &Ctx<'js>, args: plain::Args<'_, 'js>, number: i32) -> Result<Value<'js>> {
-        let (name, method) = &VERBS[number as usize];
+        let (verb, name) = VERBS[number as usize];
         let name = || name.to_str().expect("ASCII");
         let Some(pool) = native::with(&args.this(), |client: &Client| Rc::clone(&client.0)) else {
             return Err(Exception::throw_type(ctx, &format!("{}() wants to be called on a Client", name())));
@@ -162,31 +190,31 @@ impl Plain for Verb {
             let found = request.as_ref().map_or("nothing", Value::type_name);
             return Err(Exception::throw_type(ctx, &format!("{}() got {found}, expected a Request", name())));
         };
-        send(ctx, &pool, &ready, request.as_ref().expect("it is ready"), method)
+        send(ctx, &pool, &ready, request.as_ref().expect("it is ready"), &verb.method())
     }
 }
 
 fn send<'js>(
     ctx: &Ctx<'js>,
     pool: &Pool,
-    ready: &request::Ready,
+    ready: &request::ParsedRequest,
     request: &Value<'js>,
     method: &Method,
 ) -> Result<Value<'js>> {
     let vu = Vu::of(ctx);
-    http::refuse_in_init(ctx, &vu)?;
+    verbs::refuse_in_init(ctx, &vu)?;
     let state = vu.local::<HttpState>();
     let line = pool.line(ctx, &vu, &state)?;
     pool.before(&vu, line);
     let loans = Loans::new(ctx);
     let sender = (&line.client, &line.user_agent);
-    match ready.prepare(ctx, &vu, &state, request, method, sender, &loans)? {
+    match ready.prepare(ctx, &vu, &state, request, method, sender, &loans) {
         Ok(prepared) => {
             let call = Rc::new(Call::new(prepared));
-            let response = http::complete(ctx, &vu, &state, Rc::clone(&call), &loans)?;
+            let response = verbs::complete(ctx, &vu, &state, Rc::clone(&call), &loans)?;
             pool.after(line, &call, ready.closes);
             Ok(response)
         }
-        Err(refusal) => http::refused(ctx, &vu, &state, refusal),
+        Err(error) => verbs::refused(ctx, &vu, &state, error),
     }
 }

@@ -11,6 +11,7 @@ use wire::Settings;
 use wire::settings::{Proxies, StepLimits, TlsAuth};
 
 use crate::Vu;
+use crate::arguments::member;
 use crate::host::files::Unopened;
 use crate::host::{bytes, files};
 
@@ -120,11 +121,6 @@ impl Config {
 
 fn wrong(ctx: &Ctx<'_>, message: &str) -> rquickjs::Error {
     Exception::throw_type(ctx, &format!("fasthttp Client: {message}"))
-}
-
-fn member<'js>(object: &Object<'js>, name: &str) -> Result<Option<Value<'js>>> {
-    let value: Value<'js> = object.get(name)?;
-    Ok((!value.is_undefined() && !value.is_null()).then_some(value))
 }
 
 fn number<'js>(ctx: &Ctx<'js>, object: &Object<'js>, name: &str) -> Result<Option<f64>> {

@@ -14,14 +14,17 @@ use rquickjs::{Ctx, Exception, Object, Result, Value};
 use wire::{Method, Payload};
 
 use crate::Vu;
+use crate::arguments::{ArgumentError, member};
 use crate::host::loan::Loans;
 use crate::host::native::{self, NativeClass};
 use crate::host::{bytes, object};
-use crate::modules::http::Refusal;
 use crate::modules::http::body::{self, BodyArg};
+use crate::modules::http::call::PreparedRequest;
 use crate::modules::http::intake::Intake;
 use crate::modules::http::params::{Empty, Params, ResponseType};
-use crate::modules::http::request::{HttpState, Outline, Prepared, prepare_outlined};
+use crate::modules::http::prepare::{Outline, prepare_outlined};
+use crate::modules::http::refusal::{Checked, Refusal};
+use crate::modules::http::state::HttpState;
 use crate::modules::http::url::{self, UrlArg};
 
 /// Property of what the script gave.
@@ -34,7 +37,7 @@ const FIELDS: [&str; 7] = ["url", "throw", "disable_keep_alive", "host", "header
 const SHORT_TEXT: usize = 4 << 10;
 
 /// What a request object of the script holds; nothing when it has to be read anew.
-struct Request(RefCell<Option<Rc<Ready>>>);
+struct Request(RefCell<Option<Rc<ParsedRequest>>>);
 
 impl NativeClass for Request {
     const NAME: &'static str = "Request";
@@ -74,8 +77,7 @@ pub fn constructor<'js>(ctx: &Ctx<'js>) -> Result<Constructor<'js>> {
 
 fn construct<'js>(ctx: Ctx<'js>, url: Opt<Value<'js>>, options: Opt<Value<'js>>) -> Result<Object<'js>> {
     let given = Object::new(ctx.clone())?;
-    let options = options.0.filter(|options| !options.is_undefined() && !options.is_null());
-    if let Some(options) = options {
+    if let Some(options) = crate::arguments::given(options) {
         let Some(options) = options.as_object() else {
             return Err(wrong(&ctx, &format!("the options are of type {}, expected an object", options.type_name())));
         };
@@ -86,7 +88,7 @@ fn construct<'js>(ctx: Ctx<'js>, url: Opt<Value<'js>>, options: Opt<Value<'js>>)
     }
     given.set("url", url.0.unwrap_or_else(|| Value::new_undefined(ctx.clone())))?;
     given.set("headers", frozen(&ctx, &given.get("headers")?)?)?;
-    let ready = Ready::read(&ctx, &given)?;
+    let ready = ParsedRequest::read(&ctx, &given)?;
     let request = native::object(&ctx, Request(RefCell::new(Some(Rc::new(ready)))))?;
     request.prop(GIVEN, Property::from(given))?;
     Ok(request)
@@ -109,13 +111,13 @@ fn wrong(ctx: &Ctx<'_>, message: &str) -> rquickjs::Error {
 }
 
 /// What a request object says, read anew if it was changed; `None` for other values.
-pub fn ready<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Rc<Ready>>> {
+pub fn ready<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Rc<ParsedRequest>>> {
     let Some(known) = native::with(value, |request: &Request| request.0.borrow().clone()) else { return Ok(None) };
     if known.is_some() {
         return Ok(known);
     }
     let given: Object<'js> = value.as_object().ok_or(rquickjs::Error::Unknown)?.get(GIVEN)?;
-    let ready = Rc::new(Ready::read(ctx, &given)?);
+    let ready = Rc::new(ParsedRequest::read(ctx, &given)?);
     native::with(value, |request: &Request| request.0.replace(Some(Rc::clone(&ready))));
     Ok(Some(ready))
 }
@@ -129,30 +131,29 @@ enum Body {
 }
 
 /// A request, read.
-pub struct Ready {
+pub struct ParsedRequest {
     url: UrlArg,
     params: Params,
     body: Body,
     /// The connection is closed after it.
     pub closes: bool,
     outline: OnceCell<std::result::Result<Outline, Refusal>>,
-    last: RefCell<Option<Last>>,
+    last: RefCell<Option<LastSent>>,
 }
 
 /// A request as it was sent last.
-struct Last {
+struct LastSent {
     method: Method,
     edition: u32,
     client: Rc<wire::Client>,
-    prepared: Rc<Prepared>,
+    prepared: Rc<PreparedRequest>,
 }
 
-impl Ready {
-    fn read<'js>(ctx: &Ctx<'js>, given: &Object<'js>) -> Result<Ready> {
-        let refuse = |refusal: Refusal| wrong(ctx, refusal.message());
-        let url = url::from_js(ctx, &given.get("url")?)?.map_err(refuse)?;
-        let params = Params::from_js(ctx, Some(given.as_value()), &Empty::default())?;
-        let mut params = params.map_err(refuse)?;
+impl ParsedRequest {
+    fn read<'js>(ctx: &Ctx<'js>, given: &Object<'js>) -> Result<ParsedRequest> {
+        let throw = |error: ArgumentError<Refusal>| error.or_throw(|refusal| wrong(ctx, &refusal.message));
+        let url = url::from_js(ctx, &given.get("url")?).map_err(throw)?;
+        let mut params = Params::from_js(ctx, Some(given.as_value()), &Empty::default()).map_err(throw)?;
         if !matches!(params.intake, Intake::Body) {
             return Err(wrong(ctx, "hash and onBody are not possible here, use onrush/http"));
         }
@@ -177,7 +178,7 @@ impl Ready {
             params.headers = kept.chain(added.iter().cloned()).collect();
         }
         let body = Body::read(ctx, given)?;
-        Ok(Ready { url, params, body, closes, outline: OnceCell::new(), last: RefCell::default() })
+        Ok(ParsedRequest { url, params, body, closes, outline: OnceCell::new(), last: RefCell::default() })
     }
 
     /// The request to send. Bytes of a live body may be lent; see `http::request::prepare`.
@@ -191,29 +192,23 @@ impl Ready {
         method: &Method,
         (client, user_agent): (&Rc<wire::Client>, &Rc<str>),
         loans: &Loans<'js>,
-    ) -> Result<std::result::Result<Rc<Prepared>, Refusal>> {
+    ) -> Checked<Rc<PreparedRequest>> {
         let edition = state.edition().filter(|_| self.params.jar.is_none());
         if let Some(last) = &*self.last.borrow()
             && Some(last.edition) == edition
             && last.method == *method
             && Rc::ptr_eq(&last.client, client)
         {
-            return Ok(Ok(Rc::clone(&last.prepared)));
+            return Ok(Rc::clone(&last.prepared));
         }
-        let outline = match self.outline.get_or_init(|| self.outline(vu, state)) {
-            Ok(outline) => outline,
-            Err(refusal) => return Ok(Err(refusal.clone())),
-        };
+        let outline = self.outline.get_or_init(|| self.outline(vu, state)).as_ref().map_err(Refusal::clone)?;
         let (body, is_same) = match &self.body {
             // The extension sends neither a body nor its type along with these.
             _ if matches!(method, Method::Get | Method::Head) => (BodyArg::default(), true),
             Body::Same(body) => (body.clone(), true),
             Body::Live => {
                 let given: Object<'js> = request.as_object().ok_or(rquickjs::Error::Unknown)?.get(GIVEN)?;
-                match body::from_js(ctx, &given.get("body")?, loans)? {
-                    Ok(body) => (body, false),
-                    Err(refusal) => return Ok(Err(refusal)),
-                }
+                (body::from_js(ctx, &given.get("body")?, loans)?, false)
             }
         };
         let body = if matches!(method, Method::Get | Method::Head) { body } else { completed(body, method) };
@@ -222,17 +217,13 @@ impl Ready {
         let prepared = prepare_outlined(vu, state, outline, (method.clone(), body), sender);
         if let (Some(edition), true) = (edition, is_same) {
             let (client, prepared) = (Rc::clone(client), Rc::clone(&prepared));
-            *self.last.borrow_mut() = Some(Last { method: method.clone(), edition, client, prepared });
+            *self.last.borrow_mut() = Some(LastSent { method: method.clone(), edition, client, prepared });
         }
-        Ok(Ok(prepared))
+        Ok(prepared)
     }
 
     fn outline(&self, vu: &Vu, state: &HttpState) -> std::result::Result<Outline, Refusal> {
-        let urls = &state.run(vu).urls;
-        let (target, template_name) = match &self.url {
-            UrlArg::Text(text) => (urls.target(text)?, None),
-            UrlArg::Named(text, name) => urls.named(text, name.clone()).map(|(target, name)| (target, Some(name)))?,
-        };
+        let (target, template_name) = state.run(vu).urls.address(&self.url)?;
         Ok(Outline { target, template_name, params: self.params.clone() })
     }
 }
@@ -258,16 +249,9 @@ impl Body {
         if !is_short {
             return Ok(Body::Live);
         }
-        match body::from_js(ctx, &value, &Loans::none(ctx))? {
-            Ok(body) => Ok(Body::Same(body)),
-            Err(refusal) => Err(wrong(ctx, refusal.message())),
-        }
+        let body = body::from_js(ctx, &value, &Loans::none(ctx));
+        body.map(Body::Same).map_err(|error| error.or_throw(|refusal| wrong(ctx, &refusal.message)))
     }
-}
-
-fn member<'js>(object: &Object<'js>, name: &str) -> Result<Option<Value<'js>>> {
-    let value: Value<'js> = object.get(name)?;
-    Ok((!value.is_undefined() && !value.is_null()).then_some(value))
 }
 
 fn response_type<'js>(ctx: &Ctx<'js>, kind: &Value<'js>) -> Result<ResponseType> {

@@ -10,20 +10,27 @@ pub mod form;
 pub mod multipart;
 pub mod texts;
 
+use std::ffi::CStr;
+
 use rquickjs::atom::PredefinedAtom;
 use rquickjs::function::This;
 use rquickjs::object::Accessor;
-use rquickjs::{Ctx, Exception, Function, IntoJs, Object, Result, Type, Value};
+use rquickjs::{Ctx, Exception, Function, IntoJs, Object, Result, Value};
 use wire::Payload;
 
 use self::form::{Dialect, Edition, Field, Form};
+use crate::arguments::present;
 use crate::builtins::ModuleDef;
+use crate::host::kind::Kind;
 use crate::host::loan::Loans;
 use crate::host::plain::{self, Plain};
+use crate::host::record::Record;
 use crate::host::{bytes, keeper, native::NativeClass, object};
-use crate::modules::http::body::{self, FileData};
 use crate::modules::payload::streamed;
 use crate::vu::Vu;
+
+/// What `http.file` returns: data, filename and content type.
+pub type FilePart = Record<3>;
 
 /// The module that answers imports of k6's FormData library, whatever its version.
 pub const MODULE: ModuleDef = ModuleDef {
@@ -96,7 +103,7 @@ pub fn as_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>, loans: &Loans<'js>) -> R
 }
 
 fn content<'js>(ctx: &Ctx<'js>, field: &Field, value: &Value<'js>, loans: &Loans<'js>) -> Result<Payload> {
-    body::content(value, loans)?.ok_or_else(|| {
+    streamed::content(value, Kind::of(value), loans)?.ok_or_else(|| {
         let name = String::from_utf8_lossy(&field.name);
         Exception::throw_type(ctx, &format!("FormData: the buffer of field \"{name}\" was detached before it was sent"))
     })
@@ -106,9 +113,9 @@ impl NativeClass for Form {
     const NAME: &'static str = "FormData";
 
     fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
-        for (number, name) in METHODS.iter().enumerate() {
-            let function = plain::function::<Method>(prototype.ctx(), name, number as i32)?;
-            prototype.set(name.to_str().expect("ASCII"), function)?;
+        for (number, method) in METHODS.iter().enumerate() {
+            let function = plain::function::<CallMethod>(prototype.ctx(), method.name, number as i32)?;
+            prototype.set(method.name(), function)?;
         }
         prototype.prop("boundary", Accessor::new(boundary, set_boundary).configurable().enumerable())
     }
@@ -128,49 +135,84 @@ fn set_boundary<'js>(this: This<Value<'js>>, given: Value<'js>) -> Result<()> {
     Ok(())
 }
 
-const METHODS: [&std::ffi::CStr; 5] = [c"append", c"set", c"has", c"delete", c"body"];
+/// A method of forms.
+struct FormMethod {
+    name: &'static CStr,
+    does: Does,
+    /// Arguments that it cannot do without.
+    least: usize,
+}
 
-/// The methods, by their position in `METHODS`.
-struct Method;
+/// What a method does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Does {
+    Append,
+    Set,
+    Has,
+    Delete,
+    Assemble,
+}
 
-impl Plain for Method {
+static METHODS: [FormMethod; 5] = [
+    FormMethod { name: c"append", does: Does::Append, least: 2 },
+    FormMethod { name: c"set", does: Does::Set, least: 2 },
+    FormMethod { name: c"has", does: Does::Has, least: 1 },
+    FormMethod { name: c"delete", does: Does::Delete, least: 1 },
+    FormMethod { name: c"body", does: Does::Assemble, least: 0 },
+];
+
+impl FormMethod {
+    fn name(&self) -> &'static str {
+        self.name.to_str().expect("ASCII")
+    }
+
+    /// Refuses a call with fewer arguments than it takes to make sense.
+    fn check_count(&self, ctx: &Ctx<'_>, count: usize) -> Result<()> {
+        if count >= self.least {
+            return Ok(());
+        }
+        let expected = if self.least == 2 { "a name and a value" } else { "a name" };
+        let message = format!("FormData.{} needs {expected}, found {count} arguments", self.name());
+        Err(Exception::throw_type(ctx, &message))
+    }
+}
+
+/// The function behind each of `METHODS`.
+struct CallMethod;
+
+impl Plain for CallMethod {
     fn call<'js>(ctx: &Ctx<'js>, args: plain::Args<'_, 'js>, number: i32) -> Result<Value<'js>> {
-        let this = args.this();
-        let method = METHODS[number as usize].to_str().expect("ASCII");
+        let (this, method) = (args.this(), &METHODS[number as usize]);
         let Some(dialect) = keeper::with(&this, |form: &mut Form, _| form.dialect) else {
-            let message = format!("FormData.{method} belongs to a FormData: call it on one");
+            let message = format!("FormData.{} belongs to a FormData: call it on one", method.name());
             return Err(Exception::throw_type(ctx, &message));
         };
-        let least = [2, 2, 1, 1, 0][number as usize];
-        if args.count() < least {
-            let expected = if least == 2 { "a name and a value" } else { "a name" };
-            let message = format!("FormData.{method} needs {expected}, found {} arguments", args.count());
-            return Err(Exception::throw_type(ctx, &message));
+        method.check_count(ctx, args.count())?;
+        let name =
+            || Ok::<_, rquickjs::Error>(dialect.encode(bytes::to_text(ctx, &args.get(0).expect("it was counted"))?));
+        let nothing = Value::new_undefined(ctx.clone());
+        match method.does {
+            Does::Assemble => assembled(ctx, &this),
+            Does::Has => {
+                let name = name()?;
+                let known = keeper::with(&this, |form: &mut Form, _| form.has(&name));
+                Ok(Value::new_bool(ctx.clone(), known.unwrap_or(false)))
+            }
+            Does::Delete => {
+                let name = name()?;
+                keeper::with(&this, |form: &mut Form, values| form.delete(values, &name));
+                Ok(nothing)
+            }
+            Does::Append | Does::Set => {
+                let given = NewField { ctx, method: method.name(), dialect, name: name()? };
+                let (field, value) = given.read(&args.get(1).expect("it was counted"), args.get(2))?;
+                keeper::with(&this, |form: &mut Form, values| match method.does {
+                    Does::Set => form.set(values, field, value),
+                    _ => form.append(values, field, value),
+                });
+                Ok(nothing)
+            }
         }
-        if number == 4 {
-            return assembled(ctx, &this);
-        }
-        let name = dialect.encode(bytes::to_text(ctx, &args.get(0).expect("it was counted"))?);
-        if number >= 2 {
-            let known = keeper::with(&this, |form: &mut Form, values| {
-                let known = form.has(&name);
-                if number == 3 {
-                    form.delete(values, &name);
-                }
-                known
-            });
-            return Ok(match number {
-                2 => Value::new_bool(ctx.clone(), known.unwrap_or(false)),
-                _ => Value::new_undefined(ctx.clone()),
-            });
-        }
-        let given = Given { ctx, method, dialect, name };
-        let (field, value) = given.field(&args.get(1).expect("it was counted"), args.get(2))?;
-        keeper::with(&this, |form: &mut Form, values| match number {
-            0 => form.append(values, field, value),
-            _ => form.set(values, field, value),
-        });
-        Ok(Value::new_undefined(ctx.clone()))
     }
 }
 
@@ -183,63 +225,72 @@ fn assembled<'js>(ctx: &Ctx<'js>, form: &Value<'js>) -> Result<Value<'js>> {
     Ok(bytes::array_buffer(ctx, whole)?.into_value())
 }
 
-/// The arguments of `append` and `set`.
-struct Given<'a, 'js> {
+/// The arguments of `append` and `set` on their way to a field.
+struct NewField<'a, 'js> {
     ctx: &'a Ctx<'js>,
     method: &'a str,
     dialect: Dialect,
     name: Vec<u8>,
 }
 
-impl<'js> Given<'_, 'js> {
+impl<'js> NewField<'_, 'js> {
     /// The field, and the script value to keep for it.
-    fn field(self, value: &Value<'js>, filename: Option<Value<'js>>) -> Result<(Field, Value<'js>)> {
+    fn read(self, value: &Value<'js>, filename: Option<Value<'js>>) -> Result<(Field, Value<'js>)> {
         let filename = self.text_unless_absent(filename)?;
-        if let Some(text) = self.plain_text(value)? {
-            let content_type = self.dialect.type_of_text(filename.is_some()).map(|kind| kind.as_bytes().to_vec());
-            let text = if self.dialect.takes_text() { text } else { Vec::new() };
-            return Ok(self.of_text(text, filename, content_type));
+        let kind = Kind::of(value);
+        match kind {
+            Kind::Text(_) | Kind::Number(_) | Kind::Bool(_) | Kind::BigInt => {
+                let text = self.dialect.encode(bytes::to_text(self.ctx, value)?);
+                let content_type = self.dialect.type_of_text(filename.is_some()).map(|kind| kind.as_bytes().to_vec());
+                let text = if self.dialect.takes_text() { text } else { Vec::new() };
+                Ok(self.of_text(text, filename, content_type))
+            }
+            _ if streamed::is_content(value, kind) => {
+                // Without a name, receivers would take the bytes for text. `blob` is what browsers call it.
+                let own_name = match kind {
+                    Kind::Other(_) => streamed::file_name(value).map(|name| self.dialect.encode(name)),
+                    _ => None,
+                };
+                let filename = filename.or(own_name).unwrap_or_else(|| b"blob".to_vec());
+                Ok(self.of_content(value.clone(), Some(filename), octets()))
+            }
+            Kind::Nothing | Kind::Symbol | Kind::Function(_) => Err(self.refuse(value)),
+            _ => self.of_part(value, filename),
         }
-        if body::is_content(value) {
-            // Without a name, receivers would take the bytes for text. `blob` is what browsers call it.
-            let own_name = || streamed::file_name(value).map(|name| self.dialect.encode(name));
-            let filename = filename.or_else(own_name).unwrap_or_else(|| b"blob".to_vec());
-            return Ok(self.of_content(value.clone(), Some(filename), octets()));
-        }
-        let [data, own_name, kind] = match Vu::of(self.ctx).local::<FileData>().fields(value)? {
+    }
+
+    /// A field of what `http.file` makes, or of an object like it.
+    fn of_part(self, value: &Value<'js>, filename: Option<Vec<u8>>) -> Result<(Field, Value<'js>)> {
+        let [data, own_name, content_type] = match Vu::of(self.ctx).local::<FilePart>().fields(value)? {
             Some(fields) => fields,
             None => {
-                let Some(file) = value.as_object().filter(|object| !object.is_function()) else {
-                    return Err(self.refuse(value));
-                };
-                [file.get("data")?, file.get("filename")?, file.get("content_type")?]
+                let part = object::of(value).expect("its kind says so");
+                [part.get("data")?, part.get("filename")?, part.get("content_type")?]
             }
         };
         let filename = match filename {
             Some(name) => Some(name),
             None => self.text_unless_absent(Some(own_name))?.filter(|name| !name.is_empty()),
         };
-        let content_type = self.text_unless_absent(Some(kind))?.filter(|kind| !kind.is_empty());
+        let content_type = self.text_unless_absent(Some(content_type))?.filter(|kind| !kind.is_empty());
         let content_type = content_type.unwrap_or_else(octets);
         if let Some(problem) = multipart::type_problem(&content_type) {
             let name = String::from_utf8_lossy(&self.name);
             let message = format!("FormData.{}: field {name:?}: {problem}", self.method);
             return Err(Exception::throw_type(self.ctx, &message));
         }
-        if let Some(text) = bytes::text(&data)? {
-            let text = self.dialect.encode(text);
-            return Ok(self.of_text(text, filename, Some(content_type)));
-        }
-        if body::is_content(&data) {
-            return Ok(self.of_content(data, filename, content_type));
-        }
-        match data.as_array() {
+        match Kind::of(&data) {
+            Kind::Text(_) => {
+                let text = self.dialect.encode(bytes::to_text(self.ctx, &data)?);
+                Ok(self.of_text(text, filename, Some(content_type)))
+            }
             // What the library takes too: a list of bytes.
-            Some(list) => {
+            Kind::Array(list) => {
                 let list: Result<Vec<u8>> = list.iter::<i32>().map(|byte| byte.map(|byte| byte as u8)).collect();
                 Ok(self.of_text(list?, filename, Some(content_type)))
             }
-            None => Err(self.refuse(if data.is_undefined() { value } else { &data })),
+            kind if streamed::is_content(&data, kind) => Ok(self.of_content(data, filename, content_type)),
+            _ => Err(self.refuse(if data.is_undefined() { value } else { &data })),
         }
     }
 
@@ -252,21 +303,8 @@ impl<'js> Given<'_, 'js> {
         (Field { name: self.name, filename, content_type: Some(kind), text: None }, value)
     }
 
-    fn plain_text(&self, value: &Value<'js>) -> Result<Option<Vec<u8>>> {
-        if object::of(value).is_some() {
-            return Ok(None);
-        }
-        match value.type_of() {
-            Type::String | Type::Int | Type::Float | Type::Bool | Type::BigInt => {
-                Ok(Some(self.dialect.encode(bytes::to_text(self.ctx, value)?)))
-            }
-            _ => Ok(None),
-        }
-    }
-
     fn text_unless_absent(&self, value: Option<Value<'js>>) -> Result<Option<Vec<u8>>> {
-        let value = value.filter(|value| !value.is_undefined() && !value.is_null());
-        value.map(|value| Ok(self.dialect.encode(bytes::to_text(self.ctx, &value)?))).transpose()
+        present(value).map(|value| Ok(self.dialect.encode(bytes::to_text(self.ctx, &value)?))).transpose()
     }
 
     fn refuse(&self, found: &Value<'js>) -> rquickjs::Error {

@@ -16,10 +16,18 @@ use rquickjs::object::Filter;
 use rquickjs::{Array, Ctx, Object, Result, Value};
 use wire::Method;
 
+use super::call::{self, Call, PreparedRequest, RequestArgs};
 use super::failure_text::failure_text;
-use super::request::{Args, Call, HttpState, Prepared, finish, perform, prepare_beside, warn};
-use super::{Refusal, body, go_error, response, url};
-use crate::host::bytes;
+use super::finish::finish;
+use super::go_format::go_type;
+use super::prepare::prepare_beside;
+use super::refusal::{Checked, Refusal};
+use super::send::perform;
+use super::state::HttpState;
+use super::{response, url};
+use crate::arguments::ArgumentError;
+use crate::host::kind::Kind;
+use crate::host::{bytes, go_error};
 use crate::{Phase, Vu};
 
 /// How the items came, and so how the answers go.
@@ -49,9 +57,12 @@ pub fn batch<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Value<'js>> {
             Shape::List => index.to_string(),
             Shape::Named(names) => names[index].clone(),
         };
-        match item_request(&ctx, &vu, &state, &key, item)? {
+        match item_request(&ctx, &vu, &state, &key, item) {
             Ok(prepared) => calls.push(Rc::new(Call::new(prepared))),
-            Err(refusal) => return refuse(&ctx, &vu, &state, &shape, (index, items.len()), refusal),
+            Err(ArgumentError::Thrown(error)) => return Err(error),
+            Err(ArgumentError::Refused(refusal)) => {
+                return refuse(&ctx, &vu, &state, &shape, (index, items.len()), refusal);
+            }
         }
     }
     let run = state.run(&vu);
@@ -61,11 +72,11 @@ pub fn batch<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Value<'js>> {
         return Err(go_error::throw(&ctx, &message));
     }
     let answers = calls.into_iter().map(|call| finish(&ctx, &vu, call, Vec::new())).collect::<Result<Vec<_>>>()?;
-    shape.gather(&ctx, answers)
+    shape.arrange(&ctx, answers)
 }
 
 impl Shape {
-    fn gather<'js>(&self, ctx: &Ctx<'js>, answers: Vec<Value<'js>>) -> Result<Value<'js>> {
+    fn arrange<'js>(&self, ctx: &Ctx<'js>, answers: Vec<Value<'js>>) -> Result<Value<'js>> {
         match self {
             Shape::List => {
                 let list = Array::new(ctx.clone())?;
@@ -97,13 +108,13 @@ fn refuse<'js>(
     if state.run(vu).throw {
         return Err(go_error::throw(ctx, &refusal.message));
     }
-    warn(vu, "A batch request failed", &[("error", &refusal.message)]);
+    vu.log().warn("A batch request failed", &[("error", &refusal.message)]);
     let mut answers = (0..index).map(|_| response::refused(ctx, None)).collect::<Result<Vec<_>>>()?;
     answers.push(response::refused(ctx, Some(refusal))?);
     if let Shape::List = shape {
         answers.resize_with(count, || Value::new_null(ctx.clone()));
     }
-    shape.gather(ctx, answers)
+    shape.arrange(ctx, answers)
 }
 
 fn items<'js>(ctx: &Ctx<'js>, argument: &Value<'js>) -> Result<(Shape, Vec<Value<'js>>)> {
@@ -111,7 +122,7 @@ fn items<'js>(ctx: &Ctx<'js>, argument: &Value<'js>) -> Result<(Shape, Vec<Value
         return Ok((Shape::List, list.iter::<Value<'js>>().collect::<Result<_>>()?));
     }
     let Some(object) = argument.as_object().filter(|object| !object.is_function()) else {
-        return Err(go_error::throw(ctx, &format!("invalid http.batch() argument type {}", body::go_type(argument))));
+        return Err(go_error::throw(ctx, &format!("invalid http.batch() argument type {}", go_type(argument))));
     };
     let (mut names, mut items) = (Vec::new(), Vec::new());
     for entry in object.own_props::<Value<'js>, Value<'js>>(Filter::default()) {
@@ -122,80 +133,70 @@ fn items<'js>(ctx: &Ctx<'js>, argument: &Value<'js>) -> Result<(Shape, Vec<Value
     Ok((Shape::Named(names), items))
 }
 
-type Item = std::result::Result<Rc<Prepared>, Refusal>;
-
 /// An item: a URL, `[method, url, body?, params?]`, or `{ method?, url, body?, params? }`.
-fn item_request<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, key: &str, item: &Value<'js>) -> Result<Item> {
+fn item_request<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    state: &HttpState,
+    key: &str,
+    item: &Value<'js>,
+) -> Checked<Rc<PreparedRequest>> {
     if let Some(list) = item.as_array() {
         return list_request(ctx, vu, state, list);
     }
     let Some(object) = item.as_object().filter(|_| !url::is_template(item)) else {
-        return prepare_beside(
-            ctx,
-            vu,
-            state,
-            &Args { method: Method::Get, url: Some(item), body: None, params: None },
-        );
+        let args = RequestArgs { method: Method::Get, url: Some(item), body: None, params: None };
+        return prepare_beside(ctx, vu, state, &args);
     };
     let (address, body, params): (Value<'js>, Value<'js>, Value<'js>) =
         (object.get("url")?, object.get("body")?, object.get("params")?);
     if address.is_undefined() {
-        return Ok(Err(Refusal::new(format!("batch request {key} doesn't have a url key"))));
+        return Err(Refusal::new(format!("batch request {key} doesn't have a url key")).into());
     }
     let token: Value<'js> = object.get("method")?;
-    let method = match method_token(ctx, &token, true)? {
-        Ok(method) => method,
-        Err(refusal) => return Ok(Err(refusal)),
+    // In object form k6 takes any case; none at all is GET.
+    let method = match &token {
+        token if token.is_undefined() => Method::Get,
+        token => call::method(&method_token(ctx, token)?.to_ascii_uppercase()),
     };
     // Only a method that is named drops the body; k6 sends one with the GET that it assumes.
     let drop_body = !token.is_undefined() && matches!(method, Method::Get | Method::Head);
     let body = Some(&body).filter(|_| !drop_body);
-    prepare_beside(ctx, vu, state, &Args { method, url: Some(&address), body, params: Some(&params) })
+    prepare_beside(ctx, vu, state, &RequestArgs { method, url: Some(&address), body, params: Some(&params) })
 }
 
-fn list_request<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, list: &Array<'js>) -> Result<Item> {
+fn list_request<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, list: &Array<'js>) -> Checked<Rc<PreparedRequest>> {
     let parts: Vec<Value<'js>> = list.iter::<Value<'js>>().collect::<Result<_>>()?;
     if parts.len() < 2 {
         let shown: Vec<String> = parts
             .iter()
             .map(|part| bytes::to_text(ctx, part).map(|text| if part.is_string() { format!("{text:?}") } else { text }))
             .collect::<Result<_>>()?;
-        return Ok(Err(Refusal::new(format!("invalid batch request '[]interface {{}}{{{}}}'", shown.join(", ")))));
+        return Err(Refusal::new(format!("invalid batch request '[]interface {{}}{{{}}}'", shown.join(", "))).into());
     }
-    match method_token(ctx, &parts[0], false)? {
-        Ok(method) => prepare_beside(
-            ctx,
-            vu,
-            state,
-            &Args { method, url: parts.get(1), body: parts.get(2), params: parts.get(3) },
-        ),
-        Err(refusal) => Ok(Err(refusal)),
-    }
+    let method = call::method(&method_token(ctx, &parts[0])?);
+    prepare_beside(ctx, vu, state, &RequestArgs { method, url: parts.get(1), body: parts.get(2), params: parts.get(3) })
 }
 
-/// A method of an item. In object form k6 takes any case; none at all is GET.
-fn method_token<'js>(ctx: &Ctx<'js>, token: &Value<'js>, named: bool) -> Result<std::result::Result<Method, Refusal>> {
-    if named && token.is_undefined() {
-        return Ok(Ok(Method::Get));
-    }
-    let Some(text) = bytes::text(token)? else {
-        let shown =
-            if token.is_null() || token.is_undefined() { String::from("<nil>") } else { bytes::to_text(ctx, token)? };
-        return Ok(Err(Refusal::new(format!("invalid method type '{shown}'"))));
+/// The method of an item, as the script wrote it.
+fn method_token<'js>(ctx: &Ctx<'js>, token: &Value<'js>) -> Checked<String> {
+    let shown = match Kind::of(token) {
+        Kind::Text(_) => return Ok(bytes::to_text(ctx, token)?),
+        Kind::Nothing => String::from("<nil>"),
+        _ => bytes::to_text(ctx, token)?,
     };
-    let text = if named { text.to_ascii_uppercase() } else { text };
-    Ok(Ok(response::method(&text)))
+    Err(Refusal::new(format!("invalid method type '{shown}'")).into())
 }
 
-type Running<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+type Sending<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
 /// Wakes the batch and remembers which request it was for.
-struct Slot {
+struct Wakeup {
     ready: AtomicBool,
     batch: Mutex<Waker>,
 }
 
-impl Wake for Slot {
+impl Wake for Wakeup {
     fn wake(self: Arc<Self>) {
         self.ready.store(true, Ordering::Release);
         self.batch.lock().expect("nobody panics while holding it").wake_by_ref();
@@ -205,8 +206,8 @@ impl Wake for Slot {
 /// A request on its way.
 struct Active<'a> {
     host: Rc<str>,
-    future: Running<'a>,
-    slot: Arc<Slot>,
+    future: Sending<'a>,
+    wakeup: Arc<Wakeup>,
 }
 
 /// Sends all, at most `limit` at a time and `per_host` of them to the same host.
@@ -231,9 +232,10 @@ fn all<'a>(
                     return true;
                 }
                 *on_host += 1;
-                let future: Running<'a> = Box::pin(perform(vu, state, &calls[index]));
-                let slot = Arc::new(Slot { ready: AtomicBool::new(true), batch: Mutex::new(context.waker().clone()) });
-                active.push(Active { host: Rc::clone(&hosts[index]), future, slot });
+                let future: Sending<'a> = Box::pin(perform(vu, state, &calls[index]));
+                let wakeup =
+                    Arc::new(Wakeup { ready: AtomicBool::new(true), batch: Mutex::new(context.waker().clone()) });
+                active.push(Active { host: Rc::clone(&hosts[index]), future, wakeup });
                 false
             });
             let before = active.len();
@@ -257,19 +259,19 @@ fn all<'a>(
 
 impl Active<'_> {
     fn poll(&mut self, context: &Context<'_>) -> Poll<()> {
-        let mut batch = self.slot.batch.lock().expect("nobody panics while holding it");
+        let mut batch = self.wakeup.batch.lock().expect("nobody panics while holding it");
         if !batch.will_wake(context.waker()) {
             batch.clone_from(context.waker());
         }
         drop(batch);
-        if !self.slot.ready.swap(false, Ordering::AcqRel) {
+        if !self.wakeup.ready.swap(false, Ordering::AcqRel) {
             return Poll::Pending;
         }
-        let waker = Waker::from(Arc::clone(&self.slot));
+        let waker = Waker::from(Arc::clone(&self.wakeup));
         self.future.as_mut().poll(&mut Context::from_waker(&waker))
     }
 }
 
-fn host(prepared: &Prepared) -> &str {
+fn host(prepared: &PreparedRequest) -> &str {
     prepared.sent.target.url.as_ref().map_or("", |url| url.authority.as_str())
 }

@@ -12,8 +12,8 @@ use wire::cookies::{Cookie, CookieJar, parse_date, problem_in};
 use wire::mask::Mask;
 use wire::{FailureKind, Url};
 
-use super::go_error;
 use crate::host::bytes;
+use crate::host::go_error;
 use crate::host::native::{self, NativeClass};
 
 /// The script-side holder of a jar.

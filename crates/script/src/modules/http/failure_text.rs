@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use wire::mask::Mask;
 use wire::{Exchange, FailureKind, Method};
 
-use super::request::Call;
+use super::call::Call;
 use super::url::UrlCache;
 use crate::Vu;
 
@@ -21,7 +21,7 @@ pub fn failure_text(vu: &Vu, call: &Call) -> Option<String> {
     let mask = urls.mask();
     let (method, url, message) = match (call.exchange(), &call.prepared.unsendable) {
         (Some(Exchange { outcome: Err(failure), method, url, .. }), _) => {
-            (method, hide_password(url, mask), told(failure, url))
+            (method, hide_password(url, mask), described(failure, url))
         }
         (None, Some(why)) => (&sent.method, sent.target.name.to_string(), Cow::Borrowed(why.message.as_str())),
         _ => return None,
@@ -35,7 +35,7 @@ pub fn failure_text(vu: &Vu, call: &Call) -> Option<String> {
 }
 
 /// The failure as k6 logs it, which says more than `res.error`.
-pub fn told<'a>(failure: &'a wire::Failure, url: &wire::Url) -> Cow<'a, str> {
+pub fn described<'a>(failure: &'a wire::Failure, url: &wire::Url) -> Cow<'a, str> {
     let message = failure.message.as_str();
     if let Some(why) = message.strip_prefix("dial: ").filter(|_| failure.step == wire::Step::Connect) {
         // Which of a name's addresses refused is not known here; k6 shows the first one.
@@ -70,12 +70,12 @@ fn hide_password(url: &wire::Url, mask: &Mask) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::modules::http::response;
+    use crate::modules::http::call::method;
 
     #[test]
     fn operations_read_like_go() {
         for (token, expected) in [("GET", "Get"), ("DELETE", "Delete"), ("weird", "weird"), ("X", "X")] {
-            assert_eq!(operation(&response::method(token)), expected);
+            assert_eq!(operation(&method(token)), expected);
         }
     }
 

@@ -12,9 +12,9 @@ use std::rc::Rc;
 use rquickjs::{Ctx, Result, Value};
 use wire::{Payload, Segment};
 
+use super::call::{PreparedRequest, RequestArgs};
 use super::intake::Intake;
 use super::params::Params;
-use super::request::{Args, Prepared};
 use super::url::Target;
 use crate::host::memo::Identity;
 use crate::host::object;
@@ -25,21 +25,21 @@ const SHORT: u64 = 4 << 10;
 /// What a virtual user asked for last.
 #[derive(Default)]
 pub struct Fixed {
-    last: RefCell<Option<Last>>,
+    last: RefCell<Option<LastRequest>>,
     params: RefCell<Option<(Identity, Params)>>,
 }
 
-struct Last {
-    prepared: Rc<Prepared>,
+struct LastRequest {
+    prepared: Rc<PreparedRequest>,
     body: Identity,
     params: Identity,
 }
 
 impl Fixed {
     /// The last request, when this is the same.
-    pub fn request(&self, target: &Rc<Target>, args: &Args<'_, '_>) -> Option<Rc<Prepared>> {
+    pub fn request(&self, target: &Rc<Target>, args: &RequestArgs<'_, '_>) -> Option<Rc<PreparedRequest>> {
         let last = self.last.borrow();
-        let Last { prepared, body, params } = last.as_ref()?;
+        let LastRequest { prepared, body, params } = last.as_ref()?;
         let same = Rc::ptr_eq(&prepared.sent.target, target)
             && prepared.sent.method == args.method
             && body.is(args.body)
@@ -48,7 +48,7 @@ impl Fixed {
     }
 
     /// Keeps a request if nothing about it can change.
-    pub fn keep<'js>(&self, ctx: &Ctx<'js>, args: &Args<'_, 'js>, prepared: &Rc<Prepared>) {
+    pub fn keep<'js>(&self, ctx: &Ctx<'js>, args: &RequestArgs<'_, 'js>, prepared: &Rc<PreparedRequest>) {
         let is_text = args.body.is_none_or(|body| body.is_string() || body.is_undefined() || body.is_null());
         let is_fixed = match &prepared.sent.body {
             Some(body) => is_streamed(body) || is_text && body.len() <= SHORT,
@@ -59,7 +59,7 @@ impl Fixed {
         }
         if let (Some(body), Some(params)) = (Identity::of(ctx, args.body), Identity::of(ctx, args.params)) {
             // The old one is dropped after the borrow has ended.
-            let old = self.last.borrow_mut().replace(Last { prepared: Rc::clone(prepared), body, params });
+            let old = self.last.borrow_mut().replace(LastRequest { prepared: Rc::clone(prepared), body, params });
             drop(old);
         }
     }
@@ -103,7 +103,7 @@ fn is_streamed(body: &Payload) -> bool {
 }
 
 /// Headers about the body that do not fit it are warned of each time.
-fn describes_itself(prepared: &Prepared) -> bool {
+fn describes_itself(prepared: &PreparedRequest) -> bool {
     let headers = prepared.sent.request.iter().flat_map(|request| request.headers.iter());
     !headers.into_iter().any(|(name, _)| name == "Content-Length" || name == "Content-Encoding")
 }

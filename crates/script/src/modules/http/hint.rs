@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::body::BodyArg;
 use super::params::Params;
-use super::request::warn;
 use crate::Vu;
 use crate::host::coroutine::SLICE;
 
@@ -16,7 +15,7 @@ const LONG: u32 = 2;
 
 /// The hint was given in this run.
 #[derive(Default)]
-struct Given(AtomicBool);
+struct HintGiven(AtomicBool);
 
 /// Looks at a request that is about to be sent.
 #[inline]
@@ -33,7 +32,7 @@ fn consider_long(vu: &Vu, body: &BodyArg, params: &Params) {
     if !has_own_type || !params.headers.iter().any(is_form) {
         return;
     }
-    if vu.process::<Given>().0.swap(true, Ordering::Relaxed) {
+    if vu.process::<HintGiven>().0.swap(true, Ordering::Relaxed) {
         return;
     }
     let message = format!(
@@ -41,5 +40,5 @@ fn consider_long(vu: &Vu, body: &BodyArg, params: &Params) {
          FormData of onrush/http and http.file send them from where they are, see docs/uploading.md",
         (LONG * SLICE).as_millis()
     );
-    warn(vu, &message, &[]);
+    vu.log().warn(&message, &[]);
 }

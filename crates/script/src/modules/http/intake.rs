@@ -14,7 +14,7 @@ use rquickjs::{Ctx, Error, Function, Persistent, Result, Value};
 use wire::request::{BodySink, BodyUse};
 use wire::{Body, Exchange};
 
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::Vu;
 use crate::host::bytes::array_buffer;
 use crate::modules::crypto::digest::{Algorithm, Hasher};

@@ -12,15 +12,17 @@ use wire::cookies::CookieJar;
 use wire::field::canonical;
 
 use super::cookies;
+use super::go_format::go_type;
 use super::intake::Intake;
+use super::refusal::{Checked, Refusal};
 use super::status::Expectation;
-use super::{Refusal, body};
 use crate::host::bytes;
+use crate::host::kind::Kind;
 
 /// Pairs of name and value.
 pub type Pairs = Rc<[(String, String)]>;
 /// User tags of one request.
-pub type Tags = Rc<[(Arc<str>, Arc<str>)]>;
+pub type RequestTags = Rc<[(Arc<str>, Arc<str>)]>;
 /// Cookies of one request: name, value, whether it replaces those of the jar.
 pub type RequestCookies = Rc<[(String, String, bool)]>;
 
@@ -48,8 +50,8 @@ pub struct Params {
     pub cookies: RequestCookies,
     /// A jar other than the user's.
     pub jar: Option<Rc<CookieJar>>,
-    /// Tags but `name`.
-    pub tags: Option<Tags>,
+    /// RequestTags but `name`.
+    pub tags: Option<RequestTags>,
     /// The `name` tag.
     pub name: Option<Arc<str>>,
     /// Whole request.
@@ -106,24 +108,18 @@ impl Params {
     }
 
     /// Reads params; anything but an object counts as none, as in k6.
-    pub fn from_js<'js>(
-        ctx: &Ctx<'js>,
-        value: Option<&Value<'js>>,
-        empty: &Empty,
-    ) -> Result<std::result::Result<Params, Refusal>> {
+    pub fn from_js<'js>(ctx: &Ctx<'js>, value: Option<&Value<'js>>, empty: &Empty) -> Checked<Params> {
         let mut params = Params::none(empty);
-        let Some(object) = value.and_then(Value::as_object) else { return Ok(Ok(params)) };
+        let Some(object) = value.and_then(Value::as_object) else { return Ok(params) };
         for entry in object.own_props::<Value<'js>, Value<'js>>(Filter::default()) {
             let (key, value) = entry?;
             if value.is_undefined() {
                 continue;
             }
             let Some(key) = bytes::text(&key)? else { continue };
-            if let Err(refusal) = params.field(ctx, &key, &value)? {
-                return Ok(Err(refusal));
-            }
+            params.field(ctx, &key, &value)?;
         }
-        Ok(Ok(params))
+        Ok(params)
     }
 
     fn field<'js>(&mut self, ctx: &Ctx<'js>, key: &str, value: &Value<'js>) -> Checked<()> {
@@ -131,37 +127,29 @@ impl Params {
             "headers" => self.headers = headers(ctx, value)?,
             "cookies" => self.cookies = request_cookies(ctx, value)?,
             "jar" => self.jar = cookies::jar_of(value),
-            "tags" => match tags(ctx, value)? {
-                Ok((tags, name)) => (self.tags, self.name) = (tags, name),
-                Err(refusal) => return Ok(Err(refusal)),
-            },
-            "timeout" => match timeout(value)? {
-                Ok(timeout) => self.timeout = timeout,
-                Err(refusal) => return Ok(Err(refusal)),
-            },
+            "tags" => (self.tags, self.name) = tags(ctx, value)?,
+            "timeout" => self.timeout = timeout(value)?,
             "redirects" => {
                 let Coerced(count) = Coerced::<f64>::from_js(ctx, value.clone())?;
                 self.redirects = Some(count.clamp(0.0, f64::from(u32::MAX)) as u32);
             }
-            "responseCallback" => match Expectation::from_js(value) {
-                Some(expectation) => self.expectation = Some(expectation),
-                None => return Ok(Err(Refusal::new("unsupported responseCallback"))),
-            },
-            "hash" => match bytes::text(value)?
-                .map_or_else(|| Err(wrong(key, value, "a string")), |name| Intake::hash(&name))
-            {
-                Ok(intake) => self.intake = intake,
-                Err(refusal) => return Ok(Err(refusal)),
-            },
-            "onBody" => match value.as_function() {
-                Some(function) => self.intake = Intake::callback(ctx, function.clone()),
-                None => return Ok(Err(wrong(key, value, "a function"))),
-            },
+            "responseCallback" => {
+                let expectation = Expectation::from_js(value);
+                self.expectation = Some(expectation.ok_or_else(|| Refusal::new("unsupported responseCallback"))?);
+            }
+            "hash" => {
+                let name = bytes::text(value)?.ok_or_else(|| wrong(key, value, "a string"))?;
+                self.intake = Intake::hash(&name)?;
+            }
+            "onBody" => {
+                let function = value.as_function().ok_or_else(|| wrong(key, value, "a function"))?;
+                self.intake = Intake::callback(ctx, function.clone());
+            }
             "throw" => self.throw = Some(Coerced::<bool>::from_js(ctx, value.clone())?.0),
-            "auth" | "compression" | "responseType" => return Ok(self.word(key, &bytes::to_text(ctx, value)?)),
+            "auth" | "compression" | "responseType" => self.word(key, &bytes::to_text(ctx, value)?)?,
             _ => {}
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     fn word(&mut self, key: &str, text: &str) -> std::result::Result<(), Refusal> {
@@ -190,9 +178,6 @@ impl Params {
 fn wrong(key: &str, value: &Value<'_>, expected: &str) -> Refusal {
     Refusal::new(format!("{key} is {}, expected {expected}", value.type_name()))
 }
-
-/// A value, or why it is none.
-pub type Checked<T> = Result<std::result::Result<T, Refusal>>;
 
 fn codings(text: &str) -> std::result::Result<Vec<Coding>, Refusal> {
     text.split(',')
@@ -246,17 +231,18 @@ fn request_cookies<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<RequestCoo
 }
 
 /// The tags of a request, `name` apart.
-pub fn tags<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Checked<(Option<Tags>, Option<Arc<str>>)> {
-    let Some(object) = value.as_object() else { return Ok(Ok((None, None))) };
+pub fn tags<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Checked<(Option<RequestTags>, Option<Arc<str>>)> {
+    let Some(object) = value.as_object() else { return Ok((None, None)) };
     let (mut tags, mut tagged_name) = (Vec::new(), None);
     for entry in object.own_props::<Value<'js>, Value<'js>>(Filter::default()) {
         let (name, value) = entry?;
         let name = bytes::to_text(ctx, &name)?;
-        if !(value.is_string() || value.is_number() || value.is_bool()) {
-            return Ok(Err(Refusal::new(format!(
+        if !matches!(Kind::of(&value), Kind::Text(_) | Kind::Number(_) | Kind::Bool(_)) {
+            let message = format!(
                 "invalid HTTP request metric tags: invalid value for metric tag '{name}': only String, Boolean and Number types \
                  are accepted as a metric tag values"
-            ))));
+            );
+            return Err(Refusal::new(message).into());
         }
         let text: Arc<str> = bytes::to_text(ctx, &value)?.into();
         match name.as_str() {
@@ -265,22 +251,20 @@ pub fn tags<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Checked<(Option<Tags>, O
         }
     }
     let tags = if tags.is_empty() { None } else { Some(tags.into()) };
-    Ok(Ok((tags, tagged_name)))
+    Ok((tags, tagged_name))
 }
 
 fn timeout(value: &Value<'_>) -> Checked<Duration> {
     let refused = |why: String| Refusal::new(format!("invalid timeout value: {why}"));
     if let Some(ms) = value.as_number() {
-        return Ok(Ok(Duration::try_from_secs_f64(ms / 1e3).unwrap_or(if ms > 0.0 {
-            Duration::MAX
-        } else {
-            Duration::ZERO
-        })));
+        let endless_or_none = if ms > 0.0 { Duration::MAX } else { Duration::ZERO };
+        return Ok(Duration::try_from_secs_f64(ms / 1e3).unwrap_or(endless_or_none));
     }
     let Some(text) = bytes::text(value)? else {
-        return Ok(Err(refused(format!("unable to use type {} as a duration value", body::go_type(value)))));
+        return Err(refused(format!("unable to use type {} as a duration value", go_type(value))).into());
     };
-    Ok(Span::parse(&text).map(Span::or_zero).map_err(|_| refused(format!("time: invalid duration {text:?}"))))
+    let time = Span::parse(&text).map_err(|_| refused(format!("time: invalid duration {text:?}")))?;
+    Ok(time.or_zero())
 }
 
 #[cfg(test)]

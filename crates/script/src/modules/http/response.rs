@@ -13,24 +13,18 @@ use rustc_hash::FxHashMap;
 use wire::cookies::Cookie;
 use wire::field::canonical;
 use wire::request::Auth;
-use wire::{Body, Exchange, Method, Payload, Request, Response, Segment};
+use wire::{Body, Exchange, Payload, Request, Response, Segment};
 
+use super::call::{Call, Sent, without_userinfo};
 use super::params::ResponseType;
-use super::request::{Call, Sent, without_userinfo};
+use super::refusal::Refusal;
 use super::samples::{ms, status_code};
-use super::{Refusal, go_error};
-use crate::host::bytes;
 use crate::host::lazy_object::{LazyFields, LazyObject};
+use crate::host::{bytes, go_error};
 use crate::json_path::{self, Selector};
 
 /// k6 shows this for a cookie that has no expiry: the year 1 in milliseconds, wrapped around by 64 bits.
 const NO_EXPIRY: i64 = -6_795_364_578_871;
-
-/// Position of `body` among the fields.
-const BODY: usize = 8;
-
-/// Position of `request` among the fields.
-const REQUEST: usize = 15;
 
 /// The response of a request that was sent, or could not be because of its URL.
 /// `lent`: what the script gave as body and was sent without a copy, in the order of the payload's lent segments.
@@ -49,11 +43,11 @@ fn list<'js>(ctx: &Ctx<'js>, values: Vec<Value<'js>>) -> Result<Value<'js>> {
 
 /// The response of a request whose arguments were refused; `None` for one that was never looked at.
 pub fn refused<'js>(ctx: &Ctx<'js>, refusal: Option<Refusal>) -> Result<Value<'js>> {
-    LazyObject::create(ctx, Rc::new(Refused(refusal))).map(Object::into_value)
+    LazyObject::create(ctx, Rc::new(RefusedCall(refusal))).map(Object::into_value)
 }
 
 /// What the response to refused arguments is made from.
-struct Refused(Option<Refusal>);
+struct RefusedCall(Option<Refusal>);
 
 /// The object that holds the methods of a user's responses.
 fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -69,28 +63,40 @@ fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(prototype)
 }
 
-/// Names of a response's fields, in k6's order.
-const FIELDS: &[&str] = &[
-    "remote_ip",
-    "remote_port",
-    "url",
-    "status",
-    "status_text",
-    "proto",
-    "headers",
-    "cookies",
-    "body",
-    "timings",
-    "tls_version",
-    "tls_cipher_suite",
-    "ocsp",
-    "error",
-    "error_code",
-    "request",
-];
+macro_rules! fields {
+    ($($field:ident $name:literal;)*) => {
+        /// The fields of a response, in k6's order.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        enum ResponseField { $($field),* }
+
+        impl ResponseField {
+            const ALL: &'static [ResponseField] = &[$(ResponseField::$field),*];
+            const NAMES: &'static [&'static str] = &[$($name),*];
+        }
+    };
+}
+
+fields! {
+    RemoteIp "remote_ip";
+    RemotePort "remote_port";
+    Url "url";
+    Status "status";
+    StatusText "status_text";
+    Proto "proto";
+    Headers "headers";
+    Cookies "cookies";
+    Body "body";
+    Timings "timings";
+    TlsVersion "tls_version";
+    TlsCipherSuite "tls_cipher_suite";
+    Ocsp "ocsp";
+    Error "error";
+    ErrorCode "error_code";
+    Request "request";
+}
 
 impl LazyFields for Call {
-    const FIELDS: &'static [&'static str] = FIELDS;
+    const FIELDS: &'static [&'static str] = ResponseField::NAMES;
 
     fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
         prototype(ctx).map(Some)
@@ -98,33 +104,42 @@ impl LazyFields for Call {
 
     fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> Result<Value<'js>> {
         let int = |value: u16| Ok(Value::new_int(ctx.clone(), i32::from(value)));
-        match index {
-            0 => text(ctx, &self.remote().map(|remote| remote.ip().to_string()).unwrap_or_default()),
-            1 => int(self.remote().map_or(0, |remote| remote.port())),
-            2 => text(ctx, &self.url()),
-            3 => int(self.answer().map_or(0, |answer| answer.status)),
-            4 => text(ctx, &self.answer().map(|a| format!("{} {}", a.status, a.reason())).unwrap_or_default()),
-            5 => text(ctx, self.answer().map_or("", |answer| answer.proto)),
-            6 => self.headers(ctx),
-            7 => self.cookies(ctx),
-            BODY => self.body(ctx),
-            9 => timings(ctx, &self.exchange().map(|exchange| exchange.timings).unwrap_or_default()),
-            10 => text(ctx, self.tls(|c| c.tls_version)),
-            11 => text(ctx, self.tls(|c| c.tls_cipher_suite)),
-            12 => ocsp(ctx, self.tls(|c| c.tls_version)),
-            13 => text(ctx, self.error().1),
-            14 => int(self.error().0),
-            _ => request(ctx, &self.prepared.sent, None),
+        match ResponseField::ALL[index] {
+            ResponseField::RemoteIp => {
+                text(ctx, &self.remote().map(|remote| remote.ip().to_string()).unwrap_or_default())
+            }
+            ResponseField::RemotePort => int(self.remote().map_or(0, |remote| remote.port())),
+            ResponseField::Url => text(ctx, &self.url()),
+            ResponseField::Status => int(self.answer().map_or(0, |answer| answer.status)),
+            ResponseField::StatusText => {
+                text(ctx, &self.answer().map(|a| format!("{} {}", a.status, a.reason())).unwrap_or_default())
+            }
+            ResponseField::Proto => text(ctx, self.answer().map_or("", |answer| answer.proto)),
+            ResponseField::Headers => self.headers(ctx),
+            ResponseField::Cookies => self.cookies(ctx),
+            ResponseField::Body => self.body(ctx),
+            ResponseField::Timings => {
+                timings(ctx, &self.exchange().map(|exchange| exchange.timings).unwrap_or_default())
+            }
+            ResponseField::TlsVersion => text(ctx, self.tls(|c| c.tls_version)),
+            ResponseField::TlsCipherSuite => text(ctx, self.tls(|c| c.tls_cipher_suite)),
+            ResponseField::Ocsp => ocsp(ctx, self.tls(|c| c.tls_version)),
+            ResponseField::Error => text(ctx, self.error().1),
+            ResponseField::ErrorCode => int(self.error().0),
+            ResponseField::Request => request(ctx, &self.prepared.sent, None),
         }
     }
 
     fn field_with<'js>(&self, ctx: &Ctx<'js>, index: usize, kept: Value<'js>) -> Result<Value<'js>> {
-        if index == REQUEST { request(ctx, &self.prepared.sent, kept.as_array()) } else { self.field(ctx, index) }
+        match ResponseField::ALL[index] {
+            ResponseField::Request => request(ctx, &self.prepared.sent, kept.as_array()),
+            _ => self.field(ctx, index),
+        }
     }
 }
 
-impl LazyFields for Refused {
-    const FIELDS: &'static [&'static str] = FIELDS;
+impl LazyFields for RefusedCall {
+    const FIELDS: &'static [&'static str] = ResponseField::NAMES;
 
     fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
         prototype(ctx).map(Some)
@@ -132,17 +147,22 @@ impl LazyFields for Refused {
 
     fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> Result<Value<'js>> {
         let (code, message) = self.0.as_ref().map_or((0, ""), |why| (why.code, &why.message));
-        match index {
-            1 | 3 => Ok(Value::new_int(ctx.clone(), 0)),
-            6 | 7 => Object::new(ctx.clone()).map(Object::into_value),
+        match ResponseField::ALL[index] {
+            ResponseField::RemotePort | ResponseField::Status => Ok(Value::new_int(ctx.clone(), 0)),
+            ResponseField::Headers | ResponseField::Cookies => Object::new(ctx.clone()).map(Object::into_value),
             // A refused request has an empty list here, a failed one nothing: k6 does so.
-            BODY => Array::new(ctx.clone()).map(Array::into_value),
-            9 => timings(ctx, &wire::Timings::default()),
-            12 => ocsp(ctx, ""),
-            13 => text(ctx, message),
-            14 => Ok(Value::new_int(ctx.clone(), i32::from(code))),
-            15 => Ok(Value::new_null(ctx.clone())),
-            _ => text(ctx, ""),
+            ResponseField::Body => Array::new(ctx.clone()).map(Array::into_value),
+            ResponseField::Timings => timings(ctx, &wire::Timings::default()),
+            ResponseField::Ocsp => ocsp(ctx, ""),
+            ResponseField::Error => text(ctx, message),
+            ResponseField::ErrorCode => Ok(Value::new_int(ctx.clone(), i32::from(code))),
+            ResponseField::Request => Ok(Value::new_null(ctx.clone())),
+            ResponseField::Url
+            | ResponseField::StatusText
+            | ResponseField::Proto
+            | ResponseField::TlsVersion
+            | ResponseField::TlsCipherSuite
+            | ResponseField::RemoteIp => text(ctx, ""),
         }
     }
 }
@@ -399,12 +419,12 @@ fn json_method<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, selector: Opt<Value<'
 
 /// The text to parse: the received bytes when nobody touched `body` yet.
 fn json_text<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<::bytes::Bytes> {
-    if let Some(call) = LazyObject::unread::<Call>(this, BODY) {
+    if let Some(call) = LazyObject::unread::<Call>(this, ResponseField::Body as usize) {
         if let Some(Response { body: Body::Kept(bytes), .. }) = call.answer() {
             return Ok(bytes.clone());
         }
-    } else if LazyObject::unread::<Refused>(this, BODY).is_some() {
-        // Refused arguments: k6 has no bytes there rather than no body.
+    } else if LazyObject::unread::<RefusedCall>(this, ResponseField::Body as usize).is_some() {
+        // RefusedCall arguments: k6 has no bytes there rather than no body.
         return Ok(::bytes::Bytes::new());
     }
     let body: Value<'js> = match this.as_object() {
@@ -425,20 +445,6 @@ fn parse<'js>(ctx: &Ctx<'js>, content: &[u8]) -> Result<Value<'js>> {
         }
         None => error,
     })
-}
-
-/// A method token: the common ones without allocation.
-pub fn method(token: &str) -> Method {
-    match token {
-        "GET" => Method::Get,
-        "HEAD" => Method::Head,
-        "POST" => Method::Post,
-        "PUT" => Method::Put,
-        "PATCH" => Method::Patch,
-        "DELETE" => Method::Delete,
-        "OPTIONS" => Method::Options,
-        other => Method::Other(Rc::from(other)),
-    }
 }
 
 #[cfg(test)]

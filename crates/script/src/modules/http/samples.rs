@@ -11,31 +11,51 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use metrics::{ErrorKind, MetricId, Recorder, Series, TagSet, builtin};
+use metrics::{ErrorKind, MetricId, Recorder, Series, SystemTag, SystemTags, TagSet, builtin};
 use wire::{Exchange, FailureKind, Method, Timings};
 
-use super::params::Tags;
+use super::params::RequestTags;
 use super::status::Expectation;
 use crate::Vu;
-use crate::options::Options;
 
 /// Distinct tag sets kept by a worker.
 const KEPT: usize = 8192;
 
-const METRICS: [MetricId; 9] = [
-    builtin::HTTP_REQS,
-    builtin::HTTP_REQ_DURATION,
-    builtin::HTTP_REQ_BLOCKED,
-    builtin::HTTP_REQ_CONNECTING,
-    builtin::HTTP_REQ_TLS_HANDSHAKING,
-    builtin::HTTP_REQ_SENDING,
-    builtin::HTTP_REQ_WAITING,
-    builtin::HTTP_REQ_RECEIVING,
-    builtin::HTTP_REQ_FAILED,
-];
+/// The series of one tag set.
+#[derive(Clone, Copy)]
+struct SeriesSet {
+    reqs: Series,
+    duration: Series,
+    blocked: Series,
+    connecting: Series,
+    tls_handshaking: Series,
+    sending: Series,
+    waiting: Series,
+    receiving: Series,
+    /// Gets no sample when nobody judges the answer.
+    failed: Series,
+}
 
-/// The series of one tag set; the last is absent when nobody judges the answer.
-type SeriesSet = [Series; 9];
+impl SeriesSet {
+    /// Resolved in k6's order.
+    fn resolve(recorder: &Recorder, tags: &TagSet, error: Option<&ErrorKind>) -> SeriesSet {
+        let series = |metric: MetricId| recorder.series(metric, tags);
+        SeriesSet {
+            reqs: match error {
+                Some(error) => recorder.series_of_error(builtin::HTTP_REQS, tags, error),
+                None => series(builtin::HTTP_REQS),
+            },
+            duration: series(builtin::HTTP_REQ_DURATION),
+            blocked: series(builtin::HTTP_REQ_BLOCKED),
+            connecting: series(builtin::HTTP_REQ_CONNECTING),
+            tls_handshaking: series(builtin::HTTP_REQ_TLS_HANDSHAKING),
+            sending: series(builtin::HTTP_REQ_SENDING),
+            waiting: series(builtin::HTTP_REQ_WAITING),
+            receiving: series(builtin::HTTP_REQ_RECEIVING),
+            failed: series(builtin::HTTP_REQ_FAILED),
+        }
+    }
+}
 
 /// Everything that decides which series a sample goes to.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -49,7 +69,7 @@ struct Key {
     method: Method,
     url: Arc<str>,
     name: Option<Arc<str>>,
-    extra: Option<Tags>,
+    extra: Option<RequestTags>,
     error: Option<Box<str>>,
     ip: Option<IpAddr>,
 }
@@ -69,42 +89,8 @@ impl Key {
 
 /// The series that a worker resolved.
 #[derive(Default)]
-pub struct SeriesCache {
+pub struct SeriesSets {
     known: RefCell<HashMap<Key, SeriesSet>>,
-}
-
-/// Which of the optional tags the run wants.
-#[derive(Clone, Copy, Debug)]
-pub struct EnabledTags {
-    proto: bool,
-    status: bool,
-    method: bool,
-    url: bool,
-    name: bool,
-    error: bool,
-    error_code: bool,
-    tls_version: bool,
-    expected_response: bool,
-    ip: bool,
-}
-
-impl EnabledTags {
-    /// Reads the `systemTags` option.
-    pub fn of(options: &Options) -> EnabledTags {
-        let system = options.system_tags();
-        EnabledTags {
-            proto: system.contains("proto"),
-            status: system.contains("status"),
-            method: system.contains("method"),
-            url: system.contains("url"),
-            name: system.contains("name"),
-            error: system.contains("error"),
-            error_code: system.contains("error_code"),
-            tls_version: system.contains("tls_version"),
-            expected_response: system.contains("expected_response"),
-            ip: system.contains("ip"),
-        }
-    }
 }
 
 /// What of a request, beyond the exchange, its samples depend on.
@@ -114,17 +100,17 @@ pub struct Labels {
     /// The name, when the script gave one: url and name tag of every hop.
     pub name: Option<Arc<str>>,
     /// The request's own tags.
-    pub extra: Option<Tags>,
+    pub extra: Option<RequestTags>,
     /// Which answers are expected.
     pub expectation: Expectation,
 }
 
 /// The facts of one hop.
-pub struct Hop<'a> {
+pub struct HopFacts<'a> {
     /// Method.
     pub method: &'a Method,
     /// Status, protocol and TLS version, or why there is no answer.
-    pub outcome: Result<Answer, (FailureKind, &'a str)>,
+    pub outcome: Result<AnswerLabels, (FailureKind, &'a str)>,
     /// How long each step took.
     pub timings: Timings,
     /// When it ended.
@@ -135,7 +121,7 @@ pub struct Hop<'a> {
 
 /// An answer as far as tags tell it.
 #[derive(Clone, Copy)]
-pub struct Answer {
+pub struct AnswerLabels {
     /// Status code.
     pub status: u16,
     /// `HTTP/1.1`.
@@ -144,19 +130,19 @@ pub struct Answer {
     pub tls_version: &'static str,
 }
 
-impl<'a> Hop<'a> {
+impl<'a> HopFacts<'a> {
     /// The facts of an exchange.
-    pub fn of(exchange: &'a Exchange) -> Hop<'a> {
+    pub fn of(exchange: &'a Exchange) -> HopFacts<'a> {
         let connection = exchange.connection.as_ref();
         let outcome = match &exchange.outcome {
-            Ok(response) => Ok(Answer {
+            Ok(response) => Ok(AnswerLabels {
                 status: response.status,
                 proto: response.proto,
                 tls_version: connection.and_then(|c| c.tls_version).unwrap_or(""),
             }),
             Err(failure) => Err((failure.kind, failure.k6_error())),
         };
-        Hop {
+        HopFacts {
             method: &exchange.method,
             outcome,
             timings: exchange.timings,
@@ -173,20 +159,20 @@ pub fn status_code(status: u16) -> u16 {
 
 /// One user's way to its series.
 pub struct Sampler {
-    enabled: EnabledTags,
-    worker: Rc<SeriesCache>,
+    enabled: SystemTags,
+    worker: Rc<SeriesSets>,
     last: RefCell<Option<(Key, SeriesSet)>>,
 }
 
 impl Sampler {
     /// A sampler for a user of this worker.
-    pub fn new(enabled: EnabledTags, worker: Rc<SeriesCache>) -> Sampler {
+    pub fn new(enabled: SystemTags, worker: Rc<SeriesSets>) -> Sampler {
         Sampler { enabled, worker, last: RefCell::new(None) }
     }
 
     /// Records one hop. `first`: the hop goes to the URL that the script asked for; `url` is the other hops' own.
     /// `challenge`: a 401 that digest authentication answers, which is expected.
-    pub fn record(&self, vu: &Vu, labels: &Labels, hop: &Hop<'_>, url: Option<&str>, challenge: bool) {
+    pub fn record(&self, vu: &Vu, labels: &Labels, hop: &HopFacts<'_>, url: Option<&str>, challenge: bool) {
         let (status, error_code, proto, tls_version, error) = match &hop.outcome {
             Ok(answer) => (answer.status, status_code(answer.status), answer.proto, answer.tls_version, None),
             Err((FailureKind::Cancelled, _)) => return,
@@ -195,7 +181,7 @@ impl Sampler {
         let judged = labels.expectation.judge(status).map(|good| good || challenge);
         let wanted =
             Wanted { tags_key: vu.tags_key(), status, error_code, expected: judged, proto, tls_version, error };
-        let ip = hop.ip.filter(|_| self.enabled.ip);
+        let ip = hop.ip.filter(|_| self.enabled.has(SystemTag::Ip));
         let series = match self.remembered(&wanted, hop.method, labels, url, ip) {
             Some(series) => series,
             None => self.resolve(vu, &wanted, hop.method, labels, url, ip),
@@ -253,11 +239,7 @@ impl Sampler {
         let known = self.worker.known.borrow().get(&key).copied();
         let series = known.unwrap_or_else(|| {
             let tags = self.tags(&vu.tags(), &key);
-            let recorder = vu.recorder();
-            let series = METRICS.map(|metric| match (metric, key.error_kind()) {
-                (builtin::HTTP_REQS, Some(error)) => recorder.series_of_error(metric, &tags, &error),
-                _ => recorder.series(metric, &tags),
-            });
+            let series = SeriesSet::resolve(vu.recorder(), &tags, key.error_kind().as_ref());
             let mut known = self.worker.known.borrow_mut();
             if known.len() >= KEPT {
                 known.clear();
@@ -272,26 +254,33 @@ impl Sampler {
     /// The tag set of a key: the user's tags, the request's own, then what we know of the request.
     fn tags(&self, base: &TagSet, key: &Key) -> TagSet {
         let mut pairs: Vec<(Arc<str>, Arc<str>)> = key.extra.iter().flat_map(|extra| extra.iter().cloned()).collect();
-        let enabled = self.enabled;
-        let mut put = |wanted: bool, name: &str, value: &str| {
-            if wanted {
-                pairs.push((Arc::from(name), Arc::from(value)));
+        let mut put = |tag: SystemTag, value: &str| {
+            if self.enabled.has(tag) {
+                pairs.push((Arc::from(tag.name()), Arc::from(value)));
             }
         };
         let named = key.name.as_ref().unwrap_or(&key.url);
-        put(enabled.method, "method", key.method.as_str());
-        put(enabled.status, "status", &key.status.to_string());
-        put(enabled.url, "url", named);
-        put(enabled.name, "name", named);
-        put(enabled.proto && !key.proto.is_empty(), "proto", key.proto);
-        put(enabled.tls_version && !key.tls_version.is_empty(), "tls_version", key.tls_version);
-        put(enabled.error && key.error.is_some(), "error", key.error.as_deref().unwrap_or(""));
-        put(enabled.error_code && key.error_code != 0, "error_code", &key.error_code.to_string());
+        put(SystemTag::Method, key.method.as_str());
+        put(SystemTag::Status, &key.status.to_string());
+        put(SystemTag::Url, named);
+        put(SystemTag::Name, named);
+        if !key.proto.is_empty() {
+            put(SystemTag::Proto, key.proto);
+        }
+        if !key.tls_version.is_empty() {
+            put(SystemTag::TlsVersion, key.tls_version);
+        }
+        if let Some(error) = &key.error {
+            put(SystemTag::Error, error);
+        }
+        if key.error_code != 0 {
+            put(SystemTag::ErrorCode, &key.error_code.to_string());
+        }
         if let Some(expected) = key.expected {
-            put(enabled.expected_response, "expected_response", if expected { "true" } else { "false" });
+            put(SystemTag::ExpectedResponse, if expected { "true" } else { "false" });
         }
         if let Some(ip) = key.ip {
-            put(true, "ip", &ip.to_string());
+            put(SystemTag::Ip, &ip.to_string());
         }
         base.with(pairs)
     }
@@ -331,19 +320,19 @@ pub fn ms(duration: Duration) -> f64 {
     (duration.as_secs() as f64 * 1e9 + f64::from(duration.subsec_nanos())) / 1e6
 }
 
-fn add(recorder: &Recorder, series: &SeriesSet, hop: &Hop<'_>, judged: Option<bool>) {
+fn add(recorder: &Recorder, series: &SeriesSet, hop: &HopFacts<'_>, judged: Option<bool>) {
     let at_ns = hop.ended_at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
     let timings = &hop.timings;
     let samples = [
-        (series[0], 1.0),
-        (series[1], ms(timings.duration())),
-        (series[2], ms(timings.blocked)),
-        (series[3], ms(timings.connecting)),
-        (series[4], ms(timings.tls_handshaking)),
-        (series[5], ms(timings.sending)),
-        (series[6], ms(timings.waiting)),
-        (series[7], ms(timings.receiving)),
-        (series[8], f64::from(u8::from(judged == Some(false)))),
+        (series.reqs, 1.0),
+        (series.duration, ms(timings.duration())),
+        (series.blocked, ms(timings.blocked)),
+        (series.connecting, ms(timings.connecting)),
+        (series.tls_handshaking, ms(timings.tls_handshaking)),
+        (series.sending, ms(timings.sending)),
+        (series.waiting, ms(timings.waiting)),
+        (series.receiving, ms(timings.receiving)),
+        (series.failed, f64::from(u8::from(judged == Some(false)))),
     ];
     let counted = if judged.is_some() { samples.len() } else { samples.len() - 1 };
     recorder.add_many(&samples[..counted], at_ns);

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rquickjs::function::Rest;
 use rquickjs::{Ctx, Exception, Object, Result, Value};
 
-use super::go_error;
+use crate::host::go_error;
 use crate::host::native::{self, NativeClass};
 
 /// A set of statuses.

@@ -16,10 +16,11 @@ use rustc_hash::FxHashMap;
 use wire::mask::Mask;
 use wire::{FailureKind, Url};
 
-use super::{Refusal, go_error};
+use super::refusal::{Checked, Refusal};
 use crate::Vu;
-use crate::host::bytes;
+use crate::host::kind::Kind;
 use crate::host::native::{self, NativeClass};
+use crate::host::{bytes, go_error};
 
 /// Distinct URLs kept by a worker; scripts that put ids into their URLs would otherwise fill the memory.
 const KEPT: usize = 4096;
@@ -64,13 +65,17 @@ impl UrlCache {
         self.mask.get_or_init(Mask::standard)
     }
 
-    /// The parsed form of a URL, and the name that a template gave it.
-    pub fn named(&self, text: &str, name: Arc<str>) -> std::result::Result<(Rc<Target>, Arc<str>), Refusal> {
-        let name = match self.mask().url(&name) {
-            Cow::Borrowed(_) => name,
+    /// The parsed form of a URL argument, and the name that a template gave it.
+    pub fn address(&self, argument: &UrlArg) -> std::result::Result<(Rc<Target>, Option<Arc<str>>), Refusal> {
+        let name = match argument {
+            UrlArg::Text(text) => return Ok((self.target(text)?, None)),
+            UrlArg::Named(_, name) => name,
+        };
+        let name = match self.mask().url(name) {
+            Cow::Borrowed(_) => Arc::clone(name),
             Cow::Owned(masked) => Arc::from(masked),
         };
-        Ok((self.target(text)?, name))
+        Ok((self.target(argument.text())?, Some(name)))
     }
 
     /// The parsed form of a URL.
@@ -129,22 +134,26 @@ pub enum UrlArg {
     Named(String, Arc<str>),
 }
 
+impl UrlArg {
+    fn text(&self) -> &str {
+        match self {
+            UrlArg::Text(text) | UrlArg::Named(text, _) => text,
+        }
+    }
+}
+
 /// Reads a URL argument.
-pub fn from_js<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<std::result::Result<UrlArg, Refusal>> {
-    if let Some(text) = bytes::text(value)? {
-        return Ok(Ok(UrlArg::Text(text)));
-    }
-    if let Some((text, name)) = native::with(value, |t: &Template| (t.text.clone(), Arc::clone(&t.name))) {
-        return Ok(Ok(UrlArg::Named(text, name)));
-    }
-    let shown = if value.is_null() || value.is_undefined() {
-        String::from("<nil>")
-    } else if value.is_object() {
-        String::from("map[]")
-    } else {
-        bytes::to_text(ctx, value)?
+pub fn from_js<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Checked<UrlArg> {
+    let shown = match Kind::of(value) {
+        Kind::Text(_) => return Ok(UrlArg::Text(bytes::to_text(ctx, value)?)),
+        Kind::Nothing => String::from("<nil>"),
+        Kind::Bool(_) | Kind::Number(_) | Kind::BigInt | Kind::Symbol => bytes::to_text(ctx, value)?,
+        _ => match native::with(value, |t: &Template| (t.text.clone(), Arc::clone(&t.name))) {
+            Some((text, name)) => return Ok(UrlArg::Named(text, name)),
+            None => String::from("map[]"),
+        },
     };
-    Ok(Err(Refusal { message: format!("invalid URL: '#{shown}'"), code: FailureKind::InvalidUrl.code() }))
+    Err(Refusal { message: format!("invalid URL: '#{shown}'"), code: FailureKind::InvalidUrl.code() }.into())
 }
 
 /// Whether the value is a template, and so an address rather than a description of a request.

@@ -11,11 +11,10 @@ use rquickjs::function::{Constructor, Func, Opt};
 use rquickjs::object::Property;
 use rquickjs::{Coerced, Ctx, Exception, FromJs, Object, Result, Value};
 
-use crate::arguments::text_or;
+use crate::arguments::{ArgumentError, text_or};
 use crate::builtins::ModuleDef;
 use crate::host::bytes;
 use crate::host::go_error;
-use crate::log::{Level, Record};
 use crate::series::{self, SeriesCache};
 use crate::{Phase, Vu};
 
@@ -80,13 +79,14 @@ impl Metric {
         if vu.phase() == Phase::Init {
             return Err(go_error::throw(ctx, "Adding to metrics in the init context is not supported"));
         }
-        let value = match self.number(ctx, value)? {
+        let value = match self.number(ctx, value) {
             Ok(value) => value,
-            Err(refusal) if vu.options().throw.unwrap_or(false) => {
+            Err(ArgumentError::Thrown(error)) => return Err(error),
+            Err(ArgumentError::Refused(refusal)) if vu.options().throw.unwrap_or(false) => {
                 return Err(Exception::throw_type(ctx, &refusal));
             }
-            Err(refusal) => {
-                vu.log().log(&Record { level: Level::Warning, message: &refusal, fields: &[] });
+            Err(ArgumentError::Refused(refusal)) => {
+                vu.log().warn(&refusal, &[]);
                 return Ok(false);
             }
         };
@@ -95,20 +95,20 @@ impl Metric {
         Ok(true)
     }
 
-    fn number<'js>(&self, ctx: &Ctx<'js>, value: Opt<Value<'js>>) -> Result<std::result::Result<f64, String>> {
+    fn number<'js>(&self, ctx: &Ctx<'js>, value: Opt<Value<'js>>) -> std::result::Result<f64, ArgumentError<String>> {
         let name = &self.name;
         let Some(value) = value.0 else {
             let refusal = format!("no value was provided for metric '{name}', a number or a boolean value is expected");
-            return Ok(Err(refusal));
+            return Err(ArgumentError::Refused(refusal));
         };
         let number = if value.is_null() { f64::NAN } else { Coerced::<f64>::from_js(ctx, value.clone())?.0 };
         if !number.is_finite() {
             let text = bytes::to_text(ctx, &value)?;
             let refusal =
                 format!("'{text}' is an invalid value for metric '{name}', a number or a boolean value is expected");
-            return Ok(Err(refusal));
+            return Err(ArgumentError::Refused(refusal));
         }
-        Ok(Ok(if self.kind == Kind::Rate { f64::from(u8::from(number != 0.0)) } else { number }))
+        Ok(if self.kind == Kind::Rate { f64::from(u8::from(number != 0.0)) } else { number })
     }
 
     fn series<'js>(&self, ctx: &Ctx<'js>, vu: &Vu, tags: Opt<Value<'js>>) -> Result<Series> {

@@ -13,7 +13,7 @@ use rquickjs::prelude::Func;
 use rquickjs::{Ctx, Exception, Function, Object, Result, Value};
 use units::Span;
 
-use self::schedule::{Law, Schedule};
+use self::schedule::{Distribution, Schedule};
 use self::weights::Weights;
 use crate::arguments::present;
 use crate::builtins::ModuleDef;
@@ -96,8 +96,8 @@ fn every<'js>(
     let Some(handler) = handler.0.filter(Value::is_function) else {
         return Err(Exception::throw_type(&ctx, "every: the second argument has to be a function"));
     };
-    let (law, left) = options_of(&ctx, present(options.0))?;
-    let schedule = Schedule::new(Instant::now(), interval, law);
+    let (distribution, left) = options_of(&ctx, present(options.0))?;
+    let schedule = Schedule::new(Instant::now(), interval, distribution);
     let every = keeper::object(&ctx, Every { schedule, timer: 0, left })?;
     let tick = Function::new(ctx.clone(), tick)?.into_value();
     keeper::with(every.as_value(), |_: &mut Every, kept| kept.extend([handler, tick]));
@@ -105,13 +105,13 @@ fn every<'js>(
     Ok(every)
 }
 
-fn options_of<'js>(ctx: &Ctx<'js>, options: Option<Value<'js>>) -> Result<(Law, Option<u64>)> {
-    let Some(options) = options.as_ref().and_then(Value::as_object) else { return Ok((Law::Constant, None)) };
-    let law = match present(options.get("law")?) {
-        None => Law::Constant,
+fn options_of<'js>(ctx: &Ctx<'js>, options: Option<Value<'js>>) -> Result<(Distribution, Option<u64>)> {
+    let Some(options) = options.as_ref().and_then(Value::as_object) else { return Ok((Distribution::Constant, None)) };
+    let distribution = match present(options.get("law")?) {
+        None => Distribution::Constant,
         Some(law) => {
             let text = bytes::to_text(ctx, &law)?;
-            Law::parse(&text).ok_or_else(|| {
+            Distribution::parse(&text).ok_or_else(|| {
                 let message = format!("every: the law is {text:?}, expected 'constant' or 'poisson'");
                 Exception::throw_range(ctx, &message)
             })?
@@ -128,7 +128,7 @@ fn options_of<'js>(ctx: &Ctx<'js>, options: Option<Value<'js>>) -> Result<(Law, 
             )
         }
     };
-    Ok((law, count))
+    Ok((distribution, count))
 }
 
 /// Sets the timer of the next call, if there is to be one.

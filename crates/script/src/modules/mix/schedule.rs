@@ -4,19 +4,19 @@ use std::time::{Duration, Instant};
 
 /// How the gaps between calls are spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
+pub enum Distribution {
     /// All the same.
     Constant,
     /// Exponential: calls that know nothing of each other.
     Poisson,
 }
 
-impl Law {
+impl Distribution {
     /// By its name in scripts.
-    pub fn parse(text: &str) -> Option<Law> {
+    pub fn parse(text: &str) -> Option<Distribution> {
         match text {
-            "constant" => Some(Law::Constant),
-            "poisson" => Some(Law::Poisson),
+            "constant" => Some(Distribution::Constant),
+            "poisson" => Some(Distribution::Poisson),
             _ => None,
         }
     }
@@ -27,21 +27,21 @@ impl Law {
 pub struct Schedule {
     planned: Instant,
     interval: Duration,
-    law: Law,
+    distribution: Distribution,
 }
 
 impl Schedule {
     /// Begins now: the first call is due a gap later.
-    pub fn new(now: Instant, interval: Duration, law: Law) -> Schedule {
-        Schedule { planned: now, interval, law }
+    pub fn new(now: Instant, interval: Duration, distribution: Distribution) -> Schedule {
+        Schedule { planned: now, interval, distribution }
     }
 
     /// When the next call is due; `drawn` is a random number from 0 up to 1, not included.
     pub fn next(&mut self, drawn: f64) -> Instant {
-        let gap = match self.law {
-            Law::Constant => self.interval,
+        let gap = match self.distribution {
+            Distribution::Constant => self.interval,
             // Of a number so close to 1 that its logarithm has no end, a gap of 37 intervals: rarer than one in 10^16.
-            Law::Poisson => self.interval.mul_f64((-(1.0 - drawn).max(1e-16).ln()).max(0.0)),
+            Distribution::Poisson => self.interval.mul_f64((-(1.0 - drawn).max(1e-16).ln()).max(0.0)),
         };
         self.planned += gap;
         self.planned
@@ -61,7 +61,7 @@ mod tests {
     fn the_plan_knows_nothing_of_delays() {
         let start = Instant::now();
         let ms = Duration::from_millis;
-        let mut schedule = Schedule::new(start, ms(500), Law::Constant);
+        let mut schedule = Schedule::new(start, ms(500), Distribution::Constant);
         assert_eq!(schedule.next(0.7), start + ms(500));
         assert_eq!(schedule.late(start + ms(1700)), ms(1200));
         assert_eq!((schedule.next(0.1), schedule.next(0.9)), (start + ms(1000), start + ms(1500)));
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn gaps_of_chance_have_the_interval_as_their_mean() {
         let start = Instant::now();
-        let mut schedule = Schedule::new(start, Duration::from_millis(10), Law::Poisson);
+        let mut schedule = Schedule::new(start, Duration::from_millis(10), Distribution::Poisson);
         let mut random = fastrand::Rng::with_seed(1);
         let mut last = start;
         let gaps: Vec<f64> = (0..20_000)

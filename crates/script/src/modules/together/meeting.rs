@@ -15,7 +15,7 @@ use engine::clock::{AnyClock, Clock};
 
 /// One meeting.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Name {
+pub struct MeetingName {
     /// Position of the scenario.
     pub scenario: usize,
     /// What the script calls it.
@@ -73,15 +73,15 @@ impl Meeting {
 
 /// The meetings of a process.
 #[derive(Debug, Default)]
-pub struct Meetings(Mutex<HashMap<Name, Meeting>>);
+pub struct Meetings(Mutex<HashMap<MeetingName, Meeting>>);
 
 impl Meetings {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Name, Meeting>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<MeetingName, Meeting>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Comes, waits for the others, and returns at the start.
-    pub async fn meet(&self, name: &Name, user: u64, terms: Terms, clock: &AnyClock) -> Start {
+    pub async fn meet(&self, name: &MeetingName, user: u64, terms: Terms, clock: &AnyClock) -> Start {
         let deadline = {
             let (mut meetings, now) = (self.lock(), clock.now());
             let meeting = meetings.entry(name.clone()).or_insert_with(|| Meeting {
@@ -114,7 +114,7 @@ impl Meetings {
     }
 
     /// The start of a meeting, once it is fixed.
-    pub fn start_of(&self, name: &Name) -> Option<Start> {
+    pub fn start_of(&self, name: &MeetingName) -> Option<Start> {
         self.lock().get(name).and_then(|meeting| meeting.start)
     }
 }
@@ -123,8 +123,8 @@ impl Meetings {
 mod tests {
     use super::*;
 
-    fn name(text: &str) -> Name {
-        Name { scenario: 0, name: text.to_owned() }
+    fn name(text: &str) -> MeetingName {
+        MeetingName { scenario: 0, name: text.to_owned() }
     }
 
     fn terms(users: u64, timeout_ms: u64) -> Terms {

@@ -14,12 +14,11 @@ use rquickjs::prelude::Func;
 use rquickjs::{Ctx, Exception, Object, Promise, Result, Value};
 use units::Span;
 
-use self::meeting::{Meetings, Name, Start, Terms};
+use self::meeting::{MeetingName, Meetings, Start, Terms};
 use crate::Phase;
 use crate::arguments::present;
 use crate::builtins::ModuleDef;
 use crate::host::bytes;
-use crate::log::{Level, Record};
 use crate::vu::Vu;
 
 /// How long the first user waits for the others, unless it says how long.
@@ -41,7 +40,7 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 /// `ready({ name, users, timeout, lead, duration })`.
 fn ready<'js>(ctx: Ctx<'js>, options: Opt<Value<'js>>) -> Result<Promise<'js>> {
     let vu = Vu::of(&ctx);
-    let options = Options { ctx: &ctx, given: present(options.0).and_then(Value::into_object) };
+    let options = MeetingOptions { ctx: &ctx, given: present(options.0).and_then(Value::into_object) };
     let name = options.meeting(&vu, "ready")?;
     let executor = executor(&vu);
     let users = match options.number("users")? {
@@ -76,7 +75,7 @@ fn told<'js>(ctx: &Ctx<'js>, start: Start, at_ns: u64, terms: Terms) -> Result<V
             start.came + start.missing,
             terms.timeout
         );
-        vu.log().log(&Record { level: Level::Warning, message: &message, fields: &[] });
+        vu.log().warn(&message, &[]);
     }
     let object = Object::new(ctx.clone())?;
     object.set("at", at_ns as f64 / 1e6)?;
@@ -88,7 +87,7 @@ fn told<'js>(ctx: &Ctx<'js>, start: Start, at_ns: u64, terms: Terms) -> Result<V
 /// `remaining({ name })`: milliseconds.
 fn remaining<'js>(ctx: Ctx<'js>, options: Opt<Value<'js>>) -> Result<f64> {
     let vu = Vu::of(&ctx);
-    let options = Options { ctx: &ctx, given: present(options.0).and_then(Value::into_object) };
+    let options = MeetingOptions { ctx: &ctx, given: present(options.0).and_then(Value::into_object) };
     let name = options.meeting(&vu, "remaining")?;
     let end = match vu.process::<Meetings>().start_of(&name) {
         Some(Start { end: Some(end), .. }) => Some(end),
@@ -121,12 +120,12 @@ fn users_of(executor: &Executor) -> Option<u64> {
 }
 
 /// The argument of either function.
-struct Options<'a, 'js> {
+struct MeetingOptions<'a, 'js> {
     ctx: &'a Ctx<'js>,
     given: Option<Object<'js>>,
 }
 
-impl<'js> Options<'_, 'js> {
+impl<'js> MeetingOptions<'_, 'js> {
     fn get(&self, key: &str) -> Result<Option<Value<'js>>> {
         Ok(match &self.given {
             Some(given) => present(given.get(key)?),
@@ -135,14 +134,14 @@ impl<'js> Options<'_, 'js> {
     }
 
     /// Which meeting is meant.
-    fn meeting(&self, vu: &Vu, function: &str) -> Result<Name> {
+    fn meeting(&self, vu: &Vu, function: &str) -> Result<MeetingName> {
         let iteration = vu.iteration().filter(|_| vu.phase() == Phase::Iteration).ok_or_else(|| {
             let message =
                 format!("{function} belongs into the functions of scenarios, not into init code, setup or teardown");
             Exception::throw_type(self.ctx, &message)
         })?;
         let name = self.get("name")?.map(|name| bytes::to_text(self.ctx, &name)).transpose()?;
-        Ok(Name { scenario: iteration.scenario.index, name: name.unwrap_or_default() })
+        Ok(MeetingName { scenario: iteration.scenario.index, name: name.unwrap_or_default() })
     }
 
     fn number(&self, key: &str) -> Result<Option<u64>> {

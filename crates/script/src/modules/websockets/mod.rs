@@ -14,7 +14,6 @@ use rquickjs::{Ctx, Function, Object, Result};
 use crate::Vu;
 use crate::builtins::ModuleDef;
 use crate::host::intrinsics;
-use crate::log::{Level, Record};
 use crate::modules::experimental::streams;
 
 /// The module.
@@ -37,7 +36,7 @@ fn load_experimental<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let vu = Vu::of(ctx);
     if !vu.process::<Warned>().0.swap(true, Ordering::Relaxed) {
         let message = "k6/experimental/websockets is the older name of k6/websockets: import that instead";
-        vu.log().log(&Record { level: Level::Warning, message, fields: &[] });
+        vu.log().warn(message, &[]);
     }
     load(ctx)
 }

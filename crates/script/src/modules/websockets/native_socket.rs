@@ -14,18 +14,18 @@ use rquickjs::function::Opt;
 use rquickjs::prelude::{Func, This};
 use rquickjs::{Array, Ctx, Exception, Function, Object, Persistent, Result, Value};
 use wire::client::Opening;
-use wire::ws::{Broken, DeflateOffer, Kind, close};
+use wire::ws::{self, Broken, DeflateOffer, close};
 
 use crate::host::event_loop::Source;
+use crate::host::kind::Kind;
 use crate::host::native::{self, NativeClass};
 use crate::host::plain::{self, Args, Plain};
 use crate::host::{bytes, go_error, object};
-use crate::log::{Level, Record};
-use crate::modules::http::failure_text::told;
+use crate::modules::http::failure_text::described;
 use crate::modules::http::samples::ms;
 use crate::modules::http::url::UrlCache;
 use crate::modules::ws::channel::{self, Arrival, Channel};
-use crate::modules::ws::params::{self, BadAddress, Params, Plan};
+use crate::modules::ws::params::{self, BadAddress, ConnectParams, Plan};
 use crate::modules::ws::samples::{Naming, Samples};
 use crate::modules::ws::socket::close_text;
 use crate::{Phase, Vu};
@@ -54,14 +54,14 @@ enum Stage {
     Open,
 }
 
-/// The script's holder.
-struct Holder(Rc<NativeSocket>);
+/// What the script's half holds.
+struct SocketHandle(Rc<NativeSocket>);
 
-impl NativeClass for Holder {
+impl NativeClass for SocketHandle {
     const NAME: &'static str = "WebSocketHandle";
 
     fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
-        prototype.set("send", plain::function::<Send>(prototype.ctx(), c"send", 0)?)?;
+        prototype.set("send", plain::function::<SendMessage>(prototype.ctx(), c"send", 0)?)?;
         prototype.set("ping", Func::from(ping))?;
         prototype.set("close", Func::from(close_socket))?;
         prototype.set("buffered", Func::from(buffered))
@@ -69,7 +69,7 @@ impl NativeClass for Holder {
 }
 
 fn of<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<Rc<NativeSocket>> {
-    native::with(this, |holder: &Holder| Rc::clone(&holder.0))
+    native::with(this, |handle: &SocketHandle| Rc::clone(&handle.0))
         .ok_or_else(|| Exception::throw_type(ctx, "this method belongs to a WebSocket: call it on one"))
 }
 
@@ -108,7 +108,7 @@ pub fn open<'js>(
         is_over: Cell::new(false),
     });
     vu.events.add_source(socket.clone());
-    native::object(&ctx, Holder(socket))
+    native::object(&ctx, SocketHandle(socket))
 }
 
 fn connecting(client: Rc<wire::Client>, plan: Rc<Plan>) -> Connecting {
@@ -121,7 +121,8 @@ fn connecting(client: Rc<wire::Client>, plan: Rc<Plan>) -> Connecting {
 fn plan<'js>(ctx: &Ctx<'js>, vu: &Vu, url: &Value<'js>, protocols: &Value<'js>, params: &Value<'js>) -> Result<Plan> {
     let text = bytes::to_text(ctx, url)?;
     let url = match params::address(&text) {
-        Ok(url) => url,
+        Ok(url) => Ok(url),
+        Err(BadAddress::Unreachable(why)) => Err(why),
         Err(BadAddress::Scheme(scheme)) => {
             let why = format!("WebSocket requires url with scheme ws or wss, but got {scheme:?}");
             return Err(go_error::throw(ctx, &why));
@@ -136,10 +137,7 @@ fn plan<'js>(ctx: &Ctx<'js>, vu: &Vu, url: &Value<'js>, protocols: &Value<'js>, 
     if let Some((_, fragment)) = text.split_once('#').filter(|(_, fragment)| !fragment.is_empty()) {
         return Err(go_error::throw(ctx, &format!("WebSocket requires no url fragment, but got {fragment:?}")));
     }
-    let params = match Params::from_js(ctx, vu, Some(params), true)? {
-        Ok(params) => params,
-        Err(refused) => return Err(go_error::throw(ctx, &refused.0)),
-    };
+    let params = ConnectParams::from_js(ctx, vu, Some(params), true)?;
     let mut offered = Vec::new();
     if let Some(list) = protocols.as_array() {
         for protocol in list.iter::<Value<'js>>() {
@@ -157,13 +155,17 @@ fn plan<'js>(ctx: &Ctx<'js>, vu: &Vu, url: &Value<'js>, protocols: &Value<'js>, 
 }
 
 /// `handle.send(message)`: whether it is a text, a buffer or a view; what is not open takes nothing.
-struct Send;
+struct SendMessage;
 
-impl Plain for Send {
+impl Plain for SendMessage {
     fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, _: i32) -> Result<Value<'js>> {
         let (socket, vu) = (of(ctx, &args.this())?, Vu::of(ctx));
         let Some(message) = args.get(0) else { return Ok(Value::new_bool(ctx.clone(), false)) };
-        let kind = if message.is_string() { Kind::Text } else { Kind::Binary };
+        let kind = match Kind::of(&message) {
+            Kind::Text(_) => ws::Kind::Text,
+            Kind::Buffer(_) => ws::Kind::Binary,
+            _ => return Ok(Value::new_bool(ctx.clone(), false)),
+        };
         let channel = socket.channel.borrow().clone();
         let sent = bytes::read(ctx, &message, move |content| channel.map(|channel| channel.send(&vu, kind, content)))?;
         Ok(Value::new_bool(ctx.clone(), sent.is_some()))
@@ -212,7 +214,7 @@ pub fn jobs(ctx: Ctx<'_>) -> Result<()> {
 
 /// A warning in the log.
 pub fn warn(ctx: Ctx<'_>, message: String) {
-    Vu::of(&ctx).log().log(&Record { level: Level::Warning, message: &message, fields: &[] });
+    Vu::of(&ctx).log().warn(&message, &[]);
 }
 
 impl NativeSocket {
@@ -265,7 +267,7 @@ impl NativeSocket {
             Err(failure) => {
                 let url = self.plan.url.as_ref().expect("a plan without an address is refused before");
                 let message = match status {
-                    0 | 101 => told(&failure, url).into_owned(),
+                    0 | 101 => described(&failure, url).into_owned(),
                     _ => "websocket: bad handshake".into(),
                 };
                 return self.over(ctx, vu, Some(message), None);

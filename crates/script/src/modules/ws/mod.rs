@@ -18,12 +18,12 @@ use wire::field::canonical;
 use wire::response::{Body, Response};
 
 use self::channel::Channel;
-use self::params::{BadAddress, Params, Plan};
+use self::params::{BadAddress, ConnectParams, Plan};
 use self::samples::{Naming, Samples};
-use self::socket::{Holder, Socket};
+use self::socket::{Socket, SocketObject};
 use crate::builtins::ModuleDef;
 use crate::host::{bytes, go_error, native};
-use crate::modules::http::failure_text::told;
+use crate::modules::http::failure_text::described;
 use crate::modules::http::samples::ms;
 use crate::modules::http::url::UrlCache;
 use crate::{Phase, Vu};
@@ -51,16 +51,12 @@ fn connect<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Object<'js>> {
     let Some(begin) = begin.as_function() else {
         return Err(go_error::throw(&ctx, "last argument to ws.connect must be a function"));
     };
-    let params = match Params::from_js(&ctx, &vu, params, false)? {
-        Ok(params) => params,
-        Err(refused) => return Err(go_error::throw(&ctx, &refused.0)),
-    };
+    let params = ConnectParams::from_js(&ctx, &vu, params, false)?;
     let text = bytes::to_text(&ctx, url)?;
-    let url = params::address(&text).unwrap_or_else(|bad| {
-        Err(match bad {
-            BadAddress::Malformed(why) => UrlCache::of(&vu).mask().text(&why).into_owned(),
-            BadAddress::Scheme(_) => "malformed ws or wss URL".into(),
-        })
+    let url = params::address(&text).map_err(|bad| match bad {
+        BadAddress::Malformed(why) => UrlCache::of(&vu).mask().text(&why).into_owned(),
+        BadAddress::Scheme(_) => "malformed ws or wss URL".into(),
+        BadAddress::Unreachable(why) => why,
     });
     let plan = Plan { text, url, params, protocols: Vec::new() };
     run(&ctx, &vu, &plan, begin)
@@ -68,10 +64,9 @@ fn connect<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Object<'js>> {
 
 fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, plan: &Plan, begin: &Function<'js>) -> Result<Object<'js>> {
     let began = Instant::now();
-    let url = plan.conflict().map_or(plan.url.as_ref(), |_| plan.url.as_ref()).map_err(String::clone);
-    let url = match (plan.conflict(), url) {
+    let url = match (plan.conflict(), &plan.url) {
         (Some(conflict), _) => return failed(ctx, vu, plan, began, &conflict, None),
-        (None, Err(why)) => return failed(ctx, vu, plan, began, &why, None),
+        (None, Err(why)) => return failed(ctx, vu, plan, began, why, None),
         (None, Ok(url)) => url,
     };
     let client = vu.client();
@@ -84,15 +79,15 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, plan: &Plan, begin: &Function<'js>) -> Resu
             let samples = Samples::of(vu, plan, Naming::UrlOrName, answer.status, subprotocol);
             samples.connected(vu, ms(began.elapsed()));
             let socket = Socket::new(Channel::new(link, samples, began, vu.message_log(&plan.text)));
-            let holder = native::object(ctx, Holder(socket.clone()))?;
+            let holder = native::object(ctx, SocketObject(socket.clone()))?;
             socket.run(ctx, vu, begin, holder)?;
             response(ctx, &plan.text, Some(&answer), "")
         }
         // As in k6, an answer that is no upgrade has its status, and no error.
         (Err(failure), Some(answer)) if answer.status != 101 => {
-            failed(ctx, vu, plan, began, &told(&failure, url), Some(&answer))
+            failed(ctx, vu, plan, began, &described(&failure, url), Some(&answer))
         }
-        (Err(failure), _) => failed(ctx, vu, plan, began, &told(&failure, url), None),
+        (Err(failure), _) => failed(ctx, vu, plan, began, &described(&failure, url), None),
         (Ok(_), None) => unreachable!("a connection stands because of an answer"),
     }
 }

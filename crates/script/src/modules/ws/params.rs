@@ -14,9 +14,12 @@ use wire::ws::DeflateOffer;
 use wire::{FailureKind, Url};
 
 use crate::Vu;
-use crate::host::bytes;
-use crate::modules::http::params::{self as http_params, Pairs, Tags};
-use crate::modules::http::{cookies, request::HttpState};
+use crate::arguments::ArgumentError;
+use crate::host::{bytes, go_error};
+use crate::modules::http::cookies;
+use crate::modules::http::params::{self as http_params, Pairs, RequestTags};
+use crate::modules::http::refusal::Refusal;
+use crate::modules::http::state::HttpState;
 
 /// Where a connection goes and how.
 pub struct Plan {
@@ -25,17 +28,17 @@ pub struct Plan {
     /// The same as an http(s) address, or why it cannot be requested.
     pub url: std::result::Result<Url, String>,
     /// Params of the script.
-    pub params: Params,
+    pub params: ConnectParams,
     /// Subprotocols to offer.
     pub protocols: Vec<String>,
 }
 
 /// The params object.
-pub struct Params {
+pub struct ConnectParams {
     /// Canonical names.
     pub headers: Pairs,
     /// Tags but `name`.
-    pub tags: Option<Tags>,
+    pub tags: Option<RequestTags>,
     /// The `name` tag.
     pub name: Option<Arc<str>>,
     /// Cookies to send, and where to put those that come.
@@ -49,48 +52,67 @@ const OURS: [&str; 5] =
     ["Upgrade", "Connection", "Sec-Websocket-Key", "Sec-Websocket-Version", "Sec-Websocket-Extensions"];
 
 /// A param that cannot be used, in k6's words.
-pub struct Refused(pub String);
+pub struct RefusedParam(pub String);
 
-impl Params {
-    /// Reads params. `strict`: unknown ones are refused. Inside: the refusal.
-    pub fn from_js<'js>(
-        ctx: &Ctx<'js>,
-        vu: &Vu,
-        value: Option<&Value<'js>>,
-        strict: bool,
-    ) -> Result<std::result::Result<Params, Refused>> {
+impl From<RefusedParam> for ArgumentError<RefusedParam> {
+    fn from(refused: RefusedParam) -> Self {
+        ArgumentError::Refused(refused)
+    }
+}
+
+impl ConnectParams {
+    /// Reads params; throws what is wrong with them. `strict`: unknown ones are refused.
+    pub fn from_js<'js>(ctx: &Ctx<'js>, vu: &Vu, value: Option<&Value<'js>>, strict: bool) -> Result<ConnectParams> {
         let jar = Rc::clone(&vu.local::<HttpState>().jar);
-        let mut params = Params { headers: Rc::from([]), tags: None, name: None, jar, deflate: None };
-        let Some(object) = value.and_then(Value::as_object) else { return Ok(Ok(params)) };
+        let mut params = ConnectParams { headers: Rc::from([]), tags: None, name: None, jar, deflate: None };
+        let Some(object) = value.and_then(Value::as_object) else { return Ok(params) };
         for entry in object.own_props::<Value<'js>, Value<'js>>(Filter::default()) {
             let (key, value) = entry?;
             let Some(key) = bytes::text(&key)? else { continue };
-            match (key.as_str(), value.is_null() || value.is_undefined()) {
-                ("headers" | "tags" | "jar" | "compression", true) => {}
-                ("headers", _) => params.headers = http_params::headers(ctx, &value)?,
-                ("tags", _) => match http_params::tags(ctx, &value)? {
-                    Ok((tags, name)) => (params.tags, params.name) = (tags, name),
-                    Err(refusal) => {
-                        let why = refusal.message().trim_start_matches("invalid HTTP request metric tags: ");
-                        let what =
-                            if strict { "invalid WebSocket tags option" } else { "invalid ws.connect() metric tags" };
-                        return Ok(Err(Refused(format!("{what}: {why}"))));
-                    }
-                },
-                ("jar", _) => params.jar = cookies::jar_of(&value).unwrap_or(params.jar),
-                ("compression", _) => match bytes::to_text(ctx, &value)?.trim() {
-                    "" => {}
-                    "deflate" => params.deflate = Some(DeflateOffer::WithoutContext),
-                    other => {
-                        let known = "supported algorithm is 'deflate'";
-                        return Ok(Err(Refused(format!("unsupported compression algorithm '{other}', {known}"))));
-                    }
-                },
-                (unknown, _) if strict => return Ok(Err(Refused(format!("unknown WebSocket's option {unknown}")))),
-                _ => {}
-            }
+            let read = params.field(ctx, &key, &value, strict);
+            read.map_err(|error| error.or_throw(|refused| go_error::throw(ctx, &refused.0)))?;
         }
-        Ok(Ok(params))
+        Ok(params)
+    }
+
+    fn field<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        key: &str,
+        value: &Value<'js>,
+        strict: bool,
+    ) -> std::result::Result<(), ArgumentError<RefusedParam>> {
+        match (key, value.is_null() || value.is_undefined()) {
+            ("headers" | "tags" | "jar" | "compression", true) => {}
+            ("headers", _) => self.headers = http_params::headers(ctx, value)?,
+            ("tags", _) => {
+                let refuse = |refusal: Refusal| {
+                    let why = refusal.message.trim_start_matches("invalid HTTP request metric tags: ");
+                    let what =
+                        if strict { "invalid WebSocket tags option" } else { "invalid ws.connect() metric tags" };
+                    RefusedParam(format!("{what}: {why}"))
+                };
+                (self.tags, self.name) = http_params::tags(ctx, value).map_err(|error| error.map(refuse))?;
+            }
+            ("jar", _) => {
+                if let Some(jar) = cookies::jar_of(value) {
+                    self.jar = jar;
+                }
+            }
+            ("compression", _) => match bytes::to_text(ctx, value)?.trim() {
+                "" => {}
+                "deflate" => self.deflate = Some(DeflateOffer::WithoutContext),
+                other => {
+                    let known = "supported algorithm is 'deflate'";
+                    return Err(RefusedParam(format!("unsupported compression algorithm '{other}', {known}")).into());
+                }
+            },
+            (unknown, _) if strict => {
+                return Err(RefusedParam(format!("unknown WebSocket's option {unknown}")).into());
+            }
+            _ => {}
+        }
+        Ok(())
     }
 }
 
@@ -110,10 +132,12 @@ pub enum BadAddress {
     Malformed(String),
     /// Of another scheme, this one.
     Scheme(String),
+    /// One that cannot be connected to, in words.
+    Unreachable(String),
 }
 
-/// The http(s) address that a ws(s) address means. Inside of the result: an address that cannot be connected to, in words.
-pub fn address(text: &str) -> std::result::Result<std::result::Result<Url, String>, BadAddress> {
+/// The http(s) address that a ws(s) address means.
+pub fn address(text: &str) -> std::result::Result<Url, BadAddress> {
     let scheme_end = text.find(':').filter(|end| {
         text[..*end].starts_with(|c: char| c.is_ascii_alphabetic())
             && text[..*end].bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
@@ -130,14 +154,14 @@ pub fn address(text: &str) -> std::result::Result<std::result::Result<Url, Strin
         _ => return Err(BadAddress::Scheme(scheme)),
     };
     match Url::parse(&format!("{http}{}", &text[end..])) {
-        Ok(url) if url.userinfo.is_some() => Ok(Err("malformed ws or wss URL".into())),
-        Ok(url) => Ok(Ok(url)),
+        Ok(url) if url.userinfo.is_some() => Err(BadAddress::Unreachable("malformed ws or wss URL".into())),
+        Ok(url) => Ok(url),
         Err(error) if error.kind == FailureKind::InvalidUrl => {
             let why = error.message.replacen("\"http", "\"ws", 1);
             Err(BadAddress::Malformed(why.strip_prefix("invalid URL: ").map_or(why.clone(), String::from)))
         }
-        Err(error) if error.message.contains("no Host") => Ok(Err("lookup : no such host".into())),
-        Err(error) => Ok(Err(error.message)),
+        Err(error) if error.message.contains("no Host") => Err(BadAddress::Unreachable("lookup : no such host".into())),
+        Err(error) => Err(BadAddress::Unreachable(error.message)),
     }
 }
 
@@ -148,9 +172,8 @@ mod tests {
     #[test]
     fn addresses() {
         let host = |text: &str| match address(text) {
-            Ok(Ok(url)) => format!("{} {} {}", url.tls, url.authority, url.target),
-            Ok(Err(why)) => why,
-            Err(BadAddress::Malformed(why)) => why,
+            Ok(url) => format!("{} {} {}", url.tls, url.authority, url.target),
+            Err(BadAddress::Malformed(why) | BadAddress::Unreachable(why)) => why,
             Err(BadAddress::Scheme(scheme)) => format!("scheme {scheme:?}"),
         };
         assert_eq!(host("ws://a.test/b?c"), "false a.test /b?c");

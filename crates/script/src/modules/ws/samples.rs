@@ -3,12 +3,12 @@
 //! Its series are resolved once, when the answer's status and subprotocol are known; the tags are those the user had when it
 //! connected. Invariant: what is recorded after a stop was begun is still one session.
 
-use metrics::{MetricId, Series, builtin};
+use metrics::{MetricId, Series, SystemTag, builtin};
 
 use super::params::Plan;
 use crate::Vu;
 use crate::modules::http::url::UrlCache;
-use crate::series::SeriesCache;
+use crate::series::{OwnTags, SeriesCache};
 
 /// Where the samples of one connection go.
 #[derive(Clone, Copy)]
@@ -34,29 +34,29 @@ impl Samples {
     /// The series for an answer; status 0 and an empty subprotocol where there was none.
     pub fn of(vu: &Vu, plan: &Plan, naming: Naming, status: u16, subprotocol: &str) -> Samples {
         let system = vu.options().system_tags();
-        let mut own = crate::series::OwnTags::new();
+        let mut own = OwnTags::new();
         let given = plan.params.tags.iter().flat_map(|tags| tags.iter());
         own.extend(given.map(|(name, value)| (name.to_string(), value.to_string())));
         let urls = UrlCache::of(vu);
         let url = urls.mask().url(&plan.text);
-        let mut put = |name: &str, value: &str| {
-            if !value.is_empty() && system.contains(name) {
-                own.push((name.to_owned(), value.to_owned()));
+        let mut put = |tag: SystemTag, value: &str| {
+            if !value.is_empty() && system.has(tag) {
+                own.push((tag.name().to_owned(), value.to_owned()));
             }
         };
         match (plan.params.name.as_deref(), naming) {
-            (Some(name), Naming::UrlOrName) => put("name", name),
-            (None, Naming::UrlOrName) => put("url", &url),
+            (Some(name), Naming::UrlOrName) => put(SystemTag::Name, name),
+            (None, Naming::UrlOrName) => put(SystemTag::Url, &url),
             (name, Naming::Both) => {
                 let name = name.unwrap_or(&url);
-                put("url", name);
-                put("name", name);
+                put(SystemTag::Url, name);
+                put(SystemTag::Name, name);
             }
         }
         if status > 0 {
-            put("status", &status.to_string());
+            put(SystemTag::Status, &status.to_string());
         }
-        put("subproto", subprotocol);
+        put(SystemTag::Subproto, subprotocol);
         let cache = vu.worker_local::<SeriesCache>();
         let series = |metric: MetricId| cache.resolve(vu, metric, &own);
         Samples {

@@ -15,48 +15,69 @@ use std::time::{Duration, Instant};
 use rquickjs::function::{Args as Arguments, Opt};
 use rquickjs::prelude::{Func, This};
 use rquickjs::{Ctx, Exception, Function, Object, Persistent, Result, Value};
-use wire::ws::{Broken, Kind, close};
+use wire::ws::{self, Broken, close};
 
 use super::channel::{Arrival, Channel};
 use crate::Vu;
 use crate::arguments;
+use crate::host::kind::Kind;
 use crate::host::native::{self, NativeClass};
 use crate::host::plain::{self, Args, Plain};
 use crate::host::{bytes, go_error, object};
 
-/// What handlers can be for.
-const EVENTS: [&str; 7] = ["open", "message", "binaryMessage", "ping", "pong", "close", "error"];
+macro_rules! events {
+    ($($event:ident $name:literal;)*) => {
+        /// What handlers can be for.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        enum Happening { $($event),* }
 
-/// Places of messages among them.
-const TEXT: usize = 1;
-const BINARY: usize = 2;
+        impl Happening {
+            const ALL: &'static [Happening] = &[$(Happening::$event),*];
+
+            /// What `on` calls it.
+            fn name(self) -> &'static str {
+                match self { $(Happening::$event => $name),* }
+            }
+        }
+    };
+}
+
+events! {
+    Open "open";
+    Text "message";
+    Binary "binaryMessage";
+    Ping "ping";
+    Pong "pong";
+    Close "close";
+    Error "error";
+}
 
 type Handler = Persistent<Function<'static>>;
 
 /// A socket while `connect` runs, and after it.
 pub struct Socket {
     channel: Rc<Channel>,
-    handlers: RefCell<[Vec<Handler>; EVENTS.len()]>,
-    timers: RefCell<Vec<Timer>>,
+    handlers: RefCell<[Vec<Handler>; Happening::ALL.len()]>,
+    timers: RefCell<Vec<SocketTimer>>,
     /// Nothing more is dispatched.
     is_closed: Cell<bool>,
 }
 
-struct Timer {
+struct SocketTimer {
     due: Instant,
     every: Option<Duration>,
     callback: Handler,
 }
 
-/// The script's holder of a socket.
-pub struct Holder(pub Rc<Socket>);
+/// The object of the script.
+pub struct SocketObject(pub Rc<Socket>);
 
-impl NativeClass for Holder {
+impl NativeClass for SocketObject {
     const NAME: &'static str = "Socket";
 
     fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
         prototype.set("on", Func::from(on))?;
-        prototype.set("send", plain::function::<Send>(prototype.ctx(), c"send", 0)?)?;
+        prototype.set("send", plain::function::<SendText>(prototype.ctx(), c"send", 0)?)?;
         prototype.set("sendBinary", Func::from(send_binary))?;
         prototype.set("ping", Func::from(ping))?;
         prototype.set("close", Func::from(close_socket))?;
@@ -66,7 +87,7 @@ impl NativeClass for Holder {
 }
 
 fn of<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<Rc<Socket>> {
-    native::with(this, |holder: &Holder| Rc::clone(&holder.0))
+    native::with(this, |object: &SocketObject| Rc::clone(&object.0))
         .ok_or_else(|| Exception::throw_type(ctx, "this method belongs to a socket: call it on one"))
 }
 
@@ -77,29 +98,29 @@ fn on<'js>(
     handler: Opt<Value<'js>>,
 ) -> Result<()> {
     let socket = of(&ctx, &this)?;
-    let event = arguments::text_or(&ctx, event, "")?;
-    if let (Some(at), Some(handler)) = (EVENTS.iter().position(|known| *known == event), arguments::given(handler))
-        && let Some(handler) = handler.as_function()
+    let name = arguments::text_or(&ctx, event, "")?;
+    let event = Happening::ALL.iter().find(|event| event.name() == name);
+    if let (Some(event), Some(handler)) = (event, arguments::given(handler).and_then(Value::into_function))
         && !socket.is_closed.get()
     {
-        socket.handlers.borrow_mut()[at].push(Persistent::save(&ctx, handler.clone()));
+        socket.handlers.borrow_mut()[*event as usize].push(Persistent::save(&ctx, handler));
     }
     Ok(())
 }
 
 /// `socket.send(text)`. What most scripts call most.
-struct Send;
+struct SendText;
 
-impl Plain for Send {
+impl Plain for SendText {
     fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, _: i32) -> Result<Value<'js>> {
         let (socket, vu) = (of(ctx, &args.this())?, Vu::of(ctx));
         let message = args.get(0).unwrap_or_else(|| Value::new_undefined(ctx.clone()));
         let channel = Rc::clone(&socket.channel);
-        let sent = match message.is_string() {
-            true => bytes::read(ctx, &message, move |text| channel.send(&vu, Kind::Text, text))?.unwrap_or(false),
-            false => channel.send(&vu, Kind::Text, bytes::to_text(ctx, &message)?.as_bytes()),
+        let sent = match Kind::of(&message) {
+            Kind::Text(_) => bytes::read(ctx, &message, move |text| channel.send(&vu, ws::Kind::Text, text))?,
+            _ => Some(channel.send(&vu, ws::Kind::Text, bytes::to_text(ctx, &message)?.as_bytes())),
         };
-        if !sent {
+        if sent != Some(true) {
             socket.refused(ctx)?;
         }
         Ok(Value::new_undefined(ctx.clone()))
@@ -113,29 +134,32 @@ fn send_binary<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, message: Opt<Va
     };
     let channel = Rc::clone(&socket.channel);
     // Beyond k6, which takes an ArrayBuffer alone: views of one are their bytes.
-    let sent = match bytes::is_buffer(&message) {
-        true => bytes::read(&ctx, &message, move |content| channel.send(&vu, Kind::Binary, content))?,
-        false => None,
-    };
-    match sent {
-        Some(true) => Ok(()),
-        Some(false) => socket.refused(&ctx),
-        None => {
-            let found = match &message {
-                m if m.is_null() => "null".to_owned(),
-                m if m.is_string() => "String".to_owned(),
-                m if m.is_number() => "Number".to_owned(),
-                m if m.is_bool() => "Boolean".to_owned(),
-                m => class_name(m).unwrap_or_else(|| m.type_name().to_owned()),
+    let found = match Kind::of(&message) {
+        Kind::Buffer(_) => {
+            return match bytes::read(&ctx, &message, move |content| channel.send(&vu, ws::Kind::Binary, content))? {
+                Some(true) => Ok(()),
+                Some(false) => socket.refused(&ctx),
+                None => Err(refuse_binary(&ctx, &class_name(&message))),
             };
-            Err(go_error::throw(&ctx, &format!("expected ArrayBuffer as argument, received: {found}")))
         }
-    }
+        Kind::Nothing => String::from("null"),
+        Kind::Text(_) => String::from("String"),
+        Kind::Number(_) => String::from("Number"),
+        Kind::Bool(_) => String::from("Boolean"),
+        _ => class_name(&message),
+    };
+    Err(refuse_binary(&ctx, &found))
 }
 
-fn class_name(value: &Value<'_>) -> Option<String> {
-    let constructor: Object<'_> = value.as_object()?.get("constructor").ok()?;
-    constructor.get("name").ok()
+fn refuse_binary(ctx: &Ctx<'_>, found: &str) -> rquickjs::Error {
+    go_error::throw(ctx, &format!("expected ArrayBuffer as argument, received: {found}"))
+}
+
+/// The name of an object's class, or the type of another value.
+fn class_name(value: &Value<'_>) -> String {
+    let constructor = value.as_object().and_then(|object| object.get::<_, Object<'_>>("constructor").ok());
+    let name = constructor.and_then(|constructor| constructor.get("name").ok());
+    name.unwrap_or_else(|| value.type_name().to_owned())
 }
 
 fn ping<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>) -> Result<()> {
@@ -178,7 +202,7 @@ fn set_timer<'js>(
     if !socket.is_closed.get() {
         let delay = Duration::try_from_secs_f64(ms / 1e3).unwrap_or(Duration::from_secs(1 << 31));
         let callback = Persistent::save(&ctx, callback.clone());
-        let timer = Timer { due: Instant::now() + delay, every: repeats.then_some(delay), callback };
+        let timer = SocketTimer { due: Instant::now() + delay, every: repeats.then_some(delay), callback };
         socket.timers.borrow_mut().push(timer);
     }
     Ok(())
@@ -219,7 +243,7 @@ impl Socket {
     }
 
     fn dispatch_all(&self, ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
-        self.emit(ctx, "open", |_, _| Ok(()))?;
+        self.emit(ctx, Happening::Open, |_, _| Ok(()))?;
         while !self.is_closed.get() {
             if let Some(arrival) = self.channel.take() {
                 let _handling = vu.handled.begin(self.channel.arrived_ns());
@@ -275,14 +299,14 @@ impl Socket {
                     let text = std::str::from_utf8(text).expect("the decoder lets nothing else pass as a text");
                     rquickjs::String::from_str(ctx.clone(), text)
                 })?;
-                self.emit_message(ctx, TEXT, text.as_value())
+                self.emit_message(ctx, Happening::Text, text.as_value())
             }
             Arrival::Binary(range) => {
                 let buffer = bytes::array_buffer(ctx, self.channel.take_bytes(range))?;
-                self.emit_message(ctx, BINARY, buffer.as_value())
+                self.emit_message(ctx, Happening::Binary, buffer.as_value())
             }
-            Arrival::Ping => self.emit(ctx, "ping", |_, _| Ok(())),
-            Arrival::Pong => self.emit(ctx, "pong", |_, _| Ok(())),
+            Arrival::Ping => self.emit(ctx, Happening::Ping, |_, _| Ok(())),
+            Arrival::Pong => self.emit(ctx, Happening::Pong, |_, _| Ok(())),
             Arrival::Close { code, reason } => {
                 if !matches!(code, close::NORMAL | close::GOING_AWAY) {
                     self.error(ctx, &close_text(code, &reason), Some((code, &reason)))?;
@@ -300,10 +324,10 @@ impl Socket {
         }
     }
 
-    /// Calls the handlers of messages, by their place in `EVENTS`: as `emit` does, in fewer steps.
-    fn emit_message<'js>(&self, ctx: &Ctx<'js>, at: usize, message: &Value<'js>) -> Result<()> {
+    /// Calls the handlers of messages: as `emit` does, in fewer steps.
+    fn emit_message<'js>(&self, ctx: &Ctx<'js>, event: Happening, message: &Value<'js>) -> Result<()> {
         for index in 0.. {
-            let handler = self.handlers.borrow()[at].get(index).cloned();
+            let handler = self.handlers.borrow()[event as usize].get(index).cloned();
             let Some(handler) = handler else { break };
             object::call(ctx, handler.restore(ctx)?.as_value(), message)?;
         }
@@ -314,12 +338,11 @@ impl Socket {
     fn emit<'js>(
         &self,
         ctx: &Ctx<'js>,
-        event: &str,
+        event: Happening,
         arguments: impl Fn(&Ctx<'js>, &mut Arguments<'js>) -> Result<()>,
     ) -> Result<()> {
-        let at = EVENTS.iter().position(|known| *known == event).expect("events are called by their names");
         for index in 0.. {
-            let handler = self.handlers.borrow()[at].get(index).cloned();
+            let handler = self.handlers.borrow()[event as usize].get(index).cloned();
             let Some(handler) = handler else { break };
             let mut args = Arguments::new(ctx.clone(), 1);
             arguments(ctx, &mut args)?;
@@ -334,7 +357,7 @@ impl Socket {
             return Ok(());
         }
         self.channel.close(&Vu::of(ctx), code, "");
-        self.emit(ctx, "close", |ctx, args| args.push_arg(Value::new_number(ctx.clone(), f64::from(code))))
+        self.emit(ctx, Happening::Close, |ctx, args| args.push_arg(Value::new_number(ctx.clone(), f64::from(code))))
     }
 
     /// What could not be sent because the socket is closing.
@@ -343,7 +366,7 @@ impl Socket {
     }
 
     fn error(&self, ctx: &Ctx<'_>, message: &str, of_close: Option<(u16, &str)>) -> Result<()> {
-        self.emit(ctx, "error", |ctx, args| {
+        self.emit(ctx, Happening::Error, |ctx, args| {
             let error = Object::new(ctx.clone())?;
             if let Some((code, text)) = of_close {
                 error.set("code", code)?;

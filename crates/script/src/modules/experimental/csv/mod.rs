@@ -43,13 +43,13 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 /// The parsed files of the process, by path and options; locked while one is found, not while it is read.
 #[derive(Default)]
 struct Tables {
-    slots: Mutex<HashMap<(PathBuf, TableOptions), Slot>>,
+    slots: Mutex<HashMap<(PathBuf, TableOptions), ParsedOnce>>,
 }
 
-type Slot = Arc<tokio::sync::OnceCell<Arc<Elements>>>;
+type ParsedOnce = Arc<tokio::sync::OnceCell<Arc<Elements>>>;
 
 impl Tables {
-    fn slot(&self, file: &DataFile, options: &TableOptions) -> Slot {
+    fn slot(&self, file: &DataFile, options: &TableOptions) -> ParsedOnce {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         slots.entry((file.path().to_path_buf(), options.clone())).or_default().clone()
     }

@@ -5,6 +5,7 @@
 use rquickjs::{Coerced, Ctx, Exception, FromJs, Object, Result, Value};
 
 use super::table::TableOptions;
+use crate::arguments::member;
 use crate::host::bytes;
 
 /// Reads the options; throws when they are no usable ones.
@@ -30,11 +31,6 @@ pub fn read<'js>(ctx: &Ctx<'js>, value: Option<Value<'js>>) -> Result<TableOptio
         return Err(refuse(ctx, message));
     }
     Ok(options)
-}
-
-fn member<'js>(object: &Object<'js>, name: &str) -> Result<Option<Value<'js>>> {
-    let value: Value<'js> = object.get(name)?;
-    Ok((!value.is_undefined() && !value.is_null()).then_some(value))
 }
 
 fn flag<'js>(ctx: &Ctx<'js>, object: &Object<'js>, name: &str) -> Result<bool> {

@@ -37,7 +37,7 @@ impl Row {
 
 /// Reads rows.
 #[derive(Debug)]
-pub struct Reader<R> {
+pub struct RowReader<R> {
     source: BufReader<R>,
     delimiter: u8,
     /// The current line without its end, and its number from 1.
@@ -47,11 +47,11 @@ pub struct Reader<R> {
     width: Option<usize>,
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> RowReader<R> {
     /// A reader of what the source gives from now on.
     pub fn new(source: R, delimiter: u8) -> Self {
         let source = BufReader::with_capacity(BUFFER_BYTES, source);
-        Reader { source, delimiter, line: Vec::new(), line_number: 0, width: None }
+        RowReader { source, delimiter, line: Vec::new(), line_number: 0, width: None }
     }
 
     /// Reads the next row into `row`; `false` at the end. The error says what is wrong with the row, and where.
@@ -159,7 +159,7 @@ mod tests {
 
     /// All rows, fields joined by `|`, or where and why a row was refused.
     fn rows(text: &str, delimiter: u8) -> Vec<Result<String, String>> {
-        let mut reader = Reader::new(text.as_bytes(), delimiter);
+        let mut reader = RowReader::new(text.as_bytes(), delimiter);
         let mut row = Row::default();
         let next = || match reader.read(&mut row) {
             Ok(false) => None,

@@ -4,7 +4,7 @@
 
 use std::io::Read;
 
-use super::reader::{Reader, Row};
+use super::reader::{Row, RowReader};
 use crate::modules::data::elements::Elements;
 
 /// The options, checked.
@@ -31,7 +31,7 @@ impl Default for TableOptions {
 /// The rows that are wanted, one after the other.
 #[derive(Debug)]
 pub struct Table<R> {
-    reader: Reader<R>,
+    reader: RowReader<R>,
     row: Row,
     /// Names of the fields, when rows are objects.
     names: Option<Vec<String>>,
@@ -43,7 +43,7 @@ pub struct Table<R> {
 impl<R: Read> Table<R> {
     /// Reads as far as the first row that is wanted. Fails when the file ends before.
     pub fn new(source: R, options: &TableOptions) -> Result<Self, String> {
-        let reader = Reader::new(source, options.delimiter);
+        let reader = RowReader::new(source, options.delimiter);
         let mut table = Table { reader, row: Row::default(), names: None, next: 0, to_line: options.to_line };
         let from = options.from_line.max(u64::from(options.skip_first_line || options.as_objects));
         while table.next < from {

@@ -15,8 +15,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::super::NamedError;
 use crate::host::files::{Unopened, open_regular};
+use crate::modules::experimental::named_error::NamedError;
 
 /// A file that a script has opened, shared by all handles of the process.
 #[derive(Debug)]
@@ -115,18 +115,30 @@ fn open(path: &Path) -> Result<DataFile, NamedError> {
 /// From where an offset counts; the numbers of k6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeekMode {
-    /// 0: from the first byte.
-    Start,
-    /// 1: from where the handle is.
-    Current,
-    /// 2: from the last byte (k6 counts from there, not from behind it).
-    End,
+    /// From the first byte.
+    Start = 0,
+    /// From where the handle is.
+    Current = 1,
+    /// From the last byte (k6 counts from there, not from behind it).
+    End = 2,
 }
 
 impl SeekMode {
+    /// All of them.
+    pub const ALL: [SeekMode; 3] = [SeekMode::Start, SeekMode::Current, SeekMode::End];
+
+    /// What scripts call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            SeekMode::Start => "Start",
+            SeekMode::Current => "Current",
+            SeekMode::End => "End",
+        }
+    }
+
     /// The mode of this number.
     pub fn of(number: i64) -> Option<SeekMode> {
-        [SeekMode::Start, SeekMode::Current, SeekMode::End].get(usize::try_from(number).ok()?).copied()
+        SeekMode::ALL.into_iter().find(|mode| *mode as i64 == number)
     }
 }
 

@@ -14,11 +14,11 @@ use rquickjs::function::Opt;
 use rquickjs::object::Property;
 use rquickjs::{Ctx, Function, IntoJs, Object, Persistent, Promise, Result, Value};
 
-use super::NamedError;
-use crate::arguments::given;
+use crate::arguments::{ArgumentError, given};
 use crate::builtins::ModuleDef;
 use crate::host::{bytes, native};
 use crate::loader::resolve;
+use crate::modules::experimental::named_error::NamedError;
 use crate::{Phase, Vu};
 use file::{DataFiles, Handle, SeekMode};
 
@@ -30,8 +30,8 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
     module.set("open", Function::new(ctx.clone(), open)?.with_name("open")?)?;
     let modes = Object::new(ctx.clone())?;
-    for (number, name) in ["Start", "Current", "End"].into_iter().enumerate() {
-        modes.set(name, number)?;
+    for mode in SeekMode::ALL {
+        modes.set(mode.name(), mode as i32)?;
     }
     module.set("SeekMode", modes)?;
     Ok(module)
@@ -66,24 +66,32 @@ fn later<'js, T: 'static>(
 
 fn open<'js>(ctx: Ctx<'js>, path: Opt<Value<'js>>) -> Result<Promise<'js>> {
     let vu = Vu::of(&ctx);
-    let opened = path_of(&ctx, &vu, path)?.and_then(|path| {
-        let path = absolute(&vu.shared.entry, &path);
-        vu.process::<DataFiles>().open(&path, vu.shared.modules.is_sealed())
-    });
+    let opened = match path_of(&ctx, &vu, path) {
+        Ok(path) => {
+            let path = absolute(&vu.shared.entry, &path);
+            vu.process::<DataFiles>().open(&path, vu.shared.modules.is_sealed())
+        }
+        Err(ArgumentError::Refused(error)) => Err(error),
+        Err(ArgumentError::Thrown(error)) => return Err(error),
+    };
     later(&ctx, move || opened, |ctx, file| file_object(ctx, Rc::new(Handle::new(file))))
 }
 
-fn path_of<'js>(ctx: &Ctx<'js>, vu: &Vu, path: Opt<Value<'js>>) -> Result<std::result::Result<String, NamedError>> {
+fn path_of<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    path: Opt<Value<'js>>,
+) -> std::result::Result<String, ArgumentError<NamedError>> {
     if vu.phase() != Phase::Init {
         let message = "open() failed: files are opened in the init code, outside of functions";
-        return Ok(Err(NamedError::new("ForbiddenError", message)));
+        return Err(NamedError::new("ForbiddenError", message).into());
     }
     let Some(path) = given(path) else {
-        return Ok(Err(NamedError::wrong("open() failed: the path is null or undefined, expected a string")));
+        return Err(NamedError::wrong("open() failed: the path is null or undefined, expected a string").into());
     };
     match bytes::to_text(ctx, &path)? {
-        path if path.is_empty() => Ok(Err(NamedError::wrong("open() failed: the path is empty"))),
-        path => Ok(Ok(path)),
+        path if path.is_empty() => Err(NamedError::wrong("open() failed: the path is empty").into()),
+        path => Ok(path),
     }
 }
 

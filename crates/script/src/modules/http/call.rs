@@ -1,0 +1,141 @@
+//! A request ready to be sent, and what came of it.
+//!
+//! Both are plain values. `prepare.rs` makes the first of what a script gave, `send.rs` fills in the second, `response.rs` shows
+//! them to the script.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use rquickjs::Value;
+use wire::cookies::CookieJar;
+use wire::{Body, Exchange, Failure, FailureKind, Method, Payload, Request, Response, Step};
+
+use super::intake::Intake;
+use super::params::ResponseType;
+use super::samples::Labels;
+use super::url::{Target, Unsendable};
+use crate::Vu;
+use crate::host::memory::Held;
+
+/// The arguments of one request, as the script gave them.
+pub struct RequestArgs<'a, 'js> {
+    /// Method.
+    pub method: Method,
+    /// URL: text or template.
+    pub url: Option<&'a Value<'js>>,
+    /// Body.
+    pub body: Option<&'a Value<'js>>,
+    /// Params.
+    pub params: Option<&'a Value<'js>>,
+}
+
+/// A request ready to be sent.
+pub struct PreparedRequest {
+    /// What is sent, and what the response says about it.
+    pub sent: Sent,
+    /// What its samples say of it.
+    pub labels: Labels,
+    /// Cookies that go along, and where those of the answer go.
+    pub jar: Rc<CookieJar>,
+    /// Who sends it, when it is not the user's own client.
+    pub client: Option<Rc<wire::Client>>,
+    /// Why it fails before anything is sent.
+    pub unsendable: Option<Unsendable>,
+    /// How the script wants the body.
+    pub response_type: ResponseType,
+    /// Throw when it fails.
+    pub throw: bool,
+    /// Who takes the body while it arrives.
+    pub intake: Intake,
+    /// Warn when redirects were cut off: the limit is the default one.
+    pub warn_redirects: bool,
+}
+
+impl PreparedRequest {
+    /// It is sent by a client that the script made.
+    pub fn is_of_client(&self) -> bool {
+        self.client.is_some()
+    }
+}
+
+/// What `response.request` shows.
+pub struct Sent {
+    /// Where to.
+    pub target: Rc<Target>,
+    /// Method.
+    pub method: Method,
+    /// Absent when the URL cannot be requested.
+    pub request: Option<Request>,
+    /// The body as the script gave it, before compression.
+    pub body: Option<Payload>,
+    /// Cookies of the jar that went along.
+    pub jar_cookies: Vec<(String, String)>,
+    /// User-Agent unless the headers have one.
+    pub user_agent: Rc<str>,
+}
+
+/// A request and what came of it. It lies where the response object will look for it from the start, so that none of it is
+/// copied again.
+pub struct Call {
+    /// What is sent.
+    pub prepared: Rc<PreparedRequest>,
+    exchange: OnceCell<Box<Exchange>>,
+    /// The user's memory that a large body takes.
+    memory: OnceCell<Held>,
+}
+
+/// Bodies up to this size are not counted as the user's memory: their responses rarely stay.
+const SMALL_BODY: usize = 4 << 10;
+
+impl Call {
+    /// A request not sent yet.
+    pub fn new(prepared: Rc<PreparedRequest>) -> Call {
+        Call { prepared, exchange: OnceCell::new(), memory: OnceCell::new() }
+    }
+
+    /// Counts the body in the user's memory as long as the response lives. One that does not fit there is dropped, and its
+    /// request has failed.
+    fn count_body(&self, vu: &Vu, exchange: &mut Exchange) {
+        let Ok(Response { body: Body::Kept(body), .. }) = &exchange.outcome else { return };
+        if body.len() <= SMALL_BODY {
+            return;
+        }
+        match vu.memory().hold(body.len()) {
+            Ok(held) => drop(self.memory.set(held)),
+            Err(over) => {
+                let message = format!("response body too large: {over}");
+                exchange.outcome = Err(Failure { step: Step::Receive, kind: FailureKind::BodyTooLarge, message });
+            }
+        }
+    }
+
+    /// Keeps the last exchange.
+    pub fn finish(&self, vu: &Vu, mut exchange: Box<Exchange>) -> &Exchange {
+        self.count_body(vu, &mut exchange);
+        self.exchange.get_or_init(|| exchange)
+    }
+
+    /// The last exchange; `None` when the URL cannot be requested.
+    pub fn exchange(&self) -> Option<&Exchange> {
+        self.exchange.get().map(|exchange| &**exchange)
+    }
+}
+
+/// The URL as it is requested, without name and password.
+pub fn without_userinfo(url: &wire::Url) -> String {
+    format!("{}://{}{}", url.scheme(), url.authority, url.target)
+}
+
+/// A method token: the common ones without allocation.
+pub fn method(token: &str) -> Method {
+    match token {
+        "GET" => Method::Get,
+        "HEAD" => Method::Head,
+        "POST" => Method::Post,
+        "PUT" => Method::Put,
+        "PATCH" => Method::Patch,
+        "DELETE" => Method::Delete,
+        "OPTIONS" => Method::Options,
+        other => Method::Other(Rc::from(other)),
+    }
+}

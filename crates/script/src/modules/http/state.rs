@@ -1,0 +1,100 @@
+//! What the module keeps for a virtual user: cookies, the expectation of the script, and requests that need not be prepared again.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
+
+use wire::cookies::CookieJar;
+
+use super::debug::HttpDebug;
+use super::fixed::Fixed;
+use super::params::Empty;
+use super::samples::{Sampler, SeriesSets};
+use super::status::Expectation;
+use super::url::{Target, UrlCache};
+use crate::Vu;
+use crate::host::memo::LastText;
+use crate::unstamped::WorkerTally;
+
+/// What the module keeps for a virtual user.
+#[derive(Default)]
+pub struct HttpState {
+    /// The user's cookies.
+    pub jar: Rc<CookieJar>,
+    /// What `setResponseCallback` set.
+    expectation: RefCell<Expectation>,
+    /// Shared by requests without params.
+    pub empty: Empty,
+    run: OnceCell<RunSettings>,
+    /// The target of the last URL that was given as a string.
+    pub last_url: LastText<Rc<Target>>,
+    /// Requests that need not be prepared again.
+    pub fixed: Fixed,
+    /// How often the expectation was changed.
+    expectations: Cell<u32>,
+}
+
+/// What the options of the run say, read at the first request.
+pub struct RunSettings {
+    /// `throw`.
+    pub throw: bool,
+    /// `batch`.
+    pub batch: usize,
+    /// `batchPerHost`.
+    pub batch_per_host: usize,
+    /// User-Agent.
+    pub user_agent: Rc<str>,
+    /// `discardResponseBodies`.
+    pub discard: bool,
+    /// `maxRedirects`.
+    pub max_redirects: u32,
+    /// The script or the command line said how many.
+    pub redirects_given: bool,
+    /// Parsed URLs.
+    pub urls: Rc<UrlCache>,
+    /// The way to the series.
+    pub sampler: Sampler,
+    /// `httpDebug`: sees the requests of each client.
+    pub debug: Option<Rc<HttpDebug>>,
+    /// Counts exchanges that the kernel did not time.
+    pub unstamped: Rc<WorkerTally>,
+}
+
+impl HttpState {
+    /// What `setResponseCallback` set.
+    pub fn expect(&self, expectation: Expectation) {
+        *self.expectation.borrow_mut() = expectation;
+        self.fixed.forget();
+        self.expectations.set(self.expectations.get() + 1);
+    }
+
+    /// What decides about answers unless a request says otherwise.
+    pub fn expectation(&self) -> Expectation {
+        self.expectation.borrow().clone()
+    }
+
+    /// Another number whenever what is prepared now would not be what was prepared before. `None`: cookies may be different
+    /// each time.
+    pub fn edition(&self) -> Option<u32> {
+        self.jar.is_empty().then(|| self.expectations.get())
+    }
+
+    /// Options and caches.
+    pub fn run(&self, vu: &Vu) -> &RunSettings {
+        self.run.get_or_init(|| {
+            let options = vu.options();
+            RunSettings {
+                throw: options.throw.unwrap_or(false),
+                batch: options.batch.unwrap_or(20) as usize,
+                batch_per_host: options.batch_per_host.unwrap_or(6) as usize,
+                user_agent: Rc::from(options.network_settings().user_agent),
+                discard: options.discard_response_bodies.unwrap_or(false),
+                max_redirects: options.max_redirects.unwrap_or(10),
+                redirects_given: options.max_redirects.is_some(),
+                urls: UrlCache::of(vu),
+                sampler: Sampler::new(options.system_tags(), vu.worker_local::<SeriesSets>()),
+                debug: HttpDebug::of(vu),
+                unstamped: vu.worker_local::<WorkerTally>(),
+            }
+        })
+    }
+}

@@ -1,0 +1,195 @@
+//! The functions that send one request: those that wait for it, and `asyncRequest`. Refused in init code, as in k6.
+
+use std::ffi::CStr;
+use std::rc::Rc;
+
+use rquickjs::prelude::{Func, Opt};
+use rquickjs::{Ctx, Object, Promise, Result, Value};
+use wire::Method;
+
+use super::call::{self, Call, RequestArgs};
+use super::finish::finish;
+use super::intake::{self, Intake};
+use super::prepare::{prepare, prepare_beside};
+use super::refusal::Refusal;
+use super::response;
+use super::send::perform;
+use super::state::HttpState;
+use crate::arguments::{ArgumentError, present};
+use crate::host::loan::Loans;
+use crate::host::plain::{self, Plain};
+use crate::host::{bytes, go_error};
+use crate::{Phase, Vu};
+
+/// The functions that wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verb {
+    Get,
+    Head,
+    Post,
+    Put,
+    Patch,
+    Del,
+    Options,
+    Request,
+}
+
+/// Their names in scripts.
+const VERBS: [(Verb, &CStr); 8] = [
+    (Verb::Get, c"get"),
+    (Verb::Head, c"head"),
+    (Verb::Post, c"post"),
+    (Verb::Put, c"put"),
+    (Verb::Patch, c"patch"),
+    (Verb::Del, c"del"),
+    (Verb::Options, c"options"),
+    (Verb::Request, c"request"),
+];
+
+/// Puts the functions into the module.
+pub fn add(module: &Object<'_>) -> Result<()> {
+    for (number, (_, name)) in VERBS.iter().enumerate() {
+        let function = plain::function::<CallVerb>(module.ctx(), name, number as i32)?;
+        module.set(name.to_str().expect("ASCII"), function)?;
+    }
+    module.set("asyncRequest", Func::from(async_request))
+}
+
+/// The function behind each of `VERBS`.
+struct CallVerb;
+
+impl Plain for CallVerb {
+    fn call<'js>(ctx: &Ctx<'js>, args: plain::Args<'_, 'js>, number: i32) -> Result<Value<'js>> {
+        let (first, second, third) = (args.get(0), args.get(1), args.get(2));
+        let with_body =
+            |method| RequestArgs { method, url: first.as_ref(), body: second.as_ref(), params: third.as_ref() };
+        let without_body = |name, method| {
+            if args.count() > 2 {
+                warn_about_arguments(ctx, name, args.count());
+            }
+            RequestArgs { method, url: first.as_ref(), body: None, params: second.as_ref() }
+        };
+        let given = match VERBS[number as usize].0 {
+            Verb::Get => without_body("get", Method::Get),
+            Verb::Head => without_body("head", Method::Head),
+            Verb::Post => with_body(Method::Post),
+            Verb::Put => with_body(Method::Put),
+            Verb::Patch => with_body(Method::Patch),
+            Verb::Del => with_body(Method::Delete),
+            Verb::Options => with_body(Method::Options),
+            Verb::Request => {
+                let (method, params) = (method_argument(ctx, first)?, args.get(3));
+                let (url, body, params) = (second.as_ref(), third.as_ref(), params.as_ref());
+                return send(ctx, &RequestArgs { method, url, body, params });
+            }
+        };
+        send(ctx, &given)
+    }
+}
+
+#[cold]
+fn warn_about_arguments(ctx: &Ctx<'_>, name: &str, given: usize) {
+    let message = format!("http.{name} only accepts a url and a params argument (2 arguments), but {given} were given");
+    Vu::of(ctx).log().warn(&message, &[]);
+}
+
+/// The method as the script wrote it; k6 does not change its case either. Nothing means GET.
+fn method_argument<'js>(ctx: &Ctx<'js>, method: Option<Value<'js>>) -> Result<Method> {
+    let Some(method) = present(method) else { return Ok(Method::Get) };
+    let token = bytes::to_text(ctx, &method)?;
+    Ok(if token.is_empty() { Method::Get } else { call::method(&token) })
+}
+
+/// Refuses to send in init code.
+pub fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
+    if vu.phase() == Phase::Init {
+        return Err(go_error::throw(ctx, "Making http requests in the init context is not supported"));
+    }
+    Ok(())
+}
+
+/// Runs one request and waits for it.
+fn send<'js>(ctx: &Ctx<'js>, args: &RequestArgs<'_, 'js>) -> Result<Value<'js>> {
+    let vu = Vu::of(ctx);
+    refuse_in_init(ctx, &vu)?;
+    let state = vu.local::<HttpState>();
+    let loans = Loans::new(ctx);
+    match prepare(ctx, &vu, &state, args, &loans) {
+        Ok(prepared) => complete(ctx, &vu, &state, Rc::new(Call::new(prepared)), &loans),
+        Err(error) => refused(ctx, &vu, &state, error),
+    }
+}
+
+/// Sends a prepared request, waits for its response and makes the object of it.
+pub fn complete<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    state: &HttpState,
+    call: Rc<Call>,
+    loans: &Loans<'js>,
+) -> Result<Value<'js>> {
+    wait(ctx, vu, state, &call)?;
+    loans.close();
+    finish(ctx, vu, call, loans.values())
+}
+
+/// Waits until the exchanges of a request are over.
+fn wait(ctx: &Ctx<'_>, vu: &Vu, state: &HttpState, call: &Call) -> Result<()> {
+    // Pinned here: handed over by value, the future's kilobytes would be copied for each request.
+    let request = std::pin::pin!(perform(vu, state, call));
+    match &call.prepared.intake {
+        Intake::Callback(chunks) => intake::drive(ctx, vu, chunks, request),
+        _ => vu.block_on(ctx, request),
+    }
+}
+
+/// Throws or warns about arguments that are no request, and makes the response that says so.
+#[cold]
+pub fn refused<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, error: ArgumentError<Refusal>) -> Result<Value<'js>> {
+    let refusal = match error {
+        ArgumentError::Thrown(error) => return Err(error),
+        ArgumentError::Refused(refusal) => refusal,
+    };
+    if state.run(vu).throw {
+        return Err(go_error::throw(ctx, &refusal.message));
+    }
+    vu.log().warn("Request Failed", &[("error", &refusal.message)]);
+    response::refused(ctx, Some(refusal))
+}
+
+/// `http.asyncRequest(method, url, body?, params?)`.
+fn async_request<'js>(
+    ctx: Ctx<'js>,
+    method: Opt<Value<'js>>,
+    url: Opt<Value<'js>>,
+    body: Opt<Value<'js>>,
+    params: Opt<Value<'js>>,
+) -> Result<Promise<'js>> {
+    let vu = Vu::of(&ctx);
+    refuse_in_init(&ctx, &vu)?;
+    let state = vu.local::<HttpState>();
+    let args = RequestArgs {
+        method: method_argument(&ctx, method.0)?,
+        url: url.0.as_ref(),
+        body: body.0.as_ref(),
+        params: params.0.as_ref(),
+    };
+    let prepared = match prepare_beside(&ctx, &vu, &state, &args) {
+        Ok(prepared) => Ok(prepared),
+        Err(ArgumentError::Refused(refusal)) => Err(refusal),
+        Err(ArgumentError::Thrown(error)) => return Err(error),
+    };
+    let (sender, sender_state) = (Rc::clone(&vu), Rc::clone(&state));
+    let work = async move {
+        let call = Rc::new(Call::new(prepared?));
+        perform(&sender, &sender_state, &call).await;
+        Ok::<_, Refusal>(call)
+    };
+    vu.promise(&ctx, work, move |ctx, outcome| {
+        let vu = Vu::of(ctx);
+        match outcome {
+            Ok(call) => finish(ctx, &vu, call, Vec::new()),
+            Err(refusal) => refused(ctx, &vu, &state, refusal.into()),
+        }
+    })
+}
