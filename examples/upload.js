@@ -1,5 +1,5 @@
 // Uploads: forms with a file in two ways, and raw bytes. The file is this script itself, so that the example needs no other.
-// docs/uploading.md has all the ways and what each costs.
+// docs/guides/uploading.md has all the ways and what each costs.
 //
 //   onrush run --serve examples/upload.js
 import { check } from "k6";

@@ -7,6 +7,7 @@
 //! cargo xtask curl              send the commands of a table with curl and with `onrush curl`, and compare the bytes
 //! cargo xtask fuzz [SUBJECT…]   feed spoiled inputs to every parser until something gives
 //! cargo xtask timing            compare timings with known delays, on an idle and on a busy generator
+//! cargo xtask book              check the links of all pages and build the book of docs/
 //! cargo xtask browser           make reports of real runs and look at them in chromium
 //! cargo xtask stats             simulate sets of runs and see that comparisons keep their promises
 //! cargo xtask conformance       run other people's suites: Autobahn for WebSocket, h2spec for HTTP/2
@@ -14,6 +15,7 @@
 //!
 //! Each command is one file. None is part of `cargo test`, which must pass on a machine that has nothing but Rust.
 
+mod book;
 mod browser;
 mod conformance;
 mod curl;
@@ -33,6 +35,7 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask curl [--record]
        cargo xtask fuzz [--seconds N] [--seed N] [--patience N] [SUBJECT…]
        cargo xtask timing
+       cargo xtask book
        cargo xtask browser
        cargo xtask stats [SETS [SEED]]
        cargo xtask conformance [autobahn [client|server] [CASE…] | h2spec [SECTION…]]
@@ -51,6 +54,8 @@ fuzz     reads spoiled inputs for so many seconds in all (60) and keeps those th
          threshold, tag-filter, duration, options, script, response, request, websocket.
 timing   prints by how much the timings of requests with known delays are off, idle and beside a user that computes, and fails
          when a median is off by more than a millisecond.
+book     checks that links between pages lead somewhere and that docs/SUMMARY.md lists every page of docs/, then builds the book into
+         target/book. A warning of mdbook fails it. Compiles mdbook the first time, with the crates registry.
 browser  opens reports of two real runs in headless chromium, by day, by night and as narrow as a phone, and fails on script errors,
          requests to a network, charts that are not drawn; leaves pictures in target/browser. Needs chromium ($CHROMIUM, else PATH).
 stats    simulates SETS (10000) pairs of sets for each law of noise, and fails when false alarms of `onrush compare` exceed 5 %
@@ -71,6 +76,7 @@ fn main() -> ExitCode {
         Some("curl") => curl::run(&rest),
         Some("fuzz") => fuzz::run(&rest),
         Some("timing") => parity::workspace().and_then(|root| timing::run(&parity::build_onrush(&root)?)),
+        Some("book") => book::run(),
         Some("browser") => parity::workspace().and_then(|root| browser::run(&parity::build_onrush(&root)?)),
         Some("stats") => stats::run(&rest),
         Some("conformance") => conformance::run(&rest),

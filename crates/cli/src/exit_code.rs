@@ -1,49 +1,61 @@
-//! Exit codes: k6's, so that a CI job cannot tell the difference, and some of ours where k6 has none.
+//! Exit codes: k6's, so that a CI job cannot tell the difference, and from 111 on ours, where k6 has none.
+//!
+//! One list. The reference in docs/reference/exit-codes.md is made of it.
 
-/// How a process ended, as its exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum ExitCode {
-    /// The test ran and every threshold held; also when iterations threw.
-    Ok = 0,
-    /// `onrush compare`: something is worse, or a condition failed.
-    Worse = 1,
-    /// `onrush compare`: not enough evidence.
-    CannotTell = 2,
-    /// `onrush compare`: results that cannot be read or must not be compared.
-    NotComparable = 3,
-    /// A threshold did not hold, or there was more of what `--fail-on` names.
-    ThresholdsFailed = 99,
-    /// `setup()` took too long.
-    SetupTimeout = 100,
-    /// `teardown()` took too long.
-    TeardownTimeout = 101,
-    /// Another time limit was reached.
-    OtherTimeout = 102,
-    /// Options or scenarios cannot work.
-    InvalidConfig = 104,
-    /// Ended by SIGINT, SIGTERM or SIGHUP.
-    Signal = 105,
-    /// The REST server cannot start.
-    RestServer = 106,
-    /// Syntax error, or an exception in init code, setup or teardown, or a module that is not there.
-    ScriptException = 107,
-    /// `exec.test.abort()`.
-    ScriptAborted = 108,
-    /// A bug in Onrush.
-    Panic = 109,
-    /// `exec.test.fail()`.
-    MarkedFailed = 110,
-    /// The result or the summary asked for could not be written. Not a code of k6, which has nothing like it.
-    ResultNotWritten = 111,
-    /// A matrix ended, but some of its runs failed. Nor is this one of k6's.
-    RunsFailed = 112,
-    /// A URL was never requested, or no request of it came to an answer below 400. A script ends with k6's codes instead.
-    NothingSucceeded = 113,
-    /// A virtual user could not be stopped: its script was in native code that did not end. Nor is this one.
-    UserStuck = 114,
-    /// Anything else: unknown flag, file missing.
-    Generic = 255,
+macro_rules! exit_codes {
+    ($($name:ident = $code:literal, $reason:expr, $meaning:literal;)*) => {
+        /// How a process ended, as its exit code.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum ExitCode {
+            $(#[doc = $meaning] $name = $code),*
+        }
+
+        impl ExitCode {
+            /// What a result document says of it; none for success and for the codes of `compare`, which ends no run.
+            pub fn reason(self) -> Option<&'static str> {
+                match self {
+                    $(ExitCode::$name => $reason),*
+                }
+            }
+        }
+
+        /// Each code with its meaning, for the reference.
+        #[cfg(test)]
+        pub const MEANINGS: &[(u8, &str)] = &[$(($code, $meaning)),*];
+    };
+}
+
+exit_codes! {
+    Ok = 0, None,
+        "The test ran and every threshold held. As in k6, this includes tests whose iterations threw: `--fail-on 'errors>1%'` sets a limit. \
+        `onrush compare`: same or better, or every condition holds";
+    Worse = 1, None, "`onrush compare`: something is worse, or a condition failed";
+    CannotTell = 2, None, "`onrush compare`: the evidence is not enough for a verdict";
+    NotComparable = 3, None,
+        "`onrush compare`: the results cannot be read or must not be compared, or the answer cannot be written";
+    ThresholdsFailed = 99, Some("thresholds have been crossed"),
+        "A threshold did not hold, or there were more errors than `--fail-on` allows";
+    SetupTimeout = 100, Some("setup() took too long"), "`setup()` took too long";
+    TeardownTimeout = 101, Some("teardown() took too long"), "`teardown()` took too long";
+    OtherTimeout = 102, Some("a time limit was reached"), "Another time limit was reached";
+    InvalidConfig = 104, Some("the options cannot work"), "Options or scenarios cannot work";
+    Signal = 105, Some("the test was stopped by a signal"),
+        "SIGINT, SIGTERM or SIGHUP stopped the test. The summary of what ran is printed; a second signal ends the process at once";
+    RestServer = 106, Some("the REST server could not start"), "The REST API could not start (reserved: Onrush has none yet)";
+    ScriptException = 107, Some("the script threw an exception outside of an iteration"),
+        "The script has a syntax error, imports a missing module, or threw in init code, `setup()` or `teardown()`";
+    ScriptAborted = 108, Some("the script aborted the test"), "The script called `exec.test.abort()`";
+    Panic = 109, Some("a bug in Onrush"), "A bug in Onrush";
+    MarkedFailed = 110, Some("the script marked the test as failed"), "The script called `exec.test.fail()`";
+    ResultNotWritten = 111, Some("the result or the summary could not be written"),
+        "The result of `--save` could not be written, or standard output did not take the summary (closed, full, not read)";
+    RunsFailed = 112, Some("runs of the matrix failed"), "`onrush matrix` ended, but some of its runs failed";
+    NothingSucceeded = 113, Some("no request succeeded"),
+        "A URL was never requested, or every request failed: no answer, or a status from 400 on. A script ends with k6's codes instead";
+    UserStuck = 114, Some("a virtual user could not be stopped"),
+        "A virtual user could not be stopped, because its script was in a native function that did not end";
+    Generic = 255, Some("the run could not be completed"), "Anything else: an unknown flag, a missing file";
 }
 
 impl ExitCode {
@@ -61,32 +73,6 @@ impl ExitCode {
             ExitCode::MarkedFailed,
         ];
         CODES.into_iter().find(|known| *known as u8 == code).unwrap_or(ExitCode::Generic)
-    }
-}
-
-impl ExitCode {
-    /// What a result document says of it; none for success.
-    pub fn reason(self) -> Option<&'static str> {
-        Some(match self {
-            // No run ends with those of `compare`.
-            ExitCode::Ok | ExitCode::Worse | ExitCode::CannotTell | ExitCode::NotComparable => return None,
-            ExitCode::RunsFailed => "runs of the matrix failed",
-            ExitCode::ThresholdsFailed => "thresholds have been crossed",
-            ExitCode::SetupTimeout => "setup() took too long",
-            ExitCode::TeardownTimeout => "teardown() took too long",
-            ExitCode::OtherTimeout => "a time limit was reached",
-            ExitCode::InvalidConfig => "the options cannot work",
-            ExitCode::Signal => "the test was stopped by a signal",
-            ExitCode::RestServer => "the REST server could not start",
-            ExitCode::ScriptException => "the script threw an exception outside of an iteration",
-            ExitCode::ScriptAborted => "the script aborted the test",
-            ExitCode::Panic => "a bug in Onrush",
-            ExitCode::MarkedFailed => "the script marked the test as failed",
-            ExitCode::ResultNotWritten => "the result or the summary could not be written",
-            ExitCode::NothingSucceeded => "no request succeeded",
-            ExitCode::UserStuck => "a virtual user could not be stopped",
-            ExitCode::Generic => "the run could not be completed",
-        })
     }
 }
 

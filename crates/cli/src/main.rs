@@ -17,6 +17,8 @@ mod messages;
 mod output;
 mod progress;
 mod quick;
+#[cfg(test)]
+mod reference;
 mod scenario_line;
 mod secrets;
 mod signals;

@@ -6,11 +6,26 @@
 
 use crate::metric::{Contains, Kind, MetricId};
 
+/// A line of the list.
+#[derive(Debug)]
+pub struct Builtin {
+    /// k6's name, where k6 has the metric.
+    pub name: &'static str,
+    /// Counter, Gauge, Rate or Trend.
+    pub kind: Kind,
+    /// Plain numbers, times or bytes.
+    pub contains: Contains,
+    /// What a sample is, for the reference.
+    pub meaning: &'static str,
+}
+
 macro_rules! builtin {
     ($($constant:ident = $id:literal, $name:literal, $kind:ident, $contains:ident, $doc:literal;)*) => {
         $(#[doc = $doc] pub const $constant: MetricId = MetricId($id);)*
         /// Every built-in metric; the position is the `MetricId`.
-        pub const ALL: &[(&str, Kind, Contains)] = &[$(($name, Kind::$kind, Contains::$contains)),*];
+        pub const ALL: &[Builtin] = &[
+            $(Builtin { name: $name, kind: Kind::$kind, contains: Contains::$contains, meaning: $doc }),*
+        ];
     };
 }
 

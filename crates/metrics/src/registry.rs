@@ -130,8 +130,8 @@ impl Registry {
     /// A registry holding the built-in metrics, and `http_req_duration{expected_response:true}`, which k6 always keeps.
     pub fn new() -> Arc<Self> {
         let mut inner = Inner::default();
-        for (name, kind, contains) in builtin::ALL {
-            inner.insert(name, *kind, *contains);
+        for metric in builtin::ALL {
+            inner.insert(metric.name, metric.kind, metric.contains);
         }
         let expected = TagFilter::parse("expected_response:true").expect("a well-formed filter");
         inner.sub_metrics.define(builtin::HTTP_REQ_DURATION, expected, false);

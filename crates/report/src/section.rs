@@ -46,7 +46,7 @@ impl Section {
 
     /// Where a metric stands; none when the summary tells it in another form.
     pub fn of(name: &str) -> Option<Section> {
-        let is_builtin = builtin::ALL.iter().any(|(known, _, _)| *known == name);
+        let is_builtin = builtin::ALL.iter().any(|metric| metric.name == name);
         match name {
             "checks" | "group_duration" => None,
             _ if !is_builtin => Some(Section::Custom),

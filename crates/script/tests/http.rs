@@ -29,7 +29,7 @@ async fn run(source: Source, target: &str, iterations: u64) -> (Seen, Vec<String
     let seen: Seen = Rc::default();
     let kept = seen.clone();
     recorder.set_tap(Box::new(move |sample| {
-        let name = builtin::ALL.get(sample.metric.0 as usize).map_or("custom", |metric| metric.0);
+        let name = builtin::ALL.get(sample.metric.0 as usize).map_or("custom", |metric| metric.name);
         let tags = sample.tags.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
         kept.borrow_mut().push((name, sample.value, tags));
     }));

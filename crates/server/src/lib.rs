@@ -19,7 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-#![doc = include_str!("../ROUTES.md")]
+#![doc = include_str!("../../../docs/reference/routes.md")]
 
 pub mod app;
 mod body;

@@ -1,4 +1,4 @@
-//! The one list of routes: lookup, method rules, statistics and the documentation table are all read from it.
+//! The one list of routes: lookup, method rules and statistics are read from it, and docs/reference/routes.md is made of it.
 //!
 //! A pattern's segments are literal or `{name}`; a last `{name...}` takes the rest of the path, empty too. The first route that
 //! fits wins; `/` comes first because load tests ask for it most.
@@ -193,16 +193,6 @@ impl Route {
     }
 }
 
-/// The list as a Markdown table, as it stands in `ROUTES.md`.
-pub fn table() -> String {
-    let mut table = "| Path | Methods | What it does |\n|---|---|---|\n".to_owned();
-    for route in ROUTES {
-        let methods = if route.methods.is_empty() { "all".to_owned() } else { route.methods.join(", ") };
-        table += &format!("| `{}` | {methods} | {} |\n", route.pattern, route.what);
-    }
-    table
-}
-
 /// The routes whose paths go on with each byte behind the slash, in the order of the list; 0 is the end of the path.
 static BY_FIRST_BYTE: LazyLock<[Vec<usize>; 256]> = LazyLock::new(|| {
     let mut table = [const { Vec::new() }; 256];
@@ -273,21 +263,6 @@ mod tests {
             assert_eq!(found.map_or("", |(_, p)| p[0]), first, "{path}");
         }
         assert_eq!((ROUTES[INDEX].pattern, ROUTES[STATS].pattern), ("/", "/stats"));
-    }
-
-    /// `ONRUSH_WRITE_DOCS=1 cargo test -p onrush-server` brings the page up to date.
-    #[test]
-    fn the_page_lists_every_route() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/ROUTES.md");
-        let page = std::fs::read_to_string(path).unwrap();
-        let (intro, rest) = page.split_once("| Path").unwrap();
-        let notes = rest.split_once("\n\n").unwrap().1;
-        let current = format!("{intro}{}\n{notes}", table());
-        if std::env::var_os("ONRUSH_WRITE_DOCS").is_some() {
-            std::fs::write(path, current).unwrap();
-        } else {
-            assert_eq!(page, current, "ROUTES.md is not what the list says");
-        }
     }
 
     #[test]

@@ -25,59 +25,54 @@ pub enum Step {
     Decode,
 }
 
-/// What kind of failure it was; one table maps it to k6's `error_code`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FailureKind {
-    /// 1000.
-    Other,
-    /// 1010: a network error that is not TCP's.
-    NonTcp,
-    /// 1020.
-    InvalidUrl,
-    /// 1050: the request's time was over.
-    Timeout,
-    /// 1100.
-    Dns,
-    /// 1101.
-    NoSuchHost,
-    /// 1110.
-    BlacklistedIp,
-    /// 1111.
-    BlockedHost,
-    /// 1200.
-    Tcp,
-    /// 1201.
-    BrokenPipe,
-    /// 1202.
-    UnknownErrno,
-    /// 1210.
-    Dial,
-    /// 1211.
-    DialTimeout,
-    /// 1212.
-    DialRefused,
-    /// 1213.
-    DialErrno,
-    /// 1220.
-    ConnectionReset,
-    /// 1300.
-    Tls,
-    /// 1301: the other side does not speak TLS.
-    NotTls,
-    /// 1310.
-    UnknownAuthority,
-    /// 1311.
-    WrongHost,
-    /// 1701.
-    Decompression,
-    /// 1710, which k6 does not have: a body became larger than the limits of decoding, or of its user's memory, allow.
-    BodyTooLarge,
-    /// 1000: the peer broke HTTP (bad chunk, header too large, 101, short body).
-    Protocol,
-    /// 1000: the body could not be read to its announced end (a file that was truncated).
-    Payload,
-    /// The caller gave up (test stopped): not counted as a request.
-    Cancelled,
+macro_rules! failure_kinds {
+    ($($name:ident = $code:literal, $meaning:literal;)*) => {
+        /// What kind of failure it was. The one list from kinds to k6's `error_code`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum FailureKind {
+            $(#[doc = $meaning] $name),*
+        }
+
+        impl FailureKind {
+            /// k6's `error_code`.
+            pub fn code(self) -> u16 {
+                match self {
+                    $(FailureKind::$name => $code),*
+                }
+            }
+
+            /// Each kind's code and meaning, for the reference.
+            pub const MEANINGS: &[(u16, &str)] = &[$(($code, $meaning)),*];
+        }
+    };
+}
+
+failure_kinds! {
+    Other = 1000, "An error without a code of its own";
+    Protocol = 1000, "The server broke HTTP: a bad chunk, a head that is too large, a status 101, a short body";
+    Payload = 1000, "The body could not be read to its announced end, for example because its file was truncated";
+    Cancelled = 1000, "The test was stopped; not counted as a request";
+    NonTcp = 1010, "A network error that is not TCP's";
+    InvalidUrl = 1020, "The URL is invalid";
+    Timeout = 1050, "The request's time was over";
+    Dns = 1100, "The name lookup failed";
+    NoSuchHost = 1101, "There is no such host";
+    BlacklistedIp = 1110, "The address is in `blacklistIPs`";
+    BlockedHost = 1111, "The host is in `blockHostnames`";
+    Tcp = 1200, "A TCP error without a code of its own";
+    BrokenPipe = 1201, "The server closed the connection while the request was sent";
+    UnknownErrno = 1202, "A TCP error that has only a number of the operating system";
+    Dial = 1210, "Connecting failed";
+    DialTimeout = 1211, "Connecting took too long";
+    DialRefused = 1212, "The connection was refused";
+    DialErrno = 1213, "Connecting failed with a number of the operating system";
+    ConnectionReset = 1220, "The server reset the connection";
+    Tls = 1300, "The TLS handshake failed";
+    NotTls = 1301, "The server does not speak TLS";
+    UnknownAuthority = 1310, "An unknown authority signed the certificate";
+    WrongHost = 1311, "The certificate is for another host";
+    Decompression = 1701, "The body could not be decoded";
+    BodyTooLarge = 1710, "The decoded body exceeds `maxDecodedBody`, `maxDecodedRatio` or the user's memory; k6 has no such limit";
 }
 
 /// Why an exchange has no complete response.
@@ -89,37 +84,6 @@ pub struct Failure {
     pub kind: FailureKind,
     /// Text for people, k6's words where scripts match on them ("dial: connection refused", "request timeout").
     pub message: String,
-}
-
-impl FailureKind {
-    /// k6's `error_code`.
-    pub fn code(self) -> u16 {
-        use FailureKind::*;
-        match self {
-            Other | Protocol | Payload | Cancelled => 1000,
-            NonTcp => 1010,
-            InvalidUrl => 1020,
-            Timeout => 1050,
-            Dns => 1100,
-            NoSuchHost => 1101,
-            BlacklistedIp => 1110,
-            BlockedHost => 1111,
-            Tcp => 1200,
-            BrokenPipe => 1201,
-            UnknownErrno => 1202,
-            Dial => 1210,
-            DialTimeout => 1211,
-            DialRefused => 1212,
-            DialErrno => 1213,
-            ConnectionReset => 1220,
-            Tls => 1300,
-            NotTls => 1301,
-            UnknownAuthority => 1310,
-            WrongHost => 1311,
-            Decompression => 1701,
-            BodyTooLarge => 1710,
-        }
-    }
 }
 
 impl Failure {

@@ -45,8 +45,8 @@ fn every_example_is_answered() {
     let help = |command: &str| lab.onrush(&[command, "--help"]).code(0).stdout;
     for (name, text) in [
         ("README.md", file("README.md")),
-        ("docs/quick.md", file("docs/quick.md")),
-        ("docs/coming-from-k6.md", file("docs/coming-from-k6.md")),
+        ("docs/guides/quick.md", file("docs/guides/quick.md")),
+        ("docs/coming-from/k6.md", file("docs/coming-from/k6.md")),
         ("run --help", help("run")),
         ("curl --help", help("curl")),
     ] {

@@ -2,7 +2,7 @@
  * The API of the extension xk6-fasthttp, over the HTTP of `k6/http`: scripts written for it run unchanged.
  *
  * Requests are sent and recorded as those of `k6/http` are: all timings, `http_req_failed`, data counters, the cookies of the
- * virtual user, decompression, options of the run such as `hosts` and `dns`. docs/fasthttp.md has the table of what differs from
+ * virtual user, decompression, options of the run such as `hosts` and `dns`. docs/coming-from/fasthttp.md has the table of what differs from
  * the extension.
  */
 import type { Params, RequestBody, Response as HttpResponse } from "k6/http";

@@ -2,7 +2,7 @@
  * Forms with files, as k6's FormData library makes them (`https://jslib.k6.io/formdata/0.0.2/index.js`, any version).
  *
  * Imports from that address get this module: nothing is fetched, and a body is put together at memory speed instead of byte
- * by byte. Copies of the library that scripts carry with them are replaced by it, see docs/uploading.md. Scripts run unchanged. What differs from the library: quotes and line breaks in names cannot break out of the
+ * by byte. Copies of the library that scripts carry with them are replaced by it, see docs/guides/uploading.md. Scripts run unchanged. What differs from the library: quotes and line breaks in names cannot break out of the
  * part's header; text with characters beyond U+00FF, which the library mangles, is sent as UTF-8; values that have no bytes
  * throw when they are added. New scripts take FormData from `onrush/http`, whose text is always UTF-8.
  */

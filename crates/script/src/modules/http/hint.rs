@@ -37,7 +37,7 @@ fn consider_long(vu: &Vu, body: &BodyArg, params: &Params) {
     }
     let message = format!(
         "this test computes for {} ms or more before it sends a multipart body: JavaScript that puts bytes together is slow; \
-         FormData of onrush/http and http.file send them from where they are, see docs/uploading.md",
+         FormData of onrush/http and http.file send them from where they are, see docs/guides/uploading.md",
         (LONG * SLICE).as_millis()
     );
     vu.log().warn(&message, &[]);

@@ -1,0 +1,87 @@
+//! The reference pages of docs/ are made of the lists in the code, so a stale page fails the tests.
+//!
+//! `ONRUSH_WRITE_DOCS=1 cargo test --workspace --bins reference` brings them up to date. A page keeps the prose that people wrote
+//! around its two marks; what is between them is made here.
+
+mod module_page;
+
+use std::path::{Path, PathBuf};
+
+use metrics::{Contains, Kind};
+
+use crate::exit_code;
+
+const BEGIN: &str = "<!-- made by the tests from here -->\n";
+const END: &str = "<!-- to here -->\n";
+
+fn page(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name)
+}
+
+/// Holds what is between the marks of a page against the list, or writes it there.
+fn holds(name: &str, table: &str) {
+    let path = page(name);
+    let found = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let (before, rest) = found.split_once(BEGIN).unwrap_or_else(|| panic!("{name} has no mark {BEGIN}"));
+    let (_, after) = rest.split_once(END).unwrap_or_else(|| panic!("{name} has no mark {END}"));
+    is_current(&path, &found, &format!("{before}{BEGIN}\n{table}\n{END}{after}"));
+}
+
+fn is_current(path: &Path, found: &str, wanted: &str) {
+    if std::env::var_os("ONRUSH_WRITE_DOCS").is_some() {
+        std::fs::create_dir_all(path.parent().expect("a page is in a folder")).expect("the folder of the page");
+        std::fs::write(path, wanted).expect("the page can be written");
+    } else {
+        assert_eq!(found, wanted, "{} is stale: run the tests with ONRUSH_WRITE_DOCS=1", path.display());
+    }
+}
+
+fn table(head: &str, rows: impl Iterator<Item = String>) -> String {
+    let columns = "---|".repeat(head.matches('|').count() - 1);
+    let rows: String = rows.map(|row| format!("{row}\n")).collect();
+    format!("{head}\n|{columns}\n{rows}")
+}
+
+#[test]
+fn exit_codes() {
+    let rows = exit_code::MEANINGS.iter().map(|(code, meaning)| format!("| {code} | {meaning} |"));
+    holds("exit-codes.md", &table("| code | meaning |", rows));
+}
+
+#[test]
+fn error_codes() {
+    let rows = wire::failure::FailureKind::MEANINGS.iter().map(|(code, meaning)| format!("| {code} | {meaning} |"));
+    holds("error-codes.md", &table("| code | meaning |", rows));
+}
+
+#[test]
+fn built_in_metrics() {
+    let rows = metrics::builtin::ALL.iter().map(|metric| {
+        let unit = match (metric.contains, metric.kind) {
+            (Contains::Time, _) => "ms",
+            (Contains::Data, _) => "bytes",
+            (Contains::Default, Kind::Rate) => "share",
+            (Contains::Default, _) => "number",
+        };
+        format!("| `{}` | {} | {unit} | {} |", metric.name, metric.kind.name(), metric.meaning.trim_end_matches('.'))
+    });
+    holds("metrics.md", &table("| metric | kind | unit | what a sample is |", rows));
+}
+
+#[test]
+fn routes() {
+    let rows = server::route::ROUTES.iter().map(|route| {
+        let methods = if route.methods.is_empty() { "all".to_owned() } else { route.methods.join(", ") };
+        format!("| `{}` | {methods} | {} |", route.pattern, route.what)
+    });
+    holds("routes.md", &table("| path | methods | what it does |", rows));
+}
+
+#[test]
+fn modules() {
+    for module in script::modules::BUILTINS.modules {
+        let path = page(&format!("modules/{}.md", module_page::file_name(module.name)));
+        let found = std::fs::read_to_string(&path).unwrap_or_default();
+        is_current(&path, &found, &module_page::text(module.name, module.types));
+    }
+}
