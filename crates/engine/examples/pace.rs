@@ -10,7 +10,7 @@ use metrics::{Aggregate, Registry, Thresholds};
 use onrush_engine::clock::Clock;
 use onrush_engine::scenario::Scenarios;
 use onrush_engine::segment::Stripes;
-use onrush_engine::{CreateError, Event, Iteration, IterationEnd, Plan, RunConfig, Seat, Users, VirtualUser, run};
+use onrush_engine::{CreateError, Event, Iteration, IterationEnd, Plan, RunConfig, Users, VirtualUser, VuContext, run};
 use serde_json::json;
 
 struct Busy {
@@ -21,14 +21,14 @@ struct Busy {
 struct BusyUser {
     work: Duration,
     sleeps: bool,
-    seat: Seat,
+    seat: VuContext,
     late: metrics::Series,
 }
 
 impl Users for Busy {
     type User = BusyUser;
 
-    async fn create(&self, seat: Seat) -> Result<BusyUser, CreateError> {
+    async fn create(&self, seat: VuContext) -> Result<BusyUser, CreateError> {
         let late = seat.recorder.series(metrics::builtin::GROUP_DURATION, &metrics::TagSet::empty());
         Ok(BusyUser { work: self.work, sleeps: self.sleeps, seat, late })
     }

@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use metrics::Trend;
-use rustix::time::{ClockId, clock_gettime};
+
+use crate::clock::Usage;
 
 /// How the workers fared.
 #[derive(Clone, Debug, Default)]
@@ -39,14 +40,13 @@ pub struct WorkerHealth {
 }
 
 impl WorkerHealth {
-    /// What a worker's thread used since `before`, and how late its event loop was meanwhile.
-    pub(crate) fn since(before: &ThreadMoment, lag: &Trend) -> Self {
-        let now = ThreadMoment::now();
-        let wall = now.at.saturating_sub(before.at).as_secs_f64().max(1e-9);
+    /// What a worker's thread used between two readings, and how late its event loop was meanwhile.
+    pub(crate) fn between(before: &Usage, after: &Usage, lag: &Trend) -> Self {
+        let wall = after.at.saturating_sub(before.at).as_secs_f64().max(1e-9);
         let share = |time: Duration| (time.as_secs_f64() / wall).min(1.0);
-        let waited = now.waited.zip(before.waited).map(|(now, before)| now.saturating_sub(before));
+        let waited = after.waited.zip(before.waited).map(|(after, before)| after.saturating_sub(before));
         WorkerHealth {
-            cpu_share: share(now.cpu.saturating_sub(before.cpu)),
+            cpu_share: share(after.cpu.saturating_sub(before.cpu)),
             waited_share: waited.map(share),
             lag_avg_ms: lag.avg(),
             lag_p50_ms: lag.percentile(50.0),
@@ -73,68 +73,22 @@ impl Health {
     }
 }
 
-/// What the calling thread had used by one moment. Wall clock and CPU clock are read together: shares of a run of milliseconds
-/// would else come out above 1.
-pub(crate) struct ThreadMoment {
-    at: Duration,
-    cpu: Duration,
-    /// Time for which it was ready to run and had no core.
-    waited: Option<Duration>,
-}
-
-impl ThreadMoment {
-    pub(crate) fn now() -> Self {
-        let waited = std::fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|text| waited(&text));
-        ThreadMoment { at: read(ClockId::Monotonic), cpu: read(ClockId::ThreadCPUTime), waited }
-    }
-}
-
-/// The second number of `schedstat`, in ns.
-fn waited(schedstat: &str) -> Option<Duration> {
-    schedstat.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
-}
-
-/// What the process had used by one moment.
-#[derive(Default)]
-pub(crate) struct ProcessMoment {
-    at: Duration,
-    cpu: Duration,
-}
-
-impl ProcessMoment {
-    pub(crate) fn now() -> Self {
-        ProcessMoment { at: read(ClockId::Monotonic), cpu: read(ClockId::ProcessCPUTime) }
-    }
-
-    /// Cores in use from this moment to now.
-    pub(crate) fn cores(&self) -> f64 {
-        let now = ProcessMoment::now();
-        let wall = now.at.saturating_sub(self.at).as_secs_f64().max(1e-9);
-        now.cpu.saturating_sub(self.cpu).as_secs_f64() / wall
-    }
-}
-
-fn read(clock: ClockId) -> Duration {
-    let time = clock_gettime(clock);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_busy_thread_uses_cpu_and_never_more_than_a_core() {
-        let (process, before) = (ProcessMoment::now(), ThreadMoment::now());
-        while read(ClockId::ThreadCPUTime) < before.cpu + Duration::from_millis(1) {}
-        let health = WorkerHealth::since(&before, &Trend::default());
-        assert!(health.cpu_share > 0.0 && health.cpu_share <= 1.0, "{health:?}");
-        assert!(process.cores() > 0.0);
-    }
-
-    #[test]
-    fn the_kernel_tells_how_long_a_thread_waited_for_a_core() {
-        assert_eq!(waited("381940 111894 2\n"), Some(Duration::from_nanos(111_894)));
-        assert_eq!(waited(""), None);
+    fn shares_are_of_the_time_between_two_readings() {
+        let at = |ms: u64, cpu: u64, waited| Usage {
+            at: Duration::from_millis(ms),
+            cpu: Duration::from_millis(cpu),
+            waited: Some(Duration::from_millis(waited)),
+        };
+        let health = WorkerHealth::between(&at(1000, 200, 50), &at(3000, 1700, 150), &Trend::default());
+        assert_eq!((health.cpu_share, health.waited_share), (0.75, Some(0.05)));
+        let never_more_than_a_core = WorkerHealth::between(&at(0, 0, 0), &at(10, 11, 0), &Trend::default());
+        assert_eq!(never_more_than_a_core.cpu_share, 1.0);
+        let not_told = Usage { waited: None, ..at(0, 0, 0) };
+        assert_eq!(WorkerHealth::between(&not_told, &at(10, 5, 5), &Trend::default()).waited_share, None);
     }
 }

@@ -1,7 +1,7 @@
 //! One scenario on one worker: the loop in which virtual users ask their pacer, iterate and are counted.
 //!
 //! The loop exists once, for all executors. Planned users come from the worker's pool and go back to it when the pacer sends
-//! them away; an arrival rate has a pacing task beside them, which calls them at the desk and has unplanned ones made.
+//! them away; an arrival rate has a pacing task beside them, which starts idle ones and has unplanned ones made.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -9,12 +9,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::desk::Desk;
-use crate::gathering::Report;
-use crate::pacer::{Arrivals, Looping, Next, Pace, Ramping, Share, Turn};
+use crate::idle_users::IdleUsers;
+use crate::pacer::{Arrivals, IterationShare, Looping, Next, Pace, Ramping, Turn};
 use crate::plan::{LanePlan, Work};
 use crate::pool::{Free, Member};
 use crate::record::LaneRecord;
+use crate::report::Report;
 use crate::scenario::ScenarioInfo;
 use crate::segment::Stripes;
 use crate::stop::StopCause;
@@ -24,7 +24,7 @@ use crate::worker::{Tasks, Worker};
 /// Starts made in a row, when they are late, before other tasks get their turn.
 const BURST: u32 = 64;
 /// How long, and how often, a user may iterate without ever waiting before other tasks get their turn.
-const STREAK: (Duration, u32) = (Duration::from_micros(200), 64);
+const BUSY_LIMIT: (Duration, u32) = (Duration::from_micros(200), 64);
 
 /// A scenario's part on one worker.
 pub(crate) struct Lane<F: Users> {
@@ -32,7 +32,7 @@ pub(crate) struct Lane<F: Users> {
     info: Rc<ScenarioInfo>,
     record: LaneRecord,
     start: Duration,
-    /// Whether users count as active only while they iterate (arrival rates) or for as long as they are lent.
+    /// Whether users count as active only while they iterate (arrival rates) or for as long as the lane has them.
     is_open: bool,
 }
 
@@ -61,7 +61,7 @@ impl<F: Users> Lane<F> {
         let (place, spread) = (self.worker.index, plan.spread);
         match plan.work {
             Work::Looping { vus, most, iterations, end, hard } => {
-                let share = iterations.map(|deal| Rc::new(Share::new(deal)));
+                let share = iterations.map(|all| Rc::new(IterationShare::new(all)));
                 let users = spread.positions(place, vus).count();
                 self.run_looping(users, || Looping { end, hard, most, share: share.clone() }, share.as_deref()).await;
             }
@@ -70,7 +70,7 @@ impl<F: Users> Lane<F> {
                 for position in spread.positions(place, vus) {
                     let pace = Ramping::new(ramp.spans(stripes.unscale(position)));
                     let lane = Rc::clone(&self);
-                    tasks.spawn(async move { _ = lane.live(None, pace).await });
+                    tasks.spawn(async move { _ = lane.run_user(None, pace).await });
                 }
                 tasks.join().await;
             }
@@ -86,9 +86,9 @@ impl<F: Users> Lane<F> {
     }
 
     /// Users who iterate until their time or their iterations are over; what is left over is dropped.
-    async fn run_looping(self: &Rc<Self>, users: usize, pace: impl Fn() -> Looping, share: Option<&Share>) {
+    async fn run_looping(self: &Rc<Self>, users: usize, pace: impl Fn() -> Looping, share: Option<&IterationShare>) {
         if users == 0 {
-            // A worker without users must not forfeit what others are still doing.
+            // A worker without users must not take what others are still doing.
             return;
         }
         let mut tasks = Tasks::default();
@@ -97,32 +97,32 @@ impl<F: Users> Lane<F> {
             let (lane, left, pace) = (Rc::clone(self), Rc::clone(&left), pace());
             tasks.spawn(async move {
                 let most = pace.most;
-                let begun = lane.live(None, pace).await;
+                let begun = lane.run_user(None, pace).await;
                 left.set(left.get() + most.map_or(0, |most| most - begun));
             });
         }
         tasks.join().await;
         // What an aborted test leaves undone was not dropped for want of time.
         if !self.worker.is_halted() {
-            self.drop_iterations(left.get() + share.map_or(0, Share::forfeit));
+            self.drop_iterations(left.get() + share.map_or(0, IterationShare::take_rest));
         }
     }
 
-    /// Users who wait at the desk, and the pacing that calls them.
+    /// Users who wait for work, and the pacing that starts them.
     async fn run_arriving(self: &Rc<Self>, open: Open, arrivals: &Arrivals, stripes: &Stripes, stripe: (u64, u64)) {
         let mut tasks = Tasks::default();
         for _ in 0..open.users.get() {
-            let (lane, pace) = (Rc::clone(self), open.desk.place(open.hard));
-            tasks.spawn(async move { _ = lane.live(None, pace).await });
+            let (lane, pace) = (Rc::clone(self), open.idle.join(open.hard));
+            tasks.spawn(async move { _ = lane.run_user(None, pace).await });
         }
         self.pace(&open, arrivals, stripes, stripe, &mut tasks).await;
-        open.desk.close();
+        open.idle.close();
         tasks.join().await;
     }
 
     /// The one loop: ask, iterate, count. Returns how many iterations were begun.
-    async fn live(&self, mut member: Option<Member<F::User>>, mut pace: impl Pace) -> u64 {
-        let (mut begun, mut streak) = (0, Streak::default());
+    async fn run_user(&self, mut member: Option<Member<F::User>>, mut pace: impl Pace) -> u64 {
+        let (mut begun, mut busy) = (0, BusyIterations::default());
         // The end of an iteration is the start of the next one, unless something was waited for in between.
         let mut last_end: Option<Duration> = None;
         while !self.worker.is_halted() {
@@ -131,18 +131,18 @@ impl<F: Users> Lane<F> {
                 Next::Done => break,
                 Next::Rest => {
                     if member.is_none() {
-                        member = self.borrow().await;
+                        member = self.take_user().await;
                     }
-                    // When the test is stopped, the pacing sends everybody home.
+                    // When the test is stopped, the pacing ends all users.
                     pace.rest().await;
                 }
                 Next::Away(until) => {
-                    self.give_back(member.take());
+                    self.return_user(member.take());
                     self.worker.sleep_until(self.start + until).await;
                 }
                 Next::Start(turn) => {
                     if member.is_none() {
-                        member = self.borrow().await;
+                        member = self.take_user().await;
                         now = self.worker.clock.now();
                     }
                     let Some(user) = &mut member else { break };
@@ -152,8 +152,8 @@ impl<F: Users> Lane<F> {
                         self.lose(member.take(), text);
                         continue;
                     }
-                    // A script that never waits must not keep the event loop from everybody else.
-                    if streak.is_over(has_waited, ended) {
+                    // A script that never waits must not keep the event loop from other tasks.
+                    if busy.is_over(has_waited, ended) {
                         tokio::task::yield_now().await;
                     } else if self.worker.min_iteration_duration.is_zero() {
                         last_end = Some(ended);
@@ -161,15 +161,15 @@ impl<F: Users> Lane<F> {
                 }
             }
         }
-        self.give_back(member);
+        self.return_user(member);
         begun
     }
 
     /// A user from the pool, made anew when it was lost; none when the test is stopped meanwhile.
-    async fn borrow(&self) -> Option<Member<F::User>> {
+    async fn take_user(&self) -> Option<Member<F::User>> {
         let member = match self.worker.unless_halted(self.worker.pool.take()).await? {
             Free::Member(member) => member,
-            Free::Place(id) => match self.worker.make(id).await {
+            Free::Number(id) => match self.worker.make(id).await {
                 Ok(member) => member,
                 Err(error) => {
                     self.worker.report(Report::NotMade(error));
@@ -183,7 +183,7 @@ impl<F: Users> Lane<F> {
         Some(member)
     }
 
-    fn give_back(&self, member: Option<Member<F::User>>) {
+    fn return_user(&self, member: Option<Member<F::User>>) {
         let Some(member) = member else { return };
         if !self.is_open {
             self.worker.state.vu_active(self.worker.index, self.info.index, false);
@@ -197,7 +197,7 @@ impl<F: Users> Lane<F> {
         if !self.is_open {
             self.worker.state.vu_active(self.worker.index, self.info.index, false);
         }
-        self.worker.pool.put_place_of(member);
+        self.worker.pool.put_number_of(member);
         self.worker.report(Report::Lost(text));
     }
 
@@ -272,7 +272,7 @@ impl<F: Users> Lane<F> {
     ) {
         let mut halted = std::pin::pin!(self.worker.halted());
         halted.as_mut().enable();
-        // The users spawned just now come to the desk before the first start looks for one.
+        // The users spawned just now become idle before the first start looks for one.
         tokio::task::yield_now().await;
         let mut in_a_row = 0;
         for k in (0..).map(|n| first + n * step) {
@@ -293,13 +293,13 @@ impl<F: Users> Lane<F> {
             if self.worker.is_halted() {
                 return;
             }
-            if open.desk.call(planned) {
+            if open.idle.start_one(planned) {
                 continue;
             }
             if is_late {
                 // Whoever was done by then may not have had its turn on this thread yet: that is no dropped start.
                 tokio::task::yield_now().await;
-                if open.desk.call(planned) {
+                if open.idle.start_one(planned) {
                     continue;
                 }
             }
@@ -322,12 +322,12 @@ impl<F: Users> Lane<F> {
         }
         open.making.set(true);
         open.users.set(open.users.get() + 1);
-        let (lane, pace, making) = (Rc::clone(self), open.desk.place(open.hard), Rc::clone(&open.making));
+        let (lane, pace, making) = (Rc::clone(self), open.idle.join(open.hard), Rc::clone(&open.making));
         tasks.spawn(async move {
             let made = lane.worker.make_first(lane.worker.next_user()).await;
             making.set(false);
             match made {
-                Ok(member) => _ = lane.live(Some(member), pace).await,
+                Ok(member) => _ = lane.run_user(Some(member), pace).await,
                 Err(error) => lane.worker.report(Report::NotMade(error)),
             }
         });
@@ -361,25 +361,25 @@ async fn observed<T>(work: impl Future<Output = T>) -> (T, bool) {
     (done.await, has_waited)
 }
 
-/// Iterations in a row that did not wait for anything.
+/// Iterations in a row in which one user did not wait for anything.
 #[derive(Default)]
-struct Streak {
+struct BusyIterations {
     since: Option<Duration>,
     length: u32,
 }
 
-impl Streak {
-    /// Whether others should have their turn now.
+impl BusyIterations {
+    /// Whether other tasks should have their turn now.
     fn is_over(&mut self, has_waited: bool, now: Duration) -> bool {
         if has_waited {
-            *self = Streak::default();
+            *self = BusyIterations::default();
             return false;
         }
         let since = *self.since.get_or_insert(now);
         self.length += 1;
-        let is_over = now - since >= STREAK.0 || self.length >= STREAK.1;
+        let is_over = now - since >= BUSY_LIMIT.0 || self.length >= BUSY_LIMIT.1;
         if is_over {
-            *self = Streak::default();
+            *self = BusyIterations::default();
         }
         is_over
     }
@@ -387,7 +387,7 @@ impl Streak {
 
 /// What an arrival rate has beside its users.
 struct Open {
-    desk: Rc<Desk>,
+    idle: Rc<IdleUsers>,
     hard: Duration,
     /// Users of this lane, with those being made.
     users: Cell<usize>,
@@ -401,7 +401,7 @@ struct Open {
 impl Open {
     fn new(hard: Duration, users: usize, own_max: usize, max: u64) -> Self {
         Open {
-            desk: Rc::default(),
+            idle: Rc::default(),
             hard,
             users: Cell::new(users),
             own_max,

@@ -8,15 +8,15 @@
 //! ```text
 //!  options ── scenario ──► Scenarios      checked, every default filled in (shortcuts become a scenario)
 //!                │
-//!  segment ──► plan ─────► Plan           cut to this instance, dealt over the workers, users counted and numbered
+//!  segment ──► plan ─────► Plan           cut to this instance, divided over the workers, users counted and numbered
 //!                │
-//!            run::run ───► Outcome        starts the workers, gathers what they report, tells the caller by `Event`
+//!            run::run ───► Outcome        starts the workers, collects what they report, tells the caller by `Event`
 //!                │
 //!     ┌─ worker (one thread each) ──────────────────────────────────────────────────────────┐
 //!     │  pool    the virtual users that no scenario uses now                                │
 //!     │  lane    one scenario on this worker; its users all run the one loop:               │
 //!     │              pacer says Start → iterate → record → ask the pacer again              │
-//!     │  reaper  sets the `Interrupt` of users whose grace is over                          │
+//!     │  deadlines  sets the `Interrupt` of users whose grace is over                       │
 //!     │  watch   a second's snapshot of the samples, the lag of the event loop, CPU         │
 //!     └─────────────────────────────────────────────────────────────────────────────────────┘
 //! ```
@@ -27,23 +27,26 @@
 //!
 //! # Words
 //!
-//! *Planned* users are made before the start, *unplanned* ones by arrival rates that find nobody free. A start that finds
-//! nobody free is *dropped*. *Lag* is the time from planned to real start. A *lane* is a worker's part of a scenario.
+//! *Planned* users are made before the start, *unplanned* ones by arrival rates that find no user free. A start that finds
+//! no user free is *dropped*. *Lag* is the time from planned to real start. A *lane* is a worker's part of a scenario.
 //!
 //! Left out for now: `paused` and changing the number of users of a running test, which need the REST interface.
 
 pub mod clock;
-mod desk;
-mod gathering;
+mod collector;
+pub mod config;
+mod deadlines;
+pub mod event;
 pub mod health;
+mod idle_users;
 pub mod judgement;
 mod lane;
 pub mod pacer;
 pub mod plan;
 mod pool;
 pub mod rate_limit;
-mod reaper;
 mod record;
+mod report;
 pub mod run;
 pub mod scenario;
 pub mod segment;
@@ -52,10 +55,12 @@ pub mod stop;
 pub mod vu;
 mod worker;
 
+pub use config::{Prepare, RunConfig};
+pub use event::{Event, Outcome, RunError, Tick};
 pub use health::Health;
 pub use judgement::{Cause, Facts, Judgement, judge};
 pub use plan::Plan;
-pub use run::{Event, Outcome, RunConfig, RunError, Tick, run};
+pub use run::run;
 pub use state::RunState;
 pub use stop::{Interrupt, StopCause, StopReason, Stopper};
-pub use vu::{CreateError, Iteration, IterationEnd, Seat, Users, VirtualUser};
+pub use vu::{CreateError, Iteration, IterationEnd, Users, VirtualUser, VuContext};

@@ -1,4 +1,4 @@
-//! What a test needs before it starts: its scenarios cut to this instance's segment, dealt over the workers, and the virtual
+//! What a test needs before it starts: its scenarios cut to this instance's segment, divided over the workers, and the virtual
 //! users that have to be made for them.
 //!
 //! Virtual users of scenarios that do not overlap are the same ones, so a worker needs as many as its scenarios use at the
@@ -11,7 +11,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::pacer::{Arrivals, Deal, Ramp, Span};
+use crate::pacer::{ActiveSpan, Arrivals, Ramp, SharedIterations};
 use crate::scenario::{ConfigError, Executor, Scenario, Scenarios};
 use crate::segment::Stripes;
 use crate::state::{RunState, ScenarioFacts};
@@ -55,7 +55,7 @@ pub(crate) struct LanePlan {
 /// What the executor does, times after the scenario's start.
 #[derive(Clone, Debug)]
 pub(crate) enum Work {
-    Looping { vus: u64, most: Option<u64>, iterations: Option<Arc<Deal>>, end: Duration, hard: Duration },
+    Looping { vus: u64, most: Option<u64>, iterations: Option<Arc<SharedIterations>>, end: Duration, hard: Duration },
     Ramping { vus: u64, ramp: Arc<Ramp>, stripes: Stripes },
     Arriving { arrivals: Arc<Arrivals>, stripes: Stripes, pre_allocated: u64, max: u64, hard: Duration },
 }
@@ -186,7 +186,7 @@ impl LanePlan {
             Executor::SharedIterations { vus, iterations, max_duration } => {
                 own = stripes.of_users(*vus);
                 let users = stripes.scale(*vus);
-                looping(users, None, Some(Deal::new(own.scale(*iterations), users)), *max_duration)
+                looping(users, None, Some(SharedIterations::new(own.scale(*iterations), users)), *max_duration)
             }
             Executor::RampingVus { start_vus, stages, graceful_ramp_down } => {
                 let ramp = Ramp::new(*start_vus, stages, *graceful_ramp_down, scenario.graceful_stop);
@@ -228,7 +228,7 @@ impl LanePlan {
     fn iterations(&self) -> Option<u64> {
         match &self.work {
             Work::Looping { vus, most: Some(most), .. } => Some(vus * most),
-            Work::Looping { iterations: Some(deal), .. } => Some(deal.total()),
+            Work::Looping { iterations: Some(all), .. } => Some(all.total()),
             _ => None,
         }
     }
@@ -266,8 +266,8 @@ impl LanePlan {
                 let next = spans.iter().skip(1).map(|next| next.from).chain([Duration::MAX]);
                 // A user that is wanted for a moment only has to be there, together with those that leave in that moment;
                 // one whose grace bridges a gap is there once.
-                let until = |span: &Span| span.hard.max(span.to + Duration::from_nanos(1));
-                let in_use = |(span, next): (&Span, Duration)| (start + span.from, start + until(span).min(next));
+                let until = |span: &ActiveSpan| span.hard.max(span.to + Duration::from_nanos(1));
+                let in_use = |(span, next): (&ActiveSpan, Duration)| (start + span.from, start + until(span).min(next));
                 spans.iter().zip(next).map(in_use).collect()
             }
         }

@@ -1,7 +1,7 @@
 //! The virtual users of one worker that no scenario uses now.
 //!
-//! Users are lent to one lane at a time and come back when the lane has no work for them. First come, first served: lanes
-//! wait in line, users are lent in the order in which they came back.
+//! A lane takes users out and puts them back when it has no work for them. First come, first served: lanes wait in line, and
+//! take users in the order in which they came back.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ pub(crate) struct Member<U> {
     pub(crate) interrupt: Rc<Interrupt>,
     /// Iterations begun, by scenario.
     begun: Vec<u64>,
-    /// The deadline that the reaper knows.
+    /// The deadline that `Deadlines` knows.
     pub(crate) watched: Cell<Option<Duration>>,
 }
 
@@ -41,13 +41,13 @@ pub(crate) enum Free<U> {
     /// A user.
     Member(Member<U>),
     /// The number of a user that was lost: another one is to be made in its place.
-    Place(u64),
+    Number(u64),
 }
 
 /// Users that are free.
 pub(crate) struct Pool<U> {
     free: RefCell<VecDeque<Free<U>>>,
-    /// Of all users of the worker, free or lent.
+    /// Of all users of the worker, free or taken.
     interrupts: RefCell<Vec<Rc<Interrupt>>>,
     came_back: Notify,
 }
@@ -57,8 +57,8 @@ impl<U> Pool<U> {
         Pool { free: RefCell::default(), interrupts: RefCell::default(), came_back: Notify::new() }
     }
 
-    /// A new user of this worker, not yet free for lending.
-    pub(crate) fn enrol(&self, id: u64, user: U, interrupt: Rc<Interrupt>) -> Member<U> {
+    /// A new user of this worker, not yet in the pool.
+    pub(crate) fn add_user(&self, id: u64, user: U, interrupt: Rc<Interrupt>) -> Member<U> {
         self.interrupts.borrow_mut().push(Rc::clone(&interrupt));
         Member { id, user, interrupt, begun: Vec::new(), watched: Cell::new(None) }
     }
@@ -69,9 +69,9 @@ impl<U> Pool<U> {
     }
 
     /// A user will not come back. Whoever needs one makes it anew.
-    pub(crate) fn put_place_of(&self, lost: Member<U>) {
+    pub(crate) fn put_number_of(&self, lost: Member<U>) {
         self.interrupts.borrow_mut().retain(|interrupt| !Rc::ptr_eq(interrupt, &lost.interrupt));
-        self.add(Free::Place(lost.id));
+        self.add(Free::Number(lost.id));
     }
 
     fn add(&self, free: Free<U>) {
@@ -90,7 +90,7 @@ impl<U> Pool<U> {
         }
     }
 
-    /// Calls every user of the worker, also those that are lent.
+    /// Calls every user of the worker, also those that are taken.
     pub(crate) fn each_interrupt(&self, call: impl Fn(&Interrupt)) {
         let interrupts = self.interrupts.borrow().clone();
         interrupts.iter().for_each(|interrupt| call(interrupt));

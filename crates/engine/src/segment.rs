@@ -1,7 +1,7 @@
 //! Execution segments: which part of the whole test this instance runs, so that the parts of all instances add up to the whole.
 //!
 //! Work is striped, not cut: the lengths of the segments are brought to their lowest common denominator, and the positions of
-//! one such period are dealt to the segments, largest first. Position n of the test belongs to the segment that owns n modulo
+//! one such period are given to the segments, largest first. Position n of the test belongs to the segment that owns n modulo
 //! the period. Everything that is divided (virtual users, iterations, start times) is divided by position, so sums are exact
 //! for every number. Pure; fractions are exact.
 
@@ -132,7 +132,7 @@ impl Stripes {
                 segment.from, segment.to
             ))
         })?;
-        deal(sequence, index)
+        divide(sequence, index)
     }
 
     /// How many of the first `n` positions belong to the segment: its share of n virtual users or iterations.
@@ -165,8 +165,8 @@ impl Stripes {
     }
 }
 
-/// Deals the positions of one period to all segments and keeps those of one.
-fn deal(sequence: &Sequence, index: usize) -> Result<Stripes, SegmentError> {
+/// Divides the positions of one period to all segments and keeps those of one.
+fn divide(sequence: &Sequence, index: usize) -> Result<Stripes, SegmentError> {
     let lengths = sequence.0.iter().map(|part| part.length()).collect::<Result<Vec<_>, _>>()?;
     let mut period = 1u64;
     for length in &lengths {
@@ -181,7 +181,7 @@ fn deal(sequence: &Sequence, index: usize) -> Result<Stripes, SegmentError> {
     let mut taken = vec![0u64; shares.len()];
     let mut own = Vec::new();
     for position in 0..period {
-        // The first in order whose share has come up; the last one takes what nobody else claims.
+        // The first in order whose share has come up; the last one takes what is left.
         let due = order.iter().copied().find(|part| taken[*part] * period <= position * shares[*part]);
         let owner = due.or_else(|| order.iter().copied().find(|part| taken[*part] < shares[*part]));
         let owner = owner.expect("the shares add up to the period");

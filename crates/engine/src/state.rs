@@ -34,7 +34,7 @@ struct WorkerCell {
 
 /// Facts of one scenario that all workers share.
 #[derive(Debug)]
-struct Shared {
+struct ScenarioState {
     name: String,
     executor: &'static str,
     /// Planned start after the run's start.
@@ -44,7 +44,7 @@ struct Shared {
     /// Iterations to do, for executors that count them.
     iterations: Option<u64>,
     stripes: Stripes,
-    /// Numbers handed out to iterations that asked.
+    /// Numbers given to iterations that asked.
     numbers: Padded<AtomicU64>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct ScenarioFacts {
 /// Shared by all workers; each worker writes its own cache lines only.
 #[derive(Debug, Default)]
 pub struct RunState {
-    scenarios: Vec<Shared>,
+    scenarios: Vec<ScenarioState>,
     cells: Vec<Padded<Cell>>,
     workers: Vec<Padded<WorkerCell>>,
     started: OnceLock<Duration>,
@@ -97,7 +97,7 @@ impl RunState {
     /// The state of a run of these scenarios. Without scenarios (`default()`) all counts stay 0: for users outside a run.
     pub(crate) fn new(scenarios: Vec<ScenarioFacts>, workers: usize) -> Self {
         let cells = (0..workers * scenarios.len()).map(|_| Padded::default()).collect();
-        let shared = |facts: ScenarioFacts| Shared {
+        let state = |facts: ScenarioFacts| ScenarioState {
             name: facts.name,
             executor: facts.executor,
             start_time: facts.start_time,
@@ -107,7 +107,7 @@ impl RunState {
             numbers: Padded::default(),
         };
         RunState {
-            scenarios: scenarios.into_iter().map(shared).collect(),
+            scenarios: scenarios.into_iter().map(state).collect(),
             cells,
             workers: (0..workers).map(|_| Padded::default()).collect(),
             started: OnceLock::new(),
@@ -173,13 +173,13 @@ impl RunState {
     }
 
     /// The next number of this scenario's iterations. Unique and without gaps among the iterations that ask; one that asks
-    /// twice must keep the answer. Iterations whose number was dealt out in advance have it in `Iteration::number`.
+    /// twice must keep the answer. Iterations whose number was given in advance have it in `Iteration::number`.
     pub fn next_scenario_iteration(&self, scenario: &ScenarioInfo) -> IterationNumber {
         let number = self.scenarios[scenario.index].numbers.0.fetch_add(1, Ordering::Relaxed);
         self.iteration_number(scenario.index, number)
     }
 
-    /// What a number dealt out in advance means over all segments.
+    /// What a number given in advance means over all segments.
     pub fn iteration_number(&self, scenario: usize, in_instance: u64) -> IterationNumber {
         IterationNumber { in_instance, in_test: self.scenarios[scenario].stripes.unscale(in_instance) }
     }

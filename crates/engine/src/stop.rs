@@ -38,10 +38,10 @@ pub enum StopCause {
 
 /// Ends a running test from any thread: iterations are interrupted at once, as k6 does on the first Ctrl-C.
 #[derive(Clone, Debug, Default)]
-pub struct Stopper(Arc<Shared>);
+pub struct Stopper(Arc<StopState>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct StopState {
     cause: OnceLock<StopCause>,
     stopped: AtomicBool,
     workers: Notify,

@@ -1,7 +1,7 @@
 //! The traits through which the engine drives virtual users without knowing what they do.
 //!
 //! `Users` makes them, each on the worker where it will live; `VirtualUser` runs iterations. The engine never drops the future
-//! of an iteration before it has resolved: to cut one short it sets the `Interrupt` of the user's `Seat`.
+//! of an iteration before it has resolved: to cut one short it sets the `Interrupt` of the user's `VuContext`.
 
 use std::fmt;
 use std::future::Future;
@@ -20,7 +20,7 @@ use crate::stop::Interrupt;
 /// Someone who runs iterations. Lives on one worker thread, never moves to another.
 pub trait VirtualUser: 'static {
     /// Runs one iteration to its end. Never dropped before it has resolved: to cut it short the engine sets the
-    /// `Interrupt` of its `Seat`, and the future then resolves soon to `Interrupted`, or to `Lost` when the user cannot leave.
+    /// `Interrupt` of its `VuContext`, and the future then resolves soon to `Interrupted`, or to `Lost` when the user cannot leave.
     /// The implementor records what happens inside (requests, checks, data); the engine records the iteration itself.
     fn iterate(&mut self, iteration: Iteration) -> impl Future<Output = IterationEnd>;
 
@@ -45,9 +45,9 @@ pub trait Users: Send + Sync + 'static {
     /// What is made.
     type User: VirtualUser;
 
-    /// Makes the user of this seat. May take time (init code runs); called before the scenarios start, or later for the
+    /// Makes the user that this context is for. May take time (init code runs); called before the scenarios start, or later for the
     /// unplanned users of arrival-rate executors.
-    fn create(&self, seat: Seat) -> impl Future<Output = Result<Self::User, CreateError>>;
+    fn create(&self, context: VuContext) -> impl Future<Output = Result<Self::User, CreateError>>;
 }
 
 /// Init code failed in a virtual user: the message is for the person who wrote the script.
@@ -69,7 +69,7 @@ impl std::error::Error for CreateError {}
 
 /// Who a virtual user is and what it may use.
 #[derive(Clone)]
-pub struct Seat {
+pub struct VuContext {
     /// From 1, unique in this process (`__VU`, `exec.vu.idInInstance`); 0 outside the scenarios (setup, teardown).
     pub id_in_instance: u64,
     /// From 1, unique over all segments of the test (`exec.vu.idInTest`).
@@ -88,10 +88,10 @@ pub struct Seat {
     pub limit: Option<RateLimit>,
 }
 
-impl Seat {
-    /// The seat of a user outside the scenarios: init code, setup, teardown, tests.
+impl VuContext {
+    /// The context of a user outside the scenarios: init code, setup, teardown, tests.
     pub fn outside(recorder: Rc<Recorder>, run: Arc<RunState>, clock: AnyClock) -> Self {
-        Seat {
+        VuContext {
             id_in_instance: 0,
             id_in_test: 0,
             worker: 0,
@@ -118,7 +118,7 @@ pub struct Iteration {
     pub scenario: Rc<ScenarioInfo>,
     /// How many iterations this user did before in this scenario (`exec.vu.iterationInScenario`).
     pub in_scenario: u64,
-    /// Its number among this instance's iterations of the scenario, where the executor deals them out in advance
+    /// Its number among this instance's iterations of the scenario, where the executor numbers them in advance
     /// (shared-iterations; see `RunState::iteration_number`); others number them when the script asks
     /// (`RunState::next_scenario_iteration`).
     pub number: Option<u64>,

@@ -1,6 +1,6 @@
 //! One worker: a thread's event loop with its own virtual users, recorder and clock.
 //!
-//! Its life reads from top to bottom in `run`: make the planned users, wait for the start, run the lanes, hand over what was
+//! Its life reads from top to bottom in `run`: make the planned users, wait for the start, run the lanes, report what was
 //! recorded. A task that panics takes the worker down with it; the caller of the run learns of it.
 
 use std::cell::RefCell;
@@ -18,32 +18,33 @@ use tokio::sync::{Notify, watch};
 use tokio::task::{JoinHandle, spawn_local};
 
 use crate::clock::{AnyClock, Clock};
-use crate::gathering::Report;
-use crate::health::{ThreadMoment, WorkerHealth};
+use crate::config::Prepare;
+use crate::deadlines::Deadlines;
+use crate::health::WorkerHealth;
 use crate::lane::Lane;
 use crate::plan::Plan;
 use crate::pool::{Member, Pool};
 use crate::rate_limit::RateLimit;
-use crate::reaper::Reaper;
 use crate::record::{LaneRecord, UsersRecord};
+use crate::report::Report;
 use crate::state::RunState;
 use crate::stop::{Interrupt, StopReason, Stopper};
-use crate::vu::{CreateError, Seat, Users};
+use crate::vu::{CreateError, Users, VuContext};
 
 /// How often the lag of the event loop is looked at.
-const BEAT: Duration = Duration::from_millis(10);
-/// How often samples are handed over.
+const LAG_INTERVAL: Duration = Duration::from_millis(10);
+/// How often samples are reported.
 const TICK: Duration = Duration::from_secs(1);
 
 /// What a worker is given; everything here may be sent to its thread.
-pub(crate) struct Post<F> {
+pub(crate) struct WorkerSetup<F> {
     pub(crate) index: usize,
     pub(crate) plan: Arc<Plan>,
     pub(crate) users: Arc<F>,
     pub(crate) state: Arc<RunState>,
     pub(crate) stopper: Stopper,
     pub(crate) registry: Arc<metrics::Registry>,
-    pub(crate) prepare: Option<crate::run::Prepare>,
+    pub(crate) prepare: Option<Prepare>,
     pub(crate) system_tags: SystemTags,
     pub(crate) tags: Arc<BTreeMap<String, String>>,
     pub(crate) limit: Option<RateLimit>,
@@ -62,9 +63,9 @@ pub(crate) struct Worker<F: Users> {
     pub(crate) pool: Pool<F::User>,
     pub(crate) min_iteration_duration: Duration,
     recorder: Rc<Recorder>,
-    reaper: Reaper,
+    deadlines: Deadlines,
     halt: Notify,
-    post: Post<F>,
+    setup: WorkerSetup<F>,
 }
 
 /// Tasks that are waited for together.
@@ -94,36 +95,36 @@ impl Tasks {
 }
 
 impl<F: Users> Worker<F> {
-    pub(crate) fn new(post: Post<F>, clock: AnyClock) -> Rc<Self> {
-        let recorder = Rc::new(Recorder::new(Arc::clone(&post.registry)));
-        if let Some(prepare) = &post.prepare {
-            prepare(post.index, &recorder);
+    pub(crate) fn new(setup: WorkerSetup<F>, clock: AnyClock) -> Rc<Self> {
+        let recorder = Rc::new(Recorder::new(Arc::clone(&setup.registry)));
+        if let Some(prepare) = &setup.prepare {
+            prepare(setup.index, &recorder);
         }
         Rc::new(Worker {
-            index: post.index,
+            index: setup.index,
             clock,
-            state: Arc::clone(&post.state),
-            stopper: post.stopper.clone(),
+            state: Arc::clone(&setup.state),
+            stopper: setup.stopper.clone(),
             pool: Pool::new(),
-            min_iteration_duration: post.min_iteration_duration,
+            min_iteration_duration: setup.min_iteration_duration,
             recorder,
-            reaper: Reaper::default(),
+            deadlines: Deadlines::default(),
             halt: Notify::new(),
-            post,
+            setup,
         })
     }
 
     /// The worker's whole life.
     pub(crate) async fn run(self: Rc<Self>) {
-        let mut attendants = Tasks::default();
+        let mut background = Tasks::default();
         let worker = Rc::clone(&self);
-        attendants.spawn(async move { worker.halt_when_stopped().await });
+        background.spawn(async move { worker.halt_when_stopped().await });
         let worker = Rc::clone(&self);
-        attendants.spawn(async move { worker.reaper.run(&worker.clock).await });
+        background.spawn(async move { worker.deadlines.run(&worker.clock).await });
         let lag = Rc::new(RefCell::new(Trend::default()));
         if matches!(self.clock, AnyClock::Real(_)) {
             let (worker, lag) = (Rc::clone(&self), Rc::clone(&lag));
-            attendants.spawn(async move { worker.beat(&lag).await });
+            background.spawn(async move { worker.measure_lag(&lag).await });
         }
 
         if let Err(error) = self.make_planned_users().await {
@@ -132,22 +133,22 @@ impl<F: Users> Worker<F> {
         self.report(Report::Ready);
         let mut health = WorkerHealth::default();
         if let Some(start) = self.wait_for_start().await {
-            let before = ThreadMoment::now();
+            let before = self.clock.thread_usage();
             lag.replace(Trend::default());
             let worker = Rc::clone(&self);
-            attendants.spawn(async move { worker.tick(start).await });
+            background.spawn(async move { worker.tick(start).await });
             self.run_lanes(start).await;
-            health = WorkerHealth::since(&before, &lag.borrow());
+            health = WorkerHealth::between(&before, &self.clock.thread_usage(), &lag.borrow());
         }
-        attendants.abort();
+        background.abort();
         let (worker, at, snapshot) = (self.index, self.clock.now(), self.recorder.take());
         self.report(Report::Ended { worker, at, snapshot, health });
-        // Only now: putting thousands of users away takes time that belongs to nobody's numbers.
+        // Only now, because dropping thousands of users takes time that must not count.
         drop(self.pool.drain());
     }
 
     async fn make_planned_users(&self) -> Result<(), CreateError> {
-        for id in &self.post.plan.users[self.index] {
+        for id in &self.setup.plan.users[self.index] {
             if self.is_halted() {
                 break;
             }
@@ -168,41 +169,41 @@ impl<F: Users> Worker<F> {
     /// Makes the user with this number.
     pub(crate) async fn make(&self, id: u64) -> Result<Member<F::User>, CreateError> {
         let interrupt = Rc::new(Interrupt::new(self.clock.clone(), self.stopper.clone()));
-        let seat = Seat {
+        let context = VuContext {
             id_in_instance: id,
-            id_in_test: self.post.plan.stripes.unscale(id - 1) + 1,
+            id_in_test: self.setup.plan.stripes.unscale(id - 1) + 1,
             worker: self.index,
             recorder: Rc::clone(&self.recorder),
             interrupt: Rc::clone(&interrupt),
             run: Arc::clone(&self.state),
             clock: self.clock.clone(),
-            limit: self.post.limit.clone(),
+            limit: self.setup.limit.clone(),
         };
-        let user = self.post.users.create(seat).await?;
-        Ok(self.pool.enrol(id, user, interrupt))
+        let user = self.setup.users.create(context).await?;
+        Ok(self.pool.add_user(id, user, interrupt))
     }
 
     /// The number of an unplanned user.
     pub(crate) fn next_user(&self) -> u64 {
-        self.post.next_user.fetch_add(1, Ordering::Relaxed)
+        self.setup.next_user.fetch_add(1, Ordering::Relaxed)
     }
 
     async fn wait_for_start(&self) -> Option<Duration> {
-        let mut start = self.post.start.clone();
+        let mut start = self.setup.start.clone();
         let given = self.unless_halted(async move { start.wait_for(Option::is_some).await.ok().and_then(|at| *at) });
         given.await.flatten()
     }
 
     async fn run_lanes(self: &Rc<Self>, start: Duration) {
         let mut lanes = Tasks::default();
-        for (index, plan) in self.post.plan.lanes.iter().enumerate().filter(|(_, plan)| plan.has_work()) {
+        for (index, plan) in self.setup.plan.lanes.iter().enumerate().filter(|(_, plan)| plan.has_work()) {
             let lane = Lane::new(Rc::clone(self), index, plan, start);
             lanes.spawn(lane.run(plan.clone()));
         }
         lanes.join().await;
     }
 
-    /// Interrupts everybody at once when the test is stopped.
+    /// Interrupts all users at once when the test is stopped.
     async fn halt_when_stopped(&self) {
         self.stopper.stopped().await;
         self.halt.notify_waiters();
@@ -210,18 +211,18 @@ impl<F: Users> Worker<F> {
     }
 
     /// Notes how late the event loop is.
-    async fn beat(&self, lag: &RefCell<Trend>) {
+    async fn measure_lag(&self, lag: &RefCell<Trend>) {
         loop {
-            let due = self.clock.now() + BEAT;
+            let due = self.clock.now() + LAG_INTERVAL;
             self.clock.sleep_until(due).await;
             let now = self.clock.now();
             lag.borrow_mut().add((now - due).as_secs_f64() * 1e3);
         }
     }
 
-    /// Hands the samples over every second; the first worker adds the numbers of users.
+    /// Reports the samples every second; the first worker adds the numbers of users.
     async fn tick(&self, start: Duration) {
-        let users = (self.index == 0).then(|| UsersRecord::new(Rc::clone(&self.recorder), &self.post.tags));
+        let users = (self.index == 0).then(|| UsersRecord::new(Rc::clone(&self.recorder), &self.setup.tags));
         for number in 1.. {
             self.clock.sleep_until(start + TICK * number).await;
             let now = self.clock.now();
@@ -238,7 +239,7 @@ impl<F: Users> Worker<F> {
         member.interrupt.clear();
         member.interrupt.set_deadline(Some(deadline));
         if member.watched.replace(Some(deadline)) != Some(deadline) {
-            self.reaper.watch(&member.interrupt, deadline);
+            self.deadlines.watch(&member.interrupt, deadline);
         }
     }
 
@@ -275,11 +276,11 @@ impl<F: Users> Worker<F> {
     }
 
     pub(crate) fn lane_record(&self, scenario: (&str, &BTreeMap<String, String>), is_open: bool) -> LaneRecord {
-        LaneRecord::new(Rc::clone(&self.recorder), self.post.system_tags, &self.post.tags, scenario, is_open)
+        LaneRecord::new(Rc::clone(&self.recorder), self.setup.system_tags, &self.setup.tags, scenario, is_open)
     }
 
     pub(crate) fn report(&self, report: Report) {
-        // Nobody listens any more when the run gave this worker up as stuck.
-        let _ = self.post.reports.send(report);
+        // The receiver is gone when the run gave this worker up as stuck.
+        let _ = self.setup.reports.send(report);
     }
 }

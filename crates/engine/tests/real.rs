@@ -8,8 +8,8 @@ use metrics::{Aggregate, Registry, Thresholds};
 use onrush_engine::scenario::Scenarios;
 use onrush_engine::segment::Stripes;
 use onrush_engine::{
-    CreateError, Event, Iteration, IterationEnd, Outcome, Plan, RunConfig, RunError, Seat, StopCause, Stopper, Users,
-    VirtualUser, run,
+    CreateError, Event, Iteration, IterationEnd, Outcome, Plan, RunConfig, RunError, StopCause, Stopper, Users,
+    VirtualUser, VuContext, run,
 };
 use serde_json::{Value, json};
 
@@ -32,12 +32,12 @@ enum Habit {
 
 struct Simple(Habit);
 
-struct SimpleUser(Habit, Seat);
+struct SimpleUser(Habit, VuContext);
 
 impl Users for Simple {
     type User = SimpleUser;
 
-    async fn create(&self, seat: Seat) -> Result<SimpleUser, CreateError> {
+    async fn create(&self, seat: VuContext) -> Result<SimpleUser, CreateError> {
         Ok(SimpleUser(self.0, seat))
     }
 }

@@ -51,11 +51,6 @@ system_tags! {
 }
 
 impl SystemTag {
-    /// True for `vu` and `iter`, which accompany a sample and do not divide its metric.
-    pub const fn is_metadata(self) -> bool {
-        matches!(self, SystemTag::Vu | SystemTag::Iter)
-    }
-
     const fn bit(self) -> u32 {
         1 << self as u32
     }
@@ -95,9 +90,6 @@ impl fmt::Display for UnknownSystemTag {
 impl std::error::Error for UnknownSystemTag {}
 
 impl SystemTags {
-    /// No tag at all.
-    pub const NONE: SystemTags = SystemTags(0);
-
     /// The set of these names. Empty names are passed over, so that an empty list switches everything off.
     pub fn parse<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Result<Self, UnknownSystemTag> {
         let mut bits = 0;
@@ -143,7 +135,7 @@ mod tests {
     fn parses_a_list() {
         let set = SystemTags::parse(["status", " ip ", ""]).unwrap();
         assert_eq!(set.iter().collect::<Vec<_>>(), [SystemTag::Status, SystemTag::Ip]);
-        assert_eq!(SystemTags::parse([""]), Ok(SystemTags::NONE));
+        assert_eq!(SystemTags::parse([""]), Ok(SystemTags(0)));
     }
 
     #[test]

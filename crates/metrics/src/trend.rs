@@ -296,8 +296,9 @@ impl Trend {
         Some(trend)
     }
 
-    /// Buckets that memory is held for, used or not.
-    pub fn allocated_buckets(&self) -> usize {
+    /// Buckets that memory is allocated for, used or not.
+    #[cfg(test)]
+    fn allocated_buckets(&self) -> usize {
         self.negative.buckets.len() + self.positive.buckets.len()
     }
 }

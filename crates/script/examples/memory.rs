@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::{Iteration, Seat, Users, VirtualUser};
+use engine::{Iteration, Users, VirtualUser, VuContext};
 use onrush_script::{LoadOptions, Program, ScriptUsers, Source};
 
 #[global_allocator]
@@ -60,10 +60,10 @@ fn main() {
         let before = resident_kib();
         let began = Instant::now();
         let mut all = Vec::new();
-        let outside = Seat::outside(recorder.clone(), Arc::default(), engine::clock::AnyClock::real());
+        let outside = VuContext::outside(recorder.clone(), Arc::default(), engine::clock::AnyClock::real());
         for id in 1..=count {
             let interrupt = Rc::default();
-            let seat = Seat { id_in_instance: id, id_in_test: id, interrupt, ..outside.clone() };
+            let seat = VuContext { id_in_instance: id, id_in_test: id, interrupt, ..outside.clone() };
             all.push(users.create(seat).await.expect("init code runs"));
         }
         let report = |what: &str| {

@@ -151,7 +151,7 @@ impl Guest {
 pub(crate) fn new_fiber(
     shared: &Arc<Shared>,
     worker: Rc<WorkerState>,
-    seat: Option<engine::Seat>,
+    seat: Option<engine::VuContext>,
     interrupt: Rc<Interrupt>,
 ) -> Result<(Fiber<Job, JobEnd>, Rc<Vu>), ScriptError> {
     let vu = Vu::new(Rc::new(Switch::new(interrupt)), shared.clone(), worker, seat);

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use engine::vu::CreateError;
-use engine::{Iteration, IterationEnd, Seat, Users, VirtualUser};
+use engine::{Iteration, IterationEnd, Users, VirtualUser, VuContext};
 
 use crate::host::coroutine::{Fiber, GivenUp};
 use crate::host::user_main::{Job, JobEnd};
@@ -27,7 +27,7 @@ impl ScriptUsers {
 impl Users for ScriptUsers {
     type User = ScriptUser;
 
-    async fn create(&self, seat: Seat) -> Result<ScriptUser, CreateError> {
+    async fn create(&self, seat: VuContext) -> Result<ScriptUser, CreateError> {
         let worker = WorkerState::of(&self.shared, &seat.recorder);
         let interrupt = seat.interrupt.clone();
         let failed = |error: crate::ScriptError| CreateError { message: error.to_string(), exit_code: error.exit_code };

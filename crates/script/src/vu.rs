@@ -10,7 +10,7 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use engine::clock::AnyClock;
-use engine::{Iteration, Seat};
+use engine::{Iteration, VuContext};
 use metrics::system_tags::SystemTag;
 use metrics::{ErrorKind, Recorder, Registry, Series, TagSet, builtin};
 use rquickjs::{Ctx, Promise, Value};
@@ -57,7 +57,7 @@ pub struct Vu {
     pub(crate) runtime: runtime::RuntimeState,
     memory: Rc<Memory>,
     worker: Rc<WorkerState>,
-    seat: Option<Seat>,
+    seat: Option<VuContext>,
     own_clock: OnceCell<AnyClock>,
     phase: Cell<Phase>,
     iteration: RefCell<Option<Iteration>>,
@@ -97,7 +97,7 @@ impl Vu {
         switch: Rc<Switch<Job, JobEnd>>,
         shared: Arc<Shared>,
         worker: Rc<WorkerState>,
-        seat: Option<Seat>,
+        seat: Option<VuContext>,
     ) -> Rc<Self> {
         Rc::new_cyclic(|this| Vu {
             switch,
@@ -239,7 +239,7 @@ impl Vu {
     }
 
     /// The user's place in the run; `None` in VU 0 (first run of init code, setup, teardown, summary).
-    pub fn seat(&self) -> Option<&Seat> {
+    pub fn seat(&self) -> Option<&VuContext> {
         self.seat.as_ref()
     }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Plan;
-use engine::run::{Event, RunConfig};
 use engine::segment::Stripes;
+use engine::{Event, RunConfig};
 use metrics::threshold::Moment;
 use metrics::{Aggregate, Thresholds};
 use onrush_script::modules::BUILTINS;

@@ -21,11 +21,11 @@ const EPOCH_NS: u64 = 1_000_000_000_000_000_000;
 #[derive(Clone, Default)]
 pub struct FakeClock {
     // A mutex only because tokio wants the hook that runs before parking to be `Send`; one thread ever takes it.
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<FakeState>>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct FakeState {
     now: Duration,
     timers: Timers,
 }
@@ -66,7 +66,7 @@ impl FakeClock {
         due.into_iter().for_each(std::task::Waker::wake);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shared> {
+    fn lock(&self) -> MutexGuard<'_, FakeState> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -78,7 +78,7 @@ impl Clock for FakeClock {
 
     async fn sleep_until(&self, deadline: Duration) {
         if deadline > self.now() {
-            Sleep { clock: self, deadline, ticket: None }.await;
+            FakeSleep { clock: self, deadline, ticket: None }.await;
         }
     }
 
@@ -87,13 +87,13 @@ impl Clock for FakeClock {
     }
 }
 
-struct Sleep<'a> {
+struct FakeSleep<'a> {
     clock: &'a FakeClock,
     deadline: Duration,
     ticket: Option<Ticket>,
 }
 
-impl Future for Sleep<'_> {
+impl Future for FakeSleep<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -108,7 +108,7 @@ impl Future for Sleep<'_> {
     }
 }
 
-impl Drop for Sleep<'_> {
+impl Drop for FakeSleep<'_> {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket {
             self.clock.lock().timers.remove(ticket);

@@ -7,12 +7,14 @@
 mod fake;
 mod real;
 mod timers;
+mod usage;
 
 use std::future::Future;
 use std::time::Duration;
 
 pub use fake::FakeClock;
 pub use real::{Origin, RealClock};
+pub(crate) use usage::Usage;
 
 /// A monotonic clock and a way to wait for it.
 pub trait Clock: Clone + 'static {
@@ -50,6 +52,22 @@ impl AnyClock {
     pub(crate) fn nudge(&self, now: Duration) {
         if let AnyClock::Real(clock) = self {
             clock.nudge(now);
+        }
+    }
+
+    /// What the calling thread has used by now.
+    pub(crate) fn thread_usage(&self) -> Usage {
+        match self {
+            AnyClock::Real(_) => Usage::of_thread(),
+            AnyClock::Fake(clock) => Usage { at: clock.now(), ..Usage::default() },
+        }
+    }
+
+    /// What the process has used by now.
+    pub(crate) fn process_usage(&self) -> Usage {
+        match self {
+            AnyClock::Real(_) => Usage::of_process(),
+            AnyClock::Fake(clock) => Usage { at: clock.now(), ..Usage::default() },
         }
     }
 

@@ -76,11 +76,11 @@ fn same_moment() -> (Instant, Timespec) {
 #[derive(Clone, Debug)]
 pub struct RealClock {
     origin: Origin,
-    shared: Rc<Shared>,
+    shared: Rc<RealState>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct RealState {
     timers: RefCell<Timers>,
     fd: RefCell<Option<Rc<AsyncFd<OwnedFd>>>>,
     armed: Cell<Option<Duration>>,
@@ -89,7 +89,7 @@ struct Shared {
 impl RealClock {
     /// A clock without a timerfd yet: it sleeps by tokio's timer until `drive` runs.
     pub fn new(origin: Origin) -> Self {
-        RealClock { origin, shared: Rc::new(Shared::default()) }
+        RealClock { origin, shared: Rc::new(RealState::default()) }
     }
 
     /// Wakes the sleepers of this worker; runs as a task of the worker for as long as it lives.
@@ -159,7 +159,7 @@ impl Clock for RealClock {
             return;
         }
         if self.shared.fd.borrow().is_some() {
-            Sleep { clock: self, deadline, ticket: None }.await;
+            RealSleep { clock: self, deadline, ticket: None }.await;
         } else {
             tokio::time::sleep_until((self.origin.instant + deadline).into()).await;
         }
@@ -171,13 +171,13 @@ impl Clock for RealClock {
 }
 
 /// One sleeper among those of the worker.
-struct Sleep<'a> {
+struct RealSleep<'a> {
     clock: &'a RealClock,
     deadline: Duration,
     ticket: Option<Ticket>,
 }
 
-impl Future for Sleep<'_> {
+impl Future for RealSleep<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -195,7 +195,7 @@ impl Future for Sleep<'_> {
     }
 }
 
-impl Drop for Sleep<'_> {
+impl Drop for RealSleep<'_> {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket {
             self.clock.shared.timers.borrow_mut().remove(ticket);

@@ -7,8 +7,8 @@ use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::deal::Share;
-use super::ramp::Span;
+use super::ramp::ActiveSpan;
+use super::shared_iterations::IterationShare;
 
 /// What to do now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum Next {
     Start(Turn),
     /// Not wanted before this time: the virtual user is free for other scenarios meanwhile.
     Away(Duration),
-    /// Nothing to do until somebody calls (arrival rates).
+    /// Nothing to do until a start comes (arrival rates).
     Rest,
     /// Never again in this scenario.
     Done,
@@ -26,7 +26,7 @@ pub enum Next {
 /// One iteration to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Its number, where iterations are dealt out.
+    /// Its number, where iterations are numbered in advance.
     pub number: Option<u64>,
     /// When it should have started, where that was planned.
     pub planned: Option<Duration>,
@@ -55,7 +55,7 @@ pub struct Looping {
     /// Iterations of this user at most.
     pub most: Option<u64>,
     /// Where the iterations come from, when they are shared.
-    pub share: Option<Rc<Share>>,
+    pub share: Option<Rc<IterationShare>>,
 }
 
 impl Pace for Looping {
@@ -77,13 +77,13 @@ impl Pace for Looping {
 /// Iterations while wanted: ramping-vus.
 #[derive(Debug)]
 pub struct Ramping {
-    spans: std::vec::IntoIter<Span>,
-    now: Option<Span>,
+    spans: std::vec::IntoIter<ActiveSpan>,
+    now: Option<ActiveSpan>,
 }
 
 impl Ramping {
     /// Of the user with these spans.
-    pub fn new(spans: Vec<Span>) -> Self {
+    pub fn new(spans: Vec<ActiveSpan>) -> Self {
         let mut spans = spans.into_iter();
         Ramping { now: spans.next(), spans }
     }
@@ -105,7 +105,7 @@ impl Pace for Ramping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pacer::Deal;
+    use crate::pacer::SharedIterations;
 
     const fn s(n: u64) -> Duration {
         Duration::from_secs(n)
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn shared_iterations_end_when_they_are_all_dealt() {
-        let share = Some(Rc::new(Share::new(Deal::new(1, 1))));
+        let share = Some(Rc::new(IterationShare::new(SharedIterations::new(1, 1))));
         let mut pace = Looping { end: s(10), hard: s(40), most: None, share };
         assert!(matches!(pace.next(s(0), 0), Next::Start(Turn { number: Some(0), .. })));
         assert_eq!(pace.next(s(0), 1), Next::Done);
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn ramping_goes_away_between_its_spans() {
-        let span = |from, to, hard| Span { from: s(from), to: s(to), hard: s(hard) };
+        let span = |from, to, hard| ActiveSpan { from: s(from), to: s(to), hard: s(hard) };
         let mut pace = Ramping::new(vec![span(1, 3, 4), span(6, 8, 9)]);
         assert_eq!(pace.next(s(0), 0), Next::Away(s(1)));
         assert_eq!(pace.next(s(2), 0), start(s(4)));

@@ -20,7 +20,7 @@ pub struct Ramp {
 
 /// A time in which one virtual user is wanted, after the start of the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct ActiveSpan {
     /// From here on it starts iterations.
     pub from: Duration,
     /// From here on it starts none.
@@ -48,7 +48,7 @@ impl Ramp {
 
     /// The spans of the user at a position, in order; none touches the next. A user that comes in the moment of a jump down,
     /// or at the very end, has an empty span: it runs nothing, but k6 makes it too.
-    pub fn spans(&self, position: u64) -> Vec<Span> {
+    pub fn spans(&self, position: u64) -> Vec<ActiveSpan> {
         let mut spans = Vec::new();
         let mut since = (self.start > position).then_some(Duration::ZERO);
         let (mut number, mut begins) = (self.start, Duration::ZERO);
@@ -60,12 +60,12 @@ impl Ramp {
                 && let Some(from) = since.take()
             {
                 let to = begins + part(stage.duration, number - position, number - stage.target);
-                join(&mut spans, Span { from, to, hard: (to + self.ramp_down).min(self.hard_end) });
+                join(&mut spans, ActiveSpan { from, to, hard: (to + self.ramp_down).min(self.hard_end) });
             }
             (number, begins) = (stage.target, begins + stage.duration);
         }
         if let Some(from) = since {
-            join(&mut spans, Span { from, to: self.end, hard: self.hard_end });
+            join(&mut spans, ActiveSpan { from, to: self.end, hard: self.hard_end });
         }
         bridge(&mut spans);
         spans
@@ -89,15 +89,15 @@ impl Ramp {
 }
 
 /// Adds a span, to the last one where they touch.
-fn join(spans: &mut Vec<Span>, span: Span) {
+fn join(spans: &mut Vec<ActiveSpan>, span: ActiveSpan) {
     match spans.last_mut() {
-        Some(last) if last.to == span.from => *last = Span { from: last.from, ..span },
+        Some(last) if last.to == span.from => *last = ActiveSpan { from: last.from, ..span },
         _ => spans.push(span),
     }
 }
 
 /// Lets an iteration that is still running when its user is wanted again go on.
-fn bridge(spans: &mut [Span]) {
+fn bridge(spans: &mut [ActiveSpan]) {
     for earlier in (1..spans.len()).rev() {
         let next = spans[earlier];
         let span = &mut spans[earlier - 1];
@@ -160,7 +160,7 @@ mod tests {
         let stages = [(700, 9), (0, 2), (300, 2), (500, 13), (900, 0), (100, 5), (0, 0), (0, 3), (200, 3)];
         let stages = stages.map(|(duration, target)| Stage { duration: ms(duration), target });
         let ramp = Ramp::new(3, &stages, ms(0), ms(0));
-        let all: Vec<Vec<Span>> = (0..ramp.peak()).map(|position| ramp.spans(position)).collect();
+        let all: Vec<Vec<ActiveSpan>> = (0..ramp.peak()).map(|position| ramp.spans(position)).collect();
         for at in (0..ramp.end().as_micros() as u64).step_by(137).map(Duration::from_micros) {
             let wanted = all.iter().flatten().filter(|span| span.from <= at && at < span.to).count() as u64;
             assert_eq!(wanted, ramp.number(at), "{at:?}");

@@ -159,18 +159,6 @@ impl Scenarios {
     pub fn iter(&self) -> std::slice::Iter<'_, Scenario> {
         self.0.iter()
     }
-
-    /// Refuses scenarios whose `exec` is none of the functions that the script exports.
-    pub fn check_exports(&self, exports: &[&str]) -> Result<(), ConfigError> {
-        let missing = self.0.iter().filter(|scenario| !exports.contains(&scenario.exec.as_str()));
-        let problem = |scenario: &Scenario| {
-            let (name, exec) = (&scenario.name, &scenario.exec);
-            let hint = metrics::suggest::hint(exec, exports.iter().copied());
-            format!("scenario '{name}': exec is '{exec}', which is no function that the script exports{hint}")
-        };
-        let problems: Vec<String> = missing.map(problem).collect();
-        if problems.is_empty() { Ok(()) } else { Err(ConfigError { problems }) }
-    }
 }
 
 impl Scenario {
@@ -490,10 +478,5 @@ mod tests {
         let spaced = json!({ "a b": { "executor": "per-vu-iterations" } });
         let expected = "scenario 'a b': its name has other characters than letters, digits, '_' and '-'";
         assert_eq!(Scenarios::from_json(&spaced).unwrap_err().to_string(), expected);
-        let given = json!({ "a": { "executor": "per-vu-iterations", "exec": "lgoin" } });
-        let error = Scenarios::from_json(&given).unwrap().check_exports(&["login"]).unwrap_err().to_string();
-        let expected =
-            "scenario 'a': exec is 'lgoin', which is no function that the script exports; did you mean 'login'?";
-        assert_eq!(error, expected);
     }
 }

@@ -17,8 +17,8 @@ use onrush_engine::run::run_simulated;
 use onrush_engine::scenario::Scenarios;
 use onrush_engine::segment::Stripes;
 use onrush_engine::{
-    CreateError, Event, Iteration, IterationEnd, Outcome, Plan, RunConfig, RunError, RunState, Seat, Stopper, Users,
-    VirtualUser,
+    CreateError, Event, Iteration, IterationEnd, Outcome, Plan, RunConfig, RunError, RunState, Stopper, Users,
+    VirtualUser, VuContext,
 };
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ pub struct Entry {
 }
 
 /// What an iteration does.
-pub type Act = Arc<dyn Fn(&Iteration, &Seat) -> Doing + Send + Sync>;
+pub type Act = Arc<dyn Fn(&Iteration, &VuContext) -> Doing + Send + Sync>;
 
 pub enum Doing {
     Sleep(Duration),
@@ -59,13 +59,13 @@ impl FakeUsers {
         FakeUsers::acting(move |_, _| Doing::Sleep(Duration::from_millis(ms)))
     }
 
-    pub fn acting(act: impl Fn(&Iteration, &Seat) -> Doing + Send + Sync + 'static) -> Self {
+    pub fn acting(act: impl Fn(&Iteration, &VuContext) -> Doing + Send + Sync + 'static) -> Self {
         FakeUsers { act: Arc::new(act), diary: Arc::default(), made: Arc::default(), fail_at: None }
     }
 }
 
 pub struct FakeUser {
-    seat: Seat,
+    seat: VuContext,
     act: Act,
     diary: Arc<Mutex<Vec<Entry>>>,
 }
@@ -73,7 +73,7 @@ pub struct FakeUser {
 impl Users for FakeUsers {
     type User = FakeUser;
 
-    async fn create(&self, seat: Seat) -> Result<FakeUser, CreateError> {
+    async fn create(&self, seat: VuContext) -> Result<FakeUser, CreateError> {
         if self.fail_at == Some(seat.id_in_instance) {
             return Err(CreateError { message: "init code failed".into(), exit_code: 107 });
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use engine::clock::AnyClock;
 use engine::scenario::ScenarioInfo;
-use engine::{Interrupt, Iteration, IterationEnd, Seat, Users, VirtualUser};
+use engine::{Interrupt, Iteration, IterationEnd, Users, VirtualUser, VuContext};
 use metrics::{Recorder, Registry};
 use onrush_script::log::{Level, LogSink, Record};
 use onrush_script::{LoadOptions, Program, ScriptError, ScriptUser, ScriptUsers, Source};
@@ -85,9 +85,9 @@ pub async fn load(script: &str) -> Test {
     try_load(script).await.unwrap_or_else(|error| panic!("{error}\n{}", error.stack))
 }
 
-pub fn seat(id: u64, recorder: &Rc<Recorder>) -> Seat {
-    let outside = Seat::outside(recorder.clone(), Arc::default(), AnyClock::real());
-    Seat { id_in_instance: id, id_in_test: id, ..outside }
+pub fn seat(id: u64, recorder: &Rc<Recorder>) -> VuContext {
+    let outside = VuContext::outside(recorder.clone(), Arc::default(), AnyClock::real());
+    VuContext { id_in_instance: id, id_in_test: id, ..outside }
 }
 
 pub fn scenario(exec: &str) -> Rc<ScenarioInfo> {

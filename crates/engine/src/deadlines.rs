@@ -16,7 +16,7 @@ use crate::stop::{Interrupt, StopReason};
 
 /// The deadlines of one worker's iterations.
 #[derive(Default)]
-pub(crate) struct Reaper {
+pub(crate) struct Deadlines {
     heap: RefCell<BinaryHeap<Reverse<Entry>>>,
     earlier: Notify,
 }
@@ -46,7 +46,7 @@ impl Ord for Entry {
     }
 }
 
-impl Reaper {
+impl Deadlines {
     /// Will look at this user at `deadline`.
     pub(crate) fn watch(&self, interrupt: &Rc<Interrupt>, deadline: Duration) {
         let mut heap = self.heap.borrow_mut();
@@ -66,7 +66,7 @@ impl Reaper {
                 Some(next) => {
                     tokio::select! {
                         biased;
-                        () = clock.sleep_until(next) => self.reap(clock.now()),
+                        () = clock.sleep_until(next) => self.interrupt_due(clock.now()),
                         () = self.earlier.notified() => {}
                     }
                 }
@@ -74,7 +74,7 @@ impl Reaper {
         }
     }
 
-    fn reap(&self, now: Duration) {
+    fn interrupt_due(&self, now: Duration) {
         let mut due = Vec::new();
         let mut heap = self.heap.borrow_mut();
         while heap.peek().is_some_and(|Reverse(first)| first.deadline <= now) {

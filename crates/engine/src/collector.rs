@@ -1,6 +1,6 @@
 //! Puts together what the workers report, and decides when the run starts, ticks and is over.
 //!
-//! A state machine without loop or thread: `run` feeds it reports and asks it to look at the time, in real or in simulated
+//! A state machine without loop or thread: `run` gives it reports and has it check the time, in real or in simulated
 //! time alike. Everything the caller learns goes through its `events`.
 
 use std::collections::HashSet;
@@ -10,44 +10,21 @@ use std::time::Duration;
 use metrics::Snapshot;
 use tokio::sync::watch;
 
-use crate::clock::{AnyClock, Clock};
-use crate::health::{Health, ProcessMoment, WorkerHealth};
+use crate::clock::{AnyClock, Clock, Usage};
+use crate::config::RunConfig;
+use crate::event::{Event, Outcome, RunError, Tick};
+use crate::health::{Health, WorkerHealth};
 use crate::plan::Plan;
-use crate::run::{Event, Outcome, RunConfig, RunError, Tick};
+use crate::report::Report;
 use crate::stop::StopCause;
-use crate::vu::CreateError;
 
 /// How long a tick waits for the slowest worker.
 const TICK_PATIENCE: Duration = Duration::from_millis(200);
 /// From the decision to start until the start, so that all workers start at the same time.
 const LEAD: Duration = Duration::from_millis(2);
 
-/// What workers tell.
-pub(crate) enum Report {
-    /// One planned user is made.
-    Made,
-    /// All planned users of a worker are made, or it gave up.
-    Ready,
-    /// A planned user could not be made.
-    Failed(CreateError),
-    /// An unplanned user could not be made.
-    NotMade(CreateError),
-    /// A user is stuck for good; what is to be logged.
-    Lost(String),
-    /// A second's samples, and when they were cut off.
-    Tick { number: u32, at: Duration, snapshot: Snapshot },
-    /// An arrival rate found nobody free and may make no more users.
-    Insufficient { scenario: usize, vus: u64 },
-    /// A worker's last samples.
-    Ended { worker: usize, at: Duration, snapshot: Snapshot, health: WorkerHealth },
-    /// A worker could not start.
-    Refused { worker: usize, error: std::io::Error },
-    /// A bug: the panic goes on in the caller.
-    Panicked(Box<dyn std::any::Any + Send>),
-}
-
 /// Puts together what the workers report.
-pub(crate) struct Gathering<E> {
+pub(crate) struct Collector<E> {
     plan: Arc<Plan>,
     config: RunConfig,
     clock: AnyClock,
@@ -68,11 +45,11 @@ pub(crate) struct Gathering<E> {
     warned: HashSet<usize>,
     failure: Option<RunError>,
     /// What the process had used when the scenarios started.
-    used: ProcessMoment,
+    used: Usage,
     lost: u64,
 }
 
-impl<E: FnMut(Event)> Gathering<E> {
+impl<E: FnMut(Event)> Collector<E> {
     pub(crate) fn new(
         plan: Arc<Plan>,
         config: RunConfig,
@@ -80,7 +57,7 @@ impl<E: FnMut(Event)> Gathering<E> {
         start: watch::Sender<Option<Duration>>,
         events: E,
     ) -> Self {
-        Gathering {
+        Collector {
             ended: vec![None; plan.workers()],
             plan,
             config,
@@ -97,7 +74,7 @@ impl<E: FnMut(Event)> Gathering<E> {
             tick: (1, 0, None),
             warned: HashSet::new(),
             failure: None,
-            used: ProcessMoment::default(),
+            used: Usage::default(),
             lost: 0,
         }
     }
@@ -153,7 +130,7 @@ impl<E: FnMut(Event)> Gathering<E> {
         let start = self.clock.now() + LEAD;
         self.config.state.set_started(start);
         self.started = Some(start);
-        self.used = ProcessMoment::now();
+        self.used = self.clock.process_usage();
         (self.events)(Event::Started(start));
         let _ = self.start.send(Some(start));
     }
@@ -193,8 +170,8 @@ impl<E: FnMut(Event)> Gathering<E> {
         }
     }
 
-    /// Looks at the time: is a tick due, has somebody got stuck.
-    pub(crate) fn look(&mut self) {
+    /// Looks at the time: is a tick due.
+    pub(crate) fn check_time(&mut self) {
         let now = self.clock.now();
         if self.config.stopper.is_stopped() {
             self.stopped_at.get_or_insert(now);
@@ -240,7 +217,8 @@ impl<E: FnMut(Event)> Gathering<E> {
         let is_stuck = self.ended.iter().any(Option::is_none);
         let ended = if is_stuck { self.clock.now() } else { self.last_end };
         let ran = self.started.map_or(Duration::ZERO, |start| ended.saturating_sub(start));
-        let process_cores = if self.started.is_some() { self.used.cores() } else { 0.0 };
+        let process_cores =
+            if self.started.is_some() { self.used.cores_until(&self.clock.process_usage()) } else { 0.0 };
         let stuck = self.ended.iter().enumerate().filter(|(_, ended)| ended.is_none());
         Ok(Outcome {
             stopped: self.config.stopper.cause().cloned(),

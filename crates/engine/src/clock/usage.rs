@@ -1,0 +1,66 @@
+//! CPU that a thread or the process had used by one moment, read from the kernel.
+//!
+//! Wall clock and CPU clock are read together: shares of a run of milliseconds would else come out above 1.
+
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// One reading. In simulated time nothing is used.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Usage {
+    /// When it was read.
+    pub(crate) at: Duration,
+    /// CPU used by then.
+    pub(crate) cpu: Duration,
+    /// Time for which the thread was ready to run and had no core; none where the kernel does not tell.
+    pub(crate) waited: Option<Duration>,
+}
+
+impl Usage {
+    /// The calling thread's.
+    pub(super) fn of_thread() -> Self {
+        let waited = std::fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|text| waited(&text));
+        Usage { at: read(ClockId::Monotonic), cpu: read(ClockId::ThreadCPUTime), waited }
+    }
+
+    /// The whole process's.
+    pub(super) fn of_process() -> Self {
+        Usage { at: read(ClockId::Monotonic), cpu: read(ClockId::ProcessCPUTime), waited: None }
+    }
+
+    /// Cores in use from this reading to a later one.
+    pub(crate) fn cores_until(&self, later: &Usage) -> f64 {
+        let wall = later.at.saturating_sub(self.at).as_secs_f64().max(1e-9);
+        later.cpu.saturating_sub(self.cpu).as_secs_f64() / wall
+    }
+}
+
+/// The second number of `schedstat`, in ns.
+fn waited(schedstat: &str) -> Option<Duration> {
+    schedstat.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
+}
+
+fn read(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_thread_uses_cpu_and_so_does_its_process() {
+        let (process, thread) = (Usage::of_process(), Usage::of_thread());
+        while read(ClockId::ThreadCPUTime) < thread.cpu + Duration::from_millis(1) {}
+        assert!(Usage::of_thread().cpu > thread.cpu);
+        assert!(process.cores_until(&Usage::of_process()) > 0.0);
+    }
+
+    #[test]
+    fn the_kernel_tells_how_long_a_thread_waited_for_a_core() {
+        assert_eq!(waited("381940 111894 2\n"), Some(Duration::from_nanos(111_894)));
+        assert_eq!(waited(""), None);
+    }
+}

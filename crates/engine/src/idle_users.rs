@@ -1,0 +1,120 @@
+//! The users of an arrival rate that wait for work: the pacer starts the one that has waited longest.
+//!
+//! Belongs to one lane. A start costs a queue pop and a wake-up; nothing is allocated for an iteration.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use crate::pacer::{Next, Pace, Turn};
+
+/// The waiting users of one lane.
+#[derive(Default)]
+pub(crate) struct IdleUsers {
+    waiting: RefCell<VecDeque<usize>>,
+    slots: RefCell<Vec<UserSlot>>,
+    closed: Cell<bool>,
+}
+
+#[derive(Default)]
+struct UserSlot {
+    /// The planned start of the iteration to do.
+    job: Option<Duration>,
+    waker: Option<Waker>,
+}
+
+impl IdleUsers {
+    /// The pacing of one more user.
+    pub(crate) fn join(self: &Rc<Self>, hard: Duration) -> ArrivalPace {
+        let mut slots = self.slots.borrow_mut();
+        slots.push(UserSlot::default());
+        ArrivalPace { users: Rc::clone(self), slot: slots.len() - 1, hard }
+    }
+
+    /// Gives the iteration planned for this time to a waiting user; false when none waits.
+    pub(crate) fn start_one(&self, planned: Duration) -> bool {
+        let Some(slot) = self.waiting.borrow_mut().pop_front() else { return false };
+        let mut slots = self.slots.borrow_mut();
+        slots[slot].job = Some(planned);
+        let waker = slots[slot].waker.take();
+        drop(slots);
+        waker.into_iter().for_each(Waker::wake);
+        true
+    }
+
+    /// Ends all users: those at work once they are done.
+    pub(crate) fn close(&self) {
+        self.closed.set(true);
+        let wakers: Vec<Waker> = self.slots.borrow_mut().iter_mut().filter_map(|slot| slot.waker.take()).collect();
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// How one user gets its starts.
+pub(crate) struct ArrivalPace {
+    users: Rc<IdleUsers>,
+    slot: usize,
+    hard: Duration,
+}
+
+impl ArrivalPace {
+    /// Waits for a start or for the end.
+    async fn started(&self) {
+        self.users.waiting.borrow_mut().push_back(self.slot);
+        std::future::poll_fn(|context| self.poll_started(context)).await;
+    }
+
+    fn poll_started(&self, context: &Context<'_>) -> Poll<()> {
+        let mut slots = self.users.slots.borrow_mut();
+        let slot = &mut slots[self.slot];
+        if slot.job.is_some() || self.users.closed.get() {
+            return Poll::Ready(());
+        }
+        slot.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Pace for ArrivalPace {
+    fn next(&mut self, _elapsed: Duration, _begun: u64) -> Next {
+        match self.users.slots.borrow_mut()[self.slot].job.take() {
+            Some(planned) => Next::Start(Turn { number: None, planned: Some(planned), hard: self.hard }),
+            None if self.users.closed.get() => Next::Done,
+            None => Next::Rest,
+        }
+    }
+
+    async fn rest(&self) {
+        self.started().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::FakeClock;
+
+    #[test]
+    fn the_longest_waiting_is_started_and_none_when_all_are_busy() {
+        let idle = Rc::new(IdleUsers::default());
+        let mut slots: Vec<ArrivalPace> = (0..2).map(|_| idle.join(Duration::MAX)).collect();
+        let planned = Duration::from_secs(3);
+        assert!(!idle.start_one(planned), "no user waits yet");
+        FakeClock::new().run(async {
+            assert_eq!(slots[1].next(planned, 0), Next::Rest);
+            let waiting = async { tokio::join!(slots[1].rest(), slots[0].rest()) };
+            let starting = async {
+                assert!(idle.start_one(planned));
+                assert_eq!(idle.slots.borrow()[1].job, Some(planned));
+                assert!(idle.start_one(planned));
+                assert!(!idle.start_one(planned));
+            };
+            tokio::join!(waiting, starting);
+        });
+        assert!(matches!(slots[0].next(planned, 0), Next::Start(turn) if turn.planned == Some(planned)));
+        idle.close();
+        assert_eq!(slots[0].next(planned, 1), Next::Done);
+    }
+}

@@ -1,0 +1,32 @@
+//! What workers tell the thread that called the run.
+
+use std::time::Duration;
+
+use metrics::Snapshot;
+
+use crate::health::WorkerHealth;
+use crate::vu::CreateError;
+
+/// One message of a worker.
+pub(crate) enum Report {
+    /// One planned user is made.
+    Made,
+    /// All planned users of a worker are made, or it gave up.
+    Ready,
+    /// A planned user could not be made.
+    Failed(CreateError),
+    /// An unplanned user could not be made.
+    NotMade(CreateError),
+    /// A user is stuck for good; what is to be logged.
+    Lost(String),
+    /// A second's samples, and when they were cut off.
+    Tick { number: u32, at: Duration, snapshot: Snapshot },
+    /// An arrival rate found no user free and may make no more users.
+    Insufficient { scenario: usize, vus: u64 },
+    /// A worker's last samples.
+    Ended { worker: usize, at: Duration, snapshot: Snapshot, health: WorkerHealth },
+    /// A worker could not start.
+    Refused { worker: usize, error: std::io::Error },
+    /// A bug: the panic goes on in the caller.
+    Panicked(Box<dyn std::any::Any + Send>),
+}
