@@ -1,6 +1,7 @@
 //! Joins apps in JavaScript with the target: neither knows the other.
 //!
-//! An app is loaded once; each of the target's workers starts one of its own. What passes by here is moved, never copied.
+//! An app is loaded once; each of the target's workers starts one of its own. What passes by here is moved, never
+//! copied.
 
 use std::any::Any;
 use std::cell::{OnceCell, RefCell};
@@ -54,7 +55,8 @@ pub fn load(
     }))
 }
 
-/// What is wrong with the default export is found by JavaScript of ours: its place there tells the app's author nothing.
+/// What is wrong with the default export is found by JavaScript of ours: its place there tells the app's author
+/// nothing.
 fn placed(error: ScriptError, path: &str) -> ScriptError {
     match &error.place {
         Some(place) if place.file.starts_with("onrush/app/") => {

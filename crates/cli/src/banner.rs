@@ -11,7 +11,8 @@ use units::Span;
 pub fn banner(script: &str, share: f64, scenarios: &[&Scenario], max_vus: u64, longest: Duration) -> String {
     let script = visible(script);
     let mut text = format!(
-        "\n     execution: local\n        script: {script}\n        output: -\n\n     scenarios: ({:.2}%) {} scenario{}, \
+        "\n     execution: local\n        script: {script}\n        output: -\n\n     scenarios: ({:.2}%) {} \
+         scenario{}, \
          {max_vus} max VUs, {} max duration (incl. graceful stop):\n",
         share * 100.0,
         scenarios.len(),

@@ -1,71 +1,76 @@
 //! The option layers: default < config file < script < environment < flag.
 //!
-//! Each layer becomes the JSON that a script would have written, and goes through the same parser; so an option behaves
-//! alike wherever it is set. The merging itself is `Options::merge` (script crate), which knows that the execution
-//! shortcuts of a higher layer replace the scenarios of a lower one.
+//! Which options there are, and how each is read, is known to `script::options` alone; so an option behaves alike
+//! wherever it is set. The merging itself is `Options::merge`, which knows that the execution shortcuts of a higher
+//! layer replace the scenarios of a lower one.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use serde_json::{Map, Value};
+use script::log::Level;
+use script::options::{OPTIONS, Options, OptionsError};
+use serde_json::Value;
 
+use crate::environment::Variables;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::flags::{Form, OPTIONS};
+use crate::log::Logger;
 
-/// One layer as JSON, with the name errors call it by.
-#[derive(Debug, PartialEq)]
-pub struct Layer {
-    /// `environment`, `flags`, or the path of the config file.
-    pub origin: String,
-    /// The options it sets.
-    pub options: Value,
-}
-
-/// Options set by `K6_*` variables. Empty values count as unset.
-pub fn environment_layer(env: &BTreeMap<String, String>) -> Result<Layer, Failure> {
-    let mut options = Map::new();
+/// Options set by environment variables. Empty values count as unset.
+pub fn environment_layer(env: &Variables) -> Result<Options, Failure> {
+    let mut options = Options::default();
     for option in OPTIONS {
         let Some(name) = option.env else { continue };
         let Some(text) = env.get(name).filter(|text| !text.is_empty()) else { continue };
-        let value = option.parse(std::slice::from_ref(text), name).map_err(bad_text)?;
-        options.insert(option.json.to_owned(), value);
+        options.set(option, std::slice::from_ref(text), name).map_err(refused)?;
     }
-    Ok(Layer { origin: String::from("environment"), options: Value::Object(options) })
+    Ok(options)
 }
 
 /// Options set by flags.
-pub fn flag_layer(matches: &ArgMatches) -> Result<Layer, Failure> {
-    let mut options = Map::new();
+pub fn flag_layer(matches: &ArgMatches) -> Result<Options, Failure> {
+    let mut options = Options::default();
     for option in OPTIONS {
         let Some(flag) = option.flag else { continue };
         if matches.value_source(option.json) != Some(ValueSource::CommandLine) {
             continue;
         }
         let texts: Vec<String> = matches.get_many::<String>(option.json).into_iter().flatten().cloned().collect();
-        let texts = if option.form == Form::Integer { texts.into_iter().rev().take(1).collect() } else { texts };
-        let value = option.parse(&texts, &format!("--{flag}")).map_err(bad_text)?;
-        options.insert(option.json.to_owned(), value);
+        options.set(option, &texts, &format!("--{flag}")).map_err(refused)?;
     }
-    Ok(Layer { origin: String::from("flags"), options: Value::Object(options) })
+    Ok(options)
+}
+
+/// Options that the script exports, as JSON. Warnings go to the log.
+pub fn script_layer(json: Option<&str>, log: &Logger) -> Result<Options, Failure> {
+    let Some(json) = json else { return Ok(Options::default()) };
+    let layer = serde_json::from_str(json).expect("made by JSON.stringify");
+    read(&layer, "the script", log)
 }
 
 /// Options of the config file: the one asked for, or the user's own where there is one.
-pub fn file_layer(asked: Option<&str>, env: &BTreeMap<String, String>) -> Result<Option<Layer>, Failure> {
+/// Warnings go to the log.
+pub fn file_layer(asked: Option<&str>, env: &Variables, log: &Logger) -> Result<Options, Failure> {
     let path = match asked {
         Some(path) => PathBuf::from(path),
         None => match default_config(env).filter(|path| path.exists()) {
             Some(path) => path,
-            None => return Ok(None),
+            None => return Ok(Options::default()),
         },
     };
-    read_layer(&path).map(Some)
+    let layer = read_file(&path)?;
+    read(&layer, &path.display().to_string(), log)
+}
+
+fn read(layer: &Value, origin: &str, log: &Logger) -> Result<Options, Failure> {
+    let (options, warnings) = Options::from_json(layer, origin).map_err(refused)?;
+    warnings.iter().for_each(|warning| log.write(Level::Warning, warning, &[]));
+    Ok(options)
 }
 
 /// `onrush/config.json` in the user's configuration folder.
-pub fn default_config(env: &BTreeMap<String, String>) -> Option<PathBuf> {
+fn default_config(env: &Variables) -> Option<PathBuf> {
     let folder = match env.get("XDG_CONFIG_HOME").filter(|path| !path.is_empty()) {
         Some(path) => PathBuf::from(path),
         None => Path::new(env.get("HOME")?).join(".config"),
@@ -73,7 +78,7 @@ pub fn default_config(env: &BTreeMap<String, String>) -> Option<PathBuf> {
     Some(folder.join("onrush").join("config.json"))
 }
 
-fn read_layer(path: &Path) -> Result<Layer, Failure> {
+fn read_file(path: &Path) -> Result<Value, Failure> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|e| {
         // -c is a number of users in wrk, oha, hey, bombardier, and with a URL.
@@ -89,7 +94,7 @@ fn read_layer(path: &Path) -> Result<Layer, Failure> {
         let message = format!("{shown}: found {}, expected an object with options", kind_of(&options));
         return Err(Failure::new(ExitCode::InvalidConfig, message));
     }
-    Ok(Layer { origin: shown.to_string(), options })
+    Ok(options)
 }
 
 fn kind_of(value: &Value) -> &'static str {
@@ -103,14 +108,21 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-fn bad_text(bad: crate::flags::BadText) -> Failure {
-    Failure::new(ExitCode::InvalidConfig, bad.message)
+fn refused(error: OptionsError) -> Failure {
+    Failure::new(ExitCode::InvalidConfig, error.message)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::collections::BTreeMap;
+
     use serde_json::json;
+
+    use super::*;
+
+    fn script(options: Value) -> Options {
+        Options::from_json(&options, "the script").expect("valid").0
+    }
 
     #[test]
     fn variables_become_options_and_empty_ones_do_not() {
@@ -120,7 +132,7 @@ mod tests {
             (String::from("K6_DURATION"), String::new()),
         ]);
         let expected = json!({"vus": 3, "stages": [{"duration": "1s", "target": 2}, {"duration": "3s", "target": 0}]});
-        assert_eq!(environment_layer(&env).expect("valid").options, expected);
+        assert_eq!(environment_layer(&env), Ok(script(expected)));
     }
 
     #[test]
@@ -144,6 +156,6 @@ mod tests {
             "throw": true,
             "tags": {"a": "b"},
         });
-        assert_eq!(flag_layer(&matches).expect("valid").options, expected);
+        assert_eq!(flag_layer(&matches), Ok(script(expected)));
     }
 }

@@ -1,5 +1,6 @@
 //! File descriptors: each VU needs at least a connection, and running out of them in the middle of a test looks like a
-//! failing server. So the soft limit is raised as far as it goes, and a test that cannot fit is refused before it starts.
+//! failing server. So the soft limit is raised as far as it goes, and a test that cannot fit is refused before it
+//! starts.
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -18,7 +19,8 @@ pub fn check(max_vus: u64, per_vu: u64) -> Result<(), Failure> {
     Err(Failure::new(
         ExitCode::InvalidConfig,
         format!(
-            "too few file descriptors for {max_vus} VUs: {needed} needed (a connection for each VU and {OWN} for Onrush \
+            "too few file descriptors for {max_vus} VUs: {needed} needed (a connection for each VU and {OWN} for \
+             Onrush \
              itself), {limit} allowed; raise the limit with `ulimit -n {needed}` or use fewer VUs"
         ),
     ))

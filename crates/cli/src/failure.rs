@@ -16,4 +16,8 @@ impl Failure {
     pub fn new(code: ExitCode, message: impl Into<String>) -> Self {
         Failure { code, message: message.into() }
     }
+    /// The failure of a flag whose value does not fit.
+    pub fn of_flag(flag: &str, found: &str, expected: &str) -> Self {
+        Failure::new(ExitCode::Generic, format!("{flag}: found '{found}', expected {expected}"))
+    }
 }

@@ -1,7 +1,7 @@
 //! What the machine tells about itself and about who else used it while a test ran, for the result document.
 //!
-//! Read from /proc, /sys and /etc before and after the run, never during it. What a machine does not tell stays unknown: an
-//! empty text or none, never a made-up 0. The reading is a thin shell around functions of the files' texts.
+//! Read from /proc, /sys and /etc before and after the run, never during it. What a machine does not tell stays
+//! unknown: an empty text or none, never a made-up 0. The reading is a thin shell around functions of the files' texts.
 
 use std::path::Path;
 
@@ -106,8 +106,8 @@ fn throttled() -> Option<u64> {
     cgroup_folders(&groups).iter().find_map(|folder| nr_throttled(&read(&format!("{folder}/cpu.stat"))?))
 }
 
-/// Where a control group's files may be, the most likely place first: version 2, then version 1. In a container the path is
-/// that of the host, and the files lie at the root.
+/// Where a control group's files may be, the most likely place first: version 2, then version 1. In a container the
+/// path is that of the host, and the files lie at the root.
 fn cgroup_folders(groups: &str) -> Vec<String> {
     let mut folders = Vec::new();
     for line in groups.lines() {

@@ -38,8 +38,9 @@ fn main() -> ExitCode {
     code.into()
 }
 
-/// The allocator asks for huge pages, and the kernel clears 2 MiB at each first touch: 18 MB more resident memory for 64
-/// VUs, a hundred milliseconds of start-up for 1,000, and nothing gained per request. Kernels without them need nothing.
+/// The allocator asks for huge pages, and the kernel clears 2 MiB at each first touch: 18 MB more resident memory for
+/// 64 VUs, a hundred milliseconds of start-up for 1,000, and nothing gained per request. Kernels without them need
+/// nothing.
 fn use_small_pages() {
     let _ = rustix::thread::disable_transparent_huge_pages(true);
 }

@@ -1,8 +1,9 @@
 //! `--save-messages`: received messages, a gzip file of JSON lines for each worker, written behind the load's back.
 //!
-//! A worker puts lines into a chunk and hands chunks to a thread of its own, which compresses and writes them. Nothing waits for
-//! that thread: what it cannot take is lost and counted. It opens the file too, for even that may hang. Invariants: at most
-//! `MOST_QUEUED` bytes and a chunk lie in memory for a worker; each line is written or counted as dropped.
+//! A worker puts lines into a chunk and hands chunks to a thread of its own, which compresses and writes them. Nothing
+//! waits for that thread: what it cannot take is lost and counted. It opens the file too, for even that may hang.
+//! Invariants: at most `MOST_QUEUED` bytes and a chunk lie in memory for a worker; each line is written or counted as
+//! dropped.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -79,8 +80,8 @@ impl Messages {
         Ok(Arc::new(Messages { dir, log, writers: Mutex::default(), failed: Arc::default() }))
     }
 
-    /// Ends all files, when no worker runs any more. A writer that hangs is left behind after a while, and what it has counts as
-    /// dropped. The second value: whether everything was written that could be kept up with.
+    /// Ends all files, when no worker runs any more. A writer that hangs is left behind after a while, and what it has
+    /// counts as dropped. The second value: whether everything was written that could be kept up with.
     pub fn finish(&self) -> (MessageLogs, bool) {
         let writers = std::mem::take(&mut *self.writers.lock().unwrap_or_else(PoisonError::into_inner));
         writers.iter().for_each(|writer| writer.tray.end());
@@ -173,7 +174,8 @@ impl MessageSink for Messages {
 /// What a worker puts its lines into.
 struct Lines(Arc<Tray>);
 
-/// The lines of a worker that its writer does not have yet. The end of the test takes them too, when users may still be there.
+/// The lines of a worker that its writer does not have yet. The end of the test takes them too, when users may still be
+/// there.
 struct Tray {
     pending: Mutex<Pending>,
     chunks: Sender<Chunk>,

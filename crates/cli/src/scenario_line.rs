@@ -5,7 +5,7 @@ use std::time::Duration;
 use engine::RunState;
 use engine::scenario::{Executor, Scenario};
 
-use crate::progress::{ScenarioLine, clock};
+use crate::output::{ScenarioLine, clock};
 
 /// The line of a scenario at this time of the run's clock.
 pub fn scenario_line(index: usize, scenario: &Scenario, state: &RunState, now: Duration, over: bool) -> ScenarioLine {

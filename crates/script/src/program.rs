@@ -207,6 +207,11 @@ impl Program {
         self.exported.options.as_deref()
     }
 
+    /// The text of the script as it was read.
+    pub fn source(&self) -> String {
+        self.shared.modules.text(&self.shared.entry).unwrap_or_default()
+    }
+
     /// Whether the script has marked the test as failed (`exec.test.fail`); k6's exit code for it is 110.
     pub fn marked_failed(&self) -> bool {
         self.shared.process_state::<TestMark>().failed()

@@ -387,7 +387,7 @@ impl Vu {
     fn compute_tags(&self, own: &[(Arc<str>, Option<Arc<str>>)]) -> TagSet {
         let options = self.options();
         let mut all: Vec<(Arc<str>, Arc<str>)> = options.run_tags();
-        let system = options.system_tags();
+        let system = options.enabled_system_tags();
         if let Some(iteration) = &*self.iteration.borrow() {
             if system.has(SystemTag::Scenario) {
                 all.push((Arc::from("scenario"), Arc::from(iteration.scenario.name.as_str())));

@@ -1,9 +1,8 @@
 //! `onrush compare A B`: which results changed, in which direction, and how sure that is.
 //!
-//! Flags are read here and the answer printed; everything else is `report::compare`. Exit codes are the command's own, so that a
-//! CI job can tell a worse result (1) from too little evidence (2) and from results that cannot be compared (3).
-
-use std::io::Write;
+//! Flags are read here and the answer printed; everything else is `report::compare`. Exit codes are the command's own,
+//! so that a CI job can tell a worse result (1) from too little evidence (2) and from results that cannot be compared
+//! (3).
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use report::compare::{self, Comparison, Conclusion, Condition, Settings, Wanted, render};
@@ -11,22 +10,29 @@ use report::visible_lines;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::output;
 
 const AFTER_HELP: &str = "\
-A and B are a result each (DIR of 'onrush run --save DIR', or its result.json), or several: between commas, as a directory of
-results, or as the result of a matrix. PATH:NAME=VALUE,... takes the runs with that label, axis or variant. Runs are paired by
+A and B are a result each (DIR of 'onrush run --save DIR', or its result.json), or several: between commas, as a \
+directory of
+results, or as the result of a matrix. PATH:NAME=VALUE,... takes the runs with that label, axis or variant. Runs are \
+paired by
 cell and by the label 'round' where all have them, else by order; run them by turns, A B B A.
 
-Verdicts: better and worse are proven (exact signed-rank test over the pairs at 5 %, Holm over the metrics); same means that the
+Verdicts: better and worse are proven (exact signed-rank test over the pairs at 5 %, Holm over the metrics); same \
+means that the
 whole 95 % interval lies within the margin; everything else is cannot tell.
 
-Up to five runs of each are compared by their seconds, which is weaker evidence: better and worse need a change beyond 5 %, same is
+Up to five runs of each are compared by their seconds, which is weaker evidence: better and worse need a change \
+beyond 5 %, same is
 hardly ever proven. It takes 10 seconds of each run.
 
---fail-on: a condition fails when the change is proven to be beyond its bound, holds when it is proven to be on this side of it,
+--fail-on: a condition fails when the change is proven to be beyond its bound, holds when it is proven to be on this \
+side of it,
 and else nobody can tell. With conditions they alone decide the exit code.
 
-Exit codes: 0 same or better, or every condition holds; 1 worse, or a condition fails; 2 cannot tell; 3 results that cannot be
+Exit codes: 0 same or better, or every condition holds; 1 worse, or a condition fails; 2 cannot tell; 3 results that \
+cannot be
 read or must not be compared; 255 wrong flags.";
 
 /// The command with its flags.
@@ -40,15 +46,29 @@ pub fn command() -> Command {
         .arg(Arg::new("a").value_name("A").required(true).help("Results to compare with"))
         .arg(Arg::new("b").value_name("B").required(true).help("Results that may have changed"))
         .arg(
-            text("metric", "METRIC", "Judge this metric instead of the usual ones, as http_req_duration:p(99) or my_count:rate:higher; repeat for more")
-                .action(ArgAction::Append),
+            text(
+                "metric",
+                "METRIC",
+                "Judge this metric instead of the usual ones, as http_req_duration:p(99) or \
+                my_count:rate:higher; repeat for more",
+            )
+            .action(ArgAction::Append),
         )
         .arg(text("margin", "PERCENT", "Changes within this count as the same").default_value("2%"))
         .arg(
             text("fail-on", "CHANGE", "A change that must not be, as 'p(95) +5%' or 'http_reqs -3%'; repeat for more")
                 .action(ArgAction::Append),
         )
-        .arg(text("format", "FORMAT", "How to print it").value_parser(["text", "markdown", "json", "junit"]).default_value("text"))
+        .arg(
+            text(
+                "format",
+                "FORMAT",
+                "How to print \
+            it",
+            )
+            .value_parser(["text", "markdown", "json", "junit"])
+            .default_value("text"),
+        )
         .arg(text("output", "FILE", "Write to a file; - is standard output").short('o').default_value("-"))
         .arg(
             Arg::new("accept-late")
@@ -115,7 +135,7 @@ fn render(comparison: &Comparison, format: &str) -> String {
 
 fn write(path: &str, text: &str) -> Result<(), Failure> {
     let written = match path {
-        "-" => std::io::stdout().lock().write_all(text.as_bytes()),
+        "-" => output::print(text),
         path => std::fs::write(path, text),
     };
     written.map_err(|error| {

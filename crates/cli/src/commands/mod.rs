@@ -16,7 +16,7 @@ use wire::mask::Mask;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::quick::Command as Recognised;
+use crate::quick::Recognised;
 use crate::{flags, output, quick};
 
 /// Reads the arguments, runs what they ask for, prints why it could not go on.
@@ -25,8 +25,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Ok(Recognised::Ordinary(arguments)) => (arguments, None),
         Ok(Recognised::Quick(from_url, arguments)) => (arguments, Some(*from_url)),
         Ok(Recognised::Show(script)) => {
-            print!("{script}");
-            return ExitCode::Ok;
+            return printed(&script).unwrap_or_else(told);
         }
         Err(failure) => return told(failure),
     };
@@ -43,13 +42,15 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Some(("matrix", matches)) => matrix::main(matches),
         Some(("table", matches)) => table::main(matches),
         Some((matrix::guard::COMMAND, matches)) => Ok(matrix::guard::main(matches.get_one("scratch"))),
-        Some(("version", _)) => {
-            println!("onrush v{}", env!("CARGO_PKG_VERSION"));
-            Ok(ExitCode::Ok)
-        }
+        Some(("version", _)) => printed(concat!("onrush v", env!("CARGO_PKG_VERSION"), "\n")),
         _ => unreachable!("a subcommand is required"),
     };
     outcome.unwrap_or_else(told)
+}
+
+fn printed(text: &str) -> Result<ExitCode, Failure> {
+    let failed = |error| Failure::new(ExitCode::ResultNotWritten, format!("cannot write to standard output: {error}"));
+    output::print(text).map_err(failed).map(|()| ExitCode::Ok)
 }
 
 fn told(failure: Failure) -> ExitCode {
@@ -65,7 +66,8 @@ fn command() -> Command {
     Command::new("onrush")
         .version(env!("CARGO_PKG_VERSION"))
         .about(
-            "A load-testing tool: runs k6 scripts at several times the speed of k6, with numbers that stay true when the machine is busy",
+            "A load-testing tool: runs k6 scripts at several times the speed of k6, with numbers that stay true when \
+             the machine is busy",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)

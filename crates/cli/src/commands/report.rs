@@ -2,13 +2,13 @@
 //!
 //! Reads the document, writes the page, says where. Nothing is measured and nothing but the document is read.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command};
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::output;
 
 /// Name of the report beside its document.
 const FILE_NAME: &str = "report.html";
@@ -35,14 +35,13 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let page = ::report::html::run::page(&document);
     match matches.get_one::<String>("output").map(String::as_str) {
         Some("-") => {
-            let mut out = std::io::stdout().lock();
-            let written = out.write_all(page.as_bytes()).and_then(|()| out.flush());
-            written.map_err(|e| not_written("standard output", &e))?;
+            output::print(&page).map_err(|e| not_written("standard output", &e))?;
         }
         given => {
             let path = given.map_or_else(|| beside(result), PathBuf::from);
             std::fs::write(&path, page).map_err(|e| not_written(&path.display().to_string(), &e))?;
-            println!("wrote {}", ::report::visible(&path.display().to_string()));
+            let wrote = format!("wrote {}\n", ::report::visible(&path.display().to_string()));
+            output::stdout().print(wrote.as_bytes());
         }
     }
     Ok(ExitCode::Ok)

@@ -17,6 +17,7 @@ use crate::environment::Variables;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::{LogFlags, Logger};
+use crate::output;
 
 /// How long requests under way may take once a signal came.
 const GRACE: Duration = Duration::from_secs(5);
@@ -66,14 +67,17 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     // Heard before anybody can know that there is something to end.
     let wait_for_signal = crate::signals::one()?;
     let addresses = server.addresses();
-    addresses.tcp.iter().for_each(|a| println!("listening on http://{a}"));
-    addresses.tls.iter().for_each(|a| println!("listening on https://{a}"));
-    addresses.unix.iter().for_each(|p| println!("listening on unix:{}", p.display()));
+    let tcp = addresses.tcp.iter().map(|address| format!("listening on http://{address}"));
+    let tls = addresses.tls.iter().map(|address| format!("listening on https://{address}"));
+    let unix = addresses.unix.iter().map(|path| format!("listening on unix:{}", path.display()));
+    // Nobody has to read it: the server goes on when standard output is closed.
+    let say = |line: String| output::stdout().print(format!("{line}\n").as_bytes());
+    tcp.chain(tls).chain(unix).for_each(say);
     if let (Some(path), Some(pem)) = (matches.get_one::<String>("certificate-out"), &addresses.certificate_pem) {
         std::fs::write(path, pem).map_err(|e| Failure::new(ExitCode::Generic, format!("cannot write {path}: {e}")))?;
     }
     wait_for_signal();
-    println!("{}", server.stop(GRACE));
+    say(server.stop(GRACE).to_string());
     Ok(ExitCode::Ok)
 }
 
@@ -83,7 +87,7 @@ fn app(matches: &ArgMatches) -> Result<Option<AppFactory>, Failure> {
     let limit: &String = matches.get_one("busy-limit").expect("has a default");
     let limit = Span::parse(limit).ok().and_then(Span::to_duration).filter(|limit| !limit.is_zero());
     let limit = limit.ok_or_else(|| {
-        bad(
+        Failure::of_flag(
             "--busy-limit",
             matches.get_one::<String>("busy-limit").expect("has a default"),
             "a time, as in 500ms or 5s",
@@ -91,7 +95,7 @@ fn app(matches: &ArgMatches) -> Result<Option<AppFactory>, Failure> {
     })?;
     let mut env: Variables = std::env::vars().collect();
     for item in matches.get_many::<String>("env").into_iter().flatten() {
-        let (name, value) = item.split_once('=').ok_or_else(|| bad("--env", item, "NAME=VALUE"))?;
+        let (name, value) = item.split_once('=').ok_or_else(|| Failure::of_flag("--env", item, "NAME=VALUE"))?;
         env.insert(name.to_owned(), value.to_owned());
     }
     let log = Arc::new(Logger::new(&LogFlags::default())?);
@@ -100,7 +104,7 @@ fn app(matches: &ArgMatches) -> Result<Option<AppFactory>, Failure> {
 
 fn config(matches: &ArgMatches) -> Result<ServerConfig, Failure> {
     let workers: &String = matches.get_one("workers").expect("has a default");
-    let workers = workers.parse().map_err(|_| bad("--workers", workers, "a whole number"))?;
+    let workers = workers.parse().map_err(|_| Failure::of_flag("--workers", workers, "a whole number"))?;
     let mut config = ServerConfig { workers, ..ServerConfig::default() };
     for text in matches.get_many::<String>("listen").expect("has a default") {
         match text.split_once(':') {
@@ -113,7 +117,13 @@ fn config(matches: &ArgMatches) -> Result<ServerConfig, Failure> {
             Some((_, port)) if port.parse::<u16>().is_ok() || text.starts_with('[') => {
                 config.tcp.push(socket_address(text, text)?);
             }
-            _ => return Err(bad("--listen", text, "tcp://host:port, tls://host:port, unix:/path or unix:@name")),
+            _ => {
+                return Err(Failure::of_flag(
+                    "--listen",
+                    text,
+                    "tcp://host:port, tls://host:port, unix:/path or unix:@name",
+                ));
+            }
         }
     }
     serve_limits::apply(matches, &mut config)?;
@@ -126,10 +136,5 @@ fn socket_address(host_and_port: &str, text: &str) -> Result<SocketAddr, Failure
         .to_socket_addrs()
         .ok()
         .and_then(|mut all| all.next())
-        .ok_or_else(|| bad("--listen", text, "host:port"))
-}
-
-/// The failure of a flag whose value does not fit.
-pub(super) fn bad(flag: &str, found: &str, expected: &str) -> Failure {
-    Failure::new(ExitCode::Generic, format!("{flag}: found '{found}', expected {expected}"))
+        .ok_or_else(|| Failure::of_flag("--listen", text, "host:port"))
 }

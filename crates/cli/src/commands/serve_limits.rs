@@ -9,7 +9,6 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use server::{CertificateFiles, ServerConfig};
 use units::{Span, size};
 
-use super::serve::bad;
 use crate::failure::Failure;
 
 /// What a flag sets.
@@ -97,7 +96,7 @@ pub fn flags(command: Command) -> Command {
 pub fn apply(matches: &ArgMatches, config: &mut ServerConfig) -> Result<(), Failure> {
     for (name, expected, _, set) in SETTINGS {
         if let Some(text) = matches.get_one::<String>(name) {
-            set(config, text).ok_or_else(|| bad(&format!("--{name}"), text, expected))?;
+            set(config, text).ok_or_else(|| Failure::of_flag(&format!("--{name}"), text, expected))?;
         }
     }
     config.buffers.reuse = !matches.get_flag("fresh-buffers");

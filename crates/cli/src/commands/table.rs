@@ -70,7 +70,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             std::fs::write(&path, text)
                 .map_err(|error| generic(format!("cannot write {}: {error}", path.display())))?;
         }
-        None => emit(&text),
+        None => print(&text)?,
     }
     Ok(ExitCode::Ok)
 }
@@ -124,8 +124,7 @@ impl Asked {
 
     /// Prints them.
     pub fn print(&self, document: &MatrixDocument) -> Result<(), Failure> {
-        emit(&self.text(document)?);
-        Ok(())
+        print(&self.text(document)?)
     }
 
     fn text(&self, document: &MatrixDocument) -> Result<String, Failure> {
@@ -165,9 +164,13 @@ fn pivot(
     Ok((has_axes || layout == "pivot").then_some(pivot))
 }
 
-/// A closed pipe (`onrush table … | head`) is no reason to panic.
-pub fn emit(text: &str) {
-    output::stdout().print(text.as_bytes());
+/// Prints tables, or the plan of a matrix.
+pub fn print(text: &str) -> Result<(), Failure> {
+    output::print(text).map_err(|error| {
+        let message =
+            format!("cannot write to standard output: {error}; `onrush table RESULT -o FILE` writes to a file");
+        Failure::new(ExitCode::ResultNotWritten, message)
+    })
 }
 
 fn percentile(text: &str) -> Result<f64, Failure> {

@@ -1,7 +1,7 @@
 //! The URL of a quick run while it is put together, read as curl reads it.
 //!
-//! Without a scheme it is http; the fragment is cut off; dot segments of the path are removed; data of `-G` joins the query.
-//! Refuses other schemes, spaces, and what curl would expand into several URLs.
+//! Without a scheme it is http; the fragment is cut off; dot segments of the path are removed; data of `-G` joins the
+//! query. Refuses other schemes, spaces, and what curl would expand into several URLs.
 
 use wire::Url;
 

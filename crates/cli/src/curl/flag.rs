@@ -1,8 +1,9 @@
-//! The one list of flags that a quick run understands beside those of `run`: curl's, and the few that say how much load.
+//! The one list of flags that a quick run understands beside those of `run`: curl's, and the few that say how much
+//! load.
 //!
-//! What curl has and Onrush cannot do is in the list as well, with what to do instead: a flag that changes the request is
-//! never ignored. What only concerns curl's output is accepted, for pasted commands are full of it. Long names mean the
-//! same everywhere; what a letter means depends on the dialect, which `line.rs` knows.
+//! What curl has and Onrush cannot do is in the list as well, with what to do instead: a flag that changes the request
+//! is never ignored. What only concerns curl's output is accepted, for pasted commands are full of it. Long names mean
+//! the same everywhere; what a letter means depends on the dialect, which `line.rs` knows.
 
 use self::Act::*;
 

@@ -1,7 +1,7 @@
 //! The headers of a request as curl puts them together from `-H` and from what other flags imply.
 //!
-//! What `-H` says beats what curl would add; `Name:` takes a header off, `Name;` sends it empty. One of a name: those that
-//! repeat are joined (RFC 9110 section 5.3). Refuses lines that are no header, which curl would drop.
+//! What `-H` says beats what curl would add; `Name:` takes a header off, `Name;` sends it empty. One of a name: those
+//! that repeat are joined (RFC 9110 section 5.3). Refuses lines that are no header, which curl would drop.
 
 use report::visible;
 

@@ -1,7 +1,8 @@
 //! What a letter means in `onrush run URL`, where people come from curl, k6, wrk, oha, hey and bombardier.
 //!
-//! A value that only one reading can have settles it. A letter that stays open is refused: the message says what to write for
-//! each reading, from one table, `READINGS`. Flags that have a name in those tools and none here are in `NAMES`.
+//! A value that only one reading can have settles it. A letter that stays open is refused: the message says what to
+//! write for each reading, from one table, `READINGS`. Flags that have a name in those tools and none here are in
+//! `NAMES`.
 
 use units::Span;
 
@@ -248,7 +249,8 @@ mod tests {
     fn readings_are_told_in_one_sentence() {
         assert_eq!(
             refusal('t', "30"),
-            "-t 30 can mean two things with a URL: write --workers 30 for threads (wrk), or --max-time 30 for seconds that a \
+            "-t 30 can mean two things with a URL: write --workers 30 for threads (wrk), or --max-time 30 for seconds \
+             that a \
              request may take (oha, hey, bombardier)"
         );
         assert!(
@@ -301,16 +303,16 @@ mod tests {
     #[test]
     fn names_of_other_tools_are_none_of_ours() {
         for (name, tools, instead) in NAMES {
-            assert!(flag::by_name(name).is_none() && crate::flags::takes_value(name).is_none(), "--{name}");
+            assert!(flag::by_name(name).is_none() && crate::flags::takes_word(name).is_none(), "--{name}");
             assert_eq!(elsewhere(name), Some(format!("this is a flag of {tools}; {instead}")));
             // What is to be written is a flag here.
             for word in instead.split_whitespace().filter_map(|word| word.strip_prefix("--")) {
-                assert!(flag::by_name(word).is_some() || crate::flags::takes_value(word).is_some(), "--{word}");
+                assert!(flag::by_name(word).is_some() || crate::flags::takes_word(word).is_some(), "--{word}");
             }
         }
         for word in READINGS.iter().flat_map(|reading| reading.write.split_whitespace()) {
             let Some(name) = word.strip_prefix("--") else { continue };
-            assert!(flag::by_name(name).is_some() || crate::flags::takes_value(name).is_some(), "--{name}");
+            assert!(flag::by_name(name).is_some() || crate::flags::takes_word(name).is_some(), "--{name}");
         }
     }
 }

@@ -1,8 +1,9 @@
 //! A command line of a quick run, read word by word: flags with their values in order, and what is left, the URL.
 //!
-//! Two dialects. In `onrush curl` every letter is curl's. In `onrush run URL` people also come from wrk, oha and k6, so a
-//! letter means what its value can only mean, and a value that fits two readings is refused with both spellings named.
-//! Reading never fails half-way: problems are gathered, for whether the line is a quick run at all is known at its end.
+//! Two dialects. In `onrush curl` every letter is curl's. In `onrush run URL` people also come from wrk, oha and k6, so
+//! a letter means what its value can only mean, and a value that fits two readings is refused with both spellings
+//! named. Reading never fails half-way: problems are gathered, for whether the line is a quick run at all is known at
+//! its end.
 
 use super::flag::{self, Act, Flag};
 use super::letter::{self, Letter};
@@ -116,8 +117,8 @@ impl Reader {
             self.line.problems.push(problem);
         } else if let Some(flag) = flag::by_name(name).filter(|flag| self.is_meant(flag)) {
             self.take(flag.act, flag.takes_value, spelled, attached);
-        } else if let Some(takes_value) = flags::takes_value(name) {
-            self.own(word, &spelled, takes_value, attached);
+        } else if let Some(takes_word) = flags::takes_word(name) {
+            self.own(word, &spelled, takes_word, attached);
         } else {
             let known = flag::FLAGS.iter().map(|flag| flag.long).chain(flags::names());
             let problem = match metrics::suggest::closest(name, known) {
@@ -141,7 +142,8 @@ impl Reader {
         let value = attached.or(self.words.peek().map(String::as_str)).unwrap_or_default();
         match (self.dialect, letter::meaning(flag.letter?, value, false)) {
             (Dialect::Run, Letter::Open(_)) => Some(format!(
-                "--{name} {value}: Onrush keeps no answers; leave it out, or keep the run's figures with --summary-export FILE"
+                "--{name} {value}: Onrush keeps no answers; leave it out, or keep the run's figures with \
+                 --summary-export FILE"
             )),
             _ => None,
         }

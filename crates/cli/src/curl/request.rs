@@ -1,9 +1,10 @@
-//! The request that a command line stands for, as curl would send it: method, URL, headers, body, and the options of the
-//! test that say how connections are made.
+//! The request that a command line stands for, as curl would send it: method, URL, headers, body, and the options of
+//! the test that say how connections are made.
 //!
-//! Differs from curl on purpose: User-Agent is Onrush's unless one is given; header names are sent in their usual case, and
-//! those of one name as one, joined by commas (RFC 9110 section 5.3); a method that defines a body says `Content-Length: 0`
-//! when there is none; no `Expect: 100-continue`. Refuses what curl would quietly drop, such as a header without a colon.
+//! Differs from curl on purpose: User-Agent is Onrush's unless one is given; header names are sent in their usual case,
+//! and those of one name as one, joined by commas (RFC 9110 section 5.3); a method that defines a body says
+//! `Content-Length: 0` when there is none; no `Expect: 100-continue`. Refuses what curl would quietly drop, such as a
+//! header without a colon.
 
 use report::visible;
 use serde_json::json;

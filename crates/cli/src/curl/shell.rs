@@ -1,7 +1,7 @@
 //! A pasted command line, split into words as a POSIX shell would: what browsers' "copy as cURL" gives.
 //!
-//! Quotes, backslashes, line ends behind a backslash, `$'…'` with its escapes. Nothing is expanded: a `$name`, a backtick or
-//! an operator outside of quotes means that the text is more than one command, and is refused.
+//! Quotes, backslashes, line ends behind a backslash, `$'…'` with its escapes. Nothing is expanded: a `$name`, a
+//! backtick or an operator outside of quotes means that the text is more than one command, and is refused.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -9,18 +9,18 @@ use std::str::Chars;
 /// The words of a command. The error says what was found.
 pub fn split(text: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
-    let mut reader = Reader { rest: text.chars().peekable() };
-    while let Some(word) = reader.word()? {
+    let mut splitter = WordSplitter { rest: text.chars().peekable() };
+    while let Some(word) = splitter.word()? {
         words.push(word);
     }
     Ok(words)
 }
 
-struct Reader<'a> {
+struct WordSplitter<'a> {
     rest: Peekable<Chars<'a>>,
 }
 
-impl Reader<'_> {
+impl WordSplitter<'_> {
     fn word(&mut self) -> Result<Option<String>, String> {
         self.skip_blank();
         if matches!(self.rest.peek(), None | Some('#')) {

@@ -2,23 +2,24 @@
 //! or gone never holds up the load, nor keeps a signal from ending the run.
 //!
 //! The two are one stream when they lead to one file, as on a terminal or after `2>&1`: order is kept there, and the
-//! progress is drawn again below each line. Commands that run nothing may print by `std::io`, as long as nothing waits
-//! in a stream.
+//! progress is drawn again below each line. What a command was asked for goes out by `print`, once nothing else is left
+//! to do.
 
+mod picture;
 mod queue;
 mod stream;
 mod terminal;
 
 use std::fs::File;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+pub use picture::{Live, Picture, ScenarioLine, clock, draw, full_bar};
 pub use stream::Stream;
-pub use terminal::Size;
 
 struct Standard {
     output: Stream,
@@ -33,6 +34,20 @@ pub fn stdout() -> &'static Stream {
 /// Standard error.
 pub fn stderr() -> &'static Stream {
     &standard().error
+}
+
+/// Prints what a command was asked for, behind all that waits in the streams, and waits for its reader as long as it
+/// takes. A reader that has gone, as `head` does, has had enough.
+pub fn print(text: &str) -> io::Result<()> {
+    finish();
+    if WERE_CLOSED[0].load(Ordering::Relaxed) {
+        return Err(rustix::io::Errno::BADF.into());
+    }
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
 }
 
 /// Waits for slow readers, before the process ends.

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::progress::Live;
+use super::picture::Live;
 
 /// Bytes of log lines that wait at most: a second of very many lines, so that a reader may pause.
 const MOST: usize = 32 << 20;

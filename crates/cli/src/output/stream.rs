@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
+use super::picture::Live;
 use super::queue::{Item, Notice, Queue};
 use super::terminal::{Size, Terminal};
-use crate::progress::Live;
 
 /// How long a reader may take nothing before it counts as gone.
 const PATIENCE: Duration = Duration::from_secs(2);

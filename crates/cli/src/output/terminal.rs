@@ -7,8 +7,8 @@ use std::fs::File;
 
 use unicode_width::UnicodeWidthStr;
 
+use super::picture::Live;
 use super::queue::Item;
-use crate::progress::Live;
 
 /// Of a terminal, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Terminal {
     fn draw(&mut self, out: &mut Vec<u8>, size: Size) {
         self.wipe(out, size);
         let Some(live) = &self.live else { return };
-        for line in live.lines(size) {
+        for line in live.lines(size.columns, size.rows) {
             self.drawn.push(line.plain.width());
             out.extend_from_slice(line.shown().as_bytes());
             out.push(b'\n');

@@ -1,7 +1,7 @@
 //! Failed requests of a quick run by what went wrong: the first of each kind is logged, all are counted.
 //!
-//! A script's author wants a line for each failed request; whoever tries a URL with a hundred users wants to know that the
-//! connection was refused 48,211 times. Other log lines pass.
+//! A script's author wants a line for each failed request; whoever tries a URL with a hundred users wants to know that
+//! the connection was refused 48,211 times. Other log lines pass.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,5 @@
-//! What `onrush run --help` and `onrush curl --help` say about URLs. Lines are shorter than those that help is folded to.
+//! What `onrush run --help` and `onrush curl --help` say about URLs. Lines are shorter than those that help is folded
+//! to.
 
 /// Behind the flags of `onrush run --help`.
 pub const RUN: &str = "\

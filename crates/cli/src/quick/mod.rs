@@ -1,4 +1,5 @@
-//! Quick mode: a URL instead of a script. `onrush run URL` and `onrush curl …` become a script that is run like any other.
+//! Quick mode: a URL instead of a script. `onrush run URL` and `onrush curl …` become a script that is run like any
+//! other.
 //!
 //! Nothing but the script differs: same engine, same options, same summary, with a headline above it.
 
@@ -22,7 +23,7 @@ use self::traffic::Traffic;
 use crate::log::Logger;
 
 pub use help::{RUN as HELP, curl_command};
-pub use recognise::{Command, recognise};
+pub use recognise::{Recognised, recognise};
 
 /// A run without a script of the user's.
 #[derive(Debug)]
@@ -68,8 +69,8 @@ impl Quick {
         self.head(results).text()
     }
 
-    /// Why a run that went to its end is no success: no request was made, or none came to an answer below 400. Each iteration
-    /// makes one request; its redirects are counted as requests too, and only the last of them can fail.
+    /// Why a run that went to its end is no success: no request was made, or none came to an answer below 400. Each
+    /// iteration makes one request; its redirects are counted as requests too, and only the last of them can fail.
     pub fn failure(&self, results: &Results) -> Option<String> {
         let (errors, requests) = (Errors::from(results), results.count("http_reqs"));
         let (unanswered, refused) = (errors.without_answer(), errors.unexpected_answers());

@@ -1,5 +1,5 @@
-//! Whether a command line is a quick run, and which script it stands for. That is known from its words alone: one of them is
-//! a URL (`onrush run`), or the command is `curl`.
+//! Whether a command line is a quick run, and which script it stands for. That is known from its words alone: one of
+//! them is a URL (`onrush run`), or the command is `curl`.
 
 use std::ffi::OsString;
 
@@ -14,7 +14,7 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 
 /// What a command line turned out to be.
-pub enum Command {
+pub enum Recognised {
     /// Not a quick run: goes on as it is.
     Ordinary(Vec<OsString>),
     /// A quick run, and the arguments of `run` that go with it.
@@ -24,17 +24,17 @@ pub enum Command {
 }
 
 /// Finds out whether a command line is a quick run, and makes its script.
-pub fn recognise(arguments: Vec<OsString>) -> Result<Command, Failure> {
+pub fn recognise(arguments: Vec<OsString>) -> Result<Recognised, Failure> {
     let arguments = with_the_command(arguments)?;
     let dialect = match arguments.get(1).and_then(|name| name.to_str()) {
         Some("run") => Dialect::Run,
         Some("curl") => Dialect::Curl,
-        _ => return Ok(Command::Ordinary(arguments)),
+        _ => return Ok(Recognised::Ordinary(arguments)),
     };
     let words: Option<Vec<String>> = arguments[2..].iter().map(|word| word.to_str().map(str::to_owned)).collect();
     let Some(words) = words else {
         return match dialect {
-            Dialect::Run => Ok(Command::Ordinary(arguments)),
+            Dialect::Run => Ok(Recognised::Ordinary(arguments)),
             Dialect::Curl => Err(refused(
                 "an argument is not UTF-8 text: put its bytes into a file and send it with --data-binary @file",
             )),
@@ -42,18 +42,18 @@ pub fn recognise(arguments: Vec<OsString>) -> Result<Command, Failure> {
     };
     let line = Line::read(dialect, words);
     if line.help || dialect == Dialect::Run && !is_url_given(&line)? {
-        return Ok(Command::Ordinary(arguments));
+        return Ok(Recognised::Ordinary(arguments));
     }
     let quick = build(&line, dialect).map_err(refused)?;
     if line.given.iter().any(|given| given.act == Act::ShowScript) {
-        return Ok(Command::Show(quick.0.text));
+        return Ok(Recognised::Show(quick.0.text));
     }
     let (quick, url) = quick;
     let head = [arguments[0].clone(), OsString::from("run")];
     let own = line.own.iter().map(OsString::from);
     // A URL stands where the script would.
     let arguments = head.into_iter().chain(own).chain([OsString::from("--"), OsString::from(url)]).collect();
-    Ok(Command::Quick(Box::new(quick), arguments))
+    Ok(Recognised::Quick(Box::new(quick), arguments))
 }
 
 /// `onrush URL` and `onrush -c 64 URL` mean `onrush run …`. A script alone is told how it is run.
@@ -113,7 +113,8 @@ fn notes(line: &Line, url: &str) -> Vec<String> {
     notes
 }
 
-/// Whether one of the words is a URL. A word that is neither a file nor a URL is told here, where both readings are known.
+/// Whether one of the words is a URL. A word that is neither a file nor a URL is told here, where both readings are
+/// known.
 fn is_url_given(line: &Line) -> Result<bool, Failure> {
     if line.given.iter().any(|given| given.act == Act::Url) || line.words.iter().any(|word| is_url(word)) {
         return Ok(true);
@@ -121,7 +122,8 @@ fn is_url_given(line: &Line) -> Result<bool, Failure> {
     match &line.words[..] {
         [word] if word != "-" && !has_script_ending(word) && !std::path::Path::new(word).exists() => {
             Err(refused(format!(
-                "{word} is neither a script nor a URL: there is no such file, and a URL has a scheme, a port or a domain, as in \
+                "{word} is neither a script nor a URL: there is no such file, and a URL has a scheme, a port or a \
+                 domain, as in \
                  http://host/path, localhost:8080 or test.example/path"
             )))
         }
@@ -138,7 +140,7 @@ mod tests {
     use super::*;
     use crate::curl::shell;
 
-    fn recognised(line: &str) -> Result<Command, Failure> {
+    fn recognised(line: &str) -> Result<Recognised, Failure> {
         recognise(shell::split(line).expect("a good line").into_iter().map(OsString::from).collect())
     }
 
@@ -157,69 +159,36 @@ mod tests {
             "onrush run --config x.json s.js",
             "onrush",
         ] {
-            assert!(matches!(recognised(line), Ok(Command::Ordinary(_))), "{line}");
+            assert!(matches!(recognised(line), Ok(Recognised::Ordinary(_))), "{line}");
         }
     }
 
     #[test]
     fn a_url_needs_no_command() {
         for line in ["onrush http://h/x", "onrush -c 5 localhost:8080", "onrush --rate 5 http://h/ -d 1s"] {
-            assert!(matches!(recognised(line), Ok(Command::Quick(..))), "{line}");
+            assert!(matches!(recognised(line), Ok(Recognised::Quick(..))), "{line}");
         }
-        assert!(matches!(recognised("onrush --version"), Ok(Command::Ordinary(_))));
+        assert!(matches!(recognised("onrush --version"), Ok(Recognised::Ordinary(_))));
     }
 
     #[test]
     fn a_line_with_a_url_becomes_arguments_of_run() {
         let line = "onrush run -c 5 --tag a=b -q http://u:p@h/x --summary-mode=full";
-        let Ok(Command::Quick(quick, arguments)) = recognised(line) else { panic!("a quick run") };
+        let Ok(Recognised::Quick(quick, arguments)) = recognised(line) else { panic!("a quick run") };
         let shown: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
         let expected = ["onrush", "run", "--tag=a=b", "--quiet", "--summary-mode=full", "--", "http://****:****@h/x"];
         assert_eq!(shown, expected);
         assert!(quick.text.contains("vus: 5"));
     }
 
+    /// Pieces of command lines.
+    const PIECES: &str = "- -- -d -F -H -u -s -e -X -G -T -b -sSL --data= --resolve --connect-to \
+        --url-query --rate --stage --cert a=@ @ = ;type= \" \\ : h http:// /.. ? é [ 1 10s '";
+
     /// Whatever is typed gets an answer: no line makes it panic.
     #[test]
     fn any_line_is_answered() {
-        const PIECES: [&str; 36] = [
-            "-",
-            "--",
-            "-d",
-            "-F",
-            "-H",
-            "-u",
-            "-s",
-            "-e",
-            "-X",
-            "-G",
-            "-T",
-            "-b",
-            "-sSL",
-            "--data=",
-            "--resolve",
-            "--connect-to",
-            "--url-query",
-            "--rate",
-            "--stage",
-            "--cert",
-            "a=@",
-            "@",
-            "=",
-            ";type=",
-            "\"",
-            "\\",
-            ":",
-            "h",
-            "http://",
-            "/..",
-            "?",
-            "é",
-            "[",
-            "1",
-            "10s",
-            "'",
-        ];
+        let pieces: Vec<&str> = PIECES.split(' ').collect();
         let mut state = 0x2545_f491_4f6c_dd1d_u64;
         let mut below = |n: usize| {
             state ^= state << 13;
@@ -231,15 +200,11 @@ mod tests {
         for _ in 0..1_000 {
             let mut words = vec![String::from("onrush"), String::from(["run", "curl"][below(2)])];
             for _ in 0..below(7) {
-                let pieces: String = (0..1 + below(4)).map(|_| PIECES[below(PIECES.len())]).collect();
-                words.push(if below(9) == 0 {
-                    format!("curl {pieces} {}", PIECES[below(PIECES.len())])
-                } else {
-                    pieces
-                });
+                let word: String = (0..1 + below(4)).map(|_| pieces[below(pieces.len())]).collect();
+                words.push(if below(9) == 0 { format!("curl {word} {}", pieces[below(pieces.len())]) } else { word });
             }
             match recognise(words.into_iter().map(OsString::from).collect()) {
-                Ok(Command::Quick(..)) => quick += 1,
+                Ok(Recognised::Quick(..)) => quick += 1,
                 Ok(_) => {}
                 Err(failure) => refused += usize::from(!failure.message.is_empty()),
             }

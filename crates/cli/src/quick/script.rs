@@ -1,5 +1,5 @@
-//! The script that a quick run stands for, as a person would write it: what runs, and what `--show-script` prints. A matrix has
-//! the scripts of its URLs from here as well.
+//! The script that a quick run stands for, as a person would write it: what runs, and what `--show-script` prints. A
+//! matrix has the scripts of its URLs from here as well.
 //!
 //! Params are frozen: nothing in them can change, so the request is prepared once and not for every iteration.
 

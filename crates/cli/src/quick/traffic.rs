@@ -1,7 +1,8 @@
 //! How much load a quick run makes, as options of a test: users for a time, a number of requests, a rate, or a ramp.
 //!
-//! Without a word it is wrk's: ten users for ten seconds. Users are connections: each sends its next request when the last
-//! one is answered (a closed loop); with a rate requests start on schedule, whatever the server does (an open one).
+//! Without a word it is wrk's: ten users for ten seconds. Users are connections: each sends its next request when the
+//! last one is answered (a closed loop); with a rate requests start on schedule, whatever the server does (an open
+//! one).
 
 use serde_json::{Value, json};
 use units::Span;
@@ -104,8 +105,8 @@ impl Traffic {
         }
     }
 
-    /// Users wait ready for as many requests as are under way when each takes a hundredth of a second, and more are made up
-    /// to a second's worth; what even they cannot start is counted as dropped.
+    /// Users wait ready for as many requests as are under way when each takes a hundredth of a second, and more are
+    /// made up to a second's worth; what even they cannot start is counted as dropped.
     fn scenario(&self, rate: &Rate, duration: &str) -> Value {
         let ready = self.vus.unwrap_or(((rate.per_second / 100.0).ceil() as u64).clamp(USERS, 100));
         let most = self.vus.unwrap_or((rate.per_second.ceil() as u64).clamp(ready, 1000));

@@ -4,6 +4,7 @@
 //! around its two marks; what is between them is made here.
 
 mod module_page;
+mod options;
 
 use std::path::{Path, PathBuf};
 
@@ -46,6 +47,11 @@ fn table(head: &str, rows: impl Iterator<Item = String>) -> String {
 fn exit_codes() {
     let rows = exit_code::MEANINGS.iter().map(|(code, meaning)| format!("| {code} | {meaning} |"));
     holds("exit-codes.md", &table("| code | meaning |", rows));
+}
+
+#[test]
+fn options_and_flags() {
+    holds("options.md", &options::text());
 }
 
 #[test]

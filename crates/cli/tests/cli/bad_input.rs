@@ -101,21 +101,24 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "unknown executor",
-        script: "export const options = { scenarios: { a: { executor: 'constant-vuss', vus: 1, duration: '1s' } } };\nexport default function () {}",
+        script: "export const options = { scenarios: { a: { executor: 'constant-vuss', vus: 1, duration: '1s' } } \
+            };\nexport default function () {}",
         arguments: &[],
         code: 104,
         says: &["constant-vuss", "constant-vus", "scenario"],
     },
     Case {
         name: "unknown field of a scenario",
-        script: "export const options = { scenarios: { a: { executor: 'constant-vus', vu: 1, duration: '1s' } } };\nexport default function () {}",
+        script: "export const options = { scenarios: { a: { executor: 'constant-vus', vu: 1, duration: '1s' } } \
+            };\nexport default function () {}",
         arguments: &[],
         code: 104,
         says: &["vu", "did you mean", "vus"],
     },
     Case {
         name: "exec of a function that is not exported",
-        script: "export const options = { scenarios: { a: { executor: 'constant-vus', duration: '1s', exec: 'nope' } } };\nexport default function () {}",
+        script: "export const options = { scenarios: { a: { executor: 'constant-vus', duration: '1s', exec: 'nope' } \
+            } };\nexport default function () {}",
         arguments: &[],
         code: 104,
         says: &["nope", "scenario", "a"],
@@ -172,14 +175,16 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "invalid chunked body",
-        script: "import http from 'k6/http';\nexport default function () { http.get(`${__ENV.TARGET}/fault/bad-chunk`); }",
+        script: "import http from 'k6/http';\nexport default function () { \
+            http.get(`${__ENV.TARGET}/fault/bad-chunk`); }",
         arguments: &["--serve"],
         code: 0,
         says: &["Request Failed", "chunk"],
     },
     Case {
         name: "header larger than 10 MiB",
-        script: "import http from 'k6/http';\nexport default function () { http.get(`${__ENV.TARGET}/fault/big-header?kb=11000`); }",
+        script: "import http from 'k6/http';\nexport default function () { \
+            http.get(`${__ENV.TARGET}/fault/big-header?kb=11000`); }",
         arguments: &["--serve"],
         code: 0,
         says: &["Request Failed", "server response headers exceeded 10485760 bytes"],

@@ -1,8 +1,8 @@
 //! What a client sends, as text to compare: a server that answers everything with an empty 200 and keeps each request.
 //!
-//! Also read by `cargo xtask curl`, which has curl itself send the same. Left out is what may differ: order and case of header
-//! names, the User-Agent of the tool, boundaries, how headers of one name are spread over lines, the length of no body, and
-//! curl's `Expect`.
+//! Also read by `cargo xtask curl`, which has curl itself send the same. Left out is what may differ: order and case of
+//! header names, the User-Agent of the tool, boundaries, how headers of one name are spread over lines, the length of
+//! no body, and curl's `Expect`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -146,11 +146,13 @@ fn edits_of_several_people_end_in_one_text() {
                 const [ada, bob] = [new Person('ada'), new Person('bob')]
                 await ada.hear('welcome')
                 await bob.hear('welcome')
-                const edit = (who, version, line, remove, ...insert) => who.say('edit', { file: 'new.js', version, line, remove, insert, sent: 1 })
+                const edit = (who, version, line, remove, ...insert) =>
+                  who.say('edit', { file: 'new.js', version, line, remove, insert, sent: 1 })
                 edit(ada, 0, 0, 0, 'one', 'two', 'three', 'four')
                 const text = []
                 apply(text, await bob.hear('edit'))
-                same('the author is told the version', await ada.hear('applied'), { type: 'applied', file: 'new.js', version: 1 })
+                same('the author is told the version', await ada.hear('applied'),
+                  { type: 'applied', file: 'new.js', version: 1 })
 
                 // Both saw version 1; the later ones are moved by what came before them.
                 edit(ada, 1, 0, 1, 'ONE', 'and a half')
@@ -167,7 +169,8 @@ fn edits_of_several_people_end_in_one_text() {
                 same('and it is the one expected', text, ['FOUR'])
 
                 edit(bob, 4, 1, 1, 'beyond')
-                same('lines that are not there', (await bob.hear('error')).message, 'lines 2 to 2 were asked for, the file has 1')
+                same('lines that are not there', (await bob.hear('error')).message,
+                  'lines 2 to 2 were asked for, the file has 1')
                 edit(bob, 9, 0, 0, 'early')
                 same('a version to come', (await bob.hear('error')).message, "version 9 is ahead of the file's 4")
                 edit(ada, 4, 0, 0, ...Array(300).fill('x'.repeat(200)))
@@ -180,8 +183,10 @@ fn edits_of_several_people_end_in_one_text() {
                 same('stamps are echoed', [stamps.length, stamps[0], stamps[1] <= stamps[2]], [3, 7, true])
                 ada.say('list')
                 const { files, users } = await ada.hear('list')
-                same('the list', [files.at(-1), users], [{ file: 'new.js', version: 5, savedVersion: 5, lines: 301 }, ['ada', 'bob']])
-                same('others hear nothing of all that', bob.got.map(({ type }) => type).filter((type) => type !== 'edit' && type !== 'applied'), [])
+                same('the list', [files.at(-1), users],
+                  [{ file: 'new.js', version: 5, savedVersion: 5, lines: 301 }, ['ada', 'bob']])
+                same('others hear nothing of all that',
+                  bob.got.map(({ type }) => type).filter((type) => type !== 'edit' && type !== 'applied'), [])
                 ada.socket.close()
                 same('who leaves is told', (await bob.hear('left')).user, 'ada')
                 bob.socket.close()
@@ -208,7 +213,8 @@ fn bad_messages_are_answered_and_many_of_them_end_the_connection() {
                     ['{"type":"open","file":"none.js"}', 'there is no file none.js'],
                     ['{"type":"open"}', 'file is missing, expected a string of at most 100 characters'],
                     ['{"type":"cursor","file":"main.js","line":-1}', 'line is -1, expected a whole number from 0 on'],
-                    ['{"type":"edit","file":"main.js","version":1,"line":0,"insert":["a\\nb"]}', 'insert is ["a\\nb"], expected a list of lines'],
+                    ['{"type":"edit","file":"main.js","version":1,"line":0,"insert":["a\\nb"]}',
+                      'insert is ["a\\nb"], expected a list of lines'],
                     [new Uint8Array([1, 2]), 'a message is binary, expected JSON'],
                 ]) {
                     ada.socket.send(sent)

@@ -99,7 +99,8 @@ fn a_matrix_is_compared_by_its_variants() {
     let run = |size: &str, variant: &str, round: usize, factor: f64| {
         let mut result = changed(&result, factor, variant, round);
         result["seconds"] = json!({ "starts_s": [], "lengths_s": [], "series": [] });
-        json!({ "axes": { "size": size }, "variant": variant, "round": round + 1, "position": 1, "at": "", "outcome": "ok", "result": result })
+        json!({ "axes": { "size": size }, "variant": variant, "round": round + 1,
+          "position": 1, "at": "", "outcome": "ok", "result": result })
     };
     let mut runs = Vec::new();
     for round in 0..8 {
@@ -113,7 +114,8 @@ fn a_matrix_is_compared_by_its_variants() {
     let environment = result["environment"].clone();
     let timing = json!({ "measured_s": 1.0, "warm_up_s": 0.0, "commands_s": 0.0, "servers_s": 0.0, "own_s": 0.0 });
     let plan = json!({ "name": "m", "variants": [], "load": { "url": "http://127.0.0.1" } });
-    let matrix = json!({ "kind": "onrush-matrix", "schema": 1, "onrush": "0.1.0", "started_at": "", "seed": 1, "plan": plan,
+    let matrix = json!({ "kind": "onrush-matrix", "schema": 1, "onrush": "0.1.0",
+      "started_at": "", "seed": 1, "plan": plan,
         "environment": environment, "timing": timing, "runs": runs });
     lab.file("m.json", &matrix.to_string());
     let by = |a: &str, b: &str| lab.onrush(&["compare", a, b, "--metric", "http_reqs"]);
@@ -130,7 +132,8 @@ fn a_matrix_is_compared_by_its_variants() {
     full["runs"][0]["result"]["generator"]["process_cores"] = json!(0.99);
     lab.file("full.json", &full.to_string());
     by("full.json:variant=a", "full.json:variant=b").prints(
-        "a round 1 is no evidence: the generator was the limit: it filled the cores that the plan gave it; left out with it",
+        "a round 1 is no evidence: the generator was the limit: it filled the cores that the plan gave it; left out \
+         with it",
     );
 }
 

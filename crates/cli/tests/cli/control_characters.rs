@@ -11,7 +11,8 @@ import { check, group } from 'k6'
 export const options = { thresholds: { 'checks{check:red\u001b[31m}': ['rate>0'] } }
 export default function () {
   group('clear\u001b[2J\r\nforged', () => check(1, {
-    'red\u001b[31m': () => true, 'forged\n    ✓ line\r': () => false, 'turned\u202e c1\u009b31m del\u007f tab\t': () => true,
+    'red\u001b[31m': () => true, 'forged\n    ✓ line\r': () => false,
+    'turned\u202e c1\u009b31m del\u007f tab\t': () => true,
   }))
   http.get('http://127.0.0.1:1/\u202e', { tags: { name: 'x' } })
   throw new Error('boo\u001b[2J\r\u009b')

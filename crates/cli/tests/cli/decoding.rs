@@ -87,7 +87,8 @@ fn bombs_fail_with_a_code_of_their_own_in_twice_the_cap() {
     let (said, peak) = run(BOMBS, &["--max-decoded-ratio", "10000000", "-e", "FAILED=rate==0.8"]);
     for coding in CODINGS.map(Coding::name) {
         let expected = format!(
-            "{coding}: 0 1710 response body too large: it decodes to more than 104857600 bytes, the limit of the option \
+            "{coding}: 0 1710 response body too large: it decodes to more than 104857600 bytes, the limit of the \
+             option \
              maxDecodedBody no body"
         );
         assert!(said.contains(&expected), "{expected}\n{said}");
@@ -119,7 +120,7 @@ fn the_cap_is_an_option_a_variable_and_a_flag() {
     }
     let lab = Lab::with(BOMBS);
     let refused = lab.run(&["--max-decoded-body", "lots"]).code(104);
-    refused.says("options of flags: 'maxDecodedBody': found \"lots\", expected bytes, as 64m or 1g");
+    refused.says("--max-decoded-body: found \"lots\", expected bytes, as 64m or 1g");
 }
 
 #[test]
@@ -127,7 +128,8 @@ fn bodies_count_in_the_memory_of_their_user() {
     let (said, _) = run(BOMBS, &["-e", "MIB=40", "--max-decoded-ratio", "10000000", "--vu-memory-limit", "32m"]);
     for coding in CODINGS.map(Coding::name) {
         let expected = format!(
-            "{coding}: 0 1710 response body too large: out of memory: 41943040 more bytes do not fit into the 33554432 bytes of a \
+            "{coding}: 0 1710 response body too large: out of memory: 41943040 more bytes do not fit into the \
+             33554432 bytes of a \
              virtual user; raise the limit with --vu-memory-limit no body"
         );
         assert!(said.contains(&expected), "{expected}\n{said}");

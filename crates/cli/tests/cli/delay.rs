@@ -36,7 +36,8 @@ fn events_met_on_several_workers_have_whole_lines_of_their_own() {
                 const hops = ['up', 'inside', 'down'].map((hop) => told('message_hop', `,hop:${hop}`));
                 lines.push([m[`message_sends{event:e${i}}`].values.count, told('message_delay', ''), ...hops].join());
             }
-            return { stdout: `${[...new Set(lines)].join(' ')} ${m.message_sends.values.count} ${m.message_delay.values.count}` };
+            return { stdout: `${[...new Set(lines)].join(' ')} ${m.message_sends.values.count} \
+            ${m.message_delay.values.count}` };
         }",
     );
     lab.run(&["--workers", "3"]).code(0).prints("120,4/120,1/120,2/120,1/120 1200 1200");
@@ -114,7 +115,8 @@ fn a_metric_of_the_same_name_and_another_kind_is_refused() {
         export default function () {}",
     );
     let run = lab.run(&[]);
-    let expected = "onrush/delay: metric 'message_delay' already exists as a counter of plain numbers and cannot become a \
+    let expected = "onrush/delay: metric 'message_delay' already exists as a counter of plain numbers and cannot \
+        become a \
                     trend of milliseconds";
     run.says(expected);
 }
@@ -154,7 +156,8 @@ fn an_app_stamps_what_passes_through() {
                 async message(socket, text) {
                     const received = arrival();
                     await new Promise((done) => setTimeout(done, 30));
-                    if (outside === 'TypeError') socket.send(JSON.stringify([...JSON.parse(text), received, stamp('counted')]));
+                    if (outside === 'TypeError') socket.send(JSON.stringify([...JSON.parse(text), received, \
+                    stamp('counted')]));
                 },
             },
         };",
@@ -163,7 +166,8 @@ fn an_app_stamps_what_passes_through() {
     lab.run(&[&serve]).code(0);
 }
 
-/// The target's own stamps of a message it holds are in the order in which things happened, and the hops add up to the whole.
+/// The target's own stamps of a message it holds are in the order in which things happened, and the hops add up to the
+/// whole.
 #[test]
 fn hops_follow_each_other_over_every_kind_of_connection() {
     let lab = Lab::with(
@@ -231,7 +235,8 @@ const TALK: &str = "import ws from 'k6/ws';
         socket.onopen = () => { socket.send(new Uint8Array([0, 255])); socket.send('line\\nfeed'); };
         socket.onmessage = ({ data }) => { if (data === 'line\\nfeed') socket.close(); };
     }
-    export function handleSummary({ metrics }) { return { stdout: `${metrics.ws_msgs_received.values.count} received` }; }";
+    export function handleSummary({ metrics }) { return { stdout: `${metrics.ws_msgs_received.values.count} received` \
+    }; }";
 
 fn result(lab: &Lab) -> serde_json::Value {
     serde_json::from_str(&lab.read("kept/result.json")).expect("JSON")
@@ -263,7 +268,8 @@ fn messages_are_kept_with_their_stamps() {
     assert_eq!((&text["event"], &text["stamps"]), (&serde_json::Value::Null, &serde_json::Value::Null));
 }
 
-/// A pipe that nobody reads holds up its writer for ever: the test has its messages all the same, and says that they are lost.
+/// A pipe that nobody reads holds up its writer for ever: the test has its messages all the same, and says that they
+/// are lost.
 #[test]
 fn a_log_that_hangs_holds_up_nothing() {
     let lab = Lab::with(TALK);

@@ -1,4 +1,5 @@
-//! What went wrong is counted and named: in the summary, in JSON, in a saved result and its report; and it can be limited.
+//! What went wrong is counted and named: in the summary, in JSON, in a saved result and its report; and it can be
+//! limited.
 
 use serde_json::Value;
 

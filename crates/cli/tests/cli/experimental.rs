@@ -1,4 +1,5 @@
-//! `k6/experimental/fs` and `csv` as a user meets them: relative paths, several users, and what is said about bad files.
+//! `k6/experimental/fs` and `csv` as a user meets them: relative paths, several users, and what is said about bad
+//! files.
 
 use crate::lab::Lab;
 

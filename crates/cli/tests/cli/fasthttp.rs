@@ -12,8 +12,10 @@ const SUMMARY: &str = "
     export function handleSummary({ metrics: m }) {
         const stats = m.checks.values;
         return { stdout: JSON.stringify({
-            requests: m.http_reqs.values.count, iterations: m.iterations.values.count, failed: m.http_req_failed.values.passes,
-            passes: stats.passes, fails: stats.fails, sent: m.data_sent.values.count, waiting: m.http_req_waiting.values.avg,
+            requests: m.http_reqs.values.count, iterations: m.iterations.values.count, failed: \
+            m.http_req_failed.values.passes,
+            passes: stats.passes, fails: stats.fails, sent: m.data_sent.values.count, waiting: \
+            m.http_req_waiting.values.avg,
         }) };
     }";
 
@@ -93,7 +95,8 @@ fn files_are_bodies_in_every_iteration() {
         }});
         const bytes = new Request(__ENV.TARGET + '/post', {{ body: open('data.txt', 'b') }});
         export default function () {{
-            for (const each of [request, bytes]) check(client.post(each), {{ sent: (r) => r.json('data').length === 100000 }});
+            for (const each of [request, bytes]) check(client.post(each), {{ sent: (r) => r.json('data').length === \
+            100000 }});
         }}
         {SUMMARY}"
     ));

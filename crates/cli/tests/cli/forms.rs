@@ -1,4 +1,5 @@
-//! Multipart forms in every way a script can make them, read by the target's own parser; and values that cannot be sent.
+//! Multipart forms in every way a script can make them, read by the target's own parser; and values that cannot be
+//! sent.
 
 use crate::lab::Lab;
 
@@ -23,7 +24,8 @@ const VERIFY: &str = "
     }
     function shape(res) {
         const { form, files } = res.json();
-        const list = (values) => Object.keys(values).sort().map((name) => `${name}=${values[name].map((v) => v.length)}`).join(' ');
+        const list = (values) => Object.keys(values).sort().map((name) => `${name}=${values[name].map((v) => \
+        v.length)}`).join(' ');
         return `${res.status} ${list(form)} | ${list(files)}`;
     }
 ";
@@ -52,7 +54,8 @@ fn every_way_arrives_alike() {
          verify('an object', shape(http.post(`${T}/post`, object)), whole.replace('1,0', '1'));
          verify('over TLS', shape(http.post(`${__ENV.TARGET_TLS}/post`, form)), whole);
          verify('after a redirect', shape(http.post(`${T}/redirect-to?url=/post&status_code=307`, form)), whole);
-         verify('side by side', http.batch([['POST', `${T}/post`, form], ['POST', `${T}/post`, library]]).map(shape).join(),
+         verify('side by side', http.batch([['POST', `${T}/post`, form], ['POST', `${T}/post`, \
+         library]]).map(shape).join(),
              `${whole},${whole}`);
          verify('asynchronous', shape(await http.asyncRequest('POST', `${T}/post`, form)), whole);
          verify('by request', shape(http.request('PATCH', `${T}/patch`, form)), whole);",
@@ -88,7 +91,10 @@ fn a_value_that_cannot_be_sent_fails_its_iteration_and_no_other() {
     Lab::with(script)
         .run(&["--serve"])
         .code(0)
-        .says("TypeError: FormData.append: the value of field \\\"when\\\" is an object of the class Date, expected a string")
+        .says(
+            "TypeError: FormData.append: the value of field \\\"when\\\" is an object of the class Date, expected a \
+            string",
+        )
         .says("script.js:5");
 }
 
@@ -103,8 +109,8 @@ fn bodies_of_no_use_are_told_with_what_is_of_use() {
     Lab::with(script).run(&["--serve"]).code(0).says("unknown request body type").says("a FormData");
 }
 
-const HINT: &str = "this test computes for 10 ms or more before it sends a multipart body: JavaScript that puts bytes together is slow; \
-                    FormData of onrush/http and http.file send them from where they are, see docs/guides/uploading.md";
+const HINT: &str = "this test computes for 10 ms or more before it sends a multipart body: JavaScript that puts bytes \
+    together is slow; FormData of onrush/http and http.file send them from where they are, see docs/guides/uploading.md";
 
 /// Hints in what a run of three iterations and two users logs.
 fn hints(iteration: &str) -> usize {

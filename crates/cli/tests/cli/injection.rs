@@ -79,9 +79,11 @@ export default function () {
   jar.set(url, 'fine', '1')
   attempt('Cookie beside a jar', () => http.get(url, { headers: { Cookie: BAD } }))
   attempt('Cookie beside a jar, WebSocket', () => ws.connect(wsUrl, { headers: { Cookie: BAD } }, () => {}))
-  attempt('digest user', () => http.get(`http://u%0d%0aEvil: 1:p@${__ENV.AT}/digest`.replace(' ', ''), { auth: 'digest' }))
+  attempt('digest user', () => http.get(`http://u%0d%0aEvil: 1:p@${__ENV.AT}/digest`.replace(' ', ''),
+    { auth: 'digest' }))
   attempt('WebSocket header', () => ws.connect(wsUrl, { headers: { 'X-A': BAD } }, () => {}))
-  attempt('WebSocket protocol header', () => ws.connect(wsUrl, { headers: { 'Sec-WebSocket-Protocol': BAD } }, () => {}))
+  attempt('WebSocket protocol header', () => ws.connect(wsUrl,
+    { headers: { 'Sec-WebSocket-Protocol': BAD } }, () => {}))
   attempt('WebSocket path', () => ws.connect(wsUrl + BAD, {}, () => {}))
   attempt('WebSocket subprotocol', () => new WebSocket(wsUrl, BAD))
   attempt('WebSocket subprotocols', () => new WebSocket(wsUrl, ['fine', BAD]))
@@ -157,14 +159,16 @@ fn a_user_agent_with_a_line_break_is_refused_wherever_it_comes_from() {
     let lab = Lab::with(r"export const options = { userAgent: 'a\r\nEvil: 1' }; export default function () {}");
     lab.run(&[]).code(104).says(&format!("'userAgent': {shown}: {problem}"));
     let lab = Lab::with(plain);
-    lab.run(&["--user-agent", bad]).code(104).says(&format!("options of flags: 'userAgent': {shown}: {problem}"));
+    lab.run(&["--user-agent", bad]).code(104).says(&format!("--user-agent: {shown}: {problem}"));
     let mut command = lab.command(&["run", "script.js"]);
     command.env("K6_USER_AGENT", bad);
-    crate::lab::finish(command).code(104).says(&format!("'userAgent': {shown}: {problem}"));
+    crate::lab::finish(command).code(104).says(&format!("K6_USER_AGENT: {shown}: {problem}"));
     lab.file("config.json", r#"{ "userAgent": "a\r\nEvil: 1" }"#);
-    lab.run(&["--config", "config.json"]).code(104).says(&format!("'userAgent': {shown}: {problem}"));
+    let refused = lab.run(&["--config", "config.json"]).code(104);
+    refused.says(&format!("options of config.json: 'userAgent': {shown}: {problem}"));
     let lab = Lab::with(
-        r"import { Client } from 'k6/x/fasthttp'; new Client({ user_agent: 'a\r\nEvil: 1' }); export default function () {}",
+        r"import { Client } from 'k6/x/fasthttp'; new Client({ user_agent: 'a\r\nEvil: 1' });
+        export default function () {}",
     );
     lab.run(&[]).code(107).says(&format!("fasthttp Client: user_agent: {problem}"));
 }

@@ -1,11 +1,12 @@
-//! What is said of the generator itself: verdicts, their advice, `--accept-late` in every output, and runs too short to judge.
+//! What is said of the generator itself: verdicts, their advice, `--accept-late` in every output, and runs too short to
+//! judge.
 
 use serde_json::Value;
 
 use crate::lab::Lab;
 
-/// One user that requests, and then computes for longer in one piece than an event loop may be late. The worker is full, or,
-/// on a machine that is busy with something else, held up: a verdict either way.
+/// One user that requests, and then computes for longer in one piece than an event loop may be late. The worker is
+/// full, or, on a machine that is busy with something else, held up: a verdict either way.
 const LATE: &str = "
 import http from 'k6/http'
 export const options = { vus: 1, duration: '1500ms' }
@@ -73,7 +74,8 @@ fn a_matrix_hands_the_wish_on_and_its_tables_are_marked() {
 #[test]
 fn a_run_of_milliseconds_is_not_judged() {
     let lab = Lab::with(
-        "import http from 'k6/http'\nexport const options = { iterations: 3 }\nexport default () => http.get(__ENV.TARGET)",
+        "import http from 'k6/http'\nexport const options = { iterations: 3 }\nexport default () => \
+         http.get(__ENV.TARGET)",
     );
     let summary = lab.run(&["--serve", "--save", "short"]).code(0).stdout;
     assert!(!summary.contains("GENERATOR"), "{summary}");

@@ -8,7 +8,8 @@ fn setup_data_reaches_users_and_teardown_through_json() {
         "export const options = { vus: 2, iterations: 4 };
          export function setup() { return { n: 1, when: new Date(0), gone: undefined }; }
          export default function (data) {
-           if (data.when !== '1970-01-01T00:00:00Z' && data.when !== '1970-01-01T00:00:00.000Z') throw new Error(`when ${data.when}`);
+           if (data.when !== '1970-01-01T00:00:00Z' && data.when !== '1970-01-01T00:00:00.000Z') throw new \
+           Error(`when ${data.when}`);
            if (data.gone !== null) throw new Error(`gone ${data.gone}`); // k6 does not leave it out
            data.n += 1;
            console.log(`n=${data.n} iter=${__ITER}`);
@@ -30,7 +31,8 @@ fn handle_summary_writes_what_it_returns() {
          export default function () { c.add(2); }
          export function setup() { return { a: 1 }; }
          export function handleSummary(data) {
-           return { stdout: `things ${data.metrics.things.values.count}\\n`, stderr: 'to stderr\\n', 'out.json': JSON.stringify(data) };
+           return { stdout: `things ${data.metrics.things.values.count}\\n`, stderr: 'to stderr\\n', 'out.json': \
+           JSON.stringify(data) };
          }",
     );
     lab.run(&[]).code(0).prints("things 6").says("to stderr");
@@ -50,7 +52,8 @@ fn exports_named_by_exec_run_with_their_env_and_tags() {
            a: { executor: 'per-vu-iterations', exec: 'one', env: { NAME: 'ada' }, tags: { kind: 'x' } },
            b: { executor: 'shared-iterations', exec: 'two', startTime: '50ms' } } };
          export function one() { console.log(`one ${__ENV.NAME} ${exec.scenario.name} ${exec.vu.metrics.tags.kind}`); }
-         export async function two() { await new Promise((r) => setTimeout(r, 10)); console.log(`two ${exec.scenario.executor}`); }",
+         export async function two() { await new Promise((r) => setTimeout(r, 10)); console.log(`two \
+         ${exec.scenario.executor}`); }",
     );
     lab.run(&[]).code(0).says("one ada a x").says("two shared-iterations");
 }
@@ -78,7 +81,8 @@ fn commonjs_typescript_and_modules_work_together() {
 #[test]
 fn typescript_errors_point_into_the_source_as_written() {
     let lab = Lab::new();
-    let script = "interface A {\n  b: string;\n}\n\nfunction f(a: A): void {\n  throw new Error(a.b);\n}\n\nexport default function (): void {\n  f({ b: 'here' });\n}\n";
+    let script = "interface A {\n  b: string;\n}\n\nfunction f(a: A): void {\n  throw new Error(a.b);\n}\n\nexport \
+        default function (): void {\n  f({ b: 'here' });\n}\n";
     lab.file("script.ts", script);
     lab.onrush(&["run", "-q", "script.ts"]).code(0).says("Error: here").says("script.ts:6:").says("script.ts:10:");
 }
@@ -101,7 +105,8 @@ fn endless_loops_end_with_the_graceful_stop() {
          export const options = { scenarios: {
            stuck: { executor: 'constant-vus', vus: 1, duration: '1s', gracefulStop: '200ms', exec: 'stuck' },
            fine: { executor: 'constant-vus', vus: 1, duration: '1s', gracefulStop: '200ms', exec: 'fine' } } };
-         export function stuck() { try { while (true) {} } catch (e) { console.log('caught'); } finally { console.log('finally'); } }
+         export function stuck() { try { while (true) {} } catch (e) { console.log('caught'); } finally { \
+         console.log('finally'); } }
          export function fine() { ticks.add(1); sleep(0.02); }
          export function handleSummary(data) { return { stdout: `ticks=${data.metrics.ticks.values.count}` }; }",
     );

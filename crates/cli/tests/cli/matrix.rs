@@ -1,4 +1,5 @@
-//! `onrush matrix` and `onrush table`: real servers and loads, short runs; what goes wrong is marked, said and survived.
+//! `onrush matrix` and `onrush table`: real servers and loads, short runs; what goes wrong is marked, said and
+//! survived.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -163,7 +164,8 @@ const SERVER: &str = "{onrush} serve --listen tcp://127.0.0.1:{port}";
 
 fn small(variants: &str) -> String {
     format!(
-        "rounds = 1\nwarm_up = \"0s\"\n[load]\nurl = \"{{base}}/bytes/10\"\nconnections = 1\nrequests = 100\n{variants}\n\
+        "rounds = 1\nwarm_up = \"0s\"\n[load]\nurl = \"{{base}}/bytes/10\"\nconnections = 1\nrequests = \
+         100\n{variants}\n\
          [[variants]]\nname = \"good\"\nserve = {{}}\n"
     )
 }
@@ -222,9 +224,16 @@ fn loads_may_be_other_programs_and_scripts() {
     lab.file(
         "plan.toml",
         &format!(
-            "rounds = 1\nwarm_up = \"0s\"\n[axes]\nsize = [100]\n[server]\nserve = {{}}\n[load]\nduration = \"1s\"\n{}{}{}{}{}",
+            "rounds = 1\nwarm_up = \"0s\"\n[axes]\nsize = [100]\n[server]\nserve = {{}}\n[load]\nduration = \
+             \"1s\"\n{}{}{}{}{}",
             variant("script", "script = \"load.js\", connections = 2, requests = 50"),
-            variant("program", &format!("command = \"echo {{seconds}} $SIZE Requests/sec: 1234.5 p99 1.5ms\", {figures}")),
+            variant(
+                "program",
+                &format!(
+                    "command = \"echo {{seconds}} $SIZE Requests/sec: 1234.5 p99 1.5ms\", \
+                {figures}"
+                )
+            ),
             variant("silent", &format!("command = \"echo nothing\", {figures}")),
             variant("zero", &format!("command = [\"echo\", \"Requests/sec: 0 p99 1\"], {figures}")),
             variant("idle", "script = \"idle.js\", connections = 1, requests = 5"),
@@ -249,7 +258,8 @@ fn loads_may_be_other_programs_and_scripts() {
 #[test]
 fn a_module_may_export_the_plan() {
     let lab = Lab::new();
-    let text = "const sizes = [1].map((n) => n * 10)\nexport default {\n  rounds: 1, warm_up: '1s', axes: { size: sizes },\n  \
+    let text = "const sizes = [1].map((n) => n * 10)\nexport default {\n  rounds: 1, warm_up: '1s', axes: { size: \
+        sizes },\n  \
                 load: { url: '{base}/bytes/{size}', requests: 100 },\n  variants: [{ name: 'a', serve: {} }],\n}\n";
     lab.file("plan.js", text);
     lab.onrush(&["matrix", "-q", "plan.js"]).code(0).prints("size  variant");
@@ -307,9 +317,10 @@ fn an_interrupted_matrix_keeps_what_is_done_and_goes_on() {
     assert!((2..100).contains(&kept) && kept.is_multiple_of(2), "whole turns: {kept}");
     let rounds = (kept / 2 + 1).to_string();
     lab.onrush(&["matrix", "plan.toml"]).code(255).says("plan.matrix.json is there already: --resume goes on with it");
-    lab.onrush(&["matrix", "plan.toml", "--resume", "--rounds", &rounds])
-        .code(104)
-        .says(&format!("the plan is not the one of plan.matrix.json; runs of two plans cannot be paired:\n  rounds: 50 there, {rounds} now"));
+    lab.onrush(&["matrix", "plan.toml", "--resume", "--rounds", &rounds]).code(104).says(&format!(
+        "the plan is not the one of plan.matrix.json; runs of two plans cannot be paired:\n  rounds: \
+            50 there, {rounds} now"
+    ));
     let written = lab.read("plan.matrix.json");
     let machine =
         written.split("\"machine_id\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("told").to_owned();
@@ -349,9 +360,11 @@ fn commands_run_around_cells_and_processes_on_their_cores() {
     lab.file(
         "plan.toml",
         &format!(
-            "rounds = 1\nwarm_up = \"0s\"\npin = {{ server = [{core}], load = [{core}] }}\nenv = {{ WHERE = \"{{size}}\" }}\n\
+            "rounds = 1\nwarm_up = \"0s\"\npin = {{ server = [{core}], load = [{core}] }}\nenv = {{ WHERE = \
+             \"{{size}}\" }}\n\
              setup = [\"echo setup > {{folder}}/log\"]\nteardown = [\"echo teardown >> {{folder}}/log\"]\n\
-             before_cell = [\"echo before {{size}} $SIZE >> {{folder}}/log\"]\nafter_cell = [\"echo after >> {{folder}}/log\"]\n\
+             before_cell = [\"echo before {{size}} $SIZE >> {{folder}}/log\"]\nafter_cell = [\"echo after >> \
+             {{folder}}/log\"]\n\
              [axes]\nsize = [7]\n[load]\ncommand = \"echo load $WHERE $BASE >> {{folder}}/log; {load}; echo rate=5\"\n\
              figures = [\"rate=(?<rate>.)\"]\nduration = \"1s\"\n\
              [[variants]]\nname = \"v\"\ncommand = \"{server}; exec {SERVER}\"\n",

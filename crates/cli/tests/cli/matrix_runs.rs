@@ -20,7 +20,8 @@ fn a_body_of_a_size_is_generated_and_whole() {
     // The app refuses a body that is not the pattern.
     lab.file(
         "app.js",
-        "export default {\n  async fetch(request) {\n    const body = new Uint8Array(await request.arrayBuffer());\n    \
+        "export default {\n  async fetch(request) {\n    const body = new Uint8Array(await \
+         request.arrayBuffer());\n    \
          const whole = body.length === Number(new URL(request.url).pathname.slice(1)) && \
          body.every((byte, n) => byte === ((n * 167) & 255));\n    \
          return new Response(null, { status: whole ? 204 : 400 });\n  },\n};\n",
@@ -60,17 +61,20 @@ fn a_failed_run_keeps_its_result_and_what_went_wrong() {
     let lab = Lab::new();
     lab.file(
         "load.js",
-        "import http from 'k6/http';\nexport default () => {\n  http.get(`${__ENV.BASE}/status/${__ITER % 2 ? 503 : 404}`);\n  \
+        "import http from 'k6/http';\nexport default () => {\n  http.get(`${__ENV.BASE}/status/${__ITER % 2 ? 503 : \
+         404}`);\n  \
          http.get(`${__ENV.BASE}/get`);\n  if (__ITER % 5 === 0) http.get('http://127.0.0.1:1/');\n};\n",
     );
-    let figures = "figures = ['(?<rate>\\S+)/s', 'of (?<count>\\d+)', 'timeouts (?<errors_timeout>\\d+)', 'reset (?<errors_reset>\\d+)']";
+    let figures = "figures = ['(?<rate>\\S+)/s', 'of (?<count>\\d+)', 'timeouts (?<errors_timeout>\\d+)', 'reset \
+        (?<errors_reset>\\d+)']";
     lab.file(
         "plan.toml",
         &format!(
             "rounds = 1\nwarm_up = '0s'\n[server]\nserve = {{}}\n[load]\nconnections = 1\n\
              [[variants]]\nname = 'good'\nload = {{ url = '{{base}}/get', requests = 10 }}\n\
              [[variants]]\nname = 'bad'\nload = {{ script = 'load.js', requests = 10 }}\n\
-             [[variants]]\nname = 'program'\nload = {{ command = 'echo 5/s of 100 timeouts 3 reset 0', {figures}, duration = '1s' }}\n"
+             [[variants]]\nname = 'program'\nload = {{ command = 'echo 5/s of 100 timeouts 3 reset 0', {figures}, \
+             duration = '1s' }}\n"
         ),
     );
     let run = lab.onrush(&["matrix", "plan.toml"]).code(112);
@@ -104,7 +108,8 @@ fn rounds_that_can_prove_nothing_are_told_before_they_run() {
             "rounds = 6\nwarm_up = '0s'\n[load]\nurl = '{{base}}/get'\nconnections = 100\nduration = '2s'\n{variants}"
         ),
     );
-    let warning = "warning: 6 rounds can never prove which of 3 variants is the best (exact signed-rank tests with Holm's \
+    let warning = "warning: 6 rounds can never prove which of 3 variants is the best (exact signed-rank tests with \
+        Holm's \
                    correction over 2 comparisons): 7 are needed\n";
     let dry = lab.onrush(&["matrix", "--dry-run", "plan.toml"]).code(0).prints(warning).stdout;
     // 18 runs of 2 s, starting their processes (0.15 s) and making 100 users (0.1 s).

@@ -42,7 +42,8 @@ fn a_socket_without_a_file_is_reached_from_scripts_and_by_url() {
     );
     let lab = Lab::with(&script);
     let plan = format!(
-        "rounds = 1\nwarm_up = '0s'\n[server]\ncommand = '{{onrush}} serve --listen unix:@{name} --listen 127.0.0.1:{{port}}'\n\
+        "rounds = 1\nwarm_up = '0s'\n[server]\ncommand = '{{onrush}} serve --listen unix:@{name} --listen \
+         127.0.0.1:{{port}}'\n\
          [load]\nfigures = ['(?<rate>3)']\nduration = '1s'\n\
          [[variants]]\nname = 'script'\nload = {{ command = '{{onrush}} run -q script.js && echo 3' }}\n\
          [[variants]]\nname = 'curl'\n\

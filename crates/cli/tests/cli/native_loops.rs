@@ -11,11 +11,13 @@ fn beside(native: &str) -> Run {
          const times = {{ vus: 1, duration: '4s', gracefulStop: '500ms' }};
          export const options = {{ scenarios: {{
            stuck: {{ executor: 'constant-vus', exec: 'stuck', ...times }},
-           fine: {{ executor: 'constant-arrival-rate', rate: 50, preAllocatedVUs: 20, exec: 'fine', ...times, vus: undefined }} }} }};
+           fine: {{ executor: 'constant-arrival-rate', rate: 50, preAllocatedVUs: 20, exec: 'fine', ...times, vus: \
+           undefined }} }} }};
          export function stuck() {{ {native}; sleep(0.5); }}
          export function fine() {{ ticks.add(1); }}
          export function handleSummary(data) {{
-           return {{ stdout: `ticks=${{data.metrics.ticks.values.count}} iterations=${{data.metrics.iterations.values.count}}` }};
+           return {{ stdout: `ticks=${{data.metrics.ticks.values.count}} \
+           iterations=${{data.metrics.iterations.values.count}}` }};
          }}"
     ));
     lab.run(&["--workers", "1", "--vu-memory-limit", "256m"])
@@ -42,9 +44,11 @@ fn others_keep_their_pace_beside_a_native_loop_that_does_not_end() {
         assert_eq!(run.code, 114, "{native}: {run:?}");
         assert!(ticks(&run) >= KEPT_PACE, "{native}: {run:?}");
         for part in [
-            "VU 1 could not be stopped in iteration 0 of scenario 'stuck': it is in native code of the JavaScript engine (",
+            "VU 1 could not be stopped in iteration 0 of scenario 'stuck': it is in native code of the JavaScript \
+             engine (",
             name,
-            "; the VU is given up with all it holds, and the iteration counts as interrupted; avoid the call, or make its data smaller",
+            "; the VU is given up with all it holds, and the iteration counts as interrupted; avoid the call, or make \
+             its data smaller",
         ] {
             assert!(run.stderr.contains(part), "{native}: {part} in {}", run.stderr);
         }
@@ -96,7 +100,8 @@ fn phases_that_run_once_keep_their_time_limits_in_native_code() {
     for (name, code) in [("setup", 100), ("teardown", 101)] {
         let run = Lab::with(&slow(name)).run(&[]).code(code);
         let expected = format!(
-            "{name}() did not end within 200ms; raise the limit with the option {name}Timeout; {name}() could not be stopped: \
+            "{name}() did not end within 200ms; raise the limit with the option {name}Timeout; {name}() could not be \
+             stopped: \
              it is in native code of the JavaScript engine (js_array_reverse), where it has computed for "
         );
         assert!(run.stderr.contains(&expected), "{}", run.stderr);

@@ -35,7 +35,8 @@ const SCRIPT: &str = "
     export function sockets() {
         const ws = new WebSocket(__ENV.TARGET_WS + '/ws/echo'), begin = Date.now();
         let sent;
-        ws.onopen = () => { sent = Date.now(); check(sent - begin, { 'opening takes two': (ms) => ms >= 159 }); ws.send('hello'); };
+        ws.onopen = () => { sent = Date.now(); check(sent - begin, { 'opening takes two': (ms) => ms >= 159 }); \
+        ws.send('hello'); };
         ws.onmessage = (event) => {
             check(event.data, { 'an echo takes one': (data) => data === 'hello' && Date.now() - sent >= 79 });
             ws.close();

@@ -6,7 +6,8 @@ const SHOW: &str = "import exec from 'k6/execution';
     export const options = { iterations: 2, userAgent: 'script', tags: { layer: 'script' } };
     export default function () {
       const o = exec.test.options;
-      if (__ITER === 0) console.log(`agent=${o.userAgent} iterations=${o.scenarios.default.iterations} layer=${exec.vu.metrics.tags.layer} throw=${o.throw}`);
+      if (__ITER === 0) console.log(`agent=${o.userAgent} iterations=${o.scenarios.default.iterations} \
+      layer=${exec.vu.metrics.tags.layer} throw=${o.throw}`);
     }";
 
 #[test]
@@ -83,4 +84,70 @@ fn vu_and_iter_are_metadata_where_they_are_enabled() {
     let run = lab.run(&["--system-tags", "vu,iter,scenario"]).code(0);
     run.says("turn 0: [iter=0 vu=1] then [vu=mine] tags undefined").says("turn 1: [iter=1 vu=mine] then [vu=mine]");
     lab.run(&[]).code(0).says("turn 0: [] then [vu=mine]");
+}
+
+/// An option, a wrong value of it as JSON, its flag, its variable, the value as text, and what is said of it.
+const REFUSED: [[&str; 6]; 5] = [
+    [
+        "dns",
+        r#"{ "select": "best" }"#,
+        "--dns",
+        "K6_DNS",
+        "select=best",
+        "select: found 'best', expected first, random or roundRobin",
+    ],
+    [
+        "executionSegment",
+        r#""1/2:1/4""#,
+        "--execution-segment",
+        "K6_EXECUTION_SEGMENT",
+        "1/2:1/4",
+        "execution segment 1/2:1/4 is empty: expected its end after its start",
+    ],
+    [
+        "localIPs",
+        r#""127.0.0.9-127.0.0.1""#,
+        "--local-ips",
+        "K6_LOCAL_IPS",
+        "127.0.0.9-127.0.0.1",
+        "local IPs: negative IP range 127.0.0.9-127.0.0.1; expected the lower address first",
+    ],
+    [
+        "systemTags",
+        r#"["urll"]"#,
+        "--system-tags",
+        "K6_SYSTEM_TAGS",
+        "urll",
+        "unknown system tag 'urll'; did you mean 'url'? (expected any of proto, subproto, status, method, url, name, group, \
+          check, error, error_code, tls_version, scenario, service, expected_response, iter, vu, \
+             ocsp_status, ip)",
+    ],
+    [
+        "minIterationDuration",
+        r#""soon""#,
+        "--min-iteration-duration",
+        "K6_MIN_ITERATION_DURATION",
+        "soon",
+        "'soon' is no duration: expected a form like 10s, 1h30m, 1d or a number of milliseconds",
+    ],
+];
+
+/// The same value, wrong in the same way, is refused in the same words wherever it is written; only the place differs.
+#[test]
+fn a_refused_value_names_the_place_where_it_is_written() {
+    const EMPTY: &str = "export default function () {}";
+    for [option, json, flag, env, text, problem] in REFUSED {
+        let refused = |run: crate::lab::Run, place: &str| {
+            assert_eq!(run.code(104).stderr, format!("error: {place}: {problem}\n"), "{option}");
+        };
+        let lab = Lab::with(EMPTY);
+        refused(lab.run(&[flag, text]), flag);
+        let mut command = lab.command(&["run", "-q", "script.js"]);
+        command.env(env, text);
+        refused(finish(command), env);
+        lab.file("config.json", &format!("{{ {option:?}: {json} }}"));
+        refused(lab.run(&["-c", "config.json"]), &format!("options of config.json: '{option}'"));
+        let lab = Lab::with(&format!("export const options = {{ {option}: {json} }}; {EMPTY}"));
+        refused(lab.run(&[]), &format!("options of the script: '{option}'"));
+    }
 }

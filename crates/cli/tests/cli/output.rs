@@ -1,6 +1,6 @@
 //! Readers that are slow, gone or never there: they cost lines, which are counted, and never load.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -129,6 +129,67 @@ fn a_summary_that_cannot_be_printed_is_an_error() {
         "export const options = { thresholds: { iterations: ['count>5'] } }; export default () => {};",
     );
     assert_eq!(on_full(&["run", "-q", "fails.js"]).0, 99, "a test that failed says why it did");
+}
+
+/// What a command was asked for is not lost in silence either; `| head` has had enough.
+#[test]
+fn tables_that_cannot_be_printed_are_an_error() {
+    let lab = Lab::new();
+    let plan = "rounds = 1\n[axes]\nsize = [1, 2]\n[load]\nurl = \"{base}/bytes/{size}\"\nrequests = 3\n\
+                [[variants]]\nname = \"one\"\nserve = {}\n";
+    lab.file("plan.toml", plan);
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").expect("the full device");
+    for (arguments, message) in [
+        (
+            &["matrix", "plan.toml", "--dry-run"][..],
+            "error: cannot write to standard output: No space left on device (os error 28); \
+             `onrush table RESULT -o FILE` writes to a file\n",
+        ),
+        (&["version"], "error: cannot write to standard output: No space left on device (os error 28)\n"),
+        (
+            &["curl", "http://h/", "--show-script"],
+            "error: cannot write to standard output: No space left on device (os error 28)\n",
+        ),
+    ] {
+        let mut child = lab.command(arguments).stdout(full()).stderr(Stdio::piped()).spawn().expect("onrush starts");
+        let code = ends(&mut child);
+        assert_eq!((code, text(child.stderr.take().expect("piped")).as_str()), (111, message), "{arguments:?}");
+        let mut child = lab.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+        drop(child.stdout.take());
+        let code = ends(&mut child);
+        assert_eq!((code, text(child.stderr.take().expect("piped")).as_str()), (0, ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_target_goes_on_when_nobody_reads_its_output() {
+    let lab = Lab::new();
+    let mut command = lab.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("onrush starts");
+    let mut said = BufReader::new(child.stdout.take().expect("piped"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("a line");
+    drop(said);
+    let address = line.trim().strip_prefix("listening on http://").expect("its address");
+    std::net::TcpStream::connect(address).expect("it listens");
+    Command::new("kill").arg(child.id().to_string()).status().expect("kill runs");
+    let code = ends(&mut child);
+    assert_eq!((code, text(child.stderr.take().expect("piped")).as_str()), (0, ""));
+}
+
+/// A pipe gives its text once: k6's newer summary quotes the script as it was read.
+#[test]
+fn a_script_that_comes_by_a_pipe_is_read_once() {
+    let lab = Lab::new();
+    let script = "export default function () {}\nexport function handleSummary(data) { return { stdout: \
+        data.config.script }; }\n";
+    lab.file("source.js", script);
+    let onrush = lab.command(&[]);
+    let mut shell = Command::new("bash");
+    shell.args(["-c", "exec \"$0\" run -q --new-machine-readable-summary <(cat source.js)"]).arg(onrush.get_program());
+    shell.current_dir(lab.path());
+    let run = crate::lab::finish(shell);
+    assert_eq!((run.code, run.stdout.as_str()), (0, script), "{}", run.stderr);
 }
 
 #[test]

@@ -43,7 +43,8 @@ fn files_and_ranges_of_files_are_bodies() {
          verify('class', http.post(`${T}/post`, new FileStream('data.txt')).json('data'), '0123456789');
          verify('over TLS', http.post(`${__ENV.TARGET_TLS}/post`, file.slice(1)).json('data'), '123456789');
          verify('in a form', http.post(`${T}/post`, form).json('files.f.0'), '0123456789');
-         verify('after a redirect', http.post(`${T}/redirect-to?url=/post&status_code=307`, file).json('data'), '0123456789');
+         verify('after a redirect', http.post(`${T}/redirect-to?url=/post&status_code=307`, file).json('data'), \
+         '0123456789');
          const packed = http.post(`${T}/post`, file, { compression: 'gzip' });
          verify('compressed', packed.request.headers['Content-Encoding'][0], 'gzip');
          verify('many at once', http.batch([0, 1, 2].map((i) => ['POST', `${T}/post`, file.slice(i)]))
@@ -97,9 +98,11 @@ fn buffers_and_strings_are_sent_as_they_are_when_it_is_sent() {
          promise.then((res) => verify('asynchronous', res.json('data'), 'b'.repeat(20000)));
          const gone = new Uint8Array(20000);
          const spoiled = { get headers() { gone.buffer.transfer(); return {}; } };
-         const why = 'TypeError: the buffer of the request\\'s body was detached or resized while the arguments were read';
+         const why = 'TypeError: the buffer of the request\\'s body was detached or resized while the arguments were \
+         read';
          verify('detached meanwhile', thrown(() => http.post(`${T}/post`, gone, spoiled)), why);
-         verify('compressed', text(big, { compression: 'gzip', headers: { 'Content-Encoding': 'identity' } }).length > 0, true);",
+         verify('compressed', text(big, { compression: 'gzip', headers: { 'Content-Encoding': 'identity' } }).length \
+         > 0, true);",
     );
     assert!(!run.stderr.contains("GoError"), "{}", run.stderr);
 }
@@ -112,7 +115,8 @@ fn shared_arrays_hold_buffers_that_nobody_can_change() {
         &lab,
         "import { SharedArray } from 'k6/data';
          import { FormData } from 'onrush/http';
-         const data = new SharedArray('data', () => [open('image.bin', 'b'), new Uint16Array([1, 2, 3]), { a: 1 }, 'text',
+         const data = new SharedArray('data', () => [open('image.bin', 'b'), new Uint16Array([1, 2, 3]), { a: 1 }, \
+         'text',
              new ArrayBuffer(0), new Float64Array([3, 1, 2])]);",
         "verify('kinds', data.map((e) => Object.prototype.toString.call(e).slice(8, -1)).join(),
              'ArrayBuffer,Uint16Array,Object,String,ArrayBuffer,Float64Array');
@@ -128,7 +132,8 @@ fn shared_arrays_hold_buffers_that_nobody_can_change() {
          const writes = {
              set: () => bytes.set([1]), fill: () => bytes.fill(1),
              copyWithin: () => bytes.copyWithin(0, 1), reverse: () => numbers.reverse(), sort: () => numbers.sort(),
-             setInt8: () => view.setInt8(0, 1), setFloat64: () => view.setFloat64(0, 1), transfer: () => data[0].transfer(),
+             setInt8: () => view.setInt8(0, 1), setFloat64: () => view.setFloat64(0, 1), transfer: () => \
+             data[0].transfer(),
              resize: () => data[0].resize(1), elements: () => { data[0] = 1; },
              reflect: () => {
                  if (!Reflect.set(bytes, '0', 1)) throw new TypeError('not set'); },
@@ -136,7 +141,8 @@ fn shared_arrays_hold_buffers_that_nobody_can_change() {
              swap: () => globalThis.Atomics ? Atomics.exchange(bytes, 0, 1) : null.x,
              base64: () => bytes.setFromBase64 ? bytes.setFromBase64('AAAA') : null.x,
              hex: () => bytes.setFromHex ? bytes.setFromHex('00') : null.x,
-             into: () => globalThis.TextEncoder && new TextEncoder().encodeInto ? new TextEncoder().encodeInto('x', bytes) : null.x,
+             into: () => globalThis.TextEncoder && new TextEncoder().encodeInto ? new TextEncoder().encodeInto('x', \
+             bytes) : null.x,
              random: () => crypto.getRandomValues(bytes),
          };
          for (const [name, write] of Object.entries(writes)) {
@@ -161,7 +167,8 @@ fn answers_are_taken_in_while_they_arrive() {
          const hashed = http.get(url, { hash: 'sha256' });
          verify('hash', hashed.hash, crypto.sha256(whole, 'hex'));
          verify('no body', hashed.body, null);
-         verify('over TLS', http.get(`${__ENV.TARGET_TLS}/bytes/3000000`, { hash: 'md5' }).hash, crypto.md5(whole, 'hex'));
+         verify('over TLS', http.get(`${__ENV.TARGET_TLS}/bytes/3000000`, { hash: 'md5' }).hash, crypto.md5(whole, \
+         'hex'));
          let size = 0, chunks = 0, largest = 0;
          const hasher = crypto.createHash('sha256');
          const streamed = http.get(url, { onBody(chunk) {
@@ -174,10 +181,12 @@ fn answers_are_taken_in_while_they_arrive() {
          verify('status and body', `${streamed.status} ${streamed.body}`, '200 null');
          const missing = http.get(`${T}/status/404`, { hash: 'sha256' });
          verify('errors are kept', `${missing.status} ${missing.hash} ${typeof missing.body}`, '404 null string');
-         verify('after a redirect', http.get(`${T}/redirect-to?url=/bytes/3000000`, { hash: 'sha256' }).hash, hashed.hash);
+         verify('after a redirect', http.get(`${T}/redirect-to?url=/bytes/3000000`, { hash: 'sha256' }).hash, \
+         hashed.hash);
          verify('many at once', http.batch([0, 1].map(() => ['GET', url, null, { hash: 'sha256' }]))
              .every((res) => res.hash === hashed.hash), true);
-         verify('a throw', thrown(() => http.get(url, { onBody() { throw new RangeError('stop'); } })), 'RangeError: stop');
+         verify('a throw', thrown(() => http.get(url, { onBody() { throw new RangeError('stop'); } })), 'RangeError: \
+         stop');
          verify('the next request', http.get(`${T}/get`).status, 200);",
     );
 }
@@ -188,7 +197,8 @@ fn spoiled(lab: &Lab, script: &str) -> Run {
         export const options = { vus: 3, iterations: 12 };
         export function handleSummary(data) {
             const m = data.metrics, failed = m.http_req_failed.values;
-            return { stdout: `requests=${m.http_reqs.values.count} failed=${failed.passes} iterations=${m.iterations.values.count}` };
+            return { stdout: `requests=${m.http_reqs.values.count} failed=${failed.passes} \
+            iterations=${m.iterations.values.count}` };
         }";
     lab.file("script.js", &format!("import http from 'k6/http';\nconst T = __ENV.TARGET;\n{script}\n{tail}"));
     lab.run(&["--serve"])
@@ -336,7 +346,8 @@ fn what_cannot_be_opened_or_sent_is_told_with_what_was_expected() {
         "is a directory, expected a file",
         "slice: start is -1, expected a whole number from 0 to 10",
         "slice: end is 1000000000, expected a whole number from 0 to 10",
-        "unknown request body type int64, expected a string, an ArrayBuffer, a view of one, an object of form fields, a FormData, a FileStream",
+        "unknown request body type int64, expected a string, an ArrayBuffer, a view of one, an object of form fields, \
+         a FormData, a FileStream",
         "unknown request body type time.Time, expected a string",
         "repeat: the total is -5, expected a whole number from 0 to 2^53 - 1",
         "crc32\\\", expected one of md4, md5, sha1, sha256",

@@ -1,4 +1,5 @@
-//! A URL instead of a script: `onrush run URL` and `onrush curl …`, against a real target, and byte for byte beside curl.
+//! A URL instead of a script: `onrush run URL` and `onrush curl …`, against a real target, and byte for byte beside
+//! curl.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Mutex;
@@ -170,70 +171,64 @@ fn what_concerns_output_is_left_aside_and_named_once() {
     run.says("ignored (output only): -s -S -o -w -i").prints("by status: 200: 2");
 }
 
+/// Command lines, and what is said of them.
+const REFUSED: &[(&[&str], &str)] = &[
+    (&["run", "nope"], "nope is neither a script nor a URL: there is no such file"),
+    (&["run", "nope.js"], "there is no script"),
+    (
+        &["run", "-d", "10", "localhost:1"],
+        "-d 10 can mean two things with a URL: write --duration 10s for how long (wrk, bombardier, k6), or --data \
+         10 for a body",
+    ),
+    (
+        &["run", "-u", "me", "localhost:1"],
+        "--vus 10 for virtual users (k6), --user NAME:PASSWORD for name and password (curl), or",
+    ),
+    (&["run", "--duration", "10", "localhost:1"], "--duration 10: expected a time with its unit"),
+    (&["run", "--unknown", "http://h/"], "unknown flag --unknown"),
+    (&["run", "--dat", "a", "http://h/"], "did you mean --data?"),
+    (&["run", "-d", "a=b", "-F", "c=d", "http://h/"], "-d and -F: each says what the request is"),
+    (&["run", "-F", "c=@gone", "http://h/"], "cannot read the file gone: No such file"),
+    (&["run", "-d", "@gone", "http://h/"], "cannot read the file gone: No such file"),
+    (&["run", "-T", ".", "http://h/"], "standard input"),
+    (&["run", "-H", "nothing", "http://h/"], "-H 'nothing': found no colon, expected 'Name: value'"),
+    (&["run", "--http2", "http://h/"], "--http2: requests are sent by HTTP/1.1"),
+    (&["run", "-x", "proxy:1", "http://h/"], "set the environment variables HTTP_PROXY"),
+    (&["run", "ftp://h/"], "found the scheme ftp, expected http or https"),
+    (&["run", "ws://h/"], "WebSockets need a script"),
+    (&["run", "http://"], "found no host"),
+    (&["run", "http://h/", "http://i/"], "found two URLs"),
+    (&["run", "--rate", "5", "-n", "5", "http://h/"], "--duration instead of --requests"),
+    (
+        &["run", "-t", "30", "http://h/"],
+        "-t 30 can mean two things with a URL: write --workers 30 for threads (wrk), or",
+    ),
+    (
+        &["run", "-D", "body.json", "http://h/"],
+        "write --data-binary @body.json for a body from this file (oha, hey), or",
+    ),
+    (&["http://h/", "-r", "100"], "write --rate 100 for requests a second (bombardier), --location --max-redirs 100"),
+    (&["run", "-c", "10000000", "http://h/"], "found 10000000 virtual users, expected at most 1000000"),
+    (&["run", "--vsu", "5", "http://h/"], "unknown flag --vsu; did you mean --vus?"),
+    (&["run", "--vsu", "5", "script.js"], "a similar argument exists: '--vus'"),
+    (
+        &["run", "-c", "10", "script.js"],
+        "cannot read the config file 10: No such file or directory (os error 2); for 10 virtual users write -u 10",
+    ),
+    (&["rnu", "script.js"], "a similar subcommand exists: 'run'"),
+    (&["script.js"], "script.js is no command; to run it write: onrush run script.js"),
+    (&["run", "--fail-on", "p(95)>200", "script.js"], "for a metric write --threshold 'http_req_duration: p(95)<=200'"),
+    (&["run", "--threshold", "p(95)<200", "script.js"], "--threshold: found 'p(95)<200', expected METRIC: CONDITION"),
+    (&["curl", "curl 'http://h/"], "the pasted command cannot be read: a ' is not closed"),
+    (&["curl", "curl http://h/ | jq ."], "found | outside of quotes"),
+    (&["curl", "-X", "POST"], "there is no URL"),
+    (&["curl", "-K", "file", "http://h/"], "-K: write its flags on the command line"),
+];
+
 #[test]
 fn what_cannot_be_done_is_refused_before_anything_is_sent() {
     let lab = Lab::with("export default function () {}");
-    let table: &[(&[&str], &str)] = &[
-        (&["run", "nope"], "nope is neither a script nor a URL: there is no such file"),
-        (&["run", "nope.js"], "there is no script"),
-        (
-            &["run", "-d", "10", "localhost:1"],
-            "-d 10 can mean two things with a URL: write --duration 10s for how long (wrk, bombardier, k6), or --data 10 for a body",
-        ),
-        (
-            &["run", "-u", "me", "localhost:1"],
-            "--vus 10 for virtual users (k6), --user NAME:PASSWORD for name and password (curl), or",
-        ),
-        (&["run", "--duration", "10", "localhost:1"], "--duration 10: expected a time with its unit"),
-        (&["run", "--unknown", "http://h/"], "unknown flag --unknown"),
-        (&["run", "--dat", "a", "http://h/"], "did you mean --data?"),
-        (&["run", "-d", "a=b", "-F", "c=d", "http://h/"], "-d and -F: each says what the request is"),
-        (&["run", "-F", "c=@gone", "http://h/"], "cannot read the file gone: No such file"),
-        (&["run", "-d", "@gone", "http://h/"], "cannot read the file gone: No such file"),
-        (&["run", "-T", ".", "http://h/"], "standard input"),
-        (&["run", "-H", "nothing", "http://h/"], "-H 'nothing': found no colon, expected 'Name: value'"),
-        (&["run", "--http2", "http://h/"], "--http2: requests are sent by HTTP/1.1"),
-        (&["run", "-x", "proxy:1", "http://h/"], "set the environment variables HTTP_PROXY"),
-        (&["run", "ftp://h/"], "found the scheme ftp, expected http or https"),
-        (&["run", "ws://h/"], "WebSockets need a script"),
-        (&["run", "http://"], "found no host"),
-        (&["run", "http://h/", "http://i/"], "found two URLs"),
-        (&["run", "--rate", "5", "-n", "5", "http://h/"], "--duration instead of --requests"),
-        (
-            &["run", "-t", "30", "http://h/"],
-            "-t 30 can mean two things with a URL: write --workers 30 for threads (wrk), or",
-        ),
-        (
-            &["run", "-D", "body.json", "http://h/"],
-            "write --data-binary @body.json for a body from this file (oha, hey), or",
-        ),
-        (
-            &["http://h/", "-r", "100"],
-            "write --rate 100 for requests a second (bombardier), --location --max-redirs 100",
-        ),
-        (&["run", "-c", "10000000", "http://h/"], "found 10000000 virtual users, expected at most 1000000"),
-        (&["run", "--vsu", "5", "http://h/"], "unknown flag --vsu; did you mean --vus?"),
-        (&["run", "--vsu", "5", "script.js"], "a similar argument exists: '--vus'"),
-        (
-            &["run", "-c", "10", "script.js"],
-            "cannot read the config file 10: No such file or directory (os error 2); for 10 virtual users write -u 10",
-        ),
-        (&["rnu", "script.js"], "a similar subcommand exists: 'run'"),
-        (&["script.js"], "script.js is no command; to run it write: onrush run script.js"),
-        (
-            &["run", "--fail-on", "p(95)>200", "script.js"],
-            "for a metric write --threshold 'http_req_duration: p(95)<=200'",
-        ),
-        (
-            &["run", "--threshold", "p(95)<200", "script.js"],
-            "--threshold: found 'p(95)<200', expected METRIC: CONDITION",
-        ),
-        (&["curl", "curl 'http://h/"], "the pasted command cannot be read: a ' is not closed"),
-        (&["curl", "curl http://h/ | jq ."], "found | outside of quotes"),
-        (&["curl", "-X", "POST"], "there is no URL"),
-        (&["curl", "-K", "file", "http://h/"], "-K: write its flags on the command line"),
-    ];
-    for (arguments, says) in table {
+    for (arguments, says) in REFUSED {
         let run = lab.onrush(arguments).says(says);
         assert!([104, 255].contains(&run.code), "{arguments:?}: {}", run.code);
         assert!(run.stderr.starts_with("error: ") && run.stdout.is_empty(), "{arguments:?}:\n{}", run.stderr);

@@ -6,9 +6,11 @@ use report::document::{Counts, Document, Points, Value, read};
 
 use crate::lab::{Lab, Run, finish};
 
-const SCRIPT: &str = "import http from 'k6/http'; import { check, group, sleep } from 'k6'; import { Trend } from 'k6/metrics';
+const SCRIPT: &str = "import http from 'k6/http'; import { check, group, sleep } from 'k6'; import { Trend } from \
+    'k6/metrics';
     const size = new Trend('size'); const rare = new Trend('rare');
-    export const options = { vus: 2, duration: '2500ms', thresholds: { 'size{kind:a}': ['max<100'], checks: ['rate>0.1'] } };
+    export const options = { vus: 2, duration: '2500ms', thresholds: { 'size{kind:a}': ['max<100'], checks: \
+    ['rate>0.1'] } };
     export function setup() { http.get(__ENV.TARGET); }
     export function teardown() { size.add(1); }
     export default function () {
@@ -129,7 +131,8 @@ fn a_full_summary_saves_scenarios_too() {
     let lab = Lab::with(
         "import { check } from 'k6'; import { Trend } from 'k6/metrics'; const t = new Trend('own');
          export const options = { scenarios: {
-           a: { executor: 'shared-iterations', iterations: 3 }, b: { executor: 'shared-iterations', iterations: 2, exec: 'b' } } };
+           a: { executor: 'shared-iterations', iterations: 3 }, b: { executor: 'shared-iterations', iterations: 2, \
+           exec: 'b' } } };
          export default () => { check(1, { one: (v) => v === 1 }); }; export const b = () => { t.add(7); };",
     );
     lab.run(&["--save", "r", "--summary-mode", "full"]).code(0);
@@ -181,7 +184,8 @@ fn a_directory_that_cannot_be_written_is_said_and_the_test_runs() {
     for (dir, expected) in [
         (
             "file/below",
-            "--save file/below: cannot make the directory: Not a directory (os error 20); the test runs without a result",
+            "--save file/below: cannot make the directory: Not a directory (os error 20); the test runs without a \
+             result",
         ),
         ("/proc/onrush", "--save /proc/onrush: cannot make the directory: "),
         ("/proc", "--save /proc: cannot make a file in the directory: "),

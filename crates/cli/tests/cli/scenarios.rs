@@ -35,7 +35,8 @@ fn per_vu_iterations_are_run_by_each() {
 #[test]
 fn left_over_iterations_are_counted_as_dropped() {
     let m = metrics(
-        "{ scenarios: { a: { executor: 'per-vu-iterations', vus: 2, iterations: 5, maxDuration: '1s', exec: 'slow' } } }",
+        "{ scenarios: { a: { executor: 'per-vu-iterations', vus: 2, iterations: 5, maxDuration: '1s', exec: 'slow' } \
+         } }",
         &[],
     );
     assert_eq!(count(&m, "iterations") + count(&m, "dropped_iterations"), 10);
@@ -63,7 +64,8 @@ fn arrival_rates_start_what_they_promise() {
 #[test]
 fn a_late_start_is_part_of_the_duration_from_plan() {
     let m = metrics(
-        "{ scenarios: { a: { executor: 'constant-arrival-rate', rate: 100, duration: '1s', preAllocatedVUs: 30, exec: 'busy' } } }",
+        "{ scenarios: { a: { executor: 'constant-arrival-rate', rate: 100, duration: '1s', preAllocatedVUs: 30, exec: \
+         'busy' } } }",
         &["--workers", "1"],
     );
     let average = |name: &str| m[name]["values"]["avg"].as_f64().unwrap_or_else(|| panic!("{name} in {m}"));
@@ -77,7 +79,8 @@ fn a_late_start_is_part_of_the_duration_from_plan() {
 fn too_few_users_drop_iterations_and_say_so() {
     let lab = Lab::with(
         "import { sleep } from 'k6';
-         export const options = { scenarios: { a: { executor: 'constant-arrival-rate', rate: 20, duration: '1s', preAllocatedVUs: 1, maxVUs: 2 } } };
+         export const options = { scenarios: { a: { executor: 'constant-arrival-rate', rate: 20, duration: '1s', \
+         preAllocatedVUs: 1, maxVUs: 2 } } };
          export default function () { sleep(0.5); }",
     );
     lab.run(&[]).code(0).prints("dropped_iterations").says("Insufficient VUs, reached 2 active VUs");
@@ -87,7 +90,8 @@ fn too_few_users_drop_iterations_and_say_so() {
 fn ramping_users_go_up_and_down() {
     let m = metrics(
         "{ scenarios: { a: { executor: 'ramping-vus', startVUs: 1, gracefulRampDown: '0s',
-           stages: [{ duration: '500ms', target: 6 }, { duration: '1s', target: 6 }, { duration: '500ms', target: 0 }] } } }",
+           stages: [{ duration: '500ms', target: 6 }, { duration: '1s', target: 6 }, { duration: '500ms', target: 0 \
+           }] } } }",
         &[],
     );
     assert_eq!(m["vus_max"]["values"]["max"], 6);
@@ -110,7 +114,8 @@ fn segments_add_up_to_the_whole() {
 fn what_does_not_fit_the_graceful_stop_is_interrupted() {
     let lab = Lab::with(
         "import { sleep } from 'k6';
-         export const options = { scenarios: { a: { executor: 'constant-vus', vus: 2, duration: '1s', gracefulStop: '0s' } } };
+         export const options = { scenarios: { a: { executor: 'constant-vus', vus: 2, duration: '1s', gracefulStop: \
+         '0s' } } };
          export default function () { sleep(30); }",
     );
     let all = ["run", "script.js"];

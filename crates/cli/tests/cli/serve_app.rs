@@ -61,7 +61,8 @@ impl Serving {
 
     fn post(&self, path: &str, kind: &str, body: &[u8]) -> String {
         let head = format!(
-            "POST {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
+            "POST {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: {kind}\r\nContent-Length: \
+             {}\r\n\r\n",
             body.len()
         );
         self.exchange(&[head.as_bytes(), body].concat())
@@ -242,7 +243,8 @@ fn what_is_no_app_ends_with_the_exit_code_of_a_script() {
         (
             "most.js",
             107,
-            "error: most.js: RangeError: websocket.maxMessage is 0, expected a whole number of bytes from 1 to 67108864",
+            "error: most.js: RangeError: websocket.maxMessage is 0, expected a whole number of bytes from 1 to \
+             67108864",
         ),
         ("broken.js", 107, "broken.js:3:1: SyntaxError"),
         ("none.js", 255, "there is no script"),
@@ -262,9 +264,11 @@ fn a_run_serves_an_app_beside_itself_and_trusts_its_certificate() {
         export default () => {
             for (const address of [__ENV.TARGET, __ENV.TARGET_TLS]) {
                 const answer = http.post(`${address}/a?b`, 'body')
-                check(answer, { 'the app answered': (r) => r.status === 200 && r.body === `POST ${address}/a?b body ${__ENV.NAME}` })
+                check(answer, { 'the app answered': (r) => r.status === 200 && r.body === `POST ${address}/a?b body \
+                ${__ENV.NAME}` })
             }
-            check(__ENV, { 'other addresses': (env) => env.TARGET_WS.startsWith('ws://') && env.TARGET_UNIX.endsWith('.sock') })
+            check(__ENV, { 'other addresses': (env) => env.TARGET_WS.startsWith('ws://') && \
+            env.TARGET_UNIX.endsWith('.sock') })
         }",
     );
     lab.file(
@@ -304,7 +308,8 @@ impl Talker {
     fn open(serving: &Serving, path: &str) -> Talker {
         let mut stream = serving.connect();
         let head = format!(
-            "GET {path} HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
+            "GET {path} HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: \
+             13\r\n\
              Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
         );
         stream.write_all(head.as_bytes()).expect("sent");
@@ -434,7 +439,8 @@ fn an_app_gives_memory_knowing_the_request() {
     let app = "const asked = []
         export default {
             allocate(size, request) {
-                asked.push([request.method, new URL(request.url).pathname, request.headers.get('content-length'), size].join(' '))
+                asked.push([request.method, new URL(request.url).pathname, request.headers.get('content-length'), \
+                size].join(' '))
                 return new ArrayBuffer(size)
             },
             async fetch(request) {

@@ -126,7 +126,8 @@ fn create(lab: &Lab, name: &str) -> std::fs::File {
     std::fs::File::create(lab.path().join(name)).expect("a file in the lab")
 }
 
-/// The same command with SIGHUP at its default. Whoever runs the tests may ignore it (`nohup` does), and children inherit that.
+/// The same command with SIGHUP at its default. Whoever runs the tests may ignore it (`nohup` does), and children
+/// inherit that.
 fn hearing_hangups(onrush: Command) -> Command {
     let mut env = Command::new("env");
     env.arg("--default-signal=HUP").arg(onrush.get_program()).args(onrush.get_args());

@@ -56,7 +56,8 @@ fn a_crossed_threshold_can_end_the_test() {
     let lab = Lab::with(
         "import { sleep } from 'k6'; import { Counter } from 'k6/metrics';
          const c = new Counter('bad');
-         export const options = { vus: 1, duration: '10m', thresholds: { bad: [{ threshold: 'count<1', abortOnFail: true, delayAbortEval: '0s' }] } };
+         export const options = { vus: 1, duration: '10m', thresholds: { bad: [{ threshold: 'count<1', abortOnFail: \
+         true, delayAbortEval: '0s' }] } };
          export default function () { c.add(1); sleep(0.05); }",
     );
     lab.run(&[]).code(99).says("bad").prints("✗ 'count<1'");

@@ -7,7 +7,8 @@ const IDS: &str = "import { Counter } from 'k6/metrics'; import exec from 'k6/ex
     const mine = new Counter('mine');
     export const options = { iterations: 20, vus: 2 };
     export default function () {
-      for (let n = 0; n < Number(__ENV.EACH); n++) mine.add(1, { id: `${exec.scenario.iterationInTest}/${n}`, kind: 'a' });
+      for (let n = 0; n < Number(__ENV.EACH); n++) mine.add(1, { id: `${exec.scenario.iterationInTest}/${n}`, kind: \
+      'a' });
       exec.vu.metrics.tags.turn = exec.scenario.iterationInTest;
     }";
 

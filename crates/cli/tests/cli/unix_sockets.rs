@@ -11,7 +11,8 @@ const THREE: &str = "import http from 'k6/http'; import { check } from 'k6';
       check(http.get(__ENV.SOCKET ? 'http://app.test/' : __ENV.TARGET), { fine: (r) => r.status === 200 });
     }";
 
-const REMARK: &str = "timings of 3 of 3 requests were taken by this program, not by the kernel, because unix sockets have no \
+const REMARK: &str = "timings of 3 of 3 requests were taken by this program, not by the kernel, because unix sockets \
+    have no \
                       receive stamps";
 
 /// Answers every request on a connection until it is closed.

@@ -1,4 +1,5 @@
-//! `k6/ws` and `k6/websockets` through the binary: their own test scripts, TLS, unix sockets, and servers that are no use.
+//! `k6/ws` and `k6/websockets` through the binary: their own test scripts, TLS, unix sockets, and servers that are no
+//! use.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -45,7 +46,8 @@ fn over_tls() {
                 socket.on('open', () => { socket.send('short'); socket.send(long); });
                 socket.on('message', (text) => { got.push(text.length); if (text === long) socket.close(); });
             });
-            check(response, { blocking: (r) => url.startsWith('wss:') && r.status === 101 && got.join() === '5,300000' });
+            check(response, { blocking: (r) => url.startsWith('wss:') && r.status === 101 && got.join() === \
+            '5,300000' });
             const socket = new WebSocket(url);
             socket.onopen = () => socket.send(long);
             socket.onmessage = (event) => { check(event, { event: (e) => e.data === long }); socket.close(); };
@@ -96,7 +98,8 @@ fn servers_that_are_no_use() {
     let ok = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
     let not_http = answering(b"220 mail.test ESMTP\r\n");
     let wrong_key = answering(
-        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: bm8=\r\n\r\n",
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: \
+            bm8=\r\n\r\n",
     );
     let lab = Lab::with(
         "import ws from 'k6/ws';
@@ -107,7 +110,8 @@ fn servers_that_are_no_use() {
                 console.log(name, response.status, response.body, response.error);
                 const socket = new WebSocket(`ws://${__ENV[name]}/`);
                 socket.onopen = () => console.log(name, 'is open');
-                await new Promise((done) => (socket.onerror = ({ error }) => { console.log(name, 'event:', error); done(); }));
+                await new Promise((done) => (socket.onerror = ({ error }) => { console.log(name, 'event:', error); \
+                done(); }));
             }
         }",
     );
@@ -138,15 +142,16 @@ fn a_server_that_never_answers_is_left_at_the_end_of_the_test() {
         export function events() { new WebSocket(`ws://${__ENV.SILENT}/`); }
         export function idle() { new WebSocket(`ws${__ENV.TARGET.slice(4)}/ws/echo`).onmessage = () => {}; }
         export function handleSummary({ metrics: m }) {
-            return { stdout: `${m.ws_sessions.values.count} session, ${m.ws_session_duration.values.count ?? 'ended'}` };
+            return { stdout: `${m.ws_sessions.values.count} session, ${m.ws_session_duration.values.count ?? \
+            'ended'}` };
         }",
     );
     let silent = format!("SILENT={}", answering(b""));
     lab.run(&["--serve", "-e", &silent]).code(0).prints("1 session");
 }
 
-/// A server that upgrades each connection, sends these bytes behind the 101, and then ends it in its way. It leaves the last byte
-/// of the request unread: whoever closes then resets.
+/// A server that upgrades each connection, sends these bytes behind the 101, and then ends it in its way. It leaves the
+/// last byte of the request unread: whoever closes then resets.
 fn upgrading(bytes: Vec<u8>, end: fn(&mut TcpStream)) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address").to_string();
@@ -187,7 +192,8 @@ fn resets(_: &mut TcpStream) {
 /// Name, bytes behind the 101, end, and what a script hears.
 type Misdeed = (&'static str, &'static [u8], fn(&mut TcpStream), &'static str);
 
-/// What a server may do wrong once the connection stands, and what a script hears of it: in `k6/ws` and in `k6/websockets` the same.
+/// What a server may do wrong once the connection stands, and what a script hears of it: in `k6/ws` and in
+/// `k6/websockets` the same.
 #[test]
 fn servers_that_break_the_protocol_are_told_apart() {
     let table: [Misdeed; 14] = [

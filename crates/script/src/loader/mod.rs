@@ -132,6 +132,11 @@ impl ModuleStore {
         source.and_then(|s| s.map.as_ref()?.original(line, column)).unwrap_or((line, column))
     }
 
+    /// A module's source as it was read.
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.source(name).map(|source| source.text.clone())
+    }
+
     /// One line of a module's source, counted from 1.
     pub fn source_line(&self, name: &str, line: u32) -> Option<String> {
         let source = self.source(name)?;

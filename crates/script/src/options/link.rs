@@ -1,6 +1,6 @@
 //! The option `network`: the link that every virtual user gets, for the whole test or for a scenario.
 //!
-//! Kept as it was written, so that what is exported is what was given; read here, once when it is checked and once for each user.
+//! The engine carries the field of a scenario as it was given, because it knows no network; it is read here once.
 
 use std::time::Duration;
 
@@ -8,34 +8,34 @@ use serde_json::{Map, Value};
 use units::{Bandwidth, Span};
 use wire::link::LinkSettings;
 
+use super::written::Written;
 use super::{Options, read};
 
 const FIELDS: &str = "download, upload, latency, jitter, loss";
 
 impl Options {
-    /// The link of a scenario's users; `None`: they have none. Those of scenarios are checked by `check_links`.
+    /// The link of a scenario's users; `None`: they have none.
     pub fn link_of(&self, scenario: &str) -> Option<LinkSettings> {
-        let scenarios = self.execution.scenarios.as_ref();
-        let own = scenarios.and_then(|all| all.iter().find(|known| known.name == scenario)?.network.as_ref());
-        let link = settings(own.or(self.network.as_ref())?).ok()?;
-        (!link.is_none()).then_some(link)
+        let link = self.links.get(scenario).or(self.network.as_deref())?;
+        (!link.is_none()).then(|| link.clone())
     }
 
-    /// Checks the field `network` of every scenario. The error names the scenario, what was found and what was expected.
-    pub fn check_links(&self) -> Result<(), String> {
+    /// Reads the field `network` of every scenario. The error names the scenario, what was found and what was expected.
+    pub fn read_links(&mut self) -> Result<(), String> {
         let scenarios = self.execution.scenarios.iter().flat_map(|all| all.iter());
-        for scenario in scenarios {
-            if let Some(Err(problem)) = scenario.network.as_ref().map(settings) {
-                return Err(format!("scenario '{}': field 'network': {problem}", scenario.name));
-            }
-        }
+        let own = scenarios.filter_map(|scenario| Some((&scenario.name, scenario.network.as_ref()?)));
+        let links = own.map(|(name, network)| match settings(network) {
+            Ok(link) => Ok((name.clone(), link)),
+            Err(problem) => Err(format!("scenario '{name}': field 'network': {problem}")),
+        });
+        self.links = links.collect::<Result<_, _>>()?;
         Ok(())
     }
 }
 
-/// Checks the option; it stays what it is.
-pub(super) fn network(value: &Value) -> Result<Value, String> {
-    settings(value).map(|_| value.clone())
+/// The option.
+pub(super) fn network(value: &Value) -> Result<Written<LinkSettings>, String> {
+    settings(value).map(|link| Written::new(link, value.clone()))
 }
 
 /// A name, `field=value` pairs with commas between them (what a flag gives), or an object of fields.
@@ -141,11 +141,13 @@ mod tests {
             (json!("5g"), "found \"5g\", expected one of 3g, 4g, cable, speedtest-2022"),
             (
                 json!(5),
-                "found 5, expected the name of a link or an object with some of download, upload, latency, jitter, loss",
+                "found 5, expected the name of a link or an object with some of download, upload, latency, jitter, \
+                 loss",
             ),
             (
                 json!({ "download": "10mb/s" }),
-                "download: found \"10mb/s\", expected a number with one of the units bps, kbps, mbps, gbps, as in \"10mbps\"",
+                "download: found \"10mb/s\", expected a number with one of the units bps, kbps, mbps, gbps, as in \
+                 \"10mbps\"",
             ),
             (
                 json!({ "upload": 5 }),
@@ -178,9 +180,9 @@ mod tests {
             "near": { "executor": "constant-vus", "vus": 1, "duration": "1s" },
             "none": { "executor": "constant-vus", "vus": 1, "duration": "1s", "network": {} },
         } });
-        let (options, warnings) = Options::from_json(&layer, "the script").unwrap();
+        let (mut options, warnings) = Options::from_json(&layer, "the script").unwrap();
         assert_eq!(warnings, Vec::<String>::new());
-        assert_eq!(options.check_links(), Ok(()));
+        assert_eq!(options.read_links(), Ok(()));
         assert_eq!(options.link_of("far").unwrap().latency, Duration::from_millis(200));
         assert_eq!(options.link_of("near"), LinkSettings::preset("cable").ok());
         assert_eq!(options.link_of("none"), None);
@@ -188,10 +190,11 @@ mod tests {
         let layer = json!({ "scenarios": {
             "far": { "executor": "constant-vus", "vus": 1, "duration": "1s", "network": { "download": "fast" } },
         } });
-        let (options, _) = Options::from_json(&layer, "the script").unwrap();
+        let (mut options, _) = Options::from_json(&layer, "the script").unwrap();
         assert_eq!(
-            options.check_links().unwrap_err(),
-            "scenario 'far': field 'network': download: found \"fast\", expected a number with one of the units bps, kbps, mbps, \
+            options.read_links().unwrap_err(),
+            "scenario 'far': field 'network': download: found \"fast\", expected a number with one of the units bps, \
+             kbps, mbps, \
              gbps, as in \"10mbps\""
         );
     }

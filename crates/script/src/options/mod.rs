@@ -1,25 +1,30 @@
 //! The options of a test, composed from the parts that the engine, the metrics and the wire obey.
 //!
-//! One table lists every plain option: field, JSON name, how it is read. A layer (script, config file, environment, flags) is
-//! one JSON object; `Options::from_json` reads it and `merge` puts a higher layer on top. An option that is not set is
-//! `None`, so that a lower layer shows through.
+//! `table.rs` is the one list. A layer is JSON (the script, a config file) or texts (flags, the environment); it is
+//! read here once, and `merge` puts a higher layer on top.
 
+mod form;
 mod link;
 mod network;
 mod read;
+mod row;
+mod table;
+mod written;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::scenario::{Scenarios, Shortcuts};
-use metrics::{SystemTags, ThresholdSpecs, suggest};
+use metrics::{SystemTags, suggest};
 use serde_json::{Map, Value};
-use units::Span;
 use wire::mask::Mask;
 
+pub use form::{Form, parse_switch};
 pub use network::{Dns, TlsAuth, TlsVersions};
+pub use read::DebugDetail;
+pub use row::TestOption;
+pub use table::{OPTIONS, Options};
+pub use written::Written;
 
 use crate::host::runtime::DEFAULT_MEMORY_LIMIT;
 
@@ -38,106 +43,12 @@ impl fmt::Display for OptionsError {
 
 impl std::error::Error for OptionsError {}
 
-macro_rules! options {
-    ($($field:ident: $type:ty = $json:literal, $read:path, $doc:literal;)*) => {
-        /// Options of one layer, or of all layers together.
-        #[derive(Clone, Debug, Default, PartialEq)]
-        pub struct Options {
-            /// `vus`, `duration`, `iterations`, `stages`, `scenarios`.
-            pub execution: Shortcuts,
-            /// JavaScript memory of one virtual user in bytes. Not an option of k6: a flag sets it.
-            pub vu_memory_limit: Option<usize>,
-            /// Proxies as the environment gives them. Not an option of k6.
-            pub proxies: wire::settings::Proxies,
-            /// Certificates as PEM that are trusted beside the machine's: those of a target beside the test. Not an option of k6.
-            pub trusted_pem: Option<String>,
-            $(#[doc = $doc] pub $field: Option<$type>,)*
-        }
-
-        /// Every name that `from_json` knows.
-        const NAMES: &[&str] = &["vus", "duration", "iterations", "stages", "scenarios", $($json),*];
-
-        impl Options {
-            /// Reads one plain option; `None` when the name is not one.
-            fn read_plain(&mut self, name: &str, value: &Value) -> Option<Result<(), String>> {
-                match name {
-                    $($json => Some($read(value).map(|value| self.$field = Some(value))),)*
-                    _ => None,
-                }
-            }
-
-            /// These options with a higher layer on top. The execution shortcuts of the higher layer replace scenarios of
-            /// the lower one; every other option is replaced whole (`tags` too, as in k6).
-            pub fn merge(self, higher: Options) -> Options {
-                let proxies = if higher.proxies == Default::default() { self.proxies } else { higher.proxies };
-                Options {
-                    execution: self.execution.overlaid(higher.execution),
-                    vu_memory_limit: higher.vu_memory_limit.or(self.vu_memory_limit),
-                    proxies,
-                    trusted_pem: higher.trusted_pem.or(self.trusted_pem),
-                    $($field: higher.$field.or(self.$field),)*
-                }
-            }
-
-            fn show_plain(&self, shown: &mut Map<String, Value>) {
-                $(shown.insert($json.to_owned(), serde_json::to_value(&self.$field).unwrap_or_default());)*
-            }
-        }
-    };
-}
-
-options! {
-    execution_segment: String = "executionSegment", read::text, "Part of the test to run, `0:1/3`.";
-    execution_segment_sequence: String = "executionSegmentSequence", read::text, "Borders of all parts, `0,1/3,1`.";
-    paused: bool = "paused", read::switch, "Start paused (needs the REST API, which is not there yet).";
-    no_setup: bool = "noSetup", read::switch, "Do not call `setup`.";
-    no_teardown: bool = "noTeardown", read::switch, "Do not call `teardown`.";
-    setup_timeout: Span = "setupTimeout", read::span, "Time limit of `setup`; 60 s.";
-    teardown_timeout: Span = "teardownTimeout", read::span, "Time limit of `teardown`; 60 s.";
-    handle_summary_timeout: Span = "handleSummaryTimeout", read::span, "Time limit of `handleSummary`; 120 s.";
-    min_iteration_duration: Span = "minIterationDuration", read::span, "Shortest time of an iteration.";
-    rps: u32 = "rps", read::whole, "Requests per second of all users together; 0: no limit.";
-    batch: u32 = "batch", read::whole, "Requests of one batch at a time; 20.";
-    batch_per_host: u32 = "batchPerHost", read::whole, "Requests of one batch at a time to one host; 6.";
-    max_redirects: u32 = "maxRedirects", read::whole, "Redirects to follow; 10.";
-    user_agent: String = "userAgent", read::header_value, "User-Agent of requests that bring none.";
-    throw: bool = "throw", read::switch, "Whether what is only a warning by default throws.";
-    http_debug: String = "httpDebug", read::debug, "`headers` or `full`: log requests and responses.";
-    discard_response_bodies: bool = "discardResponseBodies", read::switch, "Read bodies but do not keep them.";
-    no_connection_reuse: bool = "noConnectionReuse", read::switch, "A new connection for every request.";
-    no_vu_connection_reuse: bool = "noVUConnectionReuse", read::switch, "New connections for every iteration.";
-    no_cookies_reset: bool = "noCookiesReset", read::switch, "Keep cookies from one iteration to the next.";
-    insecure_skip_tls_verify: bool = "insecureSkipTLSVerify", read::switch, "Accept any certificate.";
-    tls_version: TlsVersions = "tlsVersion", network::tls_versions, "TLS versions to offer.";
-    tls_cipher_suites: Vec<String> = "tlsCipherSuites", read::list, "TLS cipher suites to offer.";
-    tls_auth: Vec<TlsAuth> = "tlsAuth", network::tls_auth, "Client certificates.";
-    dns: Dns = "dns", network::dns, "How names are resolved.";
-    mask_params: Vec<String> = "maskParams", read::list, "Query parameters whose values are masked; not k6's.";
-    hosts: BTreeMap<String, String> = "hosts", read::text_map, "Fixed addresses by host name.";
-    block_hostnames: Vec<String> = "blockHostnames", read::list, "Host patterns never connected to.";
-    blacklist_ips: Vec<String> = "blacklistIPs", read::list, "Addresses never connected to.";
-    send_buffer: u32 = "sendBuffer", read::whole, "Bytes of a socket's send buffer; not k6's.";
-    max_decoded_body: u64 = "maxDecodedBody", read::size, "Bytes of a decoded response body; 100 MiB; not k6's.";
-    max_decoded_ratio: u32 = "maxDecodedRatio", read::positive, "Times a body may grow by decoding; 1,000; not k6's.";
-    network: Value = "network", link::network, "The link of every virtual user; not k6's.";
-    local_ips: String = "localIPs", network::local_ips, "Addresses to connect from.";
-    thresholds: ThresholdSpecs = "thresholds", read::thresholds, "Thresholds by metric.";
-    tags: BTreeMap<String, String> = "tags", read::text_map, "Tags of every sample.";
-    system_tag_names: Vec<String> = "systemTags", read::system_tags, "System tags to keep.";
-    summary_trend_stats: Vec<String> = "summaryTrendStats", read::list, "Columns of trends in the summary.";
-    summary_time_unit: String = "summaryTimeUnit", read::text, "Unit of times in the summary.";
-    metric_samples_buffer_size: u32 = "metricSamplesBufferSize", read::whole, "For k6's sake: nothing is buffered.";
-    features: Vec<String> = "features", read::list, "Accepted for k6's sake.";
-    cloud: Value = "cloud", read::anything, "Accepted for k6's sake.";
-    ext: Value = "ext", read::anything, "Accepted for k6's sake.";
-}
-
 /// Fields of k6's config file that are no options of a test.
 const CONFIG_ONLY: &[&str] = &["collectors", "out", "linger", "noUsageReport", "webDashboard", "noArchiveUpload"];
 
 impl Options {
-    /// Reads one layer. `origin` names it in errors and warnings: `the script`, `environment`. Also returns warnings about
-    /// fields that no option has.
+    /// Reads one layer. `origin` names it in errors and warnings: `the script`, or the path of a config file. Also
+    /// returns warnings about fields that no option has.
     pub fn from_json(layer: &Value, origin: &str) -> Result<(Options, Vec<String>), OptionsError> {
         let fail = |text: String| OptionsError { message: format!("options of {origin}: {text}") };
         let Value::Object(fields) = layer else {
@@ -145,14 +56,13 @@ impl Options {
         };
         let (mut options, mut warnings) = (Options::default(), Vec::new());
         for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
-            if options.read_execution(name, value).map_err(fail)? {
-                continue;
-            }
-            match options.read_plain(name, value) {
-                Some(read) => read.map_err(|problem| fail(format!("'{name}': {problem}")))?,
+            match OPTIONS.iter().find(|option| option.json == name) {
+                Some(option) => {
+                    (option.read)(&mut options, value).map_err(|problem| fail(option.named(problem)))?;
+                }
                 None if CONFIG_ONLY.contains(&name.as_str()) => {}
                 None => {
-                    let hint = suggest::hint(name, NAMES.iter().copied());
+                    let hint = suggest::hint(name, OPTIONS.iter().map(|option| option.json));
                     warnings.push(format!("options of {origin}: unknown option '{name}'{hint}"));
                 }
             }
@@ -160,39 +70,17 @@ impl Options {
         Ok((options, warnings))
     }
 
-    /// Reads an option that says how to execute; false when the name is none of them.
-    fn read_execution(&mut self, name: &str, value: &Value) -> Result<bool, String> {
-        let execution = &mut self.execution;
-        let named = |problem: String| format!("'{name}': {problem}");
-        match name {
-            "vus" => execution.vus = Some(read::integer(value).map_err(named)?),
-            "iterations" => execution.iterations = Some(read::integer(value).map_err(named)?),
-            "duration" => execution.duration = Some(read::span(value).map_err(named)?),
-            "stages" => execution.stages = Some(Shortcuts::stages_from_json(value).map_err(|e| e.to_string())?),
-            "scenarios" if value.as_object().is_some_and(Map::is_empty) => {}
-            "scenarios" => execution.scenarios = Some(Scenarios::from_json(value).map_err(|e| e.to_string())?),
-            _ => return Ok(false),
-        }
-        Ok(true)
+    /// Sets an option to what a flag or a variable says: one text for each time that it was given. `origin` names the
+    /// flag or the variable in errors.
+    pub fn set(&mut self, option: &TestOption, texts: &[String], origin: &str) -> Result<(), OptionsError> {
+        let read = option.form.json(texts).and_then(|value| (option.read)(self, &value));
+        read.map_err(|problem| OptionsError { message: format!("{origin}: {problem}") })
     }
 
     /// All options as `exec.test.options` shows them: null where nothing was set.
     pub fn to_json(&self) -> Value {
-        let mut shown = Map::new();
-        let execution = &self.execution;
-        shown.insert("vus".into(), execution.vus.into());
-        shown.insert("duration".into(), serde_json::to_value(execution.duration).unwrap_or_default());
-        shown.insert("iterations".into(), execution.iterations.into());
-        let stages = execution.stages.as_ref().map(|stages| {
-            let one = |stage: &engine::scenario::Stage| {
-                serde_json::json!({ "duration": Span::from(stage.duration), "target": stage.target })
-            };
-            stages.iter().map(one).collect::<Vec<Value>>()
-        });
-        shown.insert("stages".into(), stages.into());
-        shown.insert("scenarios".into(), execution.scenarios.as_ref().map_or(Value::Null, Scenarios::to_json));
-        self.show_plain(&mut shown);
-        Value::Object(shown)
+        let shown = OPTIONS.iter().map(|option| (option.json.to_owned(), (option.show)(self)));
+        Value::Object(shown.collect::<Map<_, _>>())
     }
 
     /// Memory of one user in bytes: what its script holds, and what native code holds for it.
@@ -202,17 +90,32 @@ impl Options {
 
     /// How long `setup()` may take.
     pub fn setup_time_limit(&self) -> Duration {
-        limit(self.setup_timeout, 60)
+        limit(self.setup_timeout.as_ref(), 60)
     }
 
     /// How long `teardown()` may take.
     pub fn teardown_time_limit(&self) -> Duration {
-        limit(self.teardown_timeout, 60)
+        limit(self.teardown_timeout.as_ref(), 60)
     }
 
     /// How long `handleSummary()` may take.
     pub fn summary_time_limit(&self) -> Duration {
-        limit(self.handle_summary_timeout, 120)
+        limit(self.handle_summary_timeout.as_ref(), 120)
+    }
+
+    /// From one iteration's start to the next at least.
+    pub fn shortest_iteration(&self) -> Duration {
+        limit(self.min_iteration_duration.as_ref(), 0)
+    }
+
+    /// Redirects to follow.
+    pub fn redirect_limit(&self) -> u32 {
+        self.max_redirects.unwrap_or(10)
+    }
+
+    /// Requests of one batch at a time, in all and to one host.
+    pub fn batch_limits(&self) -> (usize, usize) {
+        (self.batch.unwrap_or(20) as usize, self.batch_per_host.unwrap_or(6) as usize)
     }
 
     /// Tags of every sample of the run.
@@ -223,23 +126,17 @@ impl Options {
 
     /// What is hidden of URLs where they become tags and messages.
     pub fn url_mask(&self) -> Mask {
-        match &self.mask_params {
-            Some(names) => Mask::of(names.iter().map(String::as_str)),
-            None => Mask::standard(),
-        }
+        self.mask_params.as_deref().map_or_else(Mask::standard, Mask::clone)
     }
 
     /// System tags that are on.
-    pub fn system_tags(&self) -> SystemTags {
-        match &self.system_tag_names {
-            Some(names) => SystemTags::parse(names).expect("checked when it was read"),
-            None => SystemTags::default(),
-        }
+    pub fn enabled_system_tags(&self) -> SystemTags {
+        self.system_tags.as_deref().copied().unwrap_or_default()
     }
 }
 
-fn limit(given: Option<Span>, standard_s: u64) -> Duration {
-    given.and_then(Span::to_duration).unwrap_or(Duration::from_secs(standard_s))
+fn limit(given: Option<&Written<Duration>>, standard_s: u64) -> Duration {
+    given.map_or(Duration::from_secs(standard_s), |time| **time)
 }
 
 impl serde::Serialize for Options {
@@ -250,8 +147,11 @@ impl serde::Serialize for Options {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::collections::BTreeMap;
+
     use serde_json::json;
+
+    use super::*;
 
     fn read(layer: Value) -> Options {
         Options::from_json(&layer, "the script").expect("valid").0
@@ -280,6 +180,77 @@ mod tests {
         assert_eq!(refused(json!(3)), "options of the script: found 3, expected an object");
         assert!(refused(json!({ "systemTags": ["nope"] })).contains("unknown system tag 'nope'"));
         assert!(refused(json!({ "thresholds": { "a": 5 } })).contains("'thresholds'"));
+        assert_eq!(
+            refused(json!({ "stages": [{ "duration": "1s" }] })),
+            "options of the script: stages[0]: target is missing, expected a whole number"
+        );
+    }
+
+    /// A flag and a variable name themselves; beyond that the messages are those of the script.
+    #[test]
+    fn texts_are_read_as_json_is() {
+        let set = |json: &str, text: &str, origin: &str| {
+            let option = OPTIONS.iter().find(|option| option.json == json).expect("in the list");
+            let mut options = Options::default();
+            options.set(option, &[text.to_owned()], origin).map(|()| options).map_err(|error| error.message)
+        };
+        assert_eq!(set("vus", "7", "-u"), Ok(read(json!({ "vus": 7 }))));
+        assert_eq!(
+            set("dns", "ttl=0,select=first", "--dns"),
+            Ok(read(json!({ "dns": { "ttl": 0, "select": "first" } })))
+        );
+        assert_eq!(set("systemTags", "url, status", "x"), Ok(read(json!({ "systemTags": ["url", "status"] }))));
+        for (json, text, origin, message) in [
+            ("vus", "many", "--vus", "--vus: found 'many', expected a whole number, as in 10"),
+            (
+                "dns",
+                "ttl=x",
+                "K6_DNS",
+                "K6_DNS: ttl: 'x' is no duration: expected a form like 10s, 1h30m, 1d or a number of \
+                milliseconds, or inf",
+            ),
+            (
+                "executionSegment",
+                "1:0",
+                "--execution-segment",
+                "--execution-segment: execution segment 1:0 is empty: expected its end after its start",
+            ),
+            (
+                "maxDecodedBody",
+                "lots",
+                "--max-decoded-body",
+                "--max-decoded-body: found \"lots\", expected bytes, as 64m or 1g",
+            ),
+            ("stages", "-1s:5", "--stage", "--stage: stages[0]: duration is -1s, expected 0s or more"),
+        ] {
+            assert_eq!(set(json, text, origin), Err(String::from(message)));
+        }
+    }
+
+    /// The table tells the defaults as text; what obeys them has them as values.
+    #[test]
+    fn defaults_are_those_of_the_table() {
+        let mut told = Options::default();
+        for option in OPTIONS.iter().filter(|option| !option.default.is_empty()) {
+            told.set(option, &[option.default.to_owned()], option.json).expect("a value of the option");
+        }
+        let obeyed = |options: &Options| {
+            let limits = [options.setup_time_limit(), options.teardown_time_limit(), options.summary_time_limit()];
+            format!("{limits:?} {} {:?}", options.redirect_limit(), options.network_settings())
+        };
+        assert_eq!(obeyed(&told), obeyed(&Options::default()));
+        assert_eq!((told.execution.vus, told.rps), (Some(1), Some(0)));
+    }
+
+    #[test]
+    fn every_name_stands_once() {
+        let once = |names: Vec<&str>| {
+            let set: std::collections::BTreeSet<_> = names.iter().collect();
+            assert_eq!(set.len(), names.len(), "{names:?}");
+        };
+        once(OPTIONS.iter().map(|option| option.json).collect());
+        once(OPTIONS.iter().filter_map(|option| option.flag).collect());
+        once(OPTIONS.iter().filter_map(|option| option.env).collect());
     }
 
     #[test]

@@ -1,26 +1,35 @@
 //! The options that the wire obeys, and how they become its settings.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use units::Span;
 use wire::settings::{DnsPolicy, DnsSelect};
 
+use super::written::Written;
 use super::{Options, read};
 
 /// What a request that brings no User-Agent sends.
-const USER_AGENT: &str = concat!("Onrush/", env!("CARGO_PKG_VERSION"));
+pub(super) const USER_AGENT: &str = concat!("Onrush/", env!("CARGO_PKG_VERSION"));
 
-/// The option `dns`; texts as written, checked when they are read.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+/// The option `dns`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dns {
-    /// `inf`, `0`, or a duration; 5 min.
-    pub ttl: Option<String>,
-    /// `first`, `random`, `roundRobin`.
-    pub select: Option<String>,
-    /// `preferIPv4`, `preferIPv6`, `onlyIPv4`, `onlyIPv6`, `any`.
-    pub policy: Option<String>,
+    /// How long answers are kept; `None`: for ever.
+    pub ttl: Option<Duration>,
+    /// Which of several addresses.
+    pub select: DnsSelect,
+    /// Which address family.
+    pub policy: DnsPolicy,
+}
+
+impl Default for Dns {
+    /// k6's.
+    fn default() -> Self {
+        Dns { ttl: Some(Duration::from_secs(300)), select: DnsSelect::Random, policy: DnsPolicy::PreferIpv4 }
+    }
 }
 
 /// The option `tlsVersion`: a single version, or lowest and highest.
@@ -69,35 +78,33 @@ pub(super) fn tls_auth(value: &Value) -> Result<Vec<TlsAuth>, String> {
         .map_err(|error| format!("expected a list of {{ domains, cert, key, password }}: {error}"))
 }
 
-pub(super) fn dns(value: &Value) -> Result<Dns, String> {
-    let Value::Object(fields) = value else { return read::expected(value, "an object with ttl, select, policy") };
+pub(super) fn dns(value: &Value) -> Result<Written<Dns>, String> {
+    let Value::Object(given) = value else { return read::expected(value, "an object with ttl, select, policy") };
     let mut dns = Dns::default();
-    for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
+    let mut shown = json!({ "ttl": null, "select": null, "policy": null });
+    for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
         let text = match value {
             Value::Number(ms) => ms.to_string(),
             _ => read::text(value).map_err(|problem| format!("{name}: {problem}"))?,
         };
         match name.as_str() {
-            "ttl" => dns.ttl = Some(text),
-            "select" => dns.select = Some(text),
-            "policy" => dns.policy = Some(text),
+            "ttl" => dns.ttl = ttl(&text)?,
+            "select" => dns.select = select(&text)?,
+            "policy" => dns.policy = policy(&text)?,
             _ => return Err(format!("found '{name}', expected ttl, select or policy")),
         }
+        shown[name] = text.into();
     }
-    ttl(dns.ttl.as_deref())?;
-    select(dns.select.as_deref())?;
-    policy(dns.policy.as_deref())?;
-    Ok(dns)
+    Ok(Written::new(dns, shown))
 }
 
-pub(super) fn local_ips(value: &Value) -> Result<String, String> {
+pub(super) fn local_ips(value: &Value) -> Result<Written<Vec<IpAddr>>, String> {
     let text = read::text(value)?;
-    wire::parse_local_ips(&text)?;
-    Ok(text)
+    Ok(Written::new(wire::parse_local_ips(&text)?, text))
 }
 
-fn ttl(text: Option<&str>) -> Result<Option<Duration>, String> {
-    match text.unwrap_or("5m") {
+fn ttl(text: &str) -> Result<Option<Duration>, String> {
+    match text {
         "inf" => Ok(None),
         text => {
             let span = Span::parse(text).map_err(|error| format!("ttl: {error}, or inf"))?;
@@ -106,8 +113,8 @@ fn ttl(text: Option<&str>) -> Result<Option<Duration>, String> {
     }
 }
 
-fn select(text: Option<&str>) -> Result<DnsSelect, String> {
-    match text.unwrap_or("random") {
+fn select(text: &str) -> Result<DnsSelect, String> {
+    match text {
         "first" => Ok(DnsSelect::First),
         "random" => Ok(DnsSelect::Random),
         "roundRobin" => Ok(DnsSelect::RoundRobin),
@@ -115,8 +122,8 @@ fn select(text: Option<&str>) -> Result<DnsSelect, String> {
     }
 }
 
-fn policy(text: Option<&str>) -> Result<DnsPolicy, String> {
-    match text.unwrap_or("preferIPv4") {
+fn policy(text: &str) -> Result<DnsPolicy, String> {
+    match text {
         "preferIPv4" => Ok(DnsPolicy::PreferIpv4),
         "preferIPv6" => Ok(DnsPolicy::PreferIpv6),
         "onlyIPv4" => Ok(DnsPolicy::OnlyIpv4),
@@ -127,28 +134,33 @@ fn policy(text: Option<&str>) -> Result<DnsPolicy, String> {
 }
 
 impl Options {
+    /// The User-Agent of requests that bring none.
+    pub fn user_agent(&self) -> &str {
+        self.user_agent.as_deref().unwrap_or(USER_AGENT)
+    }
+
     /// What the wire obeys.
     pub fn network_settings(&self) -> wire::Settings {
-        const CHECKED: &str = "checked when it was read";
-        let dns = self.dns.clone().unwrap_or_default();
+        let dns = self.dns.as_deref().copied().unwrap_or_default();
         let versions = self.tls_version.clone().unwrap_or_default();
         let standard = wire::Settings::default();
+        let (batch, batch_per_host) = self.batch_limits();
         wire::Settings {
-            user_agent: self.user_agent.clone().unwrap_or_else(|| USER_AGENT.to_owned()),
+            user_agent: self.user_agent().to_owned(),
             hosts: self.hosts.clone().unwrap_or_default(),
-            dns_ttl: ttl(dns.ttl.as_deref()).expect(CHECKED),
-            dns_select: select(dns.select.as_deref()).expect(CHECKED),
-            dns_policy: policy(dns.policy.as_deref()).expect(CHECKED),
+            dns_ttl: dns.ttl,
+            dns_select: dns.select,
+            dns_policy: dns.policy,
             blacklist_ips: self.blacklist_ips.clone().unwrap_or_default(),
             block_hostnames: self.block_hostnames.clone().unwrap_or_default(),
-            local_ips: self.local_ips.as_deref().map_or(Ok(Vec::new()), wire::parse_local_ips).expect(CHECKED),
+            local_ips: self.local_ips.as_deref().cloned().unwrap_or_default(),
             insecure_skip_tls_verify: self.insecure_skip_tls_verify.unwrap_or(false),
             tls_version: (versions.min, versions.max),
             tls_cipher_suites: self.tls_cipher_suites.clone().unwrap_or_default(),
             tls_auth: self.tls_auth.iter().flatten().map(certificate).collect(),
             no_connection_reuse: self.no_connection_reuse.unwrap_or(false),
-            batch: self.batch.map_or(standard.batch, |n| n as usize),
-            batch_per_host: self.batch_per_host.map_or(standard.batch_per_host, |n| n as usize),
+            batch,
+            batch_per_host,
             send_buffer: self.send_buffer.map(|n| n as usize),
             decode_limits: wire::codec::DecodeLimits {
                 bytes: self.max_decoded_body.unwrap_or(standard.decode_limits.bytes),

@@ -1,10 +1,18 @@
-//! Reading single option values out of JSON. An error says what was found and what was expected; the caller names the option.
+//! Reading single option values out of JSON. An error says what was found and what was expected; the caller names the
+//! option.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use engine::scenario::Stage;
+use engine::segment::{Segment, Sequence};
 use metrics::{SystemTags, ThresholdSpecs};
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Value, json};
 use units::Span;
+use wire::mask::Mask;
+
+use super::written::Written;
 
 pub(super) fn expected<T>(found: &Value, what: &str) -> Result<T, String> {
     Err(format!("found {found}, expected {what}"))
@@ -61,6 +69,14 @@ pub(super) fn span(value: &Value) -> Result<Span, String> {
     if span.is_negative() { expected(value, "a duration of at least 0") } else { Ok(span) }
 }
 
+pub(super) fn time(value: &Value) -> Result<Written<Duration>, String> {
+    let span = span(value)?;
+    match span.to_duration() {
+        Some(time) => Ok(Written::new(time, span.to_string())),
+        None => expected(value, "a duration of at least 0"),
+    }
+}
+
 pub(super) fn list(value: &Value) -> Result<Vec<String>, String> {
     match value {
         Value::Array(items) => items.iter().map(text).collect(),
@@ -82,18 +98,45 @@ pub(super) fn text_map(value: &Value) -> Result<BTreeMap<String, String>, String
     entries.iter().map(one).collect()
 }
 
-pub(super) fn debug(value: &Value) -> Result<String, String> {
+/// How much of requests and responses is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DebugDetail {
+    /// Their heads.
+    Headers,
+    /// Their bodies too.
+    Full,
+}
+
+pub(super) fn debug(value: &Value) -> Result<DebugDetail, String> {
     match value.as_str() {
-        Some(word @ ("headers" | "full")) => Ok(word.to_owned()),
-        Some("") => Ok("headers".to_owned()),
+        Some("headers" | "") => Ok(DebugDetail::Headers),
+        Some("full") => Ok(DebugDetail::Full),
         _ => expected(value, "headers or full"),
     }
 }
 
-pub(super) fn system_tags(value: &Value) -> Result<Vec<String>, String> {
+pub(super) fn system_tags(value: &Value) -> Result<Written<SystemTags>, String> {
     let names = list(value)?;
-    SystemTags::parse(&names).map_err(|error| error.to_string())?;
-    Ok(names)
+    let tags = SystemTags::parse(&names).map_err(|error| error.to_string())?;
+    Ok(Written::new(tags, names))
+}
+
+pub(super) fn mask(value: &Value) -> Result<Written<Mask>, String> {
+    let names = list(value)?;
+    Ok(Written::new(Mask::of(names.iter().map(String::as_str)), names))
+}
+
+pub(super) fn segment(value: &Value) -> Result<Written<Segment>, String> {
+    let text = text(value)?;
+    let segment = Segment::parse(&text).map_err(|error| error.to_string())?;
+    Ok(Written::new(segment, text))
+}
+
+pub(super) fn sequence(value: &Value) -> Result<Written<Sequence>, String> {
+    let text = text(value)?;
+    let sequence = Sequence::parse(&text).map_err(|error| error.to_string())?;
+    Ok(Written::new(sequence, text))
 }
 
 pub(super) fn thresholds(value: &Value) -> Result<ThresholdSpecs, String> {
@@ -112,6 +155,12 @@ pub(super) fn thresholds(value: &Value) -> Result<ThresholdSpecs, String> {
 pub(super) fn positive(value: &Value) -> Result<u32, String> {
     let number = whole(value).ok().filter(|number| *number > 0);
     number.map_or_else(|| expected(value, "a whole number from 1 to 4294967295"), Ok)
+}
+
+/// Stages as they are read.
+pub(super) fn stages_json(stages: Option<&[Stage]>) -> Value {
+    let one = |stage: &Stage| json!({ "duration": Span::from(stage.duration), "target": stage.target });
+    stages.map(|stages| stages.iter().map(one).collect::<Vec<Value>>()).into()
 }
 
 pub(super) fn anything(value: &Value) -> Result<Value, String> {

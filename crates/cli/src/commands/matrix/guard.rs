@@ -1,8 +1,9 @@
-//! The guard: a process that stops what a matrix started when the matrix itself can no longer do so, be it killed outright.
+//! The guard: a process that stops what a matrix started when the matrix itself can no longer do so, be it killed
+//! outright.
 //!
-//! It is this binary again (`onrush guard`, not in the help) in a process group of its own. It reads from a pipe which groups
-//! are running; when the pipe ends, whoever held its other end is gone, and every group still listed is ended: TERM, then KILL
-//! after a grace. It knows nothing but the numbers it was told, and ends with the pipe.
+//! It is this binary again (`onrush guard`, not in the help) in a process group of its own. It reads from a pipe which
+//! groups are running; when the pipe ends, whoever held its other end is gone, and every group still listed is ended:
+//! TERM, then KILL after a grace. It knows nothing but the numbers it was told, and ends with the pipe.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, Write};
@@ -33,9 +34,9 @@ pub fn command() -> clap::Command {
 
 /// The matrix's side. Clones share one guard.
 #[derive(Clone)]
-pub struct Guard(Arc<Mutex<Line>>);
+pub struct Guard(Arc<Mutex<GuardPipe>>);
 
-struct Line {
+struct GuardPipe {
     pipe: Option<ChildStdin>,
     child: Child,
 }
@@ -56,7 +57,7 @@ impl Guard {
             .spawn()
             .map_err(failed)?;
         let pipe = child.stdin.take();
-        Ok(Guard(Arc::new(Mutex::new(Line { pipe, child }))))
+        Ok(Guard(Arc::new(Mutex::new(GuardPipe { pipe, child }))))
     }
 
     /// This group runs.
@@ -78,7 +79,7 @@ impl Guard {
     }
 }
 
-impl Drop for Line {
+impl Drop for GuardPipe {
     fn drop(&mut self) {
         drop(self.pipe.take());
         let _ = self.child.wait();

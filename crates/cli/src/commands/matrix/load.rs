@@ -1,7 +1,7 @@
 //! One run's load: `onrush run` as a child with its own result, or another program whose output is read.
 //!
-//! A child process for each run, so that nothing of one run is left in the next: sockets, heap, caches. A run that made no
-//! request, or in which more requests failed than the plan allows, is a failure and not a low figure.
+//! A child process for each run, so that nothing of one run is left in the next: sockets, heap, caches. A run that made
+//! no request, or in which more requests failed than the plan allows, is a failure and not a low figure.
 
 use std::path::PathBuf;
 use std::process::Command;

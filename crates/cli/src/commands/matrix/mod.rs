@@ -1,7 +1,7 @@
 //! `onrush matrix`: read the plan, check it, carry it out, show the tables.
 //!
-//! From top to bottom: plan, order, guard, setup, runs, teardown, tables, exit code. Servers and loads are processes of their
-//! own; whatever becomes of this one, the guard ends them.
+//! From top to bottom: plan, order, guard, setup, runs, teardown, tables, exit code. Servers and loads are processes of
+//! their own; whatever becomes of this one, the guard ends them.
 
 pub mod guard;
 mod load;
@@ -101,7 +101,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     table.check(&matrix.plan)?;
     let turns = matrix.order();
     if matches.get_flag("dry-run") {
-        dry_run(&matrix, &turns, &table);
+        dry_run(&matrix, &turns, &table)?;
         return Ok(ExitCode::Ok);
     }
     let out = out(matches, file);
@@ -117,9 +117,9 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         show.warn(&problem);
     }
     carry_out(&matrix, &turns, folder, &mut store, &mut show, matches.get_flag("accept-late"))?;
-    table.print(&store.document)?;
+    let printed = table.print(&store.document);
     say(&format!("result: {}", out.display()));
-    Ok(exit_code(&store))
+    printed.map(|()| exit_code(&store))
 }
 
 /// Cores that are not there would fail at every start.
@@ -165,7 +165,8 @@ fn store(matches: &ArgMatches, out: &Path, matrix: &Matrix, turns: &[Turn]) -> R
     }
 }
 
-/// The first signal ends the matrix after what it interrupts was cleared away, the second at once; the guard does the rest.
+/// The first signal ends the matrix after what it interrupts was cleared away, the second at once; the guard does the
+/// rest.
 fn listen() -> Result<(), Failure> {
     crate::signals::listen(|_| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
@@ -273,7 +274,7 @@ fn announcement(matrix: &Matrix, turns: &[Turn], left: usize) -> String {
     )
 }
 
-fn dry_run(matrix: &Matrix, turns: &[Turn], table: &table::Asked) {
+fn dry_run(matrix: &Matrix, turns: &[Turn], table: &table::Asked) -> Result<(), Failure> {
     let planned = turns.iter().map(|turn| turn.variants.len()).sum();
     let mut text = announcement(matrix, turns, planned) + "\n";
     if let Some(problem) = matrix.too_few_rounds(table.group_by()) {
@@ -285,7 +286,7 @@ fn dry_run(matrix: &Matrix, turns: &[Turn], table: &table::Asked) {
         let cell = if label.is_empty() { label } else { format!(" {label}") };
         text.push_str(&format!("round {}{cell}: {}\n", turn.round + 1, names.join(", ")));
     }
-    table::emit(&text);
+    table::print(&text)
 }
 
 /// A line on standard error, behind those of the progress.

@@ -1,7 +1,7 @@
 //! Whether a port is free, and who has it when it is not.
 //!
-//! Told from /proc: the listening socket's inode, then the process that has it open. Processes of other users cannot be looked
-//! into; then nobody is named.
+//! Told from /proc: the listening socket's inode, then the process that has it open. Processes of other users cannot be
+//! looked into; then nobody is named.
 
 use std::ffi::OsStr;
 use std::net::TcpListener;
@@ -69,7 +69,8 @@ mod tests {
 
     #[test]
     fn the_table_of_sockets_is_read() {
-        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout \
+            inode\n   \
                      0: 0100007F:1F90 00000000:0000 01 00000000:00000000 00:00000000 00000000     0        0 11 1\n   \
                      1: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1\n";
         assert_eq!(listener(table, 8080), Some(4711), "the one that listens, not the one that is connected");

@@ -1,7 +1,7 @@
 //! A process of the plan with all its descendants: a process group of its own, pinned to cores, its output in a file.
 //!
-//! Output goes to a file and not to us: a server that logs must not wake anybody beside the measurement. Whatever happens the
-//! group ends with its owner; the guard knows of it from its start to its end.
+//! Output goes to a file and not to us: a server that logs must not wake anybody beside the measurement. Whatever
+//! happens the group ends with its owner; the guard knows of it from its start to its end.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -37,8 +37,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// Starts a command on these cores (all when there are none), its output going to this file. A program that is not there
-    /// ends with exit code 127, as in a shell.
+    /// Starts a command on these cores (all when there are none), its output going to this file. A program that is not
+    /// there ends with exit code 127, as in a shell.
     pub fn spawn(command: &Command, cores: &[usize], output: PathBuf, guard: &Guard) -> io::Result<Group> {
         let file = File::create(&output)?;
         let mut command = held(command);
@@ -61,10 +61,10 @@ impl Group {
     }
 
     /// How it ended, when it has. It stays a zombie, so that its CPU time can still be read.
-    pub fn ended(&mut self) -> Option<Ending> {
+    pub fn ended(&mut self) -> Option<ProcessEnd> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let status = waitid(WaitId::Pid(self.pid), options).ok()??;
-        Some(Ending { code: status.exit_status(), signal: status.terminating_signal() })
+        Some(ProcessEnd { code: status.exit_status(), signal: status.terminating_signal() })
     }
 
     /// CPU time of all its processes, ended ones included once their parent knows, and their memory.
@@ -130,8 +130,8 @@ impl Drop for Group {
     }
 }
 
-/// The command behind a shell that waits for a word of ours: we give it when the guard knows of the process. When we are
-/// killed before that, the pipe ends and so does the shell. The number of the process stays the same.
+/// The command behind a shell that waits for a word of ours: we give it when the guard knows of the process. When we
+/// are killed before that, the pipe ends and so does the shell. The number of the process stays the same.
 fn held(command: &Command) -> Command {
     let mut held = Command::new("sh");
     held.args(["-c", "read go && exec \"$@\" </dev/null", "sh"]).arg(command.get_program()).args(command.get_args());
@@ -149,14 +149,14 @@ fn held(command: &Command) -> Command {
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ending {
+pub struct ProcessEnd {
     /// Its exit code.
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
 }
 
-impl Ending {
+impl ProcessEnd {
     /// `exit code 1`, `signal 9`.
     pub fn text(self) -> String {
         match (self.code, self.signal) {
@@ -225,7 +225,7 @@ pub fn to_its_end(
     match group.kill() {
         Some(status) if status.success() => Ok(said),
         Some(status) => {
-            let ending = Ending { code: status.code(), signal: status.signal() };
+            let ending = ProcessEnd { code: status.code(), signal: status.signal() };
             Err(format!("'{what}' failed with {}\n{}", ending.text(), last.join("\n")).trim_end().to_owned())
         }
         None => Err(format!("'{what}' cannot be waited for")),
@@ -238,7 +238,8 @@ pub fn allowed_cores() -> Vec<usize> {
     set.map_or_else(Vec::new, |set| (0..CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).collect())
 }
 
-/// Does something on these cores: a process started meanwhile inherits them. This thread goes back to its own afterwards.
+/// Does something on these cores: a process started meanwhile inherits them. This thread goes back to its own
+/// afterwards.
 fn on_cores<T>(cores: &[usize], act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     if cores.is_empty() {
         return act();

@@ -55,7 +55,8 @@ pub fn read(file: &str) -> Result<Written, Failure> {
     Ok(Written { plan, file: file.to_owned(), source })
 }
 
-/// The default export of a module as JSON: it becomes the options of a script that imports it, which the host hands out.
+/// The default export of a module as JSON: it becomes the options of a script that imports it, which the host hands
+/// out.
 fn exported(path: &Path) -> Result<String, Failure> {
     let failed =
         |error: std::io::Error| Failure::new(ExitCode::Generic, format!("cannot load {}: {error}", path.display()));

@@ -1,7 +1,7 @@
 //! The script that a load given as a URL stands for: that of a quick run with the same request.
 //!
-//! The same engine and the same samples as for any script; every text is written as a literal, so nothing of a plan is ever run
-//! as code.
+//! The same engine and the same samples as for any script; every text is written as a literal, so nothing of a plan is
+//! ever run as code.
 
 use std::collections::BTreeMap;
 
@@ -42,8 +42,8 @@ fn written(body: &BodySpec) -> Result<Body, String> {
     }
 }
 
-/// So many bytes, made while they are sent: arrays of 1 MiB took 200 users 9 CPU seconds and 271 MB to begin with. Not zeros: a
-/// server or a proxy may treat those better than what users send.
+/// So many bytes, made while they are sent: arrays of 1 MiB took 200 users 9 CPU seconds and 271 MB to begin with. Not
+/// zeros: a server or a proxy may treat those better than what users send.
 fn generated(size: u64) -> Body {
     Body {
         expression: Some(format!("repeat(Uint8Array.from({{ length: 256 }}, (_, n) => (n * 167) & 255), {size})")),
@@ -103,7 +103,8 @@ fn scenario(load: &LoadSpec) -> Value {
             "duration": time.to_string(), "preAllocatedVUs": vus, "gracefulStop": GRACE,
         }),
         (Amount::Requests(requests), _) => json!({
-            "executor": "shared-iterations", "vus": vus.min(requests.div_ceil(a_time)), "iterations": requests.div_ceil(a_time),
+            "executor": "shared-iterations", "vus": vus.min(requests.div_ceil(a_time)),
+              "iterations": requests.div_ceil(a_time),
             "maxDuration": PATIENCE,
         }),
     }

@@ -1,8 +1,9 @@
 //! A variant's server: started for one run, seen to be ready, watched, stopped.
 //!
-//! Exactly one server of the plan is alive at a time: idle ones would still hold memory and run timers beside the measurement,
-//! and a new process for each run keeps the luck of one (addresses, hash seeds, heap) out of the difference between variants.
-//! A port that somebody else holds is refused before the start, else the load would measure that one.
+//! Exactly one server of the plan is alive at a time: idle ones would still hold memory and run timers beside the
+//! measurement, and a new process for each run keeps the luck of one (addresses, hash seeds, heap) out of the
+//! difference between variants. A port that somebody else holds is refused before the start, else the load would
+//! measure that one.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};

@@ -1,11 +1,13 @@
-//! What a matrix looks like while it runs: a line that stays for each run, and one below with how far it is and the time left.
+//! What a matrix looks like while it runs: a line that stays for each run, and one below with how far it is and the
+//! time left.
 
 use std::time::{Duration, Instant};
 
 use report::matrix::document::RunRecord;
 use report::matrix::plan::Plan;
 
-use crate::progress::{Screen, about, full_bar};
+use crate::output::full_bar;
+use crate::progress::{Screen, about};
 
 /// Statistics of a server that are shown with a run; the others are in the result.
 const MOST_STATS: usize = 6;

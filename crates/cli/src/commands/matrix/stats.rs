@@ -1,6 +1,7 @@
 //! A server's own statistics: asked of a URL, or printed by a command.
 //!
-//! Asked in HTTP/1.0, so that the body ends with the connection. What cannot be read is told with the run, which goes on.
+//! Asked in HTTP/1.0, so that the body ends with the connection. What cannot be read is told with the run, which goes
+//! on.
 
 use std::io::Read;
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! The result file: written anew after each run, whole or not at all, and read again by `--resume`.
 //!
-//! Records are turned into text once, one line each; what is written again after every run is only copied. A plan that has
-//! changed is not resumed: runs of two plans are no pairs. More rounds are allowed, for the order of the earlier ones stays.
+//! Records are turned into text once, one line each; what is written again after every run is only copied. A plan that
+//! has changed is not resumed: runs of two plans are no pairs. More rounds are allowed, for the order of the earlier
+//! ones stays.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -46,8 +47,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Goes on from a result. Turns that were not ended are made anew as a whole, for their runs have to stand beside each
-    /// other; with `retry`, so are turns in which a run failed.
+    /// Goes on from a result. Turns that were not ended are made anew as a whole, for their runs have to stand beside
+    /// each other; with `retry`, so are turns in which a run failed.
     pub fn resume(
         path: &Path,
         matrix: &Matrix,
@@ -62,7 +63,8 @@ impl Store {
         if !differences.is_empty() {
             let list = differences.join("\n  ");
             return Err(refuse(format!(
-                "--resume: the plan is not the one of {name}; runs of two plans cannot be paired:\n  {list}\nundo that, or write \
+                "--resume: the plan is not the one of {name}; runs of two plans cannot be paired:\n  {list}\nundo \
+                 that, or write \
                  to another file with -o"
             )));
         }

@@ -11,12 +11,13 @@ use script::log::Level;
 use script::{ScriptError, ScriptUsers};
 
 use super::load::Script;
-use super::plan::Planned;
+use super::plan::{Planned, SummaryColumns};
 use super::timeline::Timeline;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
-use crate::progress::{Picture, Screen};
+use crate::output::Picture;
+use crate::progress::Screen;
 use crate::scenario_line::scenario_line;
 
 /// How often thresholds are judged, in ticks of a second: k6 judges every two.
@@ -56,6 +57,8 @@ pub struct Ran {
     pub recorder: Rc<Recorder>,
     /// What was planned.
     pub options: Arc<script::options::Options>,
+    /// What the summary tells of trends.
+    pub columns: SummaryColumns,
     /// When the run's clock started, RFC 3339.
     pub started_at: String,
     /// The series over time, when they were asked for.
@@ -78,6 +81,7 @@ struct Progress<'a> {
     timeline: Option<Timeline>,
     setup_error: Option<ScriptError>,
     options: Arc<script::options::Options>,
+    columns: SummaryColumns,
 }
 
 impl<'a> Drive<'a> {
@@ -87,9 +91,9 @@ impl<'a> Drive<'a> {
         let state = planned.plan.state();
         let config = RunConfig {
             stopper: self.stopper.clone(),
-            system_tags: options.system_tags(),
+            system_tags: options.enabled_system_tags(),
             tags: options.tags.clone().unwrap_or_default(),
-            min_iteration_duration: options.min_iteration_duration.and_then(|s| s.to_duration()).unwrap_or_default(),
+            min_iteration_duration: options.shortest_iteration(),
             rps: f64::from(options.rps.unwrap_or(0)),
             ..RunConfig::new(self.registry.clone(), state.clone())
         };
@@ -106,6 +110,7 @@ impl<'a> Drive<'a> {
             timeline: self.keeps_seconds.then(|| Timeline::new(Seconds::new(self.registry.clone()))),
             setup_error: None,
             options,
+            columns: planned.columns,
             drive: self,
         };
         let outcome = engine::run(planned.plan, users, config, |event| progress.take(event)).map_err(run_failure)?;
@@ -188,7 +193,8 @@ impl Progress<'_> {
         self.drive.screen.settle();
         for worker in &outcome.stuck_workers {
             let text = format!(
-                "worker {worker} did not come to an end: a script is stuck in native code; its last second of samples is missing"
+                "worker {worker} did not come to an end: a script is stuck in native code; its last second of samples \
+                 is missing"
             );
             self.drive.log.write(Level::Error, &text, &[]);
         }
@@ -201,6 +207,7 @@ impl Progress<'_> {
             health: outcome.health,
             recorder: self.recorder,
             options: self.options,
+            columns: self.columns,
             started_at: self.started_at,
             timeline: self.timeline,
         }

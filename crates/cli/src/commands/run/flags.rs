@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 use report::SummaryMode;
+use script::options::parse_switch;
 
 use super::limits::FailOn;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::flags::parse_switch;
 use crate::log::LogFlags;
 use crate::output;
 use crate::quick::Quick;

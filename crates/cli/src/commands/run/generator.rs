@@ -1,5 +1,5 @@
-//! Whether a run's generator can be believed: facts of the run go to `engine::judge`, what it says goes to the summary and the
-//! result document.
+//! Whether a run's generator can be believed: facts of the run go to `engine::judge`, what it says goes to the summary
+//! and the result document.
 
 use engine::judgement::{ClosedLoop, IterationLag};
 use engine::{Facts, Health, Judgement};

@@ -1,7 +1,8 @@
 //! Limits given on the command line: `--threshold` in k6's words, `--fail-on` for errors of every kind.
 //!
-//! A threshold joins those of the script. A k6 threshold cannot see an iteration that threw before its first request, so
-//! `--fail-on errors>1%` judges both shares after the run: failed requests among all, and iterations that threw among all.
+//! A threshold joins those of the script. A k6 threshold cannot see an iteration that threw before its first request,
+//! so `--fail-on errors>1%` judges both shares after the run: failed requests among all, and iterations that threw
+//! among all.
 
 use metrics::ThresholdSpecs;
 use metrics::results::{Results, Value};

@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 
 use super::flags::{Flags, Serve};
 use crate::app;
-use crate::config::{self, Layer};
+use crate::config;
 use crate::environment;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -47,7 +47,8 @@ impl Drop for SocketFolder {
     }
 }
 
-/// Starts the target on free ports of 127.0.0.1, plain and TLS, and on a unix socket; with an app or the built-in routes.
+/// Starts the target on free ports of 127.0.0.1, plain and TLS, and on a unix socket; with an app or the built-in
+/// routes.
 pub fn start_target(serve: &Serve, flags: &Flags, log: &Arc<Logger>) -> Result<Beside, Failure> {
     let failed = |e: std::io::Error| Failure::new(ExitCode::Generic, format!("cannot start the target: {e}"));
     let app = match serve {
@@ -137,12 +138,8 @@ pub struct Layers {
 impl Layers {
     /// Reads config file, environment and flags; the certificate of a target beside the test is trusted.
     pub fn read(flags: &Flags, matches: &ArgMatches, target: Option<&Server>, log: &Logger) -> Result<Self, Failure> {
-        let below = match config::file_layer(flags.config.as_deref(), &flags.system_env)? {
-            Some(layer) => read_layer(&layer, log)?,
-            None => Options::default(),
-        };
-        let environment = read_layer(&config::environment_layer(&flags.system_env)?, log)?;
-        let mut above = environment.merge(read_layer(&config::flag_layer(matches)?, log)?);
+        let below = config::file_layer(flags.config.as_deref(), &flags.system_env, log)?;
+        let mut above = config::environment_layer(&flags.system_env)?.merge(config::flag_layer(matches)?);
         above.vu_memory_limit = flags.vu_memory_limit;
         above.proxies = environment::proxies(&flags.system_env);
         above.trusted_pem = target.and_then(|target| target.addresses().certificate_pem.clone());
@@ -156,13 +153,7 @@ impl Layers {
 
     /// All layers put together: default < config file < script < environment < flag.
     pub fn with_script(self, script: &Script, log: &Logger) -> Result<Options, Failure> {
-        let own = match script.program.options_json() {
-            Some(json) => {
-                let options = serde_json::from_str(json).expect("made by JSON.stringify");
-                read_layer(&Layer { origin: String::from("the script"), options }, log)?
-            }
-            None => Options::default(),
-        };
+        let own = config::script_layer(script.program.options_json(), log)?;
         let all = self.below.merge(own).merge(self.above);
         if all.paused == Some(true) {
             let text = "the option 'paused' needs the REST API, which is not there yet; the test starts at once";
@@ -170,13 +161,6 @@ impl Layers {
         }
         Ok(all)
     }
-}
-
-fn read_layer(layer: &Layer, log: &Logger) -> Result<Options, Failure> {
-    let (options, warnings) = Options::from_json(&layer.options, &layer.origin)
-        .map_err(|error| Failure::new(ExitCode::InvalidConfig, error.message))?;
-    warnings.iter().for_each(|warning| log.write(Level::Warning, warning, &[]));
-    Ok(options)
 }
 
 /// What a script did wrong, ready to print.

@@ -1,6 +1,7 @@
 //! `onrush run`, from the flags to the exit code, top to bottom: load, plan, run, drain, judge, summarise.
 
 mod drive;
+mod findings;
 mod finish;
 mod flags;
 mod generator;
@@ -9,6 +10,7 @@ mod load;
 mod phases;
 mod plan;
 mod save;
+mod summary;
 mod timeline;
 
 use std::sync::Arc;

@@ -74,8 +74,8 @@ impl Phases {
         self.phase.store(WRITTEN, Ordering::SeqCst);
     }
 
-    /// Resolves with the next signal after this call. What came before the future is polled first counts too: the function
-    /// it is to end may compute for a while before anybody looks here.
+    /// Resolves with the next signal after this call. What came before the future is polled first counts too: the
+    /// function it is to end may compute for a while before anybody looks here.
     pub fn another(&self) -> impl Future<Output = ()> + use<> {
         let mut heard = self.heard.clone();
         let before = *heard.borrow_and_update();

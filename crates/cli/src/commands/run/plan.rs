@@ -1,18 +1,18 @@
 //! From options to what will be run: scenarios, the segment, thresholds, system tags, network. Everything that can be
 //! refused is refused here, before the first VU is made.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use engine::Plan;
 use engine::scenario::ConfigError;
-use engine::segment::{Segment, Sequence, Stripes};
+use engine::segment::Stripes;
 use metrics::{Registry, ThresholdSpecs, Thresholds};
-use report::SummaryMode;
+use report::{SummaryMode, TimeUnit, TrendStat};
 use script::log::Level;
 use script::options::Options;
 use wire::mask::Mask;
 
-use super::finish;
 use super::flags::Flags;
 use super::limits;
 use super::load::{Script, script_failure};
@@ -32,6 +32,17 @@ pub struct Planned {
     pub share: f64,
     /// The options, with the scenarios that the shortcuts stand for.
     pub options: Arc<Options>,
+    /// What the summary tells of trends.
+    pub columns: SummaryColumns,
+}
+
+/// Statistics and unit of trends in the summary.
+#[derive(Clone, Debug)]
+pub struct SummaryColumns {
+    /// `summaryTrendStats`.
+    pub trend_stats: Vec<TrendStat>,
+    /// `summaryTimeUnit`.
+    pub time_unit: Option<TimeUnit>,
 }
 
 /// Checks everything and hands the options to the script.
@@ -58,17 +69,17 @@ pub fn plan(
             .map_err(|error| Failure::new(ExitCode::InvalidConfig, error.to_string()))?,
         _ => Thresholds::default(),
     };
-    finish::summary_columns(options.summary_trend_stats.as_deref(), options.summary_time_unit.as_deref())?;
+    let columns = summary_columns(&options)?;
     registry.set_breakdown(flags.summary_mode == Some(SummaryMode::Full));
-    options.check_links().map_err(|problem| Failure::new(ExitCode::InvalidConfig, problem))?;
+    options.execution = engine::scenario::Shortcuts { scenarios: Some(derived.scenarios), ..Default::default() };
+    options.read_links().map_err(|problem| Failure::new(ExitCode::InvalidConfig, problem))?;
     let settings = Arc::new(options.network_settings());
     script
         .runtime
         .block_on(async { wire::Worker::new(settings).map(drop) })
         .map_err(|error| Failure::new(ExitCode::InvalidConfig, error.message))?;
-    options.execution = engine::scenario::Shortcuts { scenarios: Some(derived.scenarios), ..Default::default() };
     script.program.set_options(options);
-    Ok(Planned { plan, thresholds, share: stripes.share(), options: script.program.options() })
+    Ok(Planned { plan, thresholds, share: stripes.share(), options: script.program.options(), columns })
 }
 
 /// Tags hold URLs without their secrets; a filter that names one has to read the same.
@@ -81,14 +92,23 @@ fn masked(specs: &ThresholdSpecs, mask: &Mask) -> ThresholdSpecs {
 }
 
 fn stripes(options: &Options) -> Result<Stripes, Failure> {
+    let segment = options.execution_segment.as_deref().copied();
+    Stripes::new(segment, options.execution_segment_sequence.as_deref())
+        .map_err(|error| Failure::new(ExitCode::InvalidConfig, format!("option 'executionSegment': {error}")))
+}
+
+/// Statistics and unit as the options name them.
+fn summary_columns(options: &Options) -> Result<SummaryColumns, Failure> {
     let refuse = |name: &str, error: &dyn std::fmt::Display| {
         Failure::new(ExitCode::InvalidConfig, format!("option '{name}': {error}"))
     };
-    let segment = options.execution_segment.as_deref().map(Segment::parse).transpose();
-    let segment = segment.map_err(|error| refuse("executionSegment", &error))?;
-    let sequence = options.execution_segment_sequence.as_deref().map(Sequence::parse).transpose();
-    let sequence = sequence.map_err(|error| refuse("executionSegmentSequence", &error))?;
-    Stripes::new(segment, sequence.as_ref()).map_err(|error| refuse("executionSegment", &error))
+    let trend_stats = match options.summary_trend_stats.as_deref().filter(|stats| !stats.is_empty()) {
+        Some(stats) => report::parse_trend_stats(stats).map_err(|error| refuse("summaryTrendStats", &error))?,
+        None => TrendStat::defaults(),
+    };
+    let time_unit = options.summary_time_unit.as_deref().filter(|unit| !unit.is_empty());
+    let time_unit = time_unit.map(TimeUnit::from_str).transpose().map_err(|error| refuse("summaryTimeUnit", &error))?;
+    Ok(SummaryColumns { trend_stats, time_unit })
 }
 
 fn config_failure(error: ConfigError) -> Failure {

@@ -91,8 +91,10 @@ impl Saving {
     /// What a result holds and what it does not, for whoever is about to hand it on.
     fn stored(&self) -> String {
         format!(
-            "{} holds the options, figures, names of checks and groups, and facts about this machine; masked or left out are \
-             passwords, parameters that look like credentials and the keys of tlsAuth; bodies, headers and cookies are not kept",
+            "{} holds the options, figures, names of checks and groups, and facts about this machine; masked or left \
+             out are \
+             passwords, parameters that look like credentials and the keys of tlsAuth; bodies, headers and cookies \
+             are not kept",
             self.dir.join(FILE_NAME).display()
         )
     }
@@ -122,8 +124,8 @@ impl<'a> Kept<'a> {
         Kept { saving, document, written }
     }
 
-    /// Writes it again when the run has ended in another way since. A run that was fine but cannot be kept is not fine; a run that
-    /// failed says why it did. Unless `quiet`, what is kept is said.
+    /// Writes it again when the run has ended in another way since. A run that was fine but cannot be kept is not fine;
+    /// a run that failed says why it did. Unless `quiet`, what is kept is said.
     pub fn close(&mut self, code: ExitCode, log: &Logger, quiet: bool) -> ExitCode {
         if self.written.is_ok() && self.document.exit.code != code as u8 {
             self.document.exit = exit(code, None);
@@ -189,8 +191,8 @@ fn metrics(results: &Results, details: &[MetricResult]) -> Vec<Metric> {
     metrics
 }
 
-/// A result is shown to others: keys of client certificates and their passwords stay at home, so do values whose names say
-/// that they are secret (the `env` of a scenario, say), and the secrets of URLs anywhere.
+/// A result is shown to others: keys of client certificates and their passwords stay at home, so do values whose names
+/// say that they are secret (the `env` of a scenario, say), and the secrets of URLs anywhere.
 fn without_secrets(options: Value, mask: &Mask) -> Value {
     let mut options = masked(options, mask);
     let certificates = options.get_mut("tlsAuth").and_then(Value::as_array_mut);

@@ -1,7 +1,7 @@
 //! The per-second series of a run that is to be saved: which samples belong to which interval.
 //!
-//! Setup and teardown have an interval of their own, so that series add up to the totals. Times are those of the engine's
-//! clock; intervals count from the start of the run's clock, which is when the virtual users were made.
+//! Setup and teardown have an interval of their own, so that series add up to the totals. Times are those of the
+//! engine's clock; intervals count from the start of the run's clock, which is when the virtual users were made.
 
 use std::time::Duration;
 
@@ -40,7 +40,8 @@ impl Timeline {
     pub fn tick(&mut self, tick: &Tick) {
         let is_empty = tick.snapshots.iter().all(Snapshot::is_empty);
         let cut = tick.cut.saturating_sub(self.began);
-        // What a stuck worker left behind comes after the last cut; the moment of handing over is all that is known of it.
+        // What a stuck worker left behind comes after the last cut; the moment of handing over is all that is known of
+        // it.
         let end = if cut > self.reached { cut } else { tick.now.saturating_sub(self.began).max(self.reached) };
         if end > self.reached || !is_empty {
             self.seconds.add(self.reached, end, &tick.snapshots);

@@ -248,7 +248,7 @@ impl MetadataState {
         if vu.phase() != Phase::Iteration || self.numbered.get() == Some(iteration) {
             return;
         }
-        let (system, mut values) = (vu.options().system_tags(), self.values.borrow_mut());
+        let (system, mut values) = (vu.options().enabled_system_tags(), self.values.borrow_mut());
         if system.has(SystemTag::Vu) && self.numbered.get().is_none() {
             values.insert(String::from("vu"), vu.id().to_string());
         }

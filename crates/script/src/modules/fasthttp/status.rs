@@ -66,7 +66,7 @@ fn series_of(vu: &Vu, expected: i32) -> Series {
 }
 
 fn resolve(vu: &Vu, expected: i32, mut tags: OwnTags) -> Series {
-    if vu.options().system_tags().has(SystemTag::Check) {
+    if vu.options().enabled_system_tags().has(SystemTag::Check) {
         tags.push(("check".to_owned(), format!("check status is {expected}")));
     }
     vu.worker_local::<SeriesCache>().resolve(vu, builtin::CHECKS, &tags)

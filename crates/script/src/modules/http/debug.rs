@@ -14,6 +14,7 @@ use wire::client::Watch;
 use wire::{Body, Exchange, Payload, Request, Response};
 
 use crate::log::{Level, Record};
+use crate::options::DebugDetail;
 use crate::{Phase, Vu};
 
 /// Shows one user's requests and responses.
@@ -28,8 +29,8 @@ pub struct HttpDebug {
 impl HttpDebug {
     /// Watches the client of this user, when the option says so.
     pub fn of(vu: &Vu) -> Option<Rc<HttpDebug>> {
-        let mode = vu.options().http_debug.clone().filter(|mode| !mode.is_empty())?;
-        let debug = Rc::new(HttpDebug { full: mode == "full", user: vu.weak(), ids: RefCell::default() });
+        let detail = vu.options().http_debug?;
+        let debug = Rc::new(HttpDebug { full: detail == DebugDetail::Full, user: vu.weak(), ids: RefCell::default() });
         vu.client().watch(debug.clone());
         Some(debug)
     }

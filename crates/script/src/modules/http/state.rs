@@ -82,16 +82,17 @@ impl HttpState {
     pub fn run(&self, vu: &Vu) -> &RunSettings {
         self.run.get_or_init(|| {
             let options = vu.options();
+            let (batch, batch_per_host) = options.batch_limits();
             RunSettings {
                 throw: options.throw.unwrap_or(false),
-                batch: options.batch.unwrap_or(20) as usize,
-                batch_per_host: options.batch_per_host.unwrap_or(6) as usize,
-                user_agent: Rc::from(options.network_settings().user_agent),
+                batch,
+                batch_per_host,
+                user_agent: Rc::from(options.user_agent()),
                 discard: options.discard_response_bodies.unwrap_or(false),
-                max_redirects: options.max_redirects.unwrap_or(10),
+                max_redirects: options.redirect_limit(),
                 redirects_given: options.max_redirects.is_some(),
                 urls: UrlCache::of(vu),
-                sampler: Sampler::new(options.system_tags(), vu.worker_local::<SeriesSets>()),
+                sampler: Sampler::new(options.enabled_system_tags(), vu.worker_local::<SeriesSets>()),
                 debug: HttpDebug::of(vu),
                 unstamped: vu.worker_local::<WorkerTally>(),
             }

@@ -81,7 +81,7 @@ fn series_of(ctx: &Ctx<'_>, vu: &Vu, known: &KnownChecks, name: &Name<'_, '_>, t
     }
     let text = name.text()?;
     refuse_separator(ctx, &text)?;
-    let named = vu.options().system_tags().has(SystemTag::Check).then(|| ("check".to_owned(), text));
+    let named = vu.options().enabled_system_tags().has(SystemTag::Check).then(|| ("check".to_owned(), text));
     let own: OwnTags = tags.iter().cloned().chain(named).collect();
     let series = vu.worker_local::<SeriesCache>().resolve(vu, builtin::CHECKS, &own);
     if tags.is_empty() {

@@ -33,7 +33,7 @@ pub enum Naming {
 impl Samples {
     /// The series for an answer; status 0 and an empty subprotocol where there was none.
     pub fn of(vu: &Vu, plan: &Plan, naming: Naming, status: u16, subprotocol: &str) -> Samples {
-        let system = vu.options().system_tags();
+        let system = vu.options().enabled_system_tags();
         let mut own = OwnTags::new();
         let given = plan.params.tags.iter().flat_map(|tags| tags.iter());
         own.extend(given.map(|(name, value)| (name.to_string(), value.to_string())));

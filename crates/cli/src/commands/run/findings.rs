@@ -1,0 +1,79 @@
+//! How a run went: what the exit code is made of, and how it is explained.
+
+use engine::{StopCause, Stopper};
+use metrics::threshold::Verdict;
+use script::ScriptError;
+use script::log::Level;
+
+use crate::exit_code::ExitCode;
+use crate::log::Logger;
+
+/// What the exit code is made of.
+pub struct Findings<'a> {
+    /// Of `setup()` and of `teardown()`.
+    pub errors: [Option<&'a ScriptError>; 2],
+    /// The thresholds.
+    pub verdict: &'a Verdict,
+    /// Whether a virtual user could not be stopped.
+    pub is_somebody_stuck: bool,
+    /// Limits of `--fail-on` that there was more than.
+    pub over: Vec<String>,
+    /// Why a quick run is no success.
+    pub nothing: Option<String>,
+    /// Whether all messages are in the result that could be.
+    pub are_messages_whole: bool,
+}
+
+impl Findings<'_> {
+    /// Why the run failed, where its exit code alone does not tell.
+    pub fn reason(&self) -> Option<String> {
+        let own: Vec<&str> = self.over.iter().chain(&self.nothing).map(String::as_str).collect();
+        (self.verdict.crossed.is_empty() && !own.is_empty()).then(|| own.join("; "))
+    }
+
+    /// The one place where the ways a run can end become an exit code. What stopped the run counts before thresholds.
+    pub fn exit_code(&self, stopper: &Stopper, is_marked_failed: bool) -> ExitCode {
+        if let Some(error) = self.errors.into_iter().flatten().next() {
+            return ExitCode::of_script(error.exit_code);
+        }
+        match stopper.cause() {
+            Some(StopCause::Script(_)) => return ExitCode::ScriptAborted,
+            Some(StopCause::Signal(_)) => return ExitCode::Signal,
+            Some(StopCause::Threshold(_)) => return ExitCode::ThresholdsFailed,
+            Some(StopCause::Requested) | None => {}
+        }
+        match self {
+            Findings { verdict, over, .. } if !verdict.crossed.is_empty() || !over.is_empty() => {
+                ExitCode::ThresholdsFailed
+            }
+            _ if is_marked_failed => ExitCode::MarkedFailed,
+            Findings { is_somebody_stuck: true, .. } => ExitCode::UserStuck,
+            // A URL of which no request succeeded is no success, whatever the script that stands for it has to say.
+            Findings { nothing: Some(_), .. } => ExitCode::NothingSucceeded,
+            Findings { are_messages_whole: false, .. } => ExitCode::ResultNotWritten,
+            _ => ExitCode::Ok,
+        }
+    }
+
+    /// Says what the exit code is made of.
+    pub fn explain(&self, stopper: &Stopper, log: &Logger) {
+        if !self.verdict.crossed.is_empty() {
+            let names = self.verdict.crossed.join(", ");
+            log.write(Level::Error, &format!("thresholds on metrics '{names}' have been crossed"), &[]);
+        }
+        for error in self.errors.into_iter().flatten() {
+            log.write(Level::Error, &error.with_stack(), &EXCEPTION);
+        }
+        match stopper.cause() {
+            Some(StopCause::Script(message)) => log.write(Level::Error, message, &[]),
+            Some(StopCause::Signal(name)) => {
+                log.write(Level::Error, &format!("the test was stopped by {name}"), &[]);
+            }
+            _ => {}
+        }
+        self.over.iter().chain(&self.nothing).for_each(|why| log.write(Level::Error, why, &[]));
+    }
+}
+
+/// What an exception of the script is logged with.
+pub const EXCEPTION: [(&str, &str); 2] = [("hint", "script exception"), ("source", "stacktrace")];

@@ -1,0 +1,140 @@
+//! The end-of-test summary of a run: the script's own by `handleSummary()`, else the usual text, and its export.
+
+use std::cell::Cell;
+use std::io::IsTerminal;
+use std::rc::Rc;
+
+use metrics::results::Results;
+use report::{RunState, SummaryOptions};
+use script::log::Level;
+use serde_json::Value;
+
+use super::drive::Ran;
+use super::findings::EXCEPTION;
+use super::flags::Flags;
+use super::load::Script;
+use super::phases::Phases;
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::log::Logger;
+use crate::output;
+
+/// The summary of a run, in every form asked for.
+pub struct Summary<'a> {
+    /// What was asked for.
+    pub flags: &'a Flags,
+    /// For its `handleSummary()`.
+    pub script: &'a Script,
+    /// A signal may end `handleSummary()`.
+    pub phases: &'a Phases,
+    /// For its errors.
+    pub log: &'a Logger,
+    /// How the text looks.
+    pub options: SummaryOptions,
+    /// What was measured.
+    pub results: &'a Results,
+    /// The run.
+    pub ran: &'a Ran,
+    /// Something of it went there.
+    pub is_on_stdout: Cell<bool>,
+}
+
+/// How the text looks. `remarks` are lines about the generator.
+pub fn options(flags: &Flags, ran: &Ran, remarks: impl Iterator<Item = String>) -> SummaryOptions {
+    SummaryOptions {
+        mode: flags.summary_mode.unwrap_or_default(),
+        trend_stats: ran.columns.trend_stats.clone(),
+        time_unit: ran.columns.time_unit,
+        color: flags.color(),
+        // Lines stay as k6 has them where they go elsewhere than to a terminal.
+        width: output::stdout().size().map(|size| size.columns),
+        errors: flags.quick.is_none(),
+        health: remarks.collect(),
+    }
+}
+
+impl Summary<'_> {
+    /// Prints and writes it.
+    pub fn write(&self) -> Result<(), Failure> {
+        let flags = self.flags;
+        if flags.summary_mode.is_some() && !self.handled_by_script() {
+            if let Some(quick) = &flags.quick {
+                self.print(report::visible_lines(&quick.headline(self.results)).as_bytes());
+            }
+            self.print(report::text(self.results, &self.options).as_bytes());
+        }
+        let Some(path) = &flags.summary_export else { return Ok(()) };
+        let value = match flags.machine_readable {
+            true => self.machine_readable(),
+            false => report::export_json(self.results, &self.options, self.setup_data()),
+        };
+        std::fs::write(path, report::pretty(&value))
+            .map_err(|e| Failure::new(ExitCode::Generic, format!("cannot write the summary export {path}: {e}")))
+    }
+
+    /// Whether the script's `handleSummary` took care of the summary. An error of it is logged, and the usual text
+    /// printed.
+    fn handled_by_script(&self) -> bool {
+        let Summary { script, phases, log, flags, .. } = self;
+        if phases.is_leaving() {
+            return false;
+        }
+        let data = match flags.machine_readable {
+            true => self.machine_readable(),
+            false => report::handle_summary_data(self.results, &self.options, &self.state(), self.setup_data()),
+        };
+        let data = data.to_string();
+        let Script { program, runtime } = script;
+        let recorder = Rc::clone(&self.ran.recorder);
+        match runtime.block_on(program.run_handle_summary(&data, &recorder, phases.another())) {
+            Ok(files) => {
+                files.iter().for_each(|(name, bytes)| self.write_one(name, bytes));
+                program.exports("handleSummary")
+            }
+            Err(error) => {
+                log.write(Level::Error, &error.with_stack(), &EXCEPTION);
+                false
+            }
+        }
+    }
+
+    fn write_one(&self, name: &str, bytes: &[u8]) {
+        match name {
+            "stdout" => self.print(bytes),
+            "stderr" => output::stderr().print(bytes),
+            path => {
+                if let Err(error) = std::fs::write(path, bytes) {
+                    let text = format!("handleSummary: cannot write {path}: {error}");
+                    self.log.write(Level::Error, &text, &[]);
+                }
+            }
+        }
+    }
+
+    fn print(&self, bytes: &[u8]) {
+        self.is_on_stdout.set(true);
+        output::stdout().print(bytes);
+    }
+
+    fn state(&self) -> RunState {
+        RunState {
+            is_stdout_tty: std::io::stdout().is_terminal(),
+            is_stderr_tty: std::io::stderr().is_terminal(),
+            duration: self.ran.duration,
+        }
+    }
+
+    fn setup_data(&self) -> Option<Value> {
+        serde_json::from_str(&self.script.program.setup_data()?).ok()
+    }
+
+    fn machine_readable(&self) -> Value {
+        let run = report::RunConfig {
+            duration: self.ran.duration,
+            script: self.script.program.source(),
+            generated_at: crate::log::rfc3339_now(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        report::machine_readable(self.results, &run)
+    }
+}

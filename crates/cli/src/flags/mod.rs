@@ -1,0 +1,74 @@
+//! The command line of `onrush run`: options of the test, from the table of `script::options`, and the flags of the
+//! run.
+
+mod run_flag;
+
+use clap::{Arg, ArgAction, Command};
+use script::options::{Form, OPTIONS, TestOption};
+
+pub use run_flag::{RUN_FLAGS, RunFlag};
+
+/// The `run` command with every flag.
+pub fn run_command() -> Command {
+    let script = Arg::new("script").value_name("SCRIPT|URL").required(true);
+    let script = script.help("JavaScript or TypeScript file, or a URL");
+    let options = OPTIONS.iter().filter_map(|option| Some(option_arg(option, option.flag?)));
+    let own = RUN_FLAGS.iter().map(|flag| flag.arg());
+    Command::new("run").about("Run a test").arg(script).args(options).args(own)
+}
+
+fn option_arg(option: &TestOption, flag: &'static str) -> Arg {
+    let arg = Arg::new(option.json).long(flag).help(option.help_with_default()).help_heading("Options of the test");
+    let arg = match option.short {
+        Some(short) => arg.short(short),
+        None => arg,
+    };
+    match option.form {
+        Form::Switch => switch(arg),
+        Form::Mode(alone) => {
+            arg.value_name(option.value).num_args(0..=1).require_equals(true).default_missing_value(alone)
+        }
+        form if form.repeats() => arg.value_name(option.value).action(ArgAction::Append),
+        _ => arg.value_name(option.value).allow_hyphen_values(true),
+    }
+}
+
+fn switch(arg: Arg) -> Arg {
+    arg.num_args(0..=1)
+        .require_equals(true)
+        .default_missing_value("true")
+        .value_name("true|false")
+        .hide_possible_values(true)
+}
+
+/// Long names of all flags of `run`.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    OPTIONS.iter().filter_map(|option| option.flag).chain(RUN_FLAGS.iter().map(|flag| flag.name))
+}
+
+/// Whether the word behind a long flag of `run` belongs to it; `None` when there is no such flag.
+pub fn takes_word(name: &str) -> Option<bool> {
+    if let Some(option) = OPTIONS.iter().find(|option| option.flag == Some(name)) {
+        return Some(option.form.takes_word());
+    }
+    RUN_FLAGS.iter().find(|flag| flag.name == name).map(|flag| flag.takes_word())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_is_well_formed() {
+        run_command().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_stands_once() {
+        let mut names: Vec<_> = names().collect();
+        names.sort_unstable();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+}

@@ -1,0 +1,156 @@
+//! The flags of `onrush run` that are no options of the test: where logs go, which summary, which file. One table; they
+//! have environment names but no JSON name.
+
+use clap::{Arg, ArgAction};
+
+use super::switch;
+
+/// A flag that concerns this run rather than the test.
+pub struct RunFlag {
+    /// Long flag.
+    pub name: &'static str,
+    /// Short flag.
+    pub short: Option<char>,
+    /// Environment variable.
+    pub env: Option<&'static str>,
+    /// What the value is called in the help; none for a switch.
+    pub value: Option<&'static str>,
+    repeat: bool,
+    /// What it does, in one line.
+    pub help: &'static str,
+}
+
+const fn run_flag(
+    name: &'static str,
+    env: Option<&'static str>,
+    value: Option<&'static str>,
+    help: &'static str,
+) -> RunFlag {
+    RunFlag { name, short: None, env, value, repeat: false, help }
+}
+
+/// Flags of `run` that are not options of the test.
+pub static RUN_FLAGS: &[RunFlag] = &[
+    RunFlag {
+        short: Some('e'),
+        repeat: true,
+        ..run_flag("env", None, Some("NAME=VALUE"), "Set a variable of __ENV; repeat for more")
+    },
+    run_flag(
+        "include-system-env-vars",
+        Some("K6_INCLUDE_SYSTEM_ENV_VARS"),
+        None,
+        "Pass the environment to the script [default: true]",
+    ),
+    RunFlag { short: Some('c'), ..run_flag("config", Some("K6_CONFIG"), Some("FILE"), "JSON file with options") },
+    RunFlag {
+        repeat: true,
+        ..run_flag(
+            "threshold",
+            None,
+            Some("METRIC: CONDITION"),
+            "What must hold, as 'http_req_duration: p(95)<200', else the exit code is 99; joins those of the script; \
+             repeat for more",
+        )
+    },
+    RunFlag {
+        repeat: true,
+        ..run_flag(
+            "fail-on",
+            None,
+            Some("LIMIT"),
+            "End with exit code 99 when there are more errors, as 'errors>1%' or 'exceptions>0'; repeat for more",
+        )
+    },
+    run_flag("no-thresholds", Some("K6_NO_THRESHOLDS"), None, "Ignore thresholds"),
+    run_flag("summary-mode", Some("K6_SUMMARY_MODE"), Some("compact|full|disabled"), "Which end-of-test summary"),
+    run_flag("summary-export", Some("K6_SUMMARY_EXPORT"), Some("FILE"), "Write the end-of-test summary as JSON"),
+    run_flag(
+        "new-machine-readable-summary",
+        Some("K6_NEW_MACHINE_READABLE_SUMMARY"),
+        None,
+        "Give handleSummary and the export k6's newer shape",
+    ),
+    run_flag("console-output", Some("K6_CONSOLE_OUTPUT"), Some("FILE"), "Write what the script logs to a file"),
+    run_flag("log-format", Some("K6_LOG_FORMAT"), Some("text|raw|json"), "How log lines look"),
+    run_flag("log-output", Some("K6_LOG_OUTPUT"), Some("stderr|stdout|none|file=PATH"), "Where log lines go"),
+    run_flag("no-color", Some("K6_NO_COLOR"), None, "No colours"),
+    RunFlag { short: Some('q'), ..run_flag("quiet", None, None, "No progress lines") },
+    RunFlag { short: Some('v'), ..run_flag("verbose", None, None, "Log more") },
+    run_flag(
+        "compatibility-mode",
+        Some("K6_COMPATIBILITY_MODE"),
+        Some("base|extended"),
+        "extended also offers `global`",
+    ),
+    RunFlag { short: Some('t'), ..run_flag("type", Some("K6_TYPE"), Some("js|archive"), "What the script is") },
+    RunFlag {
+        short: Some('o'),
+        repeat: true,
+        ..run_flag("out", Some("K6_OUT"), Some("NAME[=ARG]"), "Send samples somewhere (no output is there yet)")
+    },
+    RunFlag {
+        short: Some('a'),
+        ..run_flag("address", Some("K6_ADDRESS"), Some("HOST:PORT"), "REST API (not there yet; empty is accepted)")
+    },
+    run_flag("no-usage-report", Some("K6_NO_USAGE_REPORT"), None, "Accepted for k6's sake: Onrush never reports usage"),
+    run_flag("workers", Some("ONRUSH_WORKERS"), Some("N"), "Threads that run virtual users [default: one a core]"),
+    run_flag(
+        "vu-memory-limit",
+        Some("ONRUSH_VU_MEMORY_LIMIT"),
+        Some("BYTES"),
+        "Memory of one virtual user, as 64m or 1g [default: 1g]",
+    ),
+    run_flag(
+        "save",
+        None,
+        Some("DIR"),
+        "Keep the result in this directory, for `onrush report` and `onrush compare`: options, figures, names, facts \
+         about the machine; passwords are masked",
+    ),
+    run_flag(
+        "save-messages",
+        None,
+        None,
+        "Keep every received WebSocket message in the result's directory too (with --save)",
+    ),
+    RunFlag {
+        repeat: true,
+        ..run_flag("label", None, Some("NAME=VALUE"), "Name the saved result by this; repeat for more")
+    },
+    run_flag(
+        "accept-late",
+        None,
+        None,
+        "Let the run count although its generator was late or the limit; every output is marked",
+    ),
+    run_flag(
+        "serve",
+        None,
+        None,
+        "Start a target beside the test, or an app: --serve=app.js; __ENV.TARGET, TARGET_TLS, TARGET_WS and \
+         TARGET_UNIX say where",
+    ),
+];
+
+impl RunFlag {
+    /// Whether the word behind the flag belongs to it.
+    pub(super) fn takes_word(&self) -> bool {
+        self.value.is_some()
+    }
+
+    /// The flag as clap knows it.
+    pub(super) fn arg(&self) -> Arg {
+        let arg = Arg::new(self.name).long(self.name).help(self.help);
+        let arg = match self.short {
+            Some(short) => arg.short(short),
+            None => arg,
+        };
+        match self.value {
+            None if self.name == "serve" => switch(arg).value_name("APP"),
+            None => switch(arg),
+            Some(value) if self.repeat => arg.value_name(value).action(ArgAction::Append),
+            Some(value) => arg.value_name(value),
+        }
+    }
+}

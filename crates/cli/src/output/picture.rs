@@ -1,0 +1,261 @@
+//! The picture of a running test that stands below everything else on a terminal: a headline and a line per scenario.
+//!
+//! Pure text from plain values. On a terminal the picture fits the window: bars shrink first, then long words go, then
+//! lines are cut.
+
+use std::time::Duration;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// One scenario as the progress shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScenarioLine {
+    /// Name.
+    pub name: String,
+    /// 0 to 1.
+    pub progress: f64,
+    /// What stands right of the bar: `2 VUs  1.0s/2s`.
+    pub right: String,
+    /// Ended, and whether as planned.
+    pub ended: Option<bool>,
+}
+
+/// The whole picture at one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// `running`, `setup()`, …
+    pub what: &'static str,
+    /// Since the run began.
+    pub elapsed: Duration,
+    /// VUs in an iteration.
+    pub vus_active: u64,
+    /// VUs that exist.
+    pub vus_total: u64,
+    /// Completed iterations.
+    pub complete: u64,
+    /// Interrupted iterations.
+    pub interrupted: u64,
+    /// One line each.
+    pub scenarios: Vec<ScenarioLine>,
+}
+
+/// What stands below everything else on a terminal.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Live {
+    /// A line.
+    Line(String),
+    /// The progress of a test, and whether it has colours.
+    Picture(Picture, bool),
+}
+
+/// A line of the picture.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// Its characters.
+    pub plain: String,
+    /// Where the tick is that is shown in green.
+    tick: Option<usize>,
+}
+
+/// Cells of a bar where there is room.
+const BAR: usize = 34;
+/// A bar of fewer cells tells nothing.
+const LEAST_BAR: usize = 8;
+/// Columns around a bar's cells: ` ✓ [`, and `] 100%  `.
+const AROUND_BAR: usize = 12;
+
+impl Live {
+    /// The lines as they fit a window of this size.
+    pub fn lines(&self, columns: usize, rows: usize) -> Vec<Row> {
+        // A line that ends in the last column wraps on some terminals.
+        let columns = columns.saturating_sub(1).max(1);
+        match self {
+            Live::Line(text) => vec![Row { plain: cut(text, columns), tick: None }],
+            Live::Picture(picture, color) => fitting(picture, *color, columns, rows.saturating_sub(2).max(1)),
+        }
+    }
+}
+
+impl Row {
+    /// With its colour.
+    pub fn shown(&self) -> String {
+        match self.tick {
+            Some(at) => {
+                let (before, after) = self.plain.split_at(at);
+                format!("{before}\x1b[32m✓\x1b[0m{}", &after["✓".len()..])
+            }
+            None => self.plain.clone(),
+        }
+    }
+}
+
+/// The picture as text for a file or a pipe, one line per item, without the last newline.
+pub fn draw(picture: &Picture) -> String {
+    let mut text = headline(picture);
+    let width = picture.scenarios.iter().map(|s| s.name.width()).max().unwrap_or(0);
+    for line in &picture.scenarios {
+        text.push('\n');
+        text.push_str(&scenario(line, width, BAR).plain);
+    }
+    text
+}
+
+/// The picture for a window of this many columns, on this many rows at most.
+fn fitting(picture: &Picture, color: bool, columns: usize, rows: usize) -> Vec<Row> {
+    let widest = |of: fn(&ScenarioLine) -> usize| picture.scenarios.iter().map(of).max().unwrap_or(0);
+    let (name, right) = (widest(|line| line.name.width()).min(columns / 3), widest(|line| line.right.width()));
+    let room = columns.saturating_sub(name + AROUND_BAR + right).min(BAR);
+    let cells = if room < LEAST_BAR { 0 } else { room };
+    let head = [headline(picture), short_headline(picture)].into_iter().find(|text| text.width() <= columns);
+    let head = head.unwrap_or_else(|| cut(&short_headline(picture), columns));
+    let row = |line: &ScenarioLine| {
+        let Row { plain, tick } = scenario(line, name, cells);
+        Row { plain: cut(&plain, columns), tick: tick.filter(|_| color) }
+    };
+    let all = picture.scenarios.len();
+    let shown = if all <= rows { all } else { rows.saturating_sub(1) };
+    let more = (shown < all).then(|| format!("… and {} more scenarios", all - shown));
+    let more = more.map(|text| Row { plain: cut(&text, columns), tick: None });
+    let lines = picture.scenarios[..shown].iter().map(row);
+    std::iter::once(Row { plain: head, tick: None }).chain(lines).chain(more).collect()
+}
+
+fn headline(picture: &Picture) -> String {
+    let Picture { what, elapsed, vus_active, vus_total, complete, interrupted, .. } = picture;
+    let elapsed = clock(*elapsed);
+    format!(
+        "{what} ({elapsed}), {vus_active}/{vus_total} VUs, {complete} complete and {interrupted} interrupted iterations"
+    )
+}
+
+fn short_headline(picture: &Picture) -> String {
+    let Picture { what, elapsed, vus_active, vus_total, complete, interrupted, .. } = picture;
+    let elapsed = clock(*elapsed);
+    format!("{what} ({elapsed}), {vus_active}/{vus_total} VUs, {complete} complete, {interrupted} interrupted")
+}
+
+/// `name ✓ [====>----]  42%  2 VUs`; without cells there is no bar.
+fn scenario(line: &ScenarioLine, width: usize, cells: usize) -> Row {
+    let name = cut(&line.name, width);
+    let mark = match line.ended {
+        None => " ",
+        Some(true) => "✓",
+        Some(false) => "✗",
+    };
+    let before = format!("{name}{} ", " ".repeat(width.saturating_sub(name.width())));
+    let tick = (line.ended == Some(true)).then_some(before.len());
+    Row { plain: format!("{before}{mark} {} {}", bar(line.progress, cells), line.right), tick }
+}
+
+/// `[=====>-----]  42% `, as wide as where there is room.
+pub fn full_bar(progress: f64) -> String {
+    bar(progress, BAR)
+}
+
+fn bar(progress: f64, width: usize) -> String {
+    let share = progress.clamp(0.0, 1.0);
+    let label = format!("{:>3.0}% ", (share * 100.0).floor());
+    if width == 0 {
+        return label;
+    }
+    let full = (share * width as f64).round() as usize;
+    let cells: String = (0..width)
+        .map(|i| match i {
+            i if i + 1 == full && full < width => '>',
+            i if i < full => '=',
+            _ => '-',
+        })
+        .collect();
+    format!("[{cells}] {label}")
+}
+
+/// The text, cut to this many columns with an ellipsis.
+fn cut(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut width = 0;
+    let fits = |c: &char| {
+        width += c.width().unwrap_or(0);
+        width < columns
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
+}
+
+/// `02.5s`, `1m02.5s`, `1h02m03s`: two digits of what moves, as k6 shows it.
+pub fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let tenths = time.subsec_millis() / 100;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) => format!("{s:02}.{tenths}s"),
+        (0, m, s) => format!("{m}m{s:02}.{tenths}s"),
+        (h, m, s) => format!("{h}h{m:02}m{s:02}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture() -> Picture {
+        let line =
+            |name: &str, progress, ended| ScenarioLine { name: name.into(), progress, right: "2 VUs".into(), ended };
+        Picture {
+            what: "running",
+            elapsed: Duration::from_millis(1500),
+            vus_active: 2,
+            vus_total: 4,
+            complete: 9,
+            interrupted: 0,
+            scenarios: vec![line("a", 0.5, None), line("long", 1.0, Some(true))],
+        }
+    }
+
+    fn shown(picture: Picture, columns: usize, rows: usize) -> String {
+        let rows = Live::Picture(picture, false).lines(columns, rows);
+        rows.iter().map(|row| format!("{}\n", row.shown())).collect()
+    }
+
+    #[test]
+    fn the_picture_has_a_line_per_scenario() {
+        let expected = "running (01.5s), 2/4 VUs, 9 complete and 0 interrupted iterations\n\
+             a      [================>-----------------]  50%  2 VUs\n\
+             long ✓ [==================================] 100%  2 VUs";
+        assert_eq!(draw(&picture()), expected);
+        assert_eq!(shown(picture(), 80, 24), format!("{expected}\n"));
+        let green = Live::Picture(picture(), true).lines(80, 24);
+        assert!(green[2].shown().starts_with("long \x1b[32m✓\x1b[0m [="), "{:?}", green[2].shown());
+    }
+
+    #[test]
+    fn a_narrow_window_takes_from_the_bar_then_from_words() {
+        assert_eq!(
+            shown(picture(), 40, 24),
+            "running (01.5s), 2/4 VUs, 9 complete, …\n\
+             a      [========>---------]  50%  2 VUs\n\
+             long ✓ [==================] 100%  2 VUs\n"
+        );
+        assert_eq!(
+            shown(picture(), 25, 24),
+            "running (01.5s), 2/4 VU…\n\
+             a       50%  2 VUs\n\
+             long ✓ 100%  2 VUs\n"
+        );
+    }
+
+    #[test]
+    fn a_low_window_shows_as_many_scenarios_as_it_has_rows() {
+        let mut many = picture();
+        many.scenarios = (0..9).map(|n| ScenarioLine { name: format!("s{n}"), ..many.scenarios[0].clone() }).collect();
+        let text = shown(many, 80, 6);
+        assert_eq!(text.lines().count(), 5, "{text}");
+        assert!(text.ends_with("… and 6 more scenarios\n"), "{text}");
+    }
+
+    #[test]
+    fn clocks_grow_by_unit() {
+        assert_eq!(clock(Duration::from_millis(2540)), "02.5s");
+        assert_eq!(clock(Duration::from_millis(62_540)), "1m02.5s");
+        assert_eq!(clock(Duration::from_secs(3723)), "1h02m03s");
+    }
+}

@@ -1,0 +1,52 @@
+//! The tables of `docs/reference/options.md`: options of a test, and flags that concern the run alone.
+
+use script::options::{OPTIONS, TestOption};
+
+use super::table;
+use crate::flags::{RUN_FLAGS, RunFlag};
+
+/// Both tables under their headings.
+pub fn text() -> String {
+    let options = table(
+        "| option | flag | environment | type | default | what it does |",
+        OPTIONS.iter().map(|option| row(&option_cells(option))),
+    );
+    let flags = table("| flag | environment | what it does |", RUN_FLAGS.iter().map(|flag| row(&flag_cells(flag))));
+    format!(
+        "## Options of the test\n\n{options}\n## Flags of `onrush run`\n\nThey concern the run and not the test, so a script \
+         cannot set them.\n\n{flags}"
+    )
+}
+
+fn option_cells(option: &TestOption) -> [String; 6] {
+    let value = option.form.takes_word().then_some(option.value);
+    let flag = option.flag.map(|flag| flag_cell(flag, option.short, value)).unwrap_or_default();
+    let what = match option.more {
+        "" => option.help.to_owned(),
+        more => format!("{}; {more}", option.help),
+    };
+    let default = if option.default.is_empty() { String::new() } else { code(option.default) };
+    let env = option.env.map(code).unwrap_or_default();
+    [code(option.json), flag, env, option.form.name().to_owned(), default, what]
+}
+
+fn flag_cells(flag: &RunFlag) -> [String; 3] {
+    let env = flag.env.map(code).unwrap_or_default();
+    [flag_cell(flag.name, flag.short, flag.value), env, flag.help.to_owned()]
+}
+
+fn flag_cell(name: &str, short: Option<char>, value: Option<&str>) -> String {
+    let short = short.map(|letter| format!("-{letter}, ")).unwrap_or_default();
+    let value = value.map(|value| format!(" {value}")).unwrap_or_default();
+    code(&format!("{short}--{name}{value}"))
+}
+
+fn code(text: &str) -> String {
+    format!("`{text}`")
+}
+
+/// A bar inside of a cell would end it.
+fn row(cells: &[String]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+    format!("| {} |", cells.join(" | "))
+}

@@ -1,0 +1,206 @@
+//! The one list of options. The command line, its help, the environment, config files, scripts and the reference
+//! (`docs/reference/options.md`) are made from it.
+//!
+//! A row has the field of `Options` with its type, the name in JSON, the function that reads it, the help, and how it
+//! is set from outside a script. Reading happens once: the field holds what the engine, the metrics or the wire obey.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use engine::scenario::{Scenarios, Shortcuts};
+use engine::segment::{Segment, Sequence};
+use metrics::{SystemTags, ThresholdSpecs};
+use serde_json::{Map, Value};
+use wire::link::LinkSettings;
+use wire::mask::Mask;
+
+use super::row::{TestOption, fields, integer, json, list, mode, pairs, size, stages, switch, text, time};
+use super::written::Written;
+use super::{network, read};
+
+macro_rules! options {
+    (
+        execution { $($name:literal, $read:expr, $show:expr, $execution_help:literal, $execution_row:expr;)* }
+        others { $($field:ident: $type:ty = $json:literal, $reader:path, $help:literal, $row:expr;)* }
+    ) => {
+        /// Options of one layer, or of all layers together. What is not set is `None`, so that a lower layer shows
+        /// through.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct Options {
+            /// `vus`, `duration`, `iterations`, `stages`, `scenarios`.
+            pub execution: Shortcuts,
+            /// The links of scenarios that have one of their own, once `read_links` has read them.
+            pub links: BTreeMap<String, LinkSettings>,
+            /// JavaScript memory of one virtual user in bytes. Not an option of k6: a flag sets it.
+            pub vu_memory_limit: Option<usize>,
+            /// Proxies as the environment gives them. Not an option of k6.
+            pub proxies: wire::settings::Proxies,
+            /// Certificates as PEM that are trusted beside the machine's: those of a target beside the test. Not an
+            /// option of k6.
+            pub trusted_pem: Option<String>,
+            $(#[doc = $help] pub $field: Option<$type>,)*
+        }
+
+        /// Every option of a test, in the order in which they are shown.
+        pub static OPTIONS: &[TestOption] = &[
+            $(TestOption { json: $name, help: $execution_help, read: $read, show: $show, ..$execution_row },)*
+            $(TestOption {
+                json: $json,
+                help: $help,
+                read: |options, value| $reader(value).map(|value| options.$field = Some(value)),
+                show: |options| serde_json::to_value(&options.$field).unwrap_or_default(),
+                ..$row
+            },)*
+        ];
+
+        impl Options {
+            /// These options with a higher layer on top. The execution shortcuts of the higher layer replace scenarios
+            /// of the lower one; every other option is replaced whole (`tags` too, as in k6).
+            pub fn merge(self, higher: Options) -> Options {
+                let proxies = if higher.proxies == Default::default() { self.proxies } else { higher.proxies };
+                Options {
+                    execution: self.execution.overlaid(higher.execution),
+                    links: BTreeMap::new(),
+                    vu_memory_limit: higher.vu_memory_limit.or(self.vu_memory_limit),
+                    proxies,
+                    trusted_pem: higher.trusted_pem.or(self.trusted_pem),
+                    $($field: higher.$field.or(self.$field),)*
+                }
+            }
+        }
+    };
+}
+
+options! {
+execution {
+    "vus", |all, value| read::integer(value).map(|vus| all.execution.vus = Some(vus)),
+        |all| all.execution.vus.into(), "Virtual users",
+        integer().flag("vus").short('u').env("K6_VUS").default("1");
+    "duration", |all, value| read::span(value).map(|time| all.execution.duration = Some(time)),
+        |all| serde_json::to_value(all.execution.duration).unwrap_or_default(), "How long to run, as 30s or 1h30m",
+        time().flag("duration").short('d').env("K6_DURATION");
+    "iterations", |all, value| read::integer(value).map(|count| all.execution.iterations = Some(count)),
+        |all| all.execution.iterations.into(), "Iterations in all, shared by the virtual users",
+        integer().flag("iterations").short('i').env("K6_ITERATIONS");
+    "stages", read_stages, |all| read::stages_json(all.execution.stages.as_deref()),
+        "Ramp to so many virtual users over this time; repeat for more stages",
+        stages().flag("stage").short('s').env("K6_STAGES").names_itself();
+    "scenarios", read_scenarios, |all| all.execution.scenarios.as_ref().map_or(Value::Null, Scenarios::to_json),
+        "Scenarios by name, each with its executor",
+        json("object of scenarios").names_itself()
+            .more("`vus`, `duration`, `iterations` and `stages` of a higher layer replace them");
+}
+others {
+    execution_segment: Written<Segment> = "executionSegment", read::segment,
+        "Run only this part of the test: 0:1/3, 25%:50%",
+        text("FROM:TO").flag("execution-segment").env("K6_EXECUTION_SEGMENT").default("0:1");
+    execution_segment_sequence: Written<Sequence> = "executionSegmentSequence", read::sequence,
+        "Borders of all parts of the test",
+        text("0,..,1").flag("execution-segment-sequence").env("K6_EXECUTION_SEGMENT_SEQUENCE");
+    paused: bool = "paused", read::switch, "Start paused",
+        switch().more("not supported yet: it needs the REST API, and Onrush warns and starts at once");
+    no_setup: bool = "noSetup", read::switch, "Do not call setup()",
+        switch().flag("no-setup").env("K6_NO_SETUP");
+    no_teardown: bool = "noTeardown", read::switch, "Do not call teardown()",
+        switch().flag("no-teardown").env("K6_NO_TEARDOWN");
+    setup_timeout: Written<Duration> = "setupTimeout", read::time, "Time limit of setup()",
+        time().env("K6_SETUP_TIMEOUT").default("60s");
+    teardown_timeout: Written<Duration> = "teardownTimeout", read::time, "Time limit of teardown()",
+        time().env("K6_TEARDOWN_TIMEOUT").default("60s");
+    handle_summary_timeout: Written<Duration> = "handleSummaryTimeout", read::time, "Time limit of handleSummary()",
+        time().env("K6_HANDLE_SUMMARY_TIMEOUT").default("2m");
+    min_iteration_duration: Written<Duration> = "minIterationDuration", read::time,
+        "Shortest time from one iteration's start to the next",
+        time().flag("min-iteration-duration").env("K6_MIN_ITERATION_DURATION");
+    rps: u32 = "rps", read::whole, "At most so many requests per second in all; 0: no limit",
+        integer().flag("rps").env("K6_RPS").default("0");
+    batch: u32 = "batch", read::whole, "Requests of one http.batch at a time",
+        integer().flag("batch").env("K6_BATCH").default("20");
+    batch_per_host: u32 = "batchPerHost", read::whole, "Requests of one http.batch at a time to one host",
+        integer().flag("batch-per-host").env("K6_BATCH_PER_HOST").default("6");
+    max_redirects: u32 = "maxRedirects", read::whole, "Redirects to follow",
+        integer().flag("max-redirects").env("K6_MAX_REDIRECTS").default("10");
+    user_agent: String = "userAgent", read::header_value, "User-Agent of requests that bring none",
+        text("TEXT").flag("user-agent").env("K6_USER_AGENT").default(network::USER_AGENT);
+    mask_params: Written<Mask> = "maskParams", read::mask,
+        "Query parameters whose values are masked in results and messages; without it token, password and the like",
+        list("NAMES").flag("mask-params").env("ONRUSH_MASK_PARAMS");
+    throw: bool = "throw", read::switch, "Throw an exception when a request fails",
+        switch().flag("throw").short('w').env("K6_THROW");
+    http_debug: read::DebugDetail = "httpDebug", read::debug, "Log requests and responses; full: with their bodies",
+        mode("headers|full", "headers").flag("http-debug").env("K6_HTTP_DEBUG");
+    discard_response_bodies: bool = "discardResponseBodies", read::switch, "Read response bodies but do not keep them",
+        switch().flag("discard-response-bodies").env("K6_DISCARD_RESPONSE_BODIES");
+    no_connection_reuse: bool = "noConnectionReuse", read::switch, "A new connection for every request",
+        switch().flag("no-connection-reuse").env("K6_NO_CONNECTION_REUSE");
+    no_vu_connection_reuse: bool = "noVUConnectionReuse", read::switch, "New connections for every iteration",
+        switch().flag("no-vu-connection-reuse").env("K6_NO_VU_CONNECTION_REUSE");
+    no_cookies_reset: bool = "noCookiesReset", read::switch, "Keep cookies from one iteration to the next",
+        switch().env("K6_NO_COOKIES_RESET");
+    insecure_skip_tls_verify: bool = "insecureSkipTLSVerify", read::switch, "Accept any TLS certificate",
+        switch().flag("insecure-skip-tls-verify").env("K6_INSECURE_SKIP_TLS_VERIFY");
+    tls_version: network::TlsVersions = "tlsVersion", network::tls_versions, "TLS versions to offer",
+        json("text, or object with min and max").more("`tls1.2` or `tls1.3`, or `{ min, max }`");
+    tls_cipher_suites: Vec<String> = "tlsCipherSuites", read::list, "TLS cipher suites to offer, by their IANA names",
+        json("list of texts").more("they choose among those of TLS 1.2; those of TLS 1.3 are always on");
+    tls_auth: Vec<network::TlsAuth> = "tlsAuth", network::tls_auth, "Client certificates",
+        json("list of objects").more("`{ domains, cert, key, password }`; `cert` and `key` are PEM");
+    dns: Written<network::Dns> = "dns", network::dns, "How names are resolved",
+        fields("ttl=..,select=..,policy=..").flag("dns").env("K6_DNS").default("ttl=5m,select=random,policy=preferIPv4")
+            .more("ttl: a time, 0 or inf; select: first, random or roundRobin; \
+                policy: preferIPv4, preferIPv6, onlyIPv4, onlyIPv6 or any");
+    hosts: BTreeMap<String, String> = "hosts", read::text_map, "Fixed addresses by host name",
+        json("texts by name").more("`host`, `host:port` or `*.host`; an IP address, ip:port, unix:/path or unix:@name");
+    block_hostnames: Vec<String> = "blockHostnames", read::list,
+        "Host names never to connect to; a leading * is allowed",
+        list("PATTERNS").flag("block-hostnames").env("K6_BLOCK_HOSTNAMES");
+    blacklist_ips: Vec<String> = "blacklistIPs", read::list, "Addresses never to connect to, as CIDR or IP",
+        list("RANGES").flag("blacklist-ip").env("K6_BLACKLIST_IPS");
+    local_ips: Written<Vec<IpAddr>> = "localIPs", network::local_ips, "Addresses to connect from: IPs, ranges a-b, \
+        CIDRs",
+        text("RANGES").flag("local-ips").env("K6_LOCAL_IPS");
+    network: Written<LinkSettings> = "network", super::link::network,
+        "The link of every virtual user: 3g, 4g, cable, speedtest-2022, or \
+         download=10mbps,upload=5mbps,latency=20ms,jitter=2ms,loss=1%",
+        text("LINK").flag("network").more("a scenario may have a field `network` of its own");
+    send_buffer: u32 = "sendBuffer", read::whole, "Bytes of a socket's send buffer; 0: the kernel decides",
+        json("whole number").more("without it 256 KiB where that slows nothing down");
+    max_decoded_body: u64 = "maxDecodedBody", read::size,
+        "Fail a response whose body decodes to more than this, as 64m or 1g",
+        size().flag("max-decoded-body").env("ONRUSH_MAX_DECODED_BODY").default("100m");
+    max_decoded_ratio: u32 = "maxDecodedRatio", read::positive,
+        "Fail a response whose body decodes to more than 10 MiB and N times its size",
+        integer().flag("max-decoded-ratio").env("ONRUSH_MAX_DECODED_RATIO").default("1000");
+    thresholds: ThresholdSpecs = "thresholds", read::thresholds, "Thresholds by metric",
+        json("object of lists").more("`--threshold` adds to them, `--no-thresholds` ignores them");
+    tags: BTreeMap<String, String> = "tags", read::text_map, "A tag for every sample; repeat for more",
+        pairs().flag("tag").env("K6_TAGS");
+    system_tags: Written<SystemTags> = "systemTags", read::system_tags, "Which system tags to keep",
+        list("NAMES").flag("system-tags").env("K6_SYSTEM_TAGS")
+            .more("all but iter, ip, ocsp_status and vu, unless told otherwise");
+    summary_trend_stats: Vec<String> = "summaryTrendStats", read::list,
+        "Columns of trends in the summary: avg,min,med,max,p(95),count",
+        list("STATS").flag("summary-trend-stats").env("K6_SUMMARY_TREND_STATS").default("avg,min,med,max,p(90),p(95)");
+    summary_time_unit: String = "summaryTimeUnit", read::text, "Unit of times in the summary; without it each its own",
+        text("s|ms|us").flag("summary-time-unit").env("K6_SUMMARY_TIME_UNIT");
+    metric_samples_buffer_size: u32 = "metricSamplesBufferSize", read::whole,
+        "Accepted for compatibility with k6: Onrush buffers no samples", json("whole number");
+    features: Vec<String> = "features", read::list, "Accepted for compatibility with k6", json("list of texts");
+    cloud: Value = "cloud", read::anything, "Accepted for compatibility with k6", json("object");
+    ext: Value = "ext", read::anything, "Accepted for compatibility with k6", json("object");
+}
+}
+
+fn read_stages(all: &mut Options, value: &Value) -> Result<(), String> {
+    all.execution.stages = Some(Shortcuts::stages_from_json(value).map_err(|error| error.to_string())?);
+    Ok(())
+}
+
+/// k6 takes an empty object as absent.
+fn read_scenarios(all: &mut Options, value: &Value) -> Result<(), String> {
+    if !value.as_object().is_some_and(Map::is_empty) {
+        all.execution.scenarios = Some(Scenarios::from_json(value).map_err(|error| error.to_string())?);
+    }
+    Ok(())
+}
