@@ -2,7 +2,7 @@
 //! to.
 
 /// Behind the flags of `onrush run --help`.
-pub const RUN: &str = "\
+pub const HELP: &str = "\
 The script may be - for standard input.
 
 With a URL instead of a script, Onrush requests that URL again and again: ten users for ten
@@ -29,7 +29,7 @@ Exit codes: 99 when a --threshold or --fail-on does not hold, 113 when no reques
 succeeded; all of them are in README.md.";
 
 /// Behind the flags of `onrush curl --help`.
-const CURL: &str = "\
+const CURL_HELP: &str = "\
 Examples:
   onrush curl --vus 20 --duration 30s 'curl https://test.example/ -H \"accept: text/html\"'
   onrush curl -X POST -d a=b localhost:8080/post --rate 100
@@ -49,6 +49,6 @@ pub fn curl_command() -> clap::Command {
     clap::Command::new("curl")
         .about("Run a load test with the request of a curl command")
         .override_usage("onrush curl [LOAD] <'curl …' | FLAGS… URL>")
-        .after_help(CURL)
+        .after_help(CURL_HELP)
         .arg(clap::Arg::new("command").value_name("COMMAND").num_args(0..).help("A curl command"))
 }

@@ -22,7 +22,7 @@ use self::headline::Headline;
 use self::traffic::Traffic;
 use crate::log::Logger;
 
-pub use help::{RUN as HELP, curl_command};
+pub use help::{HELP, curl_command};
 pub use recognise::{Recognised, recognise};
 
 /// A run without a script of the user's.

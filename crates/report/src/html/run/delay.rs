@@ -12,7 +12,10 @@ use crate::html::chart::{INK, Line};
 use crate::html::{Table, grid};
 
 /// Metrics that are told here and nowhere else.
-pub(super) const METRICS: [&str; 3] = ["message_delay", "message_hop", "message_sends"];
+pub(super) const METRICS: [&str; 3] = [DELAY, HOP, SENDS];
+const DELAY: &str = "message_delay";
+const HOP: &str = "message_hop";
+const SENDS: &str = "message_sends";
 /// Hops in the order a message takes them.
 const HOPS: [&str; 3] = ["up", "inside", "down"];
 /// Lines of a chart that an eye can follow.
@@ -20,8 +23,8 @@ const LINES: usize = 7;
 
 /// Tables and charts; nothing for a run without message delays.
 pub(super) fn section(run: &Run<'_>) -> Vec<String> {
-    let Some(all) = total(run, METRICS[0], None) else { return Vec::new() };
-    let events = events(run, METRICS[0]);
+    let Some(all) = total(run, DELAY, None) else { return Vec::new() };
+    let events = events(run, DELAY);
     let mut pieces = by_event(run, all, &events, "Message delay");
     let note = "from the sender's stamp to the receiver's machine; sends/s is what the server receives, deliveries/s what it sends";
     pieces.insert(1, format!("<p class=\"about\">{}</p>", plain(note)));
@@ -71,14 +74,14 @@ fn events<'a>(run: &Run<'a>, name: &str) -> Vec<(&'a str, &'a Metric)> {
 }
 
 fn event_table(run: &Run<'_>, all: &Metric, events: &[(&str, &Metric)]) -> String {
-    let has_sends = all.name == METRICS[0];
+    let has_sends = all.name == DELAY;
     let counts = if has_sends { vec!["sends/s", "deliveries/s"] } else { vec!["samples/s"] };
     let figures_of = ["average", "median", "p95", "max"];
     let mut table = Table::new(["event"].into_iter().chain(counts).chain(figures_of));
     let sends = |event: Option<&str>| {
         let found = match event {
-            Some(event) => run.document.sub_metric("message_sends", &[("event", event)]),
-            None => run.document.metric("message_sends"),
+            Some(event) => run.document.sub_metric(SENDS, &[("event", event)]),
+            None => run.document.metric(SENDS),
         };
         match found.map(|metric| &metric.value) {
             Some(Value::Counter { rate, .. }) => short(*rate),
@@ -109,7 +112,7 @@ fn hop_table(run: &Run<'_>, events: &[(&str, &Metric)]) -> String {
     let mut table = Table::new(["event", "hop", "average", "median", "p95", "max"]).texts(2);
     for (event, total) in events {
         let hop = |hop: &'static str| {
-            let found = run.document.sub_metric("message_hop", &[("event", event), ("hop", hop)])?;
+            let found = run.document.sub_metric(HOP, &[("event", event), ("hop", hop)])?;
             (samples(found) > 0).then_some((hop, found))
         };
         let hops: Vec<_> = HOPS.into_iter().filter_map(hop).collect();
