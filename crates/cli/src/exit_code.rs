@@ -28,7 +28,8 @@ macro_rules! exit_codes {
 
 exit_codes! {
     Ok = 0, None,
-        "The test ran and every threshold held. As in k6, this includes tests whose iterations threw: `--fail-on 'errors>1%'` sets a limit. \
+        "The test ran and every threshold held. As in k6, this includes tests whose iterations threw: `--fail-on \
+         'errors>1%'` sets a limit. \
         `onrush compare`: same or better, or every condition holds";
     Worse = 1, None, "`onrush compare`: something is worse, or a condition failed";
     CannotTell = 2, None, "`onrush compare`: the evidence is not enough for a verdict";
@@ -41,18 +42,22 @@ exit_codes! {
     OtherTimeout = 102, Some("a time limit was reached"), "Another time limit was reached";
     InvalidConfig = 104, Some("the options cannot work"), "Options or scenarios cannot work";
     Signal = 105, Some("the test was stopped by a signal"),
-        "SIGINT, SIGTERM or SIGHUP stopped the test. The summary of what ran is printed; a second signal ends the process at once";
-    RestServer = 106, Some("the REST server could not start"), "The REST API could not start (reserved: Onrush has none yet)";
+        "SIGINT, SIGTERM or SIGHUP stopped the test. The summary of what ran is printed; a second signal ends the \
+         process at once";
+    RestServer = 106, Some("the REST server could not start"), "The REST API could not start (reserved: Onrush has \
+        none yet)";
     ScriptException = 107, Some("the script threw an exception outside of an iteration"),
         "The script has a syntax error, imports a missing module, or threw in init code, `setup()` or `teardown()`";
     ScriptAborted = 108, Some("the script aborted the test"), "The script called `exec.test.abort()`";
     Panic = 109, Some("a bug in Onrush"), "A bug in Onrush";
     MarkedFailed = 110, Some("the script marked the test as failed"), "The script called `exec.test.fail()`";
     ResultNotWritten = 111, Some("the result or the summary could not be written"),
-        "The result of `--save` could not be written, or standard output did not take the summary (closed, full, not read)";
+        "The result of `--save` could not be written, or standard output did not take the summary (closed, full, not \
+         read)";
     RunsFailed = 112, Some("runs of the matrix failed"), "`onrush matrix` ended, but some of its runs failed";
     NothingSucceeded = 113, Some("no request succeeded"),
-        "A URL was never requested, or every request failed: no answer, or a status from 400 on. A script ends with k6's codes instead";
+        "A URL was never requested, or every request failed: no answer, or a status from 400 on. A script ends with \
+         k6's codes instead";
     UserStuck = 114, Some("a virtual user could not be stopped"),
         "A virtual user could not be stopped, because its script was in a native function that did not end";
     Generic = 255, Some("the run could not be completed"), "Anything else: an unknown flag, a missing file";

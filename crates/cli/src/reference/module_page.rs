@@ -88,7 +88,8 @@ fn comment(text: &str) -> Option<(String, &str)> {
 
 #[test]
 fn a_page_has_prose_headings_and_code() {
-    let types = "/**\n * Timers.\n */\n\n/** Calls. @x\n * @param delay in milliseconds\n * @throws TypeError never\n */\n\
+    let types = "/**\n * Timers.\n */\n\n/** Calls. @x\n * @param delay in milliseconds\n * @throws TypeError never\n \
+        */\n\
                  export function wait(delay: number): void;\n\ndeclare const timers: {};\nexport default timers;\n";
     let page = "<!-- Made of the module's types.d.ts by the tests. -->\n\n# `k6/timers`\n\nTimers.\n\n## `wait`\n\n\
                 Calls. @x\n- `delay`: in milliseconds\n- Throws TypeError never\n\n\

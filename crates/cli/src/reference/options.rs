@@ -13,7 +13,8 @@ pub fn text() -> String {
     );
     let flags = table("| flag | environment | what it does |", RUN_FLAGS.iter().map(|flag| row(&flag_cells(flag))));
     format!(
-        "## Options of the test\n\n{options}\n## Flags of `onrush run`\n\nThey concern the run and not the test, so a script \
+        "## Options of the test\n\n{options}\n## Flags of `onrush run`\n\nThey concern the run and not the test, so a \
+         script \
          cannot set them.\n\n{flags}"
     )
 }

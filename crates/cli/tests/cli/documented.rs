@@ -1,7 +1,8 @@
 //! Every command of README, of the book and of the help texts runs as it is written, beside the built-in server.
 //!
-//! A page has a folder with the files it shows by name. Only what no test can have is replaced: names of hosts by the server's
-//! addresses, and lengths by a second. A block that cannot be run says why (`# not tested: …`), so that its reader knows too.
+//! A page has a folder with the files it shows by name. Only what no test can have is replaced: names of hosts by the
+//! server's addresses, and lengths by a second. A block that cannot be run says why (`# not tested: …`), so that its
+//! reader knows too.
 
 mod page;
 
@@ -200,7 +201,8 @@ impl Place {
         Ok(())
     }
 
-    /// A server that the reader leaves running in another terminal; it listens elsewhere, since the page's address is taken.
+    /// A server that the reader leaves running in another terminal; it listens elsewhere, since the page's address is
+    /// taken.
     fn serve(&self, line: &str) -> Result<Child, String> {
         let told = self.lab.path().join(format!("serve-{}", line.len()));
         let log = File::create(&told).expect("a file for the server's words");

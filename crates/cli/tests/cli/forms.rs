@@ -110,7 +110,8 @@ fn bodies_of_no_use_are_told_with_what_is_of_use() {
 }
 
 const HINT: &str = "this test computes for 10 ms or more before it sends a multipart body: JavaScript that puts bytes \
-    together is slow; FormData of onrush/http and http.file send them from where they are, see docs/guides/uploading.md";
+    together is slow; FormData of onrush/http and http.file send them from where they are, see \
+    docs/guides/uploading.md";
 
 /// Hints in what a run of three iterations and two users logs.
 fn hints(iteration: &str) -> usize {

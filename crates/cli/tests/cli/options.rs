@@ -118,7 +118,8 @@ const REFUSED: [[&str; 6]; 5] = [
         "--system-tags",
         "K6_SYSTEM_TAGS",
         "urll",
-        "unknown system tag 'urll'; did you mean 'url'? (expected any of proto, subproto, status, method, url, name, group, \
+        "unknown system tag 'urll'; did you mean 'url'? (expected any of proto, subproto, status, method, url, name, \
+         group, \
           check, error, error_code, tls_version, scenario, service, expected_response, iter, vu, \
              ocsp_status, ip)",
     ],

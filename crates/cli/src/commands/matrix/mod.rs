@@ -57,7 +57,8 @@ pub fn command() -> Command {
     let command = Command::new("matrix")
         .about("Measure variants in every cell of a table, by turns, and tell which differ")
         .after_help(
-            "docs/guides/matrix.md tells what a plan holds. Every run is kept; `onrush table` shows them again in other ways.",
+            "docs/guides/matrix.md tells what a plan holds. Every run is kept; `onrush table` shows them again in \
+             other ways.",
         )
         .arg(
             Arg::new("plan")

@@ -73,7 +73,8 @@ impl Block<'_> {
 
 #[test]
 fn takes_a_page_apart() {
-    let page = "A\n\n```js\n// a.js\nlet x\n```\n  ```console\n$ onrush x   # exit code 99\nerror: no such\n```\n```sh\n# not tested: needs k6\nk6\n```\n";
+    let page = "A\n\n```js\n// a.js\nlet x\n```\n  ```console\n$ onrush x   # exit code 99\nerror: no \
+        such\n```\n```sh\n# not tested: needs k6\nk6\n```\n";
     let found = blocks(page);
     assert_eq!(found.len(), 3);
     assert_eq!((found[0].language, found[0].line, found[0].file()), ("js", 3, Some(("a.js", "let x\n"))));
