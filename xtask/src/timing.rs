@@ -132,10 +132,10 @@ fn measure(
     Ok(said.lines().filter_map(Row::read).collect())
 }
 
-type Answer = fn(TcpStream) -> std::io::Result<()>;
+type Handler = fn(TcpStream) -> std::io::Result<()>;
 
 /// Answers one connection after the other, until this process ends.
-fn serve(answer: Answer) -> Result<SocketAddr, String> {
+fn serve(answer: Handler) -> Result<SocketAddr, String> {
     let told = |error: std::io::Error| format!("cannot listen: {error}");
     let listener = TcpListener::bind("127.0.0.1:0").map_err(told)?;
     let address = listener.local_addr().map_err(told)?;

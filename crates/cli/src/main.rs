@@ -32,6 +32,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(say_it_is_a_bug));
     use_small_pages();
+    wire::trust_authorities_in(std::env::var("SSL_CERT_FILE").ok(), std::env::var("SSL_CERT_DIR").ok());
     let arguments = std::env::args_os().collect();
     let code = std::panic::catch_unwind(|| commands::main(arguments)).unwrap_or(exit_code::ExitCode::Panic);
     output::finish();

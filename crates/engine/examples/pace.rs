@@ -3,6 +3,8 @@
 //! Users do nothing, or compute for so many µs. Prints iteration_lag, the error of the rate, what was dropped, and CPU. With a
 //! rate of 0 it measures 10,000 users who sleep for random times instead: how late they wake, and what that costs.
 
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a program of its own")]
+
 use std::sync::Arc;
 use std::time::Duration;
 

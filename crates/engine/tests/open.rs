@@ -1,5 +1,7 @@
 //! Arrival rates in simulated time: planned starts, dropped ones, unplanned users.
 
+#![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "prints how long it took")]
+
 mod fake;
 
 use fake::{FakeUsers, simulation};

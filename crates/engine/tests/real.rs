@@ -1,5 +1,7 @@
 //! Real threads and real time: what simulation cannot show. No test asserts how fast anything is.
 
+#![allow(clippy::disallowed_macros, reason = "prints a figure for whoever runs it alone")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

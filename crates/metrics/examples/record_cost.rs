@@ -3,6 +3,8 @@
 //! Prints nanoseconds for one `add`, by kind of metric and number of sinks that the sample feeds. Figures for comparing
 //! one build with another on the same machine; nothing is asserted.
 
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a program of its own")]
+
 use std::hint::black_box;
 use std::time::Instant;
 

@@ -2,6 +2,8 @@
 //!
 //! Each tick brings the snapshots of two workers with all metrics of a request, samples spread over three magnitudes.
 
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a program of its own")]
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 

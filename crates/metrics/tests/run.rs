@@ -1,5 +1,7 @@
 //! From samples on several workers to results and verdicts: the way a run goes, without a run.
 
+#![allow(clippy::disallowed_methods, reason = "it measures how long something takes")]
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

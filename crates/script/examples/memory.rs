@@ -2,6 +2,8 @@
 //!
 //! Prints a line after loading, after making the users and after the iterations of each (1). Linux only (/proc/self/statm).
 
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a program of its own")]
+
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

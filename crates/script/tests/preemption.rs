@@ -1,4 +1,6 @@
 //! Users of one worker that are suspended in the middle of native code, again and again, and compute what they would alone.
+
+#![allow(clippy::disallowed_macros, reason = "prints a figure for whoever runs it alone")]
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 #![allow(clippy::unwrap_used)]
 

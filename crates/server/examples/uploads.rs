@@ -5,6 +5,8 @@
 //! allocates memory for each piece instead of using it again, `copy` receives into the pool and copies each piece into memory of
 //! its own (as servers do that own one static buffer): both show what the pool is worth. RECEIVE_SIZE is in bytes, 65536 unless given.
 
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a program of its own")]
+
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;

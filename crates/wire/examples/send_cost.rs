@@ -4,6 +4,8 @@
 //! and metrics: the price of the client and its event loop alone. Prints requests, and microseconds of CPU time
 //! for each. Figures for comparing one build with another on the same machine; nothing is asserted.
 
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a program of its own")]
+
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -55,6 +55,7 @@ pub use failure::{Failure, FailureKind, Step};
 pub use payload::{FileRange, Lender, Payload, PayloadError, PayloadFile, Random, Repeat, Segment};
 pub use request::{Method, Request};
 pub use response::{Body, Response};
+pub use roots::trust_authorities_in;
 pub use settings::Settings;
 pub use socket::{receive_stamped, stamp_arrivals};
 pub use stamps::wall_ns;

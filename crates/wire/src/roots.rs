@@ -1,10 +1,9 @@
-//! The certificate authorities this machine trusts, found where Go looks for them: SSL_CERT_FILE or else the first bundle
-//! of a known list, then SSL_CERT_DIR or else the known folders.
+//! The certificate authorities this machine trusts, found where Go looks for them: the file of SSL_CERT_FILE or else the first
+//! bundle of a known list, then the folders of SSL_CERT_DIR or else the known ones. The binary tells what those variables are.
 //!
 //! Loaded on the first https request that verifies, once per process: start-up does not pay for it. Files that cannot be
 //! read and entries that are no certificates are passed over, as Go does.
 
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -36,7 +35,11 @@ impl Roots {
     /// The machine's, loaded at the first call.
     pub(crate) fn of_this_machine() -> Arc<Roots> {
         static ROOTS: OnceLock<Arc<Roots>> = OnceLock::new();
-        ROOTS.get_or_init(|| Arc::new(Roots::load(variable("SSL_CERT_FILE"), variable("SSL_CERT_DIR")))).clone()
+        let load = || {
+            let (file, folders) = PLACES.get().cloned().unwrap_or_default();
+            Arc::new(Roots::load(file, folders))
+        };
+        ROOTS.get_or_init(load).clone()
     }
 
     /// These, and the certificates of a PEM text.
@@ -83,8 +86,14 @@ impl Roots {
     }
 }
 
-fn variable(name: &str) -> Option<String> {
-    env::var(name).ok().filter(|v| !v.is_empty())
+/// File and folders, when the user names them.
+static PLACES: OnceLock<(Option<String>, Option<String>)> = OnceLock::new();
+
+/// Trusts the certificate authorities in `file` and in `folders` (separated by colons) instead of those in the usual places: what
+/// SSL_CERT_FILE and SSL_CERT_DIR say. For the whole process, before its first request; empty texts name nothing.
+pub fn trust_authorities_in(file: Option<String>, folders: Option<String>) {
+    let named = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let _ = PLACES.set((named(file), named(folders)));
 }
 
 fn read_bundle(path: &Path) -> Option<Vec<CertificateDer<'static>>> {
@@ -102,7 +111,7 @@ mod tests {
 
     #[test]
     fn file_and_folder_of_the_environment_are_both_read() {
-        let folder = env::temp_dir().join(format!("onrush-roots-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("onrush-roots-{}", std::process::id()));
         fs::create_dir_all(folder.join("certs")).unwrap();
         let (first, second) = (certificate("a.example"), certificate("b.example"));
         fs::write(folder.join("bundle.pem"), first.cert.pem()).unwrap();

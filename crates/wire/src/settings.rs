@@ -9,7 +9,7 @@ use crate::codec::DecodeLimits;
 /// Network settings of a run; `script::options` fills them in.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// User-Agent unless a request brings its own.
+    /// User-Agent unless a request brings its own; none when empty.
     pub user_agent: String,
     /// Fixed addresses by `host`, `host:port` or `*.host`: an IP, `ip:port`, `unix:/path` or
     /// `unix:@name`.
@@ -128,7 +128,7 @@ pub struct Proxies {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            user_agent: String::from("Grafana k6/2.2.0"),
+            user_agent: String::new(),
             hosts: BTreeMap::new(),
             dns_ttl: Some(Duration::from_secs(300)),
             dns_select: DnsSelect::Random,

@@ -191,7 +191,7 @@ fn test_client(suite: &Path, folder: &Path, cases: &[String]) -> Result<(), Stri
 }
 
 /// What is to be sent once the stream is free again.
-type Answer = Box<dyn FnOnce(&mut Stream)>;
+type Reply = Box<dyn FnOnce(&mut Stream)>;
 
 /// Echoes everything until the other side closes; the last text.
 async fn talk(client: &Client, url: &str) -> Result<String, String> {
@@ -208,7 +208,7 @@ async fn talk(client: &Client, url: &str) -> Result<String, String> {
     let mut stream = opening.outcome.map_err(|failure| failure.message)?;
     let mut last = String::new();
     loop {
-        let mut answers: Vec<Answer> = Vec::new();
+        let mut answers: Vec<Reply> = Vec::new();
         let mut closed = false;
         let received = std::future::poll_fn(|cx| {
             stream.poll_receive(cx, |event| match event {

@@ -1,18 +1,18 @@
-//! `cargo xtask stats`: does `onrush compare` keep what it promises? Sets of simulated runs with known laws and known truth.
+//! `cargo xtask stats`: does `onrush compare` keep what it promises? Sets of simulated runs with known noise and known truth.
 //!
-//! Each line is a law of noise and a number of pairs. *False alarms* are sets without a difference in which any of five metrics
+//! Each line is a distribution of noise and a number of pairs. *False alarms* are sets without a difference in which any of five metrics
 //! is called changed (margin 0, so that nothing is hidden as too small); they may be 5 %. *Coverage* is the share of sets whose
 //! 95 % interval holds the true ratio, 1.05; it has to be 93-97 %. *Found* is the share of those sets where one metric is called
 //! changed. Beside them stands what Student's t interval on logarithms would do: with noise as wild as real machines have it
 //! covers as well and finds less, which is why ranks are used. `within` does the same for one run of each. The short form of this
 //! runs with `cargo test`.
 
-mod laws;
+mod noise;
 mod within;
 
 use report::stats::{self, Direction, Question};
 
-use laws::{LAWS, Law, Session};
+use noise::{NOISES, Noise, Session};
 
 const RATIO: f64 = 1.05;
 const METRICS: usize = 5;
@@ -61,33 +61,33 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     };
     let (sets, seed) = (number(0, 10_000)? as usize, number(1, 1)?);
     println!("{sets} sets a line, seed {seed}; percent of sets\n");
-    println!("{:<12} pairs  false alarms  coverage   found   t coverage  t found", "law");
+    println!("{:<12} pairs  false alarms  coverage   found   t coverage  t found", "noise");
     let mut broken = Vec::new();
-    for law in LAWS {
+    for noise in NOISES {
         for pairs in PAIRS {
-            let tally = simulate(law, pairs, sets, seed);
+            let tally = simulate(noise, pairs, sets, seed);
             let [alarms, covered, found, t_covered, t_found] =
                 [tally.false_alarms, tally.covered, tally.found, tally.t_covered, tally.t_found]
                     .map(|n| tally.percent(n));
             println!(
                 "{:<12} {pairs:>5}  {alarms:>12.2}  {covered:>8.2}  {found:>6.1}  {t_covered:>11.2}  {t_found:>7.1}",
-                law.name
+                noise.name
             );
-            broken.extend(tally.broken().map(|why| format!("{}, {pairs} pairs: {why}", law.name)));
+            broken.extend(tally.broken().map(|why| format!("{}, {pairs} pairs: {why}", noise.name)));
         }
     }
     broken.extend(within::run(sets, seed));
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 
-fn simulate(law: &Law, pairs: usize, sets: usize, seed: u64) -> Tally {
+fn simulate(noise: &Noise, pairs: usize, sets: usize, seed: u64) -> Tally {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut tally = Tally { sets, ..Tally::default() };
     for _ in 0..sets {
-        let same = law.session(&mut random, pairs, METRICS, 1.0);
+        let same = noise.session(&mut random, pairs, METRICS, 1.0);
         let answers = stats::answer(&questions(&same));
         tally.false_alarms += usize::from(answers.iter().any(|answer| answer.verdict.is_change()));
-        let apart = law.session(&mut random, pairs, 1, RATIO);
+        let apart = noise.session(&mut random, pairs, 1, RATIO);
         let answer = stats::answer(&questions(&apart)).remove(0);
         let truth = RATIO.ln();
         tally.covered += usize::from(answer.estimate.interval.is_some_and(|(low, high)| low <= truth && truth <= high));
@@ -126,11 +126,11 @@ mod tests {
 
     /// The promise in short: a few hundred sets a line, chance allowed for.
     #[test]
-    fn keeps_the_promises_for_every_law() {
-        for law in LAWS {
+    fn keeps_the_promises_for_every_noise() {
+        for noise in NOISES {
             for pairs in [6, 10] {
-                let tally = simulate(law, pairs, 1_000, 7);
-                assert_eq!(tally.broken(), None, "{}, {pairs} pairs: {tally:?}", law.name);
+                let tally = simulate(noise, pairs, 1_000, 7);
+                assert_eq!(tally.broken(), None, "{}, {pairs} pairs: {tally:?}", noise.name);
             }
         }
     }

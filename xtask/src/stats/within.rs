@@ -1,6 +1,6 @@
 //! One run of each, compared by their seconds: coverage of the interval, and false alarms, when seconds go by the one before.
 //!
-//! Seconds follow an autoregressive law with a deviation of 3 %; half of it is common to the metrics of a run. B alone has a
+//! Seconds follow an autoregressive process with a deviation of 3 %; half of it is common to the metrics of a run. B alone has a
 //! warm-up: its first 15 % of seconds are 30 % slower. *Coverage* is that of the difference between the two runs, which is all
 //! that an interval from within them promises. *Of A and B* is the coverage of the difference between the programs when runs of
 //! one program differ by a deviation of 2 %: it shows why such evidence is weaker. *False alarms* are sets of five metrics
@@ -12,7 +12,7 @@ use report::stats::within::{RUN_TO_RUN, answer_with, blocks, spread, warm_up};
 use report::stats::{Direction, Question, estimate};
 
 use super::METRICS;
-use super::laws::normal;
+use super::noise::normal;
 
 const DEVIATION: f64 = 0.03;
 const RATIO: f64 = 1.15;
@@ -42,7 +42,7 @@ const LINES: [(usize, f64); 14] = [
 
 /// Counts over the sets of one line.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+struct WithinTally {
     sets: usize,
     covered: usize,
     covered_programs: usize,
@@ -51,7 +51,7 @@ struct Tally {
     found: usize,
 }
 
-impl Tally {
+impl WithinTally {
     fn percent(&self, count: usize) -> f64 {
         100.0 * count as f64 / self.sets as f64
     }
@@ -91,9 +91,9 @@ pub fn run(sets: usize, seed: u64) -> Vec<String> {
     broken
 }
 
-fn simulate(seconds: usize, correlation: f64, sets: usize, seed: u64) -> Tally {
+fn simulate(seconds: usize, correlation: f64, sets: usize, seed: u64) -> WithinTally {
     let mut random = Rng::with_seed(seed);
-    let mut tally = Tally { sets, ..Tally::default() };
+    let mut tally = WithinTally { sets, ..WithinTally::default() };
     for _ in 0..sets {
         for apart in [0.0, APART] {
             let same = pair(&mut random, seconds, correlation, METRICS, 1.0, apart);
@@ -184,12 +184,14 @@ mod tests {
     /// The check above must be able to fail.
     #[test]
     fn a_tally_out_of_bounds_is_told() {
-        let good = Tally { sets: 400, covered: 370, ..Tally::default() };
+        let good = WithinTally { sets: 400, covered: 370, ..WithinTally::default() };
         assert_eq!(good.broken(30, 0.6), None);
-        assert!(Tally { covered: 300, ..good }.broken(30, 0.6).is_some_and(|why| why.contains("75.00 %")));
+        assert!(WithinTally { covered: 300, ..good }.broken(30, 0.6).is_some_and(|why| why.contains("75.00 %")));
         assert!(
-            Tally { alarms_apart: 60, ..good }.broken(30, 0.6).is_some_and(|why| why.contains("15.00 % false alarms"))
+            WithinTally { alarms_apart: 60, ..good }
+                .broken(30, 0.6)
+                .is_some_and(|why| why.contains("15.00 % false alarms"))
         );
-        assert_eq!(Tally { covered: 300, ..good }.broken(30, 0.9), None, "not promised");
+        assert_eq!(WithinTally { covered: 300, ..good }.broken(30, 0.9), None, "not promised");
     }
 }

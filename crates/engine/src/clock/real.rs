@@ -35,6 +35,7 @@ pub struct Origin {
 
 impl Origin {
     /// Time starts now.
+    #[expect(clippy::disallowed_methods, reason = "this is the clock")]
     pub fn now() -> Self {
         let (instant, kernel) = same_moment();
         let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -53,6 +54,7 @@ impl Origin {
 
 /// The present by std and by the kernel. The instant is the earlier one, so that no timer goes off before its time; how much
 /// earlier is how late all timers will be, so an attempt that the machine interrupted is repeated.
+#[expect(clippy::disallowed_methods, reason = "this is the clock")]
 fn same_moment() -> (Instant, Timespec) {
     let attempt = || {
         let instant = Instant::now();

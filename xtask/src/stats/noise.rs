@@ -1,4 +1,4 @@
-//! Laws of noise that simulated runs follow, and sessions of paired runs made by them.
+//! Distributions of noise that simulated runs follow, and sessions of paired runs made by them.
 //!
 //! A session is what a matrix makes: in each round A and B run by turns, who begins is drawn. Some noise is common to all
 //! metrics of a run (a slow run is slow in everything), the rest is each metric's own. All sizes are those of real short runs:
@@ -7,7 +7,7 @@
 use fastrand::Rng;
 
 /// How the value of a run strays from the truth.
-pub struct Law {
+pub struct Noise {
     /// What it is called in the table.
     pub name: &'static str,
     /// One deviation of the logarithm.
@@ -19,16 +19,16 @@ pub struct Law {
     grid: f64,
 }
 
-/// Every law of the table.
-pub const LAWS: &[Law] = &[
-    Law { name: "normal", noise: |r| (1.0 + 0.03 * normal(r)).ln(), wander: 0.0, ramp: 0.0, grid: 0.0 },
-    Law { name: "lognormal", noise: |r| 0.25 * normal(r), wander: 0.0, ramp: 0.0, grid: 0.0 },
-    Law { name: "exponential", noise: |r| -0.03 * (1.0 - r.f64()).ln(), wander: 0.0, ramp: 0.0, grid: 0.0 },
+/// Every distribution of the table.
+pub const NOISES: &[Noise] = &[
+    Noise { name: "normal", noise: |r| (1.0 + 0.03 * normal(r)).ln(), wander: 0.0, ramp: 0.0, grid: 0.0 },
+    Noise { name: "lognormal", noise: |r| 0.25 * normal(r), wander: 0.0, ramp: 0.0, grid: 0.0 },
+    Noise { name: "exponential", noise: |r| -0.03 * (1.0 - r.f64()).ln(), wander: 0.0, ramp: 0.0, grid: 0.0 },
     // Student's t with two degrees of freedom: its variance is infinite.
-    Law { name: "heavy tails", noise: |r| 0.02 * student_2(r), wander: 0.0, ramp: 0.0, grid: 0.0 },
-    Law { name: "neighbours", noise: spoiled, wander: 0.0, ramp: 0.0, grid: 0.0 },
-    Law { name: "drift", noise: |r| 0.02 * normal(r), wander: 0.02, ramp: 0.45, grid: 0.0 },
-    Law { name: "ties", noise: |r| 0.03 * normal(r), wander: 0.0, ramp: 0.0, grid: 1.0 },
+    Noise { name: "heavy tails", noise: |r| 0.02 * student_2(r), wander: 0.0, ramp: 0.0, grid: 0.0 },
+    Noise { name: "neighbours", noise: spoiled, wander: 0.0, ramp: 0.0, grid: 0.0 },
+    Noise { name: "drift", noise: |r| 0.02 * normal(r), wander: 0.02, ramp: 0.45, grid: 0.0 },
+    Noise { name: "ties", noise: |r| 0.03 * normal(r), wander: 0.0, ramp: 0.0, grid: 1.0 },
 ];
 
 /// Runs of both variants, by metric and round.
@@ -48,7 +48,7 @@ impl Session {
     }
 }
 
-impl Law {
+impl Noise {
     /// A session where B's values are `ratio` times A's.
     pub fn session(&self, random: &mut Rng, pairs: usize, metrics: usize, ratio: f64) -> Session {
         let mut values = vec![vec![(0.0, 0.0); pairs]; metrics];
