@@ -6,7 +6,7 @@ mod run_flag;
 use clap::{Arg, ArgAction, Command};
 use script::options::{Form, OPTIONS, TestOption};
 
-pub use run_flag::{RUN_FLAGS, RunFlag};
+pub use run_flag::RUN_FLAGS;
 
 /// The `run` command with every flag.
 pub fn run_command() -> Command {

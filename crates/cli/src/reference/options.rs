@@ -3,7 +3,7 @@
 use script::options::{OPTIONS, TestOption};
 
 use super::table;
-use crate::flags::{RUN_FLAGS, RunFlag};
+use crate::flags::RUN_FLAGS;
 
 /// Both tables under their headings.
 pub fn text() -> String {
@@ -11,7 +11,11 @@ pub fn text() -> String {
         "| option | flag | environment | type | default | what it does |",
         OPTIONS.iter().map(|option| row(&option_cells(option))),
     );
-    let flags = table("| flag | environment | what it does |", RUN_FLAGS.iter().map(|flag| row(&flag_cells(flag))));
+    let flags = RUN_FLAGS.iter().map(|flag| {
+        let env = flag.env.map(code).unwrap_or_default();
+        row(&[flag_cell(flag.name, flag.short, flag.value), env, flag.help.to_owned()])
+    });
+    let flags = table("| flag | environment | what it does |", flags);
     format!(
         "## Options of the test\n\n{options}\n## Flags of `onrush run`\n\nThey concern the run and not the test, so a \
          script \
@@ -29,11 +33,6 @@ fn option_cells(option: &TestOption) -> [String; 6] {
     let default = if option.default.is_empty() { String::new() } else { code(option.default) };
     let env = option.env.map(code).unwrap_or_default();
     [code(option.json), flag, env, option.form.name().to_owned(), default, what]
-}
-
-fn flag_cells(flag: &RunFlag) -> [String; 3] {
-    let env = flag.env.map(code).unwrap_or_default();
-    [flag_cell(flag.name, flag.short, flag.value), env, flag.help.to_owned()]
 }
 
 fn flag_cell(name: &str, short: Option<char>, value: Option<&str>) -> String {
