@@ -22,7 +22,7 @@ pub(crate) struct WorkerState {
     /// State of modules, by type.
     pub local: RefCell<Vec<(TypeId, Rc<dyn Any>)>>,
     options: OnceCell<Arc<Options>>,
-    wire: OnceCell<Rc<wire::Worker>>,
+    wire: OnceCell<Rc<wire::ClientContext>>,
     messages: OnceCell<Option<Rc<dyn MessageLines>>>,
     tag_keys: RefCell<HashMap<TagSet, u32>>,
     next_key: Cell<u32>,
@@ -65,10 +65,10 @@ impl WorkerState {
     }
 
     /// The network side, made at the first request.
-    pub fn wire(&self, options: &Options) -> Rc<wire::Worker> {
+    pub fn wire(&self, options: &Options) -> Rc<wire::ClientContext> {
         self.wire
             .get_or_init(|| {
-                wire::Worker::new(Arc::new(options.network_settings()))
+                wire::ClientContext::new(Arc::new(options.network_settings()))
                     .unwrap_or_else(|error| panic!("network settings are checked before the run: {}", error.message))
             })
             .clone()

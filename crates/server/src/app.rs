@@ -4,7 +4,6 @@
 //! `/stats`. A request's body is pulled: as long as the app does not ask for the next piece, nothing is read from the socket, and
 //! the client's sending blocks. Dropping the future is how the app learns that the client has gone.
 
-use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
@@ -14,7 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 pub use crate::body::{BodyError, BodySource, RequestBody};
-pub use crate::pool::Piece;
+pub use crate::pool::{Piece, PieceBuffer};
 use crate::respond::Response;
 pub use crate::ws::{Opening, Upgrade};
 
@@ -53,16 +52,6 @@ pub trait App {
         let _ = size;
         None
     }
-}
-
-/// Memory the socket reads into. It stays where it is while the box lives.
-pub trait PieceBuffer {
-    /// The whole of it.
-    fn bytes(&self) -> &[u8];
-    /// The whole of it, to be written.
-    fn bytes_mut(&mut self) -> &mut [u8];
-    /// For the app to find its own type again.
-    fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
 /// The protocol a request came by.

@@ -16,7 +16,7 @@ const SHORT_ANSWER: usize = 64 << 10;
 
 /// Bytes kept by all workers, and how many may be.
 #[derive(Debug)]
-pub(crate) struct Total {
+pub(crate) struct MemoryBudget {
     kept: AtomicU64,
     limit: u64,
 }
@@ -25,9 +25,9 @@ pub(crate) struct Total {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Full;
 
-impl Total {
+impl MemoryBudget {
     pub(crate) fn new(limit: u64) -> Self {
-        Total { kept: AtomicU64::new(0), limit }
+        MemoryBudget { kept: AtomicU64::new(0), limit }
     }
 
     fn book(&self, bytes: u64) -> Result<(), Full> {
@@ -47,12 +47,12 @@ impl Total {
 
 /// Bytes booked by one body; given back when dropped.
 #[derive(Debug)]
-struct Share {
-    total: Arc<Total>,
+struct Reservation {
+    total: Arc<MemoryBudget>,
     bytes: u64,
 }
 
-impl Share {
+impl Reservation {
     fn grow(&mut self, bytes: u64) -> Result<(), Full> {
         self.total.book(bytes)?;
         self.bytes += bytes;
@@ -60,7 +60,7 @@ impl Share {
     }
 }
 
-impl Drop for Share {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.total.kept.fetch_sub(self.bytes, Ordering::Relaxed);
     }
@@ -70,12 +70,12 @@ impl Drop for Share {
 #[derive(Debug)]
 pub(crate) struct Kept {
     bytes: Vec<u8>,
-    share: Share,
+    reservation: Reservation,
 }
 
 impl Kept {
-    pub(crate) fn new(total: &Arc<Total>) -> Self {
-        Kept { bytes: Vec::new(), share: Share { total: total.clone(), bytes: 0 } }
+    pub(crate) fn new(total: &Arc<MemoryBudget>) -> Self {
+        Kept { bytes: Vec::new(), reservation: Reservation { total: total.clone(), bytes: 0 } }
     }
 
     pub(crate) fn extend(&mut self, more: &[u8]) -> Result<(), Full> {
@@ -83,7 +83,7 @@ impl Kept {
         let needed = length + more.len();
         if needed > capacity {
             let grown = needed.max(2 * capacity);
-            self.share.grow((grown - capacity) as u64)?;
+            self.reservation.grow((grown - capacity) as u64)?;
             self.bytes.reserve_exact(grown - length);
         }
         self.bytes.extend_from_slice(more);
@@ -96,30 +96,33 @@ impl Kept {
 
     /// The reply that was made from this body, which ends here. A long answer is booked in its place, or refused.
     pub(crate) fn answered_by(self, reply: Reply) -> Reply {
-        let Share { total, .. } = &self.share;
+        let Reservation { total, .. } = &self.reservation;
         let total = total.clone();
         drop(self);
         let Reply::Respond(mut response) = reply else { return reply };
         if let Body::Bytes(bytes) = &mut response.body
             && bytes.len() > SHORT_ANSWER
         {
-            let mut share = Share { total: total.clone(), bytes: 0 };
-            if share.grow(bytes.capacity() as u64).is_err() {
+            let mut reservation = Reservation { total: total.clone(), bytes: 0 };
+            if reservation.grow(bytes.capacity() as u64).is_err() {
                 return total.refusal().into();
             }
-            response.body = Body::Shared(Bytes::from_owner(Answer { bytes: std::mem::take(bytes), _share: share }));
+            response.body = Body::Shared(Bytes::from_owner(ReservedAnswer {
+                bytes: std::mem::take(bytes),
+                _reservation: reservation,
+            }));
         }
         Reply::Respond(response)
     }
 }
 
 /// A booked answer.
-struct Answer {
+struct ReservedAnswer {
     bytes: Vec<u8>,
-    _share: Share,
+    _reservation: Reservation,
 }
 
-impl AsRef<[u8]> for Answer {
+impl AsRef<[u8]> for ReservedAnswer {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -129,11 +132,11 @@ impl AsRef<[u8]> for Answer {
 mod tests {
     use super::*;
 
-    fn total(limit: u64) -> Arc<Total> {
-        Arc::new(Total::new(limit))
+    fn total(limit: u64) -> Arc<MemoryBudget> {
+        Arc::new(MemoryBudget::new(limit))
     }
 
-    fn kept(total: &Total) -> u64 {
+    fn kept(total: &MemoryBudget) -> u64 {
         total.kept.load(Ordering::Relaxed)
     }
 

@@ -21,34 +21,33 @@
 //!
 #![doc = include_str!("../../../docs/reference/routes.md")]
 
+mod accept;
+mod after;
 pub mod app;
 mod body;
 mod certificate;
-mod connection;
+mod date;
+mod distribution;
 mod fault;
-mod fetch;
 mod h1;
 mod h2;
 mod kept;
-mod law;
 mod limits;
 mod listen;
 mod output;
+mod phase_timer;
 mod pool;
 mod range;
-mod receive;
+mod refusal;
 mod request;
 pub mod respond;
 pub mod route;
 mod routes;
-mod send;
 mod sending;
 pub mod server;
 mod stats;
 mod stream;
 mod timed;
-mod upload;
-mod vitals;
 mod worker;
 pub mod ws;
 

@@ -13,8 +13,8 @@ use std::task::{Context, Poll, ready};
 use bytes::{Buf, Bytes};
 use tokio::io::AsyncWrite;
 
-use crate::h1::respond;
 use crate::stream::Stream;
+use wire::h1::chunks;
 
 /// Output that is sent before more is gathered.
 pub(crate) const FLUSH_AT: usize = 128 * 1024;
@@ -95,7 +95,7 @@ impl Output {
         }
         let buffer = self.buffer();
         if chunked {
-            respond::chunk_size(buffer, piece.len());
+            chunks::chunk_size(buffer, piece.len());
         }
         let behind = buffer.len();
         if chunked {
@@ -108,7 +108,7 @@ impl Output {
     /// The same, always copied.
     pub(crate) fn copy(&mut self, piece: &[u8], chunked: bool) {
         match chunked {
-            true => respond::chunk(self.buffer(), piece),
+            true => chunks::chunk(self.buffer(), piece),
             false => self.buffer().extend_from_slice(piece),
         }
     }

@@ -4,13 +4,13 @@
 //! is handed out first, as it is the one the processor's cache still holds. The pool grows to what is in use at once and
 //! gives back what was not needed between two sweeps.
 
+use std::any::Any;
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
-use crate::app::PieceBuffer;
 use crate::stats::{Stats, WorkerStats};
 
 /// Bytes of a buffer, and so of the largest piece, unless `Buffers::receive_size` says otherwise.
@@ -140,6 +140,16 @@ impl Drop for Pooled {
     }
 }
 
+/// Memory the socket reads into. It stays where it is while the box lives.
+pub trait PieceBuffer {
+    /// The whole of it.
+    fn bytes(&self) -> &[u8];
+    /// The whole of it, to be written.
+    fn bytes_mut(&mut self) -> &mut [u8];
+    /// For the app to find its own type again.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
 /// Where the bytes of a piece lie.
 pub(crate) enum Buffer {
     Pooled(Pooled),
@@ -226,7 +236,7 @@ mod tests {
     use super::*;
 
     fn pool(reuse: bool) -> (Pool, Arc<Stats>) {
-        let stats = Arc::new(Stats::new(1));
+        let stats = Arc::new(Stats::new(1, Vec::new(), 0));
         (Pool::new(8, reuse, stats.clone(), 0), stats)
     }
 

@@ -14,9 +14,9 @@ use serde_json::{Map, Value, json};
 use units::Span;
 use wire::field::canonical;
 
-use crate::h1::head::Head;
 use crate::respond::{Reply, Response};
 use crate::stats::Stats;
+use wire::h1::request_head::Head;
 
 /// The longest wait a route accepts.
 const MAX_WAIT: Duration = Duration::from_secs(60);

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::fault::Fault;
 use crate::ws::Opening;
-use wire::hold;
+use wire::timer;
 
 /// JSON as go-httpbin names it.
 pub(crate) const JSON: &str = "application/json; charset=utf-8";
@@ -142,7 +142,7 @@ impl Response {
 
     /// An error in the shape go-httpbin gives its own: `{ status_code, error, detail }`.
     pub fn error(status: u16, detail: &str) -> Self {
-        let error = crate::h1::respond::reason(status);
+        let error = wire::h1::reason::reason(status);
         Response::json(status, &serde_json::json!({ "status_code": status, "error": error, "detail": detail }))
     }
 
@@ -173,12 +173,36 @@ impl Response {
 
     /// The response once its time has come. Whoever sends it flushes first what is ready before it.
     pub(crate) async fn wait_out(mut self) -> Self {
-        let held = hold::hold(std::mem::take(&mut self.after)).await;
+        let held = timer::sleep(std::mem::take(&mut self.after)).await;
         if let Some(Tell(tell)) = self.tell.take() {
             tell(&mut self, held);
         }
         self
     }
+}
+
+/// Names and values of lines.
+pub(crate) fn lines(lines: &[Line]) -> impl Iterator<Item = (&str, &[u8])> {
+    lines.iter().map(|(name, value)| (name.as_ref(), value.as_bytes()))
+}
+
+/// Lines that the sender writes itself, or must not write.
+pub(crate) fn is_senders(name: &str) -> bool {
+    const OWN: [&str; 6] = ["date", "server", "connection", "keep-alive", "content-length", "transfer-encoding"];
+    matches!(name.len(), 4 | 6 | 10 | 14 | 17) && OWN.iter().any(|own| name.eq_ignore_ascii_case(own))
+}
+
+fn value<'a>(headers: &'a [Line], wanted: &str) -> Option<&'a str> {
+    headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.as_ref())
+}
+
+pub(crate) fn closes(headers: &[Line]) -> bool {
+    value(headers, "connection").is_some_and(|value| value.trim().eq_ignore_ascii_case("close"))
+}
+
+/// The length an answer to `HEAD` says the body would have.
+pub(crate) fn claimed_length(headers: &[Line]) -> Option<u64> {
+    value(headers, "content-length")?.trim().parse().ok()
 }
 
 impl From<Response> for Reply {

@@ -5,11 +5,11 @@
 
 use std::sync::LazyLock;
 
-use crate::fault;
 use crate::request::Request;
 use crate::respond::Reply;
 use crate::routes::{
-    auth, body, cache, coding, cookies, data, delay, documents, echo, image, redirect, simple, stream, websocket,
+    auth, body, cache, coding, cookies, data, delay, documents, echo, faults, image, redirect, simple, stream,
+    websocket,
 };
 
 /// One line of the list.
@@ -159,16 +159,16 @@ pub static ROUTES: &[Route] = &[
         websocket::fault,
         "websocket: then `bad-frame`, `mid-message`, `drop`, or `flood` of `?count=` (10000) messages of `?size=` (100)",
     ),
-    route("/fault/reset", ANY, fault::reset, "RST instead of a response"),
-    route("/fault/stall", ANY, fault::stall, "no byte for 120 s, then closes"),
-    route("/fault/partial", ANY, fault::partial, "declares 1,000 bytes, sends 500, closes"),
-    route("/fault/slow", ANY, fault::slow, "a whole response, a byte at a time, `?rate=` bytes a second (20)"),
-    route("/fault/wrong-length", ANY, fault::wrong_length, "declares 10 bytes, sends 20, goes on"),
-    route("/fault/garbage", ANY, fault::garbage, "bytes that are not HTTP, closes"),
-    route("/fault/bad-chunk", ANY, fault::bad_chunk, "a chunk, then a chunk size that is none, closes"),
-    route("/fault/big-header", ANY, fault::big_header, "200 with a header of `?kb=` KiB (64)"),
-    route("/fault/close-idle", ANY, fault::close_idle, "200 with keep-alive, then closes; `?after=50ms`"),
-    route("/fault/no-response", ANY, fault::no_response, "closes without a byte"),
+    route("/fault/reset", ANY, faults::reset, "RST instead of a response"),
+    route("/fault/stall", ANY, faults::stall, "no byte for 120 s, then closes"),
+    route("/fault/partial", ANY, faults::partial, "declares 1,000 bytes, sends 500, closes"),
+    route("/fault/slow", ANY, faults::slow, "a whole response, a byte at a time, `?rate=` bytes a second (20)"),
+    route("/fault/wrong-length", ANY, faults::wrong_length, "declares 10 bytes, sends 20, goes on"),
+    route("/fault/garbage", ANY, faults::garbage, "bytes that are not HTTP, closes"),
+    route("/fault/bad-chunk", ANY, faults::bad_chunk, "a chunk, then a chunk size that is none, closes"),
+    route("/fault/big-header", ANY, faults::big_header, "200 with a header of `?kb=` KiB (64)"),
+    route("/fault/close-idle", ANY, faults::close_idle, "200 with keep-alive, then closes; `?after=50ms`"),
+    route("/fault/no-response", ANY, faults::no_response, "closes without a byte"),
 ];
 
 /// The index of `/`.

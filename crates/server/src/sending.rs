@@ -12,10 +12,11 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 
-use crate::h1::respond::{self, Length};
 use crate::output::{FLUSH_AT, Output};
-use crate::respond::{Body, Line, PieceStream};
+use crate::respond::{Body, Line, PieceStream, lines};
 use crate::stream::Stream;
+use wire::h1::chunks;
+use wire::h1::framing::BodyFraming;
 
 /// Bytes of a file that leave with the head, copied; the kernel sends the rest.
 const FILE_HEAD: u64 = 16 * 1024;
@@ -48,7 +49,7 @@ pub(crate) enum Rest {
 
 /// How a body ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum BodyEnd {
     /// All of it is in the output, most of it on its way.
     Whole,
     /// A stream failed or kept not to its length, or a file was shorter: the client must see the connection end.
@@ -65,9 +66,9 @@ enum Gathered {
 }
 
 impl Sending {
-    /// `length` is what the head says.
-    pub(crate) fn new(body: Body, length: Length, trailers: Vec<Line>) -> Self {
-        Sending { rest: Rest::new(body), chunked: length == Length::Chunked, trailers }
+    /// `framing` is what the head says.
+    pub(crate) fn new(body: Body, framing: BodyFraming, trailers: Vec<Line>) -> Self {
+        Sending { rest: Rest::new(body), chunked: framing == BodyFraming::Chunked, trailers }
     }
 
     /// Goes on until the end of the body stands in the output, which the caller flushes before it waits for anything.
@@ -76,7 +77,7 @@ impl Sending {
         out: &mut Output,
         stream: &mut Stream,
         cx: &mut Context<'_>,
-    ) -> Poll<io::Result<End>> {
+    ) -> Poll<io::Result<BodyEnd>> {
         loop {
             let from_file = !self.chunked && !stream.is_tls();
             let gathered = self.gather(out, from_file, cx);
@@ -85,11 +86,11 @@ impl Sending {
             }
             match ready!(gathered) {
                 Gathered::Full => {}
-                Gathered::Done => return Poll::Ready(Ok(End::Whole)),
-                Gathered::CutShort => return Poll::Ready(Ok(End::CutShort)),
+                Gathered::Done => return Poll::Ready(Ok(BodyEnd::Whole)),
+                Gathered::CutShort => return Poll::Ready(Ok(BodyEnd::CutShort)),
                 Gathered::FromFile => {
                     if ready!(self.poll_file(out, stream, cx))? == 0 {
-                        return Poll::Ready(Ok(End::CutShort));
+                        return Poll::Ready(Ok(BodyEnd::CutShort));
                     }
                 }
             }
@@ -145,7 +146,7 @@ impl Sending {
     fn end(&mut self, out: &mut Output) {
         self.rest = Rest::Done;
         if self.chunked {
-            respond::last_chunk(out.buffer(), crate::send::lines(&self.trailers));
+            chunks::last_chunk(out.buffer(), lines(&self.trailers));
         }
     }
 

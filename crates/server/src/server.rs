@@ -10,15 +10,17 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::watch;
 
+use crate::accept;
 use crate::app::AppFactory;
 use crate::certificate::{self, CertificateFiles};
-use crate::kept::Total;
+use crate::kept::MemoryBudget;
 use crate::limits::Limits;
 use crate::listen::{self, Listener, SocketFile};
 use crate::pool::Buffers;
+use crate::route::{ROUTES, STATS};
 use crate::stats::Stats;
-use crate::worker::{self, Plan};
-use crate::ws::Exchange;
+use crate::worker::Plan;
+use crate::ws::Inboxes;
 
 /// What dropping a server leaves to requests that are under way.
 const DROP_GRACE: Duration = Duration::from_millis(100);
@@ -131,19 +133,19 @@ impl Server {
             addresses.certificate_pem = Some(pem);
             Some(tls)
         };
-        let stats = Arc::new(Stats::new(workers));
-        let exchange = Arc::new(Exchange::new(workers));
-        let total = Arc::new(Total::new(config.limits.kept));
+        let stats = Arc::new(Stats::new(workers, ROUTES.iter().map(|route| route.pattern).collect(), STATS));
+        let inboxes = Arc::new(Inboxes::new(workers));
+        let budget = Arc::new(MemoryBudget::new(config.limits.kept));
         let (stop, told) = watch::channel(None);
         let mut server = Server { addresses, stats, stop, threads: Vec::new(), _socket_files: socket_files };
         let (ready, started) = mpsc::channel();
         for (index, listeners) in of_worker.into_iter().enumerate() {
             let stats = server.stats.clone();
-            let (limits, buffers, exchange) = (config.limits, config.buffers, exchange.clone());
-            let plan = Plan { index, stats, tls: tls.clone(), limits, total: total.clone(), buffers, exchange };
+            let (limits, buffers, inboxes) = (config.limits, config.buffers, inboxes.clone());
+            let plan = Plan { index, stats, tls: tls.clone(), limits, budget: budget.clone(), buffers, inboxes };
             let (app, ready, told) = (config.app.clone(), ready.clone(), told.clone());
             let thread = std::thread::Builder::new().name(format!("target-{index}"));
-            let run = move || worker::run(plan, app, listeners, &ready, told);
+            let run = move || accept::run(plan, app, listeners, &ready, told);
             server.threads.push(thread.spawn(run)?);
         }
         drop(ready);

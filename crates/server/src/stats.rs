@@ -9,8 +9,6 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
 
-use crate::route::{self, ROUTES};
-
 /// Seeds whose place in their sequence is remembered.
 const MAX_SEEDS: usize = 100_000;
 
@@ -37,7 +35,7 @@ impl Counter {
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct WorkerStats {
-    /// By index in `ROUTES`; the last is for paths that no route has.
+    /// By the route's index; the last is for paths that no route has.
     requests: Vec<Counter>,
     pub(crate) malformed: Counter,
     pub(crate) received: Counter,
@@ -59,9 +57,9 @@ pub(crate) struct WorkerStats {
 }
 
 impl WorkerStats {
-    fn new() -> Self {
+    fn new(routes: usize) -> Self {
         WorkerStats {
-            requests: (0..=ROUTES.len()).map(|_| Counter::default()).collect(),
+            requests: (0..=routes).map(|_| Counter::default()).collect(),
             malformed: Counter::default(),
             received: Counter::default(),
             sent: Counter::default(),
@@ -84,7 +82,7 @@ impl WorkerStats {
 
     /// Counts a request to the route of that index, `None` being no route.
     pub(crate) fn count(&self, route: Option<usize>) {
-        self.requests[route.unwrap_or(ROUTES.len())].add(1);
+        self.requests[route.unwrap_or(self.requests.len() - 1)].add(1);
     }
 }
 
@@ -92,13 +90,18 @@ impl WorkerStats {
 #[derive(Debug)]
 pub(crate) struct Stats {
     workers: Vec<WorkerStats>,
+    /// Names of the routes, and which of them counts nothing.
+    routes: Vec<&'static str>,
+    uncounted: usize,
     /// How many of the delays of each seed were used: all workers together deal out one sequence.
     delays: Mutex<HashMap<u64, u64>>,
 }
 
 impl Stats {
-    pub(crate) fn new(workers: usize) -> Self {
-        Stats { workers: (0..workers).map(|_| WorkerStats::new()).collect(), delays: Mutex::default() }
+    /// Counters for so many workers. Requests to the route of index `uncounted` do not count.
+    pub(crate) fn new(workers: usize, routes: Vec<&'static str>, uncounted: usize) -> Self {
+        let workers = (0..workers).map(|_| WorkerStats::new(routes.len())).collect();
+        Stats { workers, routes, uncounted, delays: Mutex::default() }
     }
 
     pub(crate) fn worker(&self, index: usize) -> &WorkerStats {
@@ -120,18 +123,22 @@ impl Stats {
         self.workers.iter().map(of).fold(0, u64::wrapping_add)
     }
 
+    fn counted(&self) -> impl Iterator<Item = usize> {
+        (0..=self.routes.len()).filter(|index| *index != self.uncounted)
+    }
+
     /// Requests that count, of all routes and of none.
     pub(crate) fn requests(&self) -> u64 {
-        (0..=ROUTES.len()).filter(|i| *i != route::STATS).map(|i| self.sum(|w| w.requests[i].get())).sum()
+        self.counted().map(|i| self.sum(|w| w.requests[i].get())).sum()
     }
 
     /// The answer of `/stats`; routes nobody asked for are left out.
     pub(crate) fn to_json(&self) -> Value {
         let mut routes = Map::new();
-        for index in (0..=ROUTES.len()).filter(|i| *i != route::STATS) {
+        for index in self.counted() {
             let n = self.sum(|w| w.requests[index].get());
             if n > 0 {
-                routes.insert(ROUTES.get(index).map_or("(none)", |r| r.pattern).to_owned(), n.into());
+                routes.insert((*self.routes.get(index).unwrap_or(&"(none)")).to_owned(), n.into());
             }
         }
         json!({

@@ -44,7 +44,7 @@ pub(crate) struct TlsStream {
 
 /// What a look at the socket found, without taking anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sight {
+pub(crate) enum Peeked {
     /// Bytes to read.
     Bytes,
     /// The client ended its side, or the connection broke.
@@ -158,7 +158,7 @@ impl Stream {
     }
 
     /// Waits until there is something to see, and leaves it there.
-    pub(crate) fn poll_sight(&self, cx: &mut Context<'_>) -> Poll<Sight> {
+    pub(crate) fn poll_peek(&self, cx: &mut Context<'_>) -> Poll<Peeked> {
         let socket = self.0.borrow();
         loop {
             let seen = match ready!(socket.poll_read_ready(cx)) {
@@ -166,10 +166,10 @@ impl Stream {
                 Err(e) => Err(e),
             };
             match seen {
-                Ok(0) => return Poll::Ready(Sight::End),
-                Ok(_) => return Poll::Ready(Sight::Bytes),
+                Ok(0) => return Poll::Ready(Peeked::End),
+                Ok(_) => return Poll::Ready(Peeked::Bytes),
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return Poll::Ready(Sight::End),
+                Err(_) => return Poll::Ready(Peeked::End),
             }
         }
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use crate::respond::PieceStream;
-use wire::hold;
+use wire::timer;
 
 /// One run of bytes, ready so long after the one before it.
 pub(crate) struct TimedPiece {
@@ -25,13 +25,13 @@ impl TimedPiece {
     }
 }
 
-type Waiting = Pin<Box<dyn Future<Output = ()>>>;
+type Wait = Pin<Box<dyn Future<Output = ()>>>;
 
 /// The pieces of an iterator, each after its wait.
 pub(crate) struct TimedPieces<I> {
     pieces: I,
     due: Option<Instant>,
-    held: Option<(Waiting, Bytes)>,
+    held: Option<(Wait, Bytes)>,
 }
 
 impl<I: Iterator<Item = TimedPiece>> TimedPieces<I> {
@@ -52,7 +52,7 @@ where
                 Some(piece) => {
                     let due = self.due.unwrap_or_else(Instant::now) + piece.wait;
                     self.due = Some(due);
-                    self.held = Some((Box::pin(hold::until(due)), piece.bytes));
+                    self.held = Some((Box::pin(timer::sleep_until(due)), piece.bytes));
                 }
             }
         }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use onrush_wire::request::{Auth, BodyUse};
-use onrush_wire::{Client, Method, Request, Settings, Url, Worker};
+use onrush_wire::{Client, ClientContext, Method, Request, Settings, Url};
 use rustix::time::{ClockId, clock_gettime};
 
 fn main() {
@@ -26,7 +26,7 @@ fn main() {
     let all = tokio::task::LocalSet::new();
     all.block_on(&runtime, async {
         let settings = Settings { insecure_skip_tls_verify: true, ..Settings::default() };
-        let worker = Worker::new(Arc::new(settings)).expect("default settings work");
+        let worker = ClientContext::new(Arc::new(settings)).expect("default settings work");
         let end = Instant::now() + Duration::from_secs_f64(seconds);
         let request = plain_get(Url::parse(&url).expect("a URL"));
         let user = |client: Client| {

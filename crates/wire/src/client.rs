@@ -5,8 +5,22 @@
 //! only what a response asks for leads to the long one, in `hops`.
 //! Invariant: each exchange that touched the network is either handed to `hop` or returned, exactly once.
 
+mod connect;
+mod connection;
+pub(crate) mod context;
+mod dns;
+mod endpoint;
+mod exchange;
 mod hops;
+mod known_requests;
+mod origins;
+mod pool;
+mod proxy;
+mod redirect;
+mod socks;
+mod transaction;
 mod websocket;
+mod websocket_opening;
 
 use std::cell::{OnceCell, RefCell};
 use std::net::IpAddr;
@@ -14,36 +28,40 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::codec::Decoder;
-use crate::connect::Route;
+use crate::client::connection::Connection;
+use crate::client::context::IoContext;
+use crate::client::endpoint::Route;
+use crate::client::exchange::{Outgoing, attempt, exchange_anew};
+use crate::client::known_requests::{KnownRequests, PlainHead};
+use crate::client::origins::{Origin, Origins};
+use crate::client::pool::Pool;
+use crate::client::redirect::Hop;
+use crate::codec::ContentDecoder;
 use crate::cookies::CookieJar;
-use crate::exchange::{Exchange, Outgoing, attempt, exchange_anew};
 use crate::failure::Failure;
 use crate::field;
 use crate::h1::encode::RequestHead;
-use crate::known_requests::{KnownRequests, PlainHead};
+use crate::io::stamps::Tick;
 use crate::link::Link;
-use crate::origins::{Origin, Origins};
 use crate::payload::Payload;
-use crate::pool::{Connection, Pool};
-use crate::redirect::Hop;
 use crate::request::Request;
 use crate::response::Marks;
 use crate::settings::Settings;
-use crate::stamps::Tick;
 use crate::url::Url;
-use crate::worker_io::WorkerIo;
 
-pub use websocket::{Ask, Opening};
+pub use connection::ConnectionInfo;
+pub use exchange::Exchange;
+pub use websocket::{Broken, WebSocket};
+pub use websocket_opening::{Ask, Opening};
 
 /// What all clients of one worker thread share: settings, DNS answers, TLS configurations, receive buffers.
 /// Kept in an `Rc`; make it on the worker's thread, inside its tokio runtime.
-pub struct Worker {
+pub struct ClientContext {
     settings: Arc<Settings>,
-    pub(crate) io: WorkerIo,
+    pub(crate) io: IoContext,
     origins: Origins,
     known: KnownRequests,
-    decoder: RefCell<Decoder>,
+    decoder: RefCell<ContentDecoder>,
 }
 
 /// The settings cannot work; the message is for the person who wrote the options.
@@ -53,16 +71,16 @@ pub struct SettingsError {
     pub message: String,
 }
 
-impl Worker {
+impl ClientContext {
     /// Checks the settings and prepares what they need.
-    pub fn new(settings: Arc<Settings>) -> Result<Rc<Worker>, SettingsError> {
+    pub fn new(settings: Arc<Settings>) -> Result<Rc<ClientContext>, SettingsError> {
         if let Some(problem) = field::problem_in(&settings.user_agent) {
             return Err(SettingsError { message: format!("User-Agent {:?}: {problem}", settings.user_agent) });
         }
         let origins = Origins::new(&settings).map_err(|message| SettingsError { message })?;
-        let decoder = RefCell::new(Decoder::new(settings.decode_limits));
-        let io = WorkerIo::new(settings.limits.clone(), settings.send_buffer);
-        Ok(Rc::new(Worker { settings, io, origins, known: KnownRequests::default(), decoder }))
+        let decoder = RefCell::new(ContentDecoder::new(settings.decode_limits));
+        let io = IoContext::new(settings.limits.clone(), settings.send_buffer);
+        Ok(Rc::new(ClientContext { settings, io, origins, known: KnownRequests::default(), decoder }))
     }
 }
 
@@ -78,7 +96,7 @@ static CLIENTS: AtomicUsize = AtomicUsize::new(0);
 
 /// One virtual user's client with connections of its own.
 pub struct Client {
-    worker: Rc<Worker>,
+    worker: Rc<ClientContext>,
     pool: Pool,
     local: Option<IpAddr>,
     /// The origins used last, so that the worker's map is rarely asked.
@@ -92,7 +110,7 @@ const RECENT: usize = 4;
 
 impl Client {
     /// A client without connections.
-    pub fn new(worker: Rc<Worker>) -> Client {
+    pub fn new(worker: Rc<ClientContext>) -> Client {
         let pool = Pool::new(worker.settings.batch.max(1), worker.settings.batch_per_host.max(1));
         let local_ips = &worker.settings.local_ips;
         let turn = if local_ips.is_empty() { 0 } else { CLIENTS.fetch_add(1, Ordering::Relaxed) % local_ips.len() };
@@ -253,13 +271,13 @@ struct HopClock {
 }
 
 impl HopClock {
-    fn start(io: &WorkerIo, request: &Request) -> HopClock {
+    fn start(io: &IoContext, request: &Request) -> HopClock {
         let asked = Tick::now();
         io.stamps.refresh_at(asked);
         HopClock { asked, deadline: request.timeout.and_then(|timeout| asked.after(timeout)) }
     }
 
-    fn ask_again(&mut self, io: &WorkerIo) {
+    fn ask_again(&mut self, io: &IoContext) {
         self.asked = Tick::now();
         io.stamps.refresh_at(self.asked);
     }

@@ -7,7 +7,7 @@ mod output;
 
 use std::io::Write;
 
-pub use decoder::{DecodeLimits, Decoder, Undecoded};
+pub use decoder::{ContentDecoder, DecodeLimits, Undecoded};
 
 use crate::failure::{Failure, Step};
 use crate::failure_map;

@@ -13,7 +13,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::field::{self, is_token};
 pub use crate::http_date::parse_date;
-use crate::url::{Url, percent_decode};
+use crate::percent::percent_decode;
+use crate::url::Url;
 
 /// Cookies by domain and path, RFC 6265.
 #[derive(Debug, Default)]
@@ -93,13 +94,13 @@ impl CookieJar {
 
     /// Removes all cookies that would go to this URL.
     pub fn clear(&self, url: &Url) {
-        let target = Target::of(url);
+        let target = CookieTarget::of(url);
         self.retain(|e| !e.goes_to(&target));
     }
 
     /// Removes one cookie that would go to this URL.
     pub fn delete(&self, url: &Url, name: &str) {
-        let target = Target::of(url);
+        let target = CookieTarget::of(url);
         self.retain(|e| e.name != name || !e.goes_to(&target));
     }
 
@@ -140,7 +141,7 @@ impl CookieJar {
             return;
         }
         self.retain(|e| e.expires_ms.is_none_or(|at| at > now_ms));
-        let target = Target::of(url);
+        let target = CookieTarget::of(url);
         let entries = self.entries.borrow();
         let mut found: Vec<&Entry> = entries.iter().filter(|e| e.goes_to(&target)).collect();
         found.sort_by_key(|e| (std::cmp::Reverse(e.path.len()), e.order));
@@ -205,20 +206,20 @@ fn push_pair(out: &mut String, name: &str, value: &str, quoted: bool) {
 }
 
 /// What a cookie is matched against.
-struct Target<'a> {
+struct CookieTarget<'a> {
     host: &'a str,
     path: std::borrow::Cow<'a, str>,
     tls: bool,
 }
 
-impl<'a> Target<'a> {
-    fn of(url: &'a Url) -> Target<'a> {
-        Target { host: jar_host(&url.host), path: percent_decode(url.path()), tls: url.tls }
+impl<'a> CookieTarget<'a> {
+    fn of(url: &'a Url) -> CookieTarget<'a> {
+        CookieTarget { host: jar_host(&url.host), path: percent_decode(url.path()), tls: url.tls }
     }
 }
 
 impl Entry {
-    fn goes_to(&self, to: &Target<'_>) -> bool {
+    fn goes_to(&self, to: &CookieTarget<'_>) -> bool {
         let domain = to.host == self.domain || !self.host_only && is_below(to.host, &self.domain);
         domain && path_matches(&to.path, &self.path) && (to.tls || !self.secure)
     }

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use crate::url::percent_decode;
+use crate::percent::percent_decode;
 
 /// What stands in the place of a secret.
 const HIDDEN: &str = "****";

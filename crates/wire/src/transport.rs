@@ -7,12 +7,12 @@ use std::io::{self, IoSlice};
 use std::pin::pin;
 use std::task::{Context, Poll, ready};
 
+use crate::client::context::IoContext;
+use crate::io::socket::Socket;
+use crate::io::stamps::wall_ns;
+use crate::io::upload::{MAX_PARTS, MAX_WRITE, Upload};
 use crate::payload::{PayloadError, Segment};
-use crate::socket::Socket;
-use crate::stamps::wall_ns;
-use crate::tls::Session;
-use crate::upload::{MAX_PARTS, MAX_WRITE, Upload};
-use crate::worker_io::WorkerIo;
+use crate::tls::session::Session;
 
 /// A socket, with TLS or without.
 pub(crate) struct Transport {
@@ -84,7 +84,7 @@ impl Transport {
     pub(crate) fn poll_send(
         &mut self,
         cx: &mut Context<'_>,
-        io: &WorkerIo,
+        io: &IoContext,
         upload: &mut Upload<'_>,
     ) -> Poll<Result<(), TransportError>> {
         if let Some(session) = &mut self.tls {
@@ -122,7 +122,7 @@ impl Transport {
     fn poll_send_stream(
         &self,
         cx: &mut Context<'_>,
-        io: &WorkerIo,
+        io: &IoContext,
         segment: &Segment,
         offset: u64,
     ) -> Poll<Result<usize, TransportError>> {
@@ -149,7 +149,7 @@ impl Transport {
     pub(crate) fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
-        io: &WorkerIo,
+        io: &IoContext,
         sink: impl FnMut(&[u8]),
     ) -> Poll<Result<Arrival, TransportError>> {
         self.poll_receive_some(cx, io, usize::MAX, sink)
@@ -159,7 +159,7 @@ impl Transport {
     pub(crate) fn poll_receive_some(
         &mut self,
         cx: &mut Context<'_>,
-        io: &WorkerIo,
+        io: &IoContext,
         most: usize,
         mut sink: impl FnMut(&[u8]),
     ) -> Poll<Result<Arrival, TransportError>> {
@@ -185,7 +185,7 @@ impl Transport {
     pub(crate) fn poll_drop(
         &mut self,
         cx: &mut Context<'_>,
-        io: &WorkerIo,
+        io: &IoContext,
         most: u64,
     ) -> Poll<Result<Arrival, TransportError>> {
         debug_assert!(self.tls.is_none(), "what is encrypted has to be read");

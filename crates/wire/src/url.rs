@@ -8,7 +8,6 @@
 //!
 //! Invariant: `target` and `authority` are ASCII without spaces and controls, so they can be written to a socket as they are.
 
-mod escape;
 mod host;
 
 use std::borrow::Cow;
@@ -16,8 +15,7 @@ use std::rc::Rc;
 
 use crate::failure::FailureKind;
 use crate::mask::Mask;
-use escape::{encode_path, hex_byte, push_encoded};
-pub(crate) use escape::{percent_decode, quote};
+use crate::percent::{PATH, QUERY, hex_byte, percent_decode, percent_encode, quote};
 use host::Host;
 
 /// A parsed absolute URL. Cheap to clone; parse once, send often.
@@ -89,9 +87,10 @@ impl Url {
             let message = String::from("http: no Host in request URL");
             return Err(UrlError { message, kind: FailureKind::Other });
         }
-        let path = encode_path(raw.path);
+        let path = percent_encode(raw.path, PATH);
         check_escapes(text, raw.path)?;
-        let fragment = raw.fragment.filter(|f| !f.is_empty()).map(|f| check_escapes(text, f).map(|()| encode_path(f)));
+        let fragment =
+            raw.fragment.filter(|f| !f.is_empty()).map(|f| check_escapes(text, f).map(|()| percent_encode(f, PATH)));
         let fragment = fragment.transpose()?;
         let tail = Tail { path: &path, query: raw.query, fragment: fragment.as_deref() };
         let scheme = if tls { "https" } else { "http" };
@@ -271,7 +270,7 @@ impl Tail<'_> {
         out.push_str(self.path);
         if let Some(query) = self.query {
             out.push('?');
-            push_encoded(&mut out, query, |b| b > b' ' && b < 0x7f);
+            out.push_str(&percent_encode(query, QUERY));
         }
         out
     }

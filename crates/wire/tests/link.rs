@@ -21,7 +21,7 @@ fn send_over(link: LinkSettings, lists: Vec<Vec<Request>>) -> Vec<Vec<Exchange>>
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let local = tokio::task::LocalSet::new();
     local.block_on(&runtime, async {
-        let worker = onrush_wire::Worker::new(std::sync::Arc::new(settings())).unwrap();
+        let worker = onrush_wire::ClientContext::new(std::sync::Arc::new(settings())).unwrap();
         let client = std::rc::Rc::new(onrush_wire::Client::new(worker));
         client.set_link(Some(Link::new(link, 1)));
         let mut running = Vec::new();
@@ -163,7 +163,7 @@ fn a_busy_worker_adds_nothing_to_what_a_link_takes() {
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (exchange, took) = tokio::task::LocalSet::new().block_on(&runtime, async {
-        let worker = onrush_wire::Worker::new(std::sync::Arc::new(settings())).unwrap();
+        let worker = onrush_wire::ClientContext::new(std::sync::Arc::new(settings())).unwrap();
         let client = onrush_wire::Client::new(worker);
         client.set_link(Some(Link::new(LinkSettings { latency: ms(4), ..LinkSettings::default() }, 1)));
         tokio::task::spawn_local(async move {

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use server::{Server, ServerConfig};
-use wire::client::Ask;
-use wire::ws::{Broken, CloseReason, DeflateOffer, Event, Kind, Stream};
-use wire::{Client, Settings, Url, Worker};
+use wire::client::{Ask, Broken, WebSocket};
+use wire::ws::{CloseReason, DeflateOffer, Event, Kind};
+use wire::{Client, ClientContext, Settings, Url};
 
 /// The suite and what makes its environment; later ones of the latter know no Python 2.
 const SUITE: &str = "autobahntestsuite==25.10.1";
@@ -175,7 +175,7 @@ fn test_client(suite: &Path, folder: &Path, cases: &[String]) -> Result<(), Stri
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
     runtime.block_on(async {
-        let worker = Worker::new(Arc::new(Settings::default())).map_err(|error| error.message)?;
+        let worker = ClientContext::new(Arc::new(Settings::default())).map_err(|error| error.message)?;
         let client = Client::new(worker);
         let count = talk(&client, &format!("http://{base}/getCaseCount")).await?;
         let count: u32 = count.parse().map_err(|_| format!("the suite says it has {count:?} cases"))?;
@@ -191,7 +191,7 @@ fn test_client(suite: &Path, folder: &Path, cases: &[String]) -> Result<(), Stri
 }
 
 /// What is to be sent once the stream is free again.
-type Reply = Box<dyn FnOnce(&mut Stream)>;
+type Reply = Box<dyn FnOnce(&mut WebSocket)>;
 
 /// Echoes everything until the other side closes; the last text.
 async fn talk(client: &Client, url: &str) -> Result<String, String> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use server::server::{Server, ServerConfig};
-use wire::client::{Client, Worker};
+use wire::client::{Client, ClientContext};
 use wire::cookies::CookieJar;
 use wire::request::{Auth, BodyUse};
 use wire::{FailureKind, Method, Request, Settings, Url};
@@ -27,7 +27,7 @@ pub fn responses() -> Result<Check, String> {
     let address = answering(Arc::clone(&answer))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(told)?;
     let worker =
-        runtime.block_on(async { Worker::new(Arc::new(Settings::default())) }).map_err(|error| error.message)?;
+        runtime.block_on(async { ClientContext::new(Arc::new(Settings::default())) }).map_err(|error| error.message)?;
     let client = Client::new(worker);
     Ok(Box::new(move |input| {
         *answer.lock().map_err(told)? = input.to_vec();

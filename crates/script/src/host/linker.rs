@@ -144,7 +144,7 @@ fn log_replaced(vu: &Vu, name: &str, known: &LibraryText) {
 
 /// Fetches a module while the user waits, as any native function does.
 fn fetch(ctx: &Ctx<'_>, vu: &Vu, name: &str) -> rquickjs::Result<()> {
-    let worker = wire::Worker::new(Arc::new(vu.options().network_settings()));
+    let worker = wire::ClientContext::new(Arc::new(vu.options().network_settings()));
     let worker = worker.map_err(|error| Exception::throw_message(ctx, &error.message))?;
     let fetched = loader::remote::fetch(name, worker, vu.shared.modules.cache_dir.as_deref(), vu.log());
     let text = vu.block_on(ctx, fetched)?.map_err(|error| throw(ctx, &error))?;

@@ -22,7 +22,7 @@ const MOST_REDIRECTS: u32 = 10;
 /// The text of the module at `url`.
 pub(crate) async fn fetch(
     url: &str,
-    worker: Rc<wire::Worker>,
+    worker: Rc<wire::ClientContext>,
     cache: Option<&Path>,
     log: &dyn LogSink,
 ) -> Result<String, ScriptError> {
@@ -53,7 +53,7 @@ fn unreachable_module(url: &str, cause: &str) -> ScriptError {
     ScriptError::new(message, exit_code::SCRIPT_EXCEPTION)
 }
 
-async fn download(url: &str, worker: Rc<wire::Worker>) -> Result<String, String> {
+async fn download(url: &str, worker: Rc<wire::ClientContext>) -> Result<String, String> {
     let request = Request {
         method: Method::Get,
         url: Url::parse(url).map_err(|error| error.message)?,

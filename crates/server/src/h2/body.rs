@@ -27,7 +27,7 @@ pub(crate) type Respond = Rc<RefCell<SendResponse<Bytes>>>;
 pub(crate) type Failed = Rc<RefCell<Option<BodyError>>>;
 
 /// Frames of one stream as they are asked for.
-pub(crate) struct Incoming {
+pub(crate) struct StreamBody {
     stream: RecvStream,
     worker: Rc<Worker>,
     /// When it gives memory.
@@ -46,7 +46,7 @@ pub(crate) struct Incoming {
     silence: Option<Pin<Box<Sleep>>>,
 }
 
-impl Incoming {
+impl StreamBody {
     /// `length` is what the client declared. `awaited` is there when the client waits for 100 Continue.
     pub(crate) fn new(
         stream: RecvStream,
@@ -56,7 +56,7 @@ impl Incoming {
         failed: Failed,
     ) -> Self {
         let app = worker.app().filter(|app| app.allocates()).cloned();
-        Incoming {
+        StreamBody {
             stream,
             worker,
             app,
@@ -163,8 +163,9 @@ impl Incoming {
     }
 }
 
-impl BodySource for Incoming {
-    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Piece, BodyError>>> {
+impl StreamBody {
+    /// The next piece.
+    pub(crate) fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Piece, BodyError>>> {
         if let Some(failed) = &*self.failed.borrow() {
             return Poll::Ready(Some(Err(failed.clone())));
         }
@@ -191,13 +192,24 @@ impl BodySource for Incoming {
             None => 0,
         })
     }
+}
+
+impl BodySource for RefCell<StreamBody> {
+    fn poll_piece(&self, cx: &mut Context<'_>) -> Poll<Option<Result<Piece, BodyError>>> {
+        self.borrow_mut().poll_piece(cx)
+    }
+
+    fn poll_wanted(&self, cx: &mut Context<'_>) -> Poll<usize> {
+        self.borrow_mut().poll_wanted(cx)
+    }
 
     fn length_hint(&self) -> Option<u64> {
-        if self.data_ended { Some(0) } else { self.length_left }
+        let body = self.borrow();
+        if body.data_ended { Some(0) } else { body.length_left }
     }
 
     fn trailers(&self) -> Vec<(String, Vec<u8>)> {
-        self.trailers.clone()
+        self.borrow().trailers.clone()
     }
 }
 

@@ -17,14 +17,14 @@ use h2::server::{self, Builder};
 use tokio::io::AsyncWriteExt;
 use tokio::task::JoinSet;
 
+use crate::after::After;
 use crate::app::{Origin, Version};
-use crate::connection::After;
 use crate::h2::exchange;
 use crate::h2::fault::Ending;
 use crate::h2::transport::Transport;
 use crate::limits::Limits;
+use crate::phase_timer::{Phase, PhaseTimer};
 use crate::stream::Stream;
-use crate::vitals::{Phase, Vitals};
 use crate::worker::Worker;
 
 /// Streams of one connection at a time.
@@ -38,11 +38,11 @@ const SEND_BUFFER: usize = 128 * 1024;
 
 type Running = JoinSet<Option<Ending>>;
 
-struct Connection {
+struct Http2Connection {
     h2: server::Connection<Transport, Bytes>,
     running: Running,
     worker: Rc<Worker>,
-    vitals: Rc<Vitals>,
+    timer: Rc<PhaseTimer>,
     origin: Origin,
 }
 
@@ -61,17 +61,17 @@ pub(crate) async fn serve(
     stream: Stream,
     peer: Option<IpAddr>,
     worker: &Rc<Worker>,
-    vitals: &Rc<Vitals>,
+    timer: &Rc<PhaseTimer>,
     ahead: Vec<u8>,
 ) -> io::Result<After> {
     let origin = Origin { peer, tls: stream.is_tls(), version: Version::Http2 };
     let transport = Transport::new(stream.clone(), worker.clone(), ahead);
-    let Some(Ok(h2)) = in_time(vitals, builder(worker.limits()).handshake(transport)).await else {
+    let Some(Ok(h2)) = in_time(timer, builder(worker.limits()).handshake(transport)).await else {
         worker.stats().malformed.add(1);
         return Ok(After::CloseUnread);
     };
-    let (worker, vitals) = (worker.clone(), vitals.clone());
-    let mut connection = Connection { h2, running: JoinSet::new(), worker, vitals, origin };
+    let (worker, timer) = (worker.clone(), timer.clone());
+    let mut connection = Http2Connection { h2, running: JoinSet::new(), worker, timer, origin };
     match connection.event().await {
         Event::Fault(ending) => connection.end_by_fault(stream, &ending).await,
         Event::Closed(result) => {
@@ -83,10 +83,10 @@ pub(crate) async fn serve(
         }
         Event::Idle => {
             connection.h2.abrupt_shutdown(Reason::NO_ERROR);
-            connection.vitals.enter(Phase::Head, connection.worker.now());
-            let vitals = connection.vitals.clone();
+            connection.timer.enter(Phase::Head, connection.worker.now());
+            let timer = connection.timer.clone();
             // The goodbye either leaves or does not.
-            let _closed = in_time(&vitals, poll_fn(|cx| connection.h2.poll_closed(cx))).await;
+            let _closed = in_time(&timer, poll_fn(|cx| connection.h2.poll_closed(cx))).await;
             Ok(After::Abandon)
         }
     }
@@ -106,23 +106,23 @@ fn builder(limits: &Limits) -> Builder {
 }
 
 /// `None` when the phase the connection is in has lasted for too long.
-async fn in_time<F: Future>(vitals: &Vitals, future: F) -> Option<F::Output> {
+async fn in_time<F: Future>(timer: &PhaseTimer, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     poll_fn(|cx| match future.as_mut().poll(cx) {
         Poll::Ready(output) => Poll::Ready(Some(output)),
-        Poll::Pending if vitals.wait(cx) => Poll::Ready(None),
+        Poll::Pending if timer.wait(cx) => Poll::Ready(None),
         Poll::Pending => Poll::Pending,
     })
     .await
 }
 
-impl Connection {
+impl Http2Connection {
     /// Runs exchanges until the connection is to end.
     async fn event(&mut self) -> Event {
         let worker = self.worker.clone();
         let mut stopping = pin!(worker.stopped());
         let mut told = false;
-        self.vitals.enter(Phase::Idle, worker.now());
+        self.timer.enter(Phase::Idle, worker.now());
         poll_fn(|cx| {
             if !told && stopping.as_mut().poll(cx).is_ready() {
                 told = true;
@@ -139,7 +139,7 @@ impl Connection {
                 }
                 match self.h2.poll_accept(cx) {
                     Poll::Ready(Some(Ok((request, respond)))) => {
-                        self.vitals.enter(Phase::Busy, worker.now());
+                        self.timer.enter(Phase::Busy, worker.now());
                         let exchange = exchange::run(worker.clone(), self.origin, request, respond);
                         if let Some(ending) = self.begin(Box::pin(exchange), cx) {
                             return Poll::Ready(Event::Fault(ending));
@@ -159,10 +159,10 @@ impl Connection {
         if !self.running.is_empty() || self.h2.has_streams() {
             return Poll::Pending;
         }
-        if self.vitals.phase() == Phase::Busy {
-            self.vitals.enter(Phase::Idle, self.worker.now());
+        if self.timer.phase() == Phase::Busy {
+            self.timer.enter(Phase::Idle, self.worker.now());
         }
-        if self.vitals.wait(cx) && !self.worker.is_stopping() { Poll::Ready(()) } else { Poll::Pending }
+        if self.timer.wait(cx) && !self.worker.is_stopping() { Poll::Ready(()) } else { Poll::Pending }
     }
 
     /// Most exchanges are done at once; the others get a task.

@@ -14,18 +14,18 @@ use h2::server::SendResponse;
 use http::request::Parts;
 
 use crate::app::{App, AppRequest, Origin};
-use crate::body::{BodyError, BodySource, RequestBody};
-use crate::connection::instead;
-use crate::h1::head::{BodyFraming, Framing};
-use crate::h2::body::{Failed, Incoming, Respond};
+use crate::body::{BodyError, RequestBody};
+use crate::h2::body::{Failed, Respond, StreamBody};
 use crate::h2::fault::{self, Ending};
 use crate::h2::{head, send};
 use crate::kept::{Full, Kept};
+use crate::refusal::{instead, most, too_large};
 use crate::request::{Request, split_target};
 use crate::respond::{Reply, Response};
 use crate::route::{self, BodyUse, ROUTES, STATS};
-use crate::upload::{most, too_large};
 use crate::worker::Worker;
+use wire::h1::framing::BodyFraming;
+use wire::h1::request_head::Framing;
 
 /// A request whose head has come.
 pub(crate) struct Exchange {
@@ -60,11 +60,11 @@ pub(crate) async fn run(
 }
 
 impl Exchange {
-    fn body(&self, stream: RecvStream) -> Incoming {
+    fn body(&self, stream: RecvStream) -> StreamBody {
         let headers = &self.parts.headers;
         let length = if stream.is_end_stream() { Some(0) } else { head::declared_length(headers) };
         let awaited = (head::expects_continue(headers) && !stream.is_end_stream()).then(|| self.respond.clone());
-        Incoming::new(stream, self.worker.clone(), length, awaited, self.failed.clone())
+        StreamBody::new(stream, self.worker.clone(), length, awaited, self.failed.clone())
     }
 
     async fn send(&self, response: Response) {
@@ -80,7 +80,7 @@ impl Exchange {
         let body = if stream.is_end_stream() {
             RequestBody::empty()
         } else {
-            RequestBody::from_source(Box::new(self.body(stream)))
+            RequestBody::from_source(Rc::new(RefCell::new(self.body(stream))))
         };
         let (method, target) = head::method_and_target(&self.parts);
         let cookies = head::joined_cookies(&self.parts.headers);
@@ -145,7 +145,7 @@ impl Exchange {
 
     /// Reads a body to its end: what the route keeps of it, and its length. The error is the answer, unless nobody waits for one.
     async fn read(&self, route: usize, stream: RecvStream) -> Result<(Kept, u64), Option<Box<Response>>> {
-        let (mut kept, mut length) = (Kept::new(self.worker.total()), 0);
+        let (mut kept, mut length) = (Kept::new(self.worker.budget()), 0);
         if stream.is_end_stream() {
             return Ok((kept, length));
         }
@@ -159,7 +159,7 @@ impl Exchange {
                 return Err(Some(Box::new(too_large(most))));
             }
             if keeps {
-                kept.extend(&piece).map_err(|Full| Some(Box::new(self.worker.total().refusal())))?;
+                kept.extend(&piece).map_err(|Full| Some(Box::new(self.worker.budget().refusal())))?;
             }
         }
         Ok((kept, length))

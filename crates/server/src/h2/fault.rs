@@ -15,7 +15,7 @@ use crate::h2::body::Respond;
 use crate::h2::head;
 use crate::h2::send::wanted;
 use crate::respond::Line;
-use wire::hold;
+use wire::timer;
 
 /// A DATA frame on stream 0, where none may be (RFC 9113, 6.1).
 const DATA_OF_NO_STREAM: &[u8] = b"\0\0\x05\0\0\0\0\0\0world";
@@ -28,7 +28,7 @@ pub(crate) struct Ending {
 }
 
 /// What a fault's bytes hold when they are a response.
-struct Answer {
+struct FaultAnswer {
     status: u16,
     lines: Vec<Line>,
     length: Option<String>,
@@ -36,14 +36,14 @@ struct Answer {
     body: Vec<u8>,
 }
 
-impl Answer {
-    fn parse(bytes: &[u8]) -> Option<Answer> {
+impl FaultAnswer {
+    fn parse(bytes: &[u8]) -> Option<FaultAnswer> {
         let mut headers = [httparse::EMPTY_HEADER; 16];
         let mut response = httparse::Response::new(&mut headers);
         let Ok(httparse::Status::Complete(len)) = response.parse(bytes) else { return None };
         let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
         let value = |name: &str| response.headers.iter().find(|h| h.name.eq_ignore_ascii_case(name)).map(|h| h.value);
-        Some(Answer {
+        Some(FaultAnswer {
             status: response.code?,
             lines: response.headers.iter().map(|h| (h.name.to_owned().into(), text(h.value).into())).collect(),
             length: value("content-length").map(text),
@@ -64,7 +64,7 @@ impl Answer {
         let mut due = Instant::now();
         while let Some(each) = each.filter(|_| body.len() > 1) {
             due += each;
-            hold::until(due).await;
+            timer::sleep_until(due).await;
             stream.send_data(body.split_to(1), false)?;
         }
         stream.send_data(body, ends)
@@ -73,14 +73,14 @@ impl Answer {
 
 /// Misbehaves; what is to happen to the connection afterwards, if anything.
 pub(crate) async fn carry_out(fault: Fault, respond: &Respond) -> Option<Ending> {
-    let answer = Answer::parse(&fault.bytes);
+    let answer = FaultAnswer::parse(&fault.bytes);
     match fault.then {
         Then::Reset => {
             respond.borrow_mut().send_reset(Reason::INTERNAL_ERROR);
             None
         }
         Then::Stall => {
-            if wanted(respond, hold::hold(STALL)).await.is_some() {
+            if wanted(respond, timer::sleep(STALL)).await.is_some() {
                 respond.borrow_mut().send_reset(Reason::CANCEL);
             }
             None
@@ -91,7 +91,7 @@ pub(crate) async fn carry_out(fault: Fault, respond: &Respond) -> Option<Ending>
         }
         Then::CloseAfter(wait) => {
             let _gone = answer?.send(respond, fault.each, true).await;
-            hold::hold(wait).await;
+            timer::sleep(wait).await;
             Some(Ending { bytes: Vec::new() })
         }
         Then::Close => Some(match answer {

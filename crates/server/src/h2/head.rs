@@ -10,10 +10,9 @@ use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{Method, StatusCode};
 
-use crate::h1::head::{BodyFraming, Framing, Head};
-use crate::h1::respond;
-use crate::respond::{Line, Response};
-use crate::send::is_senders;
+use crate::respond::{Line, Response, is_senders};
+use wire::h1::framing::BodyFraming;
+use wire::h1::request_head::{Framing, Head};
 
 /// Headers of an HTTP/1.1 connection, which HTTP/2 forbids (RFC 9113, 8.2.2), besides those that are the sender's anyway.
 const OF_CONNECTION: [&str; 3] = ["proxy-connection", "te", "upgrade"];
@@ -126,7 +125,7 @@ fn value(bytes: &[u8]) -> HeaderValue {
 /// The `Date` value, made once a second a thread.
 fn date() -> HeaderValue {
     thread_local!(static LAST: RefCell<Option<([u8; 29], HeaderValue)>> = const { RefCell::new(None) });
-    let now = respond::date();
+    let now = crate::date::date();
     LAST.with_borrow_mut(|last| match last {
         Some((text, value)) if *text == now => value.clone(),
         _ => {

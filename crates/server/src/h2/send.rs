@@ -12,8 +12,8 @@ use h2::{Reason, SendStream};
 
 use crate::h2::body::Respond;
 use crate::h2::head;
-use crate::respond::{Body, Line, Response};
-use crate::send::claimed;
+use crate::respond::{Body, Line, Response, claimed_length};
+
 use crate::sending::{CutShort, Rest};
 use crate::worker::Worker;
 
@@ -24,7 +24,7 @@ const FRAME: usize = 16 * 1024;
 const OF_FILE: u64 = 64 * 1024;
 
 /// What became of the stream.
-enum End {
+enum StreamEnd {
     Whole,
     /// The body failed.
     CutShort,
@@ -51,7 +51,7 @@ pub(crate) async fn respond(worker: &Worker, respond: &Respond, mut response: Re
             poll_fn(|cx| out.poll_pieces(&mut rest, &response.trailers, cx)).await
         }
     };
-    if matches!(end, End::CutShort) {
+    if matches!(end, StreamEnd::CutShort) {
         worker.stats().cut_short.add(1);
         out.stream.send_reset(Reason::INTERNAL_ERROR);
     }
@@ -66,7 +66,7 @@ fn send_head(respond: &Respond, response: &Response, is_head: bool) -> Option<Se
     let bodiless = matches!(response.status, 100..=199 | 204 | 304);
     let length = match response.body.length() {
         _ if bodiless => None,
-        Some(0) if is_head => Some(claimed(&response.headers).unwrap_or(0)),
+        Some(0) if is_head => Some(claimed_length(&response.headers).unwrap_or(0)),
         length => length,
     };
     let ends = is_head || bodiless || (length == Some(0) && response.trailers.is_empty());
@@ -89,36 +89,36 @@ struct Out {
 }
 
 impl Out {
-    fn send_whole(&mut self, bytes: Bytes, trailers: &[Line]) -> End {
+    fn send_whole(&mut self, bytes: Bytes, trailers: &[Line]) -> StreamEnd {
         if self.stream.send_data(bytes, trailers.is_empty()).is_err() {
-            return End::Gone;
+            return StreamEnd::Gone;
         }
-        if trailers.is_empty() { End::Whole } else { self.send_trailers(trailers) }
+        if trailers.is_empty() { StreamEnd::Whole } else { self.send_trailers(trailers) }
     }
 
-    fn send_trailers(&mut self, trailers: &[Line]) -> End {
-        self.stream.send_trailers(head::map(trailers)).map_or(End::Gone, |()| End::Whole)
+    fn send_trailers(&mut self, trailers: &[Line]) -> StreamEnd {
+        self.stream.send_trailers(head::map(trailers)).map_or(StreamEnd::Gone, |()| StreamEnd::Whole)
     }
 
-    fn poll_pieces(&mut self, rest: &mut Rest, trailers: &[Line], cx: &mut Context<'_>) -> Poll<End> {
+    fn poll_pieces(&mut self, rest: &mut Rest, trailers: &[Line], cx: &mut Context<'_>) -> Poll<StreamEnd> {
         loop {
             if ready!(self.poll_room(cx)).is_err() {
-                return Poll::Ready(End::Gone);
+                return Poll::Ready(StreamEnd::Gone);
             }
             let sent = match rest.poll_piece(OF_FILE, cx) {
                 Poll::Ready(Ok(Some(piece))) => self.gather(piece),
                 Poll::Ready(Ok(None)) => return Poll::Ready(self.end(trailers)),
                 Poll::Ready(Err(CutShort)) => {
                     let _cut_anyway = self.flush(false);
-                    return Poll::Ready(End::CutShort);
+                    return Poll::Ready(StreamEnd::CutShort);
                 }
                 Poll::Pending => {
                     let gone = self.flush(false).is_err() || self.stream.poll_reset(cx).is_ready();
-                    return if gone { Poll::Ready(End::Gone) } else { Poll::Pending };
+                    return if gone { Poll::Ready(StreamEnd::Gone) } else { Poll::Pending };
                 }
             };
             if sent.is_err() {
-                return Poll::Ready(End::Gone);
+                return Poll::Ready(StreamEnd::Gone);
             }
         }
     }
@@ -159,10 +159,10 @@ impl Out {
         self.stream.send_data(self.gathered.split().freeze(), ends)
     }
 
-    fn end(&mut self, trailers: &[Line]) -> End {
+    fn end(&mut self, trailers: &[Line]) -> StreamEnd {
         if self.flush(trailers.is_empty()).is_err() {
-            return End::Gone;
+            return StreamEnd::Gone;
         }
-        if trailers.is_empty() { End::Whole } else { self.send_trailers(trailers) }
+        if trailers.is_empty() { StreamEnd::Whole } else { self.send_trailers(trailers) }
     }
 }

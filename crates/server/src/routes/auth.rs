@@ -101,7 +101,7 @@ fn check_digest(request: &Request<'_>, algorithm: Algorithm) -> Reply {
     }
     let given = authorization(request, "digest").map(|text| fields(&text)).unwrap_or_default();
     let field = |name: &str| given.iter().find(|(n, _)| n == name).map_or("", |(_, v)| v.as_str());
-    let right = Answer {
+    let right = DigestAnswer {
         algorithm,
         user: &user,
         password: &password,
@@ -123,7 +123,7 @@ fn check_digest(request: &Request<'_>, algorithm: Algorithm) -> Reply {
 }
 
 /// What goes into the response field.
-struct Answer<'a> {
+struct DigestAnswer<'a> {
     algorithm: Algorithm,
     user: &'a str,
     password: &'a str,
@@ -134,7 +134,7 @@ struct Answer<'a> {
     auth: Option<(&'a str, &'a str)>,
 }
 
-impl Answer<'_> {
+impl DigestAnswer<'_> {
     fn response(&self) -> String {
         let hash = |text: String| self.algorithm.hex(&text);
         let secret = hash(format!("{}:{REALM}:{}", self.user, self.password));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::law::{LAWS, Law};
+use crate::distribution::{DISTRIBUTIONS, Distribution};
 use crate::request::{Request, bad_request, duration, number};
 use crate::respond::{Body, Reply, Response, pretty};
 
@@ -23,8 +23,8 @@ pub(crate) fn list(request: &Request<'_>) -> Reply {
 fn try_list(request: &Request<'_>) -> Result<Response, Box<Reply>> {
     let seed = request.number("seed", 0, 0..=u64::MAX)?;
     let text = request.arg("law").unwrap_or("exponential(10ms)".into()).into_owned();
-    let Some(law) = Law::parse(&text, |time| duration("the law", time).ok()) else {
-        return Err(bad_request(&format!("the law is {text:?}, expected {LAWS}")));
+    let Some(law) = Distribution::parse(&text, |time| duration("the law", time).ok()) else {
+        return Err(bad_request(&format!("the law is {text:?}, expected {DISTRIBUTIONS}")));
     };
     let n = match request.arg("n") {
         Some(n) => number("n", &n, 0..=u64::MAX / 4)?,

@@ -9,6 +9,7 @@ pub(crate) mod data;
 pub(crate) mod delay;
 pub(crate) mod documents;
 pub(crate) mod echo;
+pub(crate) mod faults;
 pub(crate) mod form;
 pub(crate) mod image;
 pub(crate) mod redirect;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use tokio::task::spawn_local;
-use wire::hold;
+use wire::timer;
 use wire::ws::handshake::{Refusal, Upgrade};
 use wire::ws::{Shared, close};
 
@@ -64,7 +64,7 @@ pub(crate) fn hold(request: &Request<'_>) -> Reply {
             let (content, arrived_us) = (message.bytes().to_vec(), socket.arrived_ns() / 1000);
             let (wait, socket, held) = (self.wait, socket.clone(), Rc::clone(&self.held));
             spawn_local(async move {
-                hold::hold(wait).await;
+                timer::sleep(wait).await;
                 let stamps = format!(",{arrived_us},{}]", wire::wall_ns() / 1000);
                 socket.send(kind, &[b"[".as_slice(), &content, stamps.as_bytes()].concat());
                 held.set(held.get() - size);

@@ -7,11 +7,11 @@
 mod rooms;
 mod session;
 mod socket;
-mod upgrade;
 
 use std::rc::Rc;
 
-pub(crate) use rooms::{Exchange, Rooms};
+pub(crate) use rooms::{Inboxes, Rooms};
+pub(crate) use session::Session;
 pub(crate) use socket::FULL;
 pub use socket::Socket;
 pub use wire::ws::Kind;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 use wire::ws::{Shared, close};
 
-use super::socket::{Socket, State};
+use super::socket::{Socket, SocketState};
 use crate::stats::Stats;
 
 /// Bytes that wait in one inbox at most.
@@ -20,32 +20,30 @@ const MOST_WAITING: usize = 256 << 20;
 
 /// The inboxes of all workers.
 #[derive(Debug)]
-pub(crate) struct Exchange {
-    inboxes: Vec<Inbox>,
-}
+pub(crate) struct Inboxes(Vec<Inbox>);
 
 #[derive(Debug, Default)]
 struct Inbox {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<Undelivered>,
     arrived: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct Undelivered {
     published: Vec<(Arc<str>, Shared)>,
     bytes: usize,
 }
 
-impl Exchange {
-    pub(crate) fn new(workers: usize) -> Exchange {
-        Exchange { inboxes: (0..workers).map(|_| Inbox::default()).collect() }
+impl Inboxes {
+    pub(crate) fn new(workers: usize) -> Inboxes {
+        Inboxes((0..workers).map(|_| Inbox::default()).collect())
     }
 
     /// Leaves the message in every other inbox; how many were too full to take it.
     fn post(&self, from: usize, room: &str, message: &Shared) -> u64 {
         let room: Arc<str> = Arc::from(room);
         let mut dropped = 0;
-        for inbox in self.inboxes.iter().enumerate().filter(|(index, _)| *index != from).map(|(_, inbox)| inbox) {
+        for inbox in self.0.iter().enumerate().filter(|(index, _)| *index != from).map(|(_, inbox)| inbox) {
             let mut waiting = inbox.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             if waiting.bytes > MOST_WAITING {
                 dropped += 1;
@@ -62,7 +60,7 @@ impl Exchange {
 
 /// The rooms of one worker.
 pub(crate) struct Rooms {
-    exchange: Arc<Exchange>,
+    inboxes: Arc<Inboxes>,
     stats: Arc<Stats>,
     index: usize,
     members: RefCell<HashMap<String, Vec<Socket>>>,
@@ -71,9 +69,9 @@ pub(crate) struct Rooms {
 }
 
 impl Rooms {
-    pub(crate) fn new(exchange: Arc<Exchange>, stats: Arc<Stats>, index: usize) -> Rc<Rooms> {
+    pub(crate) fn new(inboxes: Arc<Inboxes>, stats: Arc<Stats>, index: usize) -> Rc<Rooms> {
         let (members, open) = (RefCell::default(), RefCell::default());
-        Rc::new(Rooms { exchange, stats, index, members, open, next_id: Cell::new(0) })
+        Rc::new(Rooms { inboxes, stats, index, members, open, next_id: Cell::new(0) })
     }
 
     pub(super) fn next_id(&self) -> u64 {
@@ -94,7 +92,7 @@ impl Rooms {
     }
 
     pub(super) fn join(&self, room: &str, socket: &Socket) {
-        if !socket.is_subscribed(room) && socket.state() == State::Open {
+        if !socket.is_subscribed(room) && socket.state() == SocketState::Open {
             socket.0.subscribed.borrow_mut().push(room.to_owned());
             self.members.borrow_mut().entry(room.to_owned()).or_default().push(socket.clone());
         }
@@ -118,8 +116,8 @@ impl Rooms {
     /// To all members but one, here and on the other workers.
     pub(crate) fn publish(&self, room: &str, message: &Shared, except: Option<&Socket>) {
         self.deliver(room, message, except);
-        if self.exchange.inboxes.len() > 1 {
-            let dropped = self.exchange.post(self.index, room, message);
+        if self.inboxes.0.len() > 1 {
+            let dropped = self.inboxes.post(self.index, room, message);
             self.stats.worker(self.index).ws_dropped.add(dropped);
         }
     }
@@ -134,7 +132,7 @@ impl Rooms {
 
     /// Delivers what other workers publish, for as long as the worker lives.
     pub(crate) async fn serve(self: Rc<Self>) {
-        let inbox = &self.exchange.inboxes[self.index];
+        let inbox = &self.inboxes.0[self.index];
         loop {
             inbox.arrived.notified().await;
             let arrived = std::mem::take(&mut *inbox.waiting.lock().unwrap_or_else(PoisonError::into_inner));

@@ -18,7 +18,7 @@ use wire::ws::handshake::Agreement;
 use wire::ws::{Decoder, Encoder, Event, Role, Violation};
 
 use super::rooms::Rooms;
-use super::socket::{Socket, State};
+use super::socket::{Socket, SocketState};
 use super::{Message, SocketHandler};
 use crate::stats::WorkerStats;
 use crate::stream::Stream;
@@ -45,24 +45,24 @@ pub(crate) struct Session<'a> {
     /// The handler asks when messages arrived.
     wants_arrivals: bool,
     /// The peer will say nothing more that counts, or is not listened to any more.
-    end: Option<End>,
+    end: Option<SessionEnd>,
 }
 
 /// How it ended.
-pub(crate) struct End {
+pub(crate) struct SessionEnd {
     code: u16,
     reason: String,
     /// The client may still be sending: it broke the protocol.
     pub(crate) unread: bool,
 }
 
-impl End {
-    fn new(code: u16, reason: &str) -> End {
-        End { code, reason: reason.to_owned(), unread: false }
+impl SessionEnd {
+    fn new(code: u16, reason: &str) -> SessionEnd {
+        SessionEnd { code, reason: reason.to_owned(), unread: false }
     }
 
-    fn gone() -> End {
-        End::new(close::ABNORMAL, "")
+    fn gone() -> SessionEnd {
+        SessionEnd::new(close::ABNORMAL, "")
     }
 }
 
@@ -71,7 +71,7 @@ struct Presence(Socket);
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        self.0.0.queue.borrow_mut().state = State::Cut;
+        self.0.0.queue.borrow_mut().state = SocketState::Cut;
         self.0.0.rooms.exit(&self.0);
     }
 }
@@ -99,7 +99,7 @@ impl<'a> Session<'a> {
     }
 
     /// Runs it to its end.
-    pub(crate) async fn run(mut self) -> End {
+    pub(crate) async fn run(mut self) -> SessionEnd {
         let presence = Presence(self.socket.clone());
         self.socket.0.rooms.enter(&self.socket);
         self.stats.ws_open.add(1);
@@ -119,21 +119,21 @@ impl<'a> Session<'a> {
         end
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<SessionEnd> {
         self.socket.register(cx.waker());
         loop {
             let flushed = match self.poll_flush(cx) {
-                Poll::Ready(Err(_)) => return Poll::Ready(self.end.take().unwrap_or_else(End::gone)),
+                Poll::Ready(Err(_)) => return Poll::Ready(self.end.take().unwrap_or_else(SessionEnd::gone)),
                 flushed => flushed.is_ready(),
             };
             match self.socket.state() {
-                State::Cut => return Poll::Ready(self.end.take().unwrap_or_else(End::gone)),
-                State::Leaving if flushed => return Poll::Ready(End::gone()),
-                State::Open | State::Leaving => {}
-                State::Closing => {
+                SocketState::Cut => return Poll::Ready(self.end.take().unwrap_or_else(SessionEnd::gone)),
+                SocketState::Leaving if flushed => return Poll::Ready(SessionEnd::gone()),
+                SocketState::Open | SocketState::Leaving => {}
+                SocketState::Closing => {
                     let wait = self.closing.get_or_insert_with(|| Box::pin(sleep(CLOSE_WAIT)));
                     if wait.as_mut().poll(cx).is_ready() {
-                        return Poll::Ready(self.end.take().unwrap_or_else(End::gone));
+                        return Poll::Ready(self.end.take().unwrap_or_else(SessionEnd::gone));
                     }
                 }
             }
@@ -206,8 +206,8 @@ impl<'a> Session<'a> {
                 self.take(&scratch[..filled]);
             }
             Poll::Ready(_) => {
-                self.socket.0.queue.borrow_mut().state = State::Cut;
-                self.end = Some(End::gone());
+                self.socket.0.queue.borrow_mut().state = SocketState::Cut;
+                self.end = Some(SessionEnd::gone());
             }
         }
         BUFFER.set(scratch);
@@ -240,7 +240,7 @@ impl<'a> Session<'a> {
                     let _answered = socket.begin_close(reason.map(|r| CloseReason { reason: "", ..r }));
                     let CloseReason { code, reason } =
                         reason.unwrap_or(CloseReason { code: close::NO_STATUS, reason: "" });
-                    self.end = Some(End::new(code, reason));
+                    self.end = Some(SessionEnd::new(code, reason));
                     return;
                 }
             };
@@ -254,6 +254,6 @@ impl<'a> Session<'a> {
 
     fn violated(&mut self, violation: &Violation) {
         let _told = self.socket.begin_close(Some(CloseReason { code: violation.code, reason: violation.message }));
-        self.end = Some(End { unread: true, ..End::new(violation.code, violation.message) });
+        self.end = Some(SessionEnd { unread: true, ..SessionEnd::new(violation.code, violation.message) });
     }
 }

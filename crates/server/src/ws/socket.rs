@@ -42,14 +42,14 @@ pub(super) struct Queue {
     pub(super) bytes: Vec<u8>,
     /// So many of them are with the kernel.
     pub(super) written: usize,
-    pub(super) state: State,
+    pub(super) state: SocketState,
     /// The handler is to hear when all has left.
     pub(super) was_full: bool,
 }
 
 /// How far the closing is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum SocketState {
     Open,
     /// A close frame is queued or sent.
     Closing,
@@ -76,7 +76,7 @@ impl Queue {
 
 impl Socket {
     pub(super) fn new(id: u64, rooms: Rc<Rooms>, protocol: Option<String>, encoder: Encoder) -> Socket {
-        let queue = Queue { encoder, bytes: Vec::new(), written: 0, state: State::Open, was_full: false };
+        let queue = Queue { encoder, bytes: Vec::new(), written: 0, state: SocketState::Open, was_full: false };
         Socket(Rc::new(Inner {
             id,
             rooms,
@@ -108,11 +108,11 @@ impl Socket {
     /// Queues frames; false when the socket is closing, or the client has fallen too far behind and is cut off now.
     fn push(&self, write: impl FnOnce(&mut Encoder, &mut Vec<u8>)) -> bool {
         let mut queue = self.0.queue.borrow_mut();
-        if queue.state != State::Open {
+        if queue.state != SocketState::Open {
             return false;
         }
         if queue.waiting() > MOST_BEHIND {
-            queue.state = State::Cut;
+            queue.state = SocketState::Cut;
             drop(queue);
             self.wake();
             return false;
@@ -160,30 +160,30 @@ impl Socket {
     pub(super) fn begin_close(&self, reason: Option<CloseReason<'_>>) -> bool {
         let queued = self.push(|encoder, out| encoder.close(out, reason));
         if queued {
-            self.0.queue.borrow_mut().state = State::Closing;
+            self.0.queue.borrow_mut().state = SocketState::Closing;
         }
         queued
     }
 
     /// Drops the connection without a word.
     pub fn terminate(&self) {
-        self.0.queue.borrow_mut().state = State::Cut;
+        self.0.queue.borrow_mut().state = SocketState::Cut;
         self.wake();
     }
 
     /// Drops the connection without a close frame once what is queued has left: for servers that misbehave on purpose.
     pub(crate) fn hang_up(&self) {
-        self.0.queue.borrow_mut().state = State::Leaving;
+        self.0.queue.borrow_mut().state = SocketState::Leaving;
         self.wake();
     }
 
-    pub(super) fn state(&self) -> State {
+    pub(super) fn state(&self) -> SocketState {
         self.0.queue.borrow().state
     }
 
     /// Whether messages can be sent.
     pub fn is_open(&self) -> bool {
-        self.state() == State::Open
+        self.state() == SocketState::Open
     }
 
     /// Bytes of frames that the kernel has not taken yet.

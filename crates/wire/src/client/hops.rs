@@ -8,13 +8,13 @@ use std::borrow::Cow;
 
 use super::{Client, HopClock};
 use crate::auth::{self, Challenge, Subject};
+use crate::client::exchange::{Exchange, Outgoing, exchange};
+use crate::client::redirect::{Hop, NextHop};
 use crate::codec::Undecoded;
 use crate::cookies::{self, CookieJar, cookie_header};
-use crate::exchange::{Exchange, Outgoing, exchange};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::h1::encode::RequestHead;
 use crate::payload::Payload;
-use crate::redirect::{Hop, Next};
 use crate::request::{Auth, Request};
 use crate::response::{Body, Marks, Response};
 
@@ -40,14 +40,14 @@ impl Client {
             let answered = response.status == 401 && request.auth == Auth::Digest && digest.answer_to(response, &at);
             if !answered {
                 match at.follow(response) {
-                    Next::Done => {
+                    NextHop::Done => {
                         if marks.is_coded {
                             self.decode(&mut exchange);
                         }
                         return exchange;
                     }
-                    Next::Follow => digest = DigestState::default(),
-                    Next::Failed(failure) => {
+                    NextHop::Follow => digest = DigestState::default(),
+                    NextHop::Failed(failure) => {
                         hop(&exchange);
                         *exchange = Exchange::begin(at.method, at.url);
                         exchange.fail(&self.worker.io, failure);

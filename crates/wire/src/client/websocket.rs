@@ -1,281 +1,185 @@
-//! Opening a websocket: the way every request takes to a connection, then the upgrade.
+//! An open websocket of a client: frames over a connection, without a task of its own.
 //!
-//! Hosts, DNS, TLS, unix sockets and local addresses are the client's; an HTTP proxy is asked for a tunnel even where its other
-//! requests go in absolute form. Refuses redirects and authentication, as RFC 6455 clients may. An answer other than 101 is a
-//! result, kept with the start of its body. Invariant: what went over the network until then is counted, however it ended.
+//! Sending queues; `poll_flush` writes everything queued in one go. Receiving reads into the worker's shared buffer and gives events
+//! out of it. Whoever holds the stream decides what to answer: pings and closes are events like others.
+//! Invariant: an idle stream owns next to no buffer.
 
-use std::borrow::Cow;
-use std::future::poll_fn;
 use std::rc::Rc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::task::{Context, Poll, ready};
 
-use bytes::Bytes;
-
-use super::Client;
-use super::hops::without_cookie;
-use crate::connect::{self, Unopened};
-use crate::cookies::{CookieJar, cookie_header};
-use crate::exchange::ConnectionInfo;
-use crate::failure::{Failure, FailureKind, Step};
+use crate::client::ClientContext;
+use crate::client::connection::Connection;
+use crate::failure::{Failure, Step};
 use crate::failure_map;
-use crate::h1::decode::{Fed, Place, ResponseReader};
-use crate::h1::encode::RequestHead;
-use crate::h1::head::parse_head;
-use crate::pool::Connection;
-use crate::request::{BodyUse, Method};
-use crate::response::{Body, Response};
-use crate::stamps::{Tick, wall_ns};
-use crate::timings::Timings;
-use crate::transport::{Arrival, TransportError};
-use crate::upload::Upload;
-use crate::url::Url;
-use crate::worker_io::WorkerIo;
-use crate::ws::handshake::{self, Agreement};
-use crate::ws::{DeflateOffer, Stream};
+use crate::io::upload::Upload;
+use crate::ws::{CloseReason, Decoder, DeflateParams, Encoder, Event, Kind, Role, Violation};
 
-/// Bytes of the body of an answer that is no upgrade; the rest is not waited for.
-const MAX_BODY: usize = 64 << 10;
+/// Queue memory kept between messages at most.
+const MOST_IDLE: usize = 1024;
 
-/// A websocket to be opened.
-pub struct Ask<'a> {
-    /// Where; `http` for `ws`, `https` for `wss`.
-    pub url: &'a Url,
-    /// The caller's headers, in canonical case; may bring a `Sec-Websocket-Protocol` of their own.
-    pub headers: &'a [(String, String)],
-    /// Subprotocols to offer, tokens.
-    pub protocols: &'a [String],
-    /// Compression to offer.
-    pub deflate: Option<DeflateOffer>,
-    /// For all of it, looking up and connecting included.
-    pub timeout: Duration,
-    /// Bytes of a message at most.
-    pub message_limit: usize,
+/// An open connection.
+pub struct WebSocket {
+    worker: Rc<ClientContext>,
+    connection: Box<Connection>,
+    decoder: Decoder,
+    encoder: Encoder,
+    /// Frames not written yet.
+    queue: Vec<u8>,
+    written: usize,
+    /// What came with the 101; looked at before anything is read.
+    behind: Vec<u8>,
+    /// When the last read's last byte reached this machine.
+    arrived_ns: u64,
+    /// A write is not with the kernel in full.
+    is_flushing: bool,
 }
 
-/// How opening went.
-pub struct Opening {
-    /// The connection, or why there is none. An answer that does not upgrade is a failure of kind `Protocol` with the text
-    /// `websocket: bad handshake`.
-    pub outcome: Result<Stream, Failure>,
-    /// The answer, where one came: the 101, or another with the start of its body.
-    pub answer: Option<Response>,
-    /// What was agreed on.
-    pub agreed: Agreement,
-    /// Of the steps up to the connection; `waiting` ends with the answer's head.
-    pub timings: Timings,
-    /// Asking to answer.
-    pub took: Duration,
-    /// When it ended.
-    pub ended_at: SystemTime,
-    /// Bytes over the network until then, TLS included.
-    pub bytes_sent: u64,
-    /// The same of what came.
-    pub bytes_received: u64,
-    /// The connection it went over.
-    pub connection: Option<ConnectionInfo>,
+/// Why nothing more comes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Broken {
+    /// The peer broke the protocol; it is to be told so.
+    Protocol(Violation),
+    /// The network failed, or the peer closed without a close frame (`None`).
+    Network(Option<Failure>),
 }
 
-/// Why the answer is not the one asked for.
-const BAD_HANDSHAKE: &str = "websocket: bad handshake";
-
-impl Client {
-    /// Opens a websocket. Cookies of `jar` are sent, those of the answer stored there.
-    /// Dropping the future closes the connection.
-    pub async fn open_websocket(&self, ask: &Ask<'_>, jar: Option<&CookieJar>) -> Opening {
-        let io = &self.worker.io;
-        let asked = Tick::now();
-        io.stamps.refresh_at(asked);
-        let mut opening = Opening {
-            outcome: Err(Failure { step: Step::Prepare, kind: FailureKind::Other, message: String::new() }),
-            answer: None,
-            agreed: Agreement::default(),
-            timings: Timings::default(),
-            took: Duration::ZERO,
-            ended_at: UNIX_EPOCH,
-            bytes_sent: 0,
-            bytes_received: 0,
-            connection: None,
-        };
-        let deadline = asked.after(ask.timeout);
-        let alarm = deadline.map(|tick| io.stamps.instant(tick));
-        let work = self.upgrade(ask, jar, deadline, &mut opening);
-        let outcome = match alarm {
-            Some(alarm) => match tokio::time::timeout_at(alarm.into(), work).await {
-                Ok(outcome) => outcome,
-                Err(_) => Err(failure_map::timeout(Step::Wait)),
-            },
-            None => work.await,
-        };
-        opening.outcome = outcome;
-        let ended = Tick::now();
-        opening.took = ended.since(asked);
-        opening.ended_at = io.stamps.to_wall(ended);
-        opening
+impl WebSocket {
+    pub(crate) fn new(
+        worker: Rc<ClientContext>,
+        connection: Box<Connection>,
+        deflate: Option<DeflateParams>,
+        limit: usize,
+        (behind, arrived_ns): (Vec<u8>, u64),
+    ) -> WebSocket {
+        WebSocket {
+            worker,
+            connection,
+            decoder: Decoder::new(Role::Client, deflate, limit),
+            encoder: Encoder::new(Role::Client, deflate),
+            queue: Vec::new(),
+            written: 0,
+            behind,
+            arrived_ns,
+            is_flushing: false,
+        }
     }
 
-    async fn upgrade(
-        &self,
-        ask: &Ask<'_>,
-        jar: Option<&CookieJar>,
-        deadline: Option<Tick>,
-        opening: &mut Opening,
-    ) -> Result<Stream, Failure> {
-        let (worker, io) = (&self.worker, &self.worker.io);
-        let origin = worker.origins.find_for_stream(ask.url)?;
-        let key = handshake::new_key();
-        let head = self.upgrade_head(ask, jar, &key)?;
-        let lookup = Instant::now();
-        let route = self.route(&origin).await?;
-        opening.timings.looking_up = lookup.elapsed();
-        let opened = connect::open(io, &origin.endpoint, &route, deadline, &mut opening.timings).await;
-        let mut connection = match opened {
-            Ok(connection) => connection,
-            Err(Unopened { failure, sent, received }) => {
-                (opening.bytes_sent, opening.bytes_received) = (sent, received);
-                return Err(failure);
+    /// Queues a message; the bytes of a text are UTF-8.
+    pub fn message(&mut self, kind: Kind, payload: &[u8]) {
+        self.encoder.message(&mut self.queue, kind, payload);
+    }
+
+    /// Queues a ping of at most 125 bytes.
+    pub fn ping(&mut self, payload: &[u8]) {
+        self.encoder.ping(&mut self.queue, payload);
+    }
+
+    /// Queues a pong of at most 125 bytes.
+    pub fn pong(&mut self, payload: &[u8]) {
+        self.encoder.pong(&mut self.queue, payload);
+    }
+
+    /// Queues a close frame.
+    pub fn close(&mut self, reason: Option<CloseReason<'_>>) {
+        self.encoder.close(&mut self.queue, reason);
+    }
+
+    /// Queued bytes the kernel has not taken.
+    pub fn buffered(&self) -> usize {
+        self.queue.len() - self.written
+    }
+
+    /// Whether there is something to write.
+    pub fn wants_flush(&self) -> bool {
+        self.is_flushing || !self.queue.is_empty()
+    }
+
+    /// Writes what is queued; ready when all of it is with the kernel.
+    pub fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        if !self.wants_flush() {
+            return Poll::Ready(Ok(()));
+        }
+        self.is_flushing = true;
+        let mut upload = Upload::new(&self.queue[self.written..], &[]);
+        let sent = self.connection.transport.poll_send(cx, &self.worker.io, &mut upload);
+        self.written += upload.head_taken();
+        ready!(sent).map_err(|error| failure_map::transport(error, Step::Send))?;
+        self.is_flushing = false;
+        self.written = 0;
+        self.queue.clear();
+        if self.queue.capacity() > MOST_IDLE {
+            self.queue = Vec::new();
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Reads once and gives what it completed to `sink`, possibly nothing. After an error nothing more is to be read.
+    pub fn poll_receive(&mut self, cx: &mut Context<'_>, mut sink: impl FnMut(Event<'_>)) -> Poll<Result<(), Broken>> {
+        if !self.behind.is_empty() {
+            let behind = std::mem::take(&mut self.behind);
+            return Poll::Ready(feed(&mut self.decoder, &behind, &mut sink));
+        }
+        let (decoder, mut fed) = (&mut self.decoder, Ok(()));
+        let arrival = self.connection.transport.poll_receive(cx, &self.worker.io, |bytes| {
+            if fed.is_ok() {
+                fed = feed(decoder, bytes, &mut sink);
+            }
+        });
+        let arrival = match ready!(arrival) {
+            Ok(arrival) => {
+                self.arrived_ns = arrival.wall_ns();
+                arrival
+            }
+            Err(error) => {
+                let failure = failure_map::transport(error, Step::Receive);
+                return Poll::Ready(Err(Broken::Network(Some(failure))));
             }
         };
-        opening.connection = Some(connection.info.clone());
-        let answered = shake_hands(io, &mut connection, &head, opening).await;
-        opening.bytes_sent = std::mem::take(&mut connection.transport.sent);
-        opening.bytes_received = std::mem::take(&mut connection.transport.received);
-        let behind = answered?;
-        let Some(answer) = &opening.answer else { return Err(failure_map::closed(Step::Wait)) };
-        if let Some(jar) = jar {
-            let set = answer.headers().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie"));
-            set.for_each(|(_, value)| jar.set_from_header(ask.url, value));
+        fed?;
+        if arrival.closed {
+            return Poll::Ready(Err(Broken::Network(None)));
         }
-        let bad = |message: String| Failure { step: Step::Receive, kind: FailureKind::Protocol, message };
-        if answer.status != 101 {
-            return Err(bad(BAD_HANDSHAKE.into()));
-        }
-        let headers: Vec<_> = answer.headers().collect();
-        let own = ask.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("sec-websocket-protocol"));
-        let own = own.into_iter().flat_map(|(_, value)| value.split(',').map(str::trim));
-        let protocols: Vec<&str> = ask.protocols.iter().map(String::as_str).chain(own).collect();
-        let agreed = handshake::check_answer(&headers, &key, &protocols, ask.deflate);
-        opening.agreed = agreed.map_err(|why| bad(format!("{BAD_HANDSHAKE}: {why}")))?;
-        Ok(Stream::new(Rc::clone(worker), connection, opening.agreed.deflate, ask.message_limit, behind))
+        Poll::Ready(Ok(()))
     }
 
-    fn upgrade_head(&self, ask: &Ask<'_>, jar: Option<&CookieJar>, key: &str) -> Result<Vec<u8>, Failure> {
-        let own =
-            ask.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("cookie")).map(|(_, value)| value.as_str());
-        let jar = jar.filter(|jar| !jar.is_empty());
-        let cookie = jar.and_then(|jar| cookie_header(own, &[], Some(jar), ask.url));
-        let headers = if cookie.is_some() { without_cookie(ask.headers) } else { Cow::Borrowed(ask.headers) };
-        let protocols = ask.protocols.join(", ");
-        let mut added = vec![
-            ("Upgrade", "websocket"),
-            ("Connection", "Upgrade"),
-            ("Sec-WebSocket-Key", key),
-            ("Sec-WebSocket-Version", "13"),
-        ];
-        if !protocols.is_empty() {
-            added.push(("Sec-WebSocket-Protocol", &protocols));
-        }
-        if let Some(offer) = ask.deflate {
-            added.push(("Sec-WebSocket-Extensions", offer.header()));
-        }
-        if let Some(cookie) = &cookie {
-            added.push(("Cookie", cookie));
-        }
-        let mut head = Vec::with_capacity(512);
-        let parts = RequestHead {
-            method: &Method::Get,
-            target: &ask.url.target,
-            authority: &ask.url.authority,
-            user_agent: &self.worker.settings.user_agent,
-            headers: &headers,
-            added: &added,
-            body_len: None,
-            close: false,
-        };
-        parts.encode(&mut head)?;
-        Ok(head)
+    /// When what the last read completed reached this machine, in nanoseconds of the wall clock since 1970: by the kernel's stamp
+    /// of the last byte, else by the clock right after the read.
+    pub fn arrived_ns(&self) -> u64 {
+        self.arrived_ns
+    }
+
+    /// Bytes over the network since the last call: sent, received.
+    pub fn take_counts(&mut self) -> (u64, u64) {
+        let transport = &mut self.connection.transport;
+        (std::mem::take(&mut transport.sent), std::mem::take(&mut transport.received))
+    }
+
+    /// Waits until everything queued is with the kernel.
+    pub async fn flush(&mut self) -> Result<(), Failure> {
+        std::future::poll_fn(|cx| self.poll_flush(cx)).await
     }
 }
 
-/// Sends the request and reads the answer; gives what came behind the head of a 101, and when.
-async fn shake_hands(
-    io: &WorkerIo,
-    connection: &mut Connection,
-    head: &[u8],
-    opening: &mut Opening,
-) -> Result<(Vec<u8>, u64), Failure> {
-    let started = Tick::now();
-    let mut upload = Upload::new(head, &[]);
-    let sent = poll_fn(|cx| connection.transport.poll_send(cx, io, &mut upload)).await;
-    sent.map_err(|error| failure_map::transport(error, Step::Send))?;
-    let sent_at = Tick::now();
-    opening.timings.sending = sent_at.since(started);
-    let mut received = Vec::new();
-    loop {
-        let Arrival { closed, stamp_ns, .. } = receive(io, connection, &mut received).await?;
-        opening.timings.waiting = Tick::now().since(sent_at);
-        match head_of(&received)? {
-            Some((101, len)) => {
-                let behind = received.split_off(len);
-                opening.answer = Some(response(101, received));
-                return Ok((behind, stamp_ns.unwrap_or_else(wall_ns)));
-            }
-            Some(_) => {
-                return other_answer(io, connection, received, closed, opening).await.map(|()| Default::default());
-            }
-            None if closed => {
-                return Err(failure_map::closed(if received.is_empty() { Step::Wait } else { Step::Receive }));
-            }
-            None => {}
+fn feed(decoder: &mut Decoder, mut bytes: &[u8], sink: &mut impl FnMut(Event<'_>)) -> Result<(), Broken> {
+    while let Some(event) = decoder.next(&mut bytes).map_err(Broken::Protocol)? {
+        sink(event);
+    }
+    Ok(())
+}
+
+impl Broken {
+    /// A text for people, Go's words where scripts know them.
+    pub fn message(&self) -> String {
+        match self {
+            Broken::Protocol(violation) => format!("websocket: {}", violation.message),
+            Broken::Network(Some(failure)) => failure.message.clone(),
+            Broken::Network(None) => "websocket: close 1006 (abnormal closure): unexpected EOF".into(),
         }
     }
 }
 
-/// One read.
-async fn receive(io: &WorkerIo, connection: &mut Connection, into: &mut Vec<u8>) -> Result<Arrival, Failure> {
-    let arrival = poll_fn(|cx| connection.transport.poll_receive(cx, io, |bytes| into.extend_from_slice(bytes))).await;
-    arrival.map_err(|error: TransportError| failure_map::transport(error, Step::Wait))
-}
-
-/// Status and length of the head, once it is complete.
-fn head_of(bytes: &[u8]) -> Result<Option<(u16, usize)>, Failure> {
-    let facts = parse_head(bytes).map_err(|message| failure_map::protocol(Step::Receive, message))?;
-    Ok(facts.map(|facts| (facts.status, facts.head_len)))
-}
-
-fn response(status: u16, head: Vec<u8>) -> Response {
-    Response { status, proto: "HTTP/1.1", head: Bytes::from(head), body: Body::None }
-}
-
-/// Reads an answer that is no upgrade, as far as it comes.
-async fn other_answer(
-    io: &WorkerIo,
-    connection: &mut Connection,
-    mut received: Vec<u8>,
-    mut closed: bool,
-    opening: &mut Opening,
-) -> Result<(), Failure> {
-    let mut reader = ResponseReader::new(false, BodyUse::Keep);
-    let nothing = Failure { step: Step::Receive, kind: FailureKind::Other, message: String::new() };
-    let mut place: Place = Err(nothing);
-    let mut total = 0;
-    loop {
-        total += received.len();
-        let fed = reader.feed(&received, &io.heads, &mut place);
-        let fed = fed.map_err(|message| failure_map::protocol(Step::Receive, message))?;
-        if matches!(fed, Fed::Complete { .. }) || closed && reader.end_of_stream(&mut place) {
-            opening.answer = place.ok();
-            return Ok(());
-        }
-        if closed {
-            return Err(failure_map::closed(Step::Receive));
-        }
-        if total > MAX_BODY {
-            return Err(failure_map::protocol(
-                Step::Receive,
-                format!("{BAD_HANDSHAKE}: a long answer that is no upgrade"),
-            ));
-        }
-        received.clear();
-        closed = receive(io, connection, &mut received).await?.closed;
+impl std::fmt::Debug for WebSocket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "WebSocket({:?}, {} queued)", self.connection.info.remote, self.buffered())
     }
 }

@@ -17,7 +17,7 @@ use bytes::Bytes;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use super::Coding;
-use super::output::{Output, TooLong};
+use super::output::{DecodedBody, TooLong};
 use crate::failure::{Failure, FailureKind, Step};
 
 /// Bodies up to this size are decoded however small they were on the wire: a page of blanks is no attack.
@@ -63,16 +63,16 @@ impl DecodeLimits {
 }
 
 /// Undoes content codings; one a worker.
-pub struct Decoder {
+pub struct ContentDecoder {
     inflate: Decompress,
-    output: Output,
+    output: DecodedBody,
     limits: DecodeLimits,
 }
 
-impl Decoder {
+impl ContentDecoder {
     /// A decoder that keeps to these limits.
-    pub fn new(limits: DecodeLimits) -> Decoder {
-        Decoder { inflate: Decompress::new(false), output: Output::default(), limits }
+    pub fn new(limits: DecodeLimits) -> ContentDecoder {
+        ContentDecoder { inflate: Decompress::new(false), output: DecodedBody::default(), limits }
     }
 
     /// Decodes a body by its Content-Encoding. Without a coding we know the body comes back as it is.
@@ -304,7 +304,7 @@ mod tests {
     }
 
     fn undo_within(limits: DecodeLimits, coding: &str, body: Vec<u8>) -> Result<Bytes, (u16, String)> {
-        Decoder::new(limits).decode(coding, body.into()).map_err(|Undecoded { failure, .. }| {
+        ContentDecoder::new(limits).decode(coding, body.into()).map_err(|Undecoded { failure, .. }| {
             assert_eq!(failure.step, Step::Decode);
             (failure.kind.code(), failure.message)
         })
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn each_coding_comes_back_and_state_is_reused() {
-        let mut decoder = Decoder::new(DecodeLimits::default());
+        let mut decoder = ContentDecoder::new(DecodeLimits::default());
         let mut rng = fastrand::Rng::with_seed(3);
         for size in [0, 1, 500, 70_000, 3_000_000] {
             let text: Vec<u8> = (0..size).map(|_| rng.u8(b'a'..b'f')).collect();
@@ -373,7 +373,7 @@ mod tests {
         for coding in ALL {
             let whole = packed(coding, &text);
             let short = Bytes::copy_from_slice(&whole[..whole.len() - 5]);
-            let undecoded = Decoder::new(DecodeLimits::default()).decode(coding.name(), short).unwrap_err();
+            let undecoded = ContentDecoder::new(DecodeLimits::default()).decode(coding.name(), short).unwrap_err();
             assert_eq!((undecoded.failure.kind.code(), undecoded.failure.message.as_str()), (1000, "unexpected EOF"));
             let so_far = undecoded.so_far.unwrap();
             assert!(so_far.len() > 1_000_000 && text.starts_with(&so_far), "{coding:?}: {} bytes", so_far.len());

@@ -16,7 +16,7 @@ pub(super) struct TooLong;
 
 /// A body under way.
 #[derive(Default)]
-pub(super) struct Output {
+pub(super) struct DecodedBody {
     /// The block that is being filled, and how far.
     block: Vec<u8>,
     filled: usize,
@@ -26,7 +26,7 @@ pub(super) struct Output {
     limit: u64,
 }
 
-impl Output {
+impl DecodedBody {
     /// Forgets what was decoded before.
     pub(super) fn begin(&mut self, limit: u64) {
         self.full.clear();
@@ -78,7 +78,7 @@ impl Output {
 mod tests {
     use super::*;
 
-    fn fill(output: &mut Output, bytes: &[u8]) -> Result<(), TooLong> {
+    fn fill(output: &mut DecodedBody, bytes: &[u8]) -> Result<(), TooLong> {
         let mut rest = bytes;
         while !rest.is_empty() {
             let room = output.room();
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn any_length_comes_back_whole() {
         let all: Vec<u8> = (0..3_500_000u32).map(|i| (i % 251) as u8).collect();
-        let mut output = Output::default();
+        let mut output = DecodedBody::default();
         for length in [0, 1, FIRST, FIRST + 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, all.len()] {
             output.begin(u64::MAX);
             fill(&mut output, &all[..length]).unwrap();
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn the_limit_is_the_last_byte_taken() {
         for limit in [10, BLOCK as u64 + 10] {
-            let mut output = Output::default();
+            let mut output = DecodedBody::default();
             output.begin(limit);
             assert_eq!(fill(&mut output, &vec![7; limit as usize]), Ok(()));
             assert_eq!(fill(&mut output, &[7]), Err(TooLong));

@@ -3,15 +3,17 @@
 //! The common response, complete in the first piece, is read where it lies: a head that came before is shared, not parsed
 //! again, and a new one is copied together with the body. What is finished is written where the caller keeps it.
 //! A head that comes in pieces is put together in a buffer that grows with it. Skips 1xx heads, refuses 101 and bad chunks;
-//! what a head may be is in `head` and `facts`.
+//! what a head may be is in `response_head` and `response_facts`.
 //! Invariant: bytes after the end of the response are never taken; they are reported, so that the connection is dropped.
 
 use bytes::Bytes;
 
-use super::body::{BodyReader, Chunked};
-use super::facts::Facts;
-use super::head::{MAX_HEAD, has_end, parse_head, unfold};
+use super::body_decoder::BodyDecoder;
+use super::framing::BodyFraming;
 use super::known_heads::KnownHeads;
+use super::response_facts::Facts;
+use super::response_head::{MAX_HEAD, has_end, parse_head, unfold};
+use crate::Role;
 use crate::failure::Failure;
 use crate::request::{BodySink, BodyUse};
 use crate::response::{Body, Marks, Response};
@@ -35,7 +37,7 @@ pub(crate) struct ResponseReader {
 
 enum State {
     Head,
-    Body(Facts, Bytes, BodyReader),
+    Body(Facts, Bytes, BodyDecoder),
     Done { status: u16, keep_alive: bool, has_length: bool, marks: Marks },
 }
 
@@ -82,18 +84,18 @@ impl ResponseReader {
     /// How many bytes are to come that nobody wants to see: the rest of a discarded body of known length.
     pub(crate) fn unwanted(&self) -> Option<u64> {
         match (&self.body_use, &self.state) {
-            (BodyUse::Discard, State::Body(_, _, BodyReader::Length(left))) => Some(*left),
+            (BodyUse::Discard, State::Body(_, _, body)) if body.is_plain() => body.run_left(),
             _ => None,
         }
     }
 
     /// Counts so many of the unwanted bytes as arrived and dropped.
     pub(crate) fn skip(&mut self, bytes: u64, place: &mut Place) -> Fed {
-        let State::Body(facts, head, reader) = &mut self.state else {
+        let State::Body(facts, head, body) = &mut self.state else {
             unreachable!("only a body is skipped");
         };
         self.dropped += bytes;
-        if !reader.skip(bytes) {
+        if !body.skip(bytes) {
             return Fed::More;
         }
         let (facts, head) = (*facts, std::mem::take(head));
@@ -165,7 +167,7 @@ impl ResponseReader {
     /// The peer closed its side. `true` when that was the end of the body.
     pub(crate) fn end_of_stream(&mut self, place: &mut Place) -> bool {
         match &mut self.state {
-            State::Body(facts, head, reader) if reader.may_end() => {
+            State::Body(facts, head, body) if body.may_end() => {
                 let (facts, head) = (*facts, std::mem::take(head));
                 self.finish(facts, head, place);
                 true
@@ -237,36 +239,33 @@ impl ResponseReader {
         if matches!(self.body_use, BodyUse::Stream(_)) && !(200..300).contains(&facts.status) {
             self.body_use = BodyUse::Keep;
         }
-        let reader = match facts.length {
-            _ if facts.chunked => BodyReader::Chunked(Chunked::default()),
-            Some(length) => BodyReader::Length(length),
-            None => BodyReader::ToEof,
-        };
-        if let (BodyReader::Length(length), BodyUse::Keep) = (&reader, &self.body_use) {
-            self.content.reserve_exact((*length).min(MAX_RESERVE) as usize);
+        let framing = facts.body_framing();
+        if let (BodyFraming::Length(length), BodyUse::Keep) = (framing, &self.body_use) {
+            self.content.reserve_exact(length.min(MAX_RESERVE) as usize);
         }
-        self.state = State::Body(facts, head, reader);
+        self.state = State::Body(facts, head, BodyDecoder::new(Role::Client, framing));
     }
 
     fn feed_body(&mut self, input: &[u8], place: &mut Place) -> Result<Fed, String> {
-        let State::Body(facts, head, reader) = &mut self.state else {
+        let State::Body(facts, head, body) = &mut self.state else {
             return Ok(Fed::Complete { surplus: input.len() });
         };
         let (content, dropped, body_use) = (&mut self.content, &mut self.dropped, &self.body_use);
-        let taken = reader.feed(input, |bytes| match body_use {
+        let fed = body.feed(input, |bytes| match body_use {
             BodyUse::Keep => content.extend_from_slice(bytes),
             BodyUse::Discard => *dropped += bytes.len() as u64,
             BodyUse::Stream(sink) => {
                 *dropped += bytes.len() as u64;
                 sink.take(bytes);
             }
-        })?;
-        if !taken.done {
+        });
+        let consumed = fed.map_err(|error| error.to_string())?;
+        if !body.is_done() {
             return Ok(Fed::More);
         }
         let (facts, head) = (*facts, std::mem::take(head));
         self.finish(facts, head, place);
-        Ok(Fed::Complete { surplus: input.len() - taken.consumed })
+        Ok(Fed::Complete { surplus: input.len() - consumed })
     }
 
     fn finish(&mut self, facts: Facts, head: Bytes, place: &mut Place) {

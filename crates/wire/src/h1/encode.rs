@@ -1,8 +1,11 @@
-//! Request heads as bytes, in the order Go writes them: Host, User-Agent, Content-Length, then the rest.
+//! Message heads as bytes. Content-Length, Transfer-Encoding and Connection are the sender's own business.
 //!
-//! Refuses what would break the message apart: names that are not tokens, values with line breaks or NUL, with k6's words.
-//! Content-Length and Transfer-Encoding are the client's own business; a caller's are left out.
+//! Requests go out in the order Go writes them: Host, User-Agent, Content-Length, then the rest. Names that are not tokens and
+//! values with line breaks or NUL would break the message apart: in a request they are refused, since a script gave them; in a
+//! response line breaks become spaces, since a query parameter may have brought them (`/response-headers`).
 
+use super::framing::BodyFraming;
+use super::reason::reason;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::field::{is_token, is_value, push_decimal};
 use crate::request::Method;
@@ -15,7 +18,7 @@ pub(crate) struct RequestHead<'a> {
     pub(crate) target: &'a str,
     /// Host, unless the headers bring one.
     pub(crate) authority: &'a str,
-    /// User-Agent, unless the headers bring one; empty: none is sent. `Worker::new` has checked it.
+    /// User-Agent, unless the headers bring one; empty: none is sent. `ClientContext::new` has checked it.
     pub(crate) user_agent: &'a str,
     /// The caller's headers.
     pub(crate) headers: &'a [(String, String)],
@@ -53,9 +56,7 @@ impl RequestHead<'_> {
             field(out, "User-Agent", agent);
         }
         if let Some(length) = self.body_len {
-            out.extend_from_slice(b"Content-Length: ");
-            push_decimal(out, length);
-            out.extend_from_slice(b"\r\n");
+            content_length(out, length);
         }
         for (name, value) in self.headers.iter().filter(|(name, _)| !is_ours(name)) {
             field(out, name, value);
@@ -94,6 +95,80 @@ fn check_field(name: &str, value: &str) -> Result<(), Failure> {
         return refuse(format!("net/http: invalid header field value for \"{}\"", name.escape_debug()));
     }
     Ok(())
+}
+
+/// What the connection line of a response says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Persistence {
+    /// Nothing: an HTTP/1.1 connection stays open.
+    Default,
+    /// `keep-alive`, which an HTTP/1.0 client waits for.
+    KeepAlive,
+    /// `close`.
+    Close,
+}
+
+/// Appends a response head: the status line, `own` (whole lines that each response of the server has), the framing, `fields`.
+pub fn response_head<'a>(
+    out: &mut Vec<u8>,
+    status: u16,
+    own: &[u8],
+    framing: BodyFraming,
+    persistence: Persistence,
+    fields: impl Iterator<Item = (&'a str, &'a [u8])>,
+) {
+    status_line(out, status);
+    out.extend_from_slice(own);
+    match framing {
+        BodyFraming::None | BodyFraming::UntilClose => {}
+        BodyFraming::Length(length) => content_length(out, length),
+        BodyFraming::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
+    }
+    match persistence {
+        Persistence::Default => {}
+        Persistence::KeepAlive => out.extend_from_slice(b"Connection: keep-alive\r\n"),
+        Persistence::Close => out.extend_from_slice(b"Connection: close\r\n"),
+    }
+    fields.for_each(|(name, value)| response_field(out, name, value));
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Appends an interim response (1xx) with its fields.
+pub fn interim<'a>(out: &mut Vec<u8>, status: u16, fields: impl Iterator<Item = (&'a str, &'a [u8])>) {
+    status_line(out, status);
+    fields.for_each(|(name, value)| response_field(out, name, value));
+    out.extend_from_slice(b"\r\n");
+}
+
+fn status_line(out: &mut Vec<u8>, status: u16) {
+    if status == 200 {
+        out.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
+        return;
+    }
+    out.extend_from_slice(b"HTTP/1.1 ");
+    push_decimal(out, u64::from(status));
+    out.push(b' ');
+    out.extend_from_slice(reason(status).as_bytes());
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Line breaks in a value would forge fields: they become spaces.
+pub(super) fn response_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b": ");
+    let breaks = |b: &u8| matches!(b, b'\r' | b'\n' | 0);
+    if value.iter().fold(false, |found, b| found | breaks(b)) {
+        out.extend(value.iter().map(|b| if breaks(b) { b' ' } else { *b }));
+    } else {
+        out.extend_from_slice(value);
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+fn content_length(out: &mut Vec<u8>, length: u64) {
+    out.extend_from_slice(b"Content-Length: ");
+    push_decimal(out, length);
+    out.extend_from_slice(b"\r\n");
 }
 
 #[cfg(test)]
@@ -164,5 +239,30 @@ mod tests {
         added.added = &[("Cookie", "a=b\r\nX: y")];
         let failure = added.encode(&mut Vec::new()).unwrap_err();
         assert_eq!(failure.message, "net/http: invalid header field value for \"Cookie\"");
+    }
+
+    #[test]
+    fn a_response_head_says_how_it_is_framed_and_whether_the_connection_goes_on() {
+        let head = |status, framing, persistence| {
+            let mut out = Vec::new();
+            let fields = [("A", &b"b\r\nC: d"[..])];
+            response_head(&mut out, status, b"Server: s\r\n", framing, persistence, fields.into_iter());
+            String::from_utf8(out).unwrap()
+        };
+        let table = [
+            (BodyFraming::None, Persistence::Default, ""),
+            (BodyFraming::UntilClose, Persistence::Close, "Connection: close\r\n"),
+            (BodyFraming::Length(0), Persistence::KeepAlive, "Content-Length: 0\r\nConnection: keep-alive\r\n"),
+            (BodyFraming::Chunked, Persistence::Default, "Transfer-Encoding: chunked\r\n"),
+        ];
+        for (framing, persistence, lines) in table {
+            // A value cannot forge a field.
+            let expected = format!("HTTP/1.1 200 OK\r\nServer: s\r\n{lines}A: b  C: d\r\n\r\n");
+            assert_eq!(head(200, framing, persistence), expected);
+        }
+        assert!(head(418, BodyFraming::None, Persistence::Default).starts_with("HTTP/1.1 418 I'm a teapot\r\n"));
+        let mut out = Vec::new();
+        interim(&mut out, 103, [("Link", &b"<a>"[..])].into_iter());
+        assert_eq!(out, b"HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n");
     }
 }

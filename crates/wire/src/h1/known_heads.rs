@@ -6,7 +6,7 @@
 
 use bytes::Bytes;
 
-use super::facts::Facts;
+use super::response_facts::Facts;
 use crate::recent::Recent;
 
 /// A longer head is not kept.
@@ -37,7 +37,7 @@ impl KnownHeads {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::h1::head::parse_head;
+    use crate::h1::response_head::parse_head;
 
     fn learn(known: &KnownHeads, head: &str) -> Option<Bytes> {
         let facts = parse_head(head.as_bytes()).unwrap().expect("a whole head");

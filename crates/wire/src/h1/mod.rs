@@ -1,12 +1,19 @@
-//! HTTP/1.x: heads encoded, responses decoded, one exchange at a time on a connection. No pipelining.
+//! HTTP/1.x as pure functions over bytes, written once for two roles: heads and bodies, decoded and encoded.
+//!
+//! A client encodes request heads and assembles responses (`decode`); a server reads request heads and bodies and encodes
+//! response heads and chunks. What frames a message is read in one place (`framing`, `body_decoder`). Refuses pipelining on the
+//! client's side. No socket, no clock.
 
-pub(crate) mod body;
-pub(crate) mod client;
+pub mod body_decoder;
+pub mod chunks;
 pub(crate) mod decode;
-pub(crate) mod encode;
-pub(crate) mod facts;
-pub(crate) mod head;
+pub mod encode;
+pub mod framing;
 pub(crate) mod known_heads;
+pub mod reason;
+pub mod request_head;
+mod response_facts;
+pub(crate) mod response_head;
 
 #[cfg(test)]
 mod random_cuts;

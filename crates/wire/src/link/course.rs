@@ -14,27 +14,27 @@ pub(crate) struct Course {
     /// How the real connection ended, if by an error: what the user's socket, which knows of none, reports instead of an end.
     pub(crate) fate: Cell<Option<i32>>,
     /// When the user wrote.
-    pub(crate) written: RefCell<Marks<Instant>>,
+    pub(crate) written: RefCell<ByteTimes<Instant>>,
     /// When bytes for the user arrived: wall clock, nanoseconds since 1970.
-    pub(crate) arrived: RefCell<Marks<u64>>,
+    pub(crate) arrived: RefCell<ByteTimes<u64>>,
 }
 
 /// Moments by position in a stream of bytes.
 #[derive(Debug)]
-pub(crate) struct Marks<T> {
+pub(crate) struct ByteTimes<T> {
     put: u64,
     taken: u64,
     /// Where the bytes of each moment end.
     ends: VecDeque<(u64, T)>,
 }
 
-impl<T> Default for Marks<T> {
+impl<T> Default for ByteTimes<T> {
     fn default() -> Self {
-        Marks { put: 0, taken: 0, ends: VecDeque::new() }
+        ByteTimes { put: 0, taken: 0, ends: VecDeque::new() }
     }
 }
 
-impl<T: Copy + PartialEq> Marks<T> {
+impl<T: Copy + PartialEq> ByteTimes<T> {
     /// The next so many bytes have this moment.
     pub(crate) fn put(&mut self, bytes: usize, moment: T) {
         self.put += bytes as u64;
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn bytes_keep_their_moments_however_they_are_cut() {
-        let mut marks = Marks::default();
+        let mut marks = ByteTimes::default();
         [(3, 'a'), (1, 'a'), (5, 'b'), (2, 'c')].into_iter().for_each(|(bytes, moment)| marks.put(bytes, moment));
         assert_eq!(marks.ends.len(), 3);
         let cuts = [(1, 'a'), (3, 'a'), (1, 'b'), (5, 'c')];

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use super::lane::Lane;
 use super::{Course, Link};
-use crate::hold;
-use crate::socket::{Received, Socket};
-use crate::stamps::wall_ns;
+use crate::io::socket::{Received, Socket};
+use crate::io::stamps::wall_ns;
+use crate::io::timer;
 
 /// Relays between the user's side and the real socket until either ends.
 pub(crate) fn spawn(link: Rc<Link>, near: Socket, far: Socket, course: Rc<Course>) {
@@ -101,13 +101,13 @@ async fn carry(from: &Socket, to: &Socket, lane: &RefCell<Lane>, way: Way<'_>) -
             }
             let full = lane.borrow().full_until(Instant::now());
             if let Some(free) = full {
-                hold::until(free).await;
+                timer::sleep_until(free).await;
             }
             poll_fn(|cx| from.poll_receive(cx, &mut buffer)).await
         };
         let departure = async {
             match due {
-                Some(due) => hold::until(due).await,
+                Some(due) => timer::sleep_until(due).await,
                 None => std::future::pending().await,
             }
         };

@@ -6,9 +6,9 @@
 use std::borrow::Cow;
 use std::net::Ipv6Addr;
 
-use super::escape::{hex_byte, percent_decode, push_encoded, quote};
 use super::{UrlError, bad_escape, invalid};
 use crate::failure::FailureKind;
+use crate::percent::{NOT_ASCII, hex_byte, percent_decode, percent_encode, quote};
 
 /// The host in its four forms.
 pub(super) struct Host {
@@ -37,7 +37,7 @@ impl Host {
         let decoded = decode_host(whole, host)?;
         let ascii = if decoded.is_ascii() { decoded } else { Cow::Owned(to_ascii(whole, &decoded)?) };
         let mut shown = String::with_capacity(text.len());
-        push_encoded(&mut shown, text, |b| b < 0x80);
+        shown.push_str(&percent_encode(text, NOT_ASCII));
         Ok(Host { name: ascii.to_ascii_lowercase(), port, header: format!("{ascii}{suffix}"), shown })
     }
 }

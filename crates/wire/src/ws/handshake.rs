@@ -3,13 +3,12 @@
 //! Refuses upgrades of another version with the version it knows, and answers whose accept value is not the one to the key: what
 //! answered is then not a WebSocket server.
 
-use std::fmt::Write as _;
-
 use base64_simd::STANDARD;
 use sha1::{Digest, Sha1};
 
 use super::extension::{self, DeflateOffer, DeflateParams};
 use crate::field::is_token;
+use crate::h1::encode;
 
 /// RFC 6455 1.3.
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -120,26 +119,17 @@ impl Upgrade {
 
     /// Appends the 101 with the chosen subprotocol and `extra` headers (clean ones); what is agreed on with it.
     pub fn answer<'a>(
-        &self,
-        protocol: Option<&str>,
+        &'a self,
+        protocol: Option<&'a str>,
         extra: impl Iterator<Item = (&'a str, &'a str)>,
         out: &mut Vec<u8>,
     ) -> Agreement {
-        let mut head =
-            String::from("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n");
-        let mut field = |name: &str, value: &str| {
-            write!(head, "{name}: {value}\r\n").expect("a string takes any text");
-        };
-        field("Sec-WebSocket-Accept", &self.accept);
-        if let Some(protocol) = protocol {
-            field("Sec-WebSocket-Protocol", protocol);
-        }
-        if let Some((_, answer)) = &self.deflate {
-            field("Sec-WebSocket-Extensions", answer);
-        }
-        extra.for_each(|(name, value)| field(name, value));
-        out.extend_from_slice(head.as_bytes());
-        out.extend_from_slice(b"\r\n");
+        let mut fields =
+            vec![("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", self.accept.as_str())];
+        fields.extend(protocol.map(|protocol| ("Sec-WebSocket-Protocol", protocol)));
+        fields.extend(self.deflate.iter().map(|(_, answer)| ("Sec-WebSocket-Extensions", answer.as_str())));
+        let lines = fields.iter().copied().chain(extra).map(|(name, value)| (name, value.as_bytes()));
+        encode::interim(out, 101, lines);
         Agreement { protocol: protocol.map(String::from), deflate: self.deflate.as_ref().map(|(params, _)| *params) }
     }
 }

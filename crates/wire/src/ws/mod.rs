@@ -1,10 +1,8 @@
 //! WebSocket (RFC 6455) with permessage-deflate (RFC 7692), for both ends: frames, messages, handshakes as pure functions over
-//! bytes; and a client's open connection.
+//! bytes.
 //!
 //! `Decoder` takes bytes as they arrive and gives whole messages and control frames; `Encoder` appends frames to a buffer;
-//! `handshake` reads and writes the heads of the upgrade. `Stream` is the one part with a socket. Refuses
-//! anything the RFCs call a reason to
-//! fail the connection; such a `Violation` carries the close code to fail it with.
+//! `handshake` reads and writes the heads of the upgrade. Refuses anything the RFCs call a reason to fail the connection; such a `Violation` carries the close code to fail it with.
 //! Invariant: what a peer sends makes no more memory than the message limit, compressed or not.
 
 pub mod close;
@@ -15,22 +13,13 @@ mod extension;
 mod frame;
 pub mod handshake;
 mod mask;
-mod stream;
 
 pub use close::CloseReason;
 pub use decode::{Decoder, Event};
 pub use encode::{Encoder, Shared};
 pub use extension::{DeflateOffer, DeflateParams};
-pub use stream::{Broken, Stream};
 
-/// Which end of the connection one is. A client masks what it sends, a server must not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Opened the connection.
-    Client,
-    /// Accepted it.
-    Server,
-}
+pub use crate::Role;
 
 /// What a message is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

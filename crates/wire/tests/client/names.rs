@@ -5,7 +5,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::sync::Arc;
 
-use onrush_wire::{Client, Settings, Step, Worker, parse_local_ips};
+use onrush_wire::{Client, ClientContext, Settings, Step, parse_local_ips};
 
 use crate::server::{Scripted, body, get, outcome, response, run, send, send_all};
 
@@ -88,7 +88,8 @@ fn clients_come_from_the_local_addresses_in_turn() {
     let server = Scripted::start(|_| response("200 OK", &[], b""));
     let local_ips = parse_local_ips("127.0.0.21-127.0.0.23").unwrap();
     run(async {
-        let worker = Worker::new(Arc::new(Settings { local_ips: local_ips.clone(), ..Settings::default() })).unwrap();
+        let worker =
+            ClientContext::new(Arc::new(Settings { local_ips: local_ips.clone(), ..Settings::default() })).unwrap();
         for _ in 0..6 {
             let client = Client::new(worker.clone());
             assert_eq!(outcome(&*client.send(&get(&server.url("/")), None, &mut |_| {}).await), "200");
@@ -103,7 +104,8 @@ fn clients_come_from_the_local_addresses_in_turn() {
 
 #[test]
 fn settings_that_cannot_work_are_refused_with_their_name() {
-    let message = |settings: Settings| run(async { Worker::new(Arc::new(settings)).err().expect("refused").message });
+    let message =
+        |settings: Settings| run(async { ClientContext::new(Arc::new(settings)).err().expect("refused").message });
     let bad_block = message(Settings { blacklist_ips: vec!["nope".into()], ..Settings::default() });
     assert_eq!(bad_block, "blacklistIPs: found \"nope\", expected a CIDR block such as 10.0.0.0/8 or an IP address");
     assert!(message(hosts(&[("a.test", "b.test")])).starts_with("hosts: \"a.test\" leads to \"b.test\", expected"));

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use onrush_wire::cookies::CookieJar;
 use onrush_wire::request::{Auth, BodyUse};
-use onrush_wire::{Body, Client, Exchange, Method, Payload, Request, Settings, Url, Worker};
+use onrush_wire::{Body, Client, ClientContext, Exchange, Method, Payload, Request, Settings, Url};
 
 /// One request as the server saw it.
 #[derive(Clone, Debug)]
@@ -161,7 +161,7 @@ pub fn send(settings: Settings, request: &Request, jar: Option<&CookieJar>) -> V
 /// Sends requests one after the other with one client.
 pub fn send_all(settings: Settings, requests: &[Request], jar: Option<&CookieJar>) -> Vec<Vec<Exchange>> {
     run(async {
-        let client = Client::new(Worker::new(Arc::new(settings)).unwrap());
+        let client = Client::new(ClientContext::new(Arc::new(settings)).unwrap());
         let mut all = Vec::new();
         for request in requests {
             let mut exchanges = Vec::new();

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use onrush_wire::client::{Ask, Opening};
+use onrush_wire::client::{Ask, Broken, Opening, WebSocket};
 use onrush_wire::cookies::CookieJar;
 use onrush_wire::settings::Proxies;
 use onrush_wire::ws::handshake::Upgrade;
-use onrush_wire::ws::{Broken, CloseReason, Decoder, DeflateOffer, Encoder, Event, Kind, Role, Stream};
-use onrush_wire::{Client, Settings, Url, Worker};
+use onrush_wire::ws::{CloseReason, Decoder, DeflateOffer, Encoder, Event, Kind, Role};
+use onrush_wire::{Client, ClientContext, Settings, Url};
 
 /// A server for one connection: what `serve` does with the socket and the head it has read.
 fn server(serve: impl FnOnce(TcpStream, String) + Send + 'static) -> String {
@@ -78,7 +78,7 @@ fn echo(mut socket: TcpStream, head: &str, first: &str, extra: &[(&str, &str)]) 
 }
 
 fn client(settings: Settings) -> Client {
-    Client::new(Worker::new(Arc::new(settings)).unwrap())
+    Client::new(ClientContext::new(Arc::new(settings)).unwrap())
 }
 
 fn run<T>(future: impl Future<Output = T>) -> T {
@@ -98,7 +98,7 @@ async fn open(client: &Client, address: &str, jar: Option<&CookieJar>, offer: Op
     client.open_websocket(&ask, jar).await
 }
 
-async fn next(stream: &mut Stream) -> Result<Vec<String>, Broken> {
+async fn next(stream: &mut WebSocket) -> Result<Vec<String>, Broken> {
     stream.flush().await.unwrap();
     let mut seen = Vec::new();
     while seen.is_empty() {

@@ -10,7 +10,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use onrush_wire::client::{Client, Worker};
+use onrush_wire::client::{Client, ClientContext};
 use onrush_wire::request::{Auth, BodyUse};
 use onrush_wire::{Exchange, Method, Payload, Request, Settings, Url};
 
@@ -169,7 +169,7 @@ pub fn send(request: &Request) -> Exchange {
 pub fn run<T>(settings: Settings, work: impl AsyncFnOnce(Client) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async move {
-        let worker = Worker::new(Arc::new(settings)).unwrap();
+        let worker = ClientContext::new(Arc::new(settings)).unwrap();
         work(Client::new(worker)).await
     })
 }

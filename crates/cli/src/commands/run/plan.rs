@@ -76,7 +76,7 @@ pub fn plan(
     let settings = Arc::new(options.network_settings());
     script
         .runtime
-        .block_on(async { wire::Worker::new(settings).map(drop) })
+        .block_on(async { wire::ClientContext::new(settings).map(drop) })
         .map_err(|error| Failure::new(ExitCode::InvalidConfig, error.message))?;
     script.program.set_options(options);
     Ok(Planned { plan, thresholds, share: stripes.share(), options: script.program.options(), columns })

@@ -97,7 +97,7 @@ struct Line {
 /// The worker parts of the network side that clients of one thread share.
 #[derive(Default)]
 struct Workers {
-    known: RefCell<Vec<(Config, Rc<wire::Worker>)>>,
+    known: RefCell<Vec<(Config, Rc<wire::ClientContext>)>>,
 }
 
 /// The class.
@@ -116,7 +116,7 @@ fn construct<'js>(ctx: Ctx<'js>, config: Opt<Value<'js>>) -> Result<Object<'js>>
     let config = Config::from_js(&ctx, &vu, config.0.as_ref())?;
     // Proxy and certificate are looked at once, in the first run of the init code; the run's own options are not known yet.
     if vu.id() == 0 && (config.proxy.is_some() || config.identity.is_some()) {
-        let tried = wire::Worker::new(Arc::new(config.settings(wire::Settings::default())));
+        let tried = wire::ClientContext::new(Arc::new(config.settings(wire::Settings::default())));
         tried.map_err(|error| Exception::throw_message(&ctx, &format!("fasthttp Client: {}", error.message)))?;
     }
     let pool = Pool { config, line: OnceCell::new(), oldest: Cell::new(None), iteration: Cell::new(0) };
@@ -136,7 +136,7 @@ impl Pool {
         let worker = match known {
             Some(worker) => worker,
             None => {
-                let made = wire::Worker::new(Arc::new(settings));
+                let made = wire::ClientContext::new(Arc::new(settings));
                 let made = made.map_err(|error| Exception::throw_message(ctx, &error.message))?;
                 workers.known.borrow_mut().push((self.config.clone(), made.clone()));
                 made

@@ -13,8 +13,9 @@ use std::time::Instant;
 use rquickjs::function::Opt;
 use rquickjs::prelude::{Func, This};
 use rquickjs::{Array, Ctx, Exception, Function, Object, Persistent, Result, Value};
+use wire::client::Broken;
 use wire::client::Opening;
-use wire::ws::{self, Broken, DeflateOffer, close};
+use wire::ws::{self, DeflateOffer, close};
 
 use crate::host::event_loop::Source;
 use crate::host::kind::Kind;

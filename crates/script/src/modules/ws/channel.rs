@@ -12,8 +12,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 use wire::client::{Ask, Opening};
+use wire::client::{Broken, WebSocket};
 use wire::ws::close::{self, CloseReason};
-use wire::ws::{Broken, Event, Kind, Stream};
+use wire::ws::{Event, Kind};
 
 use super::params::Plan;
 use super::samples::Samples;
@@ -103,7 +104,7 @@ impl Arrived {
 
 /// An open connection.
 pub struct Channel {
-    stream: RefCell<Option<Stream>>,
+    stream: RefCell<Option<WebSocket>>,
     arrived: RefCell<Arrived>,
     arrived_ns: Cell<u64>,
     log: Option<MessageLog>,
@@ -117,7 +118,7 @@ pub struct Channel {
 
 impl Channel {
     /// A connection that was asked for at `began`.
-    pub fn new(stream: Stream, samples: Samples, began: Instant, log: Option<MessageLog>) -> Rc<Channel> {
+    pub fn new(stream: WebSocket, samples: Samples, began: Instant, log: Option<MessageLog>) -> Rc<Channel> {
         Rc::new(Channel {
             stream: RefCell::new(Some(stream)),
             arrived: RefCell::default(),
@@ -172,7 +173,7 @@ impl Channel {
         if arrived.queue.is_empty() { Poll::Pending } else { Poll::Ready(()) }
     }
 
-    fn answer_pings(&self, stream: &mut Stream, arrived: &mut Arrived) {
+    fn answer_pings(&self, stream: &mut WebSocket, arrived: &mut Arrived) {
         if !self.close_sent.get() {
             arrived.pings.iter().for_each(|payload| stream.pong(payload));
         }
@@ -232,7 +233,7 @@ impl Channel {
     }
 
     /// Queues a frame; false when the connection is closed or closing.
-    fn queue(self: &Rc<Self>, vu: &Vu, write: impl FnOnce(&mut Stream)) -> bool {
+    fn queue(self: &Rc<Self>, vu: &Vu, write: impl FnOnce(&mut WebSocket)) -> bool {
         let mut slot = self.stream.borrow_mut();
         let Some(stream) = slot.as_mut().filter(|_| !self.close_sent.get()) else { return false };
         write(stream);
@@ -281,7 +282,7 @@ impl Channel {
 
     /// Bytes that the kernel has not taken.
     pub fn buffered(&self) -> usize {
-        self.stream.borrow().as_ref().map_or(0, Stream::buffered)
+        self.stream.borrow().as_ref().map_or(0, WebSocket::buffered)
     }
 
     /// Ends the session: what can be written at once still is; one sample. Again: nothing.

@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 use rquickjs::function::{Args as Arguments, Opt};
 use rquickjs::prelude::{Func, This};
 use rquickjs::{Ctx, Exception, Function, Object, Persistent, Result, Value};
-use wire::ws::{self, Broken, close};
+use wire::client::Broken;
+use wire::ws::{self, close};
 
 use super::channel::{Arrival, Channel};
 use crate::Vu;

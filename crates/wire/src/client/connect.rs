@@ -1,0 +1,207 @@
+//! From an endpoint to a connection: connect, proxy tunnel, TLS handshake, each step timed.
+//!
+//! Addresses are tried in order until one accepts; the first error is the one reported. Dialling ends after 30 s, as k6's
+//! does, or at the request's deadline. Refuses to look names up: addresses come in.
+//! Invariant: on failure nothing stays open.
+
+use std::ffi::OsStr;
+use std::future::poll_fn;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use socket2::{Domain, SockAddr, Type};
+
+use crate::client::connection::Connection;
+use crate::client::context::IoContext;
+use crate::client::endpoint::{Address, Endpoint, Route, Tunnel};
+use crate::client::transaction::{Transaction, Work};
+use crate::failure::{Failure, FailureKind, Step};
+use crate::failure_map;
+use crate::io::socket::Socket;
+use crate::io::stamps::Tick;
+use crate::io::timer;
+use crate::request::BodyUse;
+use crate::timings::Timings;
+use crate::tls::config::TlsTarget;
+use crate::tls::session::Session;
+use crate::transport::Transport;
+
+/// A connection that was not opened, and what went over the network until that was clear.
+#[derive(Debug)]
+pub(crate) struct Unopened {
+    pub(crate) failure: Failure,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+}
+
+impl From<Failure> for Unopened {
+    /// Nothing was sent.
+    fn from(failure: Failure) -> Self {
+        Unopened { failure, sent: 0, received: 0 }
+    }
+}
+
+/// Opens a connection. A step that failed has no time, as in k6; those before it keep theirs.
+pub(crate) async fn open(
+    io: &IoContext,
+    endpoint: &Rc<Endpoint>,
+    route: &Route,
+    deadline: Option<Tick>,
+    timings: &mut Timings,
+) -> Result<Box<Connection>, Unopened> {
+    let dialing = Instant::now();
+    let alarm = deadline.map(|tick| io.stamps.instant(tick));
+    let socket = dial(route, alarm, dialing + io.limits.dial).await?;
+    let mut connection = match &route.link {
+        None => {
+            socket.size_send_buffer(io.send_buffer);
+            Connection::new(socket)
+        }
+        Some(link) => {
+            let far = dialing + link.connect_delay();
+            let carried = within(alarm, timer::sleep_until(far)).await;
+            carried.ok_or_else(|| failure_map::timeout(Step::Connect))?;
+            Connection::new(socket.over(link).map_err(|error| failure_map::dial(&error))?)
+        }
+    };
+    match prepare(io, &mut connection, endpoint, dialing, deadline, timings).await {
+        Ok(()) => Ok(connection),
+        Err(failure) => {
+            let Transport { sent, received, .. } = connection.transport;
+            Err(Unopened { failure, sent, received })
+        }
+    }
+}
+
+/// What comes between the connect, begun at `dialing`, and the first request: a tunnel, TLS.
+async fn prepare(
+    io: &IoContext,
+    connection: &mut Connection,
+    endpoint: &Endpoint,
+    dialing: Instant,
+    deadline: Option<Tick>,
+    timings: &mut Timings,
+) -> Result<(), Failure> {
+    let alarm = deadline.map(|tick| io.stamps.instant(tick));
+    match &endpoint.tunnel {
+        None => {}
+        Some(Tunnel::Connect(request)) => connection.open_tunnel(io, request, deadline).await?,
+        Some(Tunnel::Socks(request)) => {
+            let opened = within(alarm, request.open(io, &mut connection.transport)).await;
+            opened.unwrap_or_else(|| Err(failure_map::timeout(Step::Connect)))?;
+        }
+    }
+    timings.connecting = dialing.elapsed();
+    if let Some(target) = &endpoint.tls {
+        let started = Instant::now();
+        let shaken = within(alarm, shake(io, &mut connection.transport, target)).await;
+        shaken.unwrap_or_else(|| Err(failure_map::timeout(Step::Handshake)))?;
+        timings.tls_handshaking = started.elapsed();
+        connection.learn_tls();
+    }
+    Ok(())
+}
+
+async fn shake(io: &IoContext, transport: &mut Transport, target: &TlsTarget) -> Result<(), Failure> {
+    let failed = |error| failure_map::transport(error, Step::Handshake);
+    let mut session = Box::new(Session::new(target).map_err(failed)?);
+    let Transport { socket, sent, received, .. } = transport;
+    session.handshake(socket, io, sent, received).await.map_err(failed)?;
+    transport.tls = Some(session);
+    Ok(())
+}
+
+/// Awaits until the deadline; `None` when it passed.
+async fn within<T>(deadline: Option<Instant>, future: impl Future<Output = T>) -> Option<T> {
+    match deadline {
+        Some(deadline) => tokio::time::timeout_at(deadline.into(), future).await.ok(),
+        None => Some(future.await),
+    }
+}
+
+async fn dial(route: &Route, deadline: Option<Instant>, dial_end: Instant) -> Result<Socket, Failure> {
+    let end = deadline.map_or(dial_end, |d| d.min(dial_end));
+    let mut first_error = None;
+    for address in route.addresses.iter() {
+        let attempt = async {
+            let (socket, pending) = start(address, route.local)?;
+            if pending {
+                socket.connected().await?;
+            }
+            Ok::<_, io::Error>(socket)
+        };
+        match within(Some(end), attempt).await {
+            Some(Ok(socket)) => return Ok(socket),
+            Some(Err(error)) => first_error = first_error.or(Some(error)),
+            None if deadline.is_some_and(|d| d <= dial_end) => return Err(failure_map::timeout(Step::Connect)),
+            None => return Err(failure_map::dial_timeout()),
+        }
+    }
+    match first_error {
+        Some(error) => Err(failure_map::dial(&error)),
+        None => {
+            let message = String::from("dial: no address to connect to");
+            Err(Failure { step: Step::Connect, kind: FailureKind::Dial, message })
+        }
+    }
+}
+
+/// Starts a connect; `true` when it is still under way.
+fn start(address: &Address, local: Option<IpAddr>) -> io::Result<(Socket, bool)> {
+    let (socket, peer) = match address {
+        Address::Tcp(peer) => (tcp_socket(peer, local)?, SockAddr::from(*peer)),
+        Address::Unix(path) => {
+            let socket = socket2::Socket::new(Domain::UNIX, Type::STREAM, None)?;
+            socket.set_nonblocking(true)?;
+            (socket, unix_address(path)?)
+        }
+    };
+    let pending = match socket.connect(&peer) {
+        Ok(()) => false,
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => true,
+        Err(error) => return Err(error),
+    };
+    Ok((Socket::new(socket, matches!(address, Address::Tcp(_)))?, pending))
+}
+
+/// The kernel's name of an abstract socket begins with a zero byte instead of the `@`.
+fn unix_address(path: &Path) -> io::Result<SockAddr> {
+    match path.as_os_str().as_bytes().strip_prefix(b"@") {
+        Some(name) => SockAddr::unix(OsStr::from_bytes(&[b"\0", name].concat())),
+        None => SockAddr::unix(path),
+    }
+}
+
+fn tcp_socket(peer: &SocketAddr, local: Option<IpAddr>) -> io::Result<socket2::Socket> {
+    let socket = socket2::Socket::new(Domain::for_address(*peer), Type::STREAM, None)?;
+    socket.set_nonblocking(true)?;
+    socket.set_tcp_nodelay(true)?;
+    if let Some(local) = local.filter(|l| l.is_ipv4() == peer.is_ipv4()) {
+        socket.bind(&SocketAddr::new(local, 0).into())?;
+    }
+    Ok(socket)
+}
+
+impl Connection {
+    /// Asks the proxy for a tunnel.
+    async fn open_tunnel(&mut self, io: &IoContext, request: &Bytes, deadline: Option<Tick>) -> Result<(), Failure> {
+        let work = Work { head: request, body: &[], to_head_request: true, body_use: &BodyUse::Discard, deadline };
+        let nothing = Failure { step: Step::Connect, kind: FailureKind::Other, message: String::new() };
+        let (start, mut result) = (Tick::now(), Err(nothing));
+        let mut transaction = Transaction::new(self, io, &work, &mut result);
+        let end = poll_fn(|cx| transaction.poll(cx)).await;
+        transaction.outcome(end, start);
+        let response = result?;
+        if response.status / 100 == 2 {
+            return Ok(());
+        }
+        // Go reports the proxy's reason phrase and nothing else.
+        let message = format!("proxy refused the tunnel: {} {}", response.status, response.reason());
+        Err(Failure { step: Step::Connect, kind: FailureKind::Other, message: String::from(message.trim_end()) })
+    }
+}

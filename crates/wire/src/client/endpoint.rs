@@ -1,0 +1,48 @@
+//! Where requests go: addresses, the way to them, and what makes two connections interchangeable. Plain data.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+use std::rc::Rc;
+
+use bytes::Bytes;
+
+use crate::client::socks::SocksRequest;
+use crate::link::Link;
+use crate::tls::config::TlsTarget;
+
+/// Where a connection can go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// TCP.
+    Tcp(SocketAddr),
+    /// A unix socket: its path, or `@name` for one without a file (Linux's abstract sockets).
+    Unix(Rc<Path>),
+}
+
+/// One kind of connection: all connections of an endpoint are interchangeable. Made once per origin and kept in an `Rc`,
+/// whose identity is the pool's key.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    /// How a proxy is asked for a tunnel, before TLS.
+    pub(crate) tunnel: Option<Tunnel>,
+    /// TLS, for https.
+    pub(crate) tls: Option<TlsTarget>,
+}
+
+/// What opens a tunnel through a proxy.
+#[derive(Debug)]
+pub(crate) enum Tunnel {
+    /// An HTTP proxy: the CONNECT request.
+    Connect(Bytes),
+    /// A SOCKS5 proxy.
+    Socks(SocksRequest),
+}
+
+/// Addresses to try in order, and the local one to come from.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    pub(crate) addresses: Rc<[Address]>,
+    pub(crate) local: Option<IpAddr>,
+    /// What the connection goes over, beside the real network.
+    pub(crate) link: Option<Rc<Link>>,
+}

@@ -1,0 +1,241 @@
+//! One request-response pair as it happened: what the metrics are made from.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+
+use crate::client::connect::{self, Unopened};
+use crate::client::connection::Connection;
+use crate::client::connection::ConnectionInfo;
+use crate::client::context::IoContext;
+use crate::client::endpoint::{Endpoint, Route};
+use crate::client::pool::Pool;
+use crate::client::transaction::{Outcome, Transaction, Work};
+use crate::failure::{Failure, FailureKind, Step};
+use crate::failure_map;
+use crate::io::stamps::Tick;
+use crate::payload::Segment;
+use crate::request::{BodyUse, Method};
+use crate::response::{Marks, Response};
+use crate::timings::Timings;
+use crate::url::Url;
+
+/// One hop: a redirect or a digest challenge makes one of its own.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// Method of this hop.
+    pub method: Method,
+    /// URL of this hop.
+    pub url: Url,
+    /// The response, or why there is none.
+    pub outcome: Result<Response, Failure>,
+    /// What had been decoded of a body when it broke off: the outcome is a failure then.
+    pub partial_body: Option<Box<Bytes>>,
+    /// How long each step took. On failure: what was reached.
+    pub timings: Timings,
+    /// When the hop ended (last byte or failure); samples carry it.
+    pub ended_at: SystemTime,
+    /// Bytes written to the network for this hop, TLS and handshake included.
+    pub bytes_sent: u64,
+    /// Bytes read from the network for this hop, TLS and handshake included.
+    pub bytes_received: u64,
+    /// The connection used, when one was made.
+    pub connection: Option<ConnectionInfo>,
+}
+
+/// One hop ready to go: the head is bytes already.
+pub(crate) struct Outgoing<'a> {
+    pub(crate) method: &'a Method,
+    /// The whole head, empty line included; see `h1::encode::RequestHead`.
+    pub(crate) head: &'a [u8],
+    pub(crate) body: &'a [Segment],
+    pub(crate) body_use: &'a BodyUse,
+    pub(crate) deadline: Option<Tick>,
+    /// When the request was asked for. A kept connection is had at once, and sending begins then: it covers the making of
+    /// the head, as in Go, which writes it after it got the connection.
+    pub(crate) asked: Tick,
+    /// The caller's headers: Idempotency-Key among them makes a repetition harmless whatever the method.
+    pub(crate) headers: &'a [(String, String)],
+    /// The head says `Connection: close`.
+    pub(crate) close: bool,
+}
+
+impl Outgoing<'_> {
+    /// Whether sending the request twice does no harm: Go's rule.
+    fn is_repeatable(&self) -> bool {
+        let names = ["idempotency-key", "x-idempotency-key"];
+        let has_key = || self.headers.iter().any(|(name, _)| names.iter().any(|n| n.eq_ignore_ascii_case(name)));
+        ["GET", "HEAD", "OPTIONS", "TRACE"].contains(&self.method.as_str()) || has_key()
+    }
+
+    fn work(&self) -> Work<'_> {
+        Work {
+            head: self.head,
+            body: self.body,
+            to_head_request: *self.method == Method::Head,
+            body_use: self.body_use,
+            deadline: self.deadline,
+        }
+    }
+
+    /// A kept connection that the server closed just before the request reached it is no failure of the request: it is
+    /// sent once more, on a new connection. The first try is not an exchange of its own; its bytes are counted.
+    ///
+    /// Stricter than Go, for the server's count of requests must stay ours: only when the server cannot have read it.
+    /// That is when the kernel took nothing of it, or when the server closed in an orderly way and, by its own TCP's
+    /// word, had received not one byte by then (each segment it sends acknowledges all that came before). A reset gives
+    /// no such word: the acknowledgement may have been delayed and lost with it.
+    fn deserves_another_try(&self, hop: &Exchange, outcome: &Outcome, connection: &Connection) -> bool {
+        let Err(failure) = &hop.outcome else { return false };
+        if !connection.info.reused || outcome.first.is_some() {
+            return false;
+        }
+        let closed = match failure.kind {
+            FailureKind::BrokenPipe => true,
+            FailureKind::Other => matches!(failure.step, Step::Send | Step::Wait),
+            FailureKind::ConnectionReset => return outcome.nothing_sent,
+            _ => return false,
+        };
+        let unread = || self.is_repeatable() && connection.transport.is_all_unacknowledged();
+        closed && (outcome.nothing_sent || unread())
+    }
+}
+
+/// Runs one hop to its end: leases or opens a connection, sends, receives, gives the connection back.
+/// `resolve` says where to connect to; it is asked only when no idle connection serves. `hop` comes from
+/// `Exchange::begin` and holds what happened afterwards.
+pub(crate) async fn exchange(
+    io: &IoContext,
+    pool: &Pool,
+    endpoint: &Rc<Endpoint>,
+    out: &Outgoing<'_>,
+    resolve: impl AsyncFn() -> Result<Route, Failure>,
+    hop: &mut Exchange,
+) -> Marks {
+    if let Some(kept) = pool.lease(io, endpoint)
+        && let Some(marks) = attempt(io, pool, endpoint, out, kept, out.asked, hop).await
+    {
+        return marks;
+    }
+    // Boxed: the way to a new connection is long and rarely taken; what keeps one should not carry the room for it.
+    Box::pin(exchange_anew(io, pool, endpoint, out, resolve, hop)).await
+}
+
+/// The same on a new connection.
+pub(crate) async fn exchange_anew(
+    io: &IoContext,
+    pool: &Pool,
+    endpoint: &Rc<Endpoint>,
+    out: &Outgoing<'_>,
+    resolve: impl AsyncFn() -> Result<Route, Failure>,
+    hop: &mut Exchange,
+) -> Marks {
+    match open(io, endpoint, out, &resolve, &mut hop.timings).await {
+        Ok(connection) => {
+            let marks = attempt(io, pool, endpoint, out, connection, Tick::now(), hop).await;
+            marks.expect("only what a kept connection failed is tried again")
+        }
+        Err(Unopened { failure, sent, received }) => {
+            hop.bytes_sent += sent;
+            hop.bytes_received += received;
+            hop.fail(io, failure);
+            Marks::default()
+        }
+    }
+}
+
+/// One try on this connection, which has been had at `start`. `None` when it is to be made again, on a new one.
+pub(crate) async fn attempt(
+    io: &IoContext,
+    pool: &Pool,
+    endpoint: &Rc<Endpoint>,
+    out: &Outgoing<'_>,
+    mut connection: Box<Connection>,
+    start: Tick,
+    hop: &mut Exchange,
+) -> Option<Marks> {
+    let mut transaction = Transaction::new(&mut connection, io, &out.work(), &mut hop.outcome);
+    let end = poll_fn(|cx| transaction.poll(cx)).await;
+    let outcome = transaction.outcome(end, start);
+    hop.timings.blocked = start.since(out.asked);
+    // Before the counts are taken over: it looks at what was sent.
+    let again = out.deserves_another_try(hop, &outcome, &connection);
+    hop.count(&mut connection, outcome.stamped);
+    if again {
+        return None;
+    }
+    if outcome.keep && !out.close {
+        pool.give_back(endpoint, connection);
+    }
+    hop.finish(io, &outcome, start);
+    Some(outcome.marks)
+}
+
+/// A new connection, its steps timed.
+async fn open(
+    io: &IoContext,
+    endpoint: &Rc<Endpoint>,
+    out: &Outgoing<'_>,
+    resolve: &impl AsyncFn() -> Result<Route, Failure>,
+    timings: &mut Timings,
+) -> Result<Box<Connection>, Unopened> {
+    let lookup = Instant::now();
+    let deadline = out.deadline.map(|tick| io.stamps.instant(tick));
+    let route = match deadline {
+        Some(deadline) => match tokio::time::timeout_at(deadline.into(), resolve()).await {
+            Ok(route) => route,
+            Err(_) => Err(failure_map::lookup_timeout()),
+        },
+        None => resolve().await,
+    };
+    timings.looking_up = lookup.elapsed();
+    connect::open(io, endpoint, &route?, out.deadline, timings).await
+}
+
+impl Exchange {
+    /// An exchange of which nothing has happened yet. Built where its owner keeps it and filled in there: it is too large
+    /// to be handed from future to future.
+    pub(crate) fn begin(method: Method, url: Url) -> Exchange {
+        let nothing = Failure { step: Step::Prepare, kind: FailureKind::Other, message: String::new() };
+        Exchange {
+            method,
+            url,
+            outcome: Err(nothing),
+            partial_body: None,
+            timings: Timings::default(),
+            ended_at: UNIX_EPOCH,
+            bytes_sent: 0,
+            bytes_received: 0,
+            connection: None,
+        }
+    }
+
+    /// It ended now, without a response.
+    pub(crate) fn fail(&mut self, io: &IoContext, failure: Failure) {
+        self.outcome = Err(failure);
+        self.ended_at = io.stamps.to_wall(Tick::now());
+    }
+
+    /// Notes what went over the connection.
+    fn count(&mut self, connection: &mut Connection, stamped: bool) {
+        self.bytes_sent += std::mem::take(&mut connection.transport.sent);
+        self.bytes_received += std::mem::take(&mut connection.transport.received);
+        self.connection = Some(ConnectionInfo { kernel_stamps: stamped, ..connection.info.clone() });
+    }
+
+    fn finish(&mut self, io: &IoContext, outcome: &Outcome, start: Tick) {
+        // On loopback the answer can be here before the write call has returned: then sending ended with its arrival.
+        let first = outcome.first.unwrap_or(outcome.ended);
+        let sent = outcome.sent_at.unwrap_or(first).min(first).max(start);
+        self.timings.sending = sent.since(start);
+        self.timings.waiting = first.since(sent);
+        self.timings.receiving = match (outcome.first, outcome.last, &self.outcome) {
+            (Some(first), Some(last), Ok(_)) => last.since(first),
+            (Some(first), _, Err(_)) => outcome.ended.since(first),
+            _ => Duration::ZERO,
+        };
+        self.ended_at = io.stamps.to_wall(outcome.ended);
+    }
+}

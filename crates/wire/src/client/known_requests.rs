@@ -1,0 +1,99 @@
+//! Heads of plain requests that were sent lately: a script asks for the same few things again and again.
+//!
+//! A head that says what it said before is not encoded again, and its origin is not looked for. A request is recognised by
+//! its URL, which must be a copy of the one sent before, method, length of its body and headers.
+//! Refuses heads over 4 KiB, and everything that cookies, credentials, referers or proxies add something to.
+//! Invariant: the head of a known request is what encoding it again would give.
+
+use std::rc::Rc;
+
+use crate::client::context::IoContext;
+use crate::client::origins::Origin;
+use crate::payload::Payload;
+use crate::recent::Recent;
+use crate::request::{Method, Request};
+use crate::url::Url;
+
+/// A longer head is not kept.
+const LONGEST: usize = 4 << 10;
+
+/// The plain requests that one worker sent lately.
+#[derive(Default)]
+pub(crate) struct KnownRequests(Recent<Rc<KnownRequest>>);
+
+/// One of them.
+pub(crate) struct KnownRequest {
+    url: Url,
+    method: Method,
+    body_len: Option<u64>,
+    headers: Rc<[(String, String)]>,
+    origin: Rc<Origin>,
+    head: Box<[u8]>,
+}
+
+/// The head of a request that nothing is added to, and where it goes.
+pub(crate) enum PlainHead {
+    /// Sent before.
+    Known(Rc<KnownRequest>),
+    /// In the worker's buffer.
+    Once(Rc<Origin>, Vec<u8>),
+}
+
+impl KnownRequest {
+    #[inline]
+    fn is(&self, request: &Request) -> bool {
+        self.url.is_copy_of(&request.url)
+            && self.method == request.method
+            && self.body_len == request.body.as_ref().map(Payload::len)
+            && (Rc::ptr_eq(&self.headers, &request.headers) || self.headers == request.headers)
+    }
+}
+
+impl KnownRequests {
+    /// The request, if it was sent before.
+    #[inline]
+    pub(crate) fn find(&self, request: &Request) -> Option<Rc<KnownRequest>> {
+        self.0.find(|known| known.is(request))
+    }
+
+    /// Keeps the head that a request was just encoded to, if it is likely to come again.
+    pub(crate) fn learn(&self, io: &IoContext, request: &Request, origin: Rc<Origin>, head: Vec<u8>) -> PlainHead {
+        if head.len() > LONGEST || !self.0.is_learning() {
+            return PlainHead::Once(origin, head);
+        }
+        let known = Rc::new(KnownRequest {
+            url: request.url.clone(),
+            method: request.method.clone(),
+            body_len: request.body.as_ref().map(Payload::len),
+            headers: Rc::clone(&request.headers),
+            origin,
+            head: head.as_slice().into(),
+        });
+        io.return_head(head);
+        self.0.keep(Rc::clone(&known));
+        PlainHead::Known(known)
+    }
+}
+
+impl PlainHead {
+    pub(crate) fn origin(&self) -> &Rc<Origin> {
+        match self {
+            PlainHead::Known(known) => &known.origin,
+            PlainHead::Once(origin, _) => origin,
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            PlainHead::Known(known) => &known.head,
+            PlainHead::Once(_, head) => head,
+        }
+    }
+
+    /// To be called when it was sent.
+    pub(crate) fn give_back(self, io: &IoContext) {
+        if let PlainHead::Once(_, head) = self {
+            io.return_head(head);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Where the requests of a URL's origin go: directly, to a proxy, or through a tunnel; with the TLS they need.
+//!
+//! Found out once per origin and worker, so that a request only compares scheme, host and port. Requests in absolute form
+//! share one endpoint per proxy, since a plain proxy's connections serve any http origin.
+//! Invariant: an origin's endpoint never changes; its identity is the key of the connection pools.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+
+use bytes::Bytes;
+
+use crate::client::dns::Resolver;
+use crate::client::endpoint::{Address, Endpoint, Route, Tunnel};
+use crate::client::proxy::{Proxy, ProxyRules};
+use crate::client::socks::SocksRequest;
+use crate::failure::{Failure, FailureKind, Step};
+use crate::settings::Settings;
+use crate::tls::config::TlsConfigs;
+use crate::url::Url;
+
+/// A test that makes up hosts must not fill the memory: past this the map begins anew. Idle connections to forgotten
+/// origins are not found again and leave the pools as the oldest.
+const MOST_HOSTS: usize = 4096;
+
+/// Scheme, host and port, and the way there.
+pub(crate) struct Origin {
+    tls: bool,
+    port: u16,
+    host: String,
+    pub(crate) endpoint: Rc<Endpoint>,
+    /// The proxy that takes requests in absolute form.
+    pub(crate) plain_proxy: Option<Rc<Proxy>>,
+    /// Host and port that the connection is made to, when it is a proxy's.
+    dial: Option<(String, u16)>,
+}
+
+/// The origins one worker knows.
+pub(crate) struct Origins {
+    resolver: Resolver,
+    proxies: ProxyRules,
+    tls: TlsConfigs,
+    user_agent: String,
+    plain_proxy: Option<(Rc<Proxy>, Rc<Endpoint>)>,
+    known: RefCell<HashMap<String, Vec<Rc<Origin>>>>,
+}
+
+impl Origins {
+    /// Reads the options; the error names option, found and expected.
+    pub(crate) fn new(settings: &Settings) -> Result<Origins, String> {
+        let proxies = ProxyRules::new(settings)?;
+        let plain_proxy = proxies
+            .for_http()
+            .filter(|p| p.socks.is_none())
+            .map(|p| (Rc::new(p.clone()), Rc::new(Endpoint { tunnel: None, tls: None })));
+        let resolver = Resolver::new(settings)?;
+        Ok(Origins {
+            resolver,
+            proxies,
+            tls: TlsConfigs::new(settings)?,
+            user_agent: settings.user_agent.clone(),
+            plain_proxy,
+            known: RefCell::default(),
+        })
+    }
+
+    /// The origin of a URL.
+    pub(crate) fn find(&self, url: &Url) -> Result<Rc<Origin>, Failure> {
+        if let Some(of_host) = self.known.borrow().get(&url.host)
+            && let Some(origin) = of_host.iter().find(|o| o.is_of(url))
+        {
+            return Ok(origin.clone());
+        }
+        let origin = Rc::new(self.make(url)?);
+        let mut known = self.known.borrow_mut();
+        if known.len() >= MOST_HOSTS {
+            known.clear();
+        }
+        known.entry(url.host.clone()).or_default().push(origin.clone());
+        Ok(origin)
+    }
+
+    /// The origin of a URL for a connection that carries no requests: through a tunnel where others have a plain proxy.
+    pub(crate) fn find_for_stream(&self, url: &Url) -> Result<Rc<Origin>, Failure> {
+        let origin = self.find(url)?;
+        let Some(proxy) = &origin.plain_proxy else { return Ok(origin) };
+        let endpoint = Rc::new(Endpoint { tunnel: Some(self.tunnel(url, proxy)?), tls: None });
+        let (host, dial) = (origin.host.clone(), origin.dial.clone());
+        Ok(Rc::new(Origin { tls: origin.tls, port: origin.port, host, endpoint, plain_proxy: None, dial }))
+    }
+
+    fn make(&self, url: &Url) -> Result<Origin, Failure> {
+        let (tls, port, host) = (url.tls, url.port, url.host.clone());
+        let proxy = self.proxies.find(url);
+        let dial = proxy.map(|p| (p.host.clone(), p.port));
+        match (proxy, &self.plain_proxy) {
+            (Some(_), Some((proxy, endpoint))) if !tls => {
+                Ok(Origin { tls, port, host, endpoint: endpoint.clone(), plain_proxy: Some(proxy.clone()), dial })
+            }
+            _ => {
+                let tunnel = proxy.map(|p| self.tunnel(url, p)).transpose()?;
+                let target = tls.then(|| self.tls.target_for(&url.host)).transpose()?;
+                let endpoint = Rc::new(Endpoint { tunnel, tls: target });
+                Ok(Origin { tls, port, host, endpoint, plain_proxy: None, dial })
+            }
+        }
+    }
+
+    fn tunnel(&self, url: &Url, proxy: &Proxy) -> Result<Tunnel, Failure> {
+        Ok(match &proxy.socks {
+            None => Tunnel::Connect(self.connect_request(url, proxy)),
+            Some(socks) => Tunnel::Socks(SocksRequest::new(&url.host, url.port, socks.login.as_ref())?),
+        })
+    }
+
+    /// RFC 9110, section 9.3.6: host and port, also when it is the default one.
+    fn connect_request(&self, url: &Url, proxy: &Proxy) -> Bytes {
+        let brackets = if url.host.contains(':') { ("[", "]") } else { ("", "") };
+        let to = format!("{}{}{}:{}", brackets.0, url.host, brackets.1, url.port);
+        let mut head = format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n");
+        if !self.user_agent.is_empty() {
+            head.extend(["User-Agent: ", &self.user_agent, "\r\n"]);
+        }
+        if let Some(authorization) = &proxy.authorization {
+            head.extend(["Proxy-Authorization: ", authorization, "\r\n"]);
+        }
+        head.push_str("\r\n");
+        Bytes::from(head)
+    }
+
+    /// The addresses to connect to. Asked for new connections only.
+    pub(crate) async fn route(&self, origin: &Origin, local: Option<IpAddr>) -> Result<Route, Failure> {
+        self.resolver.check_host(&origin.host)?;
+        let (host, port) = match &origin.dial {
+            Some((host, port)) => (host.as_str(), *port),
+            None => (origin.host.as_str(), origin.port),
+        };
+        let mut addresses = self.resolver.resolve(host, port).await?;
+        if let Some(local) = local {
+            addresses.retain(|a| matches!(a, Address::Unix(_)) || is_reachable(local, a));
+            if addresses.is_empty() {
+                let message = format!("dial tcp: address {}: no suitable address found", SocketAddr::new(local, 0));
+                return Err(Failure { step: Step::Connect, kind: FailureKind::Dial, message });
+            }
+        }
+        Ok(Route { addresses: addresses.into(), local, link: None })
+    }
+}
+
+fn is_reachable(local: IpAddr, address: &Address) -> bool {
+    matches!(address, Address::Tcp(peer) if peer.is_ipv4() == local.is_ipv4())
+}
+
+impl Origin {
+    /// Whether the URL is of this origin.
+    pub(crate) fn is_of(&self, url: &Url) -> bool {
+        self.port == url.port && self.tls == url.tls && self.host == url.host
+    }
+}
+
+#[cfg(test)]
+mod tests {
+
+    use super::*;
+    use crate::client::connect;
+    use crate::client::context::IoContext;
+    use crate::settings::{DnsPolicy, Proxies, StepLimits};
+    use crate::timings::Timings;
+
+    fn origins(settings: Settings) -> Origins {
+        Origins::new(&settings).unwrap()
+    }
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+    }
+
+    #[test]
+    fn one_endpoint_an_origin() {
+        let all = origins(Settings::default());
+        let endpoint = |text: &str| all.find(&url(text)).unwrap().endpoint.clone();
+        assert!(Rc::ptr_eq(&endpoint("http://a.test/x"), &endpoint("http://A.test:80/y")));
+        for other in ["http://a.test:81/", "http://b.test/"] {
+            assert!(!Rc::ptr_eq(&endpoint("http://a.test/x"), &endpoint(other)), "{other}");
+        }
+        (0..MOST_HOSTS * 2).for_each(|i| drop(all.find(&url(&format!("http://h{i}/")))));
+        assert!(all.known.borrow().len() <= MOST_HOSTS);
+    }
+
+    #[test]
+    fn tunnels_name_host_and_port() {
+        let proxies = Proxies { https: Some("http://u:p@proxy.test:3128".into()), ..Proxies::default() };
+        let all = origins(Settings { proxies, user_agent: "agent".into(), ..Settings::default() });
+        let proxy = all.proxies.find(&url("https://a.test/")).unwrap();
+        let bytes = all.connect_request(&url("https://a.test/x"), proxy);
+        let expected = "CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\nUser-Agent: agent\r\nProxy-Authorization: Basic dTpw\r\n\r\n";
+        assert_eq!(bytes, expected);
+        assert!(
+            all.connect_request(&url("https://[fd00::1]:8/"), proxy).starts_with(b"CONNECT [fd00::1]:8 HTTP/1.1\r\n")
+        );
+    }
+
+    #[test]
+    fn an_address_that_refuses_is_followed_by_the_next() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let all = origins(Settings { dns_policy: DnsPolicy::PreferIpv6, ..Settings::default() });
+        all.resolver.remember("two.test", &["127.0.0.1", "::1"]);
+        run(async {
+            let origin = all.find(&url(&format!("http://two.test:{port}/"))).unwrap();
+            let route = all.route(&origin, None).await.unwrap();
+            assert!(matches!(route.addresses[0], Address::Tcp(first) if first.is_ipv6()));
+            let end = crate::io::stamps::Tick::now().after(std::time::Duration::from_secs(10));
+            let io = IoContext::new(StepLimits::default(), None);
+            let opened = connect::open(&io, &origin.endpoint, &route, end, &mut Timings::default()).await;
+            let connection = opened.unwrap_or_else(|unopened| panic!("{}", unopened.failure));
+            assert!(connection.info.remote.is_some_and(|peer| peer.is_ipv4()));
+        });
+    }
+
+    #[test]
+    fn a_local_address_of_the_other_family_reaches_nothing() {
+        let all = origins(Settings::default());
+        let origin = all.find(&url("http://[::1]:1/")).unwrap();
+        let failure = run(all.route(&origin, Some("127.0.0.7".parse().unwrap()))).err().unwrap();
+        assert_eq!(failure.kind.code(), 1210);
+        assert_eq!(failure.message, "dial tcp: address 127.0.0.7:0: no suitable address found");
+    }
+}

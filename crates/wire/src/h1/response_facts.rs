@@ -1,0 +1,71 @@
+//! What a response head says about its message: status, framing, whether the connection goes on.
+//!
+//! Refuses contradicting lengths and transfer codings other than chunked. Both Transfer-Encoding and Content-Length: the
+//! former wins and the connection is not kept (RFC 9112 6.3).
+
+use super::framing::{BodyFraming, FramingError, FramingFields};
+use crate::Role;
+use crate::response::Marks;
+
+/// What a head says about the message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    /// Bytes of the head, empty line included.
+    pub(crate) head_len: usize,
+    pub(crate) status: u16,
+    pub(super) http_10: bool,
+    pub(super) length: Option<u64>,
+    pub(super) chunked: bool,
+    pub(super) keep_alive: bool,
+    /// Some field goes over several lines (obs-fold).
+    pub(super) folded: bool,
+    pub(super) marks: Marks,
+}
+
+impl Facts {
+    /// Of a head whose fields are given in order; the error is for people.
+    pub(super) fn of<'h>(
+        head_len: usize,
+        status: u16,
+        http_10: bool,
+        fields: impl Iterator<Item = (&'h [u8], &'h [u8])>,
+    ) -> Result<Facts, String> {
+        let (mut framing, mut marks) = (FramingFields::default(), Marks::default());
+        for (name, value) in fields {
+            if framing.read(Role::Client, name, value).map_err(|error| in_words(error, value))? {
+                continue;
+            }
+            match name.len() {
+                10 if name.eq_ignore_ascii_case(b"set-cookie") => marks.sets_cookie = true,
+                16 if name.eq_ignore_ascii_case(b"content-encoding") => marks.is_coded = true,
+                _ => {}
+            }
+        }
+        let FramingFields { length, chunked, .. } = framing;
+        let keep_alive = framing.keeps_alive(http_10) && !(chunked && length.is_some());
+        let length = length.filter(|_| !chunked);
+        Ok(Facts { head_len, status, http_10, length, chunked, keep_alive, folded: false, marks })
+    }
+
+    /// How the end of its body is found, where it has one.
+    pub(super) fn body_framing(&self) -> BodyFraming {
+        match self.length {
+            _ if self.chunked => BodyFraming::Chunked,
+            Some(length) => BodyFraming::Length(length),
+            None => BodyFraming::UntilClose,
+        }
+    }
+}
+
+#[cold]
+fn in_words(error: FramingError, value: &[u8]) -> String {
+    let text = String::from_utf8_lossy(value);
+    match error {
+        FramingError::Length => format!("bad Content-Length {text:?}"),
+        FramingError::SecondLength(before) => {
+            let before = before.to_string();
+            format!("http: message cannot contain multiple Content-Length headers; got [{before:?} {text:?}]")
+        }
+        FramingError::Coding => format!("unsupported transfer encoding: {text:?}"),
+    }
+}

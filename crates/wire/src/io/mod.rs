@@ -1,0 +1,9 @@
+//! The floor of the network: a socket, the clock of arrivals, timers, and the position in what is being sent.
+//!
+//! Linux alone: receive stamps (SO_TIMESTAMPNS), `sendfile`, `timerfd` and abstract unix sockets are used without a substitute.
+
+pub(crate) mod deadline_timer;
+pub(crate) mod socket;
+pub(crate) mod stamps;
+pub mod timer;
+pub(crate) mod upload;
