@@ -150,7 +150,8 @@ fn touched(health: &Health, facts: &Facts) -> Option<String> {
     let Facts { requests, unstamped, .. } = facts;
     if *unstamped as f64 > NOTABLE_UNSTAMPED * (*requests).max(1) as f64 {
         return Some(format!(
-            "the timings of {unstamped} of {requests} requests hold that, because the kernel did not stamp their arrival"
+            "the timings of {unstamped} of {requests} requests include that, because the kernel did not stamp their \
+             arrival"
         ));
     }
     let lost = lost(health, facts.closed?);
@@ -172,7 +173,8 @@ fn note(health: &Health, facts: &Facts) -> String {
     let starts = facts.iteration_lag.filter(|lag| lag.p99_ms >= LATE_MS);
     let starts = starts.map(|lag| format!("; one iteration in a hundred started {:.1} ms late or more", lag.p99_ms));
     format!(
-        "a worker that used {} of a core was up to {:.1} ms late (p99); {text}{}. Timings of requests do not hold that, because \
+        "a worker that used {} of a core was up to {:.1} ms late (p99); {text}{}. Timings of requests do not include \
+         that, because \
          the kernel stamps arrivals; times that the script takes itself may",
         percent(health.busiest_cpu_share()),
         health.worst_lag_p99_ms(),
@@ -191,7 +193,7 @@ fn why(health: &Health, facts: &Facts) -> Why {
     if facts.throttled > 0 {
         return of(
             format!("the CPU limit of its control group held the process up {} times", facts.throttled),
-            "raise the CPU limit of the container or control group, or take fewer virtual users",
+            "raise the CPU limit of the container or control group, or use fewer virtual users",
         );
     }
     if let Some(stolen) = facts.stolen {
@@ -210,7 +212,7 @@ fn why(health: &Health, facts: &Facts) -> Why {
     let waits = health.workers.iter().map(|worker| worker.waited_share);
     match waits.max_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal)).flatten() {
         Some(waited) if waited < NOTABLE_WAIT => of(
-            String::from("no other program was in its way: a call of the script computed for long"),
+            String::from("no other program held it up: a call of the script computed for a long time"),
             "make the script's long computations shorter, or use more workers (--workers)",
         ),
         waited => of(
@@ -261,7 +263,8 @@ mod tests {
     #[test]
     fn an_idle_worker_that_was_late_on_a_busy_machine_is_a_note() {
         let expected = "a worker that used 1 % of a core was up to 13.0 ms late (p99); the worker waited for a core 4.0 % of the time. \
-                        Timings of requests do not hold that, because the kernel stamps arrivals; times that the script takes \
+                        Timings of requests do not include that, because the kernel stamps arrivals; times that the \
+                        script takes \
                         itself may";
         assert_eq!(judge(&health(0.01, 0.3, 13.0), &facts()), Judgement::Note(String::from(expected)));
         assert_eq!(judge(&health(0.01, 0.3, 9.0), &facts()), Judgement::OnTime);
@@ -312,7 +315,7 @@ mod tests {
         assert_eq!(cause, Cause::HeldUp);
         assert!(
             complaint.ends_with(
-                "the timings of 900 of 1000 requests hold that, because the kernel did not stamp their arrival"
+                "the timings of 900 of 1000 requests include that, because the kernel did not stamp their arrival"
             ),
             "{complaint}"
         );
@@ -342,7 +345,7 @@ mod tests {
         let mut alone = health(0.6, 1.0, 20.0);
         alone.workers[0].waited_share = Some(0.0001);
         let (complaint, advice) = late(facts(), alone.clone());
-        assert!(complaint.contains("a call of the script computed for long"), "{complaint}");
+        assert!(complaint.contains("a call of the script computed for a long time"), "{complaint}");
         assert!(advice.ends_with("use more workers (--workers)"), "{advice}");
         alone.workers.iter_mut().for_each(|worker| worker.waited_share = None);
         assert!(late(facts(), alone).0.contains("the machine was busy with something else"));

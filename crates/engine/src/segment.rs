@@ -202,7 +202,10 @@ fn too_fine() -> SegmentError {
 impl Ratio {
     fn parse(text: &str) -> Result<Self, SegmentError> {
         let ratio = Ratio::read(text.trim()).ok_or_else(|| {
-            SegmentError(format!("'{text}' is no border of an execution segment: expected a fraction, decimal or percentage like 1/4, 0.25 or 25%"))
+            SegmentError(format!(
+                "'{text}' is not a border of an execution segment: expected a fraction, decimal or \
+                percentage like 1/4, 0.25 or 25%"
+            ))
         })?;
         if ratio.top > ratio.bottom {
             return Err(SegmentError(format!("execution segment border {text} lies outside of 0 to 1")));
@@ -309,7 +312,8 @@ mod tests {
         assert_eq!(error("0:3/2"), "execution segment border 3/2 lies outside of 0 to 1");
         assert_eq!(
             error("a:1"),
-            "'a' is no border of an execution segment: expected a fraction, decimal or percentage like 1/4, 0.25 or 25%"
+            "'a' is not a border of an execution segment: expected a fraction, decimal or percentage like 1/4, 0.25 or \
+             25%"
         );
         assert!(Segment::parse("1/0").is_err());
         assert_eq!(

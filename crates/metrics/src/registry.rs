@@ -287,8 +287,9 @@ impl Inner {
         if let Crowding::None = self.crowding {
             let name = &self.metrics[metric.0 as usize].name;
             self.crowding = Crowding::Untold(format!(
-                "{name}: tag '{tag}' has more than {SPLIT_LIMIT} values; '{value}' and further ones have no lines of their own: \
-                 give kinds of things as its values, not single things"
+                "{name}: tag '{tag}' has more than {SPLIT_LIMIT} values; '{value}' and further ones get no lines of \
+                 their own: \
+                 use kinds of things as values, not single things"
             ));
         }
     }

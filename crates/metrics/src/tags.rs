@@ -63,7 +63,7 @@ impl fmt::Display for FilterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.part.as_str() {
             "" => write!(f, "empty tag filter, expected pairs such as status:200"),
-            part => write!(f, "'{part}' is no tag filter, expected tag:value"),
+            part => write!(f, "'{part}' is not a tag filter, expected tag:value"),
         }
     }
 }
@@ -155,7 +155,7 @@ mod tests {
         let error = TagFilter::parse("status:200, bad").unwrap_err();
         assert_eq!(
             (error.span.clone(), error.to_string()),
-            (11..15, "'bad' is no tag filter, expected tag:value".to_owned())
+            (11..15, "'bad' is not a tag filter, expected tag:value".to_owned())
         );
         assert_eq!(
             TagFilter::parse("").unwrap_err().to_string(),

@@ -279,7 +279,7 @@ fn one_run_of_each_without_enough_seconds_or_samples_says_so() {
     let comparison = compared(&side("a", [short(1.0)]), &side("b", [short(0.5)]));
     assert_eq!(comparison.conclusion(), Conclusion::CannotTell);
     let text = render::text(&comparison);
-    let expected = "· from within so few runs an answer takes 10 seconds of each, and there are 5\n";
+    let expected = "· with so few runs an answer takes 10 seconds of each, and there are 5\n";
     assert!(text.contains(expected), "{text}");
     assert!(text.contains("cannot tell: 1 pair found, and a verdict on 4 metrics takes at least 8"), "{text}");
     let text = render::text(&compared(&side("a", [document(2000.0, 0)]), &side("b", [document(1000.0, 0)])));
@@ -322,7 +322,7 @@ fn saturated_and_broken_runs_are_left_out_with_their_partners() {
     let text = render::text(&comparison);
     for line in [
         "! base/2 is no evidence: the generator was the limit: 97 % of a core; left out with it: new/2\n",
-        "! new/5 is no evidence: it broke off with exit code 105: stopped by SIGINT; left out with it: base/5\n",
+        "! new/5 is no evidence: it ended early with exit code 105: stopped by SIGINT; left out with it: base/5\n",
         "! give the generator more cores (--workers) or a core of its own, or fewer virtual users, so that the target is the limit\n",
         "! run it again to its end\n",
     ] {

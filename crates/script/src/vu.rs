@@ -476,7 +476,8 @@ impl Vu {
 
 /// A handler that waits would hold up every request of its worker.
 fn refuse_to_wait(ctx: &Ctx<'_>) -> rquickjs::Error {
-    let message = "an app cannot wait this way, for all requests of its worker would wait with it; await a promise instead \
+    let message = "an app cannot wait this way, because all requests of its worker would wait with it; await a promise \
+        instead \
                    (for sleep: await new Promise((done) => setTimeout(done, milliseconds)); \
                    for a request: await http.asyncRequest(method, url))";
     rquickjs::Exception::throw_type(ctx, message)

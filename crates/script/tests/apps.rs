@@ -308,7 +308,7 @@ fn bodies_of_every_kind_come_in() {
             "true,TypeError: the body has been read already",
         ),
         ("await request.json().catch((error) => error.name)", "SyntaxError"),
-        ("await request.formData().catch((error) => error.message)", "the body is no form: it has no content-type"),
+        ("await request.formData().catch((error) => error.message)", "the body is not a form: it has no content-type"),
     ];
     for (expression, expected) in cases {
         with_app(&app(&format!("return new Response(`${{{expression}}}`)")), |served| async move {

@@ -55,7 +55,7 @@ fn what_is_missing_says_so() {
         "import http from 'k6/http';
          export default function () { try { http.get('http://127.0.0.1:1/').html() } catch (e) { console.log(e.message) } }",
     );
-    assert_eq!(lines.last().unwrap(), "response.html() is not there yet: k6/html comes later");
+    assert_eq!(lines.last().unwrap(), "response.html() is not supported yet, because it needs k6/html");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use wire::h1::request_head::Framing;
 /// The answer to a request whose route is not to run.
 pub(crate) fn instead(route: Option<usize>, method: &str, framing: Framing, limit: Option<u64>) -> Option<Response> {
     let Some(route) = route.map(|index| &ROUTES[index]) else {
-        return Some(Response::error(404, "no such path; the readme of onrush lists the target's routes"));
+        return Some(Response::error(404, "no such path; docs/reference/routes.md lists the target's routes"));
     };
     if method == "OPTIONS" {
         return Some(Response::empty(204).header("Allow", route.allow()));

@@ -113,7 +113,7 @@ pub static ROUTES: &[Route] = &[
     route("/base64/decode/{value}", ANY, documents::base64, "the same"),
     route("/base64/encode/{value}", ANY, documents::to_base64, "the value encoded"),
     route("/cache", ANY, cache::conditional, "as /get; 304 with If-None-Match or If-Modified-Since"),
-    route("/cache/{seconds}", ANY, cache::kept, "as /get, with Cache-Control for so long"),
+    route("/cache/{seconds}", ANY, cache::kept, "as /get, with Cache-Control for this time"),
     route("/etag/{etag}", ANY, cache::etag, "as /get with that ETag; obeys If-None-Match and If-Match"),
     route("/hostname", ANY, documents::hostname, "the machine's name"),
     keeping(route("/dump/request", ANY, documents::dump, "the request as it came")),
@@ -128,7 +128,8 @@ pub static ROUTES: &[Route] = &[
         "/delay-list",
         ANY,
         delay::list,
-        "holds each request by `?law=` and `?seed=`; says for how long it meant to and did, in JSON and as headers; see below",
+        "delays each request by `?law=` and `?seed=`; the answer has the planned and the real delay, in JSON and as \
+         headers; see below",
     ),
     route("/trailers", ANY, stream::trailers, "a chunked body, the arguments as trailers"),
     route("/early-hints", ANY, stream::early_hints, "103 with a Link header, then 200"),

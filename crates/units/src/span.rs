@@ -35,7 +35,7 @@ pub struct SpanError(String);
 
 impl fmt::Display for SpanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is no duration: expected a form like 10s, 1h30m, 1d or a number of milliseconds", self.0)
+        write!(f, "{} is not a duration: expected a form like 10s, 1h30m, 1d or a number of milliseconds", self.0)
     }
 }
 
@@ -254,7 +254,7 @@ mod tests {
         }
         assert_eq!(
             Span::parse("10 s").unwrap_err().to_string(),
-            "'10 s' is no duration: expected a form like 10s, 1h30m, 1d or a number of milliseconds"
+            "'10 s' is not a duration: expected a form like 10s, 1h30m, 1d or a number of milliseconds"
         );
     }
 

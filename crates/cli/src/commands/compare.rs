@@ -12,28 +12,23 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output;
 
+/// A line break ends a paragraph, so that help is folded to the terminal.
 const AFTER_HELP: &str = "\
-A and B are a result each (DIR of 'onrush run --save DIR', or its result.json), or several: between commas, as a \
-directory of
-results, or as the result of a matrix. PATH:NAME=VALUE,... takes the runs with that label, axis or variant. Runs are \
-paired by
-cell and by the label 'round' where all have them, else by order; run them by turns, A B B A.
+A and B are each a result (DIR of 'onrush run --save DIR', or its result.json), several with commas between them, a \
+directory of results, or the result of a matrix. PATH:NAME=VALUE,... takes the runs with that label, axis or variant. \
+Runs are paired by cell and by the label 'round' where all have them, else by order; run them by turns, A B B A.
 
 Verdicts: better and worse are proven (exact signed-rank test over the pairs at 5 %, Holm over the metrics); same \
-means that the
-whole 95 % interval lies within the margin; everything else is cannot tell.
+means that the whole 95 % interval is within the margin; everything else is cannot tell.
 
-Up to five runs of each are compared by their seconds, which is weaker evidence: better and worse need a change \
-beyond 5 %, same is
-hardly ever proven. It takes 10 seconds of each run.
+Up to five runs of each are compared by their seconds, which is weaker evidence: better and worse need a change beyond \
+5 %, and same is hardly ever proven. This takes 10 seconds of each run.
 
---fail-on: a condition fails when the change is proven to be beyond its bound, holds when it is proven to be on this \
-side of it,
-and else nobody can tell. With conditions they alone decide the exit code.
+--fail-on: a condition fails when the change is proven to be beyond its bound, and holds when it is proven to be on \
+this side; otherwise nobody can tell. With conditions, they alone decide the exit code.
 
 Exit codes: 0 same or better, or every condition holds; 1 worse, or a condition fails; 2 cannot tell; 3 results that \
-cannot be
-read or must not be compared; 255 wrong flags.";
+cannot be read or must not be compared; 255 wrong flags.";
 
 /// The command with its flags.
 pub fn command() -> Command {
@@ -49,25 +44,24 @@ pub fn command() -> Command {
             text(
                 "metric",
                 "METRIC",
-                "Judge this metric instead of the usual ones, as http_req_duration:p(99) or \
+                "Judge this metric instead of the usual ones, such as http_req_duration:p(99) or \
                 my_count:rate:higher; repeat for more",
             )
             .action(ArgAction::Append),
         )
         .arg(text("margin", "PERCENT", "Changes within this count as the same").default_value("2%"))
         .arg(
-            text("fail-on", "CHANGE", "A change that must not be, as 'p(95) +5%' or 'http_reqs -3%'; repeat for more")
-                .action(ArgAction::Append),
+            text(
+                "fail-on",
+                "CHANGE",
+                "A change that must not happen, such as 'p(95) +5%' or 'http_reqs -3%'; repeat for more",
+            )
+            .action(ArgAction::Append),
         )
         .arg(
-            text(
-                "format",
-                "FORMAT",
-                "How to print \
-            it",
-            )
-            .value_parser(["text", "markdown", "json", "junit"])
-            .default_value("text"),
+            text("format", "FORMAT", "Output format")
+                .value_parser(["text", "markdown", "json", "junit"])
+                .default_value("text"),
         )
         .arg(text("output", "FILE", "Write to a file; - is standard output").short('o').default_value("-"))
         .arg(
@@ -80,7 +74,7 @@ pub fn command() -> Command {
             Arg::new("across-machines")
                 .long("across-machines")
                 .action(ArgAction::SetTrue)
-                .help("Compare results of different machines all the same"),
+                .help("Compare results even if they are of different machines"),
         )
 }
 

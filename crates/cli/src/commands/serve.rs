@@ -50,7 +50,7 @@ pub fn command() -> Command {
                 .long("busy-limit")
                 .value_name("TIME")
                 .default_value("5s")
-                .help("Break off JavaScript of the app that runs so long without waiting"),
+                .help("Interrupt JavaScript of the app that runs longer than this without waiting"),
         )
         .arg(Arg::new("workers").long("workers").value_name("N").default_value("1").help("Threads"))
         .arg(

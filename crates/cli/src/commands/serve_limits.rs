@@ -29,7 +29,7 @@ const SETTINGS: &[Setting] = &[
     (
         "max-kept",
         SIZE,
-        "Answer 503 when routes such as /post would keep more than this of all bodies together [default: 512m]",
+        "Answer 503 when routes such as /post would keep more than this, all bodies together [default: 512m]",
         |config, text| {
             config.limits.kept = size::parse(text)?;
             Some(())
@@ -86,7 +86,7 @@ pub fn flags(command: Command) -> Command {
             Arg::new("fresh-buffers")
                 .long("fresh-buffers")
                 .action(ArgAction::SetTrue)
-                .help("Allocate memory for each piece of a body instead of using it again (to compare)"),
+                .help("Allocate memory for each piece of a body instead of reusing it (for comparisons)"),
         )
         .arg(file("certificate", "key", "Show this certificate to TLS clients (PEM) instead of one made at start"))
         .arg(file("key", "certificate", "Its private key (PEM)"))

@@ -37,7 +37,7 @@ pub fn flags(command: Command) -> Command {
         Arg::new(name).long(name).value_name(value).help(help).help_heading("Tables")
     };
     command
-        .arg(value("group-by", "AXES", "A table for each value of these axes, as size,body; variant is one too"))
+        .arg(value("group-by", "AXES", "A table for each value of these axes, such as size,body; variant is one too"))
         .arg(
             value(
                 "layout",
@@ -46,13 +46,13 @@ pub fn flags(command: Command) -> Command {
             )
             .default_value("table"),
         )
-        .arg(value("rows", "AXES", "A pivot whose rows are the values of these axes, as size"))
-        .arg(value("columns", "AXES", "Its columns, as body [default: variant]"))
-        .arg(value("format", "text|markdown|csv|json|html", "How they are written").default_value("text"))
+        .arg(value("rows", "AXES", "A pivot whose rows are the values of these axes, such as size"))
+        .arg(value("columns", "AXES", "Its columns, such as body [default: variant]"))
+        .arg(value("format", "text|markdown|csv|json|html", "Output format").default_value("text"))
         .arg(value(
             "percentiles",
             "LIST",
-            "Which percentiles, as 50,99,100; 100 is the maximum [default: 5 to 95, 99, 99.9, 100]",
+            "Which percentiles, such as 50,99,100; 100 is the maximum [default: 5 to 95, 99, 99.9, 100]",
         ))
 }
 

@@ -195,7 +195,7 @@ pub fn read_text(path: &str, strips: bool) -> Result<String, String> {
     }
     let text = String::from_utf8(bytes).ok().filter(|text| has_no_mark(text));
     let text =
-        text.ok_or_else(|| format!("the file {path} is not plain UTF-8 text, which it must be beside other data"))?;
+        text.ok_or_else(|| format!("the file {path} is not plain UTF-8 text, which is necessary beside other data"))?;
     Ok(if strips { text.replace(['\r', '\n'], "") } else { text })
 }
 
@@ -212,7 +212,7 @@ pub fn size_of(path: &str) -> Result<u64, String> {
     let file = std::fs::File::open(path).map_err(|error| unreadable(path, &error))?;
     let about = file.metadata().map_err(|error| unreadable(path, &error))?;
     if !about.is_file() {
-        return Err(format!("cannot read the file {path}: it is no regular file"));
+        return Err(format!("cannot read the file {path}: it is not a regular file"));
     }
     Ok(about.len())
 }

@@ -138,12 +138,13 @@ const fn with(long: &'static str, letter: Option<char>, act: Act) -> Flag {
 
 const HTTP_1_1: Act = Refused("requests are sent by HTTP/1.1; leave it out to send that");
 const ONE_REQUEST: Act = Refused("a quick run repeats one request; put several into a script");
-const NO_AUTH: Act = Refused("only basic (-u) and digest authentication are there; send the header with -H instead");
+const NO_AUTH: Act =
+    Refused("only basic (-u) and digest authentication are supported; send the header with -H instead");
 const PROXY: Act = Refused("set the environment variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY instead");
 const TRUST: Act =
     Refused("set the environment variable SSL_CERT_FILE or SSL_CERT_DIR, or accept any certificate with -k");
 const NO_RETRY: Act = Refused("a request that failed is counted, not repeated; leave it out");
-const NO_CHOICE: Act = Refused("there is no such choice; leave it out");
+const NO_CHOICE: Act = Refused("this cannot be chosen; leave it out");
 
 /// Every flag, curl's letters beside them.
 #[rustfmt::skip]

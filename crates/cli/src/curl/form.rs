@@ -33,7 +33,7 @@ pub fn body(fields: &[&Given]) -> Result<Body, String> {
 fn part(given: &Given, name: &str, content: &str) -> Result<String, String> {
     let refuse = |why: &str| format!("{} {}: {why}", given.spelled, visible(&given.value));
     if name.is_empty() || content.starts_with('(') {
-        return Err(refuse("nested forms are not there; expected NAME=TEXT, NAME=@FILE or NAME=<FILE"));
+        return Err(refuse("nested forms are not supported; expected NAME=TEXT, NAME=@FILE or NAME=<FILE"));
     }
     let (mark, rest) = match content.as_bytes().first() {
         Some(mark @ (b'@' | b'<')) => (Some(*mark), &content[1..]),
@@ -49,7 +49,7 @@ fn part(given: &Given, name: &str, content: &str) -> Result<String, String> {
     }
     match mark {
         Some(b'@') => file_part(&value, field("filename"), field("type")).map_err(|why| match why {
-            Unusable::Several => refuse("several files in one part are not there; give each a -F of its own"),
+            Unusable::Several => refuse("several files in one part are not supported; give each its own -F"),
             Unusable::Unreadable(why) => why,
         }),
         _ => {
@@ -103,7 +103,7 @@ fn parameters(text: &str) -> Result<(String, Parameters<'_>), String> {
         let (key, after) =
             field.split_once('=').ok_or_else(|| format!("found ';{field}', expected ;type= or ;filename="))?;
         if !matches!(key, "type" | "filename") {
-            return Err(format!("';{key}=' is not there; only ;type= and ;filename= are"));
+            return Err(format!("';{key}=' is not supported, only ;type= and ;filename= are"));
         }
         // A type may have parameters of its own.
         let (value, after) = self::value(after, key == "type")?;
@@ -178,7 +178,7 @@ mod tests {
         for (value, found) in [
             ("a=@/no/such", "cannot read the file /no/such"),
             ("a=@-", "standard input"),
-            ("a=x;headers=y", "';headers=' is not there"),
+            ("a=x;headers=y", "';headers=' is not supported"),
             ("a=(;type=multipart/mixed", "nested forms"),
             ("a=\"x", "is not closed"),
             ("a=@/x,/y", "several files"),

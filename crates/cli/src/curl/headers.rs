@@ -48,7 +48,7 @@ impl Headers {
             // The length is known better here: a wrong one would break the connection.
             Some(_) if is("Content-Length") => {}
             // Anything but an empty one would have to be waited for.
-            Some(_) if is("Expect") => return refuse("nothing is waited for between head and body; leave it out"),
+            Some(_) if is("Expect") => return refuse("Onrush does not wait between head and body; leave it out"),
             Some(value) => self.push(name, value),
             None => self.removed.push(name.to_owned()),
         }

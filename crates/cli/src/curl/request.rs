@@ -166,7 +166,7 @@ impl<'a> Draft<'a> {
         let given = [("-d", data), ("-F", !self.form.is_empty()), ("-T", self.upload.is_some()), ("-I", self.head)];
         let given: Vec<&str> = given.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
         match given[..] {
-            [one, other, ..] => Err(format!("{one} and {other}: each says what the request is; leave one of them out")),
+            [one, other, ..] => Err(format!("{one} and {other}: each sets the method; leave one of them out")),
             _ => Ok(()),
         }
     }
@@ -271,7 +271,7 @@ fn token(given: &Given) -> Result<&str, String> {
 fn user(given: &Given) -> Result<(String, String), String> {
     match given.value.split_once(':') {
         Some((name, password)) => Ok((name.to_owned(), password.to_owned())),
-        None => Err(format!("{} {}: expected NAME:PASSWORD (nothing is asked for here)", given.spelled, given.value)),
+        None => Err(format!("{} {}: expected NAME:PASSWORD (Onrush does not ask for it)", given.spelled, given.value)),
     }
 }
 

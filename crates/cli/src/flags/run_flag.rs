@@ -49,8 +49,8 @@ pub static RUN_FLAGS: &[RunFlag] = &[
             "threshold",
             None,
             Some("METRIC: CONDITION"),
-            "What must hold, as 'http_req_duration: p(95)<200', else the exit code is 99; joins those of the script; \
-             repeat for more",
+            "A threshold besides the script's, such as 'http_req_duration: p(95)<200'; when it does not hold, the exit \
+             code is 99; repeat for more",
         )
     },
     RunFlag {
@@ -59,7 +59,7 @@ pub static RUN_FLAGS: &[RunFlag] = &[
             "fail-on",
             None,
             Some("LIMIT"),
-            "End with exit code 99 when there are more errors, as 'errors>1%' or 'exceptions>0'; repeat for more",
+            "End with exit code 99 when there are more errors, such as 'errors>1%' or 'exceptions>0'; repeat for more",
         )
     },
     run_flag("no-thresholds", Some("K6_NO_THRESHOLDS"), None, "Ignore thresholds"),
@@ -69,10 +69,10 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         "new-machine-readable-summary",
         Some("K6_NEW_MACHINE_READABLE_SUMMARY"),
         None,
-        "Give handleSummary and the export k6's newer shape",
+        "Use k6's newer format for handleSummary and --summary-export",
     ),
     run_flag("console-output", Some("K6_CONSOLE_OUTPUT"), Some("FILE"), "Write what the script logs to a file"),
-    run_flag("log-format", Some("K6_LOG_FORMAT"), Some("text|raw|json"), "How log lines look"),
+    run_flag("log-format", Some("K6_LOG_FORMAT"), Some("text|raw|json"), "Format of log lines"),
     run_flag("log-output", Some("K6_LOG_OUTPUT"), Some("stderr|stdout|none|file=PATH"), "Where log lines go"),
     run_flag("no-color", Some("K6_NO_COLOR"), None, "No colours"),
     RunFlag { short: Some('q'), ..run_flag("quiet", None, None, "No progress lines") },
@@ -83,23 +83,28 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         Some("base|extended"),
         "extended also offers `global`",
     ),
-    RunFlag { short: Some('t'), ..run_flag("type", Some("K6_TYPE"), Some("js|archive"), "What the script is") },
+    RunFlag { short: Some('t'), ..run_flag("type", Some("K6_TYPE"), Some("js|archive"), "Type of the script") },
     RunFlag {
         short: Some('o'),
         repeat: true,
-        ..run_flag("out", Some("K6_OUT"), Some("NAME[=ARG]"), "Send samples somewhere (no output is there yet)")
+        ..run_flag("out", Some("K6_OUT"), Some("NAME[=ARG]"), "Send samples to an output (not supported yet)")
     },
     RunFlag {
         short: Some('a'),
-        ..run_flag("address", Some("K6_ADDRESS"), Some("HOST:PORT"), "REST API (not there yet; empty is accepted)")
+        ..run_flag("address", Some("K6_ADDRESS"), Some("HOST:PORT"), "REST API (not supported yet; empty is accepted)")
     },
-    run_flag("no-usage-report", Some("K6_NO_USAGE_REPORT"), None, "Accepted for k6's sake: Onrush never reports usage"),
+    run_flag(
+        "no-usage-report",
+        Some("K6_NO_USAGE_REPORT"),
+        None,
+        "Accepted for compatibility with k6: Onrush never reports usage",
+    ),
     run_flag("workers", Some("ONRUSH_WORKERS"), Some("N"), "Threads that run virtual users [default: one a core]"),
     run_flag(
         "vu-memory-limit",
         Some("ONRUSH_VU_MEMORY_LIMIT"),
         Some("BYTES"),
-        "Memory of one virtual user, as 64m or 1g [default: 1g]",
+        "Memory of one virtual user, such as 64m or 1g [default: 1g]",
     ),
     run_flag(
         "save",
@@ -114,22 +119,19 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         None,
         "Keep every received WebSocket message in the result's directory too (with --save)",
     ),
-    RunFlag {
-        repeat: true,
-        ..run_flag("label", None, Some("NAME=VALUE"), "Name the saved result by this; repeat for more")
-    },
+    RunFlag { repeat: true, ..run_flag("label", None, Some("NAME=VALUE"), "Label the saved result; repeat for more") },
     run_flag(
         "accept-late",
         None,
         None,
-        "Let the run count although its generator was late or the limit; every output is marked",
+        "Count the run even if its generator was late or the limit; every output says so",
     ),
     run_flag(
         "serve",
         None,
         None,
         "Start a target beside the test, or an app: --serve=app.js; __ENV.TARGET, TARGET_TLS, TARGET_WS and \
-         TARGET_UNIX say where",
+         TARGET_UNIX have its addresses",
     ),
 ];
 

@@ -69,7 +69,7 @@ impl<'a> Headline<'a> {
         }
         let dropped = self.results.count("dropped_iterations");
         if dropped > 0 {
-            lines.push(format!("not started for want of a free user: {} (raise --vus)", grouped(dropped)));
+            lines.push(format!("not started because no user was free: {} (raise --vus)", grouped(dropped)));
         }
         lines
     }
@@ -101,7 +101,7 @@ impl<'a> Headline<'a> {
 /// What to do about a failure, where it is known.
 fn advice(what: &str) -> &'static str {
     match what {
-        _ if what.contains("does not look like a TLS handshake") => " (no TLS is spoken there: try http://)",
+        _ if what.contains("does not look like a TLS handshake") => " (the server does not speak TLS: try http://)",
         _ if what.contains("x509:") => " (-k accepts any certificate)",
         _ => "",
     }

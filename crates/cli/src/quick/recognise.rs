@@ -61,7 +61,7 @@ fn with_the_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>, Failu
     let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
     let Some(first) = words.next() else { return Ok(arguments) };
     if has_script_ending(first) && std::path::Path::new(first).exists() {
-        return Err(refused(format!("{first} is no command; to run it write: onrush run {first}")));
+        return Err(refused(format!("{first} is not a command; to run it write: onrush run {first}")));
     }
     if is_url(first) || first.starts_with('-') && words.any(is_url) {
         arguments.insert(1, OsString::from("run"));

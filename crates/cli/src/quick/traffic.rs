@@ -52,10 +52,10 @@ impl Traffic {
     fn check(&self) -> Result<(), String> {
         let ramp = !self.stages.is_empty();
         if self.rate.is_some() && self.requests.is_some() {
-            return Err("--rate and --requests: a rate goes on for a time; say --duration instead of --requests".into());
+            return Err("--rate and --requests: a rate needs a time; write --duration instead of --requests".into());
         }
         if ramp && (self.rate.is_some() || self.requests.is_some() || self.duration.is_some()) {
-            return Err("--stage says how long and how many; leave --duration, --requests and --rate out".into());
+            return Err("--stage has times and users already; leave --duration, --requests and --rate out".into());
         }
         match (self.vus, self.requests) {
             (Some(vus), Some(requests)) if requests < vus => {
@@ -130,7 +130,7 @@ fn whole(given: &Given) -> Result<u64, String> {
 fn duration(given: &Given) -> Result<String, String> {
     let text = given.value.trim();
     if !is_duration(text) {
-        return Err(refuse(given, "a time with its unit, as 30s or 1m30s"));
+        return Err(refuse(given, "a time with its unit, such as 30s or 1m30s"));
     }
     let time = Span::parse(text).ok().and_then(Span::to_duration);
     // The engine refuses less as well, as k6 does.

@@ -58,11 +58,11 @@ const CASES: &[Case] = &[
         says: &["./nope.js", "script.js:1"],
     },
     Case {
-        name: "import of a k6 module that is not there yet",
+        name: "import of a k6 module that is not supported yet",
         script: "import grpc from 'k6/net/grpc';\nexport default function () {}",
         arguments: &[],
         code: 107,
-        says: &["k6/net/grpc", "not there yet"],
+        says: &["k6/net/grpc", "not supported yet"],
     },
     Case {
         name: "exception in init",

@@ -242,8 +242,8 @@ fn loads_may_be_other_programs_and_scripts() {
     let run = lab.onrush(&["matrix", "plan.toml"]).code(112);
     for said in [
         "variant=program: 1234.5 http_reqs/s",
-        "variant=silent: ✗ the output holds no rate: nothing in it fits Requests/sec:",
-        "variant=zero: ✗ the output tells a rate of 0: no request was made",
+        "variant=silent: ✗ the output has no rate: nothing in it matches Requests/sec:",
+        "variant=zero: ✗ the output has a rate of 0: no request was made",
         "variant=idle: ✗ nothing was measured: the metric 'http_reqs' has no samples; did the load make requests?",
     ] {
         assert!(run.stderr.contains(said), "expected {said:?} in\n{}", run.stderr);
@@ -311,7 +311,7 @@ fn an_interrupted_matrix_keeps_what_is_done_and_goes_on() {
     let matrix = lab.start(&["matrix", "plan.toml"]);
     wait_for_runs(&lab.path().join("plan.matrix.json"), 3);
     signal(matrix.pid(), "INT");
-    matrix.wait().code(105).says("interrupted: the runs that are done are kept; --resume goes on");
+    matrix.wait().code(105).says("interrupted: finished runs are kept; --resume continues");
     assert_gone(&lab);
     let kept = runs(&result(&lab)).len();
     assert!((2..100).contains(&kept) && kept.is_multiple_of(2), "whole turns: {kept}");

@@ -105,8 +105,8 @@ fn statistics_that_cannot_be_read_are_told_and_the_run_counts() {
     }
     for (stats, problem) in [
         ("url = 'https://h/'", "stats: found the url 'https://h/', expected one that begins with http://"),
-        ("names = ['a']", "variant 'v': stats: expected a url or a command, one of them"),
-        ("url = 'http://h/', names = ['(']", "variant 'v': stats: names: '(' is no regular expression"),
+        ("names = ['a']", "variant 'v': stats: expected either a url or a command"),
+        ("url = 'http://h/', names = ['(']", "variant 'v': stats: names: '(' is not a regular expression"),
         ("ur = 'http://h/'", "unknown field `ur`, expected one of `url`, `command`, `names`"),
     ] {
         lab.file("plan.toml", &format!("{COUNTED}stats = {{ {stats} }}\n"));

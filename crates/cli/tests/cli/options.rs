@@ -129,7 +129,7 @@ const REFUSED: [[&str; 6]; 5] = [
         "--min-iteration-duration",
         "K6_MIN_ITERATION_DURATION",
         "soon",
-        "'soon' is no duration: expected a form like 10s, 1h30m, 1d or a number of milliseconds",
+        "'soon' is not a duration: expected a form like 10s, 1h30m, 1d or a number of milliseconds",
     ],
 ];
 

@@ -216,7 +216,7 @@ const REFUSED: &[(&[&str], &str)] = &[
         "cannot read the config file 10: No such file or directory (os error 2); for 10 virtual users write -u 10",
     ),
     (&["rnu", "script.js"], "a similar subcommand exists: 'run'"),
-    (&["script.js"], "script.js is no command; to run it write: onrush run script.js"),
+    (&["script.js"], "script.js is not a command; to run it write: onrush run script.js"),
     (&["run", "--fail-on", "p(95)>200", "script.js"], "for a metric write --threshold 'http_req_duration: p(95)<=200'"),
     (&["run", "--threshold", "p(95)<200", "script.js"], "--threshold: found 'p(95)<200', expected METRIC: CONDITION"),
     (&["curl", "curl 'http://h/"], "the pasted command cannot be read: a ' is not closed"),

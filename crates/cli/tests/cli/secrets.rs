@@ -61,8 +61,7 @@ fn secrets_of_urls_are_shown_nowhere() {
         r#"Get \"http://user:***@127.0.0.1:1/?password=****\": dial tcp 127.0.0.1:1: connect: connection refused"#,
         r#"Get \"http://****:****@127.0.0.1:99999/?sig=****\": dial tcp: address 99999: invalid port"#,
         r#"invalid URL: parse \"http://****:****@127.0.0.1:port/?sig=****\": invalid port \":port\" after host"#,
-        "holds the options, figures, names of checks and groups, and facts about this machine; masked or left out are \
-         passwords",
+        "has the options, figures, names of checks and groups, and facts about this machine; passwords, parameters",
     ] {
         assert!(run.stderr.contains(line), "{line}\n{}", run.stderr);
     }

@@ -61,7 +61,7 @@ impl Shortcuts {
             let duration = Span::parse(duration).ok()?.to_duration()?;
             Some(Stage { duration, target: target.trim().parse().ok()? })
         };
-        read().ok_or_else(|| format!("'{text}' is no stage: expected duration:target like 10s:5").into())
+        read().ok_or_else(|| format!("'{text}' is not a stage: expected duration:target like 10s:5").into())
     }
 
     /// The scenarios to run.
@@ -191,7 +191,7 @@ mod tests {
         let flat = Shortcuts { vus: Some(0), stages, ..Default::default() };
         assert_eq!(refusal(flat), "vus and the targets of all stages are 0, expected one above 0");
         let error = Shortcuts::stage_from_text("10s").unwrap_err().to_string();
-        assert_eq!(error, "'10s' is no stage: expected duration:target like 10s:5");
+        assert_eq!(error, "'10s' is not a stage: expected duration:target like 10s:5");
     }
 
     #[test]

@@ -146,7 +146,7 @@ pub fn parse(source: &str) -> Result<Expression, ParseError> {
         return fail(source.len()..source.len(), message);
     };
     let Some((token, operator)) = OPERATORS.iter().find(|(token, _)| source[at..].starts_with(token)) else {
-        let message = format!("'{}' is no operator, expected one of < <= > >= == === !=", &source[at..at + 1]);
+        let message = format!("'{}' is not an operator, expected one of < <= > >= == === !=", &source[at..at + 1]);
         return fail(at..at + 1, message);
     };
     let (left, right) = (trimmed(source, 0..at), trimmed(source, at + token.len()..source.len()));
@@ -163,7 +163,7 @@ pub fn parse(source: &str) -> Result<Expression, ParseError> {
         _ => {
             return fail(
                 right,
-                format!("'{text}' is no number, expected a plain one such as 500 or 0.95 (times are in ms)"),
+                format!("'{text}' is not a number, expected a plain one such as 500 or 0.95 (times are in ms)"),
             );
         }
     };
@@ -189,7 +189,9 @@ fn parse_aggregation(source: &str, span: Range<usize>) -> Result<Aggregation, Pa
         }
         _ => match parse_percentile(text) {
             Some(Ok(percent)) => Aggregation::Percentile(percent),
-            Some(Err(inside)) => return fail(format!("'{inside}' is no percentile, expected a number from 0 to 100")),
+            Some(Err(inside)) => {
+                return fail(format!("'{inside}' is not a percentile, expected a number from 0 to 100"));
+            }
             None => {
                 let hint = match text.strip_prefix('p').filter(|rest| rest.parse::<f64>().is_ok()) {
                     Some(number) => format!("; did you mean 'p({number})'?"),
@@ -248,10 +250,10 @@ mod tests {
         let cases = [
             ("", 0..0, "no comparison found, expected something like p(95)<500 or rate>0.99"),
             ("p(95)<", 6..6, "no number found after '<', expected one such as 500 or 0.95"),
-            ("avg=5", 3..4, "'=' is no operator, expected one of < <= > >= == === !="),
-            ("avg<10ms", 4..8, "'10ms' is no number, expected a plain one such as 500 or 0.95 (times are in ms)"),
-            ("avg<NaN", 4..7, "'NaN' is no number, expected a plain one such as 500 or 0.95 (times are in ms)"),
-            (" p(101) <5", 1..7, "'101' is no percentile, expected a number from 0 to 100"),
+            ("avg=5", 3..4, "'=' is not an operator, expected one of < <= > >= == === !="),
+            ("avg<10ms", 4..8, "'10ms' is not a number, expected a plain one such as 500 or 0.95 (times are in ms)"),
+            ("avg<NaN", 4..7, "'NaN' is not a number, expected a plain one such as 500 or 0.95 (times are in ms)"),
+            (" p(101) <5", 1..7, "'101' is not a percentile, expected a number from 0 to 100"),
             (
                 "p95<5",
                 0..3,

@@ -102,8 +102,8 @@ pub fn machines(a: &Side, b: &Side) -> Option<String> {
     let mut names = first_of.values().map(|run| run.name.as_str());
     let (first, second) = (names.next()?, names.next()?);
     Some(format!(
-        "results of {} machines cannot be compared: {first} and {second} are of different ones (machine_id), and what \
-         differs may be the machine; run both on one, or say --across-machines",
+        "results of {} machines cannot be compared: {first} and {second} are of different ones (machine_id), and the \
+         machine may be the difference; run both on one, or use --across-machines",
         first_of.len()
     ))
 }
@@ -155,7 +155,7 @@ fn by_key(side: &Side) -> Result<BTreeMap<Key<'_>, &Run>, String> {
         let round = run.round.as_deref().unwrap_or_default();
         if let Some(other) = runs.insert((&run.cell, (round.parse().unwrap_or(u64::MAX), round)), run) {
             return Err(format!(
-                "{} and {} are both round {round} of {}: name one side's runs more closely, as in {}:variant=NAME",
+                "{} and {} are both round {round} of {}: choose one side's runs more precisely, as in {}:variant=NAME",
                 other.name,
                 run.name,
                 side.name,
@@ -189,14 +189,14 @@ fn objection(document: &Document) -> Option<(String, String)> {
     if !WHOLE.contains(&document.exit.code) {
         let reason = document.exit.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
         return Some((
-            format!("it broke off with exit code {}{reason}", document.exit.code),
+            format!("it ended early with exit code {}{reason}", document.exit.code),
             String::from("run it again to its end"),
         ));
     }
     if requests(document).is_none() {
         return Some((
             String::from("it made no request and ended no iteration"),
-            String::from("see that the target answers and that the run is long enough"),
+            String::from("check that the target answers and that the run is long enough"),
         ));
     }
     None

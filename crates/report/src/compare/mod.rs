@@ -45,7 +45,7 @@ pub struct Settings {
     pub margin: f64,
     /// Conditions that decide in place of the verdict.
     pub conditions: Vec<Condition>,
-    /// Compare results of different machines all the same.
+    /// Compare results even if they are of different machines.
     pub across_machines: bool,
 }
 

@@ -55,9 +55,9 @@ impl<'a> FewRuns<'a> {
         let seconds = all().map(|run| run.at.len()).min().unwrap_or(0);
         let blocks = blocks(seconds).ok_or_else(|| match all().all(Timeline::has_seconds) {
             false => String::from("the results hold no seconds, as those of a matrix do not"),
-            true => format!(
-                "from within so few runs an answer takes {FEWEST_SECONDS} seconds of each, and there are {seconds}"
-            ),
+            true => {
+                format!("with so few runs an answer takes {FEWEST_SECONDS} seconds of each, and there are {seconds}")
+            }
         })?;
         Ok(FewRuns { a, b, blocks })
     }

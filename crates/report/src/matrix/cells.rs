@@ -110,7 +110,7 @@ fn axis_values(axis: &str, values: &Value) -> Result<Vec<AxisValue>, PlanError> 
     let values = values.iter().map(|value| axis_value(axis, value)).collect::<Result<Vec<_>, _>>()?;
     for (at, value) in values.iter().enumerate() {
         if values[..at].iter().any(|before| before.name == value.name) {
-            return refuse(format!("the value '{}' is there twice", value.name));
+            return refuse(format!("the value '{}' appears twice", value.name));
         }
     }
     Ok(values)
@@ -178,7 +178,7 @@ mod tests {
         for (axes, problem) in [
             (json!({"size": []}), "axis 'size': it has no values, expected one or more"),
             (json!({"size": "1k"}), "axis 'size': found \"1k\", expected a list of values, as [\"1k\", \"10k\"]"),
-            (json!({"size": [1, 1]}), "axis 'size': the value '1' is there twice"),
+            (json!({"size": [1, 1]}), "axis 'size': the value '1' appears twice"),
             (
                 json!({"port": [1]}),
                 "axis 'port': {port} stands for something else already; call the axis something else",

@@ -37,7 +37,7 @@ pub struct Figures {
 pub fn check(expressions: &[String]) -> Result<(), String> {
     let mut has_rate = false;
     for expression in expressions {
-        let regex = Regex::new(expression).map_err(|e| format!("'{expression}' is no regular expression: {e}"))?;
+        let regex = Regex::new(expression).map_err(|e| format!("'{expression}' is not a regular expression: {e}"))?;
         for name in regex.capture_names().flatten() {
             has_rate |= name == "rate";
             if Group::of(name).is_none() {
@@ -52,7 +52,7 @@ pub fn check(expressions: &[String]) -> Result<(), String> {
 pub fn read(output: &str, expressions: &[String]) -> Result<Figures, String> {
     let (mut rate, mut figures) = (None, Figures::default());
     for expression in expressions {
-        let regex = Regex::new(expression).map_err(|e| format!("'{expression}' is no regular expression: {e}"))?;
+        let regex = Regex::new(expression).map_err(|e| format!("'{expression}' is not a regular expression: {e}"))?;
         // The last one counts: several tools print figures as they go.
         let Some(found) = regex.captures_iter(output).last() else { continue };
         for name in regex.capture_names().flatten() {
@@ -75,8 +75,8 @@ pub fn read(output: &str, expressions: &[String]) -> Result<Figures, String> {
         }
     }
     figures.rate = rate.filter(|rate| *rate > 0.0).ok_or_else(|| match rate {
-        Some(_) => String::from("the output tells a rate of 0: no request was made"),
-        None => format!("the output holds no rate: nothing in it fits {}", expressions.join(" or ")),
+        Some(_) => String::from("the output has a rate of 0: no request was made"),
+        None => format!("the output has no rate: nothing in it matches {}", expressions.join(" or ")),
     })?;
     Ok(figures)
 }
@@ -211,10 +211,10 @@ mod tests {
                 "unknown group 'foo', expected rate, count, bytes, errors, errors_KIND, max, or a percentile"
             )
         );
-        assert!(bad(&["(?<rate>["]).starts_with("'(?<rate>[' is no regular expression: "));
+        assert!(bad(&["(?<rate>["]).starts_with("'(?<rate>[' is not a regular expression: "));
         let fail = |output: &str| read(output, &texts(&["rate=(?<rate>\\S+)"])).expect_err("refused");
-        assert_eq!(fail("nothing"), "the output holds no rate: nothing in it fits rate=(?<rate>\\S+)");
-        assert_eq!(fail("rate=0"), "the output tells a rate of 0: no request was made");
+        assert_eq!(fail("nothing"), "the output has no rate: nothing in it matches rate=(?<rate>\\S+)");
+        assert_eq!(fail("rate=0"), "the output has a rate of 0: no request was made");
         assert_eq!(fail("rate=many"), "rate: found 'many', expected a number");
     }
 }

@@ -232,7 +232,7 @@ mod tests {
         for (field, complaint) in [
             ("connections = 0", "variant 'a': connections: found '0', expected a whole number, 1 or more"),
             ("requests = 0", "variant 'a': requests: found '0', expected a whole number, 1 or more"),
-            ("rate = 5\nrequests = 5", "its load has a rate and a number of requests: with a rate, say a duration"),
+            ("rate = 5\nrequests = 5", "its load has a rate and a number of requests: with a rate, give a duration"),
             ("rate = '{size}'", "variant 'a': rate: found '1k', expected a number above 0"),
             ("duration = '0.5s'", "variant 'a': duration: found 0.5s, expected 1s or more"),
             ("duration = '5'", "variant 'a': duration: found '5', expected a time with its unit"),

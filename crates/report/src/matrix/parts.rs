@@ -152,12 +152,12 @@ impl Part {
         }
         if load.rate.is_some() && load.requests.is_some() {
             return Err(refuse(String::from(
-                "its load has a rate and a number of requests: with a rate, say a duration",
+                "its load has a rate and a number of requests: with a rate, give a duration",
             )));
         }
         if load.script.is_some() && load.rate.is_some() {
             return Err(refuse(String::from(
-                "its load has a script and a rate: the script's own options say its rate",
+                "its load has a script and a rate: the script's own options set its rate",
             )));
         }
         if load.command.is_some() {
@@ -165,7 +165,7 @@ impl Part {
         }
         if let Some(stats) = &server.stats {
             if stats.url.is_some() == stats.command.is_some() {
-                return Err(refuse(String::from("stats: expected a url or a command, one of them")));
+                return Err(refuse(String::from("stats: expected either a url or a command")));
             }
             server_stats::check(&stats.names).map_err(|problem| refuse(format!("stats: names: {problem}")))?;
         }
@@ -408,10 +408,7 @@ pub fn unknown(error: &TemplateError, cell: &Cell, variant: &str) -> PlanError {
     };
     let hint = match BUILT_IN.contains(&name.as_str()) {
         true => format!("variant '{variant}' has none here"),
-        false => format!(
-            "{known}; besides them {{{}}}; braces meant as such are doubled: {{{{{name}}}}}",
-            BUILT_IN.join("}, {")
-        ),
+        false => format!("{known}; also {{{}}}; write literal braces twice: {{{{{name}}}}}", BUILT_IN.join("}, {")),
     };
     PlanError::near(format!("unknown name {{{name}}}: {hint}"), text.clone())
 }

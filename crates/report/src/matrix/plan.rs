@@ -428,7 +428,9 @@ mod tests {
         );
         assert!(wrong.ends_with("\n  |\n2 | rouns = 3\n  | ^^^^^"), "{wrong}");
         assert!(message("rounds = 'six'").starts_with("p.toml:1:10: invalid type: string \"six\", expected u32\n"));
-        assert!(message("warm_up = '5'").contains("found '5', expected a time with its unit, as 500ms, 5s or 1m30s"));
+        assert!(
+            message("warm_up = '5'").contains("found '5', expected a time with its unit, such as 500ms, 5s or 1m30s")
+        );
         assert!(message("[load]\nbody = 5").contains("expected a text, { size = \"64k\" } or { file = \"path\" }"));
         assert!(message("rounds = ").starts_with("p.toml:1:"));
     }

@@ -112,7 +112,8 @@ pub fn read(text: &str) -> Result<Reading, String> {
 
 /// Checks expressions for names.
 pub fn check(names: &[String]) -> Result<(), String> {
-    let bad = |name: &String| Regex::new(name).err().map(|error| format!("'{name}' is no regular expression: {error}"));
+    let bad =
+        |name: &String| Regex::new(name).err().map(|error| format!("'{name}' is not a regular expression: {error}"));
     names.iter().find_map(bad).map_or(Ok(()), Err)
 }
 
@@ -210,7 +211,7 @@ mod tests {
             "server statistics could not be read after the run: found no number in '[]', expected JSON or lines of a name and a value"
         );
         assert!(
-            check(&[String::from("(")]).is_err_and(|problem| problem.starts_with("'(' is no regular expression: "))
+            check(&[String::from("(")]).is_err_and(|problem| problem.starts_with("'(' is not a regular expression: "))
         );
     }
 }

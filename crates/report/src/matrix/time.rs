@@ -26,7 +26,8 @@ impl TryFrom<String> for Time {
 
     fn try_from(text: String) -> Result<Self, String> {
         let time = Span::parse_with_unit(text.trim()).and_then(Span::to_duration);
-        time.map(Time).ok_or_else(|| format!("found '{text}', expected a time with its unit, as 500ms, 5s or 1m30s"))
+        time.map(Time)
+            .ok_or_else(|| format!("found '{text}', expected a time with its unit, such as 500ms, 5s or 1m30s"))
     }
 }
 
@@ -61,7 +62,7 @@ mod tests {
         }
         for text in ["", "5", "s", "5 s", "5sec", "-5s", "1m30"] {
             let message = time(text).expect_err(text);
-            assert_eq!(message, format!("found '{text}', expected a time with its unit, as 500ms, 5s or 1m30s"));
+            assert_eq!(message, format!("found '{text}', expected a time with its unit, such as 500ms, 5s or 1m30s"));
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) fn parse_native<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<V
     let content_type = script_bytes::to_text(ctx, &argument(ctx, args, 1))?;
     let parsed = script_bytes::read(ctx, &argument(ctx, args, 0), move |bytes| parse(bytes, &content_type))?;
     let parts = parsed.unwrap_or_else(|| Ok(Vec::new()));
-    let parts = parts.map_err(|what| Exception::throw_type(ctx, &format!("the body is no form: {what}")))?;
+    let parts = parts.map_err(|what| Exception::throw_type(ctx, &format!("the body is not a form: {what}")))?;
     let flat = Array::new(ctx.clone())?;
     for (index, part) in parts.into_iter().enumerate() {
         let at = index * 4;

@@ -176,7 +176,7 @@ fn take(ctx: &Ctx<'_>, vu: &Vu, error: Error) -> ScriptError {
     let mut error = exception::describe(&thrown, &vu.shared.modules);
     if let Some(limit) = vu.switch.overran() {
         error.message = format!(
-            "the app computed for {limit:?} without waiting and was broken off; raise the limit with --busy-limit"
+            "the app computed for {limit:?} without waiting and was interrupted; raise the limit with --busy-limit"
         );
     }
     error

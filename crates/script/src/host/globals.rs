@@ -103,8 +103,8 @@ fn lazy<'js>(
 fn refuse(ctx: &Ctx<'_>, name: &'static str) -> rquickjs::Result<()> {
     let message = move || {
         format!(
-            "'{name}' belongs to CommonJS, and this file is an ES module, for it has import or export; \
-             use one of the two alone"
+            "'{name}' belongs to CommonJS, and this file is an ES module, because it has import or \
+             export; use only one of the two"
         )
     };
     let get = move |ctx: Ctx<'_>| -> rquickjs::Result<()> { Err(Exception::throw_message(&ctx, &message())) };
@@ -125,7 +125,7 @@ fn timers<'js>(ctx: &Ctx<'js>, globals: &Object<'js>) -> rquickjs::Result<()> {
     for (name, repeat) in [("setTimeout", false), ("setInterval", true)] {
         let set = move |ctx: Ctx<'js>, callback: Opt<Value<'js>>, delay: Opt<Value<'js>>, args: Rest<Value<'js>>| {
             let Some(callback) = callback.0.and_then(Value::into_function) else {
-                return Err(Exception::throw_type(&ctx, &format!("{name}() wants a function to call")));
+                return Err(Exception::throw_type(&ctx, &format!("{name}() expects a function to call")));
             };
             let delay = match delay.0 {
                 Some(delay) if !delay.is_undefined() => delay.get::<rquickjs::Coerced<f64>>()?.0,

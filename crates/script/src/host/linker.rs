@@ -233,7 +233,7 @@ fn finish<'js>(ctx: &Ctx<'js>, promise: &Promise<'js>) -> rquickjs::Result<()> {
     match promise.result::<Value<'js>>() {
         Some(Ok(_)) => Ok(()),
         Some(Err(error)) => Err(error),
-        None => Err(Exception::throw_message(ctx, "the module waits for something that never comes (top-level await)")),
+        None => Err(Exception::throw_message(ctx, "the module awaits something that never happens (top-level await)")),
     }
 }
 
@@ -304,7 +304,7 @@ fn require_from<'js>(ctx: &Ctx<'js>, base: impl Fn(&Ctx<'js>) -> String + 'js) -
     let require_there = move |ctx: Ctx<'js>, specifier: Opt<Value<'js>>| {
         let specifier = specifier.0.and_then(|value| value.as_string().and_then(|text| text.to_string().ok()));
         let Some(specifier) = specifier.filter(|text| !text.is_empty()) else {
-            return Err(go_error::throw(&ctx, "require() wants the name of a module, a non-empty string"));
+            return Err(go_error::throw(&ctx, "require() expects the name of a module, a non-empty string"));
         };
         require(&ctx, &Vu::of(&ctx), &base(&ctx), &specifier)
     };

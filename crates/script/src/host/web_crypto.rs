@@ -14,8 +14,7 @@ pub(crate) fn object<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     crypto.set("getRandomValues", Function::new(ctx.clone(), random_values)?.with_name("getRandomValues")?)?;
     crypto.set("randomUUID", Function::new(ctx.clone(), random_uuid)?.with_name("randomUUID")?)?;
     let subtle = |ctx: Ctx<'js>| -> rquickjs::Result<Value<'js>> {
-        let message =
-            "crypto.subtle is not there yet: this version of onrush does not have it; k6/crypto has hashes and HMAC";
+        let message = "crypto.subtle is not supported yet; k6/crypto has hashes and HMAC";
         Err(Exception::throw_message(&ctx, message))
     };
     crypto.prop("subtle", Accessor::new_get(subtle))?;
@@ -26,7 +25,7 @@ fn random_values<'js>(ctx: Ctx<'js>, target: Value<'js>) -> rquickjs::Result<Val
     // SAFETY: looks at the class of the object alone.
     let kind = unsafe { qjs::JS_GetTypedArrayType(target.as_raw()) };
     if kind < 0 || kind >= qjs::JSTypedArrayEnum_JS_TYPED_ARRAY_FLOAT16 as i32 {
-        return Err(Exception::throw_type(&ctx, "getRandomValues() wants a typed array of integers"));
+        return Err(Exception::throw_type(&ctx, "getRandomValues() expects a typed array of integers"));
     }
     let length = bytes::read(&ctx, &target, <[u8]>::len)?.unwrap_or_default();
     if length > MOST_BYTES {

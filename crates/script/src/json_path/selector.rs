@@ -455,7 +455,7 @@ mod tests {
     fn refuses_what_it_does_not_know() {
         for path in ["{n,t}", "[n,t]", "!\"x\"", "a.@pretty", "friends.#(t==~true)#"] {
             let message = Selector::parse(path).unwrap_err();
-            assert!(message.contains("not there yet"), "{message}");
+            assert!(message.contains("not supported yet"), "{message}");
         }
     }
 

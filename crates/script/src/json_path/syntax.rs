@@ -114,7 +114,7 @@ impl<'p> PathParser<'p> {
 
     fn unsupported(&self, what: &str) -> String {
         format!(
-            "json selector {:?}: {what} are not there yet; parse the document with json() and pick in JavaScript",
+            "json selector {:?}: {what} are not supported yet; parse the document with json() and select in JavaScript",
             self.whole
         )
     }

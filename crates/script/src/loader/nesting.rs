@@ -23,7 +23,7 @@ pub fn check(name: &str, text: &str) -> Result<(), ScriptError> {
 }
 
 fn refusal(place: Place, what: &str) -> ScriptError {
-    let message = format!("SyntaxError: {what}; long data belongs into a file, for JSON.parse(open('data.json'))");
+    let message = format!("SyntaxError: {what}; long data belongs in a file, for JSON.parse(open('data.json'))");
     ScriptError { message, place: Some(place), stack: String::new(), exit_code: exit_code::SCRIPT_EXCEPTION }
 }
 
@@ -97,7 +97,8 @@ mod tests {
             let error = check("x.ts", &deep(open, close, 50_000)).unwrap_err();
             assert_eq!(
                 error.message,
-                "SyntaxError: nested deeper than 5000 levels; long data belongs into a file, for JSON.parse(open('data.json'))"
+                "SyntaxError: nested deeper than 5000 levels; long data belongs in a file, for \
+                 JSON.parse(open('data.json'))"
             );
             assert_eq!(error.place.map(|place| place.line), Some(2));
         }

@@ -50,7 +50,7 @@ fn unknown_module(specifier: &str) -> String {
     let not_yet =
         NOT_YET.contains(&specifier) || specifier.starts_with("k6/experimental/") || specifier.starts_with("k6/x/");
     if not_yet {
-        return format!("module {specifier} is not there yet: this version of onrush does not have it");
+        return format!("module {specifier} is not supported yet");
     }
     if specifier == "k6" || specifier.starts_with("k6/") || specifier.starts_with("onrush/") {
         return format!("unknown module {specifier}: no built-in module has this name");
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn unknown_names_say_what_is_expected() {
         let message = |specifier: &str| resolve("file:///a.js", specifier).unwrap_err().message;
-        assert_eq!(message("k6/html"), "module k6/html is not there yet: this version of onrush does not have it");
+        assert_eq!(message("k6/html"), "module k6/html is not supported yet");
         assert_eq!(message("k6/nope"), "unknown module k6/nope: no built-in module has this name");
         assert!(message("lodash").contains("a path that begins with ./"));
         assert!(message("http://x/y.js").contains("only https"));

@@ -206,7 +206,7 @@ mod tests {
                 "dns",
                 "ttl=x",
                 "K6_DNS",
-                "K6_DNS: ttl: 'x' is no duration: expected a form like 10s, 1h30m, 1d or a number of \
+                "K6_DNS: ttl: 'x' is not a duration: expected a form like 10s, 1h30m, 1d or a number of \
                 milliseconds, or inf",
             ),
             (

@@ -134,7 +134,7 @@ fn policy(text: &str) -> Result<DnsPolicy, String> {
 }
 
 impl Options {
-    /// The User-Agent of requests that bring none.
+    /// The User-Agent of requests that set none.
     pub fn user_agent(&self) -> &str {
         self.user_agent.as_deref().unwrap_or(USER_AGENT)
     }

@@ -78,13 +78,13 @@ execution {
         |all| all.execution.vus.into(), "Virtual users",
         integer().flag("vus").short('u').env("K6_VUS").default("1");
     "duration", |all, value| read::span(value).map(|time| all.execution.duration = Some(time)),
-        |all| serde_json::to_value(all.execution.duration).unwrap_or_default(), "How long to run, as 30s or 1h30m",
+        |all| serde_json::to_value(all.execution.duration).unwrap_or_default(), "How long to run, such as 30s or 1h30m",
         time().flag("duration").short('d').env("K6_DURATION");
     "iterations", |all, value| read::integer(value).map(|count| all.execution.iterations = Some(count)),
         |all| all.execution.iterations.into(), "Iterations in all, shared by the virtual users",
         integer().flag("iterations").short('i').env("K6_ITERATIONS");
     "stages", read_stages, |all| read::stages_json(all.execution.stages.as_deref()),
-        "Ramp to so many virtual users over this time; repeat for more stages",
+        "Ramp to this many virtual users over this time; repeat for more stages",
         stages().flag("stage").short('s').env("K6_STAGES").names_itself();
     "scenarios", read_scenarios, |all| all.execution.scenarios.as_ref().map_or(Value::Null, Scenarios::to_json),
         "Scenarios by name, each with its executor",
@@ -113,7 +113,7 @@ others {
     min_iteration_duration: Written<Duration> = "minIterationDuration", read::time,
         "Shortest time from one iteration's start to the next",
         time().flag("min-iteration-duration").env("K6_MIN_ITERATION_DURATION");
-    rps: u32 = "rps", read::whole, "At most so many requests per second in all; 0: no limit",
+    rps: u32 = "rps", read::whole, "At most this many requests per second in all; 0: no limit",
         integer().flag("rps").env("K6_RPS").default("0");
     batch: u32 = "batch", read::whole, "Requests of one http.batch at a time",
         integer().flag("batch").env("K6_BATCH").default("20");
@@ -121,10 +121,11 @@ others {
         integer().flag("batch-per-host").env("K6_BATCH_PER_HOST").default("6");
     max_redirects: u32 = "maxRedirects", read::whole, "Redirects to follow",
         integer().flag("max-redirects").env("K6_MAX_REDIRECTS").default("10");
-    user_agent: String = "userAgent", read::header_value, "User-Agent of requests that bring none",
+    user_agent: String = "userAgent", read::header_value, "User-Agent of requests that set none",
         text("TEXT").flag("user-agent").env("K6_USER_AGENT").default(network::USER_AGENT);
     mask_params: Written<Mask> = "maskParams", read::mask,
-        "Query parameters whose values are masked in results and messages; without it token, password and the like",
+        "Query parameters whose values are masked in results and messages; by default token, password and similar \
+         names",
         list("NAMES").flag("mask-params").env("ONRUSH_MASK_PARAMS");
     throw: bool = "throw", read::switch, "Throw an exception when a request fails",
         switch().flag("throw").short('w').env("K6_THROW");
@@ -143,7 +144,7 @@ others {
     tls_version: network::TlsVersions = "tlsVersion", network::tls_versions, "TLS versions to offer",
         json("text, or object with min and max").more("`tls1.2` or `tls1.3`, or `{ min, max }`");
     tls_cipher_suites: Vec<String> = "tlsCipherSuites", read::list, "TLS cipher suites to offer, by their IANA names",
-        json("list of texts").more("they choose among those of TLS 1.2; those of TLS 1.3 are always on");
+        json("list of texts").more("this concerns TLS 1.2; the suites of TLS 1.3 are always on");
     tls_auth: Vec<network::TlsAuth> = "tlsAuth", network::tls_auth, "Client certificates",
         json("list of objects").more("`{ domains, cert, key, password }`; `cert` and `key` are PEM");
     dns: Written<network::Dns> = "dns", network::dns, "How names are resolved",
@@ -163,11 +164,11 @@ others {
     network: Written<LinkSettings> = "network", super::link::network,
         "The link of every virtual user: 3g, 4g, cable, speedtest-2022, or \
          download=10mbps,upload=5mbps,latency=20ms,jitter=2ms,loss=1%",
-        text("LINK").flag("network").more("a scenario may have a field `network` of its own");
+        text("LINK").flag("network").more("a scenario may have its own field `network`");
     send_buffer: u32 = "sendBuffer", read::whole, "Bytes of a socket's send buffer; 0: the kernel decides",
-        json("whole number").more("without it 256 KiB where that slows nothing down");
+        json("whole number").more("by default 256 KiB when the server is near, else the kernel decides");
     max_decoded_body: u64 = "maxDecodedBody", read::size,
-        "Fail a response whose body decodes to more than this, as 64m or 1g",
+        "Fail a response whose body decodes to more than this, such as 64m or 1g",
         size().flag("max-decoded-body").env("ONRUSH_MAX_DECODED_BODY").default("100m");
     max_decoded_ratio: u32 = "maxDecodedRatio", read::positive,
         "Fail a response whose body decodes to more than 10 MiB and N times its size",
@@ -178,11 +179,12 @@ others {
         pairs().flag("tag").env("K6_TAGS");
     system_tags: Written<SystemTags> = "systemTags", read::system_tags, "Which system tags to keep",
         list("NAMES").flag("system-tags").env("K6_SYSTEM_TAGS")
-            .more("all but iter, ip, ocsp_status and vu, unless told otherwise");
+            .more("by default all but iter, ip, ocsp_status and vu");
     summary_trend_stats: Vec<String> = "summaryTrendStats", read::list,
         "Columns of trends in the summary: avg,min,med,max,p(95),count",
         list("STATS").flag("summary-trend-stats").env("K6_SUMMARY_TREND_STATS").default("avg,min,med,max,p(90),p(95)");
-    summary_time_unit: String = "summaryTimeUnit", read::text, "Unit of times in the summary; without it each its own",
+    summary_time_unit: String = "summaryTimeUnit", read::text, "Unit of times in the summary; by default each value \
+        has its own",
         text("s|ms|us").flag("summary-time-unit").env("K6_SUMMARY_TIME_UNIT");
     metric_samples_buffer_size: u32 = "metricSamplesBufferSize", read::whole,
         "Accepted for compatibility with k6: Onrush buffers no samples", json("whole number");

@@ -80,7 +80,7 @@ impl BadBody {
             BadBody::Full => total.refusal(),
             BadBody::Chunk => Response::error(400, "a chunk is malformed"),
             BadBody::TooLarge(most) => too_large(*most),
-            BadBody::TimedOut => Response::error(408, "the request body did not go on in time"),
+            BadBody::TimedOut => Response::error(408, "the request body paused for too long"),
         }
     }
 }

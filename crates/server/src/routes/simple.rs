@@ -42,7 +42,7 @@ pub(crate) fn status(request: &Request<'_>) -> Reply {
 pub(crate) fn unstable(request: &Request<'_>) -> Reply {
     let rate = request.arg("failure_rate").map_or(Some(0.5), |text| text.parse::<f64>().ok());
     let Some(rate) = rate.filter(|rate| (0.0..=1.0).contains(rate)) else {
-        return *bad_request("failure_rate is no number from 0 to 1");
+        return *bad_request("failure_rate is not a number from 0 to 1");
     };
     Response::text(if fastrand::f64() < rate { 500 } else { 200 }, "").into()
 }

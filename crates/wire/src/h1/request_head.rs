@@ -221,7 +221,7 @@ fn framing(headers: &[httparse::Header<'_>], minor: u8) -> Result<Framing, Refus
     }
     let body = match (fields.chunked, fields.length) {
         (true, Some(_)) => return Err(refused(400, "the request has both transfer-encoding and content-length")),
-        (true, None) if minor == 0 => return Err(refused(400, "HTTP/1.0 knows no transfer-encoding")),
+        (true, None) if minor == 0 => return Err(refused(400, "HTTP/1.0 has no transfer-encoding")),
         (true, None) => BodyFraming::Chunked,
         (false, Some(length)) if length > 0 => BodyFraming::Length(length),
         (false, _) => BodyFraming::None,

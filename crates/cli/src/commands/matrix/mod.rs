@@ -55,9 +55,9 @@ pub fn command() -> Command {
     let switch =
         |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     let command = Command::new("matrix")
-        .about("Measure variants in every cell of a table, by turns, and tell which differ")
+        .about("Measure variants by turns in every cell of a table, and say which differ")
         .after_help(
-            "docs/guides/matrix.md tells what a plan holds. Every run is kept; `onrush table` shows them again in \
+            "docs/guides/matrix.md describes the plan. Every run is kept; `onrush table` shows them again in \
              other ways.",
         )
         .arg(
@@ -67,12 +67,12 @@ pub fn command() -> Command {
                 .help("The plan: a .toml file, or a module that exports one"),
         )
         .arg(value("out", "FILE", "The result [default: the plan's name with .matrix.json]").short('o'))
-        .arg(switch("resume", "Go on with a result that was broken off; more rounds may be asked for"))
-        .arg(switch("retry", "With --resume: make failed runs again"))
-        .arg(switch("force", "Replace a result that is there"))
+        .arg(switch("resume", "Continue an interrupted result, perhaps with more rounds"))
+        .arg(switch("retry", "With --resume: repeat failed runs"))
+        .arg(switch("force", "Replace an existing result"))
         .arg(switch(
             "dry-run",
-            "Print the order of the runs, how long they take and whether they can prove anything, and do nothing",
+            "Only print the order of the runs, how long they take, and whether they can prove anything",
         ))
         .arg(value("rounds", "N", "Instead of the plan's rounds"))
         .arg(value("duration", "TIME", "Instead of the durations of the plan's loads"))
@@ -82,10 +82,7 @@ pub fn command() -> Command {
             value("only", "AXIS=VALUE", "Only these cells or variants; by comma or repeated for more")
                 .action(ArgAction::Append),
         )
-        .arg(switch(
-            "accept-late",
-            "Let runs count although their generator was late or the limit; every output is marked",
-        ))
+        .arg(switch("accept-late", "Count runs even if their generator was late or the limit; every output says so"))
         .arg(switch("quiet", "No progress").short('q'));
     table::flags(command)
 }
@@ -158,9 +155,7 @@ fn store(matches: &ArgMatches, out: &Path, matrix: &Matrix, turns: &[Turn]) -> R
         (true, true, _) => Store::resume(out, matrix, &environment, turns, matches.get_flag("retry")),
         (true, false, false) => Err(Failure::new(
             ExitCode::Generic,
-            format!(
-                "{name} is there already: --resume goes on with it, --force replaces it, -o writes to another file"
-            ),
+            format!("{name} exists already: --resume continues it, --force replaces it, -o writes to another file"),
         )),
         _ => Store::create(out, matrix, environment),
     }
@@ -207,7 +202,7 @@ fn carry_out(
     accept_late: bool,
 ) -> Result<(), Failure> {
     let failed =
-        |error: std::io::Error| Failure::new(ExitCode::Generic, format!("cannot tell where onrush lies: {error}"));
+        |error: std::io::Error| Failure::new(ExitCode::Generic, format!("cannot find the onrush binary: {error}"));
     let places = Places { folder, scratch: scratch()?, onrush: std::env::current_exe().map_err(failed)? };
     let guard = Guard::start(&places.scratch)?;
     let ran = outer_commands(matrix, &matrix.plan.setup, &places, &guard, store).and_then(|()| {
@@ -298,7 +293,7 @@ fn say(text: &str) {
 /// A signal counts before failed runs.
 fn exit_code(store: &Store) -> ExitCode {
     if interrupted() {
-        say("interrupted: the runs that are done are kept; --resume goes on");
+        say("interrupted: finished runs are kept; --resume continues");
         return ExitCode::Signal;
     }
     if store.document.runs.iter().all(|run| run.is_ok()) { ExitCode::Ok } else { ExitCode::RunsFailed }

@@ -21,7 +21,7 @@ pub fn apply(plan: &mut Plan, matches: &ArgMatches) -> Result<(), Failure> {
         let Some(text) = matches.get_one::<String>(name) else { return Ok(None) };
         Time::try_from(text.clone())
             .map(Some)
-            .map_err(|_| bad(name, text, "a time with its unit, as 500ms, 5s or 1m30s"))
+            .map_err(|_| bad(name, text, "a time with its unit, such as 500ms, 5s or 1m30s"))
     };
     if let Some(rounds) = whole("rounds")? {
         plan.rounds = u32::try_from(rounds).map_err(|_| bad("rounds", &rounds.to_string(), "fewer rounds"))?;

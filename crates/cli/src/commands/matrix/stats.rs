@@ -24,7 +24,7 @@ pub fn read(stats: &Stats, load: &Load<'_>, running: &Running) -> Result<Reading
     let text = match (&stats.url, &stats.command) {
         (Some(url), _) => get(url)?,
         (None, Some(command)) => printed(command, load, running, load.guard)?,
-        (None, None) => return Err(String::from("the plan says neither url nor command")),
+        (None, None) => return Err(String::from("the plan has neither url nor command")),
     };
     server_stats::read(&text)
 }

@@ -193,7 +193,7 @@ impl Progress<'_> {
         self.drive.screen.settle();
         for worker in &outcome.stuck_workers {
             let text = format!(
-                "worker {worker} did not come to an end: a script is stuck in native code; its last second of samples \
+                "worker {worker} did not end: a script is stuck in native code; its last second of samples \
                  is missing"
             );
             self.drive.log.write(Level::Error, &text, &[]);

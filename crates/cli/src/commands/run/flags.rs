@@ -172,12 +172,12 @@ impl FlagSource<'_> {
 fn refuse_missing(source: &FlagSource<'_>) -> Result<(), Failure> {
     for (name, what) in [("out", "outputs are"), ("address", "the REST API is")] {
         if let Some(text) = source.text(name) {
-            return Err(generic(format!("--{name} {text}: {what} not there yet; leave the flag out")));
+            return Err(generic(format!("--{name} {text}: {what} not supported yet; leave the flag out")));
         }
     }
     match source.text("type").as_deref() {
         None | Some("js") => Ok(()),
-        Some(other) => Err(generic(format!("--type {other}: only js is there; archives come later"))),
+        Some(other) => Err(generic(format!("--type {other}: archives are not supported yet, expected js"))),
     }
 }
 

@@ -156,7 +156,7 @@ impl Layers {
         let own = config::script_layer(script.program.options_json(), log)?;
         let all = self.below.merge(own).merge(self.above);
         if all.paused == Some(true) {
-            let text = "the option 'paused' needs the REST API, which is not there yet; the test starts at once";
+            let text = "the option 'paused' needs the REST API, which is not supported yet; the test starts at once";
             log.write(Level::Warning, text, &[]);
         }
         Ok(all)

@@ -91,10 +91,11 @@ impl Saving {
     /// What a result holds and what it does not, for whoever is about to hand it on.
     fn stored(&self) -> String {
         format!(
-            "{} holds the options, figures, names of checks and groups, and facts about this machine; masked or left \
-             out are \
-             passwords, parameters that look like credentials and the keys of tlsAuth; bodies, headers and cookies \
-             are not kept",
+            "{} has the options, figures, names of checks and groups, and facts about this machine; passwords, \
+             parameters \
+             that look like credentials and the keys of tlsAuth are masked or left out; bodies, headers and cookies \
+             are \
+             not kept",
             self.dir.join(FILE_NAME).display()
         )
     }

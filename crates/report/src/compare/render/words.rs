@@ -303,7 +303,7 @@ fn more_pairs(row: &Row) -> Option<String> {
         pairs if pairs > MANY_PAIRS => format!("more than {MANY_PAIRS}"),
         pairs => format!("about {pairs}"),
     };
-    Some(format!("{}: with noise as it is it takes {pairs} pairs to tell, fewer with longer runs", row.measure))
+    Some(format!("{}: with this noise it takes {pairs} pairs to tell, fewer with longer runs", row.measure))
 }
 
 fn missing(row: &Row, pairs: usize) -> Option<String> {

@@ -428,7 +428,7 @@ fn limited(document: &MatrixDocument) -> Vec<String> {
     }
     let line = |(cause, count): (Cause, usize)| {
         let meaning = match cause {
-            Cause::Busy if loads_differ(document) => "these rates are the most that it makes of its cores",
+            Cause::Busy if loads_differ(document) => "these rates are the most that it gets from its cores",
             Cause::Busy => "these rates are its own, not the server's; give it more cores or the server fewer",
             Cause::HeldUp | Cause::LateStarts => {
                 "the server may do more than these rates; end what else runs on the machine, or pin servers and load to cores \

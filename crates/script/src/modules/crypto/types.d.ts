@@ -4,7 +4,7 @@
  * Every function takes text (as UTF-8), an ArrayBuffer or a view of one, and throws on anything else.
  */
 
-/** Bytes: a string stands for its UTF-8 form. */
+/** Bytes; of a string its UTF-8. */
 export type Bytes = string | ArrayBuffer | ArrayBufferView;
 
 /** Names of the hash functions. MD4, MD5, SHA-1 and RIPEMD-160 are for servers that ask for them, not for security. */
@@ -19,22 +19,22 @@ export type Algorithm =
   | "sha512_256"
   | "ripemd160";
 
-/** Text forms of a digest: lower-case hexadecimal; base64; base64 with `-` and `_`; the same without padding. */
+/** Encodings of a digest: lower-case hexadecimal; base64; base64 with `-` and `_`; the same without padding. */
 export type TextEncoding = "hex" | "base64" | "base64url" | "base64rawurl";
 
 /** A digest in progress. */
 export interface Hasher {
-  /** Takes in more bytes. */
+  /** Adds bytes. */
   update(input: Bytes): void;
-  /** The digest of everything taken in so far. May be asked for again, also after further updates. */
+  /** The digest of all bytes so far. It can be called again, also after further updates. */
   digest(outputEncoding: TextEncoding): string;
   digest(outputEncoding: "binary"): ArrayBuffer;
 }
 
-/** A digest to be fed piece by piece. @throws when the algorithm is unknown. */
+/** A digest that takes its bytes piece by piece. @throws when the algorithm is unknown. */
 export function createHash(algorithm: Algorithm): Hasher;
 
-/** A message authentication code to be fed piece by piece. @throws when the algorithm is unknown. */
+/** A message authentication code that takes its bytes piece by piece. @throws when the algorithm is unknown. */
 export function createHMAC(algorithm: Algorithm, key: Bytes): Hasher;
 
 /** A message authentication code (RFC 2104). */

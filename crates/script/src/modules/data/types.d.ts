@@ -1,18 +1,19 @@
 /**
- * Test data that all virtual users read and that exists once.
+ * Test data that all virtual users share.
  */
 
 /**
- * A read-only array, kept once for the whole process however many virtual users there are.
+ * A read-only array that the process keeps once, for all virtual users.
  *
- * The first virtual user that constructs it calls `make`; the others, and later constructions of the same name, find
- * what it returned. Elements are kept as JSON: each access makes a new frozen value, `Date` becomes text, functions are
- * lost. An array passes for an `Array` (`Array.isArray`, spreading, `for…of`, the reading methods of `Array.prototype`);
- * every change throws. Constructing is possible in init code only.
+ * The first virtual user that constructs it calls `make`; the others, and later constructions of the same name, get
+ * the same data. Elements are kept as JSON: each access makes a new frozen value, `Date` becomes text, functions are
+ * lost. It behaves as an `Array` (`Array.isArray`, spreading, `for…of`, the reading methods of `Array.prototype`);
+ * every change throws. Construct it in init code.
  *
- * An element that is an `ArrayBuffer` or a typed array stays one: its bytes exist once for the process, and each access gives
- * a new view of them that cannot be changed: assigning to an element does nothing, methods that write throw a TypeError.
- * `new Uint8Array(buffer).slice()` makes a copy that can be changed. As a body or in a form it is sent from there. k6 makes empty objects, or objects of numbers, of such elements.
+ * An element that is an `ArrayBuffer` or a typed array keeps its type. Its bytes exist once for the process, and each access
+ * gives a new read-only view: assigning to an element does nothing, methods that write throw a TypeError.
+ * `new Uint8Array(buffer).slice()` makes a copy that you can change. A request sends it without a copy. k6 makes empty objects,
+ * or objects of numbers, of such elements.
  *
  * @example
  * const users = new SharedArray("users", () => JSON.parse(open("./users.json")));

@@ -1,5 +1,5 @@
 /**
- * How long messages take from one user's send to another's receipt, and where the time goes.
+ * How long messages take from one user to another, and where the time goes.
  *
  * ```js
  * import ws from 'k6/ws';
@@ -23,34 +23,34 @@
  * `message_sends`, tag `event`. Each event has its own lines in the summary, `message_delay{event:edit}`,
  * `message_hop{event:edit,hop:up}` and `message_sends{event:edit}`, for the first 64 events of a test.
  *
- * Stamps are whole microseconds since 1970 (or another unit, where `record` is told it) by the clock of the machine that makes them. Between machines a delay is as good as
- * their clocks agree; the whole delay between users of one machine needs no other clock.
+ * Stamps are whole microseconds since 1970, by the clock of the machine that makes them; `record` takes other units too. Delays
+ * between machines are as exact as their clocks agree. The whole delay between users of one machine needs only one clock.
  */
 
 /**
- * Now. With an event's name it counts one message of that event in `message_sends`: call it when you send.
+ * The time now. With an event's name it also counts one message of that event in `message_sends`: call it when you send.
  *
- * @throws TypeError for an event that is no name; with an event in init code.
+ * @throws TypeError when the event is not a name, and with an event in init code.
  */
 export function stamp(event?: string): number;
 
 /**
- * When the message whose handler runs reached this machine: the kernel's word where there is one, so a busy script or processor
- * adds nothing to it. Valid in the handler of a message, and with `k6/websockets` and in apps in what follows it without waiting for
- * timers, requests or other messages.
+ * When the message of the running handler reached this machine. The time is the kernel's where it has one, so a busy script or
+ * processor adds nothing. It works in the handler of a message. With `k6/websockets`, and in apps, it also works after an `await`
+ * that needs no timer, request or other message.
  *
  * @throws TypeError outside of handlers of messages.
  */
 export function arrival(): number;
 
 /**
- * Adds a received message to `message_delay`, and with three stamps its parts to `message_hop`.
+ * Adds a received message to `message_delay`, and with three stamps its hops to `message_hop`.
  *
  * @param stamps when it was sent, or `[sent]`, or `[sent, server in, server out]`.
- * @param received when it arrived: `arrival()` unless given.
+ * @param received when it arrived; by default `arrival()`.
  * @param tags for these samples, besides `event` and `hop`.
- * @throws TypeError for stamps that are no finite numbers, more than a day away from now, or two, or more than three; in init code
- *   and in apps.
+ * @throws TypeError for stamps that are not finite or more than a day away from now, for two stamps or more than three, in init
+ *   code, and in apps.
  */
 export function record(event: string, stamps: number | number[], received?: number, tags?: Tags): void;
 
@@ -61,7 +61,7 @@ export function record(event: string, stamps: number | number[], received?: numb
  * record(message.event, message.sentAt, { unit: 'ms' });
  * ```
  *
- * Milliseconds of a clock are whole: each delay is up to 1 ms too long, because the sender's clock cuts off what is left.
+ * A clock of whole milliseconds rounds down, so each delay is up to 1 ms too long.
  */
 export function record(event: string, stamps: number | number[], options: RecordOptions): void;
 
@@ -72,9 +72,9 @@ export interface Tags {
 
 /** What `record` takes besides event and stamps. */
 export interface RecordOptions {
-  /** Of the stamps and of `received`: microseconds unless given. */
+  /** Unit of the stamps and of `received`; by default microseconds. */
   unit?: "us" | "ms" | "s" | "ns";
-  /** When it arrived, in the same unit: `arrival()` unless given. */
+  /** When it arrived, in the same unit; by default `arrival()`. */
   received?: number;
   /** For these samples, besides `event` and `hop`. */
   tags?: Tags;

@@ -10,7 +10,7 @@
  */
 export type Base64Variant = "std" | "rawstd" | "url" | "rawurl";
 
-/** Bytes: a string stands for its UTF-8 form. */
+/** Bytes; of a string its UTF-8. */
 export type Bytes = string | ArrayBuffer | ArrayBufferView;
 
 /**
@@ -21,10 +21,10 @@ export type Bytes = string | ArrayBuffer | ArrayBufferView;
 export function b64encode(input: Bytes, variant?: Base64Variant): string;
 
 /**
- * The bytes that base64 text stands for.
+ * The bytes that base64 text encodes.
  *
- * Line breaks are skipped. Padded pieces may follow each other (`YQ==Yg==` is `ab`): k6, whose decoder is Go's, throws at
- * the first byte after a padding.
+ * Line breaks are skipped. Padded pieces may follow each other (`YQ==Yg==` is `ab`): k6 throws at the first byte
+ * after a padding.
  *
  * @throws with the position of the first byte that is not base64.
  */

@@ -1,8 +1,8 @@
 /**
- * What a script can know about the test it is part of, and how it can end it.
+ * What a script can know about its test, and how it can end the test.
  *
- * The objects can be imported by name or as properties of the default export. What describes an iteration cannot be read
- * in init code, where there is none; `scenario` cannot be read in setup and teardown either.
+ * The objects can be imported by name or as properties of the default export. Properties of an iteration throw in
+ * init code. `scenario` throws in setup and teardown too.
  */
 
 /** Options of the run after all layers (script, environment, flags) have been applied; frozen. */
@@ -42,7 +42,7 @@ export const scenario: {
 export const test: {
   /** Ends the whole test at once; teardown and the summary still run, the exit code is 108. Cannot be caught. */
   abort(reason?: string): never;
-  /** Lets the test go on and makes its exit code 110. Not available in init code. */
+  /** Makes the exit code 110; the test goes on. Not available in init code. */
   fail(reason?: string): void;
   /** Options of the run. Not available in init code. */
   readonly options: ConsolidatedOptions;
@@ -68,7 +68,7 @@ export const vu: {
     readonly tags: Tags;
     /**
      * Like tags, but for values of high cardinality: thresholds do not see them. Holds `vu` and `iter` when those system
-     * tags are enabled. Kept for the script to set and read; there is no output yet that carries it.
+     * tags are enabled. Scripts can set and read it; no output carries it yet.
      */
     readonly metadata: Tags;
   };

@@ -183,7 +183,7 @@ impl Plain for CallClientVerb {
         let (verb, name) = VERBS[number as usize];
         let name = || name.to_str().expect("ASCII");
         let Some(pool) = native::with(&args.this(), |client: &Client| Rc::clone(&client.0)) else {
-            return Err(Exception::throw_type(ctx, &format!("{}() wants to be called on a Client", name())));
+            return Err(Exception::throw_type(ctx, &format!("{}() must be called on a Client", name())));
         };
         let request = args.get(0);
         let Some(ready) = request.as_ref().map(|value| request::ready(ctx, value)).transpose()?.flatten() else {

@@ -52,7 +52,7 @@ impl NativeClass for Request {
             };
             let set = move |ctx: Ctx<'js>, this: This<Value<'js>>, value: Value<'js>| -> Result<()> {
                 let Some(request) = this.0.as_object().filter(|_| forget(&this.0)) else {
-                    return Err(Exception::throw_type(&ctx, &format!("{name} wants to be set on a Request")));
+                    return Err(Exception::throw_type(&ctx, &format!("{name} must be set on a Request")));
                 };
                 let given: Object<'js> = request.get(GIVEN)?;
                 given.set(name, if name == "headers" { frozen(&ctx, &value)? } else { value })

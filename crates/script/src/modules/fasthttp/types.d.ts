@@ -1,20 +1,19 @@
 /**
  * The API of the extension xk6-fasthttp, over the HTTP of `k6/http`: scripts written for it run unchanged.
  *
- * Requests are sent and recorded as those of `k6/http` are: all timings, `http_req_failed`, data counters, the cookies of the
- * virtual user, decompression, options of the run such as `hosts` and `dns`. docs/coming-from/fasthttp.md has the table of what differs from
- * the extension.
+ * Requests work like those of `k6/http`: all timings, `http_req_failed`, data counters, the cookies of the virtual user,
+ * decompression, options of the run such as `hosts` and `dns`. docs/coming-from/fasthttp.md has a table of the differences.
  */
 import type { Params, RequestBody, Response as HttpResponse } from "k6/http";
 
-/** A response of `k6/http`, but for binary bodies, which are read like an array as well: `body.length`, `body[i]`. */
+/** A response of `k6/http`. Binary bodies can also be read like an array: `body.length`, `body[i]`. */
 export type Response = Omit<HttpResponse, "body"> & {
   body: string | (ArrayBuffer & { readonly length: number; readonly [index: number]: number }) | null;
 };
 
 /** How a client connects. Times are seconds, fractions too; 0: no limit. */
 export interface ClientConfig {
-  /** Until a connection stands, TLS not included. Default 5, also for 0. */
+  /** Limit for connecting, without TLS. Default 5, also for 0. */
   dial_timeout?: number;
   /** A proxy for every host: `[user:password@]host:port`, or with `socks5://`. Default: none but those of the environment. */
   proxy?: string;
@@ -26,11 +25,11 @@ export interface ClientConfig {
   read_buffer_size?: number;
   /** Has no effect, see `read_buffer_size`. */
   write_buffer_size?: number;
-  /** Until the whole response is here, counted from when the request is out. Default 0. */
+  /** Limit from the end of the request to the end of the response. Default 0. */
   read_timeout?: number;
-  /** Until the request is out. Default 0. */
+  /** Limit for sending the request. Default 0. */
   write_timeout?: number;
-  /** Has no effect: a virtual user waits for each response, so that one connection a host is all it uses. */
+  /** Has no effect, because a virtual user waits for each response and so has one connection a host. */
   max_conns_per_host?: number;
   /** TLS. */
   tls_config?: {
@@ -43,7 +42,7 @@ export interface ClientConfig {
   };
 }
 
-/** What a request may bring along; the params of `k6/http` (`tags`, `cookies`, `timeout`, `redirects` …) too. */
+/** Options of a request, with the params of `k6/http` (`tags`, `cookies`, `timeout`, `redirects` …). */
 export interface RequestOptions extends Omit<Params, "headers"> {
   /** Throw when the request fails. Default: the option `throw`. */
   throw?: boolean;
@@ -54,7 +53,7 @@ export interface RequestOptions extends Omit<Params, "headers"> {
   /** Headers. */
   headers?: Readonly<Record<string, string>>;
   /**
-   * Body; anything that `http.post` takes. Bytes are looked at when they are sent, and not copied. GET and HEAD send none. Other
+   * Body; anything that `http.post` takes. Bytes are read when they are sent, and not copied. GET and HEAD send none. Other
    * methods send the Content-Type `application/octet-stream` unless the headers or a form give another.
    */
   body?: RequestBody | FileStream | null;
@@ -63,13 +62,13 @@ export interface RequestOptions extends Omit<Params, "headers"> {
 }
 
 /**
- * A request, made once and sent often, by any method. Without `timeout` it has no limit but those of its client; redirects are
- * not followed unless `redirects` says so.
+ * A request, made once and sent often, by any method. Without `timeout` only the limits of its client apply. Redirects are
+ * followed only with `redirects`.
  */
 export class Request {
-  /** @throws TypeError for options of no use. */
+  /** @throws TypeError for invalid options. */
   constructor(url: string, options?: RequestOptions);
-  /** These may be assigned anew; `headers` only as a whole. */
+  /** Scripts may assign these; `headers` only as a whole. */
   url: string;
   throw?: boolean;
   disable_keep_alive?: boolean;
@@ -80,7 +79,7 @@ export class Request {
 }
 
 /**
- * A pool of connections of its own in each virtual user. Made in init code only. Its functions wait for the response.
+ * A client with its own connections in each virtual user. Make it in init code. Its functions wait for the response.
  *
  * @example
  * const client = new Client({ tls_config: { insecure_skip_verify: true } });
@@ -88,7 +87,7 @@ export class Request {
  * export default function () { checkstatus(200, client.post(request)); }
  */
 export class Client {
-  /** @throws TypeError for a config of no use. */
+  /** @throws TypeError for an invalid config. */
   constructor(config?: ClientConfig);
   get(request: Request): Response;
   post(request: Request): Response;
@@ -100,7 +99,7 @@ export class Client {
   head(request: Request): Response;
 }
 
-/** A file as a body, read while it is sent: that of `onrush/fs`. */
+/** A file as a body, read while it is sent; the same as in `onrush/fs`. */
 export class FileStream {
   /** Relative paths start at the module that calls. */
   constructor(path: string);

@@ -1,10 +1,12 @@
 /**
  * Forms with files, as k6's FormData library makes them (`https://jslib.k6.io/formdata/0.0.2/index.js`, any version).
  *
- * Imports from that address get this module: nothing is fetched, and a body is put together at memory speed instead of byte
- * by byte. Copies of the library that scripts carry with them are replaced by it, see docs/guides/uploading.md. Scripts run unchanged. What differs from the library: quotes and line breaks in names cannot break out of the
- * part's header; text with characters beyond U+00FF, which the library mangles, is sent as UTF-8; values that have no bytes
- * throw when they are added. New scripts take FormData from `onrush/http`, whose text is always UTF-8.
+ * Imports of that address get this module: Onrush fetches nothing and joins a body at memory speed. Copies of the library in
+ * scripts are replaced by it, see docs/guides/uploading.md. Scripts run unchanged.
+ *
+ * Differences: quotes and line breaks in names cannot break out of the part's header. Text with characters beyond U+00FF, which
+ * the library corrupts, is sent as UTF-8. Values without bytes throw when they are added. New scripts take FormData from
+ * `onrush/http`, whose text is always UTF-8.
  */
 
 /** A form; works with and without `new`. */
@@ -15,15 +17,15 @@ export class FormData {
   boundary: string;
 
   /**
-   * Adds a part; names may repeat. Text is sent as one byte a character where all are up to U+00FF, else as UTF-8, and is
+   * Adds a part; names may repeat. Text is sent as one byte a character if all are up to U+00FF, else as UTF-8. Its type is
    * `text/plain`. The bytes of a buffer are read when the form is sent, or when `body` is called.
    *
-   * @param filename replaces the name of a file, or makes the part one.
+   * @param filename replaces the name of a file, or turns the part into a file.
    * @throws TypeError when the value has no bytes.
    */
   append(name: string, value: FormValue, filename?: string): void;
 
-  /** Puts a part in the place of all parts of its name. */
+  /** Replaces all parts of this name by one. */
   set(name: string, value: FormValue, filename?: string): void;
 
   /** Whether there is a part of this name. */
@@ -33,7 +35,7 @@ export class FormData {
   delete(name: string): void;
 
   /**
-   * The whole body in one buffer. The header has to be set by hand:
+   * The whole body in one buffer. Set the header yourself:
    * `{ headers: { 'Content-Type': 'multipart/form-data; boundary=' + form.boundary } }`.
    * Passing the form itself as the body costs no copy and sets the header.
    */

@@ -157,7 +157,7 @@ impl Params {
             ("auth", "digest") => self.digest = true,
             ("auth", "ntlm") => {
                 let instead = "use basic or digest authentication, or send the headers";
-                return Err(Refusal::new(format!("auth \"ntlm\" is not there yet: {instead}")));
+                return Err(Refusal::new(format!("auth \"ntlm\" is not supported yet: {instead}")));
             }
             ("responseType", "text") => self.response_type = Some(ResponseType::Text),
             ("responseType", "binary") => self.response_type = Some(ResponseType::Binary),

@@ -54,7 +54,7 @@ fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let prototype = Object::new(ctx.clone())?;
     for name in ["clickLink", "html", "json", "submitForm"] {
         let refuse = move |ctx: Ctx<'js>| -> Result<()> {
-            Err(go_error::throw(&ctx, &format!("response.{name}() is not there yet: k6/html comes later")))
+            Err(go_error::throw(&ctx, &format!("response.{name}() is not supported yet, because it needs k6/html")))
         };
         prototype.set(name, Func::from(refuse))?;
     }

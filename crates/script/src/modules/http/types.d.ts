@@ -3,8 +3,8 @@
  *
  * Every request counts in the `http_reqs`, `http_req_*` and `data_*` metrics, each redirect hop on its own. A request that
  * fails (refused connection, timeout, broken answer) returns a response with status 0 and `error` set, and logs a warning;
- * with `throw: true` it throws instead. Arguments that cannot be a request are told in the same way but counted nowhere.
- * Nothing here works in init code, except making jars, files, URLs and sets of statuses.
+ * with `throw: true` it throws instead. Invalid arguments have the same effect but are counted nowhere.
+ * In init code a script can only make jars, files, URLs and sets of statuses.
  */
 
 /** TLS versions, for the `tlsVersion` option. */
@@ -13,7 +13,7 @@ export const TLS_1_1: "tls1.1";
 export const TLS_1_2: "tls1.2";
 export const TLS_1_3: "tls1.3";
 
-/** What `response.ocsp.status` can be. No stapled answer is read at present: it is `unknown` for TLS, else empty. */
+/** What `response.ocsp.status` can be. Onrush reads no stapled answer: it is `unknown` for TLS, else empty. */
 export const OCSP_STATUS_GOOD: "good";
 export const OCSP_STATUS_REVOKED: "revoked";
 export const OCSP_STATUS_SERVER_FAILED: "server_failed";
@@ -30,7 +30,7 @@ export const OCSP_REASON_REMOVE_FROM_CRL: "remove_from_crl";
 export const OCSP_REASON_PRIVILEGE_WITHDRAWN: "privilege_withdrawn";
 export const OCSP_REASON_AA_COMPROMISE: "aa_compromise";
 
-/** A URL made by `http.url`: requests to it share `name` in their tags, whatever was put in. */
+/** A URL made by `http.url`: requests to it share the tag `name`, whatever the values. */
 export interface HttpURL {
   readonly name: string;
   readonly url: string;
@@ -57,15 +57,15 @@ export interface FileData {
 }
 
 /**
- * A file for a form body. Without a name it is called by the time in nanoseconds; the type is application/octet-stream
- * unless given.
+ * A file for a form body. By default its name is the time in nanoseconds, and its type is
+ * application/octet-stream.
  *
  * @throws when `data` is neither a string nor an ArrayBuffer.
  */
 export function file(data: string | ArrayBuffer, filename?: string, contentType?: string): FileData;
 
 /**
- * What is sent. A string goes as UTF-8, a buffer or view as its bytes. An object becomes a form: url-encoded with sorted
+ * A body. A string is sent as UTF-8, a buffer or view as its bytes. An object becomes a form: url-encoded with sorted
  * names (lists repeat the name), or multipart/form-data when a value was made by `http.file`.
  */
 export type RequestBody = string | ArrayBuffer | ArrayBufferView | BodySource | { [name: string]: unknown } | null;
@@ -79,42 +79,42 @@ export interface BodySource {
 export interface ExpectedStatuses {}
 
 /**
- * How to send a request and what to do with the answer. Params that are frozen through and through (`Object.freeze`, the headers and
- * tags in them too) are read once instead of at each request, which is worth a tenth of its cost.
+ * How to send a request and what to do with the answer. Onrush reads deeply frozen params (`Object.freeze`, headers and tags
+ * included) once instead of at each request, which saves a tenth of its cost.
  */
 export interface Params {
   /** Header fields. `Host` replaces the URL's; an empty `User-Agent` sends none; `Content-Length` is ignored. */
   headers?: { [name: string]: string };
-  /** Sent beside the jar's cookies; with `replace`, instead of those of that name. */
+  /** Added to the jar's cookies; with `replace`, in place of those of that name. */
   cookies?: { [name: string]: string | { value: string; replace?: boolean } };
-  /** Instead of this user's own jar. */
+  /** Used in place of this user's jar. */
   jar?: CookieJar | null;
-  /** Put on the samples of this request; `name` names it. */
+  /** Tags of the samples of this request; `name` sets its name. */
   tags?: { [name: string]: string | number | boolean };
   /** Milliseconds, or text such as `"1m30s"`: for the whole request, redirects and body included. Default: 60 s. */
   timeout?: number | string;
   /** Redirects to follow; 0: none. Default: the `maxRedirects` option. */
   redirects?: number;
-  /** Digest authentication with the URL's userinfo. Basic needs nothing but the userinfo. `ntlm` is not there yet. */
+  /** Digest authentication with the URL's userinfo. Basic needs nothing but the userinfo. `ntlm` is not supported yet. */
   auth?: "digest" | "ntlm";
   /** Content codings applied to the body, in order: gzip, deflate, br, zstd, a list separated by commas. */
   compression?: string;
-  /** `text` unless given; `none` reads the body and drops it. */
+  /** By default `text`; `none` reads the body and drops it. */
   responseType?: "text" | "binary" | "none";
   /** Which answers are expected; null: do not judge this request. */
   responseCallback?: ExpectedStatuses | null;
   /** Throw when the request fails. Default: the `throw` option. */
   throw?: boolean;
   /**
-   * Not in k6. Digest of the body: `response.hash` will hold it in hexadecimal digits, and the body is not kept, whatever its
-   * size. The bytes are those that were transferred: content codings are not undone. Only the body of a 2xx answer is
+   * Not in k6. Digest of the body: `response.hash` has it in hexadecimal digits, and the body is not kept. The
+   * bytes are those that were transferred: content codings are not undone. Only the body of a 2xx answer is
    * digested; others are in `response.body` as usual, and `response.hash` is null.
    */
   hash?: "md4" | "md5" | "sha1" | "sha256" | "sha384" | "sha512" | "sha512_224" | "sha512_256" | "ripemd160";
   /**
    * Not in k6. Gets the body of a 2xx answer piece by piece (128 KiB at most) while it arrives; the body is not kept. Reading
-   * waits while the function runs, so a slow one slows the sender down, and shows in `timings.receiving`. What it throws ends
-   * the request, which counts as failed. Not with `asyncRequest` and `batch`.
+   * waits while the function runs, so a slow one slows the sender down, and shows in `timings.receiving`. If it throws, the
+   * request ends and counts as failed. Not with `asyncRequest` and `batch`.
    */
   onBody?: (piece: ArrayBuffer) => void;
 }
@@ -123,7 +123,7 @@ export interface Params {
 export interface Timings {
   /** sending + waiting + receiving. */
   duration: number;
-  /** Until there was a connection. */
+  /** Waiting for a connection. */
   blocked: number;
   /** Name lookup; k6 always has 0 here. */
   looking_up: number;
@@ -150,7 +150,7 @@ export interface ResponseCookie {
   expires: number;
 }
 
-/** An answer. Every property is made when it is first read, and may be overwritten. */
+/** An answer. Onrush makes a property when the script first reads it; scripts may overwrite it. */
 export interface Response {
   remote_ip: string;
   remote_port: number;
@@ -165,7 +165,7 @@ export interface Response {
   cookies: { [name: string]: ResponseCookie[] };
   /** By `responseType`; null when there is none: a failed request, a discarded or streamed body, 204 and 304. */
   body: string | ArrayBuffer | null;
-  /** The digest that `params.hash` asked for; null when no body was digested. Not there otherwise. */
+  /** The digest that `params.hash` asked for; null when no body was digested. Absent without `params.hash`. */
   hash?: string | null;
   timings: Timings;
   /** `tls1.2`, `tls1.3`, or empty. */
@@ -182,11 +182,11 @@ export interface Response {
   error: string;
   /**
    * 0, or k6's code: 1050 timeout, 1212 refused, 1701 a body that does not decode, 1000 + status for 4xx and 5xx, …
-   * Not in k6: 1710, a body that became larger by decoding than the options `maxDecodedBody` (100 MiB) and `maxDecodedRatio`
-   * (1,000 times what was received, from 10 MiB on) allow, or than what is left of the user's memory (`--vu-memory-limit`).
+   * Not in k6: 1710, a decoded body that exceeds the options `maxDecodedBody` (100 MiB) or `maxDecodedRatio` (1,000 times the
+   * bytes received, from 10 MiB on), or the rest of the user's memory (`--vu-memory-limit`).
    */
   error_code: number;
-  /** What was asked; null when the arguments were refused. */
+  /** The request; null when the arguments were refused. */
   request: {
     method: string;
     url: string;
@@ -195,18 +195,18 @@ export interface Response {
     cookies: { [name: string]: { name: string; value: string; replace: boolean }[] };
   } | null;
   /**
-   * The body as JSON, or the part of it that a gjson path leads to: `items.0.id`, `items.#`, `items.#.id`,
+   * The body as JSON, or the part of it that a gjson path selects: `items.0.id`, `items.#`, `items.#.id`,
    * `items.#(id==3).name`, `items.#(id>3)#.name`, `na*e`, `a\\.b`, `items|0`, `items.@reverse`. Multipaths, literals and
-   * other modifiers are not there yet and throw.
+   * other modifiers are not supported yet and throw.
    *
    * @throws when there is no body, or, without a path, when it is not JSON.
    */
   json(selector?: string): any;
-  /** Not there yet: throws. */
+  /** Not supported yet: throws. */
   html(selector?: string): never;
-  /** Not there yet: throws. */
+  /** Not supported yet: throws. */
   submitForm(args?: object): never;
-  /** Not there yet: throws. */
+  /** Not supported yet: throws. */
   clickLink(args?: object): never;
 }
 
@@ -227,7 +227,7 @@ export function options(url: Address, body?: RequestBody, params?: Params | null
 /** A request with any method, sent as written. */
 export function request(method: string, url: Address, body?: RequestBody, params?: Params | null): Response;
 
-/** Like `request` without waiting. Rejects only where `request` would throw. */
+/** Like `request`, without waiting. Rejects only when `request` would throw. */
 export function asyncRequest(
   method: string,
   url: Address,
@@ -279,7 +279,7 @@ export class CookieJar {
   delete(url: string, name: string): void;
 }
 
-/** This user's own jar; emptied before each iteration unless `noCookiesReset` is set. */
+/** This user's jar; emptied before each iteration unless `noCookiesReset` is set. */
 export function cookieJar(): CookieJar;
 
 /**

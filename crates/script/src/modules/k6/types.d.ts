@@ -1,8 +1,8 @@
 /**
- * The functions at the heart of a script: check results, group steps, pause, give up.
+ * The basic functions of a script: check values, group steps, pause, end an iteration.
  */
 
-/** Something to check: a function of the value, or a value that counts as true or false by itself. */
+/** Something to check: a function of the value, or a value that counts as true or false. */
 export type Condition<T> = ((value: T) => unknown) | unknown;
 
 /** Tags for samples. */
@@ -12,10 +12,10 @@ export type Tags = Record<string, string | number | boolean>;
  * Checks a value and counts the outcome of each entry, without stopping the iteration.
  *
  * Each entry adds one sample to the metric `checks`, tagged with its name and the current group. An entry that throws
- * counts as failed, and the error goes on to the script. Names must not contain `::`. Not available in init code.
+ * counts as failed, and `check` throws the error on. Names must not contain `::`. Not available in init code.
  *
  * @returns whether every entry held.
- * @throws when a condition is `async`: a check cannot wait.
+ * @throws when a condition is `async`, because a check cannot wait.
  *
  * @example
  * check(response, {

@@ -1,9 +1,9 @@
 /**
- * Metrics of your own, beside the built-in ones.
+ * Your own metrics, beside the built-in ones.
  *
  * Metrics are defined in init code and fed in iterations. They appear in the summary and in every output; thresholds may
- * name them. A name begins with a letter or an underscore and goes on with letters, digits and underscores, 2 to 129
- * characters in all. Defining a name twice gives the same metric; defining it with another kind throws.
+ * name them. A name has 2 to 129 letters, digits and underscores, and
+ * does not begin with a digit. Defining a name twice gives the same metric; defining it with another kind throws.
  */
 
 /** Tags for one sample. */
@@ -17,8 +17,8 @@ export interface Metric {
   /**
    * Adds a sample, with the tags of the virtual user and these.
    *
-   * What is not a finite number (or boolean) is not counted: the call logs a warning and returns `false`, or throws
-   * when the option `throw` is set.
+   * A value that is not a finite number or a boolean is not counted: the call logs a warning and returns `false`, or throws
+   * with the option `throw`.
    */
   add(value: number | boolean, tags?: Tags): boolean;
 }

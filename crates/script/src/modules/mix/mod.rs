@@ -94,7 +94,7 @@ fn every<'js>(
         return Err(Exception::throw_range(&ctx, &message));
     };
     let Some(handler) = handler.0.filter(Value::is_function) else {
-        return Err(Exception::throw_type(&ctx, "every: the second argument has to be a function"));
+        return Err(Exception::throw_type(&ctx, "every: the second argument must be a function"));
     };
     let (distribution, left) = options_of(&ctx, present(options.0))?;
     let schedule = Schedule::new(Instant::now(), interval, distribution);
@@ -122,8 +122,7 @@ fn options_of<'js>(ctx: &Ctx<'js>, options: Option<Value<'js>>) -> Result<(Distr
         Some(count) => {
             let whole = count.as_number().filter(|count| *count >= 1.0 && count.fract() == 0.0);
             Some(
-                whole
-                    .ok_or_else(|| Exception::throw_range(ctx, "every: the count has to be a whole number from 1 on"))?
+                whole.ok_or_else(|| Exception::throw_range(ctx, "every: the count must be a whole number from 1 on"))?
                     as u64,
             )
         }

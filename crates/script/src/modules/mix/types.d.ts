@@ -1,5 +1,5 @@
 /**
- * What a virtual user does next, and when: events drawn by weight, at a rate of their own.
+ * What a virtual user does next, and when: events drawn by weight, and calls on schedule.
  *
  * ```js
  * import { mix, every } from 'onrush/mix';
@@ -13,37 +13,37 @@
  */
 
 /**
- * A function that draws one of the names, each as often as its weight is part of the sum. Draws with `Math.random` of the
- * virtual user: `randomSeed` of `k6` makes the draws the same in every run.
+ * Returns a function that draws one of the names at random. A name with twice the weight is drawn twice as often. It uses
+ * `Math.random` of the virtual user, so `randomSeed` of `k6` repeats the same draws in every run.
  *
- * @throws TypeError when the argument is no object, RangeError when a weight is no number from 0 on or all are 0.
+ * @throws TypeError when the argument is not an object; RangeError when a weight is negative or not a number, or all are 0.
  */
 export function mix<Name extends string>(weights: Record<Name, number>): () => Name;
 
-/** Calls that are planned. */
+/** A schedule of calls. */
 export interface Every {
-  /** No further calls. */
+  /** Ends the schedule. */
   stop(): void;
 }
 
 /** Options of `every`. */
 export interface EveryOptions {
   /**
-   * How the gaps are spread: `constant` (the default), all the same; `poisson`, exponential with the interval as their mean, as of
-   * events that know nothing of each other.
+   * Distribution of the gaps: `constant` (the default); or `poisson`, exponential with the interval as mean, as of independent
+   * events.
    */
   law?: "constant" | "poisson";
-  /** Ends by itself after so many calls. */
+  /** Ends after this many calls. */
   count?: number;
 }
 
 /**
- * Calls a function again and again, the first time one interval from now. Unlike `setInterval` it keeps to its plan: a call that
- * is late, because a handler or anything else took long, moves none of those behind it, and none is left out; they follow at once
- * until the plan is caught up with. The iteration goes on until it is stopped.
+ * Calls a function on schedule, the first time one interval from now. Unlike `setInterval` it keeps to the schedule: a late call
+ * does not move or skip the calls behind it. They follow at once until the schedule is caught up. The iteration goes on until
+ * you stop it.
  *
- * @param interval milliseconds, or a time as in `'500ms'`, `'1.5s'`.
- * @param handler gets how late it is called, in milliseconds.
- * @throws RangeError when interval, law or count are none, TypeError when the handler is no function.
+ * @param interval milliseconds, or a time such as `'500ms'`, `'1.5s'`.
+ * @param handler gets the lateness of the call in milliseconds.
+ * @throws RangeError for an invalid interval, law or count; TypeError when the handler is not a function.
  */
 export function every(interval: string | number, handler: (late: number) => void, options?: EveryOptions): Every;

@@ -1,5 +1,5 @@
 /**
- * Files as bodies of requests and as parts of forms: of any size, read while they are sent.
+ * Files of any size as bodies of requests and as parts of forms, read while they are sent.
  *
  * ```js
  * import http from 'k6/http';
@@ -14,25 +14,24 @@
  * }
  * ```
  *
- * The bytes never enter the script: at most 64 KiB of a file are in memory for a virtual user that is sending, and on plain
- * connections none. For bytes that the script itself reads or changes there is the global `open(path, 'b')`.
+ * The script never sees the bytes. A virtual user that sends a file over TLS holds at most 64 KiB of it in memory, and none on
+ * plain connections. To read or change bytes, use the global `open(path, 'b')`.
  */
 
 /**
- * A file, or a range of one. Can be the body of any request, and a part of a form (`http.file(stream)`,
- * `form.append('name', stream)`), which is then named as the file is. Sent with a Content-Length; redirects that keep the
- * body send it again from its start. `response.request.body` is empty text for it.
+ * A file, or a range of one. It can be the body of any request, and a part of a form (`http.file(stream)`,
+ * `form.append('name', stream)`), which then has the file's name. It is sent with a Content-Length; redirects that keep the
+ * body send it again. `response.request.body` is empty text for it.
  *
- * A file that has become shorter than it was when it was opened fails the request that is sending it, with what was found
- * and what was expected in `response.error`, and its connection is closed. One that was removed or replaced meanwhile goes on
- * to be sent as it was, for as long as it stays open.
+ * When the file has become shorter since it was opened, the request fails: `response.error` has the length found and expected,
+ * and the connection is closed. When the file was removed or replaced, requests go on sending the file that was opened.
  */
 export class FileStream {
   /**
    * Opens a file for reading.
    *
    * @param path relative paths start at the folder of the module that calls.
-   * @throws when there is no such file, it may not be read, or is no regular file.
+   * @throws when the file does not exist, cannot be read, or is not a regular file.
    */
   constructor(path: string);
 
@@ -52,7 +51,7 @@ export class FileStream {
 
 /**
  * Opens a file: `new FileStream(path)` as a function. In init code a file is opened once for all virtual users; elsewhere it
- * is opened anew each time, and closed when nothing refers to it any more.
+ * is opened each time, and closed when nothing refers to it.
  */
 export function open(path: string): FileStream;
 

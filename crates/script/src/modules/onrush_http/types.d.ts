@@ -1,14 +1,14 @@
 /**
- * HTTP requests as in `k6/http`, and what k6 has not: `FormData`.
+ * HTTP requests as in `k6/http`, and `FormData`.
  *
- * Everything of `k6/http` is here too and is the same: cookies, callbacks and options are shared.
+ * It has everything of `k6/http`: cookies, callbacks and options are shared.
  */
 
 export * from "k6/http";
 
 /**
- * A multipart form (RFC 7578). As a body it is sent part by part from where the contents lie, with a Content-Type that names
- * its boundary:
+ * A multipart form (RFC 7578). A request sends its parts without copying them, and the Content-Type names its
+ * boundary:
  *
  * ```js
  * const form = new FormData();
@@ -18,7 +18,7 @@ export * from "k6/http";
  * ```
  *
  * As in browsers: text is UTF-8, parts that are text have no Content-Type, quotes and line breaks in names are
- * percent-encoded, bytes without a file name are called `blob`. Not as in browsers: it cannot be read or iterated.
+ * percent-encoded, bytes without a file name are called `blob`. Other than in browsers, it cannot be read or iterated.
  */
 export class FormData {
   constructor();
@@ -29,12 +29,12 @@ export class FormData {
   /**
    * Adds a part; names may repeat. The bytes of a buffer are read when the form is sent, or when `body` is called.
    *
-   * @param filename replaces the name of a file, or makes the part one.
+   * @param filename replaces the name of a file, or turns the part into a file.
    * @throws TypeError when the value has no bytes: null, undefined, functions, objects without `data`.
    */
   append(name: string, value: FormValue, filename?: string): void;
 
-  /** Puts a part in the place of all parts of its name. */
+  /** Replaces all parts of this name by one. */
   set(name: string, value: FormValue, filename?: string): void;
 
   /** Whether there is a part of this name. */
@@ -43,7 +43,7 @@ export class FormData {
   /** Removes the parts of this name. */
   delete(name: string): void;
 
-  /** The whole body in one buffer, for whom the form itself is not enough; it copies the contents. */
+  /** The whole body in one buffer. This copies the contents; passing the form itself does not. */
   body(): ArrayBuffer;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Timers. The same functions are globals, where k6 has them too.
  *
- * An iteration ends when nothing is pending: a timer that was not cleared keeps it open until it has run.
+ * An iteration ends when nothing is pending. A timer that is not cleared therefore keeps the iteration open until it has run.
  */
 
 /** Calls `callback` once, `delay` milliseconds from now. */

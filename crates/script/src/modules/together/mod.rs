@@ -47,7 +47,8 @@ fn ready<'js>(ctx: Ctx<'js>, options: Opt<Value<'js>>) -> Result<Promise<'js>> {
         Some(users) => users,
         None => executor.as_ref().and_then(users_of).ok_or_else(|| {
             let scenario = executor.as_ref().map_or("the scenario", Executor::name);
-            let message = format!("ready: how many users {scenario} has is not fixed; say ready({{ users: 50 }})");
+            let message =
+                format!("ready: the number of users of {scenario} is not fixed; write ready({{ users: 50 }})");
             Exception::throw_type(&ctx, &message)
         })?,
     };
@@ -70,7 +71,7 @@ fn told<'js>(ctx: &Ctx<'js>, start: Start, at_ns: u64, terms: Terms) -> Result<V
     let vu = Vu::of(ctx);
     if start.missing > 0 {
         let message = format!(
-            "ready: {} of {} users had come after {:?}; the others start when they come",
+            "ready: {} of {} users had arrived after {:?}; the others start when they arrive",
             start.came,
             start.came + start.missing,
             terms.timeout
@@ -137,7 +138,7 @@ impl<'js> MeetingOptions<'_, 'js> {
     fn meeting(&self, vu: &Vu, function: &str) -> Result<MeetingName> {
         let iteration = vu.iteration().filter(|_| vu.phase() == Phase::Iteration).ok_or_else(|| {
             let message =
-                format!("{function} belongs into the functions of scenarios, not into init code, setup or teardown");
+                format!("{function} belongs in the functions of scenarios, not in init code, setup or teardown");
             Exception::throw_type(self.ctx, &message)
         })?;
         let name = self.get("name")?.map(|name| bytes::to_text(self.ctx, &name)).transpose()?;

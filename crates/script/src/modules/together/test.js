@@ -45,7 +45,7 @@ export async function fixed() {
     "the end is counted from the start": () => left > 0 && left <= 2000,
     "before, it is the scenario's": () => before > 2000 && before <= 20000,
     "meetings with names are others": (s) => second.at >= s.at && second.users === 5,
-    "init code has none": () => early.every((text) => text.includes("not into init code, setup or teardown")),
+    "init code has none": () => early.every((text) => text.includes("not in init code, setup or teardown")),
   });
 }
 

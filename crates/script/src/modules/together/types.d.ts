@@ -1,6 +1,6 @@
 /**
- * Virtual users that begin together: what comes before (logging in, opening connections, filling caches) is not part of what is
- * measured, and no user is ahead of the others.
+ * Virtual users that begin together. Preparations (logging in, opening connections, filling caches) are not part of the
+ * measurement, and no user is ahead of the others.
  *
  * ```js
  * import { ready, remaining } from 'onrush/together';
@@ -19,23 +19,23 @@
 
 /** The start. */
 export interface Start {
-  /** When it was planned for, in milliseconds since 1970, the same for all; the promise resolves at that instant. */
+  /** Planned instant of the start, in milliseconds since 1970, the same for all users. The promise resolves then. */
   at: number;
-  /** Users that had come. */
+  /** Users that had arrived. */
   users: number;
-  /** Users that had not come in time. They start when they come; a warning says so. */
+  /** Users that had not arrived in time. They start when they arrive; a warning says so. */
   missing: number;
 }
 
-/** Options of `ready`. The first user's word counts. */
+/** Options of `ready`. Those of the first user count. */
 export interface ReadyOptions {
-  /** Which meeting, where a scenario has several. */
+  /** Name of the start, when a scenario has several. */
   name?: string;
-  /** How many users are to come: those of the scenario, where its executor has a fixed number of them. */
+  /** How many users to wait for: those of the scenario, if its executor has a fixed number. */
   users?: number;
-  /** How long the first user waits for the others: one minute. Milliseconds, or a time as in `'30s'`. */
+  /** How long the first user waits for the others: one minute. Milliseconds, or a time such as `'30s'`. */
   timeout?: number | string;
-  /** From when all have come to the start: 100 ms. */
+  /** Time between the last arrival and the start: 100 ms. */
   lead?: number | string;
   /** From the start to the end that `remaining` counts down to. */
   duration?: number | string;
@@ -45,8 +45,8 @@ export interface ReadyOptions {
  * Waits until all users of the scenario have called it, and resolves for all of them at one instant. A user that calls it again
  * gets the same start, which has passed.
  *
- * @throws TypeError in init code, setup and teardown, and where the number of users is not fixed and not given; RangeError for
- *   numbers and times that are none.
+ * @throws TypeError in init code, setup and teardown, and when the number of users is neither fixed nor given; RangeError for
+ *   invalid numbers and times.
  */
 export function ready(options?: ReadyOptions): Promise<Start>;
 

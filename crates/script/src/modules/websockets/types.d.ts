@@ -1,8 +1,8 @@
 /**
- * WebSockets as browsers have them, on the event loop: an iteration ends when its sockets are closed.
+ * WebSockets as in browsers, on the event loop. An iteration ends when its sockets are closed.
  */
 
-/** A connection. Made in the default function, not in init code. */
+/** A connection. Make it in the default function, not in init code. */
 export declare class WebSocket {
   /**
    * Begins to connect to a `ws:` or `wss:` address, offering subprotocols.
@@ -16,11 +16,11 @@ export declare class WebSocket {
   readonly readyState: number;
   /** Bytes of frames that were queued and not written yet. */
   readonly bufferedAmount: number;
-  /** What was agreed on: empty, or permessage-deflate. */
+  /** The extension in use: empty, or permessage-deflate. */
   readonly extensions: string[];
   /** The subprotocol that the server chose, or an empty string. */
   readonly protocol: string;
-  /** What binary messages are given as. */
+  /** The type of binary messages. */
   binaryType: "blob" | "arraybuffer";
   onopen: ((event: Event) => void) | undefined;
   onmessage: ((event: MessageEvent) => void) | undefined;
@@ -28,7 +28,7 @@ export declare class WebSocket {
   onclose: ((event: CloseEvent) => void) | undefined;
   onping: ((event: Event) => void) | undefined;
   onpong: ((event: Event) => void) | undefined;
-  /** Adds a handler, called after the `on…` one. An exception of a handler ends the iteration. */
+  /** Adds a handler, called after the `on…` one. If a handler throws, the iteration ends. */
   addEventListener(type: "open" | "message" | "error" | "close" | "ping" | "pong", handler: (event: any) => void): void;
   /** Queues a message; throws unless the socket is open. What handlers send leaves in one write. */
   send(data: string | ArrayBuffer | ArrayBufferView | Blob): void;
@@ -38,19 +38,19 @@ export declare class WebSocket {
   close(code?: number, reason?: string): void;
 }
 
-/** What a connection can be told. */
+/** Params of a connection. */
 export interface Params {
   /** Headers of the request. */
   headers?: { [name: string]: string };
   /** Tags of all samples of this connection; `name` is the `name` and the `url` tag. */
   tags?: { [name: string]: string | number | boolean };
-  /** Cookies to send and where to keep those of the answer; the user's own jar without it. */
+  /** Jar of the cookies to send and to receive; by default the user's jar. */
   jar?: object | null;
   /** Offers permessage-deflate, each message by itself. */
   compression?: "" | "deflate";
 }
 
-/** What handlers get. */
+/** The argument of handlers. */
 export interface Event {
   type: string;
   target: WebSocket;
@@ -67,7 +67,7 @@ export interface ErrorEvent extends Event {
   error: string;
 }
 export interface CloseEvent extends Event {
-  /** The peer's code; 1006 when it sent none before it went, nothing when there was no connection or it broke the protocol. */
+  /** The peer's code; 1006 when it sent none; undefined when there was no connection or the peer broke the protocol. */
   code?: number;
   reason: string;
 }

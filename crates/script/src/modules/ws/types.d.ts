@@ -1,24 +1,24 @@
 /**
- * WebSockets, blocking: `connect` returns when the socket is closed. Until then the handlers that the script set are called.
+ * WebSockets, blocking: `connect` returns when the socket is closed. Until then Onrush calls the script's handlers.
  */
 
 /** Opens a connection, calls `begin` with its socket, and runs until the socket is closed. Not in init code. */
 export function connect(url: string, begin: (socket: Socket) => void): Response;
 export function connect(url: string, params: Params | null | undefined, begin: (socket: Socket) => void): Response;
 
-/** What a connection can be told. */
+/** Params of a connection. */
 export interface Params {
   /** Headers of the request; `Sec-WebSocket-Protocol` offers subprotocols. */
   headers?: { [name: string]: string };
-  /** Tags of all samples of this connection. `name` takes the place of the `url` tag. */
+  /** Tags of all samples of this connection. `name` replaces the `url` tag. */
   tags?: { [name: string]: string | number | boolean };
-  /** Cookies to send and where to keep those of the answer; the user's own jar without it. */
+  /** Jar of the cookies to send and to receive; by default the user's jar. */
   jar?: object | null;
   /** Offers permessage-deflate, each message by itself. */
   compression?: "" | "deflate";
 }
 
-/** How connecting went. */
+/** The outcome of connecting. */
 export interface Response {
   /** The address; empty when there was no connection. */
   url: string;
@@ -36,7 +36,7 @@ export interface Response {
 export interface SocketError {
   /** The text. */
   error(): string;
-  /** Close code and reason, when the peer closed for another reason than 1000 or 1001, or without a close frame (1006). */
+  /** Close code and reason, unless the peer closed with 1000 or 1001; 1006 without a close frame. */
   code?: number;
   text?: string;
 }
@@ -51,14 +51,14 @@ export interface Socket {
   on(event: "error", handler: (error: SocketError) => void): void;
   /** Sends a text; other values as `String(message)`. Queued: what a handler sends leaves in one write. */
   send(message: string): void;
-  /** Sends bytes. k6 takes an ArrayBuffer alone. */
+  /** Sends bytes. k6 takes only an ArrayBuffer. */
   sendBinary(message: ArrayBuffer | ArrayBufferView): void;
   /** Sends a ping; its pong is a sample of `ws_ping` and an event. */
   ping(): void;
-  /** Closes, with 1001 unless told otherwise; calls the close handlers at once. */
+  /** Closes, by default with 1001; calls the close handlers at once. */
   close(code?: number): void;
-  /** Calls the function once, after so many milliseconds, unless the socket is closed before. */
+  /** Calls the function once, after this many milliseconds, unless the socket is closed before. */
   setTimeout(callback: () => void, ms: number): void;
-  /** Calls the function every so many milliseconds until the socket is closed. */
+  /** Calls the function at this interval in milliseconds until the socket is closed. */
   setInterval(callback: () => void, ms: number): void;
 }

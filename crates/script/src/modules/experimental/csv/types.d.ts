@@ -1,7 +1,7 @@
 /**
- * Rows of comma-separated values out of files of `k6/experimental/fs`.
+ * Rows of comma-separated values, from files of `k6/experimental/fs`.
  *
- * Read as RFC 4180 says: fields in quotes may hold delimiters, line ends and doubled quotes; empty lines are no rows. All
+ * The format is RFC 4180: fields in quotes may hold delimiters, line ends and doubled quotes; empty lines are not rows. All
  * fields are strings. Every row must have as many fields as the first, and a quote stands at the beginning and end of a field
  * only: other rows are errors that name line and column. A byte order mark stays part of the first field, as in k6.
  */
@@ -13,11 +13,11 @@ export interface Options {
   delimiter?: string;
   /** Leave out the first row. Default false. */
   skipFirstLine?: boolean;
-  /** The first row wanted. Default 0. */
+  /** The first row. Default 0. */
   fromLine?: number;
-  /** The last row wanted, above `fromLine`; 0 or absent: all. */
+  /** The last row, above `fromLine`; 0 or absent: all. */
   toLine?: number;
-  /** Rows as objects, whose names stand in the first row; goes with neither `skipFirstLine` nor `fromLine`. Default false. */
+  /** Rows as objects, with the names of the first row; goes with neither `skipFirstLine` nor `fromLine`. Default false. */
   asObjects?: boolean;
 }
 
@@ -25,13 +25,12 @@ export interface Options {
 export type Row = string[] | Record<string, string>;
 
 /**
- * Reads a whole file, once for the process however many virtual users there are, and resolves with a read-only array of its
- * rows as `SharedArray` makes them.
+ * Reads a whole file once for the process, and resolves with a read-only array of its rows, as from `SharedArray`.
  *
- * Reading begins where the file stands, for the first caller; the same file with the same options is not read again. The
- * position of the file stays as it is.
+ * Reading begins at the position of the first caller's file and does not move it. The same file with the same options is not
+ * read again.
  *
- * @throws for options of no use. Rejects when a row is bad.
+ * @throws for invalid options. Rejects when a row is bad.
  *
  * @example
  * const users = await csv.parse(await fs.open("users.csv"), { asObjects: true });
@@ -39,13 +38,13 @@ export type Row = string[] | Record<string, string>;
 export function parse(file: File, options?: Options): Promise<ReadonlyArray<Readonly<Row>>>;
 
 /**
- * Reads a file row by row as the script asks, without holding it in memory. Made in init code only.
+ * Reads a file row by row as the script asks, without holding it in memory. Make it in init code.
  *
  * A parser reads ahead from the position of its file, up to 64 KiB; after the last row, `file.seek(0, SeekMode.Start)` lets it
- * begin anew (with `asObjects` the first row then comes as a row, as in k6: give each pass a file and parser of its own, or
- * leave that row out).
+ * begin again. With `asObjects` the first row then comes as a row, as in k6: use a new file and parser for each pass, or
+ * skip that row.
  *
- * @throws outside of init code, for options of no use, and when the file ends before the first row that is wanted.
+ * @throws outside of init code, for invalid options, and when the file ends before `fromLine`.
  *
  * @example
  * const parser = new csv.Parser(await fs.open("users.csv"), { skipFirstLine: true });
@@ -56,7 +55,7 @@ export function parse(file: File, options?: Options): Promise<ReadonlyArray<Read
  */
 export const Parser: {
   new (file: File, options?: Options): {
-    /** The next row; `done` with an empty array when none is left. Rejects for a bad row; the next call goes on behind it. */
+    /** The next row; `done` with an empty array when none is left. Rejects for a bad row; the next call continues behind it. */
     next(): Promise<{ done: boolean; value: Row }>;
   };
 };

@@ -185,10 +185,12 @@ impl Handle {
     pub fn seek(&self, offset: i64, mode: SeekMode) -> Result<u64, NamedError> {
         let from = match mode {
             SeekMode::Start if offset < 0 => {
-                return Err(NamedError::wrong(format!("offset {offset} is negative: SeekMode.Start wants 0 or more")));
+                return Err(NamedError::wrong(format!(
+                    "offset {offset} is negative: SeekMode.Start expects 0 or more"
+                )));
             }
             SeekMode::End if offset > 0 => {
-                return Err(NamedError::wrong(format!("offset {offset} is positive: SeekMode.End wants 0 or less")));
+                return Err(NamedError::wrong(format!("offset {offset} is positive: SeekMode.End expects 0 or less")));
             }
             SeekMode::Start => 0,
             SeekMode::Current => i128::from(self.position.get()),

@@ -150,7 +150,7 @@ fn seek<'js>(
         let mode = whole_number("mode", mode)?;
         match SeekMode::of(mode) {
             Some(mode) => Ok((offset, mode)),
-            None => Err(NamedError::wrong(format!("seek() failed: {mode} is no SeekMode, expected 0, 1 or 2"))),
+            None => Err(NamedError::wrong(format!("seek() failed: {mode} is not a SeekMode, expected 0, 1 or 2"))),
         }
     });
     let outcome = move || arguments.and_then(|(offset, mode)| handle.seek(offset, mode));

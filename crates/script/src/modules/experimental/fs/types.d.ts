@@ -1,11 +1,11 @@
 /**
- * Files that are read piece by piece: large test data without a copy of it in every virtual user, nor in memory at all.
+ * Files that are read piece by piece: large test data that no virtual user holds in memory.
  *
- * All functions return promises. They settle in the order of the calls and reject with an error whose `name` tells what went
- * wrong: `TypeError`, `NotFoundError`, `InvalidResourceError`, `ForbiddenError`.
+ * All functions return promises. They settle in the order of the calls and reject with an error with one of these
+ * names: `TypeError`, `NotFoundError`, `InvalidResourceError`, `ForbiddenError`.
  */
 
-/** From where the offset of `seek` counts. */
+/** Where the offset of `seek` begins. */
 export const SeekMode: {
   /** The first byte. */
   readonly Start: 0;
@@ -15,7 +15,7 @@ export const SeekMode: {
   readonly End: 2;
 };
 
-/** What `stat` tells. */
+/** The result of `stat`. */
 export interface FileInfo {
   /** Name without folders. */
   name: string;
@@ -32,7 +32,7 @@ export interface File {
    * Fills `into` from the current position and moves on.
    *
    * Resolves with the number of bytes read, which is less than the length of `into` only at the end of the file, or with
-   * `null` when nothing is left. In k6 a subarray gets the whole buffer behind it filled; here only what it shows.
+   * `null` when nothing is left. k6 fills the whole buffer of a subarray; Onrush fills only the subarray.
    */
   read(into: Uint8Array): Promise<number | null>;
 
@@ -51,8 +51,8 @@ export interface File {
 /**
  * Opens a file, in init code only.
  *
- * Relative paths start at the folder of the entry script, also in modules that it imports. The first run of the init code has
- * to open every file that later runs open.
+ * Relative paths start at the folder of the entry script, also in modules that it imports. The first run of the init code must
+ * open every file that later runs open.
  *
  * @example
  * const file = await open("users.bin");

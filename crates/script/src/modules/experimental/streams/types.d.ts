@@ -1,5 +1,5 @@
 /**
- * Streams: data that arrives, or is taken, piece by piece, with a limit on what waits in between.
+ * Streams: data that comes or goes piece by piece, with a limit on what is queued.
  *
  * Readable and writable streams of the Streams Standard (https://streams.spec.whatwg.org/) as k6 has them: no byte streams,
  * no `tee`, no pipes, no async iteration. They live in one virtual user and are not connected to `k6/http`.
@@ -7,7 +7,7 @@
 
 /** How much may wait in a stream. */
 export interface QueuingStrategy<T = any> {
-  /** The sum of sizes from which on the stream asks for no more; 0 or more. Default 1. */
+  /** The sum of sizes at which the stream asks for no more; 0 or more. Default 1. */
   highWaterMark?: number;
   /** Size of a chunk: a finite number of 0 or more. Default: 1 for each. */
   size?: (chunk: T) => number;
@@ -22,9 +22,9 @@ export class CountQueuingStrategy {
   size(chunk?: any): 1;
 }
 
-/** What the functions of a source are given to feed their stream. */
+/** The controller that the functions of a source get. */
 export interface ReadableStreamDefaultController<T = any> {
-  /** How much more the stream wants; not positive: nothing for now; `null` after an error. */
+  /** How much more the stream wants; 0 or less: nothing for now; `null` after an error. */
   readonly desiredSize: number | null;
   /** Adds a chunk. Throws when the stream is closing, closed or has failed. */
   enqueue(chunk?: T): void;
@@ -53,7 +53,7 @@ export class ReadableStream<T = any> {
   constructor(source?: UnderlyingSource<T>, strategy?: QueuingStrategy<T>);
   /** Whether a reader has it. */
   readonly locked: boolean;
-  /** Says that nobody wants more. Rejects while a reader has the stream. */
+  /** Cancels the stream. Rejects while a reader has it. */
   cancel(reason?: any): Promise<void>;
   /** Locks the stream to a new reader. Throws when it is locked. */
   getReader(): ReadableStreamDefaultReader<T>;
@@ -69,11 +69,11 @@ export class ReadableStreamDefaultReader<T = any> {
   read(): Promise<ReadResult<T>>;
   /** Cancels the stream. */
   cancel(reason?: any): Promise<void>;
-  /** Gives the stream free; reads that wait reject. */
+  /** Releases the stream; pending reads reject. */
   releaseLock(): void;
 }
 
-/** What the functions of a sink are given. */
+/** The controller that the functions of a sink get. */
 export interface WritableStreamDefaultController {
   /** Makes the stream fail: what waits is dropped, writes reject with `reason`. */
   error(reason?: any): void;
