@@ -241,8 +241,8 @@ mod tests {
         );
         assert_eq!(
             error("checks{status}", "rate<1"),
-            "threshold on 'checks{status}': 'status' is not a tag filter, expected tag:value\n  checks{status}\n       \
-               ^^^^^^"
+            "threshold on 'checks{status}': 'status' is not a tag filter, expected tag:value\n  \
+             checks{status}\n         ^^^^^^"
         );
         assert_eq!(
             error("checks{a:b", "rate<1"),
