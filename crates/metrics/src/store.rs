@@ -21,7 +21,7 @@ const MORE: u32 = 1 << 31;
 /// What `add` touches.
 #[derive(Default)]
 pub(crate) struct Store {
-    entries: Vec<Entry>,
+    pub(crate) entries: Vec<Entry>,
     pub(crate) cells: Vec<Cell>,
 }
 
