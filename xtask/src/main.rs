@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo xtask tidy [TEXT…]      tell what breaks the rules of the source: circles, lengths, names, boundaries
+//! cargo xtask mutants [SUBJECT…] change the code at random and count the changes that a crate's own tests catch
 //! cargo xtask parity [NAME…]    run the same scripts under k6 and Onrush and compare what they report
 //! cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
 //! cargo xtask curl              send the commands of a table with curl and with `onrush curl`, and compare the bytes
@@ -30,6 +31,7 @@ mod timing;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
+       cargo xtask mutants [--seed N] [--count N] [--part K/N] [--match TEXT] [SUBJECT…]
        cargo xtask parity [NAME…]
        cargo xtask forms [SEED]
        cargo xtask curl [--record]
@@ -42,6 +44,10 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
 
 tidy     reads the source and tells what breaks its rules; TEXT picks findings that contain it. --all tells what
          xtask/tidy/allow.txt allows, too; --shrink takes out of that list what is no longer needed.
+mutants  makes --count changes (100) drawn by --seed (1) in a copy of each SUBJECT (metrics, engine, report, codecs), runs the
+         crate's own tests on each, and fails when they catch less than 90 % of those that compile. --part 2/5 makes the second
+         fifth of them; --match makes all whose name contains TEXT. xtask/mutants/equivalent.txt excuses, with reasons.
+         Installs cargo-mutants in target/tools.
 parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
          metric names, tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts whose path
          contains it. k6 is taken from $K6, else from PATH.
@@ -71,6 +77,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = arguments.collect();
     let outcome = match command.as_deref() {
         Some("tidy") => tidy(&rest),
+        Some("mutants") => parity::workspace().and_then(|root| mutants::run(&root, &rest)),
         Some("parity") => parity::run(&rest),
         Some("forms") => forms::run(&rest),
         Some("curl") => curl::run(&rest),
