@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
-use report::format::grouped;
 use script::log::{Level, Record};
+use units::show::grouped;
 
 /// Kinds told apart. A script whose every error is another one folds nothing, and must not fill the memory either.
 const MOST: usize = 1000;

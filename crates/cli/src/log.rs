@@ -184,7 +184,7 @@ fn is_of_console(record: &Record<'_>) -> bool {
 /// One line when lines are missing there.
 fn missing(stream: &Stream) -> Option<String> {
     let lines = Some(stream.dropped()).filter(|lines| *lines > 0)?;
-    let (lines, name) = (report::format::grouped(lines), stream.name());
+    let (lines, name) = (units::show::grouped(lines), stream.name());
     Some(match stream.failure() {
         Some(why) => format!("log lines that could not be written to {name}: {lines} ({why})"),
         None => format!("log lines dropped because {name} was not read fast enough: {lines}"),
@@ -194,7 +194,7 @@ fn missing(stream: &Stream) -> Option<String> {
 fn tell_of_missing(stream: &Stream, look: Look) {
     let name = stream.name().to_owned();
     stream.set_notice(Box::new(move |lines| {
-        let lines = report::format::grouped(lines);
+        let lines = units::show::grouped(lines);
         look.line(
             usize::MAX,
             Level::Warning,

@@ -1,20 +1,8 @@
 //! Where the progress of a command goes: a picture in place on a terminal, once a second below each other elsewhere.
 
-use std::time::Duration;
-
 use report::visible_lines;
 
 use crate::output::{self, Live, Picture, Stream, draw};
-
-/// `12s`, `5m36s`, `1h02m03s`: what is only about right has no tenths.
-pub fn about(time: Duration) -> String {
-    let seconds = time.as_secs_f64().round() as u64;
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, s) => format!("{s}s"),
-        (0, m, s) => format!("{m}m{s:02}s"),
-        (h, m, s) => format!("{h}h{m:02}m{s:02}s"),
-    }
-}
 
 /// Where the picture is drawn.
 pub struct Screen {
@@ -76,16 +64,5 @@ impl Screen {
     /// Leaves the last picture where it stands.
     pub fn settle(&self) {
         self.stream.settle();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_that_are_only_about_right_have_no_tenths() {
-        assert_eq!(about(Duration::from_millis(336_400)), "5m36s");
-        assert_eq!(about(Duration::from_millis(59_600)), "1m00s");
     }
 }

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use engine::RunState;
 use engine::scenario::{Executor, Scenario};
+use units::Span;
+use units::show::clock;
 
-use crate::output::{ScenarioLine, clock};
+use crate::output::ScenarioLine;
 
 /// The line of a scenario at this time of the run's clock.
 pub fn scenario_line(index: usize, scenario: &Scenario, state: &RunState, now: Duration, over: bool) -> ScenarioLine {
@@ -37,5 +39,5 @@ pub fn scenario_line(index: usize, scenario: &Scenario, state: &RunState, now: D
 }
 
 fn whole(time: Duration) -> String {
-    units::Span::from(time).to_string()
+    Span::from(time).to_string()
 }

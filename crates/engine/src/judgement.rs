@@ -7,6 +7,8 @@
 
 use std::time::Duration;
 
+use units::show::percent;
+
 use crate::health::Health;
 
 /// Shares of a shorter run say nothing: starting up is most of it.
@@ -114,7 +116,7 @@ fn busy(health: &Health, facts: &Facts) -> Judgement {
     let complaint = format!(
         "the generator was the limit: its busiest worker used {} of a core and was up to {:.1} ms late (p99); the target may \
          be faster than these numbers",
-        percent(health.busiest_cpu_share()),
+        percent(health.busiest_cpu_share(), 0),
         health.worst_lag_p99_ms()
     );
     let workers = health.workers.len();
@@ -139,7 +141,7 @@ fn held_up(health: &Health, facts: &Facts, touched: &str) -> Judgement {
     let Why { text, advice } = why(health, facts);
     let complaint = format!(
         "the generator was held up: a worker that used {} of a core was up to {:.1} ms late (p99); {text}; {touched}",
-        percent(health.busiest_cpu_share()),
+        percent(health.busiest_cpu_share(), 0),
         health.worst_lag_p99_ms()
     );
     Judgement::Limit { cause: Cause::HeldUp, complaint, advice }
@@ -158,7 +160,7 @@ fn touched(health: &Health, facts: &Facts) -> Option<String> {
     (lost >= NOTABLE_LOSS).then(|| {
         format!(
             "its users lost about {} of their time to that, so the target may be faster than these rates",
-            percent(lost)
+            percent(lost, 0)
         )
     })
 }
@@ -176,7 +178,7 @@ fn note(health: &Health, facts: &Facts) -> String {
         "a worker that used {} of a core was up to {:.1} ms late (p99); {text}{}. Timings of requests do not include \
          that, because \
          the kernel stamps arrivals; times that the script takes itself may",
-        percent(health.busiest_cpu_share()),
+        percent(health.busiest_cpu_share(), 0),
         health.worst_lag_p99_ms(),
         starts.unwrap_or_default()
     )
@@ -198,7 +200,7 @@ fn why(health: &Health, facts: &Facts) -> Why {
     }
     if let Some(stolen) = facts.stolen {
         return of(
-            format!("the hypervisor gave {} of the machine's CPU time to others", percent(stolen)),
+            format!("the hypervisor gave {} of the machine's CPU time to others", percent(stolen, 0)),
             "measure on a machine that shares its processors with fewer others",
         );
     }
@@ -217,17 +219,13 @@ fn why(health: &Health, facts: &Facts) -> Why {
         ),
         waited => of(
             match waited {
-                Some(waited) => format!("the worker waited for a core {:.1} % of the time", waited * 100.0),
+                Some(waited) => format!("the worker waited for a core {} of the time", percent(waited, 1)),
                 None => String::from("the machine was busy with something else"),
             },
             "end what else runs on this machine, or give generator and target cores of their own (taskset); more workers do \
              not help",
         ),
     }
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
 }
 
 #[cfg(test)]

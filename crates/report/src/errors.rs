@@ -87,5 +87,5 @@ impl Errors {
 
 /// `× 67,346`.
 pub fn times(count: u64) -> String {
-    format!("× {}", crate::format::grouped(count))
+    format!("× {}", units::show::grouped(count))
 }

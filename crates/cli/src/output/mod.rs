@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-pub use picture::{Live, Picture, ScenarioLine, clock, draw, full_bar};
+pub use picture::{Live, Picture, ScenarioLine, draw, full_bar};
 pub use stream::Stream;
 
 struct Standard {

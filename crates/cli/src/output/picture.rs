@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use units::show::clock;
 
 /// One scenario as the progress shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -182,17 +183,6 @@ fn cut(text: &str, columns: usize) -> String {
     text.chars().take_while(fits).chain(['…']).collect()
 }
 
-/// `02.5s`, `1m02.5s`, `1h02m03s`: two digits of what moves, as k6 shows it.
-pub fn clock(time: Duration) -> String {
-    let seconds = time.as_secs();
-    let tenths = time.subsec_millis() / 100;
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, s) => format!("{s:02}.{tenths}s"),
-        (0, m, s) => format!("{m}m{s:02}.{tenths}s"),
-        (h, m, s) => format!("{h}h{m:02}m{s:02}s"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,12 +240,5 @@ mod tests {
         let text = shown(many, 80, 6);
         assert_eq!(text.lines().count(), 5, "{text}");
         assert!(text.ends_with("… and 6 more scenarios\n"), "{text}");
-    }
-
-    #[test]
-    fn clocks_grow_by_unit() {
-        assert_eq!(clock(Duration::from_millis(2540)), "02.5s");
-        assert_eq!(clock(Duration::from_millis(62_540)), "1m02.5s");
-        assert_eq!(clock(Duration::from_secs(3723)), "1h02m03s");
     }
 }

@@ -6,7 +6,7 @@
 
 use metrics::results::{MetricResult, Results, TrendValue, Value};
 use report::Errors;
-use report::format::{self, grouped};
+use units::show;
 
 /// What the headline tells.
 pub struct Headline<'a> {
@@ -34,11 +34,11 @@ impl<'a> Headline<'a> {
         let requests = self.results.count("http_reqs");
         format!(
             "{} request{} in {}, {}/s, {}/s received",
-            grouped(requests),
+            show::grouped(requests),
             if requests == 1 { "" } else { "s" },
-            format::time((seconds * 1e3).round(), None),
-            rounded(per_second(requests as f64)),
-            format::bytes(per_second(self.results.count("data_received") as f64)),
+            show::time((seconds * 1e3).round()),
+            show::rounded(per_second(requests as f64)),
+            show::bytes(per_second(self.results.count("data_received") as f64)),
         )
     }
 
@@ -54,7 +54,8 @@ impl<'a> Headline<'a> {
     fn answers(&self) -> Vec<String> {
         let statuses = self.statuses();
         let answered = statuses.iter().filter(|(status, _)| *status > 0);
-        let shown: Vec<String> = answered.map(|(status, count)| format!("{status}: {}", grouped(*count))).collect();
+        let shown: Vec<String> =
+            answered.map(|(status, count)| format!("{status}: {}", show::grouped(*count))).collect();
         if shown.is_empty() { Vec::new() } else { vec![format!("by status: {}", shown.join(", "))] }
     }
 
@@ -62,14 +63,14 @@ impl<'a> Headline<'a> {
         let mut lines = Vec::new();
         let unanswered = self.errors.without_answer();
         if unanswered > 0 {
-            let share = format::share(unanswered, self.results.count("http_reqs"));
-            lines.push(format!("no answer: {} ({share})", grouped(unanswered)));
-            let kind = |(what, count): &(String, u64)| format!("  {} × {what}{}", grouped(*count), advice(what));
+            let share = show::share(unanswered, self.results.count("http_reqs"));
+            lines.push(format!("no answer: {} ({share})", show::grouped(unanswered)));
+            let kind = |(what, count): &(String, u64)| format!("  {} × {what}{}", show::grouped(*count), advice(what));
             lines.extend(self.failures.iter().map(kind));
         }
         let dropped = self.results.count("dropped_iterations");
         if dropped > 0 {
-            lines.push(format!("not started because no user was free: {} (raise --vus)", grouped(dropped)));
+            lines.push(format!("not started because no user was free: {} (raise --vus)", show::grouped(dropped)));
         }
         lines
     }
@@ -108,23 +109,7 @@ fn advice(what: &str) -> &'static str {
 }
 
 fn percentiles(trend: &TrendValue) -> String {
-    let at = |percent: f64| format::time(trend.percentile(percent), None);
-    let max = format::time(trend.max(), None);
+    let at = |percent: f64| show::time(trend.percentile(percent));
+    let max = show::time(trend.max());
     format!("p50 {}, p90 {}, p99 {}, max {max}", at(50.0), at(90.0), at(99.0))
-}
-
-/// A rate as a person reads it.
-fn rounded(rate: f64) -> String {
-    if rate >= 100.0 { grouped(rate.round() as u64) } else { format!("{rate:.2}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rates_are_rounded() {
-        assert_eq!(rounded(12.345), "12.35");
-        assert_eq!(rounded(12345.6), "12,346");
-    }
 }

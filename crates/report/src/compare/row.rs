@@ -206,16 +206,7 @@ fn differences(values: &[(f64, f64)], scale: Scale) -> Vec<f64> {
 }
 
 fn medians(values: &[(f64, f64)]) -> Option<(f64, f64)> {
-    (!values.is_empty()).then(|| (median(values.iter().map(|v| v.0)), median(values.iter().map(|v| v.1))))
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut sorted: Vec<f64> = values.collect();
-    sorted.sort_by(f64::total_cmp);
-    match sorted.len() {
-        0 => 0.0,
-        n => (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0,
-    }
+    stats::median(values.iter().map(|v| v.0)).zip(stats::median(values.iter().map(|v| v.1)))
 }
 
 /// Intervals shrink with the root of the number of pairs: how many until this one is off zero or within the margin.

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use units::show::percent;
+
 use super::evidence::{Pair, different};
 use crate::document::Document;
 
@@ -112,7 +114,7 @@ fn cores(pairs: &[Pair<'_>]) -> Option<String> {
 fn steal(pairs: &[Pair<'_>]) -> Option<String> {
     let documents = pairs.iter().flat_map(|pair| [pair.a, pair.b]);
     let most = documents.filter_map(|document| document.environment.notable_steal()).reduce(f64::max)?;
-    Some(format!("the hypervisor took up to {:.0} % of the machine's CPU time away during a run", most * 100.0))
+    Some(format!("the hypervisor took up to {} of the machine's CPU time away during a run", percent(most, 0)))
 }
 
 fn throttled(pairs: &[Pair<'_>]) -> Option<String> {

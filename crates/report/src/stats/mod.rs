@@ -8,12 +8,14 @@
 //! stats` and, shorter, by its tests.
 
 mod holm;
+mod median;
 mod paired;
 mod signed_rank;
 mod verdict;
 pub mod within;
 
 pub use holm::adjust;
+pub use median::{median, median_of_sorted};
 pub use paired::{CONFIDENCE, Estimate, estimate, pairs_needed};
 pub use signed_rank::{MOST_PAIRS, critical_position, p_value};
 pub use verdict::{Answer, Direction, Question, Verdict, answer, tests_among};

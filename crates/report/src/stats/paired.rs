@@ -7,6 +7,7 @@
 //! differences with a continuous symmetric law, whichever it is, and higher with ties. What both runs of a pair share,
 //! such as a machine that became slower, is not in their difference.
 
+use super::median_of_sorted;
 use super::signed_rank::{critical_position, p_value};
 
 /// Confidence of every interval.
@@ -32,7 +33,7 @@ pub fn estimate(differences: &[f64]) -> Estimate {
     let position = critical_position(pairs, CONFIDENCE);
     Estimate {
         pairs,
-        center: median(&walsh),
+        center: median_of_sorted(&walsh).unwrap_or(0.0),
         interval: position.map(|position| (walsh[position - 1], walsh[walsh.len() - position])),
         p: p_value(differences),
     }
@@ -54,13 +55,6 @@ fn walsh_averages(differences: &[f64]) -> Vec<f64> {
     }
     averages.sort_by(f64::total_cmp);
     averages
-}
-
-fn median(sorted: &[f64]) -> f64 {
-    match sorted.len() {
-        0 => 0.0,
-        n => sorted[(n - 1) / 2] / 2.0 + sorted[n / 2] / 2.0,
-    }
 }
 
 #[cfg(test)]

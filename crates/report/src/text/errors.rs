@@ -2,12 +2,13 @@
 //! answer, with the most frequent kinds. k6 has no such block; it is there only when there is something to name.
 
 use metrics::results::Results;
+use units::show;
 
 use super::paint::Paint;
 use super::rows::{self, Row};
 use super::{Paragraph, indented, wrapped};
 use crate::errors::{Counted, Errors, times};
-use crate::{format, visible};
+use crate::visible;
 
 /// Kinds that are named; the others are counted.
 const NAMED: usize = 5;
@@ -40,7 +41,7 @@ pub(super) fn paragraphs(results: &Results, paint: Paint, width: Option<usize>) 
 }
 
 fn row(name: &str, count: u64, of: u64) -> Row {
-    Row::pair(name, format::share(count, of), format!("{count} out of {of}"))
+    Row::pair(name, show::share(count, of), format!("{count} out of {of}"))
 }
 
 /// `× 67,346  TypeError: …`
@@ -58,7 +59,7 @@ fn kinds(errors: &[Counted], paint: Paint, room: Option<usize>) -> Paragraph {
     }
     if let Some(rest) = errors.get(NAMED..).filter(|rest| !rest.is_empty()) {
         let count = rest.iter().map(|error| error.count).sum();
-        lines.push(paint.bad(&format!("{}  of {}", times(count), format::counted(rest.len(), "other kind"))));
+        lines.push(paint.bad(&format!("{}  of {}", times(count), show::counted(rest.len(), "other kind"))));
     }
     lines
 }

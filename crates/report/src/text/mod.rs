@@ -13,13 +13,13 @@ use std::collections::HashSet;
 
 use metrics::results::{CheckResult, GroupResult, MetricResult, Results};
 
-use crate::format;
 use crate::options::{SummaryMode, SummaryOptions};
 use crate::section::{Section, is_phase};
 use crate::visible;
 use paint::Paint;
 use rows::Row;
 pub(crate) use rows::{threshold_value, was_never_answered};
+use units::show;
 
 /// Lines that belong together.
 type Paragraph = Vec<String>;
@@ -117,10 +117,10 @@ impl Writer<'_> {
         let fails: u64 = checks.iter().map(|check| check.fails).sum();
         let total = passes + fails;
         let rate = if seconds > 0.0 { total as f64 / seconds } else { 0.0 };
-        let share = |part: u64| (format::share(part, total), format!("{part} out of {total}"));
+        let share = |part: u64| (show::share(part, total), format!("{part} out of {total}"));
         let ((good, good_of), (bad, bad_of)) = (share(passes), share(fails));
         let totals = vec![
-            Row::pair("checks_total", total.to_string(), format!("{}/s", format::number(rate))),
+            Row::pair("checks_total", total.to_string(), format!("{}/s", show::number(rate))),
             Row::pair("checks_succeeded", good, good_of),
             Row::pair("checks_failed", bad, bad_of),
         ];

@@ -6,6 +6,7 @@
 
 use metrics::metric::{Contains, Kind};
 use metrics::results::{MetricResult, Value};
+use units::show;
 
 use super::paint::Paint;
 use crate::format;
@@ -57,7 +58,7 @@ fn cells(metric: &MetricResult, options: &SummaryOptions) -> Cells {
             Cells::Values(show(*value), vec![format!("min={}", show(*min)), format!("max={}", show(*max))])
         }
         Value::Rate { passes, total } => {
-            Cells::Values(format::share(*passes, *total), vec![format!("{passes} out of {total}")])
+            Cells::Values(show::share(*passes, *total), vec![format!("{passes} out of {total}")])
         }
         Value::Trend(trend) => Cells::Stats(
             options
@@ -66,7 +67,7 @@ fn cells(metric: &MetricResult, options: &SummaryOptions) -> Cells {
                 .map(|stat| {
                     let counts = matches!(stat, crate::options::TrendStat::Count);
                     let value = stat.of(trend);
-                    let text = if counts { format::number(value) } else { show(value) };
+                    let text = if counts { show::number(value) } else { show(value) };
                     (stat.label().to_owned(), text)
                 })
                 .collect(),
@@ -84,7 +85,7 @@ pub(crate) fn was_never_answered(metric: &MetricResult) -> bool {
 pub(crate) fn threshold_value(metric: &MetricResult, label: &str, left: f64, options: &SummaryOptions) -> String {
     match (metric.kind, metric.contains) {
         _ if was_never_answered(metric) => String::from("none"),
-        (Kind::Rate, _) => format::fraction(left),
+        (Kind::Rate, _) => show::fraction(left),
         (Kind::Counter, contains) if label == "rate" => {
             format!("{}/s", format::value(left, contains, options.time_unit))
         }

@@ -22,12 +22,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use report::format::counted;
 use report::matrix::Matrix;
 use report::matrix::document;
 use report::matrix::order::Turn;
 use report::matrix::parts::Amount;
 use report::matrix::plan::{Plan, PlanError};
+use units::show::{about, counted};
 
 use self::guard::Guard;
 use self::runner::Runner;
@@ -266,7 +266,7 @@ fn announcement(matrix: &Matrix, turns: &[Turn], left: usize) -> String {
         counted(matrix.cells.len(), "cell"),
         counted(matrix.plan.rounds as usize, "round"),
         counted(planned, "run"),
-        crate::progress::about(length(matrix, turns).mul_f64(left as f64 / planned.max(1) as f64)),
+        about(length(matrix, turns).mul_f64(left as f64 / planned.max(1) as f64)),
     )
 }
 

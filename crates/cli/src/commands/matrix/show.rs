@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use report::matrix::document::RunRecord;
 use report::matrix::plan::Plan;
+use units::show::about;
 
 use crate::output::full_bar;
-use crate::progress::{Screen, about};
+use crate::progress::Screen;
 
 /// Statistics of a server that are shown with a run; the others are in the result.
 const MOST_STATS: usize = 6;

@@ -7,7 +7,7 @@
 use metrics::ThresholdSpecs;
 use metrics::results::{Results, Value};
 use metrics::threshold::ThresholdSpec;
-use report::format;
+use units::show;
 
 /// Joins `METRIC: CONDITION` texts to the thresholds of the other layers.
 pub fn add_thresholds(specs: &mut Option<ThresholdSpecs>, texts: &[String]) -> Result<(), String> {
@@ -106,7 +106,7 @@ impl Part {
     }
 
     fn told(&self) -> String {
-        format!("{} of {} {} ({})", self.count, self.of, self.what, format::share(self.count, self.of))
+        format!("{} of {} {} ({})", self.count, self.of, self.what, show::share(self.count, self.of))
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use units::show;
+
 use crate::compare::{Comparison, JudgedCondition, LeftOut, Row, Scale, SecondsUsed, Section};
 use crate::document::Contains;
-use crate::format;
 use crate::stats::within::{BLOCKS, RUN_TO_RUN, RUN_TO_RUN_POINTS};
 use crate::stats::{CONFIDENCE, Estimate, Verdict, pairs_needed};
 
@@ -82,16 +83,16 @@ pub fn p_value(p: f64) -> String {
 }
 
 fn value(value: f64, row: &Row) -> String {
-    if row.measure.is_share() { format!("{:.2} %", value * 100.0) } else { plain(value, row.contains) }
+    if row.measure.is_share() { show::percent(value, 2) } else { plain(value, row.contains) }
 }
 
 fn plain(value: f64, contains: Contains) -> String {
     match contains {
-        Contains::Time => format::time(value, None),
-        Contains::Data => format::bytes(value),
+        Contains::Time => show::time(value),
+        Contains::Data => show::bytes(value),
         Contains::Default if value.abs() >= 1000.0 => format!("{value:.0}"),
         Contains::Default if value.abs() >= 10.0 => format!("{value:.1}"),
-        Contains::Default => format::number((value * 1e4).round() / 1e4),
+        Contains::Default => show::number((value * 1e4).round() / 1e4),
     }
 }
 
@@ -290,7 +291,7 @@ fn alone(section: &Section) -> Option<String> {
 fn rule(comparison: &Comparison) -> String {
     let margin = match comparison.margin {
         0.0 => String::from("exactly the same in all runs"),
-        margin => format!("the whole interval within ±{} %, shares within ±0.1 points", format::number(margin * 100.0)),
+        margin => format!("the whole interval within ±{} %, shares within ±0.1 points", show::number(margin * 100.0)),
     };
     format!(
         "change is the Hodges-Lehmann estimate over the pairs, p that of the exact signed-rank test after Holm; better and \

@@ -4,10 +4,11 @@
 //! The first row tells of all events together. Where a server adds stamps of its own a second table splits the delay. The chart
 //! is the mean of each second, the one that studies of real-time systems print.
 
+use units::show;
+
 use super::charts::{over_time, trend_charts, unit_of};
 use super::{Run, plain};
 use crate::document::{Metric, Value};
-use crate::format;
 use crate::html::chart::{INK, Line};
 use crate::html::{Table, grid};
 
@@ -84,13 +85,13 @@ fn event_table(run: &Run<'_>, all: &Metric, events: &[(&str, &Metric)]) -> Strin
             None => run.document.metric(SENDS),
         };
         match found.map(|metric| &metric.value) {
-            Some(Value::Counter { rate, .. }) => short(*rate),
+            Some(Value::Counter { rate, .. }) => show::rounded(*rate),
             _ => "–".to_owned(),
         }
     };
     let row = |name: &str, event: Option<&str>, metric: &Metric| -> Vec<String> {
         let deliveries = samples(metric) as f64 / run.document.duration_s.max(1e-3);
-        let counts = has_sends.then(|| sends(event)).into_iter().chain([short(deliveries)]);
+        let counts = has_sends.then(|| sends(event)).into_iter().chain([show::rounded(deliveries)]);
         [name.to_owned()].into_iter().chain(counts).chain(figures(run, metric)).collect()
     };
     table.row_of("strong", row("all events", None, all));
@@ -146,8 +147,4 @@ fn edits_chart(run: &Run<'_>, events: &[(&str, &Metric)]) -> String {
     let lines = run.intervals.trend(metric);
     let lines = vec![Line::new("mean", lines.avg), Line::new("p95", lines.p95)];
     over_time(run, &format!("Delay of {event} alone"), unit_of(metric), lines, false)
-}
-
-fn short(rate: f64) -> String {
-    format::number(if rate >= 100.0 { rate.round() } else { (rate * 100.0).round() / 100.0 })
 }

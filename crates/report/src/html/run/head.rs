@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 
+use units::show;
+
 use super::intervals::Intervals;
 use super::{Run, facts, plain};
 use crate::document::{Document, Metric, Value};
-use crate::format;
 use crate::html::Text;
 use crate::html::chart::clock_text;
+use crate::stats;
 use crate::text::was_never_answered;
 
 /// Title, facts, verdict and the most important figures.
@@ -19,7 +21,7 @@ pub(super) fn head(run: &Run<'_>) -> String {
         .map(|(name, value)| format!("<span class=\"label\">{}={}</span>", Text(name), Text(value)));
     let about = [
         plain(&document.started_at.replace('T', " ").replace('Z', " UTC")),
-        format!("ran {}", plain(&format::time((document.duration_s * 1e3).round(), None))),
+        format!("ran {}", plain(&show::time((document.duration_s * 1e3).round()))),
         format!("{} on {} cores", plain(&document.environment.cpu_model), document.environment.cores),
         format!("Onrush {}", plain(&document.onrush)),
         labels.collect::<Vec<_>>().join(" "),
@@ -83,7 +85,7 @@ fn speed(run: &Run<'_>) -> Option<Line> {
     let mut text = format!("half of the {of} took at most {}, 95 % at most {}", run.time(median), run.time(p95));
     let seconds = run.intervals.trend(metric).p95;
     if let Some((at, worst)) = highest(&seconds).filter(|_| seconds.iter().flatten().count() > 2) {
-        let usual = median_of(&seconds);
+        let usual = stats::median(seconds.iter().flatten().copied());
         let (when, worst) = (when(&run.intervals, at), run.time(worst));
         let _ = match usual {
             Some(usual) => write!(text, "; slowest at {when}: p95 {worst}, usually {}", run.time(usual)),
@@ -127,7 +129,7 @@ fn failures(run: &Run<'_>) -> Option<Line> {
     if passes == 0 {
         return Some(Line { class: "good", head: "Failures:", text: format!("none of {total} requests failed") });
     }
-    let mut text = format!("{} of the requests failed ({passes} of {total})", format::share(passes, total));
+    let mut text = format!("{} of the requests failed ({passes} of {total})", show::share(passes, total));
     let seconds = run.intervals.share_rate(metric, true);
     if let Some((at, _)) = highest(&seconds).filter(|_| seconds.len() > 2) {
         let first = seconds.iter().position(|rate| rate.is_some_and(|rate| rate > 0.0)).unwrap_or(at);
@@ -153,7 +155,7 @@ fn trust(document: &Document) -> Option<Line> {
         doubts.push(format!("{} {text}", generator.dropped_iterations));
     }
     if let Some(steal) = document.environment.notable_steal() {
-        doubts.push(format!("{} of the machine's CPU time went to others on its host", format::fraction(steal)));
+        doubts.push(format!("{} of the machine's CPU time went to others on its host", show::fraction(steal)));
     }
     if let Some(times) = document.environment.throttled.filter(|times| *times > 0) {
         doubts.push(format!("the CPU limit of its control group held the generator up {times} times"));
@@ -165,9 +167,9 @@ fn trust(document: &Document) -> Option<Line> {
     }
     if doubts.is_empty() {
         let text = format!(
-            "the generator was on time: its busiest worker used {:.0} % of a core and was at most {} late (p99)",
-            busiest * 100.0,
-            format::time(late, None)
+            "the generator was on time: its busiest worker used {} of a core and was at most {} late (p99)",
+            show::percent(busiest, 0),
+            show::time(late)
         );
         return Some(Line { class: "good", head: "Generator:", text });
     }
@@ -193,7 +195,7 @@ fn tiles(run: &Run<'_>) -> String {
         if let Some(Value::Counter { count, rate }) = document.metric(name).map(|metric| &metric.value)
             && *count > 0.0
         {
-            tiles.push((title, format!("{} <small>{}/s</small>", format::number(*count), rounded(*rate))));
+            tiles.push((title, format!("{} <small>{}/s</small>", show::number(*count), show::rounded(*rate))));
         }
     }
     if let Some((metric, _)) = main_trend(document)
@@ -205,29 +207,18 @@ fn tiles(run: &Run<'_>) -> String {
         tiles.push(("slowest", plain(&run.time(trend.max()))));
     }
     if let Some(Value::Rate { passes, total }) = document.metric("checks").map(|metric| &metric.value) {
-        tiles.push(("checks passed", plain(&format::share(*passes, *total))));
+        tiles.push(("checks passed", plain(&show::share(*passes, *total))));
     }
     if let Some(Value::Gauge { max, .. }) = document.metric("vus").map(|metric| &metric.value) {
-        tiles.push(("virtual users", format::number(*max)));
+        tiles.push(("virtual users", show::number(*max)));
     }
     let items = tiles.iter().map(|(title, value)| format!("<li><span>{title}</span><b>{value}</b></li>"));
     format!("<ul class=\"tiles\">{}</ul>", items.collect::<String>())
 }
 
-/// Three digits.
-fn rounded(value: f64) -> String {
-    format::number(if value >= 100.0 { value.round() } else { (value * 100.0).round() / 100.0 })
-}
-
 fn highest(values: &[Option<f64>]) -> Option<(usize, f64)> {
     let known = values.iter().enumerate().filter_map(|(at, value)| Some((at, (*value)?)));
     known.max_by(|a, b| a.1.total_cmp(&b.1))
-}
-
-fn median_of(values: &[Option<f64>]) -> Option<f64> {
-    let mut known: Vec<f64> = values.iter().flatten().copied().collect();
-    known.sort_by(f64::total_cmp);
-    known.get(known.len() / 2).copied()
 }
 
 fn when(intervals: &Intervals<'_>, at: usize) -> String {

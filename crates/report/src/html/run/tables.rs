@@ -5,10 +5,10 @@
 use std::fmt::Write;
 
 use metrics::results::{TrendValue, Value as Measured};
+use units::show;
 
 use super::{Run, facts, plain};
 use crate::document::{Check, Group, Metric, Scenario, Value};
-use crate::format;
 use crate::html::table::CellText;
 use crate::html::{Table, Text};
 use crate::options::TrendStat;
@@ -63,12 +63,12 @@ fn errors(run: &Run<'_>) -> String {
     let mut table = Table::new(["", "what", "count"]).texts(2);
     for (title, kinds) in [("exception", &errors.exceptions), ("no answer", &errors.unanswered)] {
         for kind in kinds {
-            table.row_of("bad", [title, &kind.what, &format::grouped(kind.count)]);
+            table.row_of("bad", [title, &kind.what, &show::grouped(kind.count)]);
         }
     }
     for answer in &errors.answers {
         let (class, note) = if answer.expected { ("", ", expected by the script") } else { ("bad", "") };
-        table.row_of(class, ["answer", &format!("status {}{note}", answer.status), &format::grouped(answer.count)]);
+        table.row_of(class, ["answer", &format!("status {}{note}", answer.status), &show::grouped(answer.count)]);
     }
     table.html()
 }
@@ -106,7 +106,7 @@ fn fill_checks(table: &mut Table, group: &Group, path: &str) {
 
 fn check_row(table: &mut Table, check: &Check, path: &str) {
     let (class, mark) = if check.fails == 0 { ("good", "✓") } else { ("bad", "✗") };
-    let share = format::share(check.passes, check.passes.saturating_add(check.fails));
+    let share = show::share(check.passes, check.passes.saturating_add(check.fails));
     let counts = [check.passes.to_string(), check.fails.to_string(), share];
     table.row_of(class, [mark.to_owned(), format!("{path}{}", check.name)].into_iter().chain(counts));
 }
@@ -140,7 +140,7 @@ fn trends(run: &Run<'_>, metrics: &[&Metric]) -> String {
 fn cell(run: &Run<'_>, metric: &Metric, trend: &TrendValue, stat: &TrendStat) -> String {
     let value = stat.of(trend);
     match stat {
-        TrendStat::Count => format::number(value),
+        TrendStat::Count => show::number(value),
         _ if was_never_answered(&metric.result()) => String::from("none"),
         _ => run.show(metric, value),
     }
@@ -155,7 +155,7 @@ fn others(run: &Run<'_>, metrics: &[&Metric]) -> String {
             Value::Gauge { value, min, max } => {
                 (run.show(metric, *value), format!("min={} max={}", run.show(metric, *min), run.show(metric, *max)))
             }
-            Value::Rate { passes, total } => (format::share(*passes, *total), format!("{passes} out of {total}")),
+            Value::Rate { passes, total } => (show::share(*passes, *total), format!("{passes} out of {total}")),
             Value::Trend(_) => continue,
         };
         table.row_of(class, [name, value, extra]);
@@ -198,10 +198,10 @@ fn generator(run: &Run<'_>) -> String {
     let mut table =
         Table::new(["worker", "share of a core", "waited for a core", "late, median", "late, p99", "late, at most"]);
     for (number, worker) in generator.workers.iter().enumerate() {
-        let lag = [worker.lag_p50_ms, worker.lag_p99_ms, worker.lag_max_ms].map(|ms| format::time(ms, None));
+        let lag = [worker.lag_p50_ms, worker.lag_p99_ms, worker.lag_max_ms].map(|ms| show::time(ms));
         let percent = |share: f64| match generator.too_short {
             true => "run too short".to_owned(),
-            false => format!("{:.1} %", share * 100.0),
+            false => show::percent(share, 1),
         };
         let waited = worker.waited_share.map_or("unknown".to_owned(), percent);
         table.row([format!("worker {number}"), percent(worker.cpu_share), waited].into_iter().chain(lag));
@@ -221,7 +221,7 @@ fn machine(run: &Run<'_>) -> String {
     table.row(["system", &format!("{}, kernel {}", machine.os, machine.kernel)]);
     let load = format!("{} before, {} after", known(machine.load_average_1m_start), known(machine.load_average_1m_end));
     table.row(["load average", &load]);
-    table.row(["CPU time stolen", &machine.steal_share.map_or("unknown".to_owned(), format::fraction)]);
+    table.row(["CPU time stolen", &machine.steal_share.map_or("unknown".to_owned(), show::fraction)]);
     table.row([
         "held up by a CPU limit",
         &machine.throttled.map_or("no limit known".to_owned(), |n| format!("{n} times")),

@@ -4,6 +4,8 @@
 //! really be faster than it looks, so nothing beats its rate; then the rows are ranked by what a request costs their servers,
 //! where that is known. Where variants bring their own load none of this matters: there the generator is what is measured.
 
+use units::show;
+
 use super::{JudgedBy, Row};
 use crate::document::Cause;
 use crate::stats::{Direction, Question, Verdict, answer, pairs_needed};
@@ -87,7 +89,7 @@ fn count(rows: usize) -> String {
 
 /// A difference of logarithms.
 fn percent(difference: f64) -> String {
-    format!("{:.1} %", difference.exp_m1() * 100.0)
+    show::percent(difference.exp_m1(), 1)
 }
 
 #[cfg(test)]

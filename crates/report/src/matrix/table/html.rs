@@ -3,10 +3,11 @@
 
 use std::fmt::Write;
 
+use units::show::counted;
+
 use super::number;
 use super::sheet::Sheet;
 use super::{Group, JudgedBy, Row, Tables};
-use crate::format::counted;
 use crate::html::chart::{Bar, Bars, Line, Percentiles, Unit};
 use crate::html::table::CellText;
 use crate::html::{Page, Table, Text, grid};

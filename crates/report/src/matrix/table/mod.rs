@@ -16,6 +16,7 @@ mod sheet;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use units::show::{counted, percent};
 
 use super::cells::{self, Cell};
 use super::document::{MatrixDocument, RunRecord, Usage};
@@ -23,7 +24,7 @@ use super::failed_requests::FailedRequests;
 use super::plan::Plan;
 use super::server_stats::ServerStats;
 use crate::document::Cause;
-use crate::format::counted;
+use crate::stats::median;
 
 pub use csv::csv;
 pub use html::html;
@@ -358,18 +359,6 @@ fn spread(values: &[f64]) -> Option<Spread> {
     Some(Spread { median: median(values.iter().copied())?, low, high })
 }
 
-/// The middle one, or the mean of the two in the middle.
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        count if count % 2 == 1 => Some(values[middle]),
-        _ => Some((values[middle - 1] + values[middle]) / 2.0),
-    }
-}
-
 /// Rates of the same round, so that a machine that slows down does so on both sides.
 fn set_ratios(rows: &mut [Row]) {
     let Some(first) = rows.first().map(|row| row.by_round.clone()) else { return };
@@ -396,7 +385,7 @@ fn notes(document: &MatrixDocument, tables: &Tables) -> Vec<String> {
     notes.extend(disturbances(document));
     let timing = &document.timing;
     if timing.total_s() > 0.0 {
-        let part = |seconds: f64| format!("{} ({:.1} %)", number::seconds(seconds), timing.share(seconds) * 100.0);
+        let part = |seconds: f64| format!("{} ({})", number::seconds(seconds), percent(timing.share(seconds), 1));
         let commands = match timing.commands_s > 0.05 {
             true => format!("{} the plan's commands, ", part(timing.commands_s)),
             false => String::new(),

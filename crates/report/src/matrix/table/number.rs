@@ -1,5 +1,7 @@
 //! Numbers as tables show them: three digits or more, thousands apart.
 
+use units::show::grouped;
+
 /// A rate or a count: `98,765`, `1,234`, `12.3`, `0.12`.
 pub fn rate(value: f64) -> String {
     match value.abs() {
@@ -40,14 +42,7 @@ pub fn seconds(value: f64) -> String {
 }
 
 fn thousands(value: f64) -> String {
-    let digits = format!("{:.0}", value.abs());
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
+    let text = grouped(value.abs().round() as u64);
     if value < 0.0 { format!("-{text}") } else { text }
 }
 

@@ -1,7 +1,8 @@
 //! Tables as text for a terminal and as Markdown, whatever their layout: a list of sheets.
 
+use units::show::counted;
+
 use super::Tables;
-use crate::format::counted;
 
 /// A table with its heading. The first row are the names of the columns.
 #[derive(Clone, Debug, PartialEq)]
