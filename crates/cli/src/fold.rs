@@ -13,7 +13,7 @@ use units::show::grouped;
 
 /// Kinds told apart. A script whose every error is another one folds nothing, and must not fill the memory either.
 const MOST: usize = 1000;
-/// Until the first number is told, and what that grows to.
+/// Until the first number is shown, and what that grows to.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// A line that stands for many.
@@ -42,7 +42,7 @@ pub struct Folds {
 }
 
 impl Folds {
-    /// Counts a line. Whether it is to be written as it is; numbers that are due go to `tell`.
+    /// Counts a line. Whether to write it as it is; due numbers go to `tell`.
     pub fn note(&mut self, record: &Record<'_>, now: Instant, tell: &mut dyn FnMut(&Entry)) -> bool {
         let mut hasher = DefaultHasher::new();
         (record.level.as_str(), record.message, record.fields).hash(&mut hasher);

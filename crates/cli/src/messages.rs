@@ -1,7 +1,7 @@
 //! `--save-messages`: received messages, a gzip file of JSON lines for each worker, written behind the load's back.
 //!
 //! A worker puts lines into a chunk and hands chunks to a thread of its own, which compresses and writes them. Nothing
-//! waits for that thread: what it cannot take is lost and counted. It opens the file too, for even that may hang.
+//! waits for that thread: what it cannot take is lost and counted. It opens the file too, because even that may hang.
 //! Invariants: at most `MOST_QUEUED` bytes and a chunk lie in memory for a worker; each line is written or counted as
 //! dropped.
 
@@ -117,7 +117,7 @@ impl Writer {
     }
 }
 
-/// How a file's failure is told: once for all of them.
+/// How a file's failure is reported: once for all of them.
 struct Complaint {
     path: PathBuf,
     failed: Arc<AtomicBool>,

@@ -55,7 +55,7 @@ async fn hear(heard: &mut impl FnMut(&'static str) -> bool, ready: Sender<()>) {
     }
 }
 
-/// Whether whoever started this process had SIGHUP ignored.
+/// Whether the process that started this one ignored SIGHUP.
 fn ignores_hangup() -> bool {
     std::fs::read_to_string("/proc/self/status").is_ok_and(|status| ignored(&status).is_some_and(|mask| mask & 1 == 1))
 }

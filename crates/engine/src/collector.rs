@@ -40,7 +40,7 @@ pub(crate) struct Collector<E> {
     snapshots: Vec<Snapshot>,
     /// Until when the snapshots reach.
     cut: Duration,
-    /// The tick being put together: its number, who has reported, and since when.
+    /// The tick being put together: its number, which workers have reported, and since when.
     tick: (u32, usize, Option<Duration>),
     warned: HashSet<usize>,
     failure: Option<RunError>,

@@ -48,7 +48,7 @@ pub struct Tick {
 /// How a run ended.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Why it ended early; none when all scenarios came to their end.
+    /// Why it ended early; none when all scenarios ended.
     pub stopped: Option<StopCause>,
     /// When the scenarios started, by the run's clock; none when they never did.
     pub started: Option<Duration>,

@@ -102,7 +102,7 @@ impl<F: Users> Lane<F> {
             });
         }
         tasks.join().await;
-        // What an aborted test leaves undone was not dropped for want of time.
+        // What an aborted test leaves undone was not dropped because of time.
         if !self.worker.is_halted() {
             self.drop_iterations(left.get() + share.map_or(0, IterationShare::take_rest));
         }
@@ -209,7 +209,7 @@ impl<F: Users> Lane<F> {
         worker.set_deadline(member, hard);
         let (mut started, mut planned) = (now, now);
         if let Some(after_start) = turn.planned {
-            // A start that was planned is told against the clock itself.
+            // A planned start is compared with the clock itself.
             (started, planned) = (worker.clock.now(), self.start + after_start);
             self.record.lag(started.saturating_sub(planned), worker.clock.epoch_ns(started));
             worker.state.vu_active(worker.index, scenario, true);
@@ -231,7 +231,7 @@ impl<F: Users> Lane<F> {
         Iterated { ended, has_waited, lost }
     }
 
-    /// Counts an iteration; what is to be logged when its user was lost.
+    /// Counts an iteration; what to log when its user was lost.
     fn count(
         &self,
         user: &F::User,
@@ -345,7 +345,7 @@ struct Iterated {
     ended: Duration,
     /// Whether it waited for anything.
     has_waited: bool,
-    /// What is to be logged when its user is stuck for good.
+    /// What to log when its user is stuck for good.
     lost: Option<String>,
 }
 

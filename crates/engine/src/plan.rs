@@ -96,7 +96,7 @@ impl Plan {
         if problems.is_empty() { Ok(users.max().unwrap_or(0)) } else { Err(ConfigError { problems }) }
     }
 
-    /// Plans these scenarios for one instance with so many workers (at least one).
+    /// Plans these scenarios for one instance with this many workers (at least one).
     pub fn new(scenarios: &Scenarios, stripes: &Stripes, workers: usize) -> Result<Plan, ConfigError> {
         let workers = workers.max(1);
         Plan::least_users(scenarios, stripes)?;

@@ -40,7 +40,7 @@ impl<U> Member<U> {
 pub(crate) enum Free<U> {
     /// A user.
     Member(Member<U>),
-    /// The number of a user that was lost: another one is to be made in its place.
+    /// The number of a user that was lost: another one must be made in its place.
     Number(u64),
 }
 

@@ -17,7 +17,7 @@ pub(crate) enum Report {
     Failed(CreateError),
     /// An unplanned user could not be made.
     NotMade(CreateError),
-    /// A user is stuck for good; what is to be logged.
+    /// A user is stuck for good; what to log.
     Lost(String),
     /// A second's samples, and when they were cut off.
     Tick { number: u32, at: Duration, snapshot: Snapshot },

@@ -48,7 +48,7 @@ struct ScenarioState {
     numbers: Padded<AtomicU64>,
 }
 
-/// What a `RunState` has to know of a scenario beforehand.
+/// What a `RunState` must know of a scenario beforehand.
 #[derive(Clone, Debug)]
 pub(crate) struct ScenarioFacts {
     pub(crate) name: String,

@@ -1,4 +1,4 @@
-//! The one backward wire: how running work is told to stop.
+//! The one backward wire: how running work learns that it must stop.
 //!
 //! Three ears listen: the caller holds a `Stopper` (a threshold, a signal), each worker awaits a `StopSignal`, each virtual
 //! user looks at its `Interrupt`. An interrupt also answers by itself once its deadline has passed or the test was aborted,
@@ -118,7 +118,7 @@ impl Interrupt {
     }
 
     /// Whether somebody has set a reason, or the whole test was stopped. Unlike `reason` it does not look at the clock: for
-    /// whoever waits and is woken anyway.
+    /// those who wait and are woken anyway.
     pub fn is_set(&self) -> bool {
         self.reason.get().is_some() || self.source.as_ref().is_some_and(|(_, stopper)| stopper.is_stopped())
     }

@@ -108,8 +108,8 @@ impl Aggregate {
         self.thresholds.judge(elapsed, moment, find)
     }
 
-    /// What the run came to. `duration`: the run's clock, from before setup. `breakdown`: per scenario and group as well,
-    /// which is empty unless the registry was told to keep it.
+    /// The outcome of the run. `duration`: the run's clock, from before setup. `breakdown`: per scenario and group as
+    /// well, which is empty unless the registry keeps it.
     pub fn results(&self, duration: Duration, breakdown: bool) -> Results {
         let definitions = self.sorted_definitions();
         let mut metrics = Vec::new();

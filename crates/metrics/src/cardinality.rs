@@ -14,7 +14,7 @@ use crate::tags::TagSet;
 
 /// Registers of a sketch, a power of two: the standard error is 1.04 / sqrt(1024) = 3.3 %.
 const REGISTERS: usize = 1024;
-/// Tags that are told apart; a script that invents tag names as well is blamed for the others together.
+/// Tags that are distinguished; if a script invents tag names too, the others count together.
 const TAGS: usize = 64;
 /// k6 suggests the same limit.
 pub const SUGGESTED_SERIES: u64 = 100_000;

@@ -127,7 +127,7 @@ impl Recorder {
         series
     }
 
-    /// The series of a request that came to this error: its samples are counted by kind too, whatever tags are kept. For
+    /// The series of a request with this error: its samples are counted by kind too, whatever tags are kept. For
     /// callers that keep what they got: it is looked up each time.
     pub fn series_of_error(&self, metric: MetricId, tags: &TagSet, kind: &ErrorKind) -> Series {
         let plain = self.series(metric, tags);

@@ -1,4 +1,4 @@
-//! What a run came to, as plain values: what the summary prints and `handleSummary` receives.
+//! The outcome of a run, as plain values: what the summary prints and `handleSummary` receives.
 //!
 //! Made by `Aggregate::results`. Nothing here is formatted: times are ms, data is bytes, shares are counts, and a Trend
 //! can still be asked for any percentile.
@@ -137,7 +137,7 @@ pub struct ThresholdResult {
     pub source: String,
     /// Its left side: `p(95)`.
     pub label: String,
-    /// What its left side came to (`p(95)` → 3.31).
+    /// The value of its left side (`p(95)` → 3.31).
     pub left: f64,
     /// Whether it held.
     pub ok: bool,

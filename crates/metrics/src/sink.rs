@@ -108,7 +108,7 @@ impl Sink {
         }
     }
 
-    /// Adds the value 0 so many times. Not for gauges, which keep the time of each value.
+    /// Adds the value 0 this many times. Not for gauges, which keep the time of each value.
     pub fn add_zeros(&mut self, count: u64) {
         match self {
             Sink::Trend(trend) => trend.add_zeros(count),

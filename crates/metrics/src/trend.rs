@@ -132,7 +132,7 @@ impl Trend {
         bucket.sum += value;
     }
 
-    /// Adds the value 0 so many times.
+    /// Adds the value 0 this many times.
     pub(crate) fn add_zeros(&mut self, count: u64) {
         self.zeros += count;
     }

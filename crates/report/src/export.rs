@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::errors::Errors;
 use crate::options::{SummaryOptions, TimeUnit, TrendStat};
 
-/// What `handleSummary` is told about the run itself.
+/// What `handleSummary` gets about the run itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunState {
     /// Whether standard output is a terminal.

@@ -13,7 +13,7 @@ use metrics::suggest;
 pub struct SummaryOptions {
     /// How much of it.
     pub mode: SummaryMode,
-    /// What is told of Trends, in this order.
+    /// The statistics of Trends, in this order.
     pub trend_stats: Vec<TrendStat>,
     /// The unit of all times; each its own when none.
     pub time_unit: Option<TimeUnit>,
@@ -63,7 +63,7 @@ impl FromStr for SummaryMode {
     }
 }
 
-/// The unit that all times of a summary are told in.
+/// The unit of all times of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
     /// `s`

@@ -1,4 +1,4 @@
-//! Under which heading a metric is told, in the text summary and in the report alike.
+//! The heading of a metric, in the text summary and in the report.
 //!
 //! Headings, their order and what belongs to them are those of k6's summary. A metric that is not built in counts as custom.
 
@@ -61,7 +61,7 @@ impl Section {
     }
 }
 
-/// Phases of a request, which the compact summary leaves out; thresholds on them are told all the same.
+/// Phases of a request, which the compact summary leaves out; their thresholds are shown all the same.
 pub(crate) fn is_phase(name: &str) -> bool {
     const PHASES: [&str; 6] = [
         "http_req_blocked",

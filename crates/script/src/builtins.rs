@@ -1,4 +1,4 @@
-//! What the loader is told of the built-in modules: a list, made by `modules`, which alone knows them.
+//! What the loader knows of the built-in modules: a list, made by `modules`, which alone knows them.
 //!
 //! The loader, the linker and the life of a user see this value and no module. Everything that a module wants of them is a field
 //! of the list.

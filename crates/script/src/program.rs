@@ -164,7 +164,7 @@ pub(crate) fn new_fiber(
     Ok((fiber, vu))
 }
 
-/// What is said of code that was to be stopped and stays in native code.
+/// The message for code that must stop but stays in native code.
 pub(crate) fn stuck(fiber: &Fiber<Job, JobEnd>, what: &str) -> ScriptError {
     let why = fiber.given_up().map(GivenUp::to_string).unwrap_or_else(|| String::from("its coroutine has ended"));
     ScriptError::new(format!("{what} could not be stopped: {why}"), exit_code::GENERIC_TIMEOUT)

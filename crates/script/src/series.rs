@@ -95,7 +95,7 @@ pub fn tag_text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<String
     }
 }
 
-/// What is said about a value that cannot be a tag. `what`: `tag` or `metadata`.
+/// The message for a value that cannot be a tag. `what`: `tag` or `metadata`.
 pub fn refusal(what: &str, name: &str) -> String {
     format!(
         "invalid value for metric {what} '{name}': only String, Boolean and Number types are accepted as a metric {what} value"

@@ -18,7 +18,7 @@ use crate::listen::Listener;
 use crate::stream::Stream;
 use crate::worker::{Plan, Worker};
 
-/// How long accepting pauses when it fails, for want of file descriptors as a rule.
+/// How long accepting pauses when it fails, usually because file descriptors are used up.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 /// A listener of this thread's runtime.
 enum Accepting {
@@ -62,7 +62,7 @@ pub(crate) fn run(
         let app = runtime.block_on(async { app.map(|make| make()).transpose() }).map_err(io::Error::other)?;
         Ok((runtime, app))
     });
-    // Server::start that has failed already hears nothing more; this worker is told to stop then.
+    // Server::start that has failed already hears nothing more; this worker must stop then.
     let _heard = match started {
         Err(e) => ready.send(Err(e)),
         Ok((runtime, app)) => {

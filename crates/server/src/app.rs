@@ -1,6 +1,7 @@
 //! What a server program is to the target: something that answers requests one at a time, on the thread that received them.
 //!
-//! An app lives on one worker thread, made there by its factory; nothing of it is shared or sent. It answers every path but
+//! An app lives on one worker thread, made there by its factory; no part of it is shared or sent. It answers every path
+//! but
 //! `/stats`. A request's body is pulled: as long as the app does not ask for the next piece, nothing is read from the socket, and
 //! the client's sending blocks. Dropping the future is how the app learns that the client has gone.
 
@@ -29,7 +30,7 @@ pub trait App {
     /// Answers one request. Dropped when the client goes away. An error becomes a 500 with that text; logging it is up to the app.
     fn fetch(&self, request: AppRequest) -> Answering;
 
-    /// Whether `websocket` is to be asked about requests that want to become one.
+    /// Whether to ask `websocket` about requests that want to become one.
     fn accepts_websockets(&self) -> bool {
         false
     }
@@ -41,7 +42,7 @@ pub trait App {
         None
     }
 
-    /// Whether `allocate` is to be asked for memory.
+    /// Whether to ask `allocate` for memory.
     fn allocates(&self) -> bool {
         false
     }

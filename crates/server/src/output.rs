@@ -2,7 +2,8 @@
 //!
 //! Order is kept by remembering behind how many copied bytes each lent piece stands. A write takes whatever the socket accepts;
 //! the rest stays here, so a partial write, a full socket and a slow reader are all the same case. An empty output owns no
-//! memory: its buffer goes to a small stock of the thread, for ten thousand idle connections would hold ten thousand of them.
+//! memory: its buffer goes to a small stock of the thread, because ten thousand idle connections would hold ten
+//! thousand of them.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

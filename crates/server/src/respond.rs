@@ -99,7 +99,7 @@ pub enum Body {
 
 /// Pieces of a body, one after the other, whenever they are ready.
 pub trait PieceStream {
-    /// The next piece, `None` at the end. An error ends the connection, for the status has been sent by then.
+    /// The next piece, `None` at the end. An error ends the connection, because the status has been sent by then.
     ///
     /// `Pending` leaves the waker of `cx`, as futures do; what was given before goes out first. Empty pieces are skipped.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, String>>>;
@@ -166,7 +166,7 @@ impl Response {
         self
     }
 
-    /// Whether `wait_out` is to be awaited before the head is sent.
+    /// Whether to await `wait_out` before sending the head.
     pub(crate) fn is_held(&self) -> bool {
         !self.after.is_zero() || self.tell.is_some()
     }

@@ -98,7 +98,7 @@ pub(crate) struct Stats {
 }
 
 impl Stats {
-    /// Counters for so many workers. Requests to the route of index `uncounted` do not count.
+    /// Counters for this many workers. Requests to the route of index `uncounted` do not count.
     pub(crate) fn new(workers: usize, routes: Vec<&'static str>, uncounted: usize) -> Self {
         let workers = (0..workers).map(|_| WorkerStats::new(routes.len())).collect();
         Stats { workers, routes, uncounted, delays: Mutex::default() }

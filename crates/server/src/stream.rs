@@ -86,7 +86,7 @@ impl Stream {
 
     /// The kernel sends `count` bytes of a file from `offset`, which moves on by what was sent; 0 at the end of the file.
     ///
-    /// `None` where bytes must pass through this process: they are to be encrypted.
+    /// `None` where bytes must pass through this process: they must be encrypted.
     pub(crate) fn poll_send_file(
         &mut self,
         cx: &mut Context<'_>,

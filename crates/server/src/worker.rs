@@ -112,7 +112,7 @@ impl Worker {
         self.stopping.get()
     }
 
-    /// Ready once the server is told to stop.
+    /// Ready once the server must stop.
     pub(crate) async fn stopped(&self) {
         let told = self.stop_notice.notified();
         if !self.is_stopping() {
@@ -146,7 +146,7 @@ impl Worker {
         }
     }
 
-    /// Idle connections close now, the others after their response; what is left at the end of the grace is cut off.
+    /// Idle connections close now, the others after their response; the rest is cut off at the end of the grace.
     pub(crate) async fn drain(&self, grace: Duration) {
         self.stopping.set(true);
         self.stop_notice.notify_waiters();

@@ -35,7 +35,7 @@ impl Bandwidth {
         }
     }
 
-    /// How long so many bytes take.
+    /// How long this many bytes take.
     pub fn time_of(self, bytes: usize) -> Duration {
         Duration::from_secs_f64(bytes as f64 * 8.0 / self.0)
     }

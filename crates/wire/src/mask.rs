@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use crate::percent::percent_decode;
 
-/// What stands in the place of a secret.
+/// What replaces a secret.
 const HIDDEN: &str = "****";
 
 /// Names of parameters that credentials go by, unless the options name others.

@@ -155,7 +155,7 @@ impl Transport {
         self.poll_receive_some(cx, io, usize::MAX, sink)
     }
 
-    /// As `poll_receive`, with one read of at most so many bytes where nothing is encrypted.
+    /// As `poll_receive`, with one read of at most this many bytes where nothing is encrypted.
     pub(crate) fn poll_receive_some(
         &mut self,
         cx: &mut Context<'_>,
@@ -181,7 +181,7 @@ impl Transport {
         self.tls.is_none() && self.socket.drops_uncopied()
     }
 
-    /// Waits for bytes that nobody wants to see, at most so many, and drops them. Not for an encrypted connection.
+    /// Waits for unwanted bytes, at most this many, and drops them. Not for an encrypted connection.
     pub(crate) fn poll_drop(
         &mut self,
         cx: &mut Context<'_>,

@@ -92,7 +92,7 @@ impl Address {
         }
     }
 
-    /// The URL as requests read it, or why it is none.
+    /// The URL as requests read it, or why it is not a URL.
     pub fn check(&self) -> Result<Url, String> {
         Url::parse(&self.text()).map_err(|error| match error.message.as_str() {
             "http: no Host in request URL" => format!("{}: found no host, expected http://host/path", self.text()),

@@ -2,8 +2,8 @@
 //! load.
 //!
 //! What curl has and Onrush cannot do is in the list as well, with what to do instead: a flag that changes the request
-//! is never ignored. What only concerns curl's output is accepted, for pasted commands are full of it. Long names mean
-//! the same everywhere; what a letter means depends on the dialect, which `line.rs` knows.
+//! is never ignored. What only concerns curl's output is accepted, because pasted commands are full of it. Long names
+//! mean the same everywhere; what a letter means depends on the dialect, which `line.rs` knows.
 
 use self::Act::*;
 

@@ -9,7 +9,7 @@ use units::Span;
 use super::flag::{self, Act, Flag};
 use super::url_word::is_url;
 
-/// What a letter came to.
+/// What a letter means.
 pub enum Letter {
     /// curl's flag.
     Is(&'static Flag),
@@ -186,14 +186,14 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// `30s`, `1h30m`: with units, for a number alone may be a body.
+/// `30s`, `1h30m`: with units, because a number alone may be a body.
 pub fn is_duration(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit())
         && text.ends_with(|c: char| c.is_ascii_alphabetic())
         && Span::parse_with_unit(text).is_some()
 }
 
-/// What begins like a time and is none: it may be a body.
+/// What begins like a time but is not one: it may be a body.
 fn is_like_a_time(text: &str) -> bool {
     text.is_empty()
         || text.starts_with(|c: char| c.is_ascii_digit())
@@ -305,7 +305,7 @@ mod tests {
         for (name, tools, instead) in NAMES {
             assert!(flag::by_name(name).is_none() && crate::flags::takes_word(name).is_none(), "--{name}");
             assert_eq!(elsewhere(name), Some(format!("this is a flag of {tools}; {instead}")));
-            // What is to be written is a flag here.
+            // The advice is a flag here.
             for word in instead.split_whitespace().filter_map(|word| word.strip_prefix("--")) {
                 assert!(flag::by_name(word).is_some() || crate::flags::takes_word(word).is_some(), "--{word}");
             }

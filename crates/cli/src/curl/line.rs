@@ -2,8 +2,8 @@
 //!
 //! Two dialects. In `onrush curl` every letter is curl's. In `onrush run URL` people also come from wrk, oha and k6, so
 //! a letter means what its value can only mean, and a value that fits two readings is refused with both spellings
-//! named. Reading never fails half-way: problems are gathered, for whether the line is a quick run at all is known at
-//! its end.
+//! named. Reading never fails half-way: problems are gathered, because whether the line is a quick run at all is known
+//! at its end.
 
 use super::flag::{self, Act, Flag};
 use super::letter::{self, Letter};
@@ -39,7 +39,7 @@ pub struct Line {
     pub words: Vec<String>,
     /// Flags of `run`, ready for its own reader.
     pub own: Vec<String>,
-    /// What cannot be understood; the first one is told.
+    /// What cannot be understood; only the first is reported.
     pub problems: Vec<String>,
     /// `--help`.
     pub help: bool,
@@ -136,7 +136,7 @@ impl Reader {
         (self.dialect == Dialect::Run && name.len() > 1).then(|| letter::elsewhere(name)).flatten()
     }
 
-    /// A file that Onrush would not write: in a pasted command of curl it is left aside, here somebody waits for it.
+    /// A file that Onrush would not write: a pasted command of curl ignores it, but here somebody expects it.
     fn asks_for_a_file(&mut self, name: &str, attached: Option<&str>) -> Option<String> {
         let flag = flag::by_name(name).filter(|flag| matches!(flag.letter, Some('o' | 'D')))?;
         let value = attached.or(self.words.peek().map(String::as_str)).unwrap_or_default();

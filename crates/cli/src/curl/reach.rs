@@ -1,6 +1,6 @@
 //! How the server of a quick run is reached: fixed addresses and client certificates, for the options of the test.
 //!
-//! Addresses are IP addresses: names would be looked up by whoever runs the script, and change.
+//! Addresses are IP addresses, because names would be looked up by the machine that runs the script, and change.
 
 use wire::Url;
 

@@ -87,7 +87,7 @@ fn standard() -> &'static Standard {
 static WERE_CLOSED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
 
 ctor::declarative::ctor! {
-    /// Before `main` begins, and with it Rust's library, nothing has been opened in the place of a closed stream.
+    /// Before `main` begins, and with it Rust's library, nothing has been opened in place of a closed stream.
     #[ctor(unsafe)]
     fn look_at_descriptors() {
         let folder = Path::new("/proc/self/fd");

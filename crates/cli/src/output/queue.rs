@@ -41,13 +41,13 @@ pub struct Queue {
     /// Full, and not half empty since.
     is_choked: bool,
     dropped: u64,
-    /// How many of the dropped lines the stream was told of.
+    /// How many of the dropped lines the stream has reported.
     told: u64,
     notice: Option<Notice>,
 }
 
 impl Queue {
-    /// How the stream is told of dropped lines.
+    /// How dropped lines are reported.
     pub fn set_notice(&mut self, notice: Notice) {
         self.notice = Some(notice);
     }
@@ -76,7 +76,7 @@ impl Queue {
         self.items.push_back(Item::Own(bytes.to_vec()));
     }
 
-    /// Adds lines that are of no use when others wait already.
+    /// Adds lines that are useless when others wait already.
     pub fn passing(&mut self, bytes: &[u8]) {
         if self.bytes < PIECE {
             self.own(bytes);

@@ -89,7 +89,7 @@ impl Stream {
         self.0.file.as_ref().filter(|_| self.0.is_terminal).map(Size::of)
     }
 
-    /// Says how dropped lines are to be told there.
+    /// Sets how dropped lines are reported there.
     pub fn set_notice(&self, notice: Notice) {
         self.state().queue.set_notice(notice);
     }
@@ -104,7 +104,7 @@ impl Stream {
         self.put(|queue| queue.own(bytes));
     }
 
-    /// Writes what is of no use when others wait already.
+    /// Writes what is useless when others wait already.
     pub fn pass(&self, bytes: &[u8]) {
         self.put(|queue| queue.passing(bytes));
     }

@@ -69,7 +69,7 @@ impl Quick {
         self.head(results).text()
     }
 
-    /// Why a run that went to its end is no success: no request was made, or none came to an answer below 400. Each
+    /// Why a run that ended is no success: no request was made, or none got an answer below 400. Each
     /// iteration makes one request; its redirects are counted as requests too, and only the last of them can fail.
     pub fn failure(&self, results: &Results) -> Option<String> {
         let (errors, requests) = (Errors::from(results), results.count("http_reqs"));

@@ -56,7 +56,7 @@ pub fn recognise(arguments: Vec<OsString>) -> Result<Recognised, Failure> {
     Ok(Recognised::Quick(Box::new(quick), arguments))
 }
 
-/// `onrush URL` and `onrush -c 64 URL` mean `onrush run …`. A script alone is told how it is run.
+/// `onrush URL` and `onrush -c 64 URL` mean `onrush run …`. A script alone gets a hint how to run it.
 fn with_the_command(mut arguments: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
     let Some(first) = words.next() else { return Ok(arguments) };
@@ -113,7 +113,7 @@ fn notes(line: &Line, url: &str) -> Vec<String> {
     notes
 }
 
-/// Whether one of the words is a URL. A word that is neither a file nor a URL is told here, where both readings are
+/// Whether one of the words is a URL. A word that is neither a file nor a URL is refused here, where both readings are
 /// known.
 fn is_url_given(line: &Line) -> Result<bool, Failure> {
     if line.given.iter().any(|given| given.act == Act::Url) || line.words.iter().any(|word| is_url(word)) {

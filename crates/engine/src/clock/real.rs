@@ -1,10 +1,10 @@
 //! CLOCK_MONOTONIC, and one absolute timerfd a worker for everybody who sleeps there.
 //!
 //! tokio's timers are rounded to milliseconds: too coarse for arrival rates, and `sleep(0.001)` would take two milliseconds.
-//! All sleepers of a worker share one heap; the kernel is told only when the earliest deadline changes. The timerfd is never
-//! read: readiness is edge-triggered, and setting it anew clears it. Measured at 10,000 starts a second on two workers: 20-30
-//! µs late in the median, 50-90 µs in 99 of 100 cases, so nothing is gained by waking early and spinning. Outside a worker
-//! (`drive` was not called) sleeping falls back to tokio's timer.
+//! All sleepers of a worker share one heap; the kernel hears only of changes of the earliest deadline. The timerfd is
+//! never read: readiness is edge-triggered, and setting it anew clears it. Measured at 10,000 starts a second on two
+//! workers: 20-30 µs late in the median, 50-90 µs in 99 of 100 cases, so nothing is gained by waking early and
+//! spinning. Outside a worker (`drive` was not called) sleeping falls back to tokio's timer.
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};

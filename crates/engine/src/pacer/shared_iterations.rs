@@ -1,4 +1,4 @@
-//! Hands out a fixed number of iterations to whoever asks first.
+//! Hands out a fixed number of iterations to the first that asks.
 //!
 //! Workers take chunks from one shared counter and give them to their virtual users, so that a short iteration does not cost a
 //! contended cache line. Chunks shrink with what is left: near the end they are single iterations, so no worker idles while

@@ -50,7 +50,7 @@ pub struct Stage {
 /// The six executors and their fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Executor {
-    /// A fixed number of iterations, taken by whoever is free.
+    /// A fixed number of iterations, taken by the first free user.
     SharedIterations {
         /// Virtual users.
         vus: u64,

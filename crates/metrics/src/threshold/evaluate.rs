@@ -22,7 +22,7 @@ pub enum Moment {
     End,
 }
 
-/// What a judgement came to.
+/// The outcome of a judgement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// Keys of the `thresholds` option that do not hold, in order.

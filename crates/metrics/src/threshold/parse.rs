@@ -1,6 +1,6 @@
 //! The language of thresholds: `p(95) < 500`.
 //!
-//! `aggregation operator number`, nothing else. What is wrong is told with its place in the text, so that a caret can
+//! `aggregation operator number`, nothing else. An error names its place in the text, so that a caret can
 //! point at it. Spaces are allowed wherever they do not split a word; k6 allows fewer.
 
 use std::fmt;

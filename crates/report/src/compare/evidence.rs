@@ -2,7 +2,7 @@
 //!
 //! A run whose generator was the limit says nothing about the target, one that broke off says too little: both are left out
 //! by name, with their partner. Results of different machines must not be compared at all unless somebody insists. What may
-//! explain a difference without being one (other options, another order) is told as a warning.
+//! explain a difference without being one (other options, another order) becomes a warning.
 //!
 //! Runs are paired by cell and round where they have them, else by the order they were given in.
 

@@ -23,7 +23,7 @@ struct Head {
 
 /// The runs that fit the selector; none when the file is no matrix.
 pub fn read(path: &Path, selector: &Selector, chosen: &[String]) -> Result<Option<Vec<Run>>, String> {
-    // Errors of other kinds of files are told by who reads those.
+    // Errors of other kinds of files are reported by their readers.
     let head = document::text(path).ok().and_then(|text| serde_json::from_str::<Head>(&text).ok());
     if head.and_then(|head| head.kind).as_deref() != Some(KIND) {
         return Ok(None);
@@ -35,7 +35,7 @@ pub fn read(path: &Path, selector: &Selector, chosen: &[String]) -> Result<Optio
     Ok(Some(fitting.map(|run| into_run(run, path, chosen, pin)).collect()))
 }
 
-/// An axis that is not there chooses nothing; better said than found out.
+/// An unknown axis would choose nothing, so it is refused.
 fn check_names(matrix: &MatrixDocument, path: &Path, selector: &Selector) -> Result<(), String> {
     let Some(first) = matrix.runs.first() else { return Err(format!("{}: the matrix has no runs", path.display())) };
     let unknown = selector.keys().find(|name| *name != VARIANT && !first.axes.contains_key(*name));

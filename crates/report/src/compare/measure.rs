@@ -232,7 +232,7 @@ impl Measure {
         }
     }
 
-    /// Whether it is a share, whose differences are told in percentage points.
+    /// Whether it is a share, whose differences are given in percentage points.
     pub fn is_share(&self) -> bool {
         matches!(self.source, Source::Metric { stat: Stat::Share, .. })
     }

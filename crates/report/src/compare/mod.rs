@@ -87,7 +87,7 @@ pub struct Section {
     pub pairs: usize,
     /// The seconds that are compared where there are too few pairs.
     pub seconds: Option<SecondsUsed>,
-    /// The fewest pairs with which so many metrics can be judged at all.
+    /// The fewest pairs with which this many metrics can be judged at all.
     pub pairs_needed: usize,
     /// Metrics with a verdict.
     pub judged: Vec<Row>,

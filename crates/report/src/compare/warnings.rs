@@ -9,7 +9,7 @@ use units::show::percent;
 use super::evidence::{Pair, different};
 use crate::document::Document;
 
-/// Runs of a pair may differ in length by this share before anybody is told.
+/// Runs of a pair may differ in length by this share before Onrush warns.
 const LENGTHS_APART: f64 = 0.1;
 /// As `engine::judge` has it.
 const SHORTEST_JUDGED_S: f64 = 1.0;

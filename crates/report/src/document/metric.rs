@@ -47,7 +47,7 @@ pub struct Threshold {
     pub source: String,
     /// Whether it held.
     pub ok: bool,
-    /// What its left side came to.
+    /// The value of its left side.
     pub left: f64,
 }
 
@@ -123,7 +123,7 @@ pub struct Group {
     pub groups: Vec<Group>,
 }
 
-/// What one scenario came to.
+/// The outcome of one scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scenario {
     /// Its name.

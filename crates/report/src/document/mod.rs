@@ -1,4 +1,4 @@
-//! The result document: everything a run came to, in one JSON file that other commands and other programs read.
+//! The result document: the whole outcome of a run, in one JSON file that other commands and other programs read.
 //!
 //! `onrush run --save DIR` writes `DIR/result.json`; reports, comparisons and matrices are made from it alone. Whole
 //! histograms are in it, so any percentile can be asked for later, and results of several runs can be merged. Units last in

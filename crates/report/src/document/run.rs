@@ -29,7 +29,7 @@ pub struct Environment {
     pub steal_share: Option<f64>,
     /// How many times the CPU limit of the control group held the generator up during the run.
     pub throttled: Option<u64>,
-    /// A hash of processor, cores, kernel, memory and host name: results of other machines are told apart, none is named.
+    /// A hash of processor, cores, kernel, memory and host name: it distinguishes machines and names none.
     pub machine_id: String,
 }
 

@@ -119,7 +119,7 @@ fn columns(points: &[Option<TrendPoint>]) -> Points {
     }
 }
 
-/// To so many digits, whatever the magnitude. By way of text: only that leaves no digits behind that no one asked for.
+/// To this many digits, whatever the magnitude. By way of text: only that leaves no extra digits.
 fn rounded(value: f64) -> f64 {
     format!("{:.*e}", DIGITS - 1, finite(value)).parse().map_or(value, finite)
 }

@@ -94,7 +94,7 @@ pub struct RunRecord {
     pub at: String,
     /// How it went.
     pub outcome: Outcome,
-    /// How long it was measured: the run's clock, or what a program was told to take.
+    /// How long it was measured: the run's clock, or the duration given to a program.
     #[serde(default)]
     pub measured_s: f64,
     /// Why it is not ok.

@@ -31,7 +31,7 @@ impl FailedRequests {
         }
     }
 
-    /// Those that another program told; none when it told nothing of errors.
+    /// Those that another program reported; none when it reported no errors.
     pub fn of_figures(figures: &Figures) -> Option<FailedRequests> {
         Some(FailedRequests { total: figures.errors?, kinds: figures.errors_by_kind.clone() })
     }

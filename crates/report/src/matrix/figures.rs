@@ -3,7 +3,7 @@
 //!
 //! Names tell units: `p99` may have its unit behind it (`1.20ms`, as wrk prints) and is milliseconds without one, `p99_s`,
 //! `p99_ms` and `p99_us` say theirs. `errors_timeout` are errors of the kind `timeout`. Bytes may have `KB`, `MiB` and the like
-//! behind them, binary multiples. A rate that is not there, or not a number, makes the run a failure.
+//! behind them, binary multiples. A missing or invalid rate makes the run a failure.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct Figures {
     /// Requests that failed, when told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub errors: Option<f64>,
-    /// Those that failed by the kinds that were told; they are in `errors` too.
+    /// Those that failed by reported kind; they are in `errors` too.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub errors_by_kind: BTreeMap<String, f64>,
     /// Bytes received in all, when told.

@@ -1,4 +1,4 @@
-//! A matrix: variants × cells × rounds, and what its runs came to.
+//! A matrix: variants × cells × rounds, and the outcome of its runs.
 //!
 //! Pure: a plan becomes checked cells, variants and an order (`Matrix`), each run a record in a `MatrixDocument`, and tables are
 //! made from that alone. Starting processes is the binary's work. What makes no sense is refused before anything runs, with

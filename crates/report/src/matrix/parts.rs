@@ -113,7 +113,7 @@ pub struct Given {
 pub enum Amount {
     /// After this time.
     Time(Time),
-    /// After so many requests.
+    /// After this many requests.
     Requests(u64),
 }
 

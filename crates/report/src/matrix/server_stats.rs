@@ -61,7 +61,7 @@ impl ServerStats {
         })
     }
 
-    /// `requests_count +1,000, backlog 3 → 0`: what has changed; at most so many, and how many more.
+    /// `requests_count +1,000, backlog 3 → 0`: what has changed; at most this many, and how many more.
     pub fn text(&self, most: usize) -> String {
         if let Some(problem) = &self.problem {
             return format!("server statistics could not be read {problem}");

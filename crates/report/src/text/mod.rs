@@ -2,7 +2,7 @@
 //!
 //! Blocks (thresholds, total results, with mode `full` each scenario and group, errors) of paragraphs of lines. A block has a
 //! heading and two empty lines before it; paragraphs are separated by one. Within a block all metric lines are aligned.
-//! Groups that belong to a shown scenario are told there; a scenario that has k6's own name `default` is not told apart
+//! Groups that belong to a shown scenario are shown there; a scenario with k6's own name `default` is not shown apart
 //! from the run.
 
 mod errors;
@@ -194,7 +194,7 @@ fn indented(paragraphs: Vec<Paragraph>, indent: usize) -> Vec<Paragraph> {
     paragraphs.into_iter().map(|lines| lines.into_iter().map(shift).collect()).collect()
 }
 
-/// A text in lines of so many columns, broken at spaces; a word that is longer stays whole.
+/// A text in lines of this many columns, broken at spaces; a word that is longer stays whole.
 fn wrapped(text: &str, room: Option<usize>) -> Vec<String> {
     let Some(room) = room else { return vec![text.to_owned()] };
     let mut lines = vec![String::new()];

@@ -13,7 +13,7 @@ use crate::format;
 use crate::options::SummaryOptions;
 use crate::visible;
 
-/// One line: a name and what it came to.
+/// One line: a name and its value.
 pub(super) struct Row {
     /// Spaces before the name; sub-metrics have two.
     indent: usize,
@@ -81,7 +81,7 @@ pub(crate) fn was_never_answered(metric: &MetricResult) -> bool {
     metric.name == "http_req_duration" && trend.max() == 0.0
 }
 
-/// The left side of a threshold, in the form its metric is told in.
+/// The left side of a threshold, in the form of its metric.
 pub(crate) fn threshold_value(metric: &MetricResult, label: &str, left: f64, options: &SummaryOptions) -> String {
     match (metric.kind, metric.contains) {
         _ if was_never_answered(metric) => String::from("none"),
@@ -113,7 +113,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// k6's when it fits into so many columns, or when there is no limit.
+    /// k6's when it fits into this many columns, or when there is no limit.
     fn of<'a>(rows: impl Iterator<Item = &'a Row> + Clone, room: Option<usize>) -> Layout {
         let mut layout =
             Layout { name: 0, first: 0, extras: vec![], beside: vec![], below: vec![], is_below: false, room };

@@ -15,7 +15,7 @@ use crate::host::plain::Args;
 use crate::host::{bytes as script_bytes, files, handle, object, shared_buffer};
 use crate::vu::Vu;
 
-/// Lines that belong to whoever frames the message.
+/// Lines that belong to the code that frames the message.
 const FRAMING: [&str; 6] =
     ["connection", "content-length", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
 

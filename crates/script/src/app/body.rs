@@ -80,7 +80,7 @@ pub(crate) fn arrived<'js>(
     hand_over(ctx, ticket, value)
 }
 
-/// The client has gone: whoever waits for a piece is told.
+/// The client has gone: those who wait for a piece get an error.
 pub(crate) fn gone<'js>(ctx: &Ctx<'js>, ticket: &Rc<Ticket>) -> Result<()> {
     if ticket.on_piece.get().is_none() {
         return Ok(());

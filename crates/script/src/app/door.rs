@@ -55,7 +55,8 @@ pub(crate) struct Door {
     pub wants_arrivals: Cell<bool>,
     /// Bytes of a message on a WebSocket at most, where the app says so.
     pub max_message: Cell<Option<u32>>,
-    /// What it gave for the body that is being polled: it cannot be asked meanwhile, for then the coroutine does not run or is busy.
+    /// What it gave for the body that is being polled: it cannot be asked meanwhile, because then the coroutine does
+    /// not run or is busy.
     pub allocated: RefCell<Option<LentBuffer>>,
 }
 
@@ -227,7 +228,7 @@ impl Door {
         self.lent.borrow().clone()
     }
 
-    /// Lets go of what is left, before the runtime goes.
+    /// Releases the rest, before the runtime goes.
     pub fn clear(&self) {
         let events = std::mem::take(&mut *self.inbox.borrow_mut());
         let readers = std::mem::take(&mut *self.readers.borrow_mut());

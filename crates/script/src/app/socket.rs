@@ -123,7 +123,8 @@ impl super::App {
         self.door().max_message.get().map(|most| most as usize)
     }
 
-    /// A WebSocket whose opening request is this; what happens on it is told by `socket_event`, `Open` first and `Close` last.
+    /// A WebSocket whose opening request is this; `socket_event` reports what happens on it, `Open` first and `Close`
+    /// last.
     pub fn socket(&self, request: Box<dyn super::Incoming>, peer: Box<dyn SocketPeer>) -> Rc<AppSocket> {
         let ticket = Ticket::new(request);
         ticket.leave();

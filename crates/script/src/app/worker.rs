@@ -1,8 +1,8 @@
-//! One worker's app: a coroutine with a QuickJS runtime, resumed by whoever has something for it.
+//! One worker's app: a coroutine with a QuickJS runtime, resumed by the code that has something for it.
 //!
 //! A connection that brings a request resumes the coroutine itself when that has nothing to do, so an answer that needs no
 //! waiting costs no task switch. Timers, pieces of bodies and whatever else wakes the app are seen to by a task of its own.
-//! Invariant: the coroutine is polled with the waker of that task alone, whoever polls it.
+//! Invariant: the coroutine is polled with the waker of that task alone, no matter which code polls it.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -22,7 +22,7 @@ use crate::host::user_main::{Job, JobEnd};
 use crate::program::{Shared, new_fiber};
 use crate::worker::WorkerState;
 
-/// Polls of a coroutine that was told to stop before it is given up; each is a slice of time or the end.
+/// Polls of a coroutine that must stop before it is given up; each is a slice of time or the end.
 const STOP_POLLS: usize = 1000;
 
 /// A running app. When it is dropped, its JavaScript ends.

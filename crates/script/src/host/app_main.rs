@@ -1,4 +1,4 @@
-//! What runs on the coroutine of an app: its top-level code, then one event after the other until it is told to stop.
+//! What runs on the coroutine of an app: its top-level code, then one event after the other until it must stop.
 //!
 //! Whatever a handler throws, rejects or loops is the end of that handler alone: it is logged, its request is answered 500, and
 //! the app goes on serving.
@@ -16,7 +16,7 @@ use crate::app::{self, Bound, Door, Event, Script, Ticket};
 use crate::error::{ScriptError, exit_code};
 use crate::vu::{Phase, Vu};
 
-/// Runs jobs: the init code, then serving, which ends when the app is told to stop.
+/// Runs jobs: the init code, then serving, which ends when the app must stop.
 pub(crate) fn run(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
     let door = vu.app_door();
     match init(ctx, vu) {
@@ -201,7 +201,7 @@ impl Future for NextEvent<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        // Both are polled, for each has wakers to leave.
+        // Both are polled, because each has wakers to leave.
         let (at_door, future) = (self.door.poll(cx), self.vu.events.poll_futures(cx));
         if at_door.is_ready() || future.is_ready() {
             return Poll::Ready(());

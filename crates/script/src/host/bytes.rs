@@ -74,7 +74,7 @@ pub fn indexed_buffer<'js>(ctx: &Ctx<'js>, content: &[u8]) -> Result<Value<'js>>
         array_buffer(ctx, content)?.into_value()
     } else {
         let owner = Rc::new(content);
-        // SAFETY: the memory is the owner's, which lives as long as one of the buffers does; nothing of Rust refers to it.
+        // SAFETY: the memory is the owner's, which lives as long as one of the buffers does; no Rust code refers to it.
         let (buffer, same) = unsafe {
             let buffer = array_buffer_over(ctx, memory, Box::new(Rc::clone(&owner)))?;
             (buffer, array_buffer_over(ctx, memory, Box::new(owner))?)

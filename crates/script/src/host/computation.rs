@@ -13,7 +13,7 @@ use tokio::time::Sleep;
 
 use super::carrier::Carrier;
 
-/// Who has computed so long without waiting computes long.
+/// A user that has computed this long without waiting computes long.
 const LONG: Duration = Duration::from_secs(1);
 
 /// A slice after the first.
@@ -22,7 +22,7 @@ const SLICE: Duration = Duration::from_millis(1);
 /// A slice of somebody who computes long.
 const LONG_SLICE: Duration = Duration::from_micros(500);
 
-/// From one of those slices to the next while others are at work. Who has not run for so long is not at work.
+/// From one of those slices to the next while others are at work. A user that has not run for this long is not at work.
 const APART: Duration = Duration::from_millis(50);
 
 /// One user's computing since it last waited.

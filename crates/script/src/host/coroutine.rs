@@ -6,7 +6,7 @@
 //!
 //! Invariant: a suspended coroutine is never dropped, because C frames lie on its stack. It is resumed with `Resume::Stopped`
 //! (every wait then fails) or, between two jobs, with `Resume::Quit`, and runs to its end. One that stays in native code
-//! although it was told to stop is given up: its stack and its runtime are leaked. If the engine breaks the rule, the stack is
+//! although it must stop is given up: its stack and its runtime are leaked. If the engine breaks the rule, the stack is
 //! leaked too and the program stops in debug builds.
 
 use std::cell::{Cell, OnceCell};
@@ -39,8 +39,8 @@ pub(crate) const SLICE: Duration = Duration::from_millis(5);
 /// What suspending in native code needs of the stack, and going on from there.
 const ROOM: usize = 16 * 1024;
 
-/// How long a user that was told to stop may stay in native code before it is given up, and how many slices it has at least. It
-/// has those at once: what was interrupted in plain JavaScript needs one or two.
+/// How long a user that must stop may stay in native code before it is given up, and how many slices it has at least.
+/// It has those at once: what was interrupted in plain JavaScript needs one or two.
 const GRACE: (Duration, u32) = (Duration::from_secs(2), 20);
 
 /// What the worker tells the coroutine when it switches to it.
@@ -155,7 +155,7 @@ impl<J: 'static, E: 'static> Switch<J, E> {
         self.turn_limit.get().filter(|_| self.overran.get())
     }
 
-    /// Waits for a future; `None` when the user was told to stop, and the future is then dropped unfinished.
+    /// Waits for a future; `None` when the user must stop, and the future is then dropped unfinished.
     pub fn block_on<F: Future>(&self, future: F) -> Option<F::Output> {
         if self.interrupt.is_set() {
             return None;
@@ -440,7 +440,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
         }
     }
 
-    /// Goes on computing for a slice, when it is this user's turn; the job's end, if it came to it.
+    /// Goes on computing for a slice, when it is this user's turn; the job's end, if it was reached.
     fn compute(&mut self, mut state: State<J>, cx: &mut Context<'_>) -> Poll<Option<E>> {
         let is_stopped = self.switch.is_stopped();
         let mut ends_now = is_stopped;
@@ -484,7 +484,8 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
         Poll::Ready(end)
     }
 
-    /// Leaves the coroutine where it is, for good. Its runtime is halfway through something, so nothing of it can be freed.
+    /// Leaves the coroutine where it is, for good. Its runtime is halfway through something, so no part of it can be
+    /// freed.
     fn give_up(&mut self) {
         let computed = self.computation.take().map_or(SLICE, |computation| computation.used());
         self.given_up = Some(GivenUp { computed, native: self.native() });

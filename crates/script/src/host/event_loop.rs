@@ -35,7 +35,7 @@ pub trait Source {
     fn abandon(&self, vu: &Vu);
 }
 
-/// Something that was queued to be written by whoever waits next.
+/// Something queued for the next that waits to write.
 pub trait Outgoing {
     /// Writes what the kernel takes at once.
     fn flush_now(&self);
@@ -254,7 +254,7 @@ impl EventLoop {
         self.timers.next_due()
     }
 
-    /// Polls native futures; whether a promise is to be settled now.
+    /// Polls native futures; whether to settle a promise now.
     pub(crate) fn poll_futures(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut ready = Poll::Pending;
         self.futures.borrow_mut().retain_mut(|pending| match pending.poll(cx) {

@@ -7,7 +7,7 @@ use crate::error::{Place, ScriptError, exit_code};
 use crate::loader::ModuleStore;
 use crate::vu::Vu;
 
-/// Throws an error that `catch` and `finally` of the script do not see: the way out of a script that was told to stop.
+/// Throws an error that `catch` and `finally` of the script do not see: the way out of a script that must stop.
 pub(crate) fn throw_uncatchable(ctx: &Ctx<'_>, message: &str) -> Error {
     let Ok(error) = rquickjs::Exception::from_message(ctx.clone(), message) else { return Error::Exception };
     let value = error.into_object().into_value();
@@ -16,17 +16,17 @@ pub(crate) fn throw_uncatchable(ctx: &Ctx<'_>, message: &str) -> Error {
     ctx.throw(value)
 }
 
-/// Whether this is an error that no script may catch: the user was told to stop, or the test is to be aborted.
+/// Whether this is an error that no script may catch: the user must stop, or the test aborts.
 pub fn is_uncatchable(value: &Value<'_>) -> bool {
     // SAFETY: a live value, only looked at.
     unsafe { qjs::JS_IsUncatchableError(value.as_raw()) }
 }
 
-/// What the current exception means for whoever runs the script.
+/// What the current exception means for the code that runs the script.
 pub(crate) enum Caught {
     /// The script threw.
     Thrown(ScriptError),
-    /// The user was told to stop.
+    /// The user must stop.
     Stopped,
 }
 

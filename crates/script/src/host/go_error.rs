@@ -29,7 +29,7 @@ fn make<'js>(ctx: &Ctx<'js>, message: &str) -> Result<Object<'js>> {
     let error: Object<'js> = plain.construct((message,))?;
     let class: Object<'js> = globals.get("GoError")?;
     error.set_prototype(Some(&class.get::<_, Object<'js>>("prototype")?))?;
-    // k6 shows the error of its Go side here; there is none, but `JSON.stringify(e)` shows the key.
+    // k6 shows the error of its Go side here; Onrush has none, but `JSON.stringify(e)` shows the key.
     error.set("value", Object::new(ctx.clone())?)?;
     Ok(error)
 }

@@ -51,7 +51,7 @@ impl Handled {
         self.has_stamped.replace(false)
     }
 
-    /// Puts a note in the place of the last one.
+    /// Replaces the last note.
     pub fn replace_note(&self, note: Option<Note>) -> Option<Note> {
         self.note.replace(note)
     }

@@ -57,7 +57,7 @@ pub(super) fn for_buffers(ctx: &Ctx<'_>) -> Result<()> {
     add(ctx, &Vu::of(ctx), Parts::BINARY)
 }
 
-/// Makes the parts that are not there yet.
+/// Makes the missing parts.
 pub(crate) fn add(ctx: &Ctx<'_>, vu: &Vu, parts: Parts) -> Result<()> {
     let known = vu.runtime.intrinsics.get();
     let missing = parts.0 & !known.0;

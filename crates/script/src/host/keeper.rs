@@ -1,6 +1,6 @@
 //! Rust values inside of script objects that hold script values too.
 //!
-//! `native.rs` has the plainer kind, which holds none. What is held here is told to the garbage collector, so a script can
+//! `native.rs` has the plainer kind, which holds none. The garbage collector knows what is held here, so a script can
 //! tie knots without leaking. Looking into an object hands out its two halves; while they are out, nothing may run that
 //! looks into the same object again, so take what is needed and let go.
 #![allow(unsafe_code)]

@@ -215,7 +215,7 @@ struct LazyCell {
     fields: Rc<dyn Fields>,
     /// `JS_UNDEFINED` when there is none; owned.
     kept: qjs::JSValue,
-    /// Empty until something is to be kept: most responses are never looked at.
+    /// Empty until it keeps something: scripts never look at most responses.
     slots: RefCell<Box<[Slot]>>,
     /// All fields have become ordinary properties; the slots are empty.
     expanded: Cell<bool>,
@@ -329,8 +329,8 @@ impl LazyCell {
             return Defined::NeedsProperty;
         }
         if has_value {
-            // SAFETY: one count for the slot; the old value's is given back after the borrow has ended, for freeing it may run
-            // finalizers.
+            // SAFETY: one count for the slot; the old value's is given back after the borrow has ended, because freeing
+            // it may run finalizers.
             unsafe {
                 let context = ctx.as_raw().as_ptr();
                 let value = qjs::JS_DupValue(context, value);
@@ -343,7 +343,7 @@ impl LazyCell {
     }
 }
 
-/// What became of a descriptor.
+/// The outcome for a descriptor.
 enum Defined {
     Done,
     /// Only an ordinary property can hold it.

@@ -132,7 +132,7 @@ fn link<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, name: &str) -> rquickjs::Result<Linked
     linked(ctx, name, prepared.kind, value)
 }
 
-/// Tells that a copy of k6's FormData library does not run. Modules are compiled once, so it is told once.
+/// Tells that a copy of k6's FormData library does not run. Modules are compiled once, so it reports once.
 fn log_replaced(vu: &Vu, name: &str, known: &LibraryText) {
     let file = name.strip_prefix("file://").unwrap_or(name);
     let message = format!(

@@ -2,7 +2,7 @@
 //!
 //! A loan is noted when the argument is converted, which keeps the value alive but looks at no bytes yet: converting the
 //! arguments behind it may still run code of the script that detaches or resizes a buffer. `open` looks them all up, when
-//! nothing of the script runs any more; `close` ends that, before anything of it runs again. Outside of that time a loan has
+//! the script does not run; `close` ends that, before the script runs again. Outside of that time a loan has
 //! its length and no bytes. What is sent while the script goes on (`asyncRequest`) or prepared beside others (`batch`) is
 //! copied instead, and so is what is short. Bytes of a `SharedArray` never change and need neither.
 #![allow(unsafe_code)]
@@ -110,7 +110,7 @@ impl<'js> Loans<'js> {
         Segment::Lent(lent)
     }
 
-    /// Looks the bytes up. From here to `close` nothing of the script may run. Throws when a buffer no longer has the part
+    /// Looks the bytes up. From here to `close` the script must not run. Throws when a buffer no longer has the part
     /// that was to be lent.
     pub fn open(&self) -> Result<()> {
         for loan in &*self.loans.borrow() {

@@ -68,7 +68,7 @@ impl Held {
         self.bytes
     }
 
-    /// Holds so many more, or refuses and leaves what is held as it is.
+    /// Holds this much more, or refuses and changes nothing.
     pub fn grow(&mut self, more: usize) -> Result<(), OverLimit> {
         if more > self.memory.room() {
             return Err(OverLimit { wanted: more, limit: self.memory.limit.get() });
@@ -85,7 +85,7 @@ impl Held {
         self.bytes -= less;
     }
 
-    /// Holds so many in all: gives back what is too much, or grows.
+    /// Holds this much in all: gives back the rest, or grows.
     pub fn resize(&mut self, bytes: usize) -> Result<(), OverLimit> {
         if bytes > self.bytes {
             return self.grow(bytes - self.bytes);

@@ -189,7 +189,7 @@ pub fn is_async(function: &Function<'_>) -> bool {
 }
 
 /// Whether nothing in a tree of plain objects can change any more: each is frozen, without accessors, and holds primitives or
-/// such trees, eight deep at most. An object that is not frozen is told by one question.
+/// such trees, eight deep at most. One question tells that an object is not frozen.
 pub fn is_frozen_tree(value: &Value<'_>) -> Result<bool> {
     is_frozen(value, 8)
 }

@@ -18,7 +18,7 @@ const NATIVE_STACK_BYTES: usize = 192 * 1024;
 pub(crate) const DEFAULT_MEMORY_LIMIT: usize = 1 << 30;
 
 /// Reference cycles are collected when this much JavaScript memory is in use, some 100 KiB of which a user never gives back.
-/// Most garbage of a load script is freed by reference counting at once; what is left piles up to here in every user.
+/// Most garbage of a load script is freed by reference counting at once; the rest piles up to here in every user.
 const GC_THRESHOLD: usize = 256 << 10;
 
 /// What the host keeps for a user beside the runtime itself.

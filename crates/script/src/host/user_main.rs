@@ -1,4 +1,4 @@
-//! What runs on the coroutine of one virtual user: init code, then one job after the other until it is told to quit.
+//! What runs on the coroutine of one virtual user: init code, then one job after the other until it must quit.
 //!
 //! The context is entered once and left at the end, so values of the script live on this stack between iterations.
 
@@ -63,7 +63,7 @@ pub(crate) enum Returned {
 pub(crate) enum CallError {
     /// The script threw.
     Threw(ScriptError),
-    /// It was told to stop.
+    /// It must stop.
     Stopped,
     /// It ended the test.
     AbortTest(String),

@@ -1,4 +1,4 @@
-//! The global `crypto`: random values and identifiers. `crypto.subtle` says that it is not there yet.
+//! The global `crypto`: random values and identifiers. `crypto.subtle` says that it is not supported yet.
 
 use rquickjs::object::Accessor;
 use rquickjs::{Ctx, Exception, Function, Object, Value, qjs};

@@ -24,7 +24,8 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// Parses a selector. `Ok(None)`: it can match nothing (an unclosed query). `Err`: syntax that is not there yet.
+    /// Parses a selector. `Ok(None)`: it can match nothing (an unclosed query). `Err`: syntax that is not supported
+    /// yet.
     pub fn parse(path: &str) -> Result<Option<Selector>, String> {
         if path.len() > LONGEST {
             return Err(format!("json selector of {} bytes: expected at most {LONGEST}", path.len()));
@@ -250,7 +251,7 @@ fn holds(element: &[u8], left: &[Step], test: Option<&(Op, Vec<u8>)>) -> Result<
     })
 }
 
-/// A number as gjson reads the value of a query: 0 when it is none.
+/// A number as gjson reads the value of a query: 0 when it is not a number.
 fn number(text: &[u8]) -> f64 {
     std::str::from_utf8(text).ok().and_then(|t| t.parse().ok()).unwrap_or(0.0)
 }

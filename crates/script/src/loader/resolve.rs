@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::error::{ScriptError, exit_code};
 use crate::modules::BUILTINS;
 
-/// Modules that k6 has and this version has not.
+/// Modules that k6 has and Onrush does not have yet.
 const NOT_YET: &[&str] = &["k6/browser", "k6/crypto/x509", "k6/html", "k6/net/grpc", "k6/secrets"];
 
 /// The one name of the module that `specifier` means in the module `base`.

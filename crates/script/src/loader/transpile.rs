@@ -46,7 +46,7 @@ pub struct PositionMap {
 }
 
 impl PositionMap {
-    /// The original of a place counted from 1; `None` when nothing of the source was there.
+    /// The original of a place counted from 1; `None` when no part of the source was there.
     pub fn original(&self, line: u32, column: u32) -> Option<(u32, u32)> {
         let wanted = (line.checked_sub(1)?, column.saturating_sub(1));
         let after = self.tokens.partition_point(|(generated, _)| *generated <= wanted);

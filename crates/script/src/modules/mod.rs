@@ -22,7 +22,7 @@ pub mod ws;
 
 use crate::builtins::{Builtins, ModuleDef};
 
-/// What the loader is told of them.
+/// What the loader knows of them.
 pub static BUILTINS: Builtins = Builtins {
     modules: MODULES,
     alias: form_data::texts::module,

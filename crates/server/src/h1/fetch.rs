@@ -165,7 +165,7 @@ impl Connection {
         .await
     }
 
-    /// Goes on behind the body, once what is left of it was drained.
+    /// Continues behind the body, once the rest of it is drained.
     async fn take_back(&mut self, incoming: &Rc<Incoming>, after: After) -> io::Result<After> {
         let mut rest_is_read = incoming.is_done();
         if !rest_is_read && after == After::Continue {

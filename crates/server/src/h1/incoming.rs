@@ -1,4 +1,4 @@
-//! A request body of HTTP/1.1 between its two owners: the connection, which needs it off the socket, and whoever reads it.
+//! A request body of HTTP/1.1 between its two owners: the connection, which needs it off the socket, and its reader.
 
 use std::cell::RefCell;
 use std::future::poll_fn;

@@ -136,7 +136,7 @@ impl Reading {
         Poll::Ready(self.worker.pool().wanted(self.declared))
     }
 
-    /// The next chunk's size is received on its own, for chunks are large.
+    /// The next chunk's size is received on its own, because chunks are large.
     fn awaits_size_line(&self) -> bool {
         self.decoder.run_left().is_none() && self.decoder.last_chunk() >= self.large()
     }
@@ -235,7 +235,7 @@ impl Reading {
         of_app.filter(|b| !b.bytes().is_empty()).map_or_else(|| Buffer::Pooled(pool.take()), Buffer::App)
     }
 
-    /// Chunks of so many bytes are received each on its own; smaller ones together.
+    /// Chunks of this size are received each on its own; smaller ones together.
     fn large(&self) -> u64 {
         self.worker.pool().size() as u64 / 4
     }
@@ -275,7 +275,7 @@ impl Reading {
         let polled = Pin::new(&mut self.stream).poll_read(cx, &mut room);
         let n = room.filled().len();
         if polled.is_pending() {
-            // A pool's buffer is of use to others meanwhile; an app's is kept, for the app was told of it.
+            // A pool's buffer is of use to others meanwhile; an app's is kept, because the app knows of it.
             self.buffer = Some(buffer).filter(|b| matches!(b, Buffer::App(_)));
             return Poll::Pending;
         }

@@ -1,7 +1,7 @@
 //! The requests of one connection, one after the other: read a head, read its body, carry out the reply, again.
 //!
 //! Requests that arrive together are answered in order and leave together; nothing that is ready waits for something that is
-//! not: the output is flushed before every wait, be it for input, for a timer or for a body. A request counts the moment its
+//! not: the output is flushed before every wait, for input, for a timer or for a body. A request counts the moment its
 //! head is complete, before anything else can go wrong. What most requests do not need (bodies, streams, waits) is a future of
 //! its own, made when it is needed.
 
@@ -122,7 +122,7 @@ impl Connection {
         self.is_first && (h2::is_preface(input) || self.stream.chose_http2())
     }
 
-    /// An idle connection closes without a word, a request that does not come to its end is told so.
+    /// An idle connection closes without a word, a request that does not end gets an answer that says so.
     async fn time_out(&mut self, phase: Phase) -> io::Result<After> {
         if phase == Phase::Idle || self.worker.is_stopping() || self.stream.is_handshaking() {
             return Ok(After::Close);
@@ -175,7 +175,7 @@ impl Connection {
         }
     }
 
-    /// Runs the route. The head is parsed again, for its borrow could not be held while the body was read.
+    /// Runs the route. The head is parsed again, because its borrow could not be held while the body was read.
     fn run(&self, begun: Begun, body: &BodyRead) -> Reply {
         let mut room = request_head::header_room();
         let head = request_head::parse(&self.input[self.start..], &mut room);

@@ -67,7 +67,7 @@ impl Connection {
 /// A body that ends the connection.
 pub(crate) enum BadBody {
     Chunk,
-    /// More than so many bytes.
+    /// More than this many bytes.
     TooLarge(u64),
     /// The bodies of other clients fill the total.
     Full,

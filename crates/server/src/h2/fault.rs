@@ -52,7 +52,7 @@ impl FaultAnswer {
         })
     }
 
-    /// Sends head and body, byte by byte when they are to be `each` so far apart; `ends` says whether END_STREAM is sent. The
+    /// Sends head and body, byte by byte with `each` as pause; `ends` says whether END_STREAM is sent. The
     /// declared length stands even if it is not the body's. Stops when the client has gone.
     async fn send(self, respond: &Respond, each: Option<Duration>, ends: bool) -> Result<(), h2::Error> {
         let mut head = head::interim(self.status, &self.lines);

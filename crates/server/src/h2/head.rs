@@ -55,7 +55,7 @@ pub(crate) fn head<'b, 'h>(parts: &'b Parts, lines: &'h [httparse::Header<'b>]) 
     Head { method, target, authority: None, minor: 1, headers: lines, len: 0, framing }
 }
 
-/// The length a request declares; the `h2` crate has refused lengths that are none.
+/// The length a request declares; the `h2` crate has refused invalid lengths.
 pub(crate) fn declared_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }

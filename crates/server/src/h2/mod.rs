@@ -20,7 +20,7 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// `PRI * HTTP/2`, from where on no other protocol is meant.
 const PREFACE_LINE: usize = 12;
 
-/// Whether bytes that are no HTTP/1.x head are the begin of an HTTP/2 connection, be it a wrong one.
+/// Whether bytes that are no HTTP/1.x head begin an HTTP/2 connection, even a wrong one.
 ///
 /// A first line of three words, the second no target and the third no version of HTTP, is a preface that is wrong: such a
 /// connection ends (RFC 9113, 3.4) and gets no answer in a protocol that the client has not shown to speak.

@@ -23,7 +23,7 @@ const FRAME: usize = 16 * 1024;
 /// Bytes of a file read at once.
 const OF_FILE: u64 = 64 * 1024;
 
-/// What became of the stream.
+/// The outcome of the stream.
 enum StreamEnd {
     Whole,
     /// The body failed.

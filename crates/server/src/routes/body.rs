@@ -57,7 +57,7 @@ fn pieces(total: u64, step: u64) -> impl Iterator<Item = Bytes> {
     noise_pieces(total, step as usize, None).map(|piece| piece.bytes)
 }
 
-/// The file with at least so many bytes in it.
+/// The file with at least this many bytes.
 fn file_of(length: u64) -> io::Result<Arc<File>> {
     static KEPT: Mutex<Option<(Arc<File>, u64)>> = Mutex::new(None);
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);

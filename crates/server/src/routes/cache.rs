@@ -7,14 +7,14 @@ use crate::respond::{Reply, Response};
 const ETAG: &str = "\"onrush\"";
 const LAST_MODIFIED: &str = "Thu, 01 Jan 2026 00:00:00 GMT";
 
-/// As `/get`; 304 to whoever makes a condition.
+/// As `/get`; 304 to conditional requests.
 pub(crate) fn conditional(request: &Request<'_>) -> Reply {
     let asks = request.header("if-none-match").or(request.header("if-modified-since")).is_some();
     let response = if asks { Response::empty(304) } else { Response::json(200, &request.echo().into()) };
     response.header("Last-Modified", LAST_MODIFIED).header("ETag", ETAG).into()
 }
 
-/// As `/get`, to be kept for so many seconds.
+/// As `/get`, with Cache-Control for this many seconds.
 pub(crate) fn kept(request: &Request<'_>) -> Reply {
     match number("the seconds", &request.param(0), 0..=u32::MAX.into()) {
         Ok(n) => {

@@ -87,7 +87,7 @@ pub(crate) fn hostname(_: &Request<'_>) -> Reply {
     Response::json(200, &json!({ "hostname": name.trim() })).into()
 }
 
-/// The request as it came, for whoever debugs a client; the body when it is short enough to be kept.
+/// The request as it came, for debugging clients; the body when it is short enough to be kept.
 pub(crate) fn dump(request: &Request<'_>) -> Reply {
     let head = request.head;
     let mut text = format!("{} {} HTTP/1.{}\r\n", head.method, head.target, head.minor).into_bytes();

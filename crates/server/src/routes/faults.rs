@@ -54,7 +54,7 @@ pub(crate) fn garbage(_: &Request<'_>) -> Reply {
     fault(&b"\x00\x01\x02 this is not http\r\n\r\n"[..], Then::Close)
 }
 
-/// A good chunk, then a size that is none.
+/// A good chunk, then an invalid size.
 pub(crate) fn bad_chunk(_: &Request<'_>) -> Reply {
     fault(
         &b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\nworld\r\n"[..],

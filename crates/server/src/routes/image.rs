@@ -45,7 +45,7 @@ pub(crate) fn accepted(request: &Request<'_>) -> Reply {
     response.header("Vary", "Accept").into()
 }
 
-/// One part of `Accept`: its weight and the first format it covers; nothing when that is none or the weight is 0.
+/// One part of `Accept`: its weight and the first format it covers; nothing when there is none or the weight is 0.
 fn liked(part: &str) -> Option<(f64, Format)> {
     let mut parts = part.split(';').map(str::trim);
     let range = parts.next()?.to_ascii_lowercase();

@@ -140,7 +140,7 @@ impl Rooms {
         }
     }
 
-    /// The worker stops: every socket is told to go.
+    /// The worker stops: every socket must go.
     pub(crate) fn close_all(&self) {
         let open: Vec<Socket> = self.open.borrow().values().cloned().collect();
         for socket in open {

@@ -39,7 +39,7 @@ pub(crate) struct Session<'a> {
     socket: Socket,
     handler: Rc<dyn SocketHandler>,
     decoder: Decoder,
-    /// Bytes that were read but not looked at, for the client takes too little.
+    /// Bytes that were read but not looked at, because the client takes too little.
     held: Vec<u8>,
     closing: Option<Pin<Box<Sleep>>>,
     /// The handler asks when messages arrived.

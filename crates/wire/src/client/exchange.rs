@@ -83,10 +83,10 @@ impl Outgoing<'_> {
     /// A kept connection that the server closed just before the request reached it is no failure of the request: it is
     /// sent once more, on a new connection. The first try is not an exchange of its own; its bytes are counted.
     ///
-    /// Stricter than Go, for the server's count of requests must stay ours: only when the server cannot have read it.
-    /// That is when the kernel took nothing of it, or when the server closed in an orderly way and, by its own TCP's
-    /// word, had received not one byte by then (each segment it sends acknowledges all that came before). A reset gives
-    /// no such word: the acknowledgement may have been delayed and lost with it.
+    /// Stricter than Go, because the server's count of requests must stay ours: only when the server cannot have read
+    /// it. That is when the kernel took nothing of it, or when the server closed in an orderly way and, by its own
+    /// TCP's word, had received not one byte by then (each segment it sends acknowledges all that came before). A reset
+    /// gives no such word: the acknowledgement may have been delayed and lost with it.
     fn deserves_another_try(&self, hop: &Exchange, outcome: &Outcome, connection: &Connection) -> bool {
         let Err(failure) = &hop.outcome else { return false };
         if !connection.info.reused || outcome.first.is_some() {
@@ -146,7 +146,7 @@ pub(crate) async fn exchange_anew(
     }
 }
 
-/// One try on this connection, which has been had at `start`. `None` when it is to be made again, on a new one.
+/// One try on this connection, which has been had at `start`. `None` when it must be repeated on a new one.
 pub(crate) async fn attempt(
     io: &IoContext,
     pool: &Pool,

@@ -1,7 +1,7 @@
 //! A virtual user's connections between exchanges. No pipelining: one connection carries one exchange at a time.
 //!
 //! The connection used last is used next. An idle one on which anything arrived (a close, or bytes nobody asked for) is
-//! dropped when it is asked for. Refuses to hold more idle connections than it was told, as Go's transport does.
+//! dropped when it is asked for. Refuses to hold more idle connections than it was set to, as Go's transport does.
 //! Invariant: a connection in the pool has no response outstanding.
 
 use std::cell::RefCell;
@@ -19,7 +19,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A pool that keeps so many idle connections in all and so many per endpoint.
+    /// A pool that keeps this many idle connections in all and per endpoint.
     pub(crate) fn new(max_idle: usize, max_idle_per_endpoint: usize) -> Pool {
         Pool { idle: RefCell::default(), max_idle, max_idle_per_endpoint }
     }

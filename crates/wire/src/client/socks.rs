@@ -2,7 +2,7 @@
 //!
 //! The proxy looks names up, as with Go, whether the scheme is `socks5` or `socks5h`. Refuses what the protocol has no room
 //! for when the settings are read. Nothing but replies can arrive before the tunnel is open, for both HTTP and TLS let the
-//! client speak first; more than a reply is a proxy that is none.
+//! client speak first; more than a reply means that it is not a proxy.
 
 use std::future::poll_fn;
 use std::io::IoSlice;
@@ -19,7 +19,7 @@ const LOGIN: u8 = 2;
 /// Longest name, password and host: their length is one byte.
 const LONGEST: usize = 255;
 
-/// What is said to the proxy, made once for an origin.
+/// The bytes for the proxy, made once for an origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SocksRequest {
     greeting: Vec<u8>,

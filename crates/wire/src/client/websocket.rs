@@ -37,7 +37,7 @@ pub struct WebSocket {
 /// Why nothing more comes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Broken {
-    /// The peer broke the protocol; it is to be told so.
+    /// The peer broke the protocol; it must get a close frame.
     Protocol(Violation),
     /// The network failed, or the peer closed without a close frame (`None`).
     Network(Option<Failure>),
@@ -113,7 +113,7 @@ impl WebSocket {
         Poll::Ready(Ok(()))
     }
 
-    /// Reads once and gives what it completed to `sink`, possibly nothing. After an error nothing more is to be read.
+    /// Reads once and gives what it completed to `sink`, possibly nothing. After an error, do not read on.
     pub fn poll_receive(&mut self, cx: &mut Context<'_>, mut sink: impl FnMut(Event<'_>)) -> Poll<Result<(), Broken>> {
         if !self.behind.is_empty() {
             let behind = std::mem::take(&mut self.behind);

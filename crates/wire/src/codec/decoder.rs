@@ -404,7 +404,7 @@ mod tests {
                 let limits = DecodeLimits { ratio, ..DecodeLimits::default() };
                 (undo_within(limits, coding.name(), body).map(|body| body.len()), wire)
             };
-            // Up to 10 MiB nothing is said, however small they were.
+            // Up to 10 MiB there is no error, however small they were.
             assert_eq!(within(1, 10 << 20).0, Ok(10 << 20), "{coding:?}");
             let (outcome, wire) = within(50, 20 << 20);
             let told = format!(

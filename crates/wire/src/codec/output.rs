@@ -33,7 +33,7 @@ impl DecodedBody {
         (self.filled, self.length, self.limit) = (0, 0, limit);
     }
 
-    /// Room for at least one byte more; whoever fills it says so to `advance`. It may reach past the limit.
+    /// Room for at least one byte more; the code that fills it calls `advance`. It may reach past the limit.
     pub(super) fn room(&mut self) -> &mut [u8] {
         if self.filled == self.block.len() {
             if self.block.len() < BLOCK {

@@ -81,7 +81,7 @@ pub enum ChunkError {
     SizeLine,
     /// A chunk does not end where its size says.
     ChunkEnd,
-    /// A trailer line that is none.
+    /// An invalid trailer line.
     Trailer,
     /// More trailers than are read.
     TrailersTooLong(u32),

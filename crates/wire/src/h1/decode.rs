@@ -59,7 +59,7 @@ pub(crate) type Place = Result<Response, Failure>;
 pub(crate) enum Fed {
     /// More is needed.
     More,
-    /// The response is complete; so many bytes of the input lie behind its end.
+    /// The response is complete; this many bytes of the input are behind its end.
     Complete {
         /// Bytes that do not belong to it.
         surplus: usize,
@@ -89,7 +89,7 @@ impl ResponseReader {
         }
     }
 
-    /// Counts so many of the unwanted bytes as arrived and dropped.
+    /// Counts this many unwanted bytes as arrived and dropped.
     pub(crate) fn skip(&mut self, bytes: u64, place: &mut Place) -> Fed {
         let State::Body(facts, head, body) = &mut self.state else {
             unreachable!("only a body is skipped");

@@ -9,7 +9,7 @@ use crate::failure::{Failure, FailureKind, Step};
 use crate::request::BodyUse;
 use crate::response::Body;
 
-/// What came of a stream.
+/// The outcome of a stream.
 #[derive(Debug, PartialEq)]
 enum Came {
     /// Status, head, body, whether the connection may be kept, and the bytes behind the end.

@@ -3,7 +3,7 @@
 //! The head borrows from the buffer and from a header array on the caller's stack: nothing is allocated. A head is either
 //! complete, not complete yet, or refused with the status the client gets before the connection closes. Refused is what another
 //! reader of the same bytes could take differently: bare line feeds, two lengths or a repeated one, a length beside chunked
-//! coding, a transfer coding that is not chunked alone, a host that is none.
+//! coding, a transfer coding that is not chunked alone, an invalid host.
 
 use std::mem::MaybeUninit;
 
@@ -109,7 +109,7 @@ fn has_line(buffer: &[u8]) -> bool {
     buffer.trim_ascii_start().contains(&b'\n')
 }
 
-/// A version that is none is malformed, one that we do not speak has a status of its own.
+/// An invalid version is malformed; an unsupported one has its own status.
 fn version(buffer: &[u8]) -> Refused {
     let line = buffer.trim_ascii_start().split(|b| *b == b'\n').next().unwrap_or_default();
     let word = line.trim_ascii_end().rsplit(|b| *b == b' ').next().unwrap_or_default();
@@ -238,7 +238,8 @@ fn refusal(error: FramingError, value: &[u8]) -> Refused {
     }
 }
 
-/// Transfer codings that are not chunked alone: 501 when chunked stands at the end, once, behind codings that are none of ours.
+/// Transfer codings that are not chunked alone: 501 when chunked stands at the end, once, behind codings that Onrush
+/// does not know.
 fn coding(value: &[u8]) -> Refused {
     let mut codings = value.split(|b| *b == b',').map(<[u8]>::trim_ascii);
     let is_chunked = |coding: &[u8]| coding.eq_ignore_ascii_case(b"chunked");

@@ -3,7 +3,7 @@
 //! A deadline mostly lies a minute ahead and the response comes in a millisecond: a timer armed for each request would cost
 //! more than the request. It stays armed for an earlier request's deadline and is armed anew only when it fires too early.
 //! Refuses two waiters: a connection carries one exchange at a time.
-//! Invariant: while a deadline is waited for, the timer fires at it or before, and wakes whoever polled last.
+//! Invariant: while a deadline is waited for, the timer fires at it or before, and wakes the last that polled.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -25,7 +25,7 @@ struct Armed {
 }
 
 impl DeadlineTimer {
-    /// Whether the deadline has passed; if not, whoever polls is woken when it does.
+    /// Whether the deadline has passed; if not, the poller is woken when it does.
     #[inline]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, clock: &StampClock, deadline: Tick) -> Poll<()> {
         if let Some(armed) = &self.0

@@ -63,12 +63,12 @@ impl Socket {
         Ok(Socket { fd, stamped, tcp, relayed: None })
     }
 
-    /// Puts a link between this socket and whoever uses it: what is returned takes its place.
+    /// Puts a link between this socket and its user: what is returned takes its place.
     pub(crate) fn over(self, link: &Rc<Link>) -> io::Result<Socket> {
         let (near, mine) = socket2::Socket::pair(socket2::Domain::UNIX, socket2::Type::STREAM, None)?;
         for end in [&near, &mine] {
             end.set_nonblocking(true)?;
-            // What lies here has not gone over the link yet: little, so that whoever writes feels the link.
+            // What lies here has not gone over the link yet: little, so that the writer feels the link.
             end.set_send_buffer_size(RELAY_BUFFER)?;
         }
         // The kernel acknowledges what it has room for: a server must not think that megabytes have arrived.
@@ -276,7 +276,8 @@ impl StampKeeper {
 }
 
 /// The kernel switches stamping on in the background, a millisecond or so after it was asked: what arrives before that has no
-/// stamp. Sends datagrams to itself until one has; gives up soon, for where there are no stamps there never will be.
+/// stamp. Sends datagrams to itself until one has; gives up soon, because where there are no stamps there never will be
+/// any.
 fn await_stamps(socket: &socket2::Socket) {
     const PATIENCE: Duration = Duration::from_millis(20);
     let localhost = SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into();

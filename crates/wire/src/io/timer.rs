@@ -106,7 +106,7 @@ impl Sleepers {
         if self.armed.is_some_and(|armed| armed <= next) {
             return;
         }
-        // Relative, for an Instant does not say what the kernel calls it; nothing would disarm the timer.
+        // Relative, because an Instant does not say what the kernel calls it; nothing would disarm the timer.
         let left = next.saturating_duration_since(Instant::now()).max(Duration::from_nanos(1));
         let spec = Itimerspec {
             it_interval: Timespec { tv_sec: 0, tv_nsec: 0 },
@@ -138,7 +138,7 @@ impl Drop for Timer {
     }
 }
 
-/// Wakes whoever is due whenever the timer says so. The timer is never read: setting it anew clears its readiness.
+/// Wakes the sleepers that are due when the timer fires. The timer is never read: setting it anew clears its readiness.
 async fn wake() {
     let _until_the_runtime_ends = Timer;
     let poll = |cx: &mut Context<'_>| {

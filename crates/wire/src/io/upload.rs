@@ -1,7 +1,7 @@
 //! How far a request has been written: head first, then the segments of its body, none of them copied together.
 //!
 //! What lies in memory is lent as slices. A streamed segment (file, random bytes) is lent as itself with a position:
-//! whoever writes decides how it is read. Invariant: `advance` alone moves the cursor, by what the kernel took.
+//! the writer decides how it is read. Invariant: `advance` alone moves the cursor, by what the kernel took.
 
 use std::io::IoSlice;
 

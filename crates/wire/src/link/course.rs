@@ -35,7 +35,7 @@ impl<T> Default for ByteTimes<T> {
 }
 
 impl<T: Copy + PartialEq> ByteTimes<T> {
-    /// The next so many bytes have this moment.
+    /// The next bytes, this many, have this moment.
     pub(crate) fn put(&mut self, bytes: usize, moment: T) {
         self.put += bytes as u64;
         match self.ends.back_mut() {

@@ -1,7 +1,7 @@
 //! Between a virtual user and the network: takes bytes from one socket and gives them to another when the link has carried
 //! them.
 //!
-//! One task a connection, two directions. Nothing is read while the line is booked ahead, so that whoever sends feels the
+//! One task a connection, two directions. Nothing is read while the line is booked ahead, so that the sender feels the
 //! link as back pressure. When the user closes, what it sent goes out and the connection ends; when the server closes, the
 //! user learns it once everything before has arrived, and a reset stays one.
 
@@ -48,7 +48,7 @@ const WINDOW: usize = 4 << 20;
 enum Way<'a> {
     /// From the user, which has said when it wrote.
     Up(&'a Course),
-    /// To the user, which is told when they arrived.
+    /// To the user, with their time of arrival.
     Down(&'a Course),
 }
 

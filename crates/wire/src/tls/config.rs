@@ -255,7 +255,7 @@ impl Trust {
         }
         verify_server_name(&ParsedCertificate::try_from(leaf)?, name)?;
         let search = IssuerSearch { roots: self.roots.certificates(), others, algorithms: self.algorithms, now };
-        // A certificate that is trusted itself may be presented, whoever signed it.
+        // A certificate that is trusted itself may be presented, no matter which authority signed it.
         let is_issued_by_trusted =
             || self.roots.contains(leaf) || (is_refused_as_such(&reason) && search.reaches(leaf));
         if issuers::is_for_servers(leaf) && is_issued_by_trusted() {

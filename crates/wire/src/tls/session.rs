@@ -72,7 +72,7 @@ impl Outbox {
     }
 }
 
-/// What one pass over received records came to.
+/// The outcome of one pass over received records.
 struct Pass {
     discard: usize,
     content: usize,

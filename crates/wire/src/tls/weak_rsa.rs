@@ -48,7 +48,7 @@ fn widened(library: Verification) -> Verification {
 #[derive(Debug)]
 struct Scheme {
     id: AlgorithmIdentifier,
-    /// Whether an encoded message, of a key of so many bits, is this one.
+    /// Whether an encoded message, of a key of this many bits, is this one.
     matches: fn(encoded: &[u8], bits: usize, message: &[u8]) -> bool,
 }
 

@@ -97,7 +97,7 @@ impl Decoder {
     }
 
     /// Takes bytes from the front of `input` up to the end of the next message or control frame; `None` when more are needed.
-    /// After an error nothing more is to be read.
+    /// After an error, do not read on.
     pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Violation> {
         self.forget_given();
         loop {
@@ -129,7 +129,7 @@ impl Decoder {
         }
     }
 
-    /// Whether nothing has begun that has not ended: a good moment for the peer to go.
+    /// Whether everything that has begun has ended: a good moment for the peer to go.
     pub fn is_between_messages(&self) -> bool {
         self.frame.is_none() && self.header_len == 0 && self.message.is_none()
     }

@@ -1,7 +1,8 @@
 //! Agreeing on permessage-deflate (RFC 7692 7.1, syntax of RFC 6455 9.1).
 //!
-//! The server takes the first offer it can meet and answers nothing where there is none; the client fails the connection when the
-//! answer is not one to its offer. Extensions other than this one are not known: declined by the server, refused by the client.
+//! The server takes the first offer it can meet and answers nothing without one; the client fails the connection when
+//! the answer is not one to its offer. Extensions other than this one are not known: declined by the server, refused by
+//! the client.
 
 const NAME: &str = "permessage-deflate";
 

@@ -30,7 +30,7 @@ pub enum Kind {
     Binary,
 }
 
-/// The peer broke the protocol: the connection is to be failed with this code (RFC 6455 7.1.7).
+/// The peer broke the protocol: the connection must fail with this code (RFC 6455 7.1.7).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// What the close frame says: 1002, 1007 or 1009.

@@ -2,8 +2,8 @@
 //! outright.
 //!
 //! It is this binary again (`onrush guard`, not in the help) in a process group of its own. It reads from a pipe which
-//! groups are running; when the pipe ends, whoever held its other end is gone, and every group still listed is ended:
-//! TERM, then KILL after a grace. It knows nothing but the numbers it was told, and ends with the pipe.
+//! groups are running; when the pipe ends, its other end is gone, and every group still listed is ended:
+//! TERM, then KILL after a grace. It knows only the numbers it was given, and ends with the pipe.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, Write};

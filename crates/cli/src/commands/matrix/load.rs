@@ -28,7 +28,7 @@ const SLACK: Duration = Duration::from_secs(60);
 /// How long a run of a number of requests, or of a script by its own options, may take.
 const MOST: Duration = Duration::from_secs(3600);
 
-/// What a load came to.
+/// The outcome of a load.
 pub struct Measured {
     /// The result of `onrush run`.
     pub result: Option<Document>,
@@ -222,7 +222,7 @@ impl Load<'_> {
         Ok(path)
     }
 
-    /// What a load came to; of one that failed too, as far as it got.
+    /// The outcome of a load; of one that failed too, as far as it got.
     fn read(
         &self,
         spec: &LoadSpec,
@@ -266,7 +266,7 @@ impl Load<'_> {
         }
     }
 
-    /// Why a load that came to its end is no valid run.
+    /// Why a load that ended is not a valid run.
     fn problem(&self, read: &Read) -> Option<String> {
         if let Some(result) = &read.result {
             let metric = &self.plan.measure.rate;

@@ -120,7 +120,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     printed.map(|()| exit_code(&store))
 }
 
-/// Cores that are not there would fail at every start.
+/// Missing cores would fail at every start.
 fn check_cores(plan: &Plan, allowed: &[usize]) -> Result<(), PlanError> {
     for (name, cores) in [("server", &plan.pin.server), ("load", &plan.pin.load)] {
         if let Some(core) = cores.iter().find(|core| !allowed.contains(core)) {

@@ -1,4 +1,4 @@
-//! Whether a port is free, and who has it when it is not.
+//! Whether a port is free, and which process holds it when not.
 //!
 //! Told from /proc: the listening socket's inode, then the process that has it open. Processes of other users cannot be
 //! looked into; then nobody is named.

@@ -200,7 +200,7 @@ pub fn shell(
     to_its_end(&command, line, output, guard, Duration::MAX).map(drop)
 }
 
-/// Runs a command to its end, for so long at most; what it printed. `what` names it in errors.
+/// Runs a command to its end, limited in time; what it printed. `what` names it in errors.
 pub fn to_its_end(
     command: &Command,
     what: &str,

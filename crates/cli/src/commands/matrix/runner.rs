@@ -44,7 +44,7 @@ enum Step {
 }
 
 impl Runner<'_> {
-    /// Makes every run that is not there yet. The first number of a turn's runs is its place in the whole order.
+    /// Makes every missing run. The first number of a turn's runs is its place in the whole order.
     pub fn run(&mut self, turns: &[Turn]) -> Result<(), Failure> {
         let began = Instant::now();
         let before = self.store.document.timing.clone();

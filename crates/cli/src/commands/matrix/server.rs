@@ -131,7 +131,7 @@ fn base(part: &Part, cell: &Cell, names: &Names) -> Result<Option<String>, Dead>
     report::matrix::template::expand(&base, &value_of).map(Some).map_err(|error| Dead::new(error.to_string()))
 }
 
-/// The command that starts it, if it is to be started.
+/// The command that starts it, if Onrush starts it.
 fn command(spec: &ServerSpec, names: &Names, places: &Places) -> Option<Command> {
     let mut command = match &spec.kind {
         ServerKind::Serve(serve) => serve_command(serve, names, places),

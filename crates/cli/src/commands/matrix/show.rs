@@ -12,7 +12,7 @@ use crate::progress::Screen;
 
 /// Statistics of a server that are shown with a run; the others are in the result.
 const MOST_STATS: usize = 6;
-/// Once a run takes so many times as long as the plan lets expect, and the rest so much longer, that is said.
+/// When a run takes several times as long as planned, and the rest as much longer, the output says so.
 const MUCH_SLOWER: f64 = 1.5;
 const MUCH_LONGER: Duration = Duration::from_secs(60);
 

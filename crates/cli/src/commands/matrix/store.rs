@@ -47,7 +47,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Goes on from a result. Turns that were not ended are made anew as a whole, for their runs have to stand beside
+    /// Goes on from a result. Turns that were not ended are made anew as a whole, because their runs must stand beside
     /// each other; with `retry`, so are turns in which a run failed.
     pub fn resume(
         path: &Path,

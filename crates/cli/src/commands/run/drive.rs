@@ -39,7 +39,7 @@ pub struct Drive<'a> {
     pub keeps_seconds: bool,
 }
 
-/// A run that came to its end, early or not.
+/// A run that has ended, early or not.
 pub struct Ran {
     /// All samples so far.
     pub aggregate: Aggregate,

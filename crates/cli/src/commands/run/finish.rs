@@ -57,7 +57,7 @@ struct Totals {
 }
 
 impl Ending<'_> {
-    /// Ends the run that was, keeps what is to be kept, prints what there is to print, and says how it went. The result
+    /// Ends the run that was, keeps the result, prints the summary, and returns the exit code. The result
     /// is kept before `handleSummary()` runs, which may never come back.
     pub fn finish(&self, mut ran: Ran) -> Result<ExitCode, Failure> {
         let Ending { flags, script, log, .. } = self;

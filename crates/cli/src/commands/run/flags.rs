@@ -168,7 +168,7 @@ impl FlagSource<'_> {
     }
 }
 
-/// Flags of k6 for things that are not there yet, named before the test rather than silently ignored.
+/// Flags of k6 that are not supported yet, refused before the test instead of ignored.
 fn refuse_missing(source: &FlagSource<'_>) -> Result<(), Failure> {
     for (name, what) in [("out", "outputs are"), ("address", "the REST API is")] {
         if let Some(text) = source.text(name) {

@@ -30,7 +30,7 @@ pub struct Script {
     pub runtime: Runtime,
 }
 
-/// The target beside a test, and what it was told to serve from.
+/// The target beside a test, and what it serves.
 pub struct Beside {
     /// The running target.
     pub server: Server,

@@ -69,7 +69,7 @@ impl Phases {
         self.phase.store(ENDING, Ordering::SeqCst);
     }
 
-    /// Everything is done and handed to whoever reads it.
+    /// Everything is done and handed to its reader.
     pub fn end(&self) {
         self.phase.store(WRITTEN, Ordering::SeqCst);
     }

@@ -59,7 +59,7 @@ pub struct Facts<'a> {
 }
 
 impl Saving {
-    /// Makes the directory and tries whether files can be made in it. Called before the test, so that whoever watches
+    /// Makes the directory and tries whether files can be made in it. Called before the test, so that the user
     /// can end it; nobody may watch, and then a test without a result is worth more than none.
     pub fn prepare(dir: &Path, log: &Logger) -> Result<Saving, Failure> {
         let refuse = |found: &str, expected: &str| {
@@ -88,7 +88,7 @@ impl Saving {
         self.is_writable
     }
 
-    /// What a result holds and what it does not, for whoever is about to hand it on.
+    /// What a result holds and what it does not, for somebody who hands it on.
     fn stored(&self) -> String {
         format!(
             "{} has the options, figures, names of checks and groups, and facts about this machine; passwords, \

@@ -1,4 +1,4 @@
-//! The per-second series of a run that is to be saved: which samples belong to which interval.
+//! The per-second series of a saved run: which samples belong to which interval.
 //!
 //! Setup and teardown have an interval of their own, so that series add up to the totals. Times are those of the
 //! engine's clock; intervals count from the start of the run's clock, which is when the virtual users were made.

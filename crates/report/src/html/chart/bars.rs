@@ -14,7 +14,7 @@ pub struct Bar {
     pub name: String,
     /// Its length; negative values have none.
     pub value: f64,
-    /// The value as it is to be read, with its unit.
+    /// The value as shown, with its unit.
     pub shown: String,
     /// The interval around the value, when one is known.
     pub interval: Option<(f64, f64)>,

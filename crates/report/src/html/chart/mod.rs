@@ -1,8 +1,8 @@
 //! Charts: values over time, distributions, bars to compare by.
 //!
 //! The SVG is stretched to the width there is, with strokes that keep their width; every text is HTML beside it, so that it
-//! stays readable on a phone and on paper. Colours are told apart by most colour-blind eyes (Okabe and Ito's) and lines by their
-//! dashes as well. A chart without values is nothing.
+//! stays readable on a phone and on paper. Most colour-blind people can distinguish the colours (Okabe and Ito's) and
+//! lines by their dashes as well. A chart without values is nothing.
 
 mod bars;
 mod distribution;

@@ -1,7 +1,7 @@
 //! Response times by percentile, to compare distributions by: a line each, the tail spread out.
 //!
 //! The horizontal axis goes by the share of samples above (one in two, one in ten, one in a thousand): each magnitude takes the
-//! same room, for the tail is what users remember.
+//! same room, because users remember the tail.
 
 use std::fmt::Write;
 
@@ -94,7 +94,7 @@ impl Percentiles<'_> {
     }
 }
 
-/// One in so many samples lies above.
+/// One in this many samples is above.
 fn rarity(percent: f64) -> f64 {
     100.0 / (100.0 - percent.min(99.999_99))
 }

@@ -12,7 +12,7 @@ use crate::document::{Metric, Value};
 use crate::html::chart::{INK, Line};
 use crate::html::{Table, grid};
 
-/// Metrics that are told here and nowhere else.
+/// Metrics that are shown only here.
 pub(super) const METRICS: [&str; 3] = [DELAY, HOP, SENDS];
 const DELAY: &str = "message_delay";
 const HOP: &str = "message_hop";

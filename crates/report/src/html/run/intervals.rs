@@ -2,7 +2,7 @@
 //!
 //! Only the scenarios' time is drawn: setup and teardown would be slow seconds that no user had. Of a long run several seconds are
 //! put together to a point: sums add up, means are weighted by their samples, extremes stay extremes. A percentile of a longer time
-//! cannot be had from those of its seconds; their weighted mean is drawn, and charts say so.
+//! cannot be computed from those of its seconds; charts draw their weighted mean and say so.
 
 use std::ops::Range;
 

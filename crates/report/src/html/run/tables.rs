@@ -118,7 +118,7 @@ fn name(metric: &Metric) -> (&'static str, String) {
     }
 }
 
-/// The summary's columns, and those that it leaves out for want of room.
+/// The summary's columns, and those that do not fit.
 fn trends(run: &Run<'_>, metrics: &[&Metric]) -> String {
     let mut stats = run.options.trend_stats.clone();
     if !stats.iter().any(|stat| matches!(stat, TrendStat::Percentile { percent, .. } if *percent == 99.0)) {

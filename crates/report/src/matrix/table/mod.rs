@@ -227,7 +227,7 @@ pub struct Spread {
     pub high: f64,
 }
 
-/// Makes the tables of a result. An axis that is not there is refused by name.
+/// Makes the tables of a result. An unknown axis is refused by name.
 pub fn tables(document: &MatrixDocument, options: &TableOptions) -> Result<Tables, String> {
     let plan = &document.plan;
     let cells = cells::cells(&plan.axes).map_err(|error| error.message)?;

@@ -25,7 +25,7 @@ pub struct Pivot {
 
 impl Pivot {
     /// Fills in what was not said: variants are columns, or the last axis when variants are rows; all other axes are rows when
-    /// none are named. Refuses axes that are not there or are both.
+    /// none are named. Refuses unknown axes, and axes that are both.
     pub(super) fn settled(&self, known: &[String]) -> Result<Pivot, String> {
         let mut pivot = self.clone();
         check("rows", self.rows.iter(), known)?;
@@ -44,7 +44,7 @@ impl Pivot {
     }
 }
 
-/// Refuses names of axes that are not there.
+/// Refuses unknown names of axes.
 pub(super) fn check<'a>(
     flag: &str,
     mut axes: impl Iterator<Item = &'a String>,

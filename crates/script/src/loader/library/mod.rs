@@ -94,7 +94,7 @@ fn parsed<R>(allocator: &Allocator, code: &str, kind: Kind, look: impl FnOnce(&P
 }
 
 impl Form {
-    /// Puts a variable with the native class in the place of the function and its methods.
+    /// Replaces the function and its methods by a variable with the native class.
     fn replace_with(&self, native: &str, code: &str, edits: &mut Vec<(Span, String)>) {
         let Form { name, declaration, list_start, .. } = self;
         let export = match self.export {

@@ -2,7 +2,7 @@
 //!
 //! Text rather than values, because JavaScript values cannot be shared between virtual users. One allocation rather than
 //! one an element, because test data comes in millions of rows. What needs no JSON parser to be read (numbers, strings
-//! without escapes) is told apart here.
+//! without escapes) is distinguished here.
 
 use std::collections::HashMap;
 

@@ -26,7 +26,7 @@ enum Progress {
     Made(Arc<Elements>),
 }
 
-/// What somebody is told who asks for the elements.
+/// The answer for a caller that asks for the elements.
 pub enum Asked {
     /// Here they are.
     Made(Arc<Elements>),

@@ -76,7 +76,7 @@ fn arrival(ctx: Ctx<'_>) -> Result<f64> {
 const UNITS: [(&str, &str, f64); 4] =
     [("us", "microseconds", 1.0), ("ms", "milliseconds", 1e3), ("s", "seconds", 1e6), ("ns", "nanoseconds", 1e-3)];
 
-/// What `record` is told besides event and stamps.
+/// Arguments of `record` besides event and stamps.
 struct RecordOptions<'js> {
     received: Option<Value<'js>>,
     tags: Option<Value<'js>>,

@@ -132,13 +132,13 @@ fn number<'js>(ctx: &Ctx<'js>, object: &Object<'js>, name: &str) -> Result<Optio
     }
 }
 
-/// A time; 0 is none.
+/// A time; 0 means none.
 fn seconds<'js>(ctx: &Ctx<'js>, object: &Object<'js>, name: &str) -> Result<Option<Duration>> {
     let seconds = number(ctx, object, name)?.unwrap_or(0.0);
     Ok((seconds > 0.0).then(|| Duration::from_secs_f64(seconds.min(LONGEST_S))))
 }
 
-/// A text; an empty one is none.
+/// A text; an empty one means none.
 fn text<'js>(ctx: &Ctx<'js>, object: &Object<'js>, name: &str) -> Result<Option<String>> {
     let Some(value) = member(object, name)? else { return Ok(None) };
     match bytes::text(&value)? {

@@ -228,7 +228,7 @@ impl ParsedRequest {
     }
 }
 
-/// As the extension sends it: methods other than GET and HEAD have a length, be it 0, and a type.
+/// As the extension sends it: methods other than GET and HEAD have a length, even 0, and a type.
 fn completed(body: BodyArg, method: &Method) -> BodyArg {
     let BodyArg { payload, content_type } = body;
     // For the others `k6/http` does it.

@@ -94,8 +94,8 @@ impl Form {
         values.push(value);
     }
 
-    /// Puts a field in the place of the first one of its name and removes the others, where the dialect does; appends it when there
-    /// is none.
+    /// Replaces the first field of its name by this one and removes the others, where the dialect does; appends it when
+    /// there is none.
     pub fn set<V>(&mut self, values: &mut Vec<V>, field: Field, value: V) {
         let Some(first) = self.fields.iter().position(|known| known.name == field.name) else {
             return self.append(values, field, value);

@@ -1,4 +1,4 @@
-//! A request ready to be sent, and what came of it.
+//! A request ready to be sent, and its outcome.
 //!
 //! Both are plain values. `prepare.rs` makes the first of what a script gave, `send.rs` fills in the second, `response.rs` shows
 //! them to the script.
@@ -74,7 +74,7 @@ pub struct Sent {
     pub user_agent: Rc<str>,
 }
 
-/// A request and what came of it. It lies where the response object will look for it from the start, so that none of it is
+/// A request and its outcome. It lies where the response object will look for it from the start, so that none of it is
 /// copied again.
 pub struct Call {
     /// What is sent.

@@ -9,7 +9,7 @@ use super::url::{Target, Unsendable};
 use crate::Vu;
 
 /// Applies compression and completes the headers that describe the body. Returns what is sent and what was given; fails when
-/// a file that is to be compressed cannot be read.
+/// a file to compress cannot be read.
 pub fn encode_body(
     vu: &Vu,
     method: &Method,
@@ -24,7 +24,7 @@ pub fn encode_body(
     if let Some(kind) = body.content_type.as_ref().filter(|_| has(params, "Content-Type").is_none()) {
         added.push((String::from("Content-Type"), kind.clone()));
     }
-    // Methods that define a body say that there is none, as Go does.
+    // Methods that define a body declare an empty one, as Go does.
     let empty = || matches!(method, Method::Post | Method::Put | Method::Patch).then(Payload::empty);
     let mut payload = plain.clone().or_else(empty);
     if let (Some(given), false) = (&plain, params.compression.is_empty()) {

@@ -12,7 +12,7 @@ use super::call::Call;
 use super::url::UrlCache;
 use crate::Vu;
 
-/// The text for people when a request failed: what was asked of whom, and what went wrong.
+/// The text for people when a request failed: the request, and what went wrong.
 pub fn failure_text(vu: &Vu, call: &Call) -> Option<String> {
     if matches!(call.exchange(), Some(Exchange { outcome: Ok(_), .. })) {
         return None;

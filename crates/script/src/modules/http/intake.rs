@@ -47,7 +47,7 @@ impl Intake {
         Intake::Callback(Rc::new(Chunks { callback, ..Chunks::default() }))
     }
 
-    /// How the network side is told, unless the body is used as usual.
+    /// How the network side takes the body, unless it is used as usual.
     pub fn body_use(&self) -> Option<BodyUse> {
         match self {
             Intake::Body => None,
@@ -56,7 +56,7 @@ impl Intake {
         }
     }
 
-    /// The digest in hexadecimal digits; `None` when no body came to it.
+    /// The digest in hexadecimal digits; `None` when there was no body.
     pub fn digest_of(&self, exchange: Option<&Exchange>) -> Option<String> {
         let Intake::Hash(digest) = self else { return None };
         let is_streamed = matches!(exchange?.outcome.as_ref().ok()?.body, Body::Discarded(_));

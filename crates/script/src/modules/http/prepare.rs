@@ -1,7 +1,7 @@
 //! From what a script gave to a request that can be sent.
 //!
 //! Refuses what cannot be one, and reads nothing again that cannot have changed (`fixed.rs`). What of a body is lent instead of
-//! copied is looked up last, when nothing of the script runs any more.
+//! copied is looked up last, when the script no longer runs.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::host::bytes;
 use crate::host::loan::Loans;
 
 /// Turns arguments into a request. What of the body is lent instead of copied goes to `loans`, which are open afterwards:
-/// nothing of the script may run until they are closed.
+/// the script must not run until they are closed.
 pub fn prepare<'js>(
     ctx: &Ctx<'js>,
     vu: &Vu,
@@ -51,7 +51,7 @@ pub fn prepare<'js>(
     };
     loans.open()?;
     if matches!(params.intake, Intake::Callback(_)) {
-        // The script goes on in the callback: what is being sent must not be its own then.
+        // The script goes on in the callback: its own bytes must not be in use then.
         loans.copy();
     }
     let arguments = Arguments { method: args.method.clone(), target, template_name, body, params };

@@ -1,4 +1,4 @@
-//! The response object: nothing of it becomes a script value before the script reads it.
+//! The response object: no part of it becomes a script value before the script reads it.
 //!
 //! Fields come in k6's order; enumerating, copying and `JSON.stringify` see all of them. A script may overwrite any.
 //! `json()` works on the bytes as received when the body was not read yet, else on what `body` holds by then.

@@ -130,7 +130,7 @@ fn options_of<'js>(ctx: &Ctx<'js>, options: Option<Value<'js>>) -> Result<(Distr
     Ok((distribution, count))
 }
 
-/// Sets the timer of the next call, if there is to be one.
+/// Sets the timer of the next call, if there is one.
 fn plan_next<'js>(ctx: &Ctx<'js>, every: &Value<'js>) -> Result<()> {
     let drawn = random(ctx)?;
     let planned = keeper::with(every, |every: &mut Every, kept| {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 pub enum Distribution {
     /// All the same.
     Constant,
-    /// Exponential: calls that know nothing of each other.
+    /// Exponential: independent calls.
     Poisson,
 }
 

@@ -1,7 +1,7 @@
 //! `k6/websockets`: the browser's `WebSocket` on the user's event loop, and `Blob`.
 //!
-//! The classes are JavaScript (`websocket.js`), for all they do is keep handlers and call them; connections are native. The iteration
-//! does not end before its sockets are closed. Refused in init code.
+//! The classes are JavaScript (`websocket.js`), because they only keep handlers and call them; connections are native.
+//! The iteration does not end before its sockets are closed. Refused in init code.
 
 mod native_socket;
 

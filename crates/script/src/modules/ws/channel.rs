@@ -1,8 +1,9 @@
-//! A connection of a virtual user: what arrived and was not handled yet, what is to be sent, pings on their way.
+//! A connection of a virtual user: what arrived and was not handled yet, what is queued, pings on their way.
 //!
 //! Polled on the worker's stack, where no JavaScript may run: arrivals are kept until the script's loop takes them, and nothing is
-//! read while there are any, so that a flood waits in the kernel. Pings are answered here. Sending only queues; whoever waits next
-//! writes, be it for this connection or for something else. Invariant: one session is one sample, however it ends.
+//! read while there are any, so that a flood waits in the kernel. Pings are answered here. Sending only queues; the
+//! next that waits writes, for this connection or for something else. Invariant: one session is one sample, however it
+//! ends.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

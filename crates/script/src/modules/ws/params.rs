@@ -1,4 +1,4 @@
-//! What both WebSocket modules are told about a connection: its address and its params.
+//! What both WebSocket modules take for a connection: its address and its params.
 //!
 //! Reads the addresses as Go does and refuses what k6 refuses, in its words. Headers that the handshake writes itself cannot be
 //! given, which is a failure of the connection, not an exception. Invariant: what `Plan` holds can be sent.

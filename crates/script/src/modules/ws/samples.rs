@@ -69,7 +69,7 @@ impl Samples {
         }
     }
 
-    /// An attempt to connect ended after so many milliseconds.
+    /// An attempt to connect ended after this many milliseconds.
     pub fn connected(&self, vu: &Vu, ms: f64) {
         let now = vu.now_ns();
         vu.recorder().add(self.sessions, 1.0, now);

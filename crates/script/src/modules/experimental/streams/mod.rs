@@ -1,6 +1,6 @@
 //! `k6/experimental/streams`: readable and writable streams of the Streams Standard, without byte streams, tee and pipes.
 //!
-//! Written in JavaScript, for all a stream does is call functions of the script and settle its promises. The source is
+//! Written in JavaScript, because a stream only calls functions of the script and settles its promises. The source is
 //! evaluated in a virtual user that imports the module, and in no other.
 
 use rquickjs::context::EvalOptions;
