@@ -2,7 +2,7 @@
 //!
 //! Not part of `cargo test`, because it needs other languages: Python (email), Node (fetch) and Go (mime/multipart). What is
 //! missing is skipped with a line; fewer than two are an error. Parsers differ in how they take names apart (browsers'
-//! percent-encoding, Go's backslashes): what each cannot be asked stands in `PARSERS` with its reason. The same seed makes
+//! percent-encoding, Go's backslashes): what each cannot be asked is in `PARSERS` with its reason. The same seed makes
 //! the same forms.
 
 use std::fs;

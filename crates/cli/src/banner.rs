@@ -25,7 +25,7 @@ pub fn banner(script: &str, share: f64, scenarios: &[&Scenario], max_vus: u64, l
     text
 }
 
-/// The banner in a window of this many columns: what is too long goes on in the next line, below its beginning.
+/// The banner in a window of this many columns: what is too long continues in the next line, below its beginning.
 pub fn fit(banner: &str, columns: usize) -> String {
     // The last column is left free: some terminals wrap there.
     banner.split_inclusive('\n').map(|line| wrap(line, columns.saturating_sub(1))).collect()

@@ -64,7 +64,7 @@ impl Folds {
         self.kinds.values_mut().for_each(|kind| kind.tell_if_due(now, tell));
     }
 
-    /// Tells the totals that were not told yet, and begins anew.
+    /// Tells the totals that were not told yet, and begins again.
     pub fn close(&mut self, tell: &mut dyn FnMut(&Entry)) {
         let mut kinds: Vec<Kind> = std::mem::take(&mut self.kinds).into_values().collect();
         kinds.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.entry.message.cmp(&b.entry.message)));

@@ -165,7 +165,7 @@ impl<F: Users> Lane<F> {
         begun
     }
 
-    /// A user from the pool, made anew when it was lost; none when the test is stopped meanwhile.
+    /// A user from the pool, made again when it was lost; none when the test is stopped meanwhile.
     async fn take_user(&self) -> Option<Member<F::User>> {
         let member = match self.worker.unless_halted(self.worker.pool.take()).await? {
             Free::Member(member) => member,

@@ -68,7 +68,7 @@ impl<U> Pool<U> {
         self.add(Free::Member(member));
     }
 
-    /// A user will not come back. Whoever needs one makes it anew.
+    /// A user will not come back. Whoever needs one makes it again.
     pub(crate) fn put_number_of(&self, lost: Member<U>) {
         self.interrupts.borrow_mut().retain(|interrupt| !Rc::ptr_eq(interrupt, &lost.interrupt));
         self.add(Free::Number(lost.id));

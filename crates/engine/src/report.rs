@@ -27,6 +27,6 @@ pub(crate) enum Report {
     Ended { worker: usize, at: Duration, snapshot: Snapshot, health: WorkerHealth },
     /// A worker could not start.
     Refused { worker: usize, error: std::io::Error },
-    /// A bug: the panic goes on in the caller.
+    /// A bug: the panic continues in the caller.
     Panicked(Box<dyn std::any::Any + Send>),
 }

@@ -77,7 +77,7 @@ impl Tasks {
         self.0.push(spawn_local(task));
     }
 
-    /// Waits for all; a panic in one goes on here.
+    /// Waits for all; a panic in one continues here.
     pub(crate) async fn join(self) {
         for task in self.0 {
             if let Err(error) = task.await

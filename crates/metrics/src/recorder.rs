@@ -178,7 +178,7 @@ impl Recorder {
         }
     }
 
-    /// Hands over everything added since the last call; the recorder goes on with empty cells and the same series.
+    /// Hands over everything added since the last call; the recorder continues with empty cells and the same series.
     pub fn take(&self) -> Snapshot {
         let mut lookup = self.lookup.borrow_mut();
         let grown = std::mem::take(&mut lookup.grown);

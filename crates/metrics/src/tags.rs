@@ -1,6 +1,6 @@
 //! Tags: sorted key-value pairs that say which series a sample belongs to, and filters that select by them.
 //!
-//! A filter is what stands between the braces of a threshold's key, `status:200,group:::login`. It compares whole values:
+//! A filter is what is between the braces of a threshold's key, `status:200,group:::login`. It compares whole values:
 //! no wildcards, no patterns, as in k6.
 
 use std::fmt;

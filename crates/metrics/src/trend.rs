@@ -270,7 +270,7 @@ impl Trend {
     }
 
     /// The Trend whose `buckets` these were. None when the numbers cannot be those of a Trend: a value that is not finite or
-    /// lies outside of `min` to `max`, a bucket without samples, more samples than can be counted.
+    /// is outside of `min` to `max`, a bucket without samples, more samples than can be counted.
     pub fn from_buckets(min: f64, max: f64, buckets: impl IntoIterator<Item = (f64, u64)>) -> Option<Self> {
         let mut trend = Trend::default();
         let mut total = 0_u64;
@@ -365,7 +365,7 @@ mod tests {
             sorted.sort_by(f64::total_cmp);
             for percent in PERCENTS {
                 let (exact, low, high) = exact_percentile(&sorted, percent);
-                // Between two values of opposite sign the error is relative to them, not to what lies between.
+                // Between two values of opposite sign the error is relative to them, not to what is between.
                 let allowed = 0.001 * low.abs().max(high.abs());
                 let found = trend.percentile(percent);
                 assert!((found - exact).abs() <= allowed, "p({percent}) of {}: {found} != {exact}", sorted.len());

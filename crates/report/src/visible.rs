@@ -1,5 +1,5 @@
 //! Text from outside (names of checks, groups and tags, URLs, messages) as people are shown it: what a terminal would
-//! obey, and what would turn the order of characters around, stands there as an escape.
+//! obey, and what would turn the order of characters around, is there as an escape.
 //!
 //! Used where text is printed and nowhere else: results, JSON and tags hold what the script said. HTML has
 //! `html::Text`.

@@ -17,7 +17,7 @@ pub struct ModuleDef {
     pub types: &'static str,
 }
 
-/// A text of k6's FormData library that scripts carry with them, and the module that stands in for it.
+/// A text of k6's FormData library that scripts carry with them, and the module that replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LibraryText {
     /// A hash of its syntax tree, as `loader::library::signatures` gives it.
@@ -34,7 +34,7 @@ pub struct Builtins {
     pub modules: &'static [ModuleDef],
     /// The module that any other import path means: a library's address in any version, a module that only the loader names.
     pub alias: fn(&str) -> Option<&'static ModuleDef>,
-    /// Texts of libraries that a module stands in for.
+    /// Texts of libraries that a module replaces.
     pub libraries: &'static [LibraryText],
     /// Called before each iteration, in this order.
     pub on_iteration_start: &'static [fn(&Ctx<'_>)],

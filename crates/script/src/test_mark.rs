@@ -1,4 +1,4 @@
-//! What a script says of the whole test: `exec.test.fail()` marks it as failed, and it goes on.
+//! What a script says of the whole test: `exec.test.fail()` marks it as failed, and it continues.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

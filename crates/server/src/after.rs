@@ -1,6 +1,6 @@
-//! How a connection goes on after an exchange, whatever its protocol.
+//! How a connection continues after an exchange, whatever its protocol.
 
-/// How a connection goes on.
+/// How a connection continues.
 #[derive(PartialEq, Eq)]
 pub(crate) enum After {
     Continue,

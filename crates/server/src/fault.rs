@@ -30,6 +30,6 @@ pub(crate) enum Then {
     Reset,
     /// Nothing, for `STALL` or until the client goes.
     Stall,
-    /// The connection goes on as if nothing was wrong.
+    /// The connection continues as if nothing was wrong.
     GoOn,
 }

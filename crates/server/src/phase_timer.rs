@@ -43,14 +43,14 @@ impl PhaseTimer {
         self.phase.get()
     }
 
-    /// Begins to wait for something else, or for the same anew.
+    /// Begins to wait for something else, or for the same again.
     pub(crate) fn enter(&self, phase: Phase, now: u32) {
         self.phase.set(phase);
         self.since.set(now);
         self.expired.set(false);
     }
 
-    /// The first byte of all came; the time goes on.
+    /// The first byte of all came; the time continues.
     pub(crate) fn begins(&self) {
         self.phase.set(Phase::Head);
     }

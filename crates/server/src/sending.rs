@@ -23,7 +23,7 @@ const FILE_HEAD: u64 = 16 * 1024;
 /// Bytes of a file asked of the kernel at once.
 const FILE_STEP: u64 = 1 << 20;
 
-/// A body whose head stands in the output.
+/// A body whose head is in the output.
 pub(crate) struct Sending {
     rest: Rest,
     chunked: bool,
@@ -71,7 +71,7 @@ impl Sending {
         Sending { rest: Rest::new(body), chunked: framing == BodyFraming::Chunked, trailers }
     }
 
-    /// Goes on until the end of the body stands in the output, which the caller flushes before it waits for anything.
+    /// Goes on until the end of the body is in the output, which the caller flushes before it waits for anything.
     pub(crate) fn poll(
         &mut self,
         out: &mut Output,
@@ -97,8 +97,8 @@ impl Sending {
         }
     }
 
-    /// Moves what is ready into the output, as long as that is not full. Pieces come by the hundred: nothing is decided anew for
-    /// each of them.
+    /// Moves what is ready into the output, as long as that is not full. Pieces come by the hundred: nothing is decided
+    /// again for each of them.
     fn gather(&mut self, out: &mut Output, from_file: bool, cx: &mut Context<'_>) -> Poll<Gathered> {
         while out.len() < FLUSH_AT {
             match &mut self.rest {

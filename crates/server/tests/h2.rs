@@ -262,7 +262,7 @@ fn an_app_that_does_not_read_stops_the_client() {
     });
 }
 
-/// Gives small buffers, and says of each piece whether it lies in one.
+/// Gives small buffers, and says of each piece whether it is in one.
 struct Giving;
 
 struct Small(Vec<u8>);

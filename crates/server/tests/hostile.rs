@@ -26,7 +26,7 @@ const BODY: u64 = 100_000;
 enum Fate {
     /// This status, then the end; nothing of what follows is looked at.
     Refused(u16),
-    /// This status, and the connection goes on with the marker.
+    /// This status, and the connection continues with the marker.
     Served(u16),
     /// This status, the request having asked for the end.
     Last(u16),

@@ -4,7 +4,7 @@
 
 use time::{Date, Month, OffsetDateTime, PrimitiveDateTime};
 
-/// `2026-11-20T15:31:35Z` from seconds since the epoch. What lies behind the year 9999 is shown as its end.
+/// `2026-11-20T15:31:35Z` from seconds since the epoch. What is behind the year 9999 is shown as its end.
 pub fn rfc3339(epoch_s: u64) -> String {
     let moment = i64::try_from(epoch_s).ok().and_then(|s| OffsetDateTime::from_unix_timestamp(s).ok());
     let moment = moment.unwrap_or(PrimitiveDateTime::MAX.assume_utc());

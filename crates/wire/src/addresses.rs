@@ -10,14 +10,14 @@ use ipnet::{IpNet, Ipv4Net};
 /// More local addresses than any machine has; a larger pool is a slip of the pen (`/4` for `/24`).
 const MOST_LOCAL_IPS: u128 = 1 << 20;
 
-/// Reads `10.0.0.0/8`, `fd00::/8`, or a single address, as the network it lies in: `10.1.2.3/8` is `10.0.0.0/8`, as in k6.
-/// The error says what was found and what was expected.
+/// Reads `10.0.0.0/8`, `fd00::/8`, or a single address, as the network it is in: `10.1.2.3/8` is `10.0.0.0/8`, as in
+/// k6. The error says what was found and what was expected.
 pub fn parse_block(text: &str) -> Result<IpNet, String> {
     let bad = || format!("found {text:?}, expected a CIDR block such as 10.0.0.0/8 or an IP address");
     as_written(text).map(|block| unmapped(block).trunc()).ok_or_else(bad)
 }
 
-/// Whether the address lies in the block.
+/// Whether the address is in the block.
 pub(crate) fn block_contains(block: &IpNet, address: IpAddr) -> bool {
     block.contains(&address.to_canonical())
 }

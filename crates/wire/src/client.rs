@@ -91,7 +91,7 @@ pub trait Watch {
     fn sending(&self, request: &Request, head: &[u8], body: Option<&Payload>);
 }
 
-/// Local addresses are dealt over all clients of the process: workers must not begin anew at the first.
+/// Local addresses are dealt over all clients of the process: workers must not begin again at the first.
 static CLIENTS: AtomicUsize = AtomicUsize::new(0);
 
 /// One virtual user's client with connections of its own.

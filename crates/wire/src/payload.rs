@@ -1,9 +1,9 @@
 //! What is sent as a body: a list of segments, whose length is known without touching the bytes and which goes to the
 //! socket by vectored writes. Nothing is concatenated.
 //!
-//! Segments in memory are written from where they lie. Streamed ones (files, random bytes) are read piece by piece while
-//! they are sent, at most `PIECE` bytes at a time, so that the size of a body costs no memory. Every segment can be read
-//! from any position again: a redirect, the second leg of a digest exchange and a repeated try start over.
+//! Segments in memory are written from where they are. Streamed ones (files, random bytes) are read piece by piece
+//! while they are sent, at most `PIECE` bytes at a time, so that the size of a body costs no memory. Every segment can
+//! be read from any position again: a redirect, the second leg of a digest exchange and a repeated try start over.
 //! Invariant: the length never changes; a file that no longer has it fails the exchange.
 
 mod file;

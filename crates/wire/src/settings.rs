@@ -58,7 +58,7 @@ pub struct Settings {
 /// Time limits of single steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepLimits {
-    /// Until a connection stands, TLS not included.
+    /// Until a connection is open, TLS not included.
     pub dial: Duration,
     /// Until the whole request is with the kernel, counted from when it begins to go out.
     pub write: Option<Duration>,
@@ -78,7 +78,7 @@ impl Default for StepLimits {
 pub enum DnsSelect {
     /// The first.
     First,
-    /// Any, drawn anew for each connection.
+    /// Any, drawn again for each connection.
     Random,
     /// One after the other.
     RoundRobin,

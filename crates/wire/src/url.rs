@@ -109,7 +109,7 @@ impl Url {
     }
 
     /// Resolves a reference (a Location header) against this URL, RFC 3986 section 5. Dot segments of the result are
-    /// removed, also when the reference is absolute. Userinfo stays when the host is not named anew.
+    /// removed, also when the reference is absolute. Userinfo stays when the host is not named again.
     pub fn join(&self, reference: &str) -> Result<Url, UrlError> {
         if reference.bytes().any(|b| b < 0x20 || b == 0x7f) {
             return Err(invalid(reference, "net/url: invalid control character in URL"));

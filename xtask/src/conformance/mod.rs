@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Not part of `cargo test`: the first time it needs Python or Go and their package indices, and each time minutes. A case that may
-//! differ stands in the suite's list of exclusions with its reason.
+//! differ is in the suite's list of exclusions with its reason.
 
 mod autobahn;
 mod h2spec;

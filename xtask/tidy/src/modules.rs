@@ -63,7 +63,7 @@ impl Modules {
         self.of_file.get(&file).copied()
     }
 
-    /// The file that a module stands in.
+    /// The file that a module is in.
     pub fn file(&self, module: usize) -> usize {
         self.modules[module].file
     }

@@ -70,7 +70,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let tcp = addresses.tcp.iter().map(|address| format!("listening on http://{address}"));
     let tls = addresses.tls.iter().map(|address| format!("listening on https://{address}"));
     let unix = addresses.unix.iter().map(|path| format!("listening on unix:{}", path.display()));
-    // Nobody has to read it: the server goes on when standard output is closed.
+    // Nobody has to read it: the server continues when standard output is closed.
     let say = |line: String| output::stdout().print(format!("{line}\n").as_bytes());
     tcp.chain(tls).chain(unix).for_each(say);
     if let (Some(path), Some(pem)) = (matches.get_one::<String>("certificate-out"), &addresses.certificate_pem) {

@@ -1,6 +1,6 @@
 //! What a quick run sends: data and files of the command line as expressions of a script; forms are in `form.rs`.
 //!
-//! Text stands in the script. Files are named there and opened by it, so that their bytes go to the socket from where
+//! Text is in the script. Files are named there and opened by it, so that their bytes go to the socket from where
 //! they lie. Everything that cannot work is refused before the run: a file that cannot be read, text mixed with bytes.
 
 use super::flag::Act;

@@ -1,7 +1,7 @@
 //! Multipart forms of a quick run: `-F` and `--form-string` as a FormData of the script.
 //!
 //! Names, types and file names as curl reads and guesses them. Files are opened by the script, and their bytes stay
-//! where they lie. Refuses nested forms, parts of several files, headers of parts.
+//! where they are. Refuses nested forms, parts of several files, headers of parts.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The picture of a running test that stands below everything else on a terminal: a headline and a line per scenario.
+//! The picture of a running test that is below everything else on a terminal: a headline and a line per scenario.
 //!
 //! Pure text from plain values. On a terminal the picture fits the window: bars shrink first, then long words go, then
 //! lines are cut.
@@ -15,7 +15,7 @@ pub struct ScenarioLine {
     pub name: String,
     /// 0 to 1.
     pub progress: f64,
-    /// What stands right of the bar: `2 VUs  1.0s/2s`.
+    /// What is right of the bar: `2 VUs  1.0s/2s`.
     pub right: String,
     /// Ended, and whether as planned.
     pub ended: Option<bool>,
@@ -40,7 +40,7 @@ pub struct Picture {
     pub scenarios: Vec<ScenarioLine>,
 }
 
-/// What stands below everything else on a terminal.
+/// What is below everything else on a terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Live {
     /// A line.

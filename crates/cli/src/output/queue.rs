@@ -22,11 +22,11 @@ pub enum Item {
     },
     /// What Onrush itself has to say.
     Own(Vec<u8>),
-    /// What stands below everything else on a terminal from now on.
+    /// What is below everything else on a terminal from now on.
     Live(Live),
-    /// What stands there goes.
+    /// What is there goes.
     Clear,
-    /// What stands there stays where it is.
+    /// What is there stays where it is.
     Settle,
 }
 
@@ -83,7 +83,7 @@ impl Queue {
         }
     }
 
-    /// Changes what stands below everything else.
+    /// Changes what is below everything else.
     pub fn live(&mut self, live: Live) {
         match self.items.back_mut() {
             Some(Item::Live(last)) => *last = live,
@@ -91,12 +91,12 @@ impl Queue {
         }
     }
 
-    /// Wipes what stands there.
+    /// Wipes what is there.
     pub fn clear(&mut self) {
         self.items.push_back(Item::Clear);
     }
 
-    /// Leaves what stands there where it is.
+    /// Leaves what is there where it is.
     pub fn settle(&mut self) {
         self.items.push_back(Item::Settle);
     }

@@ -1,4 +1,5 @@
-//! A file descriptor with a thread that writes to it. Whoever has something to write leaves it in a queue and goes on.
+//! A file descriptor with a thread that writes to it. Whoever has something to write leaves it in a queue and
+//! continues.
 //!
 //! Nothing waits for the thread but `drain`, and that only for so long as something moves. When a write fails, what
 //! comes later is lost, lines are counted, and the first error is kept to be told.

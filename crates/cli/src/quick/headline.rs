@@ -2,7 +2,7 @@
 //! answers by status, failures by kind. A pure function of the results; numbers are the summary's.
 //!
 //! Latency is that of answered requests: a refused connection takes no time, and must not make a server look fast. With
-//! a rate the time from the planned start stands below, which is what somebody who came on schedule waited.
+//! a rate the time from the planned start is below, which is what somebody who came on schedule waited.
 
 use metrics::results::{MetricResult, Results, TrendValue, Value};
 use report::Errors;

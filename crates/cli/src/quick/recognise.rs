@@ -15,7 +15,7 @@ use crate::failure::Failure;
 
 /// What a command line turned out to be.
 pub enum Recognised {
-    /// Not a quick run: goes on as it is.
+    /// Not a quick run: continues as it is.
     Ordinary(Vec<OsString>),
     /// A quick run, and the arguments of `run` that go with it.
     Quick(Box<Quick>, Vec<OsString>),
@@ -51,7 +51,7 @@ pub fn recognise(arguments: Vec<OsString>) -> Result<Recognised, Failure> {
     let (quick, url) = quick;
     let head = [arguments[0].clone(), OsString::from("run")];
     let own = line.own.iter().map(OsString::from);
-    // A URL stands where the script would.
+    // A URL is where the script would.
     let arguments = head.into_iter().chain(own).chain([OsString::from("--"), OsString::from(url)]).collect();
     Ok(Recognised::Quick(Box::new(quick), arguments))
 }

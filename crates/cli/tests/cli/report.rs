@@ -14,7 +14,7 @@ fn a_saved_result_becomes_a_page() {
     assert_eq!(said.stdout, "wrote r/report.html\n");
     let page = lab.read("r/report.html");
     assert!(page.starts_with("<!doctype html>") && page.contains("<h1>script.js</h1>"), "{page}");
-    // The very text of the summary: every statistic of the line stands in the table.
+    // The very text of the summary: every statistic of the line is in the table.
     let line =
         summary.lines().find(|line| line.trim_start().starts_with("http_req_duration.")).expect("in the summary");
     for stat in line.split_whitespace().filter_map(|part| part.split_once('=')) {

@@ -192,7 +192,7 @@ fn resets(_: &mut TcpStream) {
 /// Name, bytes behind the 101, end, and what a script hears.
 type Misdeed = (&'static str, &'static [u8], fn(&mut TcpStream), &'static str);
 
-/// What a server may do wrong once the connection stands, and what a script hears of it: in `k6/ws` and in
+/// What a server may do wrong once The connection is open, and what a script hears of it: in `k6/ws` and in
 /// `k6/websockets` the same.
 #[test]
 fn servers_that_break_the_protocol_are_told_apart() {
@@ -269,7 +269,7 @@ static FLOODED: AtomicU64 = AtomicU64::new(0);
 /// So much is surely not in the kernel's buffers.
 const MOST_FLOODED: u64 = 64 << 20;
 
-/// What a handler has not come to lies in the kernel, where it holds the server up, and not in our memory.
+/// What a handler has not come to is in the kernel, where it holds the server up, and not in our memory.
 #[test]
 fn a_flood_waits_for_the_handler() {
     let lab = Lab::with(

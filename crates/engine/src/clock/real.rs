@@ -2,7 +2,7 @@
 //!
 //! tokio's timers are rounded to milliseconds: too coarse for arrival rates, and `sleep(0.001)` would take two milliseconds.
 //! All sleepers of a worker share one heap; the kernel hears only of changes of the earliest deadline. The timerfd is
-//! never read: readiness is edge-triggered, and setting it anew clears it. Measured at 10,000 starts a second on two
+//! never read: readiness is edge-triggered, and setting it again clears it. Measured at 10,000 starts a second on two
 //! workers: 20-30 µs late in the median, 50-90 µs in 99 of 100 cases, so nothing is gained by waking early and
 //! spinning. Outside a worker (`drive` was not called) sleeping falls back to tokio's timer.
 
@@ -104,7 +104,7 @@ impl RealClock {
         Ok(async move {
             while let Ok(mut ready) = poll_fn(|context| fd.poll_read_ready(context)).await {
                 ready.clear_ready();
-                // Nothing when `nudge` was earlier and has set the timer anew: the event told of the time before.
+                // Nothing when `nudge` was earlier and has set the timer again: the event told of the time before.
                 clock.nudge(clock.now());
             }
         })

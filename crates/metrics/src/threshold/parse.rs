@@ -204,7 +204,7 @@ fn parse_aggregation(source: &str, span: Range<usize>) -> Result<Aggregation, Pa
     })
 }
 
-/// The number in `p(N)`, or what stands there instead; none when it is no `p(…)`.
+/// The number in `p(N)`, or what is there instead; none when it is no `p(…)`.
 fn parse_percentile(text: &str) -> Option<Result<f64, &str>> {
     let inside = text.strip_prefix('p')?.trim_start().strip_prefix('(')?.strip_suffix(')')?.trim();
     let number = inside.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));

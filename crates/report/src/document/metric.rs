@@ -236,7 +236,7 @@ fn unquoted(text: &str) -> &str {
 
 impl Threshold {
     fn result(&self) -> ThresholdResult {
-        // The left side of `p(95)<500` is what stands before the operator.
+        // The left side of `p(95)<500` is what is before the operator.
         let label = self.source.split(['<', '>', '=', '!']).next().unwrap_or_default().trim();
         ThresholdResult { source: self.source.clone(), label: label.to_owned(), left: self.left, ok: self.ok }
     }

@@ -57,7 +57,7 @@ impl Page {
         self.body.push('\n');
     }
 
-    /// Adds a heading and what stands below it; nothing when there is nothing below.
+    /// Adds a heading and what is below it; nothing when there is nothing below.
     pub fn section(&mut self, heading: &str, pieces: &[String]) {
         if pieces.iter().all(String::is_empty) {
             return;

@@ -1,6 +1,6 @@
 //! A table of finished texts. It scrolls by itself when the screen is too narrow; the page never does.
 //!
-//! Columns after the first are numbers, to the right, unless told otherwise.
+//! Columns after the first are numbers, to the right, by default.
 
 use std::fmt::Write;
 
@@ -40,7 +40,7 @@ impl From<String> for CellText {
     }
 }
 
-/// What stands in a cell: a text, which is escaped, or finished HTML.
+/// What is in a cell: a text, which is escaped, or finished HTML.
 #[derive(Clone, Debug)]
 pub struct CellText(Cell);
 

@@ -1,9 +1,9 @@
 //! The result of a matrix: one JSON file with the plan, the order as it was, and every run's result document without its
 //! per-second series.
 //!
-//! It is written anew after every run, so that whatever happens the runs made are kept; a run that failed stays in it with the
-//! reason. Of a run's Trends those are kept that tables and comparisons read; their means to six digits, far within the 0.1 %
-//! of a histogram.
+//! It is written again after every run, so that whatever happens the runs made are kept; a run that failed stays in it
+//! with the reason. Of a run's Trends those are kept that tables and comparisons read; their means to six digits, far
+//! within the 0.1 % of a histogram.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Placeholders in a plan's texts: `{size}`, `{port}`, `{server.url}`.
 //!
-//! A brace that does not open a name is kept as it stands, so JSON and most of a shell's text pass unharmed; `{{HOME}}` is
+//! A brace that does not open a name is kept as it is, so JSON and most of a shell's text pass unharmed; `{{HOME}}` is
 //! `{HOME}` itself. What a name stands for may hold placeholders again. A name that nobody knows is refused, never left.
 
 use std::fmt;
@@ -12,7 +12,7 @@ pub enum TemplateError {
     Unknown {
         /// The name between the braces.
         name: String,
-        /// The text it stands in.
+        /// The text it is in.
         text: String,
     },
     /// Names that stand for each other.

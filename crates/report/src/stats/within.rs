@@ -1,9 +1,9 @@
 //! How far apart two single runs are, from within them: their seconds in blocks.
 //!
-//! A block of B stands beside the block of A from the same time of the test, as the runs of a pair do, so ramps and warm-ups
-//! that both have cancel. The first tenth is left out; of what a longer warm-up spoils the ranks take little notice. Neighbouring
-//! seconds are alike, which makes blocks more alike than independent ones: their differences are spread by as much as the
-//! correlation from one second to the next asks for.
+//! A block of B is beside the block of A from the same time of the test, as the runs of a pair do, so ramps and
+//! warm-ups that both have cancel. The first tenth is left out; of what a longer warm-up spoils the ranks take little
+//! notice. Neighbouring seconds are alike, which makes blocks more alike than independent ones: their differences are
+//! spread by as much as the correlation from one second to the next asks for.
 //!
 //! What no run can tell about itself is how far it is from the next run of the same program. So verdicts need a change beyond
 //! an allowance for that. `cargo xtask stats` simulates both: the interval's coverage, and what happens when runs differ.

@@ -114,7 +114,7 @@ fn append(collected: &RefCell<Option<Collected>>, received: &Received) -> bool {
     true
 }
 
-/// A piece as a Uint8Array, where it lies.
+/// A piece as a Uint8Array, where it is.
 fn show<'js>(ctx: &Ctx<'js>, received: Received) -> Result<Value<'js>> {
     match received {
         Received::Own(memory) => lend::view(ctx, memory),

@@ -42,7 +42,7 @@ pub type ArrivedNs = u64;
 /// Something that happened on a socket.
 #[derive(Debug)]
 pub enum SocketEvent {
-    /// The connection stands.
+    /// The connection is open.
     Open,
     /// A text, and when it reached this machine.
     Text(String, ArrivedNs),

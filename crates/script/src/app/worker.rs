@@ -102,7 +102,7 @@ impl App {
 
     fn poll(&self, cx: &mut Context<'_>) {
         let Ok(mut fiber) = self.fiber.try_borrow_mut() else { return };
-        // Begins to serve when the init code is done; goes on with what it does otherwise.
+        // Begins to serve when the init code is done; continues with what it does otherwise.
         while pin!(fiber.run(Job::Serve)).poll(cx).is_ready() {
             if fiber.is_over() {
                 return;

@@ -1,7 +1,7 @@
 //! What runs on the coroutine of an app: its top-level code, then one event after the other until it must stop.
 //!
 //! Whatever a handler throws, rejects or loops is the end of that handler alone: it is logged, its request is answered 500, and
-//! the app goes on serving.
+//! the app continues serving.
 
 use std::pin::Pin;
 use std::rc::Rc;
@@ -152,8 +152,8 @@ impl<'js> Program<'js> {
         }
     }
 
-    /// Asks the app for memory, once the body has something to put into it. Without memory of the app the piece lies in the
-    /// server's.
+    /// Asks the app for memory, once the body has something to put into it. Without memory of the app the piece is in
+    /// the server's.
     fn allocate(&self, ctx: &Ctx<'js>, door: &Door, ticket: &Ticket, waker: &Waker) -> rquickjs::Result<()> {
         let Some(allocate) = &self.bound.allocate else { return Ok(()) };
         if ticket.allocated.borrow().is_some() {

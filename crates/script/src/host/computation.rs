@@ -1,8 +1,8 @@
 //! How much of its worker a virtual user gets who computes without waiting.
 //!
-//! It goes on in small slices between which others have their turn. After a second it is taken for stuck: while others are at work
-//! it gets one slice in a hundred of its length, so that they keep their pace, and all of the worker while they are not. All who
-//! compute long share that hundredth. Waiting for anything begins anew.
+//! It continues in small slices between which others have their turn. After a second it is taken for stuck: while
+//! others are at work it gets one slice in a hundred of its length, so that they keep their pace, and all of the worker
+//! while they are not. All who compute long share that hundredth. Waiting for anything begins again.
 
 use std::future::Future;
 use std::pin::Pin;

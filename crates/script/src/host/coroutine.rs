@@ -97,7 +97,7 @@ pub(crate) struct Switch<J, E> {
     slice_began: Cell<Option<Instant>>,
     /// Slices that were used up since it last waited.
     slices_used: Cell<u32>,
-    /// What its user has had of the worker since it last waited. Set by the outside when computing goes on.
+    /// What its user has had of the worker since it last waited. Set by the outside when computing continues.
     computed: Cell<Duration>,
     /// How long code may run before it waits; nothing for users, whom the engine stops.
     turn_limit: Cell<Option<Duration>>,
@@ -201,7 +201,7 @@ impl<J: 'static, E: 'static> Switch<J, E> {
         self.slices_used.get()
     }
 
-    /// Computing goes on: nothing was waited for.
+    /// Computing continues: nothing was waited for.
     fn note_slices(&self) {
         let slices = self.computed.get().as_nanos() / SLICE.as_nanos();
         self.slices_used.set(u32::try_from(slices).unwrap_or(u32::MAX));
@@ -234,7 +234,7 @@ impl<J: 'static, E: 'static> Switch<J, E> {
         let top = here.saturating_sub(KEPT) & !(PAGE - 1);
         let (end, _) = self.stack.get();
         if end != 0 && top > end {
-            // SAFETY: the range lies in this coroutine's own stack, below all its live frames; anonymous private memory.
+            // SAFETY: the range is in this coroutine's own stack, below all its live frames; anonymous private memory.
             unsafe { libc::madvise(end as *mut libc::c_void, top - end, libc::MADV_DONTNEED) };
         }
     }
@@ -501,7 +501,8 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
         let mut found = code.name_at(instruction);
         let word = size_of::<usize>();
         for address in (stack_pointer.next_multiple_of(word)..self.switch.stack.get().1).step_by(word) {
-            // SAFETY: between the stack pointer and the top of a stack that is not freed; whatever lies there is a number.
+            // SAFETY: between the stack pointer and the top of a stack that is not freed; whatever is there is a
+            // number.
             let value = unsafe { (address as *const usize).read_volatile() };
             match code.name_at(value.wrapping_sub(1)) {
                 Some(CALL) => return found,
@@ -520,7 +521,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
         self.is_grouped
     }
 
-    /// Polls what the coroutine waits for; how to resume it, unless it goes on waiting.
+    /// Polls what the coroutine waits for; how to resume it, unless it continues waiting.
     fn poll_wait(&mut self, mut wait: NonNull<dyn Wait>, cx: &mut Context<'_>) -> Option<Resume<J>> {
         if self.switch.interrupt.is_set() {
             return Some(Resume::Stopped);

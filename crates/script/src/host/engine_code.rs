@@ -28,7 +28,7 @@ const FILE: u8 = 4;
 struct Function {
     start: usize,
     end: usize,
-    /// Where its name lies in `names`.
+    /// Where its name is in `names`.
     name: usize,
 }
 

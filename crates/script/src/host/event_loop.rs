@@ -54,7 +54,7 @@ pub struct EventLoop {
     /// Sources that have something to dispatch.
     ready: RefCell<VecDeque<Rc<dyn Source>>>,
     outgoing: RefCell<Vec<Rc<dyn Outgoing>>>,
-    /// Kept from wait to wait: arming one anew costs more than a message.
+    /// Kept from wait to wait: arming one again costs more than a message.
     armed: RefCell<Option<Armed>>,
     /// Rejected promises nobody looked after yet, and their reasons.
     rejections: RefCell<Vec<(Persistent<Value<'static>>, Persistent<Value<'static>>)>>,
@@ -186,7 +186,7 @@ impl EventLoop {
         if self.step(ctx)? { Ok(()) } else { vu.wait(ctx, self.next_event(vu)) }
     }
 
-    /// The same, until a promise has settled: what is pending then goes on later.
+    /// The same, until a promise has settled: what is pending then continues later.
     pub(crate) fn run_until_settled(&self, ctx: &Ctx<'_>, vu: &Vu, promise: &Promise<'_>) -> rquickjs::Result<()> {
         loop {
             self.run_jobs(ctx)?;

@@ -24,7 +24,7 @@ pub fn create<'js, T: 'static>(ctx: &Ctx<'js>, prototype: Option<&Object<'js>>, 
 }
 
 /// Keeps an object that stands for nothing as long as the user's runtime lives: what QuickJS knows of such objects is then not made
-/// anew for each of them.
+/// again for each of them.
 pub fn keep_shape<'js, T: 'static>(ctx: &Ctx<'js>, prototype: &Object<'js>) -> Result<()> {
     let object = empty(ctx, Some(prototype), class_of::<T>(ctx)?)?;
     Vu::of(ctx).runtime.shape_keepers.borrow_mut().push(Persistent::save(ctx, object));

@@ -126,7 +126,7 @@ pub(crate) struct LazyShape {
     atoms: Rc<FieldAtoms>,
     /// Owned.
     prototype: Option<qjs::JSValue>,
-    /// Owned: an object without fields. As long as it lives, QuickJS need not make the shape of the next one anew.
+    /// Owned: an object without fields. As long as it lives, QuickJS need not make the shape of the next one again.
     keeper: qjs::JSValue,
 }
 
@@ -264,7 +264,7 @@ impl LazyCell {
             Some(kept) => self.fields.field_with(ctx, index, kept)?,
         };
         if made.is_int() && self.slots.borrow().is_empty() {
-            // Nobody owns a number, and making it anew costs less than the slots: `status` is often all that is read.
+            // Nobody owns a number, and making it again costs less than the slots: `status` is often all that is read.
             return Ok(made.as_raw());
         }
         // SAFETY: one count is made for the slot; `made` gives back its own.

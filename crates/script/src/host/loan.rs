@@ -3,8 +3,8 @@
 //! A loan is noted when the argument is converted, which keeps the value alive but looks at no bytes yet: converting the
 //! arguments behind it may still run code of the script that detaches or resizes a buffer. `open` looks them all up, when
 //! the script does not run; `close` ends that, before the script runs again. Outside of that time a loan has
-//! its length and no bytes. What is sent while the script goes on (`asyncRequest`) or prepared beside others (`batch`) is
-//! copied instead, and so is what is short. Bytes of a `SharedArray` never change and need neither.
+//! its length and no bytes. What is sent while the script continues (`asyncRequest`) or prepared beside others
+//! (`batch`) is copied instead, and so is what is short. Bytes of a `SharedArray` never change and need neither.
 #![allow(unsafe_code)]
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -46,7 +46,7 @@ struct Lent {
     /// Null while the loan is not open.
     start: Cell<*const u8>,
     len: usize,
-    /// A copy, when the script goes on while the request is under way.
+    /// A copy, when the script continues while the request is under way.
     copy: OnceCell<Box<[u8]>>,
 }
 

@@ -1,7 +1,7 @@
 //! Native functions for hot paths: a C function and a number, without a boxed closure and an object of a class of its own.
 //!
 //! They can hold nothing; what they need they find through the user. A panic does not unwind through the frames of C: it is
-//! kept, the script ends with an error that it cannot catch, and the panic goes on where Rust called the script.
+//! kept, the script ends with an error that it cannot catch, and the panic continues where Rust called the script.
 
 use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -12,7 +12,7 @@
 //! 2. The interrupted instruction belongs to a C function of QuickJS, looked up in the exact table of its functions
 //!    (`EngineCode`). So no allocator, no lock of the C library and no Rust code is innermost, and none of it is left halfway.
 //!    Functions that hold the engine's one process-wide lock (`Atomics`) are not in the table.
-//! 3. The stack pointer lies in that coroutine's stack, and there is room below it.
+//! 3. The stack pointer is in that coroutine's stack, and there is room below it.
 //!
 //! What is left halfway is then the runtime of this user alone: QuickJS has no other state that can be written. Nobody
 //! touches it before the user is resumed, because every way to a runtime leads through the user's own coroutine: futures are

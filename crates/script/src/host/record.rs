@@ -21,7 +21,7 @@ struct Made<const N: usize> {
     prototype: qjs::JSValue,
     names: [qjs::JSAtom; N],
     /// A record without fields, one with the first, and so on, none of which is handed out. The engine forgets a shape with the
-    /// last object that has it, and would make each of these anew for each record.
+    /// last object that has it, and would make each of these again for each record.
     begun: Vec<qjs::JSValue>,
 }
 

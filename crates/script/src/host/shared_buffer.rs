@@ -1,7 +1,7 @@
 //! ArrayBuffers over bytes that the whole process shares. They are immutable: writing to one throws, in any view of it.
 //!
 //! One copy of the bytes serves all users, because none of them can change it. The worker remembers which addresses belong to
-//! such buffers, so that one that comes back as a body is sent from where it lies, by reference count.
+//! such buffers, so that one that comes back as a body is sent from where it is, by reference count.
 //! Invariant: memory behind these buffers is read only; QuickJS checks the mark at each way to write.
 #![allow(unsafe_code)]
 

@@ -14,7 +14,7 @@ use super::preemption;
 /// Between two looks. A resume that was running at both is too long.
 const PERIOD: Duration = Duration::from_millis(5);
 
-/// Between two tries to suspend a user that stands in code where it cannot be suspended.
+/// Between two tries to suspend a user that is in code where it cannot be suspended.
 const RETRY: Duration = Duration::from_millis(1);
 
 /// A carrier and the number that was seen last.

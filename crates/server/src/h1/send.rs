@@ -58,7 +58,7 @@ impl Connection {
         Some(after)
     }
 
-    /// Appends the head; how the connection goes on behind the body.
+    /// Appends the head; how the connection continues behind the body.
     fn head(&mut self, begun: Begun, response: &Response, framing: BodyFraming, keep_alive: bool) -> After {
         let keep_alive = keep_alive
             && !closes(&response.headers)

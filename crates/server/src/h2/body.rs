@@ -118,7 +118,7 @@ impl StreamBody {
         }
     }
 
-    /// As much of it as the app's memory takes, or all of it where it lies.
+    /// As much of it as the app's memory takes, or all of it where it is.
     fn piece(&mut self, mut bytes: Bytes) -> Piece {
         let Some(app) = &self.app else { return Piece::from(bytes) };
         let pool = self.worker.pool();

@@ -1,6 +1,6 @@
 //! Bodies of a wanted size or kind.
 //!
-//! Noise without a seed is the same each time and lies in memory once, so that large downloads cost the target little.
+//! Noise without a seed is the same each time and is in memory once, so that large downloads cost the target little.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ use crate::timed::{TimedPiece, TimedPieces};
 
 /// Bytes a route makes at most.
 pub(crate) const MAX_BYTES: u64 = 1 << 30;
-/// Bytes of the noise that lies ready.
+/// Bytes of the noise that is ready.
 pub(crate) const BLOCK: usize = 1 << 20;
 
 /// 1 MiB of noise.

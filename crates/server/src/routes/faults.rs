@@ -42,7 +42,7 @@ pub(crate) fn partial(_: &Request<'_>) -> Reply {
     fault(bytes, Then::Close)
 }
 
-/// 10 bytes declared, 20 sent: the rest lies in front of the next response.
+/// 10 bytes declared, 20 sent: the rest is in front of the next response.
 pub(crate) fn wrong_length(_: &Request<'_>) -> Reply {
     fault(
         &b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 10\r\n\r\n01234567890123456789"[..],

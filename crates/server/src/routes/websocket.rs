@@ -150,7 +150,7 @@ impl SocketHandler for Misdeed {
 
     fn message(&self, _: &Socket, _: Message<'_>) {}
 
-    /// The flood goes on as the client takes it.
+    /// The flood continues as the client takes it.
     fn drain(&self, socket: &Socket) {
         let Misdeed::Flood { left, message } = self else { return };
         while left.get() > 0 && socket.buffered() < FULL && socket.send_shared(message) {

@@ -49,7 +49,7 @@ impl<'a> Message<'a> {
 
 /// What happens on one websocket. Called on the worker's thread; pings are answered before it hears of anything.
 pub trait SocketHandler {
-    /// The connection stands; the first word may be the server's.
+    /// The connection is open; the first word may be the server's.
     fn open(&self, socket: &Socket) {
         let _ = socket;
     }

@@ -32,7 +32,7 @@ pub(crate) struct Resolver {
     names: RefCell<HashMap<Rc<str>, Rc<Name>>>,
 }
 
-/// A test that makes up names (tenants, random subdomains) must not fill the memory: past this the cache begins anew.
+/// A test that makes up names (tenants, random subdomains) must not fill the memory: past this the cache begins again.
 const MOST_NAMES: usize = 4096;
 
 /// The addresses of a name and how long they hold; `None`: for ever.

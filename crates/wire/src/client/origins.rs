@@ -20,7 +20,7 @@ use crate::settings::Settings;
 use crate::tls::config::TlsConfigs;
 use crate::url::Url;
 
-/// A test that makes up hosts must not fill the memory: past this the map begins anew. Idle connections to forgotten
+/// A test that makes up hosts must not fill the memory: past this the map begins again. Idle connections to forgotten
 /// origins are not found again and leave the pools as the oldest.
 const MOST_HOSTS: usize = 4096;
 

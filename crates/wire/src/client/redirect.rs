@@ -19,7 +19,7 @@ use crate::request::{Method, Request};
 use crate::response::Response;
 use crate::url::Url;
 
-/// The request as it stands at the current hop.
+/// The request as it is at the current hop.
 pub(crate) struct Hop<'r> {
     pub(crate) method: Method,
     pub(crate) url: Url,

@@ -77,7 +77,7 @@ pub enum ChunkError {
     SizeTooLarge,
     /// A size line of more than 4 KiB.
     SizeLineTooLong,
-    /// A size line goes on behind what may stand there.
+    /// A size line continues behind what may stand there.
     SizeLine,
     /// A chunk does not end where its size says.
     ChunkEnd,
@@ -227,7 +227,7 @@ impl BodyDecoder {
         }
     }
 
-    /// Lines end with a line feed, whatever stands before it.
+    /// Lines end with a line feed, whatever is before it.
     fn step_forgiving(&mut self, byte: u8) -> Result<BodyState, ChunkError> {
         Ok(match (self.state, byte) {
             (BodyState::Size { .. } | BodyState::Extension, b'\n') => self.sized(),

@@ -11,7 +11,7 @@ pub fn chunk(out: &mut Vec<u8>, data: &[u8]) {
     }
 }
 
-/// Appends the line before the data of a chunk, for data that is sent from where it lies.
+/// Appends the line before the data of a chunk, for data that is sent from where it is.
 pub fn chunk_size(out: &mut Vec<u8>, size: usize) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     let mut line = *b"................\r\n";

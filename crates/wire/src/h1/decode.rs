@@ -1,6 +1,6 @@
 //! Responses from bytes, in whatever pieces they arrive. Pure: no IO, no clock.
 //!
-//! The common response, complete in the first piece, is read where it lies: a head that came before is shared, not parsed
+//! The common response, complete in the first piece, is read where it is: a head that came before is shared, not parsed
 //! again, and a new one is copied together with the body. What is finished is written where the caller keeps it.
 //! A head that comes in pieces is put together in a buffer that grows with it. Skips 1xx heads, refuses 101 and bad chunks;
 //! what a head may be is in `response_head` and `response_facts`.
@@ -215,7 +215,7 @@ impl ResponseReader {
         (length <= input.len()).then_some(length)
     }
 
-    /// One copy for head and body, where the body is complete; gives what lies behind it.
+    /// One copy for head and body, where the body is complete; gives what is behind it.
     fn complete_at_once(&mut self, facts: &Facts, input: &[u8], place: &mut Place) -> Option<usize> {
         let end = facts.head_len + self.whole_length(facts, &input[facts.head_len..])?;
         let mut head = Bytes::copy_from_slice(&input[..end]);

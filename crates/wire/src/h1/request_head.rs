@@ -29,7 +29,7 @@ pub struct Head<'b, 'h> {
     pub method: &'b str,
     /// Path with query, always starting with `/` or being `*`; scheme and authority of the absolute form are cut off.
     pub target: &'b str,
-    /// The authority of the absolute form, which stands above the host header (RFC 9112 section 3.2.2).
+    /// The authority of the absolute form, which is above the host header (RFC 9112 section 3.2.2).
     pub authority: Option<&'b str>,
     /// 0 or 1: the minor version of HTTP/1.x.
     pub minor: u8,
@@ -238,7 +238,7 @@ fn refusal(error: FramingError, value: &[u8]) -> Refused {
     }
 }
 
-/// Transfer codings that are not chunked alone: 501 when chunked stands at the end, once, behind codings that Onrush
+/// Transfer codings that are not chunked alone: 501 when chunked is at the end, once, behind codings that Onrush
 /// does not know.
 fn coding(value: &[u8]) -> Refused {
     let mut codings = value.split(|b| *b == b',').map(<[u8]>::trim_ascii);

@@ -1,4 +1,4 @@
-//! What a response head says about its message: status, framing, whether the connection goes on.
+//! What a response head says about its message: status, framing, whether the connection continues.
 //!
 //! Refuses contradicting lengths and transfer codings other than chunked. Both Transfer-Encoding and Content-Length: the
 //! former wins and the connection is not kept (RFC 9112 6.3).

@@ -44,7 +44,7 @@ fn check_head_size(len: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether an empty line that ends a head lies behind `from`, or reaches across it.
+/// Whether an empty line that ends a head is behind `from`, or reaches across it.
 pub(super) fn has_end(input: &[u8], from: usize) -> bool {
     let behind = &input[from.saturating_sub(3)..];
     behind.windows(2).any(|pair| pair == b"\n\n") || behind.windows(3).any(|three| three == b"\n\r\n")

@@ -138,7 +138,8 @@ impl Drop for Timer {
     }
 }
 
-/// Wakes the sleepers that are due when the timer fires. The timer is never read: setting it anew clears its readiness.
+/// Wakes the sleepers that are due when the timer fires. The timer is never read: setting it again clears its
+/// readiness.
 async fn wake() {
     let _until_the_runtime_ends = Timer;
     let poll = |cx: &mut Context<'_>| {

@@ -1,6 +1,6 @@
 //! How far a request has been written: head first, then the segments of its body, none of them copied together.
 //!
-//! What lies in memory is lent as slices. A streamed segment (file, random bytes) is lent as itself with a position:
+//! What is in memory is lent as slices. A streamed segment (file, random bytes) is lent as itself with a position:
 //! the writer decides how it is read. Invariant: `advance` alone moves the cursor, by what the kernel took.
 
 use std::io::IoSlice;
@@ -10,8 +10,8 @@ use crate::payload::{PayloadError, Segment};
 /// Slices of one vectored write.
 pub(crate) const MAX_PARTS: usize = 16;
 
-/// Bytes of one write at most. The kernel goes on copying within one call for as long as the peer makes room: 400 MB went
-/// in one, and an answer that had long arrived was seen after it.
+/// Bytes of one write at most. The kernel continues copying within one call for as long as the peer makes room: 400 MB
+/// went in one, and an answer that had long arrived was seen after it.
 pub(crate) const MAX_WRITE: usize = 1 << 20;
 
 /// A cursor over a request's bytes.
@@ -78,7 +78,7 @@ impl<'a> Upload<'a> {
         filled
     }
 
-    /// The next bytes to write, when all that is left lies in one slice.
+    /// The next bytes to write, when all that is left is in one slice.
     pub(crate) fn only_part(&self) -> Option<&'a [u8]> {
         if self.part != self.segments.len() {
             return None;

@@ -114,7 +114,7 @@ impl Random {
         let n = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
         let at = self.start + offset;
         let (mut index, skip) = (at / 8, (at % 8) as usize);
-        // The rest of a word that the position lies in, then whole words.
+        // The rest of a word that the position is in, then whole words.
         let lead = if skip == 0 { 0 } else { (8 - skip).min(n) };
         let (first, rest) = buffer[..n].split_at_mut(lead);
         if lead > 0 {

@@ -1,8 +1,8 @@
 //! From bytes, in whatever pieces they arrive, to messages and control frames.
 //!
-//! The usual message, a whole frame in the input that is neither masked nor compressed, is given where it lies; anything else is put
-//! together in one buffer. Texts are checked as they come: the byte that cannot be UTF-8 fails the connection, not the end of the
-//! message. Refuses data frames out of order, and more than the limit before it is here.
+//! The usual message, a whole frame in the input that is neither masked nor compressed, is given where it is; anything
+//! else is put together in one buffer. Texts are checked as they come: the byte that cannot be UTF-8 fails the
+//! connection, not the end of the message. Refuses data frames out of order, and more than the limit before it is here.
 //! Invariant: after a close frame nothing more is read.
 
 use super::close::{self, CloseReason};
@@ -185,7 +185,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// A message of one frame that lies in the input as it is.
+    /// A message of one frame that is in the input as it is.
     fn is_plain(&self, header: &Header, input: &[u8]) -> Option<Kind> {
         let kind = match header.opcode {
             Opcode::Text => Kind::Text,
@@ -239,7 +239,7 @@ impl Decoder {
                     None => inflater.push(piece, &mut self.content, self.limit),
                     Some(key) => inflate_masked(inflater, piece, key, offset, &mut self.content, self.limit),
                 };
-                // The connection goes on for its close, without what a bomb has left.
+                // The connection continues for its close, without what a bomb has left.
                 inflated.inspect_err(|_| self.content = Vec::new())?;
             }
         }

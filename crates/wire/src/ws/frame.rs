@@ -83,7 +83,7 @@ pub(super) fn parse(bytes: &[u8], reader: Role, may_compress: bool) -> Result<Op
     Ok(Some(Header { fin, compressed, opcode, key, len, size }))
 }
 
-/// The length of the payload and where the header goes on behind it.
+/// The length of the payload and where the header continues behind it.
 fn length(bytes: &[u8], short: u8) -> Result<Option<(u64, usize)>, Violation> {
     let (len, at, least) = match short {
         126 => match bytes[2..].first_chunk::<2>() {

@@ -1,4 +1,4 @@
-//! What lies in the repository: no large files, and no flag that two pages document.
+//! What is in the repository: no large files, and no flag that two pages document.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Carrying out a plan: turn by turn, run by run. A run that fails is recorded and the rest goes on; a signal ends the
-//! matrix after the runs that are done.
+//! Carrying out a plan: turn by turn, run by run. A run that fails is recorded and the rest continues; a signal ends
+//! the matrix after the runs that are done.
 //!
 //! Time is kept in six accounts, so that what the matrix itself costs can be told: measured, warming up, the plan's
 //! commands, servers, what loads took besides, and the rest.

@@ -69,7 +69,7 @@ impl Show {
         self.screen.over(&text);
     }
 
-    /// What the rest will take, if it goes on like this.
+    /// What the rest will take, if it continues like this.
     pub fn left(&self) -> Duration {
         self.rest(self.each())
     }

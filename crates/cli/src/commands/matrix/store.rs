@@ -1,4 +1,4 @@
-//! The result file: written anew after each run, whole or not at all, and read again by `--resume`.
+//! The result file: written again after each run, whole or not at all, and read again by `--resume`.
 //!
 //! Records are turned into text once, one line each; what is written again after every run is only copied. A plan that
 //! has changed is not resumed: runs of two plans are no pairs. More rounds are allowed, for the order of the earlier
@@ -47,7 +47,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Goes on from a result. Turns that were not ended are made anew as a whole, because their runs must stand beside
+    /// Goes on from a result. Turns that were not ended are made again as a whole, because their runs must stand beside
     /// each other; with `retry`, so are turns in which a run failed.
     pub fn resume(
         path: &Path,

@@ -3,7 +3,7 @@
 /// A fenced block.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Block<'a> {
-    /// What stands behind the fence.
+    /// What is behind the fence.
     pub language: &'a str,
     /// Of the fence, from 1.
     pub line: usize,

@@ -1,6 +1,6 @@
 //! Bars beside names, to compare by; with the interval in which the true value lies, where it is known.
 //!
-//! All bars of a chart share one scale from 0. The number stands beside the bar, so nobody has to measure with a ruler.
+//! All bars of a chart share one scale from 0. The number is beside the bar, so nobody has to measure with a ruler.
 
 use std::fmt::Write;
 

@@ -76,7 +76,7 @@ impl Percentiles<'_> {
                 let (x, y) = (x.position(rarity(*percent))?, y.position((*value)? * factor)?);
                 Some((x * WIDTH, HEIGHT * (1.0 - y)))
             };
-            // A percentile that nobody told is left out, the line goes on.
+            // A percentile that nobody told is left out, the line continues.
             let points: Vec<_> = line.values.iter().zip(self.percents).map(place).filter(Option::is_some).collect();
             let _ = write!(drawing, "<path class=\"line c{colour}\" d=\"{}\"/>", path(&points));
         }

@@ -7,7 +7,7 @@ use crate::html::chart::{Distribution, Line, Lines, Unit};
 use crate::html::grid;
 use crate::section::Section;
 
-/// Headings and what stands below each; headings may have nothing below.
+/// Headings and what is below each; headings may have nothing below.
 pub(super) fn sections(run: &Run<'_>) -> Vec<(String, Vec<String>)> {
     let mut sections = vec![("Load".to_owned(), vec![grid(&load(run))])];
     sections.push(("Message delay".to_owned(), delay::section(run)));

@@ -32,7 +32,7 @@ pub use lines::{Line, csv_lines, lines, text_lines};
 pub use pivot::{Grid, PIVOT_PERCENTILES, Pivot, grids};
 pub use sheet::{markdown, text};
 
-/// The percentiles that tables show unless told otherwise; 100 is the maximum.
+/// The percentiles that tables show by default; 100 is the maximum.
 pub const PERCENTILES: [f64; 12] = [5.0, 10.0, 20.0, 40.0, 50.0, 60.0, 80.0, 90.0, 95.0, 99.0, 99.9, 100.0];
 
 /// Why `compare` may say less of the same runs.
@@ -206,7 +206,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// What stands behind its rate where some of its runs are in doubt.
+    /// What is behind its rate where some of its runs are in doubt.
     fn mark(&self) -> &'static str {
         match (self.saturated, self.late_accepted) {
             (0, 0) => "",

@@ -11,7 +11,7 @@ use super::csv::line;
 use super::sheet::{Field, Sheet};
 use super::{JudgedBy, Row, Tables};
 
-/// The percentiles of a pivot unless told otherwise; 100 is the maximum.
+/// The percentiles of a pivot by default; 100 is the maximum.
 pub const PIVOT_PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 100.0];
 
 /// Which axes (or `variant`) are what.

@@ -24,7 +24,7 @@ pub(super) struct Form {
     /// Of the statement that declares it.
     pub declaration: Span,
     pub export: Option<Export>,
-    /// Where the list of statements begins that it stands in.
+    /// Where the list of statements begins that it is in.
     pub list_start: u32,
     /// Name, function, statement.
     pub methods: Vec<(String, Span, Span)>,

@@ -1,6 +1,6 @@
 //! Digests and message authentication codes under the names that scripts use.
 //!
-//! A `Hasher` may be asked for its digest at any time and goes on afterwards: reading is not consuming. Old functions
+//! A `Hasher` may be asked for its digest at any time and continues afterwards: reading is not consuming. Old functions
 //! (MD4, MD5, SHA-1) are here because servers under test still ask for them.
 
 use hmac::digest::{Digest, core_api::BlockSizeUser};

@@ -242,7 +242,7 @@ impl Metadata {
 
 impl MetadataState {
     /// The system tags `vu` and `iter` are metadata, where they are enabled: the first is set once, the other for each
-    /// iteration anew. Everything that sees them comes by here first.
+    /// iteration again. Everything that sees them comes by here first.
     fn number(&self, vu: &Vu) {
         let iteration = vu.iterations_before();
         if vu.phase() != Phase::Iteration || self.numbered.get() == Some(iteration) {

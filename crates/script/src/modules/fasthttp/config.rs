@@ -23,7 +23,7 @@ const LONGEST_S: f64 = 1e9;
 /// A client's configuration, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Until a connection stands.
+    /// Until a connection is open.
     pub dial: Duration,
     /// Until a response is here, from when its request is out.
     pub read: Option<Duration>,

@@ -2,7 +2,7 @@
 //!
 //! A second spelling, not a second way: requests are prepared, sent and recorded by the code of `k6/http`, so that what the
 //! extension lacks is there (timings, data counters, `http_req_failed`, cookies, decompression). What differs from the
-//! extension on purpose stands in `types.d.ts`.
+//! extension on purpose is in `types.d.ts`.
 
 mod client;
 mod config;

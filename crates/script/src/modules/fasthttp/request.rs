@@ -1,6 +1,6 @@
 //! A `Request` of the script: read once, sent often.
 //!
-//! What the script gave lies in a hidden object. Assigning to a property puts the new value there and has the whole read
+//! What the script gave is in a hidden object. Assigning to a property puts the new value there and has the whole read
 //! again at the next use, by the code that the constructor uses. Headers are frozen: changing one in place would not be seen,
 //! so it throws. Bytes of a body stay the script's own and are looked at whenever they are sent.
 
@@ -36,7 +36,7 @@ const FIELDS: [&str; 7] = ["url", "throw", "disable_keep_alive", "host", "header
 /// A longer text is not kept a second time.
 const SHORT_TEXT: usize = 4 << 10;
 
-/// What a request object of the script holds; nothing when it has to be read anew.
+/// What a request object of the script holds; nothing when it has to be read again.
 struct Request(RefCell<Option<Rc<ParsedRequest>>>);
 
 impl NativeClass for Request {
@@ -110,7 +110,7 @@ fn wrong(ctx: &Ctx<'_>, message: &str) -> rquickjs::Error {
     Exception::throw_type(ctx, &format!("fasthttp Request: {message}"))
 }
 
-/// What a request object says, read anew if it was changed; `None` for other values.
+/// What a request object says, read again if it was changed; `None` for other values.
 pub fn ready<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Rc<ParsedRequest>>> {
     let Some(known) = native::with(value, |request: &Request| request.0.borrow().clone()) else { return Ok(None) };
     if known.is_some() {

@@ -1,4 +1,4 @@
-//! The texts of k6's FormData library: where they are imported from, which copies are known, and what stands in for each.
+//! The texts of k6's FormData library: where they are imported from, which copies are known, and what replaces each.
 
 use super::form::Edition;
 use super::{MODULE, load_edition};

@@ -1,8 +1,9 @@
 //! Response bodies that are taken in while they arrive and kept nowhere: `params.hash` and `params.onBody`.
 //!
 //! Bytes reach a sink while the user is suspended, where no JavaScript can run. A digest takes them at once. For a callback
-//! one read's worth is set aside, and reading goes on when the callback has had it: memory stays bounded and the sender
-//! slows down to the pace of the script. Only the body of a 2xx answer comes here; others are in `body` as usual.
+//! one read's worth is set aside, and reading continues when the callback has had it: memory stays bounded and the
+//! sender slows down to the pace of the script. Only the body of a 2xx answer comes here; others are in `body` as
+//! usual.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;

@@ -51,7 +51,7 @@ pub fn prepare<'js>(
     };
     loans.open()?;
     if matches!(params.intake, Intake::Callback(_)) {
-        // The script goes on in the callback: its own bytes must not be in use then.
+        // The script continues in the callback: its own bytes must not be in use then.
         loans.copy();
     }
     let arguments = Arguments { method: args.method.clone(), target, template_name, body, params };
@@ -62,7 +62,7 @@ pub fn prepare<'js>(
     Ok(prepared)
 }
 
-/// The same for a request that the script goes on beside: all is copied, and no callback can be served.
+/// The same for a request that the script continues beside: all is copied, and no callback can be served.
 pub fn prepare_beside<'js>(
     ctx: &Ctx<'js>,
     vu: &Vu,

@@ -64,7 +64,7 @@ impl<R: Read> Table<R> {
         self.names.as_deref()
     }
 
-    /// Reads the next row; whether there is one. After an error the next call goes on behind the bad row.
+    /// Reads the next row; whether there is one. After an error the next call continues behind the bad row.
     pub fn advance(&mut self) -> Result<bool, String> {
         if self.to_line.is_some_and(|last| self.next > last) {
             return Ok(false);

@@ -39,7 +39,7 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(module)
 }
 
-/// The value of a source that is one expression. Its name stands in call stacks.
+/// The value of a source that is one expression. Its name is in call stacks.
 fn evaluate<'js>(ctx: &Ctx<'js>, file: &str, source: &str) -> Result<Function<'js>> {
     intrinsics::for_source(ctx, source)?;
     let mut options = EvalOptions::default();
