@@ -134,3 +134,89 @@ fn left_side(aggregation: Aggregation, sink: &Sink, elapsed: Duration) -> f64 {
 pub(crate) fn per_second(sum: f64, duration: Duration) -> f64 {
     if duration.is_zero() { 0.0 } else { sum / duration.as_secs_f64() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::Kind;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// A sink of the kind that the metric has, filled with `values`.
+    fn sink(kind: Kind, values: &[f64]) -> Sink {
+        let mut sink = Sink::new(kind);
+        (0..).zip(values).for_each(|(at_ns, value)| sink.add(*value, at_ns));
+        sink
+    }
+
+    fn thresholds(option: &str) -> Thresholds {
+        Thresholds::resolve(&serde_json::from_str(option).unwrap(), &Registry::new()).unwrap()
+    }
+
+    /// What is left of the operator, and whether it holds.
+    fn judged(option: &str, sink: Option<&Sink>, elapsed: Duration, moment: Moment) -> (f64, bool) {
+        let mut thresholds = thresholds(option);
+        thresholds.judge(elapsed, moment, |_| sink);
+        let target = thresholds.groups[0].target;
+        let result = &thresholds.results(target)[0];
+        (result.left, result.ok)
+    }
+
+    #[test]
+    fn the_left_side_is_what_the_aggregation_says() {
+        let end = |option: &str, sink: &Sink| judged(option, Some(sink), 4 * SECOND, Moment::End);
+        let counter = sink(Kind::Counter, &[3.0, 5.0]);
+        assert_eq!(end(r#"{"http_reqs":["count==8"]}"#, &counter), (8.0, true));
+        assert_eq!(end(r#"{"http_reqs":["rate>2"]}"#, &counter), (2.0, false));
+        let rate = sink(Kind::Rate, &[1.0, 0.0, 0.0, 0.0]);
+        assert_eq!(end(r#"{"checks":["rate>=0.25"]}"#, &rate), (0.25, true));
+        let gauge = sink(Kind::Gauge, &[7.0, 6.0]);
+        assert_eq!(end(r#"{"vus":["value<6"]}"#, &gauge), (6.0, false));
+        let trend = sink(Kind::Trend, &[1.0, 2.0, 9.0]);
+        let cases = [("avg", 4.0), ("min", 1.0), ("max", 9.0), ("med", 2.0), ("p(100)", 9.0)];
+        for (aggregation, expected) in cases {
+            let option = format!(r#"{{"iteration_duration":["{aggregation}<100"]}}"#);
+            let (left, ok) = end(&option, &trend);
+            assert!(ok && (left - expected).abs() <= expected * 1e-3, "{aggregation}: {left}");
+        }
+    }
+
+    #[test]
+    fn a_metric_without_samples_is_judged_at_the_end_alone() {
+        let crossed = |option, moment| thresholds(option).judge(SECOND, moment, |_| None).crossed;
+        assert_eq!(crossed(r#"{"http_reqs":["count>0"]}"#, Moment::Running), Vec::<String>::new());
+        assert_eq!(crossed(r#"{"http_reqs":["count>0"]}"#, Moment::End), ["http_reqs"]);
+        assert_eq!(crossed(r#"{"checks":["rate>0.9"]}"#, Moment::End), Vec::<String>::new(), "no share to compare");
+        let empty = Sink::new(Kind::Counter);
+        assert_eq!(judged(r#"{"http_reqs":["rate<1"]}"#, Some(&empty), SECOND, Moment::End), (0.0, true));
+    }
+
+    #[test]
+    fn a_test_is_aborted_from_the_delay_on() {
+        let option = r#"{"checks":[{"threshold":"rate>0.9","abortOnFail":true,"delayAbortEval":"2s"}]}"#;
+        let (bad, good) = (sink(Kind::Rate, &[0.0]), sink(Kind::Rate, &[1.0]));
+        let aborts = |sink: &Sink, elapsed| thresholds(option).judge(elapsed, Moment::Running, |_| Some(sink)).abort;
+        let before = Duration::from_millis(1999);
+        assert_eq!([before, 2 * SECOND, 3 * SECOND].map(|elapsed| aborts(&bad, elapsed)), [false, true, true]);
+        assert!(!aborts(&good, 3 * SECOND));
+        let only_told = thresholds(r#"{"checks":["rate>0.9"]}"#).judge(SECOND, Moment::Running, |_| Some(&bad));
+        assert_eq!(only_told, Verdict { crossed: vec!["checks".to_owned()], abort: false });
+    }
+
+    #[test]
+    fn one_crossed_threshold_among_several_is_enough() {
+        let option = r#"{"checks":["rate<0.1","rate>0.9","rate<0.2"],"vus":[]}"#;
+        let mut both = thresholds(option);
+        let bad = sink(Kind::Rate, &[0.0]);
+        let verdict = both.judge(SECOND, Moment::Running, |_| Some(&bad));
+        assert_eq!(verdict.crossed, ["checks"]);
+        let held: Vec<bool> = both.results(both.groups[0].target).iter().map(|result| result.ok).collect();
+        assert_eq!(held, [true, false, true]);
+        assert!(!both.is_empty() && thresholds(r#"{"vus":[]}"#).is_empty());
+    }
+
+    #[test]
+    fn a_run_without_length_has_no_rate() {
+        assert_eq!((per_second(8.0, Duration::ZERO), per_second(8.0, 4 * SECOND)), (0.0, 2.0));
+    }
+}

@@ -234,6 +234,8 @@ mod tests {
             ("p(99.9)<500", Percentile(99.9), Operator::Less, 500.0),
             ("p( 95 )>.5", Percentile(95.0), Operator::Greater, 0.5),
             ("count>1", Count, Operator::Greater, 1.0),
+            ("p(0)<1", Percentile(0.0), Operator::Less, 1.0),
+            ("p(100)<1", Percentile(100.0), Operator::Less, 1.0),
             ("rate<0.01", Rate, Operator::Less, 0.01),
             ("value<3", Value, Operator::Less, 3.0),
         ];
@@ -246,6 +248,21 @@ mod tests {
     }
 
     #[test]
+    fn operators_hold_below_at_and_above_their_limit() {
+        let cases = [
+            (Operator::Less, [true, false, false]),
+            (Operator::LessOrEqual, [true, true, false]),
+            (Operator::Greater, [false, false, true]),
+            (Operator::GreaterOrEqual, [false, true, true]),
+            (Operator::Equal, [false, true, false]),
+            (Operator::NotEqual, [true, false, true]),
+        ];
+        for (operator, expected) in cases {
+            assert_eq!([1.0, 2.0, 3.0].map(|left| operator.holds(left, 2.0)), expected, "{operator:?}");
+        }
+    }
+
+    #[test]
     fn errors_point_at_the_fault() {
         let cases = [
             ("", 0..0, "no comparison found, expected something like p(95)<500 or rate>0.99"),
@@ -253,6 +270,7 @@ mod tests {
             ("avg=5", 3..4, "'=' is not an operator, expected one of < <= > >= == === !="),
             ("avg<10ms", 4..8, "'10ms' is not a number, expected a plain one such as 500 or 0.95 (times are in ms)"),
             ("avg<NaN", 4..7, "'NaN' is not a number, expected a plain one such as 500 or 0.95 (times are in ms)"),
+            ("p(-1)<5", 0..5, "'-1' is not a percentile, expected a number from 0 to 100"),
             (" p(101) <5", 1..7, "'101' is not a percentile, expected a number from 0 to 100"),
             (
                 "p95<5",
@@ -285,5 +303,10 @@ mod tests {
         assert!(Aggregation::Percentile(1.0).fits(Kind::Trend) && !Aggregation::Percentile(1.0).fits(Kind::Rate));
         assert!(Aggregation::Rate.fits(Kind::Counter) && Aggregation::Rate.fits(Kind::Rate));
         assert!(!Aggregation::Count.fits(Kind::Trend) && !Aggregation::Rate.fits(Kind::Gauge));
+        assert!(Aggregation::Count.fits(Kind::Counter) && Aggregation::Value.fits(Kind::Gauge));
+        use Aggregation::{Avg, Max, Med, Min};
+        assert!(
+            [Avg, Min, Max, Med].iter().all(|of_trend| of_trend.fits(Kind::Trend) && !of_trend.fits(Kind::Counter))
+        );
     }
 }
