@@ -10,9 +10,9 @@ const BLOB: u64 = 200 * 1024;
 
 pub fn findings(workspace: &Workspace) -> Vec<Finding> {
     let mut findings: Vec<Finding> = workspace.files.iter().filter_map(|(path, size)| blob(path, *size)).collect();
-    // Measurements quote commands, and pages for users of other tools list those tools' flags.
-    let quotes = |path: &String| path.starts_with("bench/") || path.starts_with("docs/coming-from/");
-    let pages = workspace.files.keys().filter(|path| path.ends_with(".md") && !quotes(path));
+    // Pages for users of other tools list those tools' flags; a changelog and a map mention ours.
+    let documents = |path: &&String| path.starts_with("docs/") && !path.starts_with("docs/coming-from/");
+    let pages = workspace.files.keys().filter(|path| path.ends_with(".md")).filter(documents);
     let texts =
         pages.filter_map(|path| Some((path.as_str(), std::fs::read_to_string(workspace.root.join(path)).ok()?)));
     findings.extend(flags(texts));
