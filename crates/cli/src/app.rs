@@ -12,10 +12,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use script::app::{
-    Answer, AnswerBody, AnswerStream, AppOptions, AppProgram, AppSocket, Incoming, LentBuffer, Memory, Received,
+use app::{
+    Answer, AnswerBody, AnswerStream, AppOptions, AppProgram, AppSocket, ForeignMemory, Incoming, LentBuffer, Received,
 };
-use script::app::{SocketEvent, SocketPeer};
+use app::{SocketEvent, SocketPeer};
 use script::log::LogSink;
 use script::options::Options;
 use script::{ScriptError, Source};
@@ -43,6 +43,7 @@ pub fn load(
         options: Options { proxies: environment::proxies(&env), ..Options::default() },
         env,
         log,
+        builtins: &script::modules::BUILTINS,
         busy_limit,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -67,7 +68,7 @@ fn placed(error: ScriptError, path: &str) -> ScriptError {
 }
 
 /// A worker's app as the target sees it.
-struct OfTarget(Rc<script::app::App>);
+struct OfTarget(Rc<app::App>);
 
 impl server::app::App for OfTarget {
     fn fetch(&self, request: AppRequest) -> Answering {
@@ -104,7 +105,7 @@ fn copy(request: &AppRequest) -> AppRequest {
 
 /// What happens on a WebSocket, told to the app.
 struct OfSocket {
-    app: Rc<script::app::App>,
+    app: Rc<app::App>,
     head: RefCell<Option<AppRequest>>,
     socket: OnceCell<Rc<AppSocket>>,
 }
@@ -257,7 +258,7 @@ fn received(piece: Piece) -> Received {
 /// A piece in the target's memory.
 struct OfPool(Piece);
 
-impl Memory for OfPool {
+impl ForeignMemory for OfPool {
     fn bytes(&self) -> &[u8] {
         &self.0
     }

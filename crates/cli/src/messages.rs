@@ -17,7 +17,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use report::document::MessageLogs;
 use script::log::Level;
-use script::message_log::{MessageLines, MessageSink};
+use script::message_sink::{MessageLines, MessageSink};
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;

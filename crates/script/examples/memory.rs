@@ -56,6 +56,7 @@ fn main() {
             log: Arc::new(onrush_script::log::Silent),
             registry,
             recorder: recorder.clone(),
+            builtins: &onrush_script::modules::BUILTINS,
         };
         let program = Program::load(Source::Text { name: "-".into(), text: script }, load).await.expect("loads");
         let users = ScriptUsers::new(&program);

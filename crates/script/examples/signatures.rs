@@ -7,7 +7,7 @@ use onrush_script::loader::transpile::to_javascript;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for file in std::env::args().skip(1) {
-        let output = to_javascript(&format!("file://{file}"), &std::fs::read_to_string(&file)?)?;
+        let output = to_javascript(&format!("file://{file}"), &std::fs::read_to_string(&file)?, &[])?;
         for known in &output.libraries {
             println!("{file}: known as {}", known.version);
         }

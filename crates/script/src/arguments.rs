@@ -1,12 +1,12 @@
 //! Arguments of native functions, read the way k6 reads them: what is missing, `undefined` or `null` counts as absent,
 //! names are coerced to text, bytes are never guessed from other values.
 
-use rquickjs::function::Opt;
-use rquickjs::{Ctx, Error, Object, Result, Value};
+use host::bytes;
+use host::js::function::Opt;
+use host::js::{Ctx, Error, Object, Result, Value};
+use host::kind::Kind;
 
-use crate::host::bytes;
-use crate::host::go_error;
-use crate::host::kind::Kind;
+use crate::go_error;
 
 /// Why an argument cannot be used.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 //! The loader, the linker and the life of a user see this value and no module. Everything that a module wants of them is a field
 //! of the list.
 
-use rquickjs::{Ctx, Object};
+use host::js::{Ctx, Object};
 
 /// A built-in module: what a script gets for `import … from "<name>"` and `require("<name>")`.
 pub struct ModuleDef {
@@ -12,7 +12,7 @@ pub struct ModuleDef {
     /// Names that can be imported, besides `default`, which is the whole object unless the object has a `default` key.
     pub exports: &'static [&'static str],
     /// Makes the object; called at most once per virtual user, at the first import.
-    pub load: for<'js> fn(&Ctx<'js>) -> rquickjs::Result<Object<'js>>,
+    pub load: for<'js> fn(&Ctx<'js>) -> host::js::Result<Object<'js>>,
     /// TypeScript declarations: the reference documentation of the module.
     pub types: &'static str,
 }

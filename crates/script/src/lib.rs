@@ -4,27 +4,35 @@
 //! coroutine, so scripts are synchronous and the network is not. A suspended user is never dropped: C frames lie on its
 //! stack; it is resumed with a stop reason instead.
 
-pub mod app;
 pub mod arguments;
 pub mod builtins;
 pub mod error;
-pub mod host;
+pub mod exception;
+pub mod files;
+pub mod globals;
+pub mod go_error;
 pub mod json_path;
+pub mod linker;
 pub mod loader;
-pub mod log;
 pub mod message_log;
+pub mod message_sink;
 pub mod modules;
 pub mod options;
+pub mod paths;
 pub mod program;
 pub mod series;
+mod shared;
 pub mod test_mark;
 pub mod unstamped;
+pub mod user;
 pub mod users;
 pub mod vu;
 mod worker;
 
 pub use error::{Place, ScriptError};
-pub use log::LogSink;
-pub use program::{LoadOptions, Program, Source};
+pub use host::log::{self, LogSink};
+pub use program::Program;
+pub use shared::{LoadOptions, Shared, Source};
 pub use users::{ScriptUser, ScriptUsers};
-pub use vu::{Phase, Vu};
+pub use vu::{Role, Vu};
+pub use worker::WorkerState;

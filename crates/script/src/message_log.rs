@@ -8,22 +8,11 @@ use std::io::Write;
 use std::rc::Rc;
 
 use base64_simd::STANDARD;
+use host::messages::Note;
 use serde_json::json;
 
 use crate::Vu;
-use crate::host::handled::Note;
-
-/// Where the lines of all workers go.
-pub trait MessageSink: Send + Sync {
-    /// For the calling worker.
-    fn open(&self) -> Box<dyn MessageLines>;
-}
-
-/// Where the lines of a worker go.
-pub trait MessageLines {
-    /// Takes a line that ends with a line feed, or loses it; never waits.
-    fn put(&self, line: &[u8]);
-}
+use crate::message_sink::MessageLines;
 
 /// The log of one connection.
 pub struct MessageLog {
@@ -40,9 +29,10 @@ pub struct Logged<'a> {
 }
 
 impl MessageLog {
-    /// For a connection to that address.
-    pub fn new(lines: Rc<dyn MessageLines>, url: &str) -> MessageLog {
-        MessageLog { lines, url: url.into() }
+    /// Of a connection to this address, if messages are logged.
+    pub fn of(vu: &Vu, url: &str) -> Option<MessageLog> {
+        let lines = vu.worker.messages(&vu.shared)?;
+        Some(MessageLog { lines, url: vu.mask().url(url).into() })
     }
 
     /// A message arrived, and its handlers are about to be called.
@@ -65,13 +55,13 @@ impl MessageLog {
             json!(data),
         );
         told.expect("memory takes what is written to it");
-        Logged { lines: &*self.lines, vu, line, outer: vu.handled.replace_note(None) }
+        Logged { lines: &*self.lines, vu, line, outer: vu.messages.replace_note(None) }
     }
 }
 
 impl Drop for Logged<'_> {
     fn drop(&mut self) {
-        if let Some(Note { event, stamps }) = self.vu.handled.replace_note(self.outer.take()) {
+        if let Some(Note { event, stamps }) = self.vu.messages.replace_note(self.outer.take()) {
             // Stamps are whole numbers as a rule, and then look like them.
             let stamps: Vec<serde_json::Value> = stamps
                 .iter()

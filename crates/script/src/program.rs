@@ -1,173 +1,36 @@
-//! A test script, loaded: what all virtual users share, and the parts of its life that run once.
+//! A test script, loaded: the parts of its life that run once.
 
-use std::any::{Any, TypeId};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use engine::Interrupt;
-use metrics::{Recorder, Registry};
+use host::{Phase, StopFlag};
+use metrics::Recorder;
 
 use crate::error::{ScriptError, exit_code};
-use crate::host::coroutine::{Fiber, GivenUp, Switch};
-use crate::host::files::Files;
-use crate::host::user_main::{self, CallError, Exported, Job, JobEnd, Returned};
-use crate::loader::{ModuleStore, resolve};
-use crate::log::LogSink;
-use crate::message_log::MessageSink;
+use crate::message_sink::MessageSink;
 use crate::options::Options;
+use crate::shared::{LoadOptions, Shared, Source};
 use crate::test_mark::TestMark;
 use crate::unstamped::Unstamped;
-use crate::vu::{Phase, Vu};
+use crate::user::{self, CallError, Exported, Job, JobEnd, Returned, UserFiber, stuck};
+use crate::vu::Role;
 use crate::worker::WorkerState;
 
-/// Where the entry script comes from.
-#[derive(Clone, Debug)]
-pub enum Source {
-    /// A file; relative paths start at the working directory.
-    File(PathBuf),
-    /// Text, for instance of standard input; `name` is in its error messages, imports start at the working directory.
-    Text {
-        /// `-`.
-        name: String,
-        /// The script.
-        text: String,
-    },
-}
-
-/// What loading needs beside the script.
-pub struct LoadOptions {
-    /// `__ENV`.
-    pub env: BTreeMap<String, String>,
-    /// Where relative paths start.
-    pub cwd: PathBuf,
-    /// Where modules fetched from https URLs are kept between runs; `None`: nowhere.
-    pub cache_dir: Option<PathBuf>,
-    /// Options known before the script is read (proxies of the environment, flags): fetching modules obeys them.
-    pub options: Options,
-    /// Where log lines go.
-    pub log: Arc<dyn LogSink>,
-    /// The run's metrics; init code defines its own there.
-    pub registry: Arc<Registry>,
-    /// Samples of VU 0.
-    pub recorder: Rc<Recorder>,
-}
-
-/// What all virtual users of a program share, on all threads.
-pub(crate) struct Shared {
-    /// A server program, not a test.
-    pub is_app: bool,
-    pub entry: String,
-    pub modules: ModuleStore,
-    pub env: BTreeMap<String, String>,
-    pub log: Arc<dyn LogSink>,
-    pub registry: Arc<Registry>,
-    pub files: Files,
-    options: RwLock<Arc<Options>>,
-    setup_data: RwLock<Option<Arc<str>>>,
-    process: Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>,
-    /// Where received messages are logged, if they are.
-    pub messages: OnceLock<Arc<dyn MessageSink>>,
-}
-
-impl Shared {
-    /// What a program shares whose entry has this source.
-    fn new(source: Source, load: LoadOptions, is_app: bool) -> Result<Arc<Shared>, ScriptError> {
-        let modules = ModuleStore::new(load.cwd.clone(), load.cache_dir);
-        let entry = match source {
-            Source::File(path) => {
-                let path = load.cwd.join(path);
-                let name = resolve::file_name(&path);
-                modules.insert_source(&name, read_entry(&path)?);
-                name
-            }
-            Source::Text { name, text } => {
-                let name = resolve::file_name(&load.cwd.join(name));
-                modules.insert_source(&name, text);
-                name
-            }
-        };
-        Ok(Arc::new(Shared {
-            is_app,
-            entry,
-            modules,
-            env: load.env,
-            log: load.log,
-            registry: load.registry,
-            files: Files::default(),
-            options: RwLock::new(Arc::new(load.options)),
-            setup_data: RwLock::default(),
-            process: Mutex::default(),
-            messages: OnceLock::new(),
-        }))
-    }
-
-    /// What the workers of an app share.
-    pub fn of_app(source: Source, load: LoadOptions) -> Result<Arc<Shared>, ScriptError> {
-        Shared::new(source, load, true)
-    }
-
-    pub fn options(&self) -> Arc<Options> {
-        self.options.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    pub fn setup_data(&self) -> Option<Arc<str>> {
-        self.setup_data.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    pub fn process_state<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
-        let id = TypeId::of::<T>();
-        let mut states = self.process.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = states.iter().find(|(known, _)| *known == id).map(|(_, state)| state.clone());
-        let state = known.unwrap_or_else(|| {
-            let made: Arc<dyn Any + Send + Sync> = Arc::new(T::default());
-            states.push((id, made.clone()));
-            made
-        });
-        drop(states);
-        state.downcast::<T>().unwrap_or_else(|_| unreachable!("stored under its own type"))
-    }
-}
-
 /// A user that belongs to no scenario: the first run of the init code, setup, teardown, summary.
-pub(crate) struct Guest {
-    pub fiber: Fiber<Job, JobEnd>,
-    pub interrupt: Rc<Interrupt>,
+struct Guest {
+    fiber: UserFiber,
+    stop: Rc<StopFlag>,
 }
 
 impl Guest {
-    pub fn new(shared: &Arc<Shared>, recorder: &Rc<Recorder>) -> Result<Guest, ScriptError> {
-        let interrupt = Rc::new(Interrupt::default());
+    fn new(shared: &Arc<Shared>, recorder: &Rc<Recorder>) -> Result<Guest, ScriptError> {
+        let stop = Rc::new(StopFlag::default());
         let worker = WorkerState::of(shared, recorder);
-        let (fiber, _) = new_fiber(shared, worker, None, interrupt.clone())?;
-        Ok(Guest { fiber, interrupt })
+        let (fiber, _) = user::make(shared, worker, Role::Guest(stop.clone()))?;
+        Ok(Guest { fiber, stop })
     }
-}
-
-/// The coroutine of a user, not begun, and the user.
-pub(crate) fn new_fiber(
-    shared: &Arc<Shared>,
-    worker: Rc<WorkerState>,
-    seat: Option<engine::VuContext>,
-    interrupt: Rc<Interrupt>,
-) -> Result<(Fiber<Job, JobEnd>, Rc<Vu>), ScriptError> {
-    let vu = Vu::new(Rc::new(Switch::new(interrupt)), shared.clone(), worker, seat);
-    let (switch, user) = (vu.switch.clone(), vu.clone());
-    let fiber = Fiber::new(switch, move |_: Job| user_main::run(user)).map_err(|error| {
-        let message =
-            format!("no stack for a virtual user: {error}; lower the number of users or raise the memory limit");
-        ScriptError::new(message, exit_code::GENERIC)
-    })?;
-    Ok((fiber, vu))
-}
-
-/// The message for code that must stop but stays in native code.
-pub(crate) fn stuck(fiber: &Fiber<Job, JobEnd>, what: &str) -> ScriptError {
-    let why = fiber.given_up().map(GivenUp::to_string).unwrap_or_else(|| String::from("its coroutine has ended"));
-    ScriptError::new(format!("{what} could not be stopped: {why}"), exit_code::GENERIC_TIMEOUT)
 }
 
 /// A loaded test script.
@@ -180,7 +43,7 @@ impl Program {
     /// Reads the script and all it imports and runs its init code once, as VU 0.
     pub async fn load(source: Source, load: LoadOptions) -> Result<Program, ScriptError> {
         let recorder = load.recorder.clone();
-        let shared = Shared::new(source, load, false)?;
+        let shared = Shared::new(source, load)?;
         let mut guest = Guest::new(&shared, &recorder)?;
         let exported = match guest.fiber.run(Job::Init).await {
             Some(JobEnd::Ready(exported)) => exported?,
@@ -209,7 +72,7 @@ impl Program {
 
     /// The text of the script as it was read.
     pub fn source(&self) -> String {
-        self.shared.modules.text(&self.shared.entry).unwrap_or_default()
+        self.shared.modules.text(self.shared.entry()).unwrap_or_default()
     }
 
     /// Whether the script has marked the test as failed (`exec.test.fail`); k6's exit code for it is 110.
@@ -229,7 +92,7 @@ impl Program {
 
     /// Sets the consolidated options that users see from now on.
     pub fn set_options(&self, options: Options) {
-        *self.shared.options.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(options);
+        self.shared.set_options(options);
     }
 
     /// Has every received WebSocket message logged there. To be called before users are made; the first call counts.
@@ -269,7 +132,7 @@ impl Program {
     pub async fn run_setup(&self, recorder: &Rc<Recorder>, stop: impl Future<Output = ()>) -> Result<(), ScriptError> {
         let limit = self.options().setup_time_limit();
         if let Returned::Json(data) = self.run_once(Phase::Setup, "setup", None, recorder, limit, stop).await? {
-            *self.shared.setup_data.write().unwrap_or_else(PoisonError::into_inner) = data.map(Arc::from);
+            self.shared.set_setup_data(data.map(Arc::from));
         }
         Ok(())
     }
@@ -326,11 +189,11 @@ impl Program {
             end = &mut running => end,
             () = tokio::time::sleep(limit) => {
                 late = true;
-                guest.interrupt.set(engine::StopReason::Aborted);
+                guest.stop.set();
                 running.await
             }
             () = stop => {
-                guest.interrupt.set(engine::StopReason::Aborted);
+                guest.stop.set();
                 running.await
             }
         };
@@ -344,21 +207,6 @@ impl Program {
             }
         }
     }
-}
-
-/// The text of the entry script. That it is missing is a mistake on the command line, with another exit code than k6 gives
-/// to a missing import.
-fn read_entry(path: &Path) -> Result<String, ScriptError> {
-    let shown = resolve::normalize(path);
-    let message = match std::fs::read(path).map(String::from_utf8) {
-        Ok(Ok(text)) => return Ok(text),
-        Ok(Err(_)) => format!("the script {} is not UTF-8 text", shown.display()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            format!("there is no script {}; check the path, and the folder it starts from", shown.display())
-        }
-        Err(error) => format!("cannot read the script {}: {error}", shown.display()),
-    };
-    Err(ScriptError::new(message, exit_code::GENERIC))
 }
 
 fn call_failed(phase: Phase, function: &str, limit: Duration, late: bool, error: CallError) -> ScriptError {
@@ -375,25 +223,5 @@ fn call_failed(phase: Phase, function: &str, limit: Duration, late: bool, error:
             code,
         ),
         CallError::Stopped => ScriptError::new(format!("{function}() was interrupted"), exit_code::INTERRUPTED),
-    }
-}
-
-#[cfg(test)]
-impl Program {
-    /// What users share, with no script behind it.
-    pub(crate) fn for_tests() -> Arc<Shared> {
-        Arc::new(Shared {
-            is_app: false,
-            entry: String::from("file:///test.js"),
-            modules: ModuleStore::new(PathBuf::from("/"), None),
-            env: BTreeMap::new(),
-            log: Arc::new(crate::log::Silent),
-            registry: Registry::new(),
-            files: Files::default(),
-            options: RwLock::default(),
-            setup_data: RwLock::default(),
-            process: Mutex::default(),
-            messages: OnceLock::new(),
-        })
     }
 }

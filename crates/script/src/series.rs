@@ -6,14 +6,14 @@
 
 use std::cell::RefCell;
 
+use host::bytes;
+use host::js::object::Filter;
+use host::js::{Ctx, Result, Value};
 use metrics::{MetricId, Series};
-use rquickjs::object::Filter;
-use rquickjs::{Ctx, Result, Value};
 use rustc_hash::FxHashMap;
 
 use crate::Vu;
-use crate::host::bytes;
-use crate::host::go_error;
+use crate::go_error;
 
 /// Distinct series that the cache holds before it is emptied.
 const LIMIT: usize = 10_000;

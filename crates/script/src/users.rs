@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use engine::vu::CreateError;
 use engine::{Iteration, IterationEnd, Users, VirtualUser, VuContext};
+use host::GivenUp;
 
-use crate::host::coroutine::{Fiber, GivenUp};
-use crate::host::user_main::{Job, JobEnd};
-use crate::program::{Program, Shared, new_fiber, stuck};
-use crate::vu::Vu;
+use crate::program::Program;
+use crate::shared::Shared;
+use crate::user::{self, Job, JobEnd, UserFiber, stuck};
+use crate::vu::{Role, Vu};
 use crate::worker::WorkerState;
 
 /// Makes the users of a program on whichever worker they are to live.
@@ -27,11 +28,10 @@ impl ScriptUsers {
 impl Users for ScriptUsers {
     type User = ScriptUser;
 
-    async fn create(&self, seat: VuContext) -> Result<ScriptUser, CreateError> {
-        let worker = WorkerState::of(&self.shared, &seat.recorder);
-        let interrupt = seat.interrupt.clone();
+    async fn create(&self, context: VuContext) -> Result<ScriptUser, CreateError> {
+        let worker = WorkerState::of(&self.shared, &context.recorder);
         let failed = |error: crate::ScriptError| CreateError { message: error.to_string(), exit_code: error.exit_code };
-        let (mut fiber, vu) = new_fiber(&self.shared, worker, Some(seat), interrupt).map_err(failed)?;
+        let (mut fiber, vu) = user::make(&self.shared, worker, Role::Member(context)).map_err(failed)?;
         match fiber.run(Job::Init).await {
             Some(JobEnd::Ready(Ok(_))) => Ok(ScriptUser { fiber, vu }),
             Some(JobEnd::Ready(Err(error))) => Err(failed(error)),
@@ -57,7 +57,7 @@ impl ScriptUser {
 /// One virtual user running a script.
 pub struct ScriptUser {
     // Dropped first: the coroutine quits while its user is still there.
-    fiber: Fiber<Job, JobEnd>,
+    fiber: UserFiber,
     vu: Rc<Vu>,
 }
 

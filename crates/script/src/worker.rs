@@ -1,29 +1,31 @@
 //! What the virtual users of one worker thread share: recorder, network, tag sets, caches of modules.
 
-use std::any::{Any, TypeId};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
+use host::Extensions;
 use metrics::{MetricId, Recorder, Series, TagSet};
+use wire::mask::Mask;
 
-use crate::message_log::MessageLines;
+use crate::message_sink::MessageLines;
 use crate::options::Options;
-use crate::program::Shared;
+use crate::shared::Shared;
 
 /// Distinct tag sets that are remembered before scripts that make ever new ones have all forgotten.
 const LIMIT: usize = 10_000;
 
 /// One per worker thread and program; never leaves its thread.
-pub(crate) struct WorkerState {
+pub struct WorkerState {
     /// The worker's samples.
     pub recorder: Rc<Recorder>,
     /// State of modules, by type.
-    pub local: RefCell<Vec<(TypeId, Rc<dyn Any>)>>,
+    pub local: Rc<Extensions>,
     options: OnceCell<Arc<Options>>,
     wire: OnceCell<Rc<wire::ClientContext>>,
     messages: OnceCell<Option<Rc<dyn MessageLines>>>,
+    mask: OnceCell<Mask>,
     tag_keys: RefCell<HashMap<TagSet, u32>>,
     next_key: Cell<u32>,
     series: RefCell<HashMap<(u32, MetricId), Series>>,
@@ -46,10 +48,11 @@ impl WorkerState {
             }
             let state = Rc::new(WorkerState {
                 recorder: recorder.clone(),
-                local: RefCell::default(),
+                local: Rc::default(),
                 options: OnceCell::new(),
                 wire: OnceCell::new(),
                 messages: OnceCell::new(),
+                mask: OnceCell::new(),
                 tag_keys: RefCell::default(),
                 next_key: Cell::new(0),
                 series: RefCell::default(),
@@ -72,6 +75,11 @@ impl WorkerState {
                     .unwrap_or_else(|error| panic!("network settings are checked before the run: {}", error.message))
             })
             .clone()
+    }
+
+    /// What is hidden of URLs in this run.
+    pub fn mask(&self, make: impl FnOnce() -> Mask) -> &Mask {
+        self.mask.get_or_init(make)
     }
 
     /// Where received messages are logged, if they are.

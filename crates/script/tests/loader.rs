@@ -227,6 +227,7 @@ fn modules_are_fetched_and_kept() {
                 log: log.clone(),
                 registry,
                 recorder: recorder.clone(),
+                builtins: &onrush_script::modules::BUILTINS,
             };
             let source = Source::Text { name: "-".into(), text: script.into() };
             let program = onrush_script::Program::load(source, load).await;

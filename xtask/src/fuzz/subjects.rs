@@ -310,6 +310,7 @@ fn scripts() -> Result<Check, String> {
             options: Options::default(),
             log: Arc::new(Silent),
             recorder: Rc::new(Recorder::new(registry.clone())),
+            builtins: &script::modules::BUILTINS,
             registry,
         };
         match runtime.block_on(Program::load(source, options)) {

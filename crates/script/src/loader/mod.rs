@@ -14,9 +14,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::builtins::LibraryText;
+use host::intrinsics::Parts;
+use host::module::Bytecode;
+
+use crate::builtins::{Builtins, LibraryText};
 use crate::error::{Place, ScriptError, exit_code};
-use crate::host::intrinsics::Parts;
 use transpile::PositionMap;
 
 /// How a module is run.
@@ -41,13 +43,13 @@ pub struct Prepared {
 
 /// What the store knows of a module.
 #[derive(Debug)]
-pub struct Module {
+pub struct Compiled {
     /// How it is run.
     pub kind: Kind,
     /// What has to be there before it runs.
-    pub(crate) parts: Parts,
-    /// QuickJS bytecode, made by this build for this run; never read from outside.
-    pub bytecode: Vec<u8>,
+    pub parts: Parts,
+    /// For the runtimes of all users.
+    pub bytecode: Bytecode,
 }
 
 #[derive(Debug)]
@@ -57,10 +59,10 @@ struct SourceText {
 }
 
 /// The modules of one program.
-#[derive(Debug, Default)]
 pub struct ModuleStore {
+    builtins: &'static Builtins,
     sources: RwLock<HashMap<String, Arc<SourceText>>>,
-    compiled: RwLock<HashMap<String, Arc<Module>>>,
+    compiled: RwLock<HashMap<String, Arc<Compiled>>>,
     sealed: AtomicBool,
     /// Directory that relative paths of the entry script and of `open` start from.
     pub cwd: PathBuf,
@@ -70,8 +72,19 @@ pub struct ModuleStore {
 
 impl ModuleStore {
     /// An empty store.
-    pub fn new(cwd: PathBuf, cache_dir: Option<PathBuf>) -> Self {
-        ModuleStore { cwd, cache_dir, ..ModuleStore::default() }
+    pub fn new(builtins: &'static Builtins, cwd: PathBuf, cache_dir: Option<PathBuf>) -> Self {
+        let (sources, compiled, sealed) = (RwLock::default(), RwLock::default(), AtomicBool::new(false));
+        ModuleStore { builtins, sources, compiled, sealed, cwd, cache_dir }
+    }
+
+    /// The modules that need no file and no URL.
+    pub fn builtins(&self) -> &'static Builtins {
+        self.builtins
+    }
+
+    /// The one name of the module that `specifier` means in the module `base`.
+    pub fn resolve(&self, base: &str, specifier: &str) -> Result<String, ScriptError> {
+        resolve::resolve(self.builtins, base, specifier)
     }
 
     /// From now on no module is added.
@@ -96,12 +109,12 @@ impl ModuleStore {
     }
 
     /// The compiled module of that name.
-    pub fn compiled(&self, name: &str) -> Option<Arc<Module>> {
+    pub fn compiled(&self, name: &str) -> Option<Arc<Compiled>> {
         self.compiled.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
     /// Adds a compiled module.
-    pub fn insert_compiled(&self, name: &str, module: Module) -> Arc<Module> {
+    pub fn insert_compiled(&self, name: &str, module: Compiled) -> Arc<Compiled> {
         let module = Arc::new(module);
         self.compiled.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_string(), module.clone());
         module
@@ -120,7 +133,7 @@ impl ModuleStore {
             Some(source) => source.text.clone(),
             None => resolve::read(name)?,
         };
-        let output = transpile::to_javascript(name, &text)?;
+        let output = transpile::to_javascript(name, &text, self.builtins.libraries)?;
         let source = Arc::new(SourceText { text, map: output.map });
         self.sources.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_string(), source);
         Ok(Prepared { kind: output.kind, code: output.code, libraries: output.libraries })

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use host::log::{Level, LogSink, Record};
 use sha2::{Digest, Sha256};
 use wire::mask::Mask;
 use wire::request::{Auth, BodyUse};
 use wire::{Body, Client, Method, Request, Url};
 
 use crate::error::{ScriptError, exit_code};
-use crate::log::{Level, LogSink, Record};
 
 /// As in k6: for the whole request.
 const TIMEOUT: Duration = Duration::from_secs(60);

@@ -6,15 +6,15 @@
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Component, Path, PathBuf};
 
+use crate::builtins::Builtins;
 use crate::error::{ScriptError, exit_code};
-use crate::modules::BUILTINS;
 
 /// Modules that k6 has and Onrush does not have yet.
 const NOT_YET: &[&str] = &["k6/browser", "k6/crypto/x509", "k6/html", "k6/net/grpc", "k6/secrets"];
 
 /// The one name of the module that `specifier` means in the module `base`.
-pub fn resolve(base: &str, specifier: &str) -> Result<String, ScriptError> {
-    if BUILTINS.find(specifier).is_some() {
+pub fn resolve(builtins: &Builtins, base: &str, specifier: &str) -> Result<String, ScriptError> {
+    if builtins.find(specifier).is_some() {
         return Ok(specifier.to_string());
     }
     if specifier.starts_with("https://") {
@@ -112,6 +112,12 @@ fn failure(message: String) -> ScriptError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    static NONE: Builtins = Builtins { modules: &[], alias: |_| None, libraries: &[], on_iteration_start: &[] };
+
+    fn resolve(base: &str, specifier: &str) -> Result<String, ScriptError> {
+        super::resolve(&NONE, base, specifier)
+    }
 
     #[test]
     fn relative_paths_start_at_the_importing_module() {

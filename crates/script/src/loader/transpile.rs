@@ -14,7 +14,6 @@ use super::library;
 use super::{Kind, nesting};
 use crate::builtins::LibraryText;
 use crate::error::{Place, ScriptError, exit_code};
-use crate::modules::BUILTINS;
 
 /// JavaScript, and how to get from its places to those of the source.
 pub struct Output {
@@ -30,8 +29,8 @@ pub struct Output {
 
 impl Output {
     /// With known copies of k6's FormData library replaced.
-    fn without_libraries(mut self) -> Output {
-        if let Some((code, found)) = library::replace(&self.code, self.kind, BUILTINS.libraries) {
+    fn without_libraries(mut self, known: &[LibraryText]) -> Output {
+        if let Some((code, found)) = library::replace(&self.code, self.kind, known) {
             (self.code, self.libraries) = (code, found);
         }
         self
@@ -67,10 +66,10 @@ const MOST_STACK: usize = 1 << 30;
 /// The parser calls itself for each level of a source and has no limit of its own. Brackets have the limit of `nesting`; for
 /// the rest it works on a stack of its own that is deep enough for all but the strangest texts: a stack that is too small
 /// ends the process without a word.
-pub fn to_javascript(name: &str, text: &str) -> Result<Output, ScriptError> {
+pub fn to_javascript(name: &str, text: &str, known: &[LibraryText]) -> Result<Output, ScriptError> {
     nesting::check(name, text)?;
     let stack = text.len().saturating_mul(STACK_A_BYTE).clamp(LEAST_STACK, MOST_STACK);
-    let work = || transpiled(name, text).map(Output::without_libraries);
+    let work = || transpiled(name, text).map(|output| output.without_libraries(known));
     std::thread::scope(|scope| {
         match std::thread::Builder::new().name("parser".into()).stack_size(stack).spawn_scoped(scope, work) {
             Ok(parser) => parser.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
@@ -184,9 +183,9 @@ mod tests {
             ("x.ts", format!("let a: {}", nested("A<", "B", ">"))),
             ("x.js", format!("f({}1)", "1 + ".repeat(3000))),
         ] {
-            assert!(to_javascript(name, &text).is_ok(), "{name} {}", &text[..20]);
+            assert!(to_javascript(name, &text, &[]).is_ok(), "{name} {}", &text[..20]);
         }
-        let open = to_javascript("x.ts", &"mise<".repeat(800));
+        let open = to_javascript("x.ts", &"mise<".repeat(800), &[]);
         assert!(open.is_err_and(|error| error.message.starts_with("SyntaxError: ")));
     }
 }

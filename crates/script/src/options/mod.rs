@@ -15,6 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use host::DEFAULT_MEMORY_LIMIT;
 use metrics::{SystemTags, suggest};
 use serde_json::{Map, Value};
 use wire::mask::Mask;
@@ -25,8 +26,6 @@ pub use read::DebugDetail;
 pub use row::TestOption;
 pub use table::{OPTIONS, Options};
 pub use written::Written;
-
-use crate::host::runtime::DEFAULT_MEMORY_LIMIT;
 
 /// An option that cannot be used; ready to print. k6's exit code for it is 104.
 #[derive(Clone, Debug, PartialEq, Eq)]

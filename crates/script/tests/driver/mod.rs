@@ -71,6 +71,7 @@ pub async fn load_source(source: Source, cwd: PathBuf) -> (Result<Program, Scrip
         log: log.clone(),
         registry,
         recorder: recorder.clone(),
+        builtins: &onrush_script::modules::BUILTINS,
     };
     (Program::load(source, options).await, log, recorder)
 }

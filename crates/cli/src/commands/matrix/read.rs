@@ -73,6 +73,7 @@ fn exported(path: &Path) -> Result<String, Failure> {
         options: Options::default(),
         log: Arc::new(Logger::new(&LogFlags::default())?) as Arc<dyn LogSink>,
         recorder: Rc::new(Recorder::new(registry.clone())),
+        builtins: &script::modules::BUILTINS,
         registry,
     };
     let source = Source::Text { name: String::from("plan"), text };

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use metrics::{Recorder, Registry};
 use script::log::{Level, LogSink};
+use script::modules::BUILTINS;
 use script::options::Options;
 use script::{LoadOptions, Program, ScriptError, Source};
 use server::{Server, ServerConfig};
@@ -103,7 +104,7 @@ pub fn script(
         Some(quick) => (quick.source(), quick.log(&log)),
         None => (source(&flags.script)?, log as Arc<dyn LogSink>),
     };
-    let load = LoadOptions { env, cwd, cache_dir, options, log, registry, recorder };
+    let load = LoadOptions { env, cwd, cache_dir, options, log, registry, recorder, builtins: &BUILTINS };
     let program = runtime.block_on(Program::load(source, load)).map_err(script_failure)?;
     Ok(Script { program, runtime })
 }

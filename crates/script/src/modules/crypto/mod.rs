@@ -8,13 +8,13 @@ pub mod digest;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use rquickjs::function::{Func, Opt};
-use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, Result, Value};
+use host::bytes::array_buffer;
+use host::js::function::{Func, Opt};
+use host::js::{ArrayBuffer, Ctx, Function, IntoJs, Object, Result, Value};
 
 use crate::arguments::{require_bytes, text_or};
 use crate::builtins::ModuleDef;
-use crate::host::bytes::array_buffer;
-use crate::host::go_error;
+use crate::go_error;
 use digest::{Algorithm, Hasher, OutputEncoding, hex};
 
 /// Larger requests are a mistake of the script, not a wish (the Web's `getRandomValues` stops at 64 KiB).
@@ -93,7 +93,7 @@ fn hex_encode<'js>(ctx: Ctx<'js>, input: Opt<Value<'js>>) -> Result<String> {
     require_bytes(&ctx, input.0, hex)
 }
 
-fn random_bytes<'js>(ctx: Ctx<'js>, size: Opt<rquickjs::Coerced<f64>>) -> Result<ArrayBuffer<'js>> {
+fn random_bytes<'js>(ctx: Ctx<'js>, size: Opt<host::js::Coerced<f64>>) -> Result<ArrayBuffer<'js>> {
     let size = size.0.map_or(0.0, |size| size.0);
     if !(1.0..=MOST_RANDOM_BYTES).contains(&size) {
         let message = format!("invalid size {size}, expected a number from 1 to {MOST_RANDOM_BYTES}");

@@ -7,8 +7,7 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
-
-use crate::host::kind::BufferKind;
+use host::kind::BufferKind;
 
 /// Immutable elements.
 #[derive(Debug, Default)]
@@ -98,7 +97,7 @@ fn classify(json: &str) -> Element<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::kind::ElementType;
+    use host::kind::ElementType;
 
     #[test]
     fn elements_come_back_in_order_and_kind() {

@@ -12,16 +12,18 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rquickjs::atom::PredefinedAtom;
-use rquickjs::function::Opt;
-use rquickjs::proxy::{Proxy, ProxyHandler};
-use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Result, Value};
+use host::Phase;
+use host::js::atom::PredefinedAtom;
+use host::js::function::Opt;
+use host::js::proxy::{Proxy, ProxyHandler};
+use host::js::{Array, Ctx, Exception, Function, IntoJs, Object, Result, Value};
+use host::kind::{BufferKind, Kind};
+use host::{bytes, object, shared_buffer};
 
+use crate::Vu;
 use crate::arguments::text_or;
 use crate::builtins::ModuleDef;
-use crate::host::kind::{BufferKind, Kind};
-use crate::host::{bytes, go_error, object, shared_buffer};
-use crate::{Phase, Vu};
+use crate::go_error;
 use elements::{Element, Elements};
 use once_made::{Asked, OnceMade};
 
@@ -31,7 +33,7 @@ pub const MODULE: ModuleDef =
 
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
-    let prototype: Object<'js> = Array::new(ctx.clone())?.get_prototype().ok_or(rquickjs::Error::Unknown)?;
+    let prototype: Object<'js> = Array::new(ctx.clone())?.get_prototype().ok_or(host::js::Error::Unknown)?;
     let constructor = Function::new(ctx.clone(), shared_array)?.with_name("SharedArray")?.with_constructor(true);
     constructor.set(PredefinedAtom::Prototype, prototype)?;
     module.set("SharedArray", constructor)?;

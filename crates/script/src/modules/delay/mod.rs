@@ -6,16 +6,17 @@
 
 mod events;
 
-use rquickjs::function::Opt;
-use rquickjs::prelude::Func;
-use rquickjs::{Array, Ctx, Exception, Object, Result, Value};
+use host::Phase;
+use host::bytes;
+use host::js::function::Opt;
+use host::js::prelude::Func;
+use host::js::{Array, Ctx, Exception, Object, Result, Value};
+use host::messages::Note;
 
 use self::events::{Hop, Ledger};
-use crate::Phase;
 use crate::arguments::present;
 use crate::builtins::ModuleDef;
-use crate::host::handled::Note;
-use crate::host::{bytes, go_error};
+use crate::go_error;
 use crate::series;
 use crate::vu::Vu;
 
@@ -33,7 +34,7 @@ const MOST_APART_US: f64 = 86_400e6;
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let vu = Vu::of(ctx);
     events::define(vu.registry()).map_err(|error| go_error::throw(ctx, &format!("onrush/delay: {error}")))?;
-    vu.app_door().wants_arrivals.set(true);
+    vu.messages.want_arrivals();
     let module = Object::new(ctx.clone())?;
     module.set("stamp", Func::from(stamp))?;
     module.set("arrival", Func::from(arrival))?;
@@ -57,13 +58,13 @@ fn stamp<'js>(ctx: Ctx<'js>, event: Opt<Value<'js>>) -> Result<f64> {
             vu.worker_local::<Ledger>().sent(&vu, &event);
         }
     }
-    vu.handled.note_stamp();
+    vu.messages.note_stamp();
     Ok(microseconds(wire::wall_ns()))
 }
 
 /// `arrival()`: when the message whose handler runs reached this machine.
 fn arrival(ctx: Ctx<'_>) -> Result<f64> {
-    match Vu::of(&ctx).handled.arrived_ns() {
+    match Vu::of(&ctx).messages.arrived_ns() {
         Some(ns) => Ok(microseconds(ns)),
         None => Err(Exception::throw_type(
             &ctx,
@@ -141,7 +142,7 @@ fn record<'js>(
     let known = if count == 1 { &[][..] } else { &hops[..] };
     vu.worker_local::<Ledger>().received(&vu, &event, received - sent, known, &own);
     if vu.logs_messages() {
-        vu.handled.replace_note(Some(Note { event, stamps: stamps[..count].to_vec() }));
+        vu.messages.replace_note(Some(Note { event, stamps: stamps[..count].to_vec() }));
     }
     Ok(())
 }

@@ -5,13 +5,13 @@
 
 pub mod base64;
 
-use rquickjs::{Ctx, IntoJs, Object, Result, Value};
+use host::bytes;
+use host::js::{Ctx, IntoJs, Object, Result, Value};
+use host::plain::{self, Args, Plain};
 
 use crate::arguments::{present, require_bytes};
 use crate::builtins::ModuleDef;
-use crate::host::bytes;
-use crate::host::go_error;
-use crate::host::plain::{self, Args, Plain};
+use crate::go_error;
 use base64::{Corrupt, Variant};
 
 /// The module.

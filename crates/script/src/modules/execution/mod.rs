@@ -12,18 +12,19 @@ use std::rc::Rc;
 use engine::clock::Clock;
 use engine::state::IterationNumber;
 use engine::{Iteration, RunState};
+use host::Phase;
+use host::js::function::{Func, Opt};
+use host::js::object::{Accessor, Property};
+use host::js::{Ctx, IntoJs, Object, Result, Value};
+use host::log::{Level, Record};
+use host::object;
 use metrics::SystemTag;
-use rquickjs::function::{Func, Opt};
-use rquickjs::object::{Accessor, Property};
-use rquickjs::{Ctx, IntoJs, Object, Result, Value};
 
+use crate::Vu;
 use crate::arguments::text_or;
 use crate::builtins::ModuleDef;
-use crate::host::go_error;
-use crate::host::object;
-use crate::log::{Level, Record};
 use crate::test_mark::TestMark;
-use crate::{Phase, Vu};
+use crate::{exception, go_error};
 use text_map::{TextStore, text_map};
 
 /// The module.
@@ -58,7 +59,7 @@ fn vu<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     getter(&object, "idInInstance", |ctx, vu| running(ctx, vu).map(|()| vu.id() as f64))?;
     getter(&object, "idInTest", |ctx, vu| {
-        running(ctx, vu).map(|()| vu.seat().map_or(0, |seat| seat.id_in_test) as f64)
+        running(ctx, vu).map(|()| vu.context().map_or(0, |context| context.id_in_test) as f64)
     })?;
     getter(&object, "iterationInInstance", |ctx, vu| running(ctx, vu).map(|()| vu.iterations_before()))?;
     getter(&object, "iterationInScenario", |ctx, vu| {
@@ -95,7 +96,7 @@ fn scenario<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     })?;
     getter(&object, "progress", |ctx, vu| {
         let index = iteration(ctx, vu)?.scenario.index;
-        Ok(vu.seat().map_or(0.0, |seat| seat.run.progress(index, vu.clock().now())))
+        Ok(vu.context().map_or(0.0, |context| context.run.progress(index, vu.clock().now())))
     })?;
     getter(&object, "iterationInInstance", |ctx, vu| number(ctx, vu).map(|number| number.in_instance as f64))?;
     getter(&object, "iterationInTest", |ctx, vu| number(ctx, vu).map(|number| number.in_test as f64))?;
@@ -116,10 +117,10 @@ fn number(ctx: &Ctx<'_>, vu: &Vu) -> Result<IterationNumber> {
     if let Some((_, number)) = asked.last.get().filter(|(of, _)| *of == current) {
         return Ok(number);
     }
-    let Some(seat) = vu.seat() else { return Ok(IterationNumber { in_instance: 0, in_test: 0 }) };
+    let Some(context) = vu.context() else { return Ok(IterationNumber { in_instance: 0, in_test: 0 }) };
     let number = match iteration.number {
-        Some(dealt) => seat.run.iteration_number(iteration.scenario.index, dealt),
-        None => seat.run.next_scenario_iteration(&iteration.scenario),
+        Some(dealt) => context.run.iteration_number(iteration.scenario.index, dealt),
+        None => context.run.next_scenario_iteration(&iteration.scenario),
     };
     asked.last.set(Some((current, number)));
     Ok(number)
@@ -149,7 +150,7 @@ fn instance<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 fn count<'js>(object: &Object<'js>, name: &str, read: impl Fn(&RunState) -> u64 + 'js) -> Result<()> {
     getter(object, name, move |ctx, vu| {
         available(ctx, vu, "instance information")?;
-        Ok(vu.seat().map_or(0, |seat| read(&seat.run)) as f64)
+        Ok(vu.context().map_or(0, |context| read(&context.run)) as f64)
     })
 }
 
@@ -173,7 +174,7 @@ fn options<'js>(ctx: &Ctx<'js>, vu: &Vu) -> Result<Value<'js>> {
 
 fn abort<'js>(ctx: Ctx<'js>, reason: Opt<Value<'js>>) -> Result<()> {
     let message = with_reason("test aborted", &text_or(&ctx, reason, "")?);
-    Err(Vu::of(&ctx).abort_test(&ctx, &message))
+    Err(exception::abort_test(&ctx, &Vu::of(&ctx), &message))
 }
 
 fn fail<'js>(ctx: Ctx<'js>, reason: Opt<Value<'js>>) -> Result<()> {

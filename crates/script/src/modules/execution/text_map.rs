@@ -3,10 +3,10 @@
 //! Reads, writes, `delete`, `in`, `Object.keys` and `JSON.stringify` all go to the store, so that the script never holds
 //! a stale copy. Values other than strings, numbers and booleans are refused; symbols are no names.
 
-use rquickjs::proxy::{Proxy, ProxyHandler};
-use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Result, Value};
+use host::bytes;
+use host::js::proxy::{Proxy, ProxyHandler};
+use host::js::{Array, Ctx, Exception, Function, IntoJs, Object, Result, Value};
 
-use crate::host::bytes;
 use crate::series::{refusal, tag_text};
 
 /// Where the texts are. May refuse to work (in init code) by throwing.

@@ -1,8 +1,8 @@
 //! What the modules of `k6/experimental` reject with: an `Error` whose `name` says the kind, so that a script may tell
 //! `NotFoundError` from `ForbiddenError` as it does under k6.
 
-use rquickjs::object::Property;
-use rquickjs::{Ctx, Error, Exception};
+use host::js::object::Property;
+use host::js::{Ctx, Error, Exception};
 
 use crate::arguments::ArgumentError;
 

@@ -10,19 +10,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rquickjs::function::{Constructor, Opt};
-use rquickjs::{Ctx, Exception, Object, Result, Value};
+use host::Phase;
+use host::js::function::{Constructor, Opt};
+use host::js::{Ctx, Exception, Object, Result, Value};
+use host::loan::Loans;
+use host::native::{self, NativeClass};
+use host::plain::{self, Plain};
 use wire::Method;
 
 use super::config::Config;
 use super::request;
-use crate::host::loan::Loans;
-use crate::host::native::{self, NativeClass};
-use crate::host::plain::{self, Plain};
+use crate::Vu;
 use crate::modules::http::call::Call;
 use crate::modules::http::state::HttpState;
 use crate::modules::http::verbs;
-use crate::{Phase, Vu};
 
 /// The functions that send, by the methods of HTTP behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,15 +207,14 @@ fn send<'js>(
     let state = vu.local::<HttpState>();
     let line = pool.line(ctx, &vu, &state)?;
     pool.before(&vu, line);
-    let loans = Loans::new(ctx);
     let sender = (&line.client, &line.user_agent);
-    match ready.prepare(ctx, &vu, &state, request, method, sender, &loans) {
+    Loans::with(ctx, |loans| match ready.prepare(ctx, &vu, &state, request, method, sender, loans) {
         Ok(prepared) => {
             let call = Rc::new(Call::new(prepared));
-            let response = verbs::complete(ctx, &vu, &state, Rc::clone(&call), &loans)?;
+            let response = verbs::complete(ctx, &vu, &state, Rc::clone(&call), loans)?;
             pool.after(line, &call, ready.closes);
             Ok(response)
         }
         Err(error) => verbs::refused(ctx, &vu, &state, error),
-    }
+    })
 }

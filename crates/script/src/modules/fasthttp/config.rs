@@ -6,14 +6,15 @@
 
 use std::time::Duration;
 
-use rquickjs::{Ctx, Exception, Object, Result, Value};
+use host::bytes;
+use host::js::{Ctx, Exception, Object, Result, Value};
 use wire::Settings;
 use wire::settings::{Proxies, StepLimits, TlsAuth};
 
 use crate::Vu;
 use crate::arguments::member;
-use crate::host::files::Unopened;
-use crate::host::{bytes, files};
+use crate::files;
+use crate::files::Unopened;
 
 const DEFAULT_DIAL: Duration = Duration::from_secs(5);
 
@@ -119,7 +120,7 @@ impl Config {
     }
 }
 
-fn wrong(ctx: &Ctx<'_>, message: &str) -> rquickjs::Error {
+fn wrong(ctx: &Ctx<'_>, message: &str) -> host::js::Error {
     Exception::throw_type(ctx, &format!("fasthttp Client: {message}"))
 }
 
@@ -153,7 +154,7 @@ fn pem<'js>(ctx: &Ctx<'js>, vu: &Vu, tls: &Object<'js>, name: &str) -> Result<Op
     if given.contains("-----BEGIN") {
         return Ok(Some(given));
     }
-    let path = files::absolute(ctx, vu, &given);
+    let path = crate::paths::absolute(ctx, vu, &given);
     let unreadable = |why: &dyn std::fmt::Display| {
         wrong(ctx, &format!("{name} is neither PEM text nor a file that can be read: {}: {why}", path.display()))
     };

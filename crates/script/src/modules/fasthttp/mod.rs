@@ -9,7 +9,7 @@ mod config;
 mod request;
 mod status;
 
-use rquickjs::{Ctx, Object, Result};
+use host::js::{Ctx, Object, Result};
 
 use crate::builtins::ModuleDef;
 use crate::modules::onrush_fs;

@@ -8,16 +8,16 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use rquickjs::function::{Constructor, Opt, This};
-use rquickjs::object::{Accessor, Filter, Property};
-use rquickjs::{Ctx, Exception, Object, Result, Value};
+use host::js::function::{Constructor, Opt, This};
+use host::js::object::{Accessor, Filter, Property};
+use host::js::{Ctx, Exception, Object, Result, Value};
+use host::loan::Loans;
+use host::native::{self, NativeClass};
+use host::{bytes, object};
 use wire::{Method, Payload};
 
 use crate::Vu;
 use crate::arguments::{ArgumentError, member};
-use crate::host::loan::Loans;
-use crate::host::native::{self, NativeClass};
-use crate::host::{bytes, object};
 use crate::modules::http::body::{self, BodyArg};
 use crate::modules::http::call::PreparedRequest;
 use crate::modules::http::intake::Intake;
@@ -106,7 +106,7 @@ fn frozen<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Value<'js>> {
     Ok(copy.into_value())
 }
 
-fn wrong(ctx: &Ctx<'_>, message: &str) -> rquickjs::Error {
+fn wrong(ctx: &Ctx<'_>, message: &str) -> host::js::Error {
     Exception::throw_type(ctx, &format!("fasthttp Request: {message}"))
 }
 
@@ -116,7 +116,7 @@ pub fn ready<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Rc<Parsed
     if known.is_some() {
         return Ok(known);
     }
-    let given: Object<'js> = value.as_object().ok_or(rquickjs::Error::Unknown)?.get(GIVEN)?;
+    let given: Object<'js> = value.as_object().ok_or(host::js::Error::Unknown)?.get(GIVEN)?;
     let ready = Rc::new(ParsedRequest::read(ctx, &given)?);
     native::with(value, |request: &Request| request.0.replace(Some(Rc::clone(&ready))));
     Ok(Some(ready))
@@ -207,12 +207,12 @@ impl ParsedRequest {
             _ if matches!(method, Method::Get | Method::Head) => (BodyArg::default(), true),
             Body::Same(body) => (body.clone(), true),
             Body::Live => {
-                let given: Object<'js> = request.as_object().ok_or(rquickjs::Error::Unknown)?.get(GIVEN)?;
+                let given: Object<'js> = request.as_object().ok_or(host::js::Error::Unknown)?.get(GIVEN)?;
                 (body::from_js(ctx, &given.get("body")?, loans)?, false)
             }
         };
         let body = if matches!(method, Method::Get | Method::Head) { body } else { completed(body, method) };
-        loans.open()?;
+        loans.check()?;
         let sender = (Rc::clone(client), Rc::clone(user_agent));
         let prepared = prepare_outlined(vu, state, outline, (method.clone(), body), sender);
         if let (Some(edition), true) = (edition, is_same) {

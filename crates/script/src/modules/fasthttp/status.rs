@@ -4,12 +4,13 @@
 
 use std::cell::RefCell;
 
+use host::Phase;
+use host::js::{Ctx, Exception, Function, Result, Value};
+use host::plain::{self, Plain};
 use metrics::{Series, SystemTag, builtin};
-use rquickjs::{Ctx, Exception, Function, Result, Value};
 
-use crate::host::plain::{self, Plain};
+use crate::Vu;
 use crate::series::{self, OwnTags, SeriesCache};
-use crate::{Phase, Vu};
 
 /// More than any script asks for.
 const LIMIT: usize = 64;

@@ -12,20 +12,20 @@ pub mod texts;
 
 use std::ffi::CStr;
 
-use rquickjs::atom::PredefinedAtom;
-use rquickjs::function::This;
-use rquickjs::object::Accessor;
-use rquickjs::{Ctx, Exception, Function, IntoJs, Object, Result, Value};
+use host::js::atom::PredefinedAtom;
+use host::js::function::This;
+use host::js::object::Accessor;
+use host::js::{Ctx, Exception, Function, IntoJs, Object, Result, Value};
+use host::kind::Kind;
+use host::loan::Loans;
+use host::plain::{self, Plain};
+use host::record::Record;
+use host::{bytes, keeper, native::NativeClass, object};
 use wire::Payload;
 
 use self::form::{Dialect, Edition, Field, Form};
 use crate::arguments::present;
 use crate::builtins::ModuleDef;
-use crate::host::kind::Kind;
-use crate::host::loan::Loans;
-use crate::host::plain::{self, Plain};
-use crate::host::record::Record;
-use crate::host::{bytes, keeper, native::NativeClass, object};
 use crate::modules::payload::streamed;
 use crate::vu::Vu;
 
@@ -189,7 +189,7 @@ impl Plain for CallMethod {
         };
         method.check_count(ctx, args.count())?;
         let name =
-            || Ok::<_, rquickjs::Error>(dialect.encode(bytes::to_text(ctx, &args.get(0).expect("it was counted"))?));
+            || Ok::<_, host::js::Error>(dialect.encode(bytes::to_text(ctx, &args.get(0).expect("it was counted"))?));
         let nothing = Value::new_undefined(ctx.clone());
         match method.does {
             Does::Assemble => assembled(ctx, &this),
@@ -307,7 +307,7 @@ impl<'js> NewField<'_, 'js> {
         present(value).map(|value| Ok(self.dialect.encode(bytes::to_text(self.ctx, &value)?))).transpose()
     }
 
-    fn refuse(&self, found: &Value<'js>) -> rquickjs::Error {
+    fn refuse(&self, found: &Value<'js>) -> host::js::Error {
         let name = String::from_utf8_lossy(&self.name);
         let found = described(found);
         let message = format!(

@@ -11,9 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
-use rquickjs::function::Rest;
-use rquickjs::object::Filter;
-use rquickjs::{Array, Ctx, Object, Result, Value};
+use host::Phase;
+use host::bytes;
+use host::js::function::Rest;
+use host::js::object::Filter;
+use host::js::{Array, Ctx, Object, Result, Value};
+use host::kind::Kind;
 use wire::Method;
 
 use super::call::{self, Call, PreparedRequest, RequestArgs};
@@ -25,10 +28,9 @@ use super::refusal::{Checked, Refusal};
 use super::send::perform;
 use super::state::HttpState;
 use super::{response, url};
+use crate::Vu;
 use crate::arguments::ArgumentError;
-use crate::host::kind::Kind;
-use crate::host::{bytes, go_error};
-use crate::{Phase, Vu};
+use crate::go_error;
 
 /// How the items came, and so how the answers go.
 enum Shape {

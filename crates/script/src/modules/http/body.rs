@@ -5,18 +5,20 @@
 //! (`go_format.rs`), because servers under test have been fed that.
 //! Differs from k6 on purpose: any typed array and DataView is sent as its bytes.
 
-use rquickjs::{Ctx, IntoJs, Object, Result, Value};
+use host::js::{Ctx, IntoJs, Object, Result, Value};
+use host::kind::{BufferKind, Kind};
+use host::loan::Loans;
+use host::plain::{Args, Plain};
+use host::{bytes, object};
 use wire::Payload;
 
 use super::go_format::{go_text, go_type};
 use super::refusal::{Checked, Refusal};
 use crate::arguments::present;
-use crate::host::kind::{BufferKind, Kind};
-use crate::host::loan::Loans;
-use crate::host::plain::{Args, Plain};
-use crate::host::{bytes, go_error, object};
+use crate::go_error;
 use crate::modules::form_data::multipart::{self, Multipart, PartHead, Quoting};
 use crate::modules::form_data::{self, FilePart};
+use crate::modules::payload::borrowed::segment;
 use crate::modules::payload::streamed;
 use crate::vu::Vu;
 
@@ -66,7 +68,7 @@ pub fn from_js<'js>(ctx: &Ctx<'js>, value: &Value<'js>, loans: &Loans<'js>) -> C
     let kind = Kind::of(value);
     let payload = match kind {
         Kind::Nothing => return Ok(BodyArg::default()),
-        Kind::Text(_) => loans.text(value)?.map(Payload::from).unwrap_or_default(),
+        Kind::Text(_) => loans.text(value)?.map(segment).map(Payload::from).unwrap_or_default(),
         Kind::Symbol => Payload::from_bytes(bytes::to_text(ctx, value)?),
         Kind::Plain(object) => return Ok(form(ctx, object, loans)?),
         Kind::Buffer(_) | Kind::Other(_) => return Ok(of_bytes(ctx, value, kind, loans)?),

@@ -6,7 +6,8 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use rquickjs::Value;
+use host::js::Value;
+use host::memory::Held;
 use wire::cookies::CookieJar;
 use wire::{Body, Exchange, Failure, FailureKind, Method, Payload, Request, Response, Step};
 
@@ -15,7 +16,6 @@ use super::params::ResponseType;
 use super::samples::Labels;
 use super::url::{Target, Unsendable};
 use crate::Vu;
-use crate::host::memory::Held;
 
 /// The arguments of one request, as the script gave them.
 pub struct RequestArgs<'a, 'js> {

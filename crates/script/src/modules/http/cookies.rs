@@ -5,16 +5,16 @@
 
 use std::rc::Rc;
 
-use rquickjs::function::{Constructor, Opt};
-use rquickjs::prelude::{Func, This};
-use rquickjs::{Coerced, Ctx, Object, Result, Value};
+use host::bytes;
+use host::js::function::{Constructor, Opt};
+use host::js::prelude::{Func, This};
+use host::js::{Coerced, Ctx, Object, Result, Value};
+use host::native::{self, NativeClass};
 use wire::cookies::{Cookie, CookieJar, parse_date, problem_in};
 use wire::mask::Mask;
 use wire::{FailureKind, Url};
 
-use crate::host::bytes;
-use crate::host::go_error;
-use crate::host::native::{self, NativeClass};
+use crate::go_error;
 
 /// The script-side holder of a jar.
 struct JarObject(Rc<CookieJar>);

@@ -10,12 +10,13 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
+use host::Phase;
+use host::log::{Level, Record};
 use wire::client::Watch;
 use wire::{Body, Exchange, Payload, Request, Response};
 
-use crate::log::{Level, Record};
+use crate::Vu;
 use crate::options::DebugDetail;
-use crate::{Phase, Vu};
 
 /// Shows one user's requests and responses.
 pub struct HttpDebug {

@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use rquickjs::{Ctx, Result, Value};
+use host::js::{Ctx, Result, Value};
 
 use super::call::Call;
 use super::failure_text::failure_text;
 use super::intake::Intake;
 use super::response;
 use crate::Vu;
-use crate::host::go_error;
+use crate::go_error;
 
 /// Throws or warns when the request failed, and makes the response. `lent`: see `response::object`.
 pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Call>, lent: Vec<Value<'js>>) -> Result<Value<'js>> {

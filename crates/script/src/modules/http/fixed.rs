@@ -9,15 +9,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use rquickjs::{Ctx, Result, Value};
+use host::js::{Ctx, Result, Value};
+use host::memo::Identity;
+use host::object;
 use wire::{Payload, Segment};
 
 use super::call::{PreparedRequest, RequestArgs};
 use super::intake::Intake;
 use super::params::Params;
 use super::url::Target;
-use crate::host::memo::Identity;
-use crate::host::object;
 
 /// Bodies up to this length, which are copied rather than lent, may be kept.
 const SHORT: u64 = 4 << 10;

@@ -1,12 +1,11 @@
 //! How Go prints values, which k6's servers and messages show: forms hold values in Go's default format (`<nil>`, `map[a:1]`),
 //! refusals name the types that Go has for them.
 
-use rquickjs::function::This;
-use rquickjs::object::Filter;
-use rquickjs::{Ctx, Function, Object, Result, Value};
-
-use crate::host::bytes;
-use crate::host::kind::{BufferKind, ElementType, Kind};
+use host::bytes;
+use host::js::function::This;
+use host::js::object::Filter;
+use host::js::{Ctx, Function, Object, Result, Value};
+use host::kind::{BufferKind, ElementType, Kind};
 
 /// Values nested deeper are cut.
 const DEEPEST: usize = 32;

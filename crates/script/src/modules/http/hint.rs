@@ -5,10 +5,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use host::SLICE;
+
 use super::body::BodyArg;
 use super::params::Params;
 use crate::Vu;
-use crate::host::coroutine::SLICE;
 
 /// Slices of computing before a request that are worth a hint: a body of 50 kB takes these 10 ms, text and headers do not.
 const LONG: u32 = 2;

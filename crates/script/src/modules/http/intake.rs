@@ -11,13 +11,13 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use rquickjs::{Ctx, Error, Function, Persistent, Result, Value};
+use host::bytes::array_buffer;
+use host::js::{Ctx, Error, Function, Persistent, Result, Value};
 use wire::request::{BodySink, BodyUse};
 use wire::{Body, Exchange};
 
 use super::refusal::Refusal;
 use crate::Vu;
-use crate::host::bytes::array_buffer;
 use crate::modules::crypto::digest::{Algorithm, Hasher};
 
 /// What takes the body in.

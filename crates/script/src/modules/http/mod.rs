@@ -28,16 +28,17 @@ pub(crate) mod verbs;
 
 use std::rc::Rc;
 
-use rquickjs::function::Opt;
-use rquickjs::prelude::Func;
-use rquickjs::{Ctx, Object, Result, Value};
+use host::Phase;
+use host::js::function::Opt;
+use host::js::prelude::Func;
+use host::js::{Ctx, Object, Result, Value};
+use host::plain;
 
 use self::state::HttpState;
 use self::status::Expectation;
+use crate::Vu;
 use crate::builtins::ModuleDef;
-use crate::host::go_error;
-use crate::host::plain;
-use crate::{Phase, Vu};
+use crate::go_error;
 
 /// The module.
 pub const MODULE: ModuleDef = ModuleDef {

@@ -4,8 +4,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rquickjs::object::Filter;
-use rquickjs::{Coerced, Ctx, FromJs, Result, Value};
+use host::bytes;
+use host::js::object::Filter;
+use host::js::{Coerced, Ctx, FromJs, Result, Value};
+use host::kind::Kind;
 use units::Span;
 use wire::codec::Coding;
 use wire::cookies::CookieJar;
@@ -16,8 +18,6 @@ use super::go_format::go_type;
 use super::intake::Intake;
 use super::refusal::{Checked, Refusal};
 use super::status::Expectation;
-use crate::host::bytes;
-use crate::host::kind::Kind;
 
 /// Pairs of name and value.
 pub type Pairs = Rc<[(String, String)]>;

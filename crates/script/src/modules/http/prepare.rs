@@ -6,7 +6,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rquickjs::{Ctx, Value};
+use host::bytes;
+use host::js::{Ctx, Value};
+use host::loan::Loans;
 use wire::mask::Mask;
 use wire::request::{Auth, BodyUse};
 use wire::{FailureKind, Method, Request};
@@ -22,11 +24,8 @@ use super::samples::Labels;
 use super::state::{HttpState, RunSettings};
 use super::url::{self, Target, Unsendable};
 use crate::Vu;
-use crate::host::bytes;
-use crate::host::loan::Loans;
 
-/// Turns arguments into a request. What of the body is lent instead of copied goes to `loans`, which are open afterwards:
-/// the script must not run until they are closed.
+/// Turns arguments into a request. What of the body is lent instead of copied goes to `loans`.
 pub fn prepare<'js>(
     ctx: &Ctx<'js>,
     vu: &Vu,
@@ -49,7 +48,7 @@ pub fn prepare<'js>(
             params
         }
     };
-    loans.open()?;
+    loans.check()?;
     if matches!(params.intake, Intake::Callback(_)) {
         // The script continues in the callback: its own bytes must not be in use then.
         loans.copy();

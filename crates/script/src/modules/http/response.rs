@@ -6,9 +6,11 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use rquickjs::function::Opt;
-use rquickjs::prelude::{Func, This};
-use rquickjs::{Array, ArrayBuffer, Ctx, Object, Result, Value};
+use host::bytes;
+use host::js::function::Opt;
+use host::js::prelude::{Func, This};
+use host::js::{Array, ArrayBuffer, Ctx, Object, Result, Value};
+use host::lazy_object::{LazyFields, LazyObject};
 use rustc_hash::FxHashMap;
 use wire::cookies::Cookie;
 use wire::field::canonical;
@@ -19,8 +21,7 @@ use super::call::{Call, Sent, without_userinfo};
 use super::params::ResponseType;
 use super::refusal::Refusal;
 use super::samples::{ms, status_code};
-use crate::host::lazy_object::{LazyFields, LazyObject};
-use crate::host::{bytes, go_error};
+use crate::go_error;
 use crate::json_path::{self, Selector};
 
 /// k6 shows this for a cookie that has no expiry: the year 1 in milliseconds, wrapped around by 64 bits.
@@ -276,7 +277,7 @@ fn timings<'js>(ctx: &Ctx<'js>, timings: &wire::Timings) -> Result<Value<'js>> {
 }
 
 fn text<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Value<'js>> {
-    rquickjs::String::from_str(ctx.clone(), text).map(rquickjs::String::into_value)
+    host::js::String::from_str(ctx.clone(), text).map(host::js::String::into_value)
 }
 
 /// Adds to the list under a name, as `cookies` and `headers` of requests are shown.

@@ -31,8 +31,8 @@ pub async fn perform(vu: &Vu, state: &HttpState, call: &Call) {
             return;
         }
     };
-    if let Some(seat) = vu.seat().filter(|seat| seat.limit.is_some()) {
-        seat.wait_turn().await;
+    if let Some(context) = vu.context().filter(|context| context.limit.is_some()) {
+        context.wait_turn().await;
     }
     let digest = request.auth == Auth::Digest;
     let record = |exchange: &Exchange, last: bool| {

@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
+use host::memo::LastText;
 use wire::cookies::CookieJar;
 
 use super::debug::HttpDebug;
@@ -12,7 +13,6 @@ use super::samples::{Sampler, SeriesSets};
 use super::status::Expectation;
 use super::url::{Target, UrlCache};
 use crate::Vu;
-use crate::host::memo::LastText;
 use crate::unstamped::WorkerTally;
 
 /// What the module keeps for a virtual user.

@@ -4,11 +4,11 @@
 
 use std::rc::Rc;
 
-use rquickjs::function::Rest;
-use rquickjs::{Ctx, Exception, Object, Result, Value};
+use host::js::function::Rest;
+use host::js::{Ctx, Exception, Object, Result, Value};
+use host::native::{self, NativeClass};
 
-use crate::host::go_error;
-use crate::host::native::{self, NativeClass};
+use crate::go_error;
 
 /// A set of statuses.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

@@ -9,18 +9,19 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rquickjs::function::Rest;
-use rquickjs::prelude::{Func, This};
-use rquickjs::{Ctx, Exception, Object, Result, Value};
+use host::bytes;
+use host::js::function::Rest;
+use host::js::prelude::{Func, This};
+use host::js::{Ctx, Exception, Object, Result, Value};
+use host::kind::Kind;
+use host::native::{self, NativeClass};
 use rustc_hash::FxHashMap;
 use wire::mask::Mask;
 use wire::{FailureKind, Url};
 
 use super::refusal::{Checked, Refusal};
 use crate::Vu;
-use crate::host::kind::Kind;
-use crate::host::native::{self, NativeClass};
-use crate::host::{bytes, go_error};
+use crate::go_error;
 
 /// Distinct URLs kept by a worker; scripts that put ids into their URLs would otherwise fill the memory.
 const KEPT: usize = 4096;

@@ -3,8 +3,12 @@
 use std::ffi::CStr;
 use std::rc::Rc;
 
-use rquickjs::prelude::{Func, Opt};
-use rquickjs::{Ctx, Object, Promise, Result, Value};
+use host::Phase;
+use host::bytes;
+use host::js::prelude::{Func, Opt};
+use host::js::{Ctx, Object, Promise, Result, Value};
+use host::loan::Loans;
+use host::plain::{self, Plain};
 use wire::Method;
 
 use super::call::{self, Call, RequestArgs};
@@ -15,11 +19,9 @@ use super::refusal::Refusal;
 use super::response;
 use super::send::perform;
 use super::state::HttpState;
+use crate::Vu;
 use crate::arguments::{ArgumentError, present};
-use crate::host::loan::Loans;
-use crate::host::plain::{self, Plain};
-use crate::host::{bytes, go_error};
-use crate::{Phase, Vu};
+use crate::go_error;
 
 /// The functions that wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,11 +115,10 @@ fn send<'js>(ctx: &Ctx<'js>, args: &RequestArgs<'_, 'js>) -> Result<Value<'js>> 
     let vu = Vu::of(ctx);
     refuse_in_init(ctx, &vu)?;
     let state = vu.local::<HttpState>();
-    let loans = Loans::new(ctx);
-    match prepare(ctx, &vu, &state, args, &loans) {
-        Ok(prepared) => complete(ctx, &vu, &state, Rc::new(Call::new(prepared)), &loans),
+    Loans::with(ctx, |loans| match prepare(ctx, &vu, &state, args, loans) {
+        Ok(prepared) => complete(ctx, &vu, &state, Rc::new(Call::new(prepared)), loans),
         Err(error) => refused(ctx, &vu, &state, error),
-    }
+    })
 }
 
 /// Sends a prepared request, waits for its response and makes the object of it.
@@ -129,7 +130,6 @@ pub fn complete<'js>(
     loans: &Loans<'js>,
 ) -> Result<Value<'js>> {
     wait(ctx, vu, state, &call)?;
-    loans.close();
     finish(ctx, vu, call, loans.values())
 }
 

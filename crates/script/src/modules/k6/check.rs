@@ -3,15 +3,15 @@
 //! Scripts check every response, so this is a hot path: a native function without a closure, and the series of a check is
 //! found by the identity of its name and the tags of the virtual user, without building a tag set.
 
+use host::js::{Ctx, Exception, Function, Result, Value};
+use host::memo::NameMemo;
+use host::object::{self, Name};
+use host::plain::{self, Plain};
 use metrics::{Series, SystemTag, builtin};
-use rquickjs::{Ctx, Exception, Function, Result, Value};
 
 use super::{refuse_in_init, refuse_separator};
 use crate::Vu;
-use crate::host::go_error;
-use crate::host::memo::NameMemo;
-use crate::host::object::{self, Name};
-use crate::host::plain::{self, Plain};
+use crate::go_error;
 use crate::series::{self, OwnTags, SeriesCache};
 
 /// Series of checks without tags of their own, by name and `Vu::tags_key`.

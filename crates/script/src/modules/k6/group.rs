@@ -2,15 +2,15 @@
 
 use std::time::Instant;
 
+use host::js::function::Opt;
+use host::js::{Ctx, Result, Value};
+use host::object;
 use metrics::builtin;
-use rquickjs::function::Opt;
-use rquickjs::{Ctx, Result, Value};
 
 use super::{refuse_in_init, refuse_separator};
 use crate::Vu;
 use crate::arguments::text_or;
-use crate::host::go_error;
-use crate::host::object;
+use crate::go_error;
 use crate::series::SeriesCache;
 
 pub(super) fn group<'js>(ctx: Ctx<'js>, name: Opt<Value<'js>>, body: Opt<Value<'js>>) -> Result<Value<'js>> {

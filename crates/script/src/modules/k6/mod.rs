@@ -6,15 +6,17 @@
 mod check;
 mod group;
 
+use std::cell::RefCell;
 use std::time::Duration;
 
-use rquickjs::function::{Func, Opt};
-use rquickjs::{Coerced, Ctx, Object, Result, Value};
+use host::Phase;
+use host::js::function::{Func, Opt};
+use host::js::{Coerced, Ctx, Function, Object, Result, Value};
 
+use crate::Vu;
 use crate::arguments::text_or;
 use crate::builtins::ModuleDef;
-use crate::host::go_error;
-use crate::{Phase, Vu};
+use crate::go_error;
 
 /// Longer sleeps are endless for any test.
 const LONGEST_SLEEP_S: f64 = 1e9;
@@ -45,7 +47,9 @@ fn fail<'js>(ctx: Ctx<'js>, message: Opt<Value<'js>>) -> Result<()> {
 /// Only users who seed pay for a `Math.random` of ours; the engine's own cannot be seeded.
 fn random_seed(ctx: Ctx<'_>, seed: Opt<Coerced<i64>>) -> Result<()> {
     let seed = seed.0.map_or(0, |seed| seed.0);
-    Vu::of(&ctx).seed_random(&ctx, seed as u64)
+    let numbers = RefCell::new(fastrand::Rng::with_seed(seed as u64));
+    let math: Object<'_> = ctx.globals().get("Math")?;
+    math.set("random", Function::new(ctx.clone(), move || numbers.borrow_mut().f64())?)
 }
 
 fn sleep(ctx: Ctx<'_>, seconds: Opt<Coerced<f64>>) -> Result<()> {

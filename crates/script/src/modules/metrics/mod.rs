@@ -6,17 +6,18 @@
 
 use std::cell::Cell;
 
+use host::Phase;
+use host::bytes;
+use host::js::function::{Constructor, Func, Opt};
+use host::js::object::Property;
+use host::js::{Coerced, Ctx, Exception, FromJs, Object, Result, Value};
 use metrics::{Contains, Kind, MetricId, Series};
-use rquickjs::function::{Constructor, Func, Opt};
-use rquickjs::object::Property;
-use rquickjs::{Coerced, Ctx, Exception, FromJs, Object, Result, Value};
 
+use crate::Vu;
 use crate::arguments::{ArgumentError, text_or};
 use crate::builtins::ModuleDef;
-use crate::host::bytes;
-use crate::host::go_error;
+use crate::go_error;
 use crate::series::{self, SeriesCache};
-use crate::{Phase, Vu};
 
 /// The module.
 pub const MODULE: ModuleDef = ModuleDef {

@@ -8,17 +8,17 @@ mod weights;
 
 use std::time::Instant;
 
-use rquickjs::function::{Opt, This};
-use rquickjs::prelude::Func;
-use rquickjs::{Ctx, Exception, Function, Object, Result, Value};
+use host::js::function::{Opt, This};
+use host::js::prelude::Func;
+use host::js::{Ctx, Exception, Function, Object, Result, Value};
+use host::native::NativeClass;
+use host::{bytes, keeper, object};
 use units::Span;
 
 use self::schedule::{Distribution, Schedule};
 use self::weights::Weights;
 use crate::arguments::present;
 use crate::builtins::ModuleDef;
-use crate::host::native::NativeClass;
-use crate::host::{bytes, keeper, object};
 use crate::vu::Vu;
 
 /// The module.
@@ -60,7 +60,7 @@ fn mix<'js>(ctx: Ctx<'js>, given: Opt<Value<'js>>) -> Result<Function<'js>> {
     let weights = Weights::new(list).ok_or_else(|| {
         Exception::throw_range(&ctx, "mix: no weight is above 0, expected at least one name that can be drawn")
     })?;
-    Function::new(ctx, move |ctx: Ctx<'js>| Ok::<_, rquickjs::Error>(weights.draw(random(&ctx)?).to_owned()))
+    Function::new(ctx, move |ctx: Ctx<'js>| Ok::<_, host::js::Error>(weights.draw(random(&ctx)?).to_owned()))
 }
 
 /// What `every` returns; holds the handler and the function that the timers call.

@@ -7,15 +7,17 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rquickjs::function::{Constructor, Opt};
-use rquickjs::prelude::Func;
-use rquickjs::{Ctx, Exception, Object, Result, Value};
+use host::Phase;
+use host::js::function::{Constructor, Opt};
+use host::js::prelude::Func;
+use host::js::{Ctx, Exception, Object, Result, Value};
+use host::{bytes, native};
 use wire::{FileRange, PayloadError, PayloadFile};
 
+use crate::Vu;
 use crate::builtins::ModuleDef;
-use crate::host::{bytes, files, native};
 use crate::modules::payload::streamed::{self, FileStream};
-use crate::{Phase, Vu};
+use crate::paths;
 
 /// The module.
 pub const MODULE: ModuleDef =
@@ -62,7 +64,7 @@ fn open<'js>(ctx: Ctx<'js>, path: Opt<Value<'js>>) -> Result<Object<'js>> {
         return Err(Exception::throw_type(&ctx, &format!("the path of the file is {found}, expected a string")));
     };
     let vu = Vu::of(&ctx);
-    let path = files::absolute(&ctx, &vu, &text);
+    let path = paths::absolute(&ctx, &vu, &text);
     let file = if vu.phase() == Phase::Init { vu.process::<InitFiles>().open(&path) } else { PayloadFile::open(&path) };
     let file = file.map_err(|error| Exception::throw_message(&ctx, &error.0))?;
     streamed::file(&ctx, FileRange::whole(file))

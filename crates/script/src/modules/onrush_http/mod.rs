@@ -3,12 +3,12 @@
 //! The functions are those of `k6/http` themselves, so state (the cookie jar, the response callback) is shared and a script
 //! may import from both. FormData is no global, because scripts look for one to decide which way to go.
 
-use rquickjs::object::Filter;
-use rquickjs::{Ctx, Object, Result, Value};
+use host::js::object::Filter;
+use host::js::{Ctx, Object, Result, Value};
 
 use crate::Vu;
 use crate::builtins::ModuleDef;
-use crate::host::linker;
+use crate::linker;
 use crate::modules::form_data::{self, form::Dialect};
 use crate::modules::http;
 

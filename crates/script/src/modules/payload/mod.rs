@@ -2,17 +2,18 @@
 //!
 //! Binding only; the bytes come from `wire::payload`. Refuses totals that are no whole numbers.
 
+pub mod borrowed;
 pub mod streamed;
 
 use ::bytes::Bytes;
-use rquickjs::function::Opt;
-use rquickjs::prelude::Func;
-use rquickjs::{Ctx, Exception, Object, Result, Value};
+use host::bytes;
+use host::js::function::Opt;
+use host::js::prelude::Func;
+use host::js::{Ctx, Exception, Object, Result, Value};
 use wire::{Random, Repeat, Segment};
 
 use self::streamed::{described, whole_number};
 use crate::builtins::ModuleDef;
-use crate::host::bytes;
 
 /// The module.
 pub const MODULE: ModuleDef =

@@ -5,15 +5,16 @@
 
 use std::path::Path;
 
-use rquickjs::function::{Opt, This};
-use rquickjs::object::Property;
-use rquickjs::prelude::Func;
-use rquickjs::{Ctx, Exception, Object, Result, Value};
+use host::js::function::{Opt, This};
+use host::js::object::Property;
+use host::js::prelude::Func;
+use host::js::{Ctx, Exception, Object, Result, Value};
+use host::kind::Kind;
+use host::loan::Loans;
+use host::native::{self, NativeClass};
 use wire::{FileRange, Payload, Segment};
 
-use crate::host::kind::Kind;
-use crate::host::loan::Loans;
-use crate::host::native::{self, NativeClass};
+use super::borrowed;
 
 /// A file, or a range of one.
 pub struct FileStream(FileRange);
@@ -57,7 +58,7 @@ pub fn is_content(value: &Value<'_>, kind: Kind<'_, '_>) -> bool {
 /// a body or as a part of a form; `None` for anything else and for a detached buffer.
 pub fn content<'js>(value: &Value<'js>, kind: Kind<'_, 'js>, loans: &Loans<'js>) -> Result<Option<Payload>> {
     let segment = match kind {
-        Kind::Buffer(_) => loans.buffer(value)?,
+        Kind::Buffer(_) => loans.buffer(value)?.map(borrowed::segment),
         Kind::Other(_) => segment_of(value),
         _ => None,
     };

@@ -2,7 +2,7 @@
 //!
 //! They are the very functions that scripts also find as globals; the event loop of the host runs them.
 
-use rquickjs::{Ctx, Object, Result, Value};
+use host::js::{Ctx, Object, Result, Value};
 
 use crate::builtins::ModuleDef;
 

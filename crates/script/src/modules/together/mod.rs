@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use engine::clock::Clock;
 use engine::scenario::Executor;
-use rquickjs::function::Opt;
-use rquickjs::prelude::Func;
-use rquickjs::{Ctx, Exception, Object, Promise, Result, Value};
+use host::Phase;
+use host::bytes;
+use host::js::function::Opt;
+use host::js::prelude::Func;
+use host::js::{Ctx, Exception, Object, Promise, Result, Value};
 use units::Span;
 
 use self::meeting::{MeetingName, Meetings, Start, Terms};
-use crate::Phase;
 use crate::arguments::present;
 use crate::builtins::ModuleDef;
-use crate::host::bytes;
 use crate::vu::Vu;
 
 /// How long the first user waits for the others, unless it says how long.

@@ -7,13 +7,13 @@ mod native_socket;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rquickjs::context::EvalOptions;
-use rquickjs::prelude::Func;
-use rquickjs::{Ctx, Function, Object, Result};
+use host::intrinsics;
+use host::js::context::EvalOptions;
+use host::js::prelude::Func;
+use host::js::{Ctx, Function, Object, Result};
 
 use crate::Vu;
 use crate::builtins::ModuleDef;
-use crate::host::intrinsics;
 use crate::modules::experimental::streams;
 
 /// The module.

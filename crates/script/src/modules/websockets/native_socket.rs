@@ -6,22 +6,26 @@
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use rquickjs::function::Opt;
-use rquickjs::prelude::{Func, This};
-use rquickjs::{Array, Ctx, Exception, Function, Object, Persistent, Result, Value};
+use host::Phase;
+use host::event_loop::Source;
+use host::js::function::Opt;
+use host::js::prelude::{Func, This};
+use host::js::{Array, Ctx, Exception, Function, Object, Persistent, Result, Value};
+use host::kind::Kind;
+use host::native::{self, NativeClass};
+use host::plain::{self, Args, Plain};
+use host::{bytes, object};
 use wire::client::Broken;
 use wire::client::Opening;
 use wire::ws::{self, DeflateOffer, close};
 
-use crate::host::event_loop::Source;
-use crate::host::kind::Kind;
-use crate::host::native::{self, NativeClass};
-use crate::host::plain::{self, Args, Plain};
-use crate::host::{bytes, go_error, object};
+use crate::Vu;
+use crate::go_error;
+use crate::message_log::MessageLog;
 use crate::modules::http::failure_text::described;
 use crate::modules::http::samples::ms;
 use crate::modules::http::url::UrlCache;
@@ -29,13 +33,13 @@ use crate::modules::ws::channel::{self, Arrival, Channel};
 use crate::modules::ws::params::{self, BadAddress, ConnectParams, Plan};
 use crate::modules::ws::samples::{Naming, Samples};
 use crate::modules::ws::socket::close_text;
-use crate::{Phase, Vu};
 
 type Told = Persistent<Function<'static>>;
 type Connecting = Pin<Box<dyn Future<Output = Opening>>>;
 
 /// A socket of the event loop.
 pub struct NativeSocket {
+    vu: Weak<Vu>,
     plan: Rc<Plan>,
     began: Instant,
     stage: RefCell<Stage>,
@@ -100,6 +104,7 @@ pub fn open<'js>(
         (None, Ok(_)) => Stage::Connecting(connecting(vu.client(), Rc::clone(&plan))),
     };
     let socket = Rc::new(NativeSocket {
+        vu: vu.weak(),
         plan,
         began: Instant::now(),
         stage: RefCell::new(stage),
@@ -274,7 +279,7 @@ impl NativeSocket {
                 return self.over(ctx, vu, Some(message), None);
             }
         };
-        let channel = Channel::new(link, samples, self.began, vu.message_log(&self.plan.text));
+        let channel = Channel::new(link, samples, self.began, MessageLog::of(vu, &self.plan.text));
         *self.channel.borrow_mut() = Some(Rc::clone(&channel));
         if let Some((code, reason)) = self.early_close.take() {
             if channel.close(vu, code, &reason) {
@@ -294,7 +299,7 @@ impl NativeSocket {
             Arrival::Text(range) => {
                 let text = channel.bytes(range, |text| {
                     let text = std::str::from_utf8(text).expect("the decoder lets nothing else pass as a text");
-                    rquickjs::String::from_str(ctx.clone(), text)
+                    host::js::String::from_str(ctx.clone(), text)
                 })?;
                 self.tell_message(ctx, text.into_value(), true, channel.arrived_ns())
             }
@@ -325,7 +330,8 @@ impl NativeSocket {
 }
 
 impl Source for NativeSocket {
-    fn poll(&self, vu: &Vu, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(vu) = self.vu.upgrade() else { return Poll::Pending };
         let mut stage = self.stage.borrow_mut();
         match &mut *stage {
             Stage::Refused(_) | Stage::Opened(_) => Poll::Ready(()),
@@ -337,13 +343,14 @@ impl Source for NativeSocket {
                 Poll::Pending => Poll::Pending,
             },
             Stage::Open => match &*self.channel.borrow() {
-                Some(channel) => channel.poll(vu, cx),
+                Some(channel) => channel.poll(&vu, cx),
                 None => Poll::Pending,
             },
         }
     }
 
-    fn dispatch(&self, ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
+    fn dispatch(&self, ctx: &Ctx<'_>) -> Result<()> {
+        let vu = &Vu::of(ctx);
         match std::mem::replace(&mut *self.stage.borrow_mut(), Stage::Open) {
             Stage::Refused(why) => {
                 Samples::of(vu, &self.plan, Naming::Both, 0, "").connected(vu, ms(self.began.elapsed()));
@@ -358,7 +365,7 @@ impl Source for NativeSocket {
         }
         let Some(channel) = self.channel.borrow().clone() else { return Ok(()) };
         while let Some(arrival) = channel.take() {
-            let _handling = vu.handled.begin(channel.arrived_ns());
+            let _handling = vu.messages.begin(channel.arrived_ns());
             let _logged = channel.log(vu, &arrival);
             self.arrived(ctx, vu, &channel, arrival)?;
             if self.is_over.get() {
@@ -374,7 +381,8 @@ impl Source for NativeSocket {
         self.is_over.get()
     }
 
-    fn abandon(&self, vu: &Vu) {
+    fn abandon(&self) {
+        let Some(vu) = &self.vu.upgrade() else { return };
         if let Some(channel) = &*self.channel.borrow() {
             channel.close(vu, close::GOING_AWAY, "");
         }

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
+use host::event_loop::Outgoing;
 use wire::client::{Ask, Opening};
 use wire::client::{Broken, WebSocket};
 use wire::ws::close::{self, CloseReason};
@@ -20,7 +21,6 @@ use wire::ws::{Event, Kind};
 use super::params::Plan;
 use super::samples::Samples;
 use crate::Vu;
-use crate::host::event_loop::Outgoing;
 use crate::message_log::{Logged, MessageLog};
 use crate::modules::http::samples::ms;
 
@@ -250,7 +250,7 @@ impl Channel {
         let queued = self.queue(vu, |stream| stream.message(kind, payload));
         if queued {
             self.samples.sent(vu);
-            if vu.handled.take_stamp() {
+            if vu.messages.take_stamp() {
                 self.flush_now();
                 // Still listed: what the kernel did not take has to go.
                 self.is_listed.set(true);

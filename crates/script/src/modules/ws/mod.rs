@@ -10,9 +10,11 @@ pub(crate) mod socket;
 
 use std::time::Instant;
 
-use rquickjs::function::Rest;
-use rquickjs::prelude::Func;
-use rquickjs::{Ctx, Function, Object, Result, Value};
+use host::Phase;
+use host::js::function::Rest;
+use host::js::prelude::Func;
+use host::js::{Ctx, Function, Object, Result, Value};
+use host::{bytes, native};
 use wire::client::Opening;
 use wire::field::canonical;
 use wire::response::{Body, Response};
@@ -21,12 +23,13 @@ use self::channel::Channel;
 use self::params::{BadAddress, ConnectParams, Plan};
 use self::samples::{Naming, Samples};
 use self::socket::{Socket, SocketObject};
+use crate::Vu;
 use crate::builtins::ModuleDef;
-use crate::host::{bytes, go_error, native};
+use crate::go_error;
+use crate::message_log::MessageLog;
 use crate::modules::http::failure_text::described;
 use crate::modules::http::samples::ms;
 use crate::modules::http::url::UrlCache;
-use crate::{Phase, Vu};
 
 /// The module.
 pub const MODULE: ModuleDef =
@@ -78,7 +81,7 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, plan: &Plan, begin: &Function<'js>) -> Resu
             let subprotocol = agreed.protocol.as_deref().unwrap_or_default();
             let samples = Samples::of(vu, plan, Naming::UrlOrName, answer.status, subprotocol);
             samples.connected(vu, ms(began.elapsed()));
-            let socket = Socket::new(Channel::new(link, samples, began, vu.message_log(&plan.text)));
+            let socket = Socket::new(Channel::new(link, samples, began, MessageLog::of(&vu, &plan.text)));
             let holder = native::object(ctx, SocketObject(socket.clone()))?;
             socket.run(ctx, vu, begin, holder)?;
             response(ctx, &plan.text, Some(&answer), "")

@@ -6,8 +6,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rquickjs::object::Filter;
-use rquickjs::{Ctx, Result, Value};
+use host::bytes;
+use host::js::object::Filter;
+use host::js::{Ctx, Result, Value};
 use wire::cookies::CookieJar;
 use wire::mask::Mask;
 use wire::ws::DeflateOffer;
@@ -15,7 +16,7 @@ use wire::{FailureKind, Url};
 
 use crate::Vu;
 use crate::arguments::ArgumentError;
-use crate::host::{bytes, go_error};
+use crate::go_error;
 use crate::modules::http::cookies;
 use crate::modules::http::params::{self as http_params, Pairs, RequestTags};
 use crate::modules::http::refusal::Refusal;

@@ -12,19 +12,20 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use rquickjs::function::{Args as Arguments, Opt};
-use rquickjs::prelude::{Func, This};
-use rquickjs::{Ctx, Exception, Function, Object, Persistent, Result, Value};
+use host::js::function::{Args as Arguments, Opt};
+use host::js::prelude::{Func, This};
+use host::js::{Ctx, Exception, Function, Object, Persistent, Result, Value};
+use host::kind::Kind;
+use host::native::{self, NativeClass};
+use host::plain::{self, Args, Plain};
+use host::{bytes, object};
 use wire::client::Broken;
 use wire::ws::{self, close};
 
 use super::channel::{Arrival, Channel};
 use crate::Vu;
 use crate::arguments;
-use crate::host::kind::Kind;
-use crate::host::native::{self, NativeClass};
-use crate::host::plain::{self, Args, Plain};
-use crate::host::{bytes, go_error, object};
+use crate::go_error;
 
 macro_rules! events {
     ($($event:ident $name:literal;)*) => {
@@ -152,7 +153,7 @@ fn send_binary<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, message: Opt<Va
     Err(refuse_binary(&ctx, &found))
 }
 
-fn refuse_binary(ctx: &Ctx<'_>, found: &str) -> rquickjs::Error {
+fn refuse_binary(ctx: &Ctx<'_>, found: &str) -> host::js::Error {
     go_error::throw(ctx, &format!("expected ArrayBuffer as argument, received: {found}"))
 }
 
@@ -193,8 +194,8 @@ fn set_timer<'js>(
             format!("could not convert function call parameter 0: could not convert {shown} to sobek.Callable");
         return Err(Exception::throw_type(&ctx, &message));
     };
-    let rquickjs::Coerced(ms) =
-        rquickjs::FromJs::from_js(&ctx, ms.0.unwrap_or_else(|| Value::new_undefined(ctx.clone())))?;
+    let host::js::Coerced(ms) =
+        host::js::FromJs::from_js(&ctx, ms.0.unwrap_or_else(|| Value::new_undefined(ctx.clone())))?;
     let ms: f64 = ms;
     if ms.is_nan() || ms <= 0.0 {
         let message = format!("{name} requires a >0 timeout parameter, received {ms:.2}");
@@ -247,7 +248,7 @@ impl Socket {
         self.emit(ctx, Happening::Open, |_, _| Ok(()))?;
         while !self.is_closed.get() {
             if let Some(arrival) = self.channel.take() {
-                let _handling = vu.handled.begin(self.channel.arrived_ns());
+                let _handling = vu.messages.begin(self.channel.arrived_ns());
                 let _logged = self.channel.log(vu, &arrival);
                 self.dispatch(ctx, arrival)?;
             } else if let Some(callback) = self.take_due_timer() {
@@ -298,7 +299,7 @@ impl Socket {
             Arrival::Text(range) => {
                 let text = self.channel.bytes(range, |text| {
                     let text = std::str::from_utf8(text).expect("the decoder lets nothing else pass as a text");
-                    rquickjs::String::from_str(ctx.clone(), text)
+                    host::js::String::from_str(ctx.clone(), text)
                 })?;
                 self.emit_message(ctx, Happening::Text, text.as_value())
             }
@@ -377,7 +378,7 @@ impl Socket {
             error.set("error", Func::from(move || told.clone()))?;
             let shown = message.to_owned();
             let to_string = Function::new(ctx.clone(), move || shown.clone())?;
-            error.prop("toString", rquickjs::object::Property::from(to_string).configurable())?;
+            error.prop("toString", host::js::object::Property::from(to_string).configurable())?;
             args.push_arg(error)
         })
     }

@@ -14,17 +14,18 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rquickjs::function::Opt;
-use rquickjs::object::Property;
-use rquickjs::{Array, Ctx, Exception, Function, IntoJs, Object, Promise, Result, Value};
+use host::Phase;
+use host::js::function::Opt;
+use host::js::object::Property;
+use host::js::{Array, Ctx, Exception, Function, IntoJs, Object, Promise, Result, Value};
+use host::native;
 
 use super::fs;
 use super::fs::file::{DataFile, Handle, Reading};
+use crate::Vu;
 use crate::builtins::ModuleDef;
-use crate::host::native;
 use crate::modules::data;
 use crate::modules::data::elements::Elements;
-use crate::{Phase, Vu};
 use table::{Table, TableOptions};
 
 /// The module.

@@ -2,11 +2,11 @@
 //!
 //! Unknown names are ignored, `undefined` and `null` count as absent; a `toLine` of 0 does, too, as in k6.
 
-use rquickjs::{Coerced, Ctx, Exception, FromJs, Object, Result, Value};
+use host::bytes;
+use host::js::{Coerced, Ctx, Exception, FromJs, Object, Result, Value};
 
 use super::table::TableOptions;
 use crate::arguments::member;
-use crate::host::bytes;
 
 /// Reads the options; throws when they are no usable ones.
 pub fn read<'js>(ctx: &Ctx<'js>, value: Option<Value<'js>>) -> Result<TableOptions> {
@@ -56,6 +56,6 @@ fn line<'js>(ctx: &Ctx<'js>, object: &Object<'js>, name: &str) -> Result<Option<
     }
 }
 
-fn refuse(ctx: &Ctx<'_>, message: &str) -> rquickjs::Error {
+fn refuse(ctx: &Ctx<'_>, message: &str) -> host::js::Error {
     Exception::throw_message(ctx, &format!("csv options: {message}"))
 }

@@ -15,7 +15,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::host::files::{Unopened, open_regular};
+use crate::files::{Unopened, open_regular};
 use crate::modules::experimental::named_error::NamedError;
 
 /// A file that a script has opened, shared by all handles of the process.

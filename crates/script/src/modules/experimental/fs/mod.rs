@@ -10,16 +10,17 @@ pub mod file;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use rquickjs::function::Opt;
-use rquickjs::object::Property;
-use rquickjs::{Ctx, Function, IntoJs, Object, Persistent, Promise, Result, Value};
+use host::Phase;
+use host::js::function::Opt;
+use host::js::object::Property;
+use host::js::{Ctx, Function, IntoJs, Object, Persistent, Promise, Result, Value};
+use host::{bytes, native};
 
+use crate::Vu;
 use crate::arguments::{ArgumentError, given};
 use crate::builtins::ModuleDef;
-use crate::host::{bytes, native};
 use crate::loader::resolve;
 use crate::modules::experimental::named_error::NamedError;
-use crate::{Phase, Vu};
 use file::{DataFiles, Handle, SeekMode};
 
 /// The module.

@@ -3,11 +3,11 @@
 //! Written in JavaScript, because a stream only calls functions of the script and settles its promises. The source is
 //! evaluated in a virtual user that imports the module, and in no other.
 
-use rquickjs::context::EvalOptions;
-use rquickjs::{Ctx, Function, Object, Result};
+use host::intrinsics;
+use host::js::context::EvalOptions;
+use host::js::{Ctx, Function, Object, Result};
 
 use crate::builtins::ModuleDef;
-use crate::host::intrinsics;
 
 /// The module.
 pub const MODULE: ModuleDef = ModuleDef {
@@ -33,7 +33,7 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
     for name in MODULE.exports {
         let maker = [&readable, &writable, &parts].into_iter().find(|maker| maker.contains_key(*name).unwrap_or(false));
-        let class: Object<'js> = maker.ok_or(rquickjs::Error::Unknown)?.get(*name)?;
+        let class: Object<'js> = maker.ok_or(host::js::Error::Unknown)?.get(*name)?;
         module.set(*name, class)?;
     }
     Ok(module)

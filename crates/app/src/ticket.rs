@@ -1,0 +1,141 @@
+//! One request that an app is to answer: what the server, the script's `Request` and the waiting connection share.
+//!
+//! It is answered at most once; what comes later is dropped. After the answer the head stays readable as long as the script
+//! holds the request, and so does the body.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use host::handle;
+use host::js::{Ctx, Exception, Result as JsResult, Value};
+use host::lend::LentBuffer;
+
+use crate::message::{Answer, Incoming, Received};
+
+/// A request and its answer.
+pub(crate) struct Ticket {
+    incoming: RefCell<Box<dyn Incoming>>,
+    answer: RefCell<Option<Result<Answer, String>>>,
+    waker: RefCell<Option<Waker>>,
+    is_answered: Cell<bool>,
+    is_gone: Cell<bool>,
+    /// The slot of `Door` in which its body is being read.
+    pub reader: Cell<Option<usize>>,
+    /// The script's callback for the next piece.
+    pub on_piece: Cell<Option<usize>>,
+    /// What `Door::keep` has of the script's request, while an app that gives memory reads its body.
+    pub request: Cell<Option<usize>>,
+    /// Memory that the app gave for the next piece of this body.
+    pub allocated: RefCell<Option<LentBuffer>>,
+    /// The body as far as it was read, while all of it is wanted.
+    pub collected: RefCell<Option<Collected>>,
+    /// The script's callback for the client's going away.
+    pub on_gone: Cell<Option<usize>>,
+}
+
+impl Ticket {
+    pub fn new(incoming: Box<dyn Incoming>) -> Rc<Self> {
+        Rc::new(Ticket {
+            incoming: RefCell::new(incoming),
+            answer: RefCell::default(),
+            waker: RefCell::default(),
+            is_answered: Cell::new(false),
+            is_gone: Cell::new(false),
+            reader: Cell::new(None),
+            on_piece: Cell::new(None),
+            request: Cell::new(None),
+            allocated: RefCell::default(),
+            collected: RefCell::default(),
+            on_gone: Cell::new(None),
+        })
+    }
+
+    /// Looks at the head. The closure must not run JavaScript.
+    pub fn head<R>(&self, look: impl FnOnce(&dyn Incoming) -> R) -> R {
+        look(&**self.incoming.borrow())
+    }
+
+    /// `GET http://host/path`: for log lines.
+    pub fn title(&self) -> String {
+        self.head(|head| format!("{} {}", head.method(), head.url()))
+    }
+
+    /// As `Incoming::poll_wanted`.
+    pub fn poll_wanted(&self, cx: &mut Context<'_>) -> Poll<usize> {
+        self.incoming.borrow_mut().poll_wanted(cx)
+    }
+
+    pub fn poll_piece(&self, cx: &mut Context<'_>) -> Poll<Option<Result<Received, String>>> {
+        self.incoming.borrow_mut().poll_piece(cx)
+    }
+
+    /// Answers, unless that has happened.
+    pub fn answer(&self, answer: Result<Answer, String>) {
+        if self.is_answered.replace(true) {
+            return;
+        }
+        *self.answer.borrow_mut() = Some(answer);
+        let waker = self.waker.take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    pub fn is_answered(&self) -> bool {
+        self.is_answered.get()
+    }
+
+    /// The answer, taken out by the connection, which is woken when it comes.
+    pub fn poll_answer(&self, cx: &mut Context<'_>) -> Poll<Result<Answer, String>> {
+        if let Some(answer) = self.answer.take() {
+            return Poll::Ready(answer);
+        }
+        let mut waker = self.waker.borrow_mut();
+        if !waker.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
+            *waker = Some(cx.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    /// The client has gone: nobody waits for the answer.
+    pub fn leave(&self) {
+        self.is_gone.set(true);
+        self.is_answered.set(true);
+        self.waker.take();
+        self.answer.take();
+    }
+
+    pub fn is_gone(&self) -> bool {
+        self.is_gone.get()
+    }
+}
+
+/// What the script's promise holds of a request: when it is forgotten without an answer, there will be none.
+pub(crate) struct Reply(pub Rc<Ticket>);
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        self.0.answer(Err(String::from("the handler ended without an answer")));
+    }
+}
+
+/// A body being collected.
+pub(crate) struct Collected {
+    pub bytes: Vec<u8>,
+    /// As `collect` numbers them.
+    pub kind: i32,
+}
+
+/// The request behind the first argument.
+pub(crate) fn of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> JsResult<Rc<Ticket>> {
+    handle::get::<Ticket>(value).ok_or_else(|| Exception::throw_type(ctx, "not called on a request of this server"))
+}
+
+/// The request behind a request or a reply.
+pub(crate) fn answered<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> JsResult<Rc<Ticket>> {
+    match handle::get::<Reply>(value) {
+        Some(reply) => Ok(reply.0.clone()),
+        None => of(ctx, value),
+    }
+}

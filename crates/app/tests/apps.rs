@@ -1,0 +1,516 @@
+//! Apps without a server: requests made by hand, answers looked at as values.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::rc::{Rc, Weak};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use host::log::{LogSink, Record};
+use onrush_app::{Answer, AnswerBody, App, AppOptions, AppProgram, ForeignMemory, Incoming, LentBuffer, Received};
+use script::options::Options;
+use script::{ScriptError, Source};
+
+#[derive(Default)]
+struct Lines(Mutex<Vec<String>>);
+
+impl LogSink for Lines {
+    fn log(&self, record: &Record<'_>) {
+        self.0.lock().expect("no panic while logging").push(record.message.to_string());
+    }
+}
+
+/// A request with a body in pieces.
+struct Asked {
+    method: &'static str,
+    url: String,
+    headers: Vec<(&'static str, &'static str)>,
+    body: VecDeque<Result<Received, String>>,
+    /// The body never ends.
+    hangs: bool,
+    lends: Option<Lending>,
+}
+
+/// Who gives the memory of pieces.
+struct Lending {
+    app: Weak<App>,
+    /// What it gave that no piece was put into.
+    kept: Rc<RefCell<Option<LentBuffer>>>,
+}
+
+struct Bytes {
+    bytes: Vec<u8>,
+    released: Rc<RefCell<Vec<u8>>>,
+}
+
+impl ForeignMemory for Bytes {
+    fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+    fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        Some(&mut self.bytes)
+    }
+}
+
+impl Drop for Bytes {
+    fn drop(&mut self) {
+        self.released.borrow_mut().push(self.bytes[0]);
+    }
+}
+
+fn get(path: &str) -> Asked {
+    let url = format!("http://h{path}");
+    Asked { method: "GET", url, headers: Vec::new(), body: VecDeque::new(), hangs: false, lends: None }
+}
+
+fn post(path: &str, pieces: &[&str], released: &Rc<RefCell<Vec<u8>>>) -> Asked {
+    let piece = |piece: &&str| -> Result<Received, String> {
+        Ok(Received::Own(Box::new(Bytes { bytes: piece.as_bytes().to_vec(), released: released.clone() })))
+    };
+    Asked { method: "POST", body: pieces.iter().map(piece).collect(), ..get(path) }
+}
+
+impl Incoming for Asked {
+    fn method(&self) -> &str {
+        self.method
+    }
+    fn url(&self) -> String {
+        self.url.clone()
+    }
+    fn header(&self, name: &str) -> Option<&[u8]> {
+        self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_bytes())
+    }
+    fn each_header(&self, show: &mut dyn FnMut(&str, &[u8])) {
+        self.headers.iter().for_each(|(name, value)| show(name, value.as_bytes()));
+    }
+    fn peer(&self) -> Option<IpAddr> {
+        Some(IpAddr::from([127, 0, 0, 1]))
+    }
+    fn body_length(&self) -> Option<u64> {
+        (self.method == "GET").then_some(0)
+    }
+    fn poll_wanted(&mut self, _: &mut Context<'_>) -> Poll<usize> {
+        Poll::Ready(if self.body.is_empty() && !self.hangs { 0 } else { 8 })
+    }
+    fn poll_piece(&mut self, _: &mut Context<'_>) -> Poll<Option<Result<Received, String>>> {
+        let mut next = self.body.pop_front();
+        if let Some(Lending { app, kept }) = &self.lends {
+            let lent = app.upgrade().and_then(|app| app.take_allocated());
+            next = match (next, lent) {
+                (Some(Ok(Received::Own(piece))), Some(mut lent)) => {
+                    let range = 2..2 + piece.bytes().len();
+                    lent.bytes_mut()[range.clone()].copy_from_slice(piece.bytes());
+                    Some(Ok(Received::Lent(lent, range)))
+                }
+                (next, lent) => {
+                    kept.replace(lent);
+                    next
+                }
+            };
+        }
+        if next.is_none() && self.hangs { Poll::Pending } else { Poll::Ready(next) }
+    }
+}
+
+struct Served {
+    app: Rc<App>,
+    lines: Arc<Lines>,
+}
+
+impl Served {
+    async fn ask(&self, asked: Asked) -> Result<Answer, String> {
+        self.app.handle(Box::new(asked)).await
+    }
+
+    async fn text(&self, asked: Asked) -> String {
+        match self.ask(asked).await {
+            Ok(answer) => body(answer).await,
+            Err(error) => format!("500: {error}"),
+        }
+    }
+}
+
+async fn body(answer: Answer) -> String {
+    let bytes = match answer.body {
+        AnswerBody::Bytes(bytes) => bytes.to_vec(),
+        AnswerBody::Pieces(pieces) => pieces.concat(),
+        AnswerBody::Stream(mut stream) => {
+            let mut all = Vec::new();
+            while let Some(piece) = std::future::poll_fn(|cx| stream.poll_next(cx)).await {
+                match piece {
+                    Ok(piece) => all.extend_from_slice(&piece),
+                    Err(error) => all.extend_from_slice(format!("[broke off: {error}]").as_bytes()),
+                }
+            }
+            all
+        }
+        AnswerBody::File { length, .. } => format!("file of {length}").into_bytes(),
+    };
+    String::from_utf8(bytes).expect("text")
+}
+
+async fn load(source: &str, lines: &Arc<Lines>) -> Result<AppProgram, ScriptError> {
+    let options = AppOptions {
+        env: BTreeMap::from([(String::from("NAME"), String::from("value"))]),
+        cwd: PathBuf::from("/"),
+        cache_dir: None,
+        options: Options::default(),
+        log: lines.clone(),
+        builtins: &script::modules::BUILTINS,
+        busy_limit: Duration::from_millis(100),
+    };
+    AppProgram::load(Source::Text { name: String::from("app.js"), text: source.to_string() }, options).await
+}
+
+fn with_app<F: Future<Output = ()>>(source: &str, test: impl FnOnce(Served) -> F) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("an event loop");
+    let local = tokio::task::LocalSet::new();
+    local.block_on(&runtime, async {
+        let lines = Arc::new(Lines::default());
+        let program = load(source, &lines).await.unwrap_or_else(|error| panic!("{error}\n{}", error.stack));
+        let app = program.start().unwrap_or_else(|error| panic!("{error}"));
+        let test = test(Served { app, lines });
+        tokio::time::timeout(Duration::from_secs(60), test).await.expect("the app answers");
+    });
+}
+
+fn app(fetch: &str) -> String {
+    format!("export default {{ async fetch(request, context) {{ {fetch} }} }}")
+}
+
+#[test]
+fn answers_at_once_without_a_task() {
+    with_app(
+        "export default { fetch: (request) => new Response(`${request.method} ${request.url}`) }",
+        |served| async move {
+            // The app's own task has to have begun once.
+            tokio::task::yield_now().await;
+            let handling = std::pin::pin!(served.app.handle(Box::new(get("/a?b"))));
+            let answer = handling.poll(&mut Context::from_waker(std::task::Waker::noop()));
+            let Poll::Ready(Ok(answer)) = answer else { panic!("not at once: {answer:?}") };
+            assert_eq!((answer.status, answer.content_type.as_deref()), (200, Some("text/plain;charset=UTF-8")));
+            assert_eq!(body(answer).await, "GET http://h/a?b");
+        },
+    );
+}
+
+#[test]
+fn bodies_of_every_kind_go_out() {
+    let cases = [
+        ("new Response()", ""),
+        ("new Response('é')", "é"),
+        ("new Response(new Uint8Array([97, 98, 99]).subarray(1))", "bc"),
+        ("new Response(new TextEncoder().encode('ab').buffer)", "ab"),
+        ("new Response(['a', new Uint8Array([98]), 'c'])", "abc"),
+        ("new Response(new Blob(['a', 'b'], { type: 'x/y' }))", "ab"),
+        ("new Response(new URLSearchParams({ a: '1 2', b: '&' }))", "a=1+2&b=%26"),
+        ("Response.json({ a: [1] })", "{\"a\":[1]}"),
+        ("new Response(new Set(['a', 'b']))", "ab"),
+        ("new Response((function* () { yield 'a'; yield 'b' })())", "ab"),
+        (
+            "new Response((async function* () { yield 'a'; await new Promise((done) => setTimeout(done, 5)); yield 'b' })())",
+            "ab",
+        ),
+        ("new Response(ReadableStream.from(['a', 'b']))", "ab"),
+        ("new Response((async function* () { yield 'a'; throw new Error('no') })())", "a[broke off: Error: no]"),
+        (
+            "new Response((async function* () { yield 'a'; yield 5 })())",
+            "a[broke off: TypeError: a piece of the body is int, expected a string, an ArrayBuffer or a typed array]",
+        ),
+        ("new Response(5)", "5"),
+        (
+            "(await (async () => { const r = new Response('ab', { status: 201 }); return Response.json([await r.clone().text(), r.status, r.ok, r.headers.get('content-type')]) })())",
+            "[\"ab\",201,true,\"text/plain;charset=UTF-8\"]",
+        ),
+        ("new Response(await new Response((function* () { yield 'a'; yield 'b' })()).text())", "ab"),
+        ("new Response(new Response('ab').body)", "ab"),
+        ("Response.json([1]).clone()", "[1]"),
+    ];
+    for (expression, expected) in cases {
+        with_app(&app(&format!("return {expression}")), |served| async move {
+            assert_eq!(served.text(get("/")).await, expected, "{expression}");
+        });
+    }
+}
+
+#[test]
+fn one_response_may_answer_many_requests() {
+    let source = "const same = new Response('same', { headers: { x: 'y' } })
+        export default { fetch: (request) => request.url.endsWith('/later') ? Promise.resolve(same) : same }";
+    with_app(source, |served| async move {
+        for path in ["/", "/later", "/"] {
+            let answer = served.ask(get(path)).await.expect("an answer");
+            assert_eq!(answer.headers.len(), 1);
+            assert_eq!(body(answer).await, "same");
+        }
+    });
+}
+
+#[test]
+fn heads_of_answers_are_what_the_app_said() {
+    let cases = [
+        ("new Response('', { status: 404, headers: { 'X-A': ' b ' } })", 404, "x-a: b"),
+        (
+            "new Response('', { headers: [['set-cookie', 'a'], ['set-cookie', 'b']] })",
+            200,
+            "set-cookie: a, set-cookie: b",
+        ),
+        (
+            "new Response('', { headers: new Headers({ 'Content-Type': 'a/b', 'Content-Length': '7' }) })",
+            200,
+            "content-type: a/b",
+        ),
+        ("Response.json(1, { status: 201 })", 201, "type: application/json"),
+        ("Response.redirect('/x', 308)", 308, "location: /x"),
+        ("Response.json(1, { headers: { 'content-type': 'a/b' } })", 200, "content-type: a/b"),
+        ("new Response(new URLSearchParams('a=b'))", 200, "type: application/x-www-form-urlencoded;charset=UTF-8"),
+        (
+            "(() => { const r = Response.json(1, { headers: { x: 1 } }); r.headers.set('x', 2); return r })()",
+            200,
+            "x: 2, content-type: application/json",
+        ),
+        ("new (class Mine extends Response {})(null, { status: 204 })", 204, ""),
+    ];
+    for (expression, status, expected) in cases {
+        with_app(&app(&format!("return {expression}")), |served| async move {
+            let answer = served.ask(get("/")).await.unwrap();
+            let mut lines: Vec<String> =
+                answer.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+            lines.extend(
+                answer
+                    .content_type
+                    .iter()
+                    .filter(|kind| !kind.starts_with("text/plain"))
+                    .map(|kind| format!("type: {kind}")),
+            );
+            assert_eq!((answer.status, lines.join(", ").as_str()), (status, expected), "{expression}");
+        });
+    }
+}
+
+#[test]
+fn bodies_of_every_kind_come_in() {
+    let cases = [
+        ("await request.text()", "one two"),
+        ("(await request.arrayBuffer()).byteLength", "7"),
+        ("(await request.bytes())[0]", "111"),
+        ("(await (await request.blob()).text())", "one two"),
+        ("await Array.fromAsync(request.body, (piece) => piece.length)", "3,4"),
+        (
+            "await (async () => { const reader = request.body.getReader(); return (await reader.read()).value.length })()",
+            "3",
+        ),
+        (
+            "await (async () => { await request.text(); return [request.bodyUsed, await request.text().catch(String)] })()",
+            "true,TypeError: the body has been read already",
+        ),
+        ("await request.json().catch((error) => error.name)", "SyntaxError"),
+        ("await request.formData().catch((error) => error.message)", "the body is not a form: it has no content-type"),
+    ];
+    for (expression, expected) in cases {
+        with_app(&app(&format!("return new Response(`${{{expression}}}`)")), |served| async move {
+            let released = Rc::default();
+            assert_eq!(served.text(post("/", &["one", " two"], &released)).await, expected, "{expression}");
+        });
+    }
+}
+
+#[test]
+fn a_request_knows_its_head() {
+    let cases = [
+        ("request.headers.get('x-A')", "1, 2"),
+        ("request.headers.get('none')", "null"),
+        ("request.headers.has('HOST')", "true"),
+        ("[...request.headers].join(';')", "host,h;x-a,1, 2"),
+        (
+            "JSON.stringify([request instanceof Request, request.body, new URL(request.url).searchParams.get('q')])",
+            "[true,null,\"1\"]",
+        ),
+        ("[context.env.NAME, __ENV.NAME, context.remoteAddress(request)]", "value,value,127.0.0.1"),
+        ("request.signal.aborted", "false"),
+    ];
+    for (expression, expected) in cases {
+        with_app(&app(&format!("return new Response(`${{{expression}}}`)")), |served| async move {
+            let headers = vec![("Host", "h"), ("X-A", "1"), ("x-a", "2")];
+            assert_eq!(served.text(Asked { headers, ..get("/?q=1") }).await, expected, "{expression}");
+        });
+    }
+}
+
+#[test]
+fn a_released_piece_goes_back_at_once() {
+    let source = app("const lengths = []
+         for await (const piece of request.body) { Onrush.release(piece); lengths.push(piece.length) }
+         return new Response(lengths.join())");
+    with_app(&source, |served| async move {
+        let released: Rc<RefCell<Vec<u8>>> = Rc::default();
+        assert_eq!(served.text(post("/", &["abc", "de"], &released)).await, "0,0");
+        assert_eq!(*released.borrow(), b"ad");
+    });
+    let source = "const kept = []
+        export default { async fetch(request) {
+            for await (const piece of request.body) kept.push(piece)
+            return new Response(kept.map((piece) => String.fromCharCode(...piece)).join())
+        } }";
+    with_app(source, |served| async move {
+        let released: Rc<RefCell<Vec<u8>>> = Rc::default();
+        assert_eq!(served.text(post("/", &["abc", "de"], &released)).await, "abc,de");
+        assert_eq!(*released.borrow(), b"");
+        drop(served);
+        assert_eq!(released.borrow().len(), 2, "the end of the app gives back what it kept");
+    });
+}
+
+#[test]
+fn memory_of_the_app_is_received_into() {
+    let source = "const pools = {}
+        let made = 0
+        export default {
+            allocate(size, request) {
+                const pool = pools[request.tenant] ??= []
+                if (pool.length === 0) made++
+                return pool.pop() ?? new ArrayBuffer(size)
+            },
+            async fetch(request) {
+                request.tenant = request.headers.get('tenant')
+                const found = []
+                for await (const piece of request.body) {
+                    found.push(String.fromCharCode(...piece), piece.buffer.byteLength)
+                    pools[request.tenant].push(piece.buffer)
+                }
+                return new Response(`${found} in ${made}`)
+            },
+        }";
+    with_app(source, |served| async move {
+        tokio::task::yield_now().await;
+        assert!(served.app.allocates());
+        assert!(served.app.take_allocated().is_none(), "nothing is asked for ahead");
+        let (released, kept): (Rc<RefCell<Vec<u8>>>, _) = (Rc::default(), Rc::default());
+        let asked = |tenant, pieces: &[&str], hangs| {
+            let lends = Some(Lending { app: Rc::downgrade(&served.app), kept: Rc::clone(&kept) });
+            Asked { headers: vec![("tenant", tenant)], hangs, lends, ..post("/", pieces, &released) }
+        };
+        // Memory of one tenant is not used for the other.
+        let cases = [
+            ("a", "abc,8 in 1", &["abc"][..]),
+            ("a", "d,8,ef,8 in 1", &["d", "ef"]),
+            ("b", "g,8 in 2", &["g"]),
+            ("a", "h,8 in 2", &["h"]),
+        ];
+        for (tenant, expected, pieces) in cases {
+            assert_eq!(served.text(asked(tenant, pieces, false)).await, expected);
+        }
+        let hanging = asked("c", &[], true);
+        let waited = tokio::time::timeout(Duration::from_millis(20), served.ask(hanging)).await;
+        assert!(waited.is_err(), "it hangs");
+        let mut outlives = kept.take().expect("memory");
+        assert_eq!(outlives.bytes_mut().len(), 8);
+        drop(served);
+        assert!(outlives.bytes_mut().is_empty());
+    });
+}
+
+#[test]
+fn a_handler_that_fails_is_logged_with_its_line_and_the_app_goes_on() {
+    let cases = [
+        ("throw new TypeError('boom')", "TypeError: boom", "app.js:"),
+        ("await null; throw new Error('later')", "Error: later", "app.js:"),
+        ("return 5", "TypeError: fetch() returned a number, expected a Response", ""),
+        ("return { status: 200 }", "TypeError: fetch() returned a plain object, expected a Response", ""),
+        ("", "TypeError: fetch() returned undefined, expected a Response", ""),
+        (
+            "return new Response('', { headers: { 'x': 'a\\nb' } })",
+            "TypeError: the value of header x holds a line break",
+            "app.js:",
+        ),
+        ("return new Response('', { status: 99 })", "RangeError: the status is 99", "app.js:"),
+        ("return Response('x')", "TypeError: Response is a class: write new Response(…)", "app.js:"),
+        ("return new Response('x', { status: 204 })", "TypeError: a response with status 204 has no body", "app.js:"),
+        ("return new Response({})", "TypeError: the body of the response is a plain object", ""),
+        ("await new Promise(() => {})", "the handler ended without an answer", "-"),
+        ("for (;;);", "the app computed for 100ms", "app.js:"),
+        ("await null; for (;;);", "the handler ended without an answer", "app.js:"),
+    ];
+    for (code, message, place) in cases {
+        let source = app(&format!("if (request.url === 'http://h/ok') return new Response('fine');\n{code}"));
+        with_app(&source, |served| async move {
+            let text = served.text(get("/bad")).await;
+            assert!(text.starts_with("500: ") && text.contains(message), "{code}: {text}");
+            let lines = served.lines.0.lock().unwrap().join("\n");
+            assert!(place == "-" || (lines.contains(place) && !lines.is_empty()), "{code}: {lines}");
+            assert!(lines.matches("http://h/bad").count() <= 1, "{code}: {lines}");
+            assert_eq!(served.text(get("/ok")).await, "fine", "{code}");
+        });
+    }
+}
+
+#[test]
+fn a_client_that_goes_is_noticed_and_not_logged() {
+    let source = "const seen = []
+        export default { async fetch(request) {
+            if (request.url.endsWith('/seen')) return new Response(seen.join())
+            request.signal.addEventListener('abort', () => seen.push('aborted'))
+            await request.text().catch((error) => seen.push(error.message))
+            throw new Error('nobody is there')
+        } }";
+    with_app(source, |served| async move {
+        tokio::task::yield_now().await;
+        let released = Rc::default();
+        let asked = Asked { hangs: true, ..post("/", &["abc"], &released) };
+        {
+            let mut handling = std::pin::pin!(served.app.handle(Box::new(asked)));
+            let polled = std::future::poll_fn(|cx| Poll::Ready(handling.as_mut().poll(cx).is_ready())).await;
+            assert!(!polled);
+        }
+        assert_eq!(served.text(get("/seen")).await, "aborted,the body broke off: the client has gone");
+        assert_eq!(served.lines.0.lock().unwrap().len(), 0);
+    });
+}
+
+#[test]
+fn handlers_interleave_and_a_wait_that_blocks_is_refused() {
+    let source = "import { sleep } from 'k6'
+        export default { async fetch(request) {
+            if (request.url.endsWith('/sleep')) sleep(1)
+            await new Promise((done) => setTimeout(done, request.url.endsWith('/slow') ? 300 : 1))
+            return new Response('done')
+        } }";
+    with_app(source, |served| async move {
+        let slow = served.ask(get("/slow"));
+        let quick = served.ask(get("/quick"));
+        let mut slow = std::pin::pin!(slow);
+        tokio::select! {
+            biased;
+            _ = &mut slow => panic!("the slow one was first"),
+            answer = quick => assert!(answer.is_ok()),
+        }
+        assert!(slow.await.is_ok());
+        let text = served.text(get("/sleep")).await;
+        assert!(text.contains("an app cannot wait this way"), "{text}");
+    });
+}
+
+#[test]
+fn what_is_no_app_is_refused_with_words() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for (source, expected) in [
+        ("export const a = 1", "the file has no default export"),
+        ("export default function () {}", "a test script is run with `onrush run`"),
+        ("export default { get() {} }", "the default export has no function fetch, it has get"),
+        (
+            "export default { fetch() {}, allocate: 5 }",
+            "allocate of the default export is a number, expected a function",
+        ),
+        ("export default {", "app.js:1"),
+        ("throw new Error('no')\nexport default {}", "Error: no"),
+        ("import './none.js'\nexport default { fetch() {} }", "there is no file /none.js"),
+    ] {
+        let lines = Arc::new(Lines::default());
+        let error = runtime.block_on(load(source, &lines)).err().unwrap_or_else(|| panic!("{source} loads"));
+        assert!(error.to_string().contains(expected), "{source}: {error}");
+        assert_eq!(error.exit_code, 107, "{source}");
+    }
+}

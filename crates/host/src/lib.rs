@@ -1,0 +1,60 @@
+//! Runs JavaScript: QuickJS on coroutines, one runtime a user.
+//!
+//! The only crate of the workspace that touches raw QuickJS values and coroutine stacks, and, with the socket files of
+//! `wire`, the only one with unsafe code. It knows no module, metric, option or server: whoever runs scripts on it implements
+//! `Embedder`. What leaves this crate is safe to use from any native function.
+//!
+//! A user is a coroutine with a QuickJS runtime of its own. A native function that has to wait suspends the coroutine, so scripts
+//! are synchronous and the network is not. A suspended user is never dropped: C frames lie on its stack; it is resumed with the
+//! news that it is to stop instead.
+
+#![allow(unsafe_code)]
+
+mod allocator;
+pub mod apply;
+pub mod bytes;
+mod carrier;
+mod computation;
+mod engine_code;
+pub mod event_loop;
+pub mod exception;
+mod extensions;
+mod fiber;
+pub mod handle;
+pub mod intrinsics;
+pub mod json;
+pub mod keeper;
+pub mod kind;
+pub mod lazy_object;
+pub mod lend;
+pub mod loan;
+pub mod log;
+pub mod memo;
+pub mod memory;
+pub mod messages;
+pub mod module;
+pub mod native;
+pub mod object;
+pub mod plain;
+mod preemption;
+pub mod record;
+mod runtime;
+pub mod sealed_file;
+pub mod shared_buffer;
+mod stop;
+mod switch;
+#[cfg(test)]
+mod test_user;
+mod timers;
+mod user;
+mod watchdog;
+
+/// The safe bindings of the engine.
+pub use rquickjs as js;
+
+pub use extensions::Extensions;
+pub use fiber::{Fiber, GivenUp, Jobs};
+pub use runtime::{DEFAULT_MEMORY_LIMIT, enter, space_collections};
+pub use stop::{Stop, StopFlag};
+pub use switch::{SLICE, Switch};
+pub use user::{Embedder, Phase, User, UserParts, embedder_of};

@@ -1,0 +1,180 @@
+//! What one virtual user holds in memory, counted against its limit (`--vu-memory-limit`): JavaScript's blocks and what native
+//! code holds for the script, in one account.
+//!
+//! Native code that is about to hold something as large as the script wants (a body, a decoded response, timers, a text being
+//! built) asks first: `let held = user.memory().hold(bytes)?`, `held.grow(more)?` while it grows; dropping `held` gives the bytes
+//! back. Nothing is allocated by it. A refusal is an `OverLimit`: print it, or `throw` it. Code that cannot refuse by pieces
+//! asks `room` beforehand. Fixed costs of a few KiB are not counted. The allocator of the JavaScript engine asks for its own.
+
+use std::cell::Cell;
+use std::fmt;
+use std::rc::Rc;
+
+use rquickjs::{Ctx, Error, Exception};
+
+use crate::user::User;
+
+/// The account of one user. Reached by `User::memory`.
+#[derive(Debug)]
+pub struct Memory {
+    held: Cell<usize>,
+    limit: Cell<usize>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory { held: Cell::new(0), limit: Cell::new(usize::MAX) }
+    }
+}
+
+impl Memory {
+    /// Bytes that may still be held.
+    pub fn room(&self) -> usize {
+        self.limit.get().saturating_sub(self.held.get())
+    }
+
+    /// Counts `bytes` as held until the returned value is dropped, or refuses when they would not fit.
+    pub fn hold(self: &Rc<Self>, bytes: usize) -> Result<Held, OverLimit> {
+        let mut held = Held { memory: self.clone(), bytes: 0 };
+        held.grow(bytes)?;
+        Ok(held)
+    }
+
+    /// From now on no more than this is held.
+    pub fn set_limit(&self, limit: usize) {
+        self.limit.set(limit);
+    }
+
+    /// Counts a block that was allocated.
+    pub(crate) fn add(&self, bytes: usize) {
+        self.held.set(self.held.get() + bytes);
+    }
+
+    /// Counts a block that was freed.
+    pub(crate) fn remove(&self, bytes: usize) {
+        self.held.set(self.held.get().saturating_sub(bytes));
+    }
+}
+
+/// Bytes on the account of a user. Dropped: given back.
+#[derive(Debug)]
+pub struct Held {
+    memory: Rc<Memory>,
+    bytes: usize,
+}
+
+impl Held {
+    /// How many there are.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Holds this much more, or refuses and changes nothing.
+    pub fn grow(&mut self, more: usize) -> Result<(), OverLimit> {
+        if more > self.memory.room() {
+            return Err(OverLimit { wanted: more, limit: self.memory.limit.get() });
+        }
+        self.memory.add(more);
+        self.bytes += more;
+        Ok(())
+    }
+
+    /// Gives some of them back.
+    pub fn shrink(&mut self, less: usize) {
+        let less = less.min(self.bytes);
+        self.memory.remove(less);
+        self.bytes -= less;
+    }
+
+    /// Holds this much in all: gives back the rest, or grows.
+    pub fn resize(&mut self, bytes: usize) -> Result<(), OverLimit> {
+        if bytes > self.bytes {
+            return self.grow(bytes - self.bytes);
+        }
+        self.shrink(self.bytes - bytes);
+        Ok(())
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.memory.remove(self.bytes);
+    }
+}
+
+/// The account of a text that native code builds piece by piece. Short ones are not counted.
+#[derive(Debug, Default)]
+pub struct Building(Option<Held>);
+
+impl Building {
+    /// Texts up to this length are free.
+    const FREE: usize = 64 << 10;
+
+    /// Asked between two pieces, with the capacity of the text: counts it and what its next growth takes, old and new together.
+    pub fn grew_to(&mut self, ctx: &Ctx<'_>, capacity: usize) -> rquickjs::Result<()> {
+        let counted = self.0.as_ref().map_or(Self::FREE, |held| held.bytes() / 3);
+        if capacity <= counted {
+            return Ok(());
+        }
+        let wanted = capacity.saturating_mul(3);
+        let grown = match &mut self.0 {
+            Some(held) => held.resize(wanted),
+            None => User::of(ctx).memory().hold(wanted).map(|held| self.0 = Some(held)),
+        };
+        grown.map_err(|over| over.throw(ctx))
+    }
+}
+
+/// What was asked for does not fit into the user's memory limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OverLimit {
+    wanted: usize,
+    limit: usize,
+}
+
+impl OverLimit {
+    /// An exception that the script can catch, as it can catch the engine's own.
+    pub fn throw(self, ctx: &Ctx<'_>) -> Error {
+        Exception::throw_internal(ctx, &self.to_string())
+    }
+}
+
+impl fmt::Display for OverLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OverLimit { wanted, limit } = self;
+        write!(
+            f,
+            "out of memory: {wanted} more bytes do not fit into the {limit} bytes of a virtual user; \
+             raise the limit with --vu-memory-limit"
+        )
+    }
+}
+
+impl std::error::Error for OverLimit {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holds_up_to_the_limit_and_gives_back() {
+        let memory = Rc::new(Memory::default());
+        memory.set_limit(100);
+        let mut first = memory.hold(60).unwrap();
+        let refused = memory.hold(41).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "out of memory: 41 more bytes do not fit into the 100 bytes of a virtual user; \
+             raise the limit with --vu-memory-limit"
+        );
+        let second = memory.hold(40).unwrap();
+        assert!(first.grow(1).is_err() && first.bytes() == 60 && memory.room() == 0);
+        drop(second);
+        first.resize(90).unwrap();
+        assert!(first.resize(101).is_err() && memory.room() == 10);
+        first.resize(5).unwrap();
+        assert_eq!(memory.room(), 95);
+        drop(first);
+        assert_eq!(memory.room(), 100);
+    }
+}

@@ -1,0 +1,265 @@
+//! Modules of the engine: compiling, bytecode, evaluating, and modules whose exports are the properties of a value.
+//!
+//! Which module an import means and where its text comes from is the embedder's business. Bytecode cannot be made but by
+//! compiling, so what the engine loads is always its own.
+
+use std::ffi::{CStr, CString};
+use std::fmt;
+use std::ptr::{NonNull, null_mut};
+
+use rquickjs::{Ctx, Error, Exception, Object, Promise, Result, Value, qjs};
+
+use crate::runtime;
+
+/// How a text is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As an ES module.
+    Module,
+    /// As an expression.
+    Expression,
+}
+
+/// Compiled code in the form that every runtime of this process can load.
+#[derive(Clone)]
+pub struct Bytecode {
+    bytes: Box<[u8]>,
+    form: Form,
+}
+
+impl fmt::Debug for Bytecode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bytecode({:?}, {} bytes)", self.form, self.bytes.len())
+    }
+}
+
+/// Code that was compiled in a context and not run yet.
+pub struct Code<'js> {
+    value: Value<'js>,
+    form: Form,
+}
+
+/// A module of a context.
+pub struct Module<'js> {
+    ctx: Ctx<'js>,
+    /// Owned by the context.
+    raw: *mut qjs::JSModuleDef,
+}
+
+/// What every module of this runtime is found by.
+pub(crate) fn install(ctx: &Ctx<'_>) {
+    // SAFETY: context and runtime are live; the callbacks find their user through the context.
+    unsafe {
+        let runtime = qjs::JS_GetRuntime(ctx.as_raw().as_ptr());
+        qjs::JS_SetModuleLoaderFunc(runtime, Some(on_normalize), Some(on_load), null_mut());
+    }
+}
+
+impl<'js> Code<'js> {
+    /// Compiles without running. `name` stands in stacks and is what imports of the text start from.
+    pub fn compile(ctx: &Ctx<'js>, name: &str, text: String, form: Form) -> Result<Code<'js>> {
+        let kind = match form {
+            Form::Module => qjs::JS_EVAL_TYPE_MODULE,
+            Form::Expression => qjs::JS_EVAL_TYPE_GLOBAL,
+        };
+        let length = text.len();
+        let (text, name) = (CString::new(text)?, CString::new(name)?);
+        let flags = (kind | qjs::JS_EVAL_FLAG_COMPILE_ONLY) as i32;
+        // SAFETY: both strings are terminated and live during the call.
+        let value = unsafe { qjs::JS_Eval(ctx.as_raw().as_ptr(), text.as_ptr(), length as _, name.as_ptr(), flags) };
+        Ok(Code { value: own(ctx, value)?, form })
+    }
+
+    /// Loads what was compiled before, in this runtime or in another one.
+    pub fn load(ctx: &Ctx<'js>, bytecode: &Bytecode) -> Result<Code<'js>> {
+        let bytes = &bytecode.bytes;
+        let flags = qjs::JS_READ_OBJ_BYTECODE as i32;
+        // SAFETY: the bytes come from `bytecode` of this process; QuickJS copies what it keeps.
+        let value = unsafe { qjs::JS_ReadObject(ctx.as_raw().as_ptr(), bytes.as_ptr(), bytes.len() as _, flags) };
+        Ok(Code { value: own(ctx, value)?, form: bytecode.form })
+    }
+
+    /// For other runtimes.
+    pub fn bytecode(&self) -> Result<Bytecode> {
+        let mut length = 0;
+        let flags = (qjs::JS_WRITE_OBJ_BYTECODE | qjs::JS_WRITE_OBJ_STRIP_SOURCE) as i32;
+        // SAFETY: the value is live; the buffer that comes back is ours and is given back with the allocator that made it.
+        unsafe {
+            let context = self.value.ctx().as_raw().as_ptr();
+            let bytes = qjs::JS_WriteObject(context, &mut length, self.value.as_raw(), flags);
+            if bytes.is_null() {
+                return Err(Error::Exception);
+            }
+            let copy = std::slice::from_raw_parts(bytes, length as usize).into();
+            qjs::js_free(context, bytes.cast());
+            Ok(Bytecode { bytes: copy, form: self.form })
+        }
+    }
+
+    /// The module, when the code is one.
+    pub fn into_module(self) -> Option<Module<'js>> {
+        // SAFETY: a module value holds a pointer to its definition, which the context owns; the value's own count is not needed.
+        let raw = || unsafe { qjs::JS_VALUE_GET_PTR(self.value.as_raw()).cast() };
+        (self.form == Form::Module).then(|| Module { ctx: self.value.ctx().clone(), raw: raw() })
+    }
+
+    /// The value of an expression; nothing of a module.
+    pub fn run(&self) -> Result<Value<'js>> {
+        if self.form == Form::Module {
+            return Err(Error::Unknown);
+        }
+        // SAFETY: `JS_EvalFunction` takes over one count of the bytecode, which is made here.
+        let value = unsafe {
+            let context = self.value.ctx().as_raw().as_ptr();
+            qjs::JS_EvalFunction(context, qjs::JS_DupValue(context, self.value.as_raw()))
+        };
+        own(self.value.ctx(), value)
+    }
+}
+
+impl<'js> Module<'js> {
+    /// A module whose exports are the properties of a value, and whose `default` is the value's own `default` or itself.
+    pub fn of_value(ctx: &Ctx<'js>, name: &str, exports: Vec<String>, value: Value<'js>) -> Result<Module<'js>> {
+        let context = ctx.as_raw().as_ptr();
+        let name = CString::new(name)?;
+        // SAFETY: all strings are terminated and copied by QuickJS; the private value takes over one count made here.
+        unsafe {
+            let module = qjs::JS_NewCModule(context, name.as_ptr(), Some(on_value_module));
+            if module.is_null() {
+                return Err(Error::Exception);
+            }
+            for export in exports.iter().filter(|export| *export != "default") {
+                qjs::JS_AddModuleExport(context, module, CString::new(export.as_str())?.as_ptr());
+            }
+            qjs::JS_AddModuleExport(context, module, c"default".as_ptr());
+            let pair = rquickjs::Array::new(ctx.clone())?;
+            pair.set(0, value)?;
+            pair.set(1, exports)?;
+            let pair = pair.into_value();
+            qjs::JS_SetModulePrivateValue(context, module, qjs::JS_DupValue(context, pair.as_raw()));
+            Ok(Module { ctx: ctx.clone(), raw: module })
+        }
+    }
+
+    /// Links and runs it; the promise settles when it has run, with the exception that its code threw.
+    pub fn evaluate(&self) -> Result<Promise<'js>> {
+        // SAFETY: the definition belongs to this context. `JS_EvalFunction` takes over one count, which is made here.
+        let value = unsafe {
+            let context = self.ctx.as_raw().as_ptr();
+            let value = qjs::JS_MKPTR(qjs::JS_TAG_MODULE, self.raw.cast());
+            qjs::JS_DupValue(context, value);
+            if qjs::JS_ResolveModule(context, value) < 0 {
+                qjs::JS_FreeValue(context, value);
+                return Err(Error::Exception);
+            }
+            qjs::JS_EvalFunction(context, value)
+        };
+        own(&self.ctx, value)?.into_promise().ok_or(Error::Unknown)
+    }
+
+    /// Its exports.
+    pub fn namespace(&self) -> Result<Object<'js>> {
+        // SAFETY: the definition belongs to this context.
+        let value = own(&self.ctx, unsafe { qjs::JS_GetModuleNamespace(self.ctx.as_raw().as_ptr(), self.raw) })?;
+        value.into_object().ok_or(Error::Unknown)
+    }
+
+    /// Its `import.meta`.
+    pub fn meta(&self) -> Result<Object<'js>> {
+        // SAFETY: the call hands over one count of the object.
+        let value = own(&self.ctx, unsafe { qjs::JS_GetImportMeta(self.ctx.as_raw().as_ptr(), self.raw) })?;
+        value.into_object().ok_or(Error::Unknown)
+    }
+}
+
+/// Takes over a value that QuickJS returned; its exception becomes an error.
+fn own<'js>(ctx: &Ctx<'js>, value: qjs::JSValue) -> Result<Value<'js>> {
+    // SAFETY: the caller got the value from a call that hands over one count.
+    unsafe {
+        if qjs::JS_IsException(value) {
+            return Err(Error::Exception);
+        }
+        Ok(Value::from_raw(ctx.clone(), value))
+    }
+}
+
+/// Leaves an exception behind.
+fn leave(ctx: &Ctx<'_>, error: &Error) {
+    if !error.is_exception() {
+        Exception::throw_message(ctx, &error.to_string());
+    }
+}
+
+unsafe extern "C" fn on_normalize(
+    context: *mut qjs::JSContext,
+    base: *const qjs::c_char,
+    name: *const qjs::c_char,
+    _opaque: *mut qjs::c_void,
+) -> *mut qjs::c_char {
+    let Some(raw) = NonNull::new(context) else { return null_mut() };
+    // SAFETY: QuickJS calls this with a live context and two terminated strings.
+    let (ctx, base, name) = unsafe { (Ctx::from_raw(raw), CStr::from_ptr(base), CStr::from_ptr(name)) };
+    match runtime::embedder(&ctx).resolve(&ctx, &base.to_string_lossy(), &name.to_string_lossy()) {
+        // SAFETY: the text is copied into memory that QuickJS frees.
+        Ok(name) => unsafe { qjs::js_strndup(context, name.as_ptr().cast(), name.len() as _) },
+        Err(error) => {
+            leave(&ctx, &error);
+            null_mut()
+        }
+    }
+}
+
+unsafe extern "C" fn on_load(
+    context: *mut qjs::JSContext,
+    name: *const qjs::c_char,
+    _opaque: *mut qjs::c_void,
+) -> *mut qjs::JSModuleDef {
+    let Some(raw) = NonNull::new(context) else { return null_mut() };
+    // SAFETY: QuickJS calls this with a live context and a terminated string.
+    let (ctx, name) = unsafe { (Ctx::from_raw(raw), CStr::from_ptr(name)) };
+    match runtime::embedder(&ctx).load(&ctx, &name.to_string_lossy()) {
+        Ok(module) => module.raw,
+        Err(error) => {
+            leave(&ctx, &error);
+            null_mut()
+        }
+    }
+}
+
+unsafe extern "C" fn on_value_module(context: *mut qjs::JSContext, module: *mut qjs::JSModuleDef) -> qjs::c_int {
+    let Some(raw) = NonNull::new(context) else { return -1 };
+    // SAFETY: QuickJS calls this once with the module that `of_value` made.
+    let outcome = unsafe {
+        let ctx = Ctx::from_raw(raw);
+        set_exports(&ctx, module)
+    };
+    if outcome.is_ok() { 0 } else { -1 }
+}
+
+fn set_exports(ctx: &Ctx<'_>, module: *mut qjs::JSModuleDef) -> Result<()> {
+    let context = ctx.as_raw().as_ptr();
+    // SAFETY: `of_value` stored an array; the call hands over one count.
+    let pair = unsafe { own(ctx, qjs::JS_GetModulePrivateValue(context, module))? };
+    let pair = pair.into_array().ok_or(Error::Unknown)?;
+    let value: Value<'_> = pair.get(0)?;
+    let names: Vec<String> = pair.get(1)?;
+    let object = value.as_object();
+    let set = |name: &str, value: Value<'_>| -> Result<()> {
+        let name = CString::new(name)?;
+        // SAFETY: the export was declared by `of_value`; one count is made for it here.
+        let result = unsafe {
+            qjs::JS_SetModuleExport(context, module, name.as_ptr(), qjs::JS_DupValue(context, value.as_raw()))
+        };
+        if result < 0 { Err(Error::Exception) } else { Ok(()) }
+    };
+    for name in names.iter().filter(|name| *name != "default") {
+        if let Some(object) = object {
+            set(name, object.get(name.as_str())?)?;
+        }
+    }
+    let own_default = match object {
+        Some(object) if object.contains_key("default")? => Some(object.get::<_, Value<'_>>("default")?),
+        _ => None,
+    };
+    set("default", own_default.unwrap_or(value.clone()))
+}

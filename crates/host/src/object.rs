@@ -1,0 +1,301 @@
+//! Questions about objects, and changes to them, that the engine answers in C and the safe bindings do not offer.
+
+use std::ffi::CStr;
+
+use rquickjs::{Ctx, Error, Function, Object, Result, Value, object::Filter, qjs};
+
+use crate::bytes;
+
+/// The first class of the engine (`JS_CLASS_OBJECT`), which its header does not export.
+pub(crate) const PLAIN_CLASS: qjs::JSClassID = 1;
+
+/// The name of a property while its object is being walked through.
+pub struct Name<'a, 'js> {
+    ctx: &'a Ctx<'js>,
+    atom: qjs::JSAtom,
+}
+
+impl<'js> Name<'_, 'js> {
+    /// As text.
+    pub fn text(&self) -> Result<String> {
+        // SAFETY: the context is live, and the atom is as long as the list that it is from.
+        let text = unsafe {
+            let raw = qjs::JS_AtomToString(self.ctx.as_raw().as_ptr(), self.atom);
+            if qjs::JS_IsException(raw) {
+                return Err(Error::Exception);
+            }
+            Value::from_raw(self.ctx.clone(), raw)
+        };
+        Ok(bytes::text(&text)?.unwrap_or_default())
+    }
+
+    pub(crate) fn atom(&self) -> qjs::JSAtom {
+        self.atom
+    }
+
+    pub(crate) fn ctx(&self) -> &Ctx<'js> {
+        self.ctx
+    }
+}
+
+/// Hands the own enumerable properties of an object to `each`, in order, those with symbols for names left out. The names
+/// are those at the beginning; a value is read when its turn comes. Costs no object of ours for each of them.
+pub fn each_entry<'js>(
+    ctx: &Ctx<'js>,
+    object: &Object<'js>,
+    mut each: impl FnMut(Name<'_, 'js>, Value<'js>) -> Result<()>,
+) -> Result<()> {
+    let flags = (qjs::JS_GPN_STRING_MASK | qjs::JS_GPN_ENUM_ONLY) as i32;
+    let (mut table, mut length) = (std::ptr::null_mut(), 0);
+    let context = ctx.as_raw().as_ptr();
+    // SAFETY: context and object are live; the table is given back by `Table`.
+    if unsafe { qjs::JS_GetOwnPropertyNames(context, &mut table, &mut length, object.as_raw(), flags) } < 0 {
+        return Err(Error::Exception);
+    }
+    let table = Table { ctx, table, length };
+    for index in 0..length as usize {
+        // SAFETY: the table has `length` entries; getting a property gives a count of its own.
+        let (atom, value) = unsafe {
+            let atom = (*table.table.add(index)).atom;
+            let raw = qjs::JS_GetProperty(context, object.as_raw(), atom);
+            if qjs::JS_IsException(raw) {
+                return Err(Error::Exception);
+            }
+            (atom, Value::from_raw(ctx.clone(), raw))
+        };
+        each(Name { ctx, atom }, value)?;
+    }
+    Ok(())
+}
+
+/// Names of properties, to be given back.
+struct Table<'a, 'js> {
+    ctx: &'a Ctx<'js>,
+    table: *mut qjs::JSPropertyEnum,
+    length: u32,
+}
+
+impl Drop for Table<'_, '_> {
+    fn drop(&mut self) {
+        // SAFETY: what `JS_GetOwnPropertyNames` made is given back once.
+        unsafe { qjs::JS_FreePropertyEnum(self.ctx.as_raw().as_ptr(), self.table, self.length) };
+    }
+}
+
+/// The value as an object, if it is one of any kind. Value::as_object finds out which kind first, by calling the engine six
+/// times.
+pub fn of<'a, 'js>(value: &'a Value<'js>) -> Option<&'a Object<'js>> {
+    // SAFETY: the tag says that it is an object.
+    unsafe { qjs::JS_IsObject(value.as_raw()).then(|| value.ref_object()) }
+}
+
+/// Whether it is an object of a literal or of a class of the script that extends none of the engine's.
+pub fn is_plain(value: &Value<'_>) -> bool {
+    // SAFETY: looks at the class of an object only; other values have none.
+    of(value).is_some_and(|object| unsafe { qjs::JS_GetClassID(object.as_raw()) == PLAIN_CLASS })
+}
+
+/// Whether it is a Set.
+pub fn is_set(value: &Value<'_>) -> bool {
+    // SAFETY: looks at the class of an object only.
+    of(value).is_some_and(|object| unsafe { qjs::JS_IsSet(object.as_raw()) })
+}
+
+/// Tells an object from others that live at the same time.
+pub fn address(object: &Object<'_>) -> usize {
+    // SAFETY: the address alone is used.
+    unsafe { qjs::JS_VALUE_GET_PTR(object.as_raw()) as usize }
+}
+
+/// Calls a function with one argument and no `this`.
+pub fn call<'js>(ctx: &Ctx<'js>, function: &Value<'js>, argument: &Value<'js>) -> Result<Value<'js>> {
+    // SAFETY: the values are live and stay so during the call; the result is a count of its own.
+    unsafe {
+        let mut arguments = [argument.as_raw()];
+        let context = ctx.as_raw().as_ptr();
+        let raw = qjs::JS_Call(context, function.as_raw(), qjs::JS_UNDEFINED, 1, arguments.as_mut_ptr());
+        if qjs::JS_IsException(raw) {
+            return Err(Error::Exception);
+        }
+        Ok(Value::from_raw(ctx.clone(), raw))
+    }
+}
+
+/// The same with three arguments.
+pub fn call_three<'js>(ctx: &Ctx<'js>, function: &Value<'js>, arguments: [&Value<'js>; 3]) -> Result<Value<'js>> {
+    // SAFETY: as in `call`.
+    unsafe {
+        let mut arguments = arguments.map(Value::as_raw);
+        let context = ctx.as_raw().as_ptr();
+        let raw = qjs::JS_Call(context, function.as_raw(), qjs::JS_UNDEFINED, 3, arguments.as_mut_ptr());
+        if qjs::JS_IsException(raw) {
+            return Err(Error::Exception);
+        }
+        Ok(Value::from_raw(ctx.clone(), raw))
+    }
+}
+
+/// Whether it is an object as a literal makes it: of no other class, and with the prototype of literals.
+pub fn is_literal(value: &Value<'_>) -> bool {
+    if !value.is_object() {
+        return false;
+    }
+    // SAFETY: context and value are live; both prototypes are counts of their own, given back here. Of a proxy the first one is not
+    // asked for: it has another class.
+    unsafe {
+        let context = value.ctx().as_raw().as_ptr();
+        if qjs::JS_GetClassID(value.as_raw()) != PLAIN_CLASS {
+            return false;
+        }
+        let (own, standard) =
+            (qjs::JS_GetPrototype(context, value.as_raw()), qjs::JS_GetClassProto(context, PLAIN_CLASS));
+        let is_same = qjs::JS_VALUE_GET_TAG(own) == qjs::JS_TAG_OBJECT
+            && qjs::JS_VALUE_GET_PTR(own) == qjs::JS_VALUE_GET_PTR(standard);
+        qjs::JS_FreeValue(context, own);
+        qjs::JS_FreeValue(context, standard);
+        is_same
+    }
+}
+
+/// Calls a function as a method, with two arguments.
+pub fn call_method<'js>(
+    ctx: &Ctx<'js>,
+    function: &Value<'js>,
+    this: &Value<'js>,
+    arguments: [&Value<'js>; 2],
+) -> Result<Value<'js>> {
+    // SAFETY: as in `call`.
+    unsafe {
+        let mut arguments = arguments.map(Value::as_raw);
+        let context = ctx.as_raw().as_ptr();
+        let raw = qjs::JS_Call(context, function.as_raw(), this.as_raw(), 2, arguments.as_mut_ptr());
+        if qjs::JS_IsException(raw) {
+            return Err(Error::Exception);
+        }
+        Ok(Value::from_raw(ctx.clone(), raw))
+    }
+}
+
+/// What a condition makes of the value (`Boolean(value)`).
+pub fn is_true(value: &Value<'_>) -> bool {
+    // SAFETY: the value is live; converting to a boolean runs no script and cannot fail.
+    unsafe { qjs::JS_ToBool(value.ctx().as_raw().as_ptr(), value.as_raw()) > 0 }
+}
+
+/// Gives a fresh object a property as a literal would, without looking for setters among its prototypes.
+pub fn define<'js>(object: &Object<'js>, name: &CStr, value: Value<'js>) -> Result<()> {
+    let (ctx, flags) = (object.ctx().as_raw().as_ptr(), qjs::JS_PROP_C_W_E as i32);
+    // SAFETY: context, object and value are live; the call takes over the count that is made here.
+    let result = unsafe {
+        let value = qjs::JS_DupValue(ctx, value.as_raw());
+        qjs::JS_DefinePropertyValueStr(ctx, object.as_raw(), name.as_ptr(), value, flags)
+    };
+    if result < 0 { Err(Error::Exception) } else { Ok(()) }
+}
+
+/// Whether the function was declared `async`.
+pub fn is_async(function: &Function<'_>) -> bool {
+    // SAFETY: looks at the class of the object only.
+    unsafe { qjs::JS_IsAsyncFunction(function.as_raw()) }
+}
+
+/// Whether nothing in a tree of plain objects can change any more: each is frozen, without accessors, and holds primitives or
+/// such trees, eight deep at most. One question tells that an object is not frozen.
+pub fn is_frozen_tree(value: &Value<'_>) -> Result<bool> {
+    is_frozen(value, 8)
+}
+
+fn is_frozen(value: &Value<'_>, depth: usize) -> Result<bool> {
+    if of(value).is_none() {
+        return Ok(true);
+    }
+    let (context, object) = (value.ctx().as_raw().as_ptr(), value.as_raw());
+    // SAFETY: context and object are live. Proxies, whose answers would run the script's code, are of another class.
+    if depth == 0 || !is_plain(value) || unsafe { qjs::JS_IsExtensible(context, object) } != 0 {
+        return Ok(false);
+    }
+    let flags = (qjs::JS_GPN_STRING_MASK | qjs::JS_GPN_SYMBOL_MASK) as i32;
+    let (mut table, mut length) = (std::ptr::null_mut(), 0);
+    // SAFETY: as above; the table is given back by `Table`.
+    if unsafe { qjs::JS_GetOwnPropertyNames(context, &mut table, &mut length, object, flags) } < 0 {
+        return Err(Error::Exception);
+    }
+    let table = Table { ctx: value.ctx(), table, length };
+    for index in 0..length as usize {
+        // SAFETY: the table has `length` entries of the object's own properties; what the descriptor holds are counts of its
+        // own, which the values take over. A property that is no accessor has undefined for getter and setter.
+        let (flags, held) = unsafe {
+            let mut descriptor = std::mem::MaybeUninit::<qjs::JSPropertyDescriptor>::uninit();
+            let atom = (*table.table.add(index)).atom;
+            if qjs::JS_GetOwnProperty(context, descriptor.as_mut_ptr(), object, atom) <= 0 {
+                return Ok(false);
+            }
+            let descriptor = descriptor.assume_init();
+            let held = [descriptor.value, descriptor.getter, descriptor.setter];
+            (descriptor.flags as u32, held.map(|raw| Value::from_raw(value.ctx().clone(), raw)))
+        };
+        let changeable = qjs::JS_PROP_CONFIGURABLE | qjs::JS_PROP_WRITABLE | qjs::JS_PROP_GETSET;
+        if flags & changeable != 0 || !is_frozen(&held[0], depth - 1)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Freezes a tree of plain objects and arrays (what `JSON.parse` makes): no cycles, no accessors.
+pub fn freeze_tree<'js>(ctx: &Ctx<'js>, root: &Value<'js>) -> Result<()> {
+    // A list instead of recursion: the text may nest deeper than a virtual user's stack.
+    let mut pending: Vec<Object<'js>> = root.as_object().cloned().into_iter().collect();
+    while let Some(object) = pending.pop() {
+        for child in object.own_values::<Value<'js>>(Filter::new().string().enum_only()) {
+            pending.extend(child?.into_object());
+        }
+        freeze(ctx, &object)?;
+    }
+    Ok(())
+}
+
+/// `Object.freeze(object)`.
+pub fn freeze<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> Result<()> {
+    // SAFETY: context and object are alive; a negative result leaves the exception pending, which `Error::Exception`
+    // stands for.
+    match unsafe { qjs::JS_FreezeObject(ctx.as_raw().as_ptr(), object.as_raw()) } {
+        result if result < 0 => Err(Error::Exception),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rquickjs::{Context, Runtime};
+
+    use super::*;
+
+    #[test]
+    fn frozen_trees_are_told_from_what_can_change() {
+        let runtime = Runtime::new().unwrap();
+        Context::full(&runtime).unwrap().with(|ctx| {
+            let is = |text: &str| is_frozen_tree(&ctx.eval::<Value<'_>, _>(text).unwrap()).unwrap();
+            let frozen = "const f = Object.freeze;";
+            assert!(is("1") && is("'text'") && is("null"));
+            assert!(is(&format!("{frozen} f({{}})")));
+            assert!(is("Object.freeze({ a: 1, b: Object.freeze({ c: 'x', d: null }) })"));
+            for other in [
+                "({})",
+                "Object.freeze({ a: {} })",
+                "Object.seal({ a: 1 })",
+                "Object.preventExtensions({ a: 1 })",
+                "Object.freeze({ get a() { return 1 } })",
+                "Object.freeze({ a: () => 1 })",
+                "Object.freeze([1])",
+                "Object.freeze({ [Symbol('s')]: {} })",
+                "Object.freeze(Object.defineProperty({}, 'hidden', { value: {}, enumerable: false }))",
+                "new Proxy(Object.freeze({}), {})",
+                "Object.freeze(new Date())",
+                "let t = 1; for (let n = 0; n < 9; n++) t = Object.freeze({ t }); t",
+            ] {
+                assert!(!is(other), "{other}");
+            }
+        });
+    }
+}

@@ -1,0 +1,215 @@
+//! The QuickJS runtime of one user: what it contains, its limits, and how native code finds its user.
+
+use std::any::{Any, TypeId};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use rquickjs::context::intrinsic;
+use rquickjs::{Context, Ctx, Persistent, Result, Runtime, qjs};
+
+use crate::intrinsics::Parts;
+use crate::lazy_object::LazyShape;
+use crate::memory::Memory;
+use crate::module;
+use crate::switch::STACK_BYTES;
+use crate::user::{Embedder, User};
+
+/// What is left of a coroutine's stack for native functions when JavaScript has used up its part: sending a request, TLS
+/// and the regular expression engine included.
+const NATIVE_STACK_BYTES: usize = 192 * 1024;
+
+/// Memory of one user, when the options name no other: high enough for scripts that read large responses.
+pub const DEFAULT_MEMORY_LIMIT: usize = 1 << 30;
+
+/// Reference cycles are collected when this much JavaScript memory is in use, some 100 KiB of which a user never gives back.
+/// Most garbage of a load script is freed by reference counting at once; the rest piles up to here in every user.
+const GC_THRESHOLD: usize = 256 << 10;
+
+/// What the host keeps for a user beside the runtime itself.
+#[derive(Default)]
+pub(crate) struct RuntimeState {
+    /// The parts of the language that were made so far, beyond those of every user.
+    pub intrinsics: Cell<Parts>,
+    /// A panic on its way through a script.
+    pub panic: RefCell<Option<Box<dyn Any + Send>>>,
+    /// Class of lazy objects; 0: not registered yet.
+    pub lazy_class: Cell<qjs::JSClassID>,
+    /// Classes of handles, by what they stand for.
+    pub handle_classes: RefCell<Vec<(TypeId, qjs::JSClassID)>>,
+    /// Objects that keep the shapes of handles alive.
+    pub shape_keepers: RefCell<Vec<Persistent<rquickjs::Value<'static>>>>,
+    /// What lazy objects have in common, by type.
+    pub lazy_shapes: RefCell<Vec<LazyShape>>,
+}
+
+impl RuntimeState {
+    /// Lets go of JavaScript values before the runtime goes.
+    pub fn clear(&self) {
+        drop(std::mem::take(&mut *self.shape_keepers.borrow_mut()));
+        drop(std::mem::take(&mut *self.lazy_shapes.borrow_mut()));
+    }
+}
+
+/// What a context leads to.
+struct Attached {
+    user: Rc<User>,
+    embedder: Rc<dyn Embedder>,
+    /// Compared instead of asking the embedder: every native function comes by here.
+    embedder_type: TypeId,
+}
+
+/// Makes a runtime on the current stack, which has to be the user's coroutine, and enters its context: QuickJS measures its
+/// stack limit from here. Memory is counted on the user's account. What the user keeps of the script is forgotten at the end,
+/// then the runtime goes.
+pub fn enter<E: Embedder, R>(
+    user: &Rc<User>,
+    embedder: &Rc<E>,
+    main: impl for<'js> FnOnce(&Ctx<'js>) -> R,
+) -> Result<R> {
+    let (runtime, context) = create(user.memory())?;
+    let returned = context.with(|ctx| {
+        attach(&ctx, user, embedder.clone());
+        module::install(&ctx);
+        let returned = main(&ctx);
+        user.events.clear(&ctx);
+        embedder.clear();
+        user.clear();
+        detach(&ctx);
+        returned
+    });
+    drop(context);
+    drop(runtime);
+    Ok(returned)
+}
+
+/// A runtime whose memory is counted there.
+pub(crate) fn create(memory: &Rc<Memory>) -> Result<(Runtime, Context)> {
+    let runtime = Runtime::new_with_alloc(crate::allocator::Mimalloc(memory.clone()))?;
+    runtime.set_max_stack_size(STACK_BYTES - NATIVE_STACK_BYTES);
+    runtime.set_gc_threshold(GC_THRESHOLD);
+    type Basics = (intrinsic::Eval, intrinsic::RegExpCompiler, intrinsic::RegExp, intrinsic::Json);
+    let context = Context::custom::<(Basics, intrinsic::Proxy, intrinsic::Promise)>(&runtime)?;
+    // SAFETY: the context was just made and is used by this thread alone. rquickjs has no name for this intrinsic.
+    unsafe { qjs::JS_AddIntrinsicBigInt(context.as_raw().as_ptr()) };
+    Ok((runtime, context))
+}
+
+/// Undoes what QuickJS makes of its threshold: after a collection it waits for half of what was left to come again, which for
+/// a heap as small as a user's would be a collection for every 60 KiB. Costs two loads and a comparison.
+pub fn space_collections(ctx: &Ctx<'_>) {
+    // SAFETY: context and runtime are live.
+    unsafe {
+        let runtime = qjs::JS_GetRuntime(ctx.as_raw().as_ptr());
+        if (qjs::JS_GetGCThreshold(runtime) as usize) < GC_THRESHOLD {
+            qjs::JS_SetGCThreshold(runtime, GC_THRESHOLD as qjs::size_t);
+        }
+    }
+}
+
+/// Makes the user findable from the context and lets it be interrupted. Undone by `detach`, which must be called before the
+/// runtime goes.
+fn attach<E: Embedder>(ctx: &Ctx<'_>, user: &Rc<User>, embedder: Rc<E>) {
+    let attached = Attached { user: user.clone(), embedder, embedder_type: TypeId::of::<E>() };
+    let raw = Box::into_raw(Box::new(attached));
+    // SAFETY: context and runtime are live; `raw` stays valid until `detach` takes it back.
+    unsafe {
+        let context = ctx.as_raw().as_ptr();
+        let runtime = qjs::JS_GetRuntime(context);
+        qjs::JS_SetContextOpaque(context, raw.cast());
+        qjs::JS_SetInterruptHandler(runtime, Some(on_interrupt), raw.cast());
+        qjs::JS_SetHostPromiseRejectionTracker(runtime, Some(on_rejection), raw.cast());
+    }
+}
+
+/// Takes back what `attach` gave.
+fn detach(ctx: &Ctx<'_>) {
+    // SAFETY: `attach` stored the pointer from `Box::into_raw`; nothing reads it after this.
+    unsafe {
+        let context = ctx.as_raw().as_ptr();
+        let runtime = qjs::JS_GetRuntime(context);
+        qjs::JS_SetInterruptHandler(runtime, None, std::ptr::null_mut());
+        qjs::JS_SetHostPromiseRejectionTracker(runtime, None, std::ptr::null_mut());
+        let raw = qjs::JS_GetContextOpaque(context).cast::<Attached>();
+        qjs::JS_SetContextOpaque(context, std::ptr::null_mut());
+        drop(Box::from_raw(raw));
+    }
+}
+
+#[inline]
+fn attached<'a>(ctx: &'a Ctx<'_>) -> &'a Attached {
+    // SAFETY: `attach` stored a pointer from `Box::into_raw`, which is taken back only by `detach`, when `enter` returns; no
+    // context is handed out beyond that.
+    let attached = unsafe { qjs::JS_GetContextOpaque(ctx.as_raw().as_ptr()).cast::<Attached>().as_ref() };
+    attached.expect("native code runs in the context of a user")
+}
+
+/// The user of this context.
+#[inline]
+pub(crate) fn user_of(ctx: &Ctx<'_>) -> Rc<User> {
+    attached(ctx).user.clone()
+}
+
+/// The embedder of this context, when it is of this type.
+#[inline]
+pub(crate) fn embedder_of<T: Embedder>(ctx: &Ctx<'_>) -> Option<Rc<T>> {
+    let attached = attached(ctx);
+    if attached.embedder_type != TypeId::of::<T>() {
+        return None;
+    }
+    // SAFETY: the type was compared; `Rc<dyn Embedder>` points at the value that the `Rc<T>` it was made of pointed at.
+    Some(unsafe { Rc::from_raw(Rc::into_raw(attached.embedder.clone()).cast::<T>()) })
+}
+
+/// The embedder, for the host's own questions.
+pub(crate) fn embedder(ctx: &Ctx<'_>) -> Rc<dyn Embedder> {
+    attached(ctx).embedder.clone()
+}
+
+/// QuickJS calls this every 10,000 calls and loop turns, inside regular expressions too. Suspending here is what lets the
+/// other users of the worker go on; returning 1 ends the script with an error it cannot catch.
+unsafe extern "C" fn on_interrupt(_runtime: *mut qjs::JSRuntime, opaque: *mut qjs::c_void) -> qjs::c_int {
+    // SAFETY: `opaque` is the pointer that `attach` gave; `detach` removes this handler before it becomes invalid.
+    let attached = unsafe { &*opaque.cast::<Attached>() };
+    attached.user.switch().tick().into()
+}
+
+unsafe extern "C" fn on_rejection(
+    context: *mut qjs::JSContext,
+    promise: qjs::JSValue,
+    reason: qjs::JSValue,
+    is_handled: bool,
+    opaque: *mut qjs::c_void,
+) {
+    let Some(context) = std::ptr::NonNull::new(context) else { return };
+    // SAFETY: as in `on_interrupt`; the values are borrowed from the caller, so each is duplicated before it is owned here.
+    unsafe {
+        let attached = &*opaque.cast::<Attached>();
+        let ctx = Ctx::from_raw(context);
+        let reason = rquickjs::Value::from_raw(ctx.clone(), qjs::JS_DupValue(context.as_ptr(), reason));
+        let promise = rquickjs::Value::from_raw(ctx.clone(), qjs::JS_DupValue(context.as_ptr(), promise));
+        attached.user.events.note_rejection(&ctx, promise, reason, is_handled);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn collections_are_spaced_but_never_brought_closer() {
+        let (_runtime, context) = create(&Rc::default()).unwrap();
+        context.with(|ctx| {
+            // SAFETY: context and runtime are live.
+            let runtime = unsafe { qjs::JS_GetRuntime(ctx.as_raw().as_ptr()) };
+            for (threshold, expected) in [(60 << 10, GC_THRESHOLD), (GC_THRESHOLD * 3, GC_THRESHOLD * 3)] {
+                // SAFETY: as above.
+                let spaced = unsafe {
+                    qjs::JS_SetGCThreshold(runtime, threshold as qjs::size_t);
+                    space_collections(&ctx);
+                    qjs::JS_GetGCThreshold(runtime) as usize
+                };
+                assert_eq!(spaced, expected);
+            }
+        });
+    }
+}

@@ -1,0 +1,35 @@
+//! What k6's own functions throw: a `GoError`, which is an `Error` of that name.
+//!
+//! Scripts look at `e.name`, at `e.constructor.name` and at `String(e)`, so natives must not throw a plain `Error` where k6
+//! does not. Mistakes that JavaScript itself would complain about (a wrong `this`, a symbol as text) stay `TypeError`s.
+
+use host::js::function::Constructor;
+use host::js::{Ctx, Error, Object, Result, Value};
+
+/// Makes the class; it is the global `GoError`, as in k6.
+pub(crate) fn class<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
+    ctx.eval(
+        "(class GoError extends Error { static { Object.defineProperty(this.prototype, 'name', \
+         { value: 'GoError', writable: true, configurable: true }); } })",
+    )
+}
+
+/// Throws a `GoError` with this message: return what this gives.
+pub fn throw(ctx: &Ctx<'_>, message: &str) -> Error {
+    match make(ctx, message) {
+        Ok(error) => ctx.throw(error.into_value()),
+        Err(error) => error,
+    }
+}
+
+/// Made as an `Error` and given its class afterwards: a constructor written in JavaScript would be a frame of the stack.
+fn make<'js>(ctx: &Ctx<'js>, message: &str) -> Result<Object<'js>> {
+    let globals = ctx.globals();
+    let plain: Constructor<'js> = globals.get("Error")?;
+    let error: Object<'js> = plain.construct((message,))?;
+    let class: Object<'js> = globals.get("GoError")?;
+    error.set_prototype(Some(&class.get::<_, Object<'js>>("prototype")?))?;
+    // k6 shows the error of its Go side here; Onrush has none, but `JSON.stringify(e)` shows the key.
+    error.set("value", Object::new(ctx.clone())?)?;
+    Ok(error)
+}

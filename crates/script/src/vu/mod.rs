@@ -1,0 +1,342 @@
+//! A virtual user as the modules see it: a user of the host, and what a load test adds to it.
+//!
+//! What waits, computes, logs and remembers is the host's `User`, to which a `Vu` dereferences. Here is its place in the run:
+//! scenario, iteration, tags, samples and network.
+
+mod network;
+mod script_state;
+mod tags;
+mod traffic;
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ops::Deref;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+
+use engine::clock::AnyClock;
+use engine::{Interrupt, Iteration, VuContext};
+use host::js::Ctx;
+use host::{Phase, Stop, StopFlag, User, UserParts};
+use metrics::{ErrorKind, Recorder, Registry, TagSet, builtin};
+use wire::link::Link;
+use wire::mask::Mask;
+
+use crate::builtins::Builtins;
+use crate::error::ScriptError;
+use crate::loader::ModuleStore;
+use crate::options::Options;
+use crate::shared::Shared;
+use crate::worker::WorkerState;
+use network::Network;
+use script_state::ScriptState;
+use tags::Tags;
+use traffic::Traffic;
+
+/// One virtual user: what every module function may ask for. Reached from any native function by `Vu::of(&ctx)`.
+pub struct Vu {
+    user: Rc<User>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) worker: Rc<WorkerState>,
+    pub(crate) script: ScriptState,
+    context: Option<VuContext>,
+    own_clock: OnceCell<AnyClock>,
+    iteration: RefCell<Option<Iteration>>,
+    iterations_done: Cell<u64>,
+    tags: Tags,
+    traffic: Traffic,
+    network: Network,
+    abort: RefCell<Option<String>>,
+    this: Weak<Vu>,
+}
+
+impl Deref for Vu {
+    type Target = User;
+
+    #[inline]
+    fn deref(&self) -> &User {
+        &self.user
+    }
+}
+
+/// The engine's interrupt, as the host asks for it.
+struct Interrupted(Rc<Interrupt>);
+
+impl Stop for Interrupted {
+    #[inline]
+    fn is_set(&self) -> bool {
+        self.0.is_set()
+    }
+
+    fn is_due(&self) -> bool {
+        self.0.reason().is_some()
+    }
+
+    #[inline]
+    fn register(&self, waker: &std::task::Waker) {
+        self.0.register(waker);
+    }
+}
+
+/// Who a virtual user is.
+pub enum Role {
+    /// One of the test's users.
+    Member(VuContext),
+    /// It belongs to no scenario: the first run of the init code, setup, teardown, summary, an app. Stopped by the flag.
+    Guest(Rc<StopFlag>),
+}
+
+impl Vu {
+    /// The user whose runtime this is.
+    #[inline]
+    pub fn of(ctx: &Ctx<'_>) -> Rc<Vu> {
+        host::embedder_of(ctx)
+    }
+
+    /// A user before its coroutine begins. Its scripts do not find these global names of the language.
+    pub fn new(shared: Arc<Shared>, worker: Rc<WorkerState>, role: Role, hidden: &'static [&'static str]) -> Rc<Self> {
+        let (stop, context): (Rc<dyn Stop>, _) = match role {
+            Role::Member(context) => (Rc::new(Interrupted(context.interrupt.clone())), Some(context)),
+            Role::Guest(flag) => (flag, None),
+        };
+        let parts = UserParts { stop, worker: worker.local.clone(), log: shared.log.clone(), hidden };
+        Rc::new_cyclic(|this| Vu {
+            user: User::new(parts),
+            shared,
+            worker,
+            script: ScriptState::default(),
+            context,
+            own_clock: OnceCell::new(),
+            iteration: RefCell::default(),
+            iterations_done: Cell::new(0),
+            tags: Tags::default(),
+            traffic: Traffic::default(),
+            network: Network::default(),
+            abort: RefCell::default(),
+            this: this.clone(),
+        })
+    }
+
+    /// This user, for what it owns: a strong reference there would keep it alive.
+    pub fn weak(&self) -> Weak<Vu> {
+        self.this.clone()
+    }
+
+    /// The host's part of it.
+    pub fn user(&self) -> &Rc<User> {
+        &self.user
+    }
+
+    /// Enters a part of the life cycle.
+    pub fn set_phase(&self, phase: Phase) {
+        self.user.set_phase(phase);
+        self.tags.forget_current();
+    }
+
+    /// The test is to end, and why.
+    pub(crate) fn note_abort(&self, why: String) {
+        *self.abort.borrow_mut() = Some(why);
+    }
+
+    pub(crate) fn take_abort(&self) -> Option<String> {
+        self.abort.borrow_mut().take()
+    }
+
+    /// Whether the user is on its way out: told to stop, or ending the test. What fails now is no result of the script.
+    pub fn is_leaving(&self) -> bool {
+        let stopped = self.context.as_ref().is_some_and(|context| context.interrupt.reason().is_some());
+        stopped || self.abort.borrow().is_some()
+    }
+
+    /// The worker's recorder.
+    pub fn recorder(&self) -> &Recorder {
+        &self.worker.recorder
+    }
+
+    /// The run's metrics.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.shared.registry
+    }
+
+    /// Options of the run; in init code those known so far.
+    pub fn options(&self) -> Arc<Options> {
+        match self.phase() {
+            Phase::Init => self.shared.options(),
+            _ => self.worker.options(&self.shared),
+        }
+    }
+
+    /// What is hidden of URLs in this run.
+    pub fn mask(&self) -> &Mask {
+        self.worker.mask(|| self.options().url_mask())
+    }
+
+    /// Whether received messages are logged.
+    pub fn logs_messages(&self) -> bool {
+        self.shared.messages.get().is_some()
+    }
+
+    /// State that a module shares in the whole process (`SharedArray`), made by `Default` at first use.
+    pub fn process<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.shared.process_state()
+    }
+
+    /// The modules of the program.
+    pub fn modules(&self) -> &ModuleStore {
+        &self.shared.modules
+    }
+
+    /// The modules that need no file and no URL.
+    pub fn builtins(&self) -> &'static Builtins {
+        self.shared.modules.builtins()
+    }
+
+    /// The user's place in the run; `None` in VU 0 (first run of init code, setup, teardown, summary).
+    pub fn context(&self) -> Option<&VuContext> {
+        self.context.as_ref()
+    }
+
+    /// The run's clock; outside a run, time since the program was made for this user.
+    pub fn clock(&self) -> AnyClock {
+        match &self.context {
+            Some(context) => context.clock.clone(),
+            None => self.own_clock.get_or_init(AnyClock::real).clone(),
+        }
+    }
+
+    /// Now, in nanoseconds since the Unix epoch: the time of a sample.
+    pub fn now_ns(&self) -> u64 {
+        match &self.context {
+            Some(context) => context.clock.now_epoch_ns(),
+            None => self.own_clock.get_or_init(AnyClock::real).now_epoch_ns(),
+        }
+    }
+
+    /// The iteration that is running.
+    pub fn iteration(&self) -> Option<Iteration> {
+        self.iteration.borrow().clone()
+    }
+
+    /// Tells scenarios apart, without a count of the running one's; 0 before the first iteration.
+    pub(crate) fn scenario_address(&self) -> usize {
+        self.iteration.borrow().as_ref().map_or(0, |iteration| Rc::as_ptr(&iteration.scenario) as usize)
+    }
+
+    /// `__VU`: from 1, or 0 outside the scenarios.
+    pub fn id(&self) -> u64 {
+        self.context.as_ref().map_or(0, |context| context.id_in_instance)
+    }
+
+    /// `__ITER`: how many iterations this user began before the current one.
+    pub fn iterations_before(&self) -> u64 {
+        self.iterations_done.get()
+    }
+
+    /// Prepares for an iteration; whether its scenario is another than the last one's.
+    pub(crate) fn begin_iteration(&self, iteration: Iteration) -> bool {
+        let same = self.iteration.borrow().as_ref().is_some_and(|last| Rc::ptr_eq(&last.scenario, &iteration.scenario));
+        *self.iteration.borrow_mut() = Some(iteration);
+        if !same || self.tags.is_in_group() || self.phase() != Phase::Iteration {
+            // Tags that the script sets stay with the user until it goes to another scenario.
+            if !same {
+                self.tags.clear_own();
+                self.change_link();
+            }
+            self.tags.set_group(Arc::from(""));
+            self.set_phase(Phase::Iteration);
+        }
+        !same
+    }
+
+    /// The link of the scenario that begins, if it has one.
+    fn change_link(&self) {
+        let scenario = self.iteration.borrow().as_ref().map(|iteration| Rc::clone(&iteration.scenario));
+        let settings = scenario.and_then(|scenario| self.options().link_of(&scenario.name));
+        if settings.is_some() || self.network.link().is_some() {
+            self.network.set_link(settings.map(|settings| Link::new(settings, self.id())));
+        }
+    }
+
+    /// What all connections of this user go over, if its scenario says so.
+    pub fn link(&self) -> Option<Rc<Link>> {
+        self.network.link()
+    }
+
+    /// Counts the iteration. What it moved is reported by `report_data`, once the engine has said when it ended.
+    pub(crate) fn end_iteration(&self) {
+        self.iterations_done.set(self.iterations_done.get() + 1);
+        if !self.traffic.is_zero() {
+            self.network.end_iteration(|| self.options().no_vu_connection_reuse == Some(true));
+        }
+    }
+
+    /// Counts an iteration that ended in an exception, as a sample and by what was thrown.
+    pub(crate) fn count_exception(&self, error: &ScriptError) {
+        let recorder = self.recorder();
+        recorder.add(recorder.series(builtin::ITERATIONS_THREW, &self.tags()), 1.0, self.now_ns());
+        recorder.count_error(&ErrorKind::Exception(self.mask().text(&error.in_one_line()).into()));
+    }
+
+    /// Reports the bytes moved until `at_ns`, also none: k6 has both metrics in every run.
+    pub(crate) fn report_data(&self, at_ns: u64) {
+        self.with_tags(|key, tags| self.traffic.report(&self.worker, (key, tags), at_ns));
+    }
+
+    /// Tags that every sample carries now: run tags, scenario and its tags, group, `exec.vu.metrics.tags`. Only the enabled
+    /// system tags among them.
+    pub fn tags(&self) -> TagSet {
+        self.with_tags(|_, tags| tags.clone())
+    }
+
+    /// Changes whenever `tags` would return another set; caches of resolved series compare it. Values are unique within
+    /// a worker for distinct sets, and equal sets have equal values unless there are very many, so that users of one worker
+    /// may share a cache.
+    pub fn tags_key(&self) -> u32 {
+        self.with_tags(|key, _| key)
+    }
+
+    fn with_tags<R>(&self, use_them: impl FnOnce(u32, &TagSet) -> R) -> R {
+        let compute = |own: &tags::OwnTags| {
+            let tags = tags::all(&self.options(), self.iteration.borrow().as_ref(), self.group(), own);
+            (self.worker.tags_key(&tags), tags)
+        };
+        self.tags.with(compute, use_them)
+    }
+
+    /// Sets a tag of this user (`exec.vu.metrics.tags[...] = …`), whatever its origin; `None` removes it.
+    pub fn set_tag(&self, name: &str, value: Option<&str>) {
+        self.tags.set(name, value);
+    }
+
+    /// Current group path: empty at the root, else `::outer::inner`.
+    pub fn group(&self) -> Arc<str> {
+        self.tags.group()
+    }
+
+    /// Enters (`Some(path)`) or leaves a group: sets the path.
+    pub fn set_group(&self, path: Arc<str>) {
+        self.tags.set_group(path);
+    }
+
+    /// Adds bytes to what the user reports as data_sent and data_received when its iteration ends.
+    pub fn count_data(&self, sent: u64, received: u64) {
+        self.traffic.count(sent, received);
+    }
+
+    /// Reports what a lasting connection has moved once a second: k6 does at the iteration's end alone, which puts the data of
+    /// minutes into one second. Inside a group it waits: the data of an iteration belongs to none.
+    pub fn report_data_by_second(&self, now_ns: u64) {
+        if self.traffic.is_due(now_ns) && !self.tags.is_in_group() {
+            self.report_data(now_ns);
+        }
+    }
+
+    /// The user's HTTP client.
+    pub fn client(&self) -> Rc<wire::Client> {
+        self.network.client(|| wire::Client::new(self.worker.wire(&self.options())))
+    }
+
+    /// The client, if a request was made already.
+    pub fn client_if_made(&self) -> Option<&Rc<wire::Client>> {
+        self.network.client_if_made()
+    }
+}
