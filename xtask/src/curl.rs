@@ -1,7 +1,7 @@
 //! `cargo xtask curl`: curl's own requests beside those of `onrush curl`, byte for byte.
 //!
-//! Not part of `cargo test`, because it needs curl and bash. `cargo test` compares with what curl sent when the table was
-//! recorded; this compares with the curl that is installed, and with `--record` writes the table again.
+//! Not part of `cargo test`, because it needs curl and bash. `cargo test` compares with what curl sent when the table
+//! was recorded; this compares with the curl that is installed, and with `--record` writes the table again.
 
 #[path = "../../crates/cli/tests/cli/capture.rs"]
 mod capture;

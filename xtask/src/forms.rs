@@ -1,9 +1,9 @@
 //! `cargo xtask forms`: generated forms, sent in every way a script can, read by parsers that are not ours.
 //!
-//! Not part of `cargo test`, because it needs other languages: Python (email), Node (fetch) and Go (mime/multipart). What is
-//! missing is skipped with a line; fewer than two are an error. Parsers differ in how they take names apart (browsers'
-//! percent-encoding, Go's backslashes): what each cannot be asked is in `PARSERS` with its reason. The same seed makes
-//! the same forms.
+//! Not part of `cargo test`, because it needs other languages: Python (email), Node (fetch) and Go (mime/multipart).
+//! What is missing is skipped with a line; fewer than two are an error. Parsers differ in how they take names apart
+//! (browsers' percent-encoding, Go's backslashes): what each cannot be asked is in `PARSERS` with its reason. The same
+//! seed makes the same forms.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -187,7 +187,8 @@ fn names(form: &Value) -> impl Iterator<Item = &str> {
     fields.flat_map(|field| [field["name"].as_str(), field["filename"].as_str()]).flatten()
 }
 
-/// A form of one to five fields: without any it is no multipart body by RFC 2046, and parsers part ways. Names never hold `%` (they could not be told from escapes) or `/` (a path).
+/// A form of one to five fields: without any it is no multipart body by RFC 2046, and parsers part ways. Names never
+/// hold `%` (they could not be told from escapes) or `/` (a path).
 fn form(random: &mut Random, way: &str) -> Value {
     let quoted = if way == "object" { "\"\\\r\n" } else { "\"\r\n" };
     // Names of an object cannot repeat, and are ordered when they look like numbers.
@@ -195,16 +196,20 @@ fn form(random: &mut Random, way: &str) -> Value {
         "object" => format!("{}-{number}", random.text(&format!("abé€ ;={quoted}"), 6)),
         _ => random.text(&format!("abé€ ;=\\'{quoted}").replace('\\', ""), 6),
     };
-    let fields: Vec<Value> = (0..1 + random.below(5)).map(|number| {
-        let name = name(random, number);
-        if random.below(2) == 0 {
-            return json!({ "name": name, "text": random.text("a\u{e9}€😀\r\n-\"\\ =&", 40) });
-        }
-        let longest = *random.pick(&[0, 1, 30, 5000]);
-        let content: Vec<u8> = (0..longest).map(|_| *random.pick(b"\0\r\n--ab\xff\x80")).collect();
-        let kind = *random.pick(&["text/plain", "image/png", "application/octet-stream", "text/plain; charset=utf-8"]);
-        json!({ "name": name, "filename": format!("f{}", random.text(&format!("é. ;'{quoted}"), 6)), "type": kind, "content": content })
-    }).collect();
+    let fields: Vec<Value> = (0..1 + random.below(5))
+        .map(|number| {
+            let name = name(random, number);
+            if random.below(2) == 0 {
+                return json!({ "name": name, "text": random.text("a\u{e9}€😀\r\n-\"\\ =&", 40) });
+            }
+            let longest = *random.pick(&[0, 1, 30, 5000]);
+            let content: Vec<u8> = (0..longest).map(|_| *random.pick(b"\0\r\n--ab\xff\x80")).collect();
+            let kind =
+                *random.pick(&["text/plain", "image/png", "application/octet-stream", "text/plain; charset=utf-8"]);
+            json!({ "name": name, "filename": format!("f{}", random.text(&format!("é. \
+            ;'{quoted}"), 6)), "type": kind, "content": content })
+        })
+        .collect();
     json!({ "way": way, "fields": with_a_file(fields, way) })
 }
 

@@ -44,31 +44,44 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
 
 tidy     reads the source and tells what breaks its rules; TEXT picks findings that contain it. --all tells what
          xtask/tidy/allow.txt allows, too; --shrink takes out of that list what is no longer needed.
-mutants  makes --count changes (100) drawn by --seed (1) in a copy of each SUBJECT (metrics, engine, report, codecs), runs the
-         crate's own tests on each, and fails when they catch less than 90 % of those that compile. --part 2/5 makes the second
+mutants  makes --count changes (100) drawn by --seed (1) in a copy of each SUBJECT (metrics, engine, report, codecs), \
+runs the
+         crate's own tests on each, and fails when they catch less than 90 % of those that compile. --part 2/5 makes \
+         the second
          fifth of them; --match makes all whose name contains TEXT. xtask/mutants/equivalent.txt excuses, with reasons.
          Installs cargo-mutants in target/tools.
 parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
-         metric names, tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts whose path
+         metric names, tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts \
+         whose path
          contains it. k6 is taken from $K6, else from PATH.
-forms    sends generated multipart forms in every way a script can, and compares what Python, Node and Go read in them. Needs
+forms    sends generated multipart forms in every way a script can, and compares what Python, Node and Go read in \
+them. Needs
          two of the three.
-curl     sends each command of crates/cli/tests/curl/requests.txt with curl and with `onrush curl`, and compares method, target,
+curl     sends each command of crates/cli/tests/curl/requests.txt with curl and with `onrush curl`, and compares \
+method, target,
          headers and body; --record writes the table anew. Needs curl and bash.
-fuzz     reads spoiled inputs for so many seconds in all (60) and keeps those that panic, hang for longer than the patience
+fuzz     reads spoiled inputs for so many seconds in all (60) and keeps those that panic, hang for longer than the \
+patience
          (10 seconds), overflow the stack or break a promise, in target/fuzz. SUBJECT is one of url, set-cookie,
          threshold, tag-filter, duration, options, script, response, request, websocket.
-timing   prints by how much the timings of requests with known delays are off, idle and beside a user that computes, and fails
+timing   prints by how much the timings of requests with known delays are off, idle and beside a user that computes, \
+and fails
          when a median is off by more than a millisecond.
-book     checks that links between pages lead somewhere and that docs/SUMMARY.md lists every page of docs/, then builds the book into
+book     checks that links between pages lead somewhere and that docs/SUMMARY.md lists every page of docs/, then \
+builds the book into
          target/book. A warning of mdbook fails it. Compiles mdbook the first time, with the crates registry.
-browser  opens reports of two real runs in headless chromium, by day, by night and as narrow as a phone, and fails on script errors,
-         requests to a network, charts that are not drawn; leaves pictures in target/browser. Needs chromium ($CHROMIUM, else PATH).
-stats    simulates SETS (10000) pairs of sets for each distribution of noise, and fails when false alarms of `onrush compare` exceed 5 %
+browser  opens reports of two real runs in headless chromium, by day, by night and as narrow as a phone, and fails on \
+script errors,
+         requests to a network, charts that are not drawn; leaves pictures in target/browser. Needs chromium \
+         ($CHROMIUM, else PATH).
+stats    simulates SETS (10000) pairs of sets for each distribution of noise, and fails when false alarms of `onrush \
+compare` exceed 5 %
          or its 95 % intervals cover the truth in less than 93 % or more than 97 %.
 conformance
-         runs Autobahn|Testsuite (WebSocket) against the client and the target's server, ten minutes each; CASE picks some (`12.*`).
-         Needs Python 3 and 2.7, and the package index the first time. h2spec (HTTP/2) against the target over tcp and TLS, strictly, in
+         runs Autobahn|Testsuite (WebSocket) against the client and the target's server, ten minutes each; CASE picks \
+         some (`12.*`).
+         Needs Python 3 and 2.7, and the package index the first time. h2spec (HTTP/2) against the target over tcp and \
+         TLS, strictly, in
          a few seconds; SECTION picks some (`http2/6.5`). Needs Go, and its module proxy the first time.";
 
 fn main() -> ExitCode {

@@ -2,8 +2,8 @@
 //!
 //! Not part of `cargo test`, because it needs a k6 binary, which nobody must have to build Onrush, and because k6 alone
 //! takes a quarter of a second a script to start. Each script runs unchanged, through a wrapper that hands out the
-//! summary data. What cannot be equal (times, byte counts, Onrush's own metrics) is left out in `observation.rs`; what is
-//! knowingly different is in `EXPECTED` with its reason. A script's first lines may hold directives:
+//! summary data. What cannot be equal (times, byte counts, Onrush's own metrics) is left out in `observation.rs`; what
+//! is knowingly different is in `EXPECTED` with its reason. A script's first lines may hold directives:
 //!
 //! ```text
 //! // parity: console          also compare the console lines, in order

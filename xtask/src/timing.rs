@@ -1,11 +1,12 @@
-//! `cargo xtask timing`: are the timings true? Requests to a server that waits for known times, idle and beside a busy user.
+//! `cargo xtask timing`: are the timings true? Requests to a server that waits for known times, idle and beside a busy
+//! user.
 //!
-//! Not part of `cargo test`, which asserts no time: this takes half a minute, and a machine that stands still spoils it. The
-//! server measures its own pauses and tells them in the answer, so that a pause that came out longer than asked for is no
-//! error of the client. What is printed is measured time minus the server's, in ms: a little above zero is the network and
-//! the server's own wake-up. Fails when the median is off by more than a millisecond. Beside a user that computes all the
-//! time, what ends by the kernel's stamps is judged alone: connecting has none, and of two pieces that one read brought only
-//! the last has one, so that the middle of an answer may be lost there, but never its end.
+//! Not part of `cargo test`, which asserts no time: this takes half a minute, and a machine that stands still spoils
+//! it. The server measures its own pauses and tells them in the answer, so that a pause that came out longer than asked
+//! for is no error of the client. What is printed is measured time minus the server's, in ms: a little above zero is
+//! the network and the server's own wake-up. Fails when the median is off by more than a millisecond. Beside a user
+//! that computes all the time, what ends by the kernel's stamps is judged alone: connecting has none, and of two pieces
+//! that one read brought only the last has one, so that the middle of an answer may be lost there, but never its end.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

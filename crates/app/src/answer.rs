@@ -55,7 +55,8 @@ pub(super) fn whole_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Opti
     Ok(Some(AnswerBody::Pieces(pieces)))
 }
 
-/// The bytes of a string, a buffer or a view; nothing for other values. Copied once, unless the whole process shares them.
+/// The bytes of a string, a buffer or a view; nothing for other values. Copied once, unless the whole process shares
+/// them.
 pub(super) fn piece<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Bytes>> {
     if !value.is_string() {
         if !script_bytes::is_buffer(value) {

@@ -1,7 +1,7 @@
 //! What goes in and out between the connections of a worker and the coroutine that runs its app.
 //!
-//! Events are put into the inbox and taken out by the coroutine in order. Bodies that the script wants more of are polled here,
-//! each with a waker of its own, so that a wake-up costs what it is for and not a look at every upload.
+//! Events are put into the inbox and taken out by the coroutine in order. Bodies that the script wants more of are
+//! polled here, each with a waker of its own, so that a wake-up costs what it is for and not a look at every upload.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

@@ -1,4 +1,15 @@
+<<<<<<< HEAD:crates/app/src/message.rs
 //! What a server and an app give to each other: requests as the server has them, answers as plain values.
+=======
+//! Server programs in JavaScript: `export default { fetch(request) { return new Response(…) } }`.
+//!
+//! An `AppProgram` is loaded and checked once; each worker thread of a server then starts an `App` of its own, one
+//! runtime on one coroutine, where the handlers of all its connections interleave by promises. This crate knows no
+//! server: the code that has one implements `Incoming` for its requests and carries out an `Answer`.
+//!
+//! A handler that answers without waiting runs to its end within the caller's poll: no task is woken and no promise is
+//! made. Bytes of a request's body are shown to the script where they were received.
+>>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/app/mod.rs
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -26,7 +37,8 @@ pub trait Incoming {
     fn peer(&self) -> Option<IpAddr>;
     /// Bytes of the body when the client has declared them; 0 without a body.
     fn body_length(&self) -> Option<u64>;
-    /// Bytes of memory that the next piece asks `App::take_allocated` for, ready when there is something to put into it; 0: none.
+    /// Bytes of memory that the next piece asks `App::take_allocated` for, ready when there is something to put into
+    /// it; 0: none.
     fn poll_wanted(&mut self, cx: &mut Context<'_>) -> Poll<usize>;
     /// The next piece of the body, `None` at its end. Nothing is received unless this is called.
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Received, String>>>;

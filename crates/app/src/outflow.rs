@@ -1,7 +1,7 @@
 //! A body on its way from the script to the connection, piece by piece.
 //!
-//! The script pushes until what waits here is enough, then waits to be told that there is room: a slow client slows the script
-//! down. Invariant: at most `ENOUGH` bytes wait, and one piece more.
+//! The script pushes until what waits here is enough, then waits to be told that there is room: a slow client slows the
+//! script down. Invariant: at most `ENOUGH` bytes wait, and one piece more.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

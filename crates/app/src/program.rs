@@ -67,7 +67,8 @@ impl AppProgram {
         Ok(AppProgram { shared, registry, busy_limit: options.busy_limit })
     }
 
-    /// Starts the app on this thread, which runs a `tokio::task::LocalSet`; the top-level code runs again, for this thread.
+    /// Starts the app on this thread, which runs a `tokio::task::LocalSet`; the top-level code runs again, for this
+    /// thread.
     pub fn start(&self) -> Result<Rc<App>, ScriptError> {
         let recorder = Rc::new(Recorder::new(self.registry.clone()));
         App::start(&self.shared, &recorder, self.busy_limit)

@@ -1,7 +1,8 @@
-//! `Response` of apps: made by native code from strings, buffers and plain objects, since most are made for one request each.
+//! `Response` of apps: made by native code from strings, buffers and plain objects, since most are made for one request
+//! each.
 //!
-//! Bodies and headers of other kinds are read by our JavaScript first. A body that is iterated, and headers that the script has
-//! asked for, stay with the object as properties; then the answer is put together there as well.
+//! Bodies and headers of other kinds are read by our JavaScript first. A body that is iterated, and headers that the
+//! script has asked for, stay with the object as properties; then the answer is put together there as well.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -167,8 +168,8 @@ fn read_status<'js>(ctx: &Ctx<'js>, value: &Value<'js>, has_body: bool) -> Resul
     Ok(number as u16)
 }
 
-/// The answer that a handler's value is, when it is a response that native code can send: taken out of the object when that is its
-/// last owner.
+/// The answer that a handler's value is, when it is a response that native code can send: taken out of the object when
+/// that is its last owner.
 pub(crate) fn taken(value: Value<'_>) -> std::result::Result<Answer, Value<'_>> {
     let Some(made) = handle::get::<Made>(&value).filter(|made| made.body.is_some() && !made.has_headers.get()) else {
         return Err(value);
@@ -220,8 +221,8 @@ pub(super) fn status_text<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Va
     string(ctx, made(ctx, &args.this())?.status_text.as_deref().unwrap_or_default())
 }
 
-/// `responseLines(response, keeps)` → [name, value, …], the type of the body among them. When `keeps`, they are the object's from
-/// now on.
+/// `responseLines(response, keeps)` → [name, value, …], the type of the body among them. When `keeps`, they are the
+/// object's from now on.
 pub(super) fn lines<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     let made = made(ctx, &argument(ctx, args, 0))?;
     if argument(ctx, args, 1).as_bool() == Some(true) {
@@ -245,8 +246,8 @@ pub(super) fn bytes<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'j
     class.construct((buffer,))
 }
 
-/// `answerWhole(request or reply, response, [name, value, …] or undefined)`: sends a body that is whole with these lines, or else its
-/// own; false when it is not.
+/// `answerWhole(request or reply, response, [name, value, …] or undefined)`: sends a body that is whole with these
+/// lines, or else its own; false when it is not.
 pub(super) fn answer_whole<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     let ticket = crate::ticket::answered(ctx, &argument(ctx, args, 0))?;
     let copy = made(ctx, &argument(ctx, args, 1))?.copy();

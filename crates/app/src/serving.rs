@@ -1,7 +1,7 @@
 //! What runs on the coroutine of an app: its top-level code, then one event after the other until it must stop.
 //!
-//! Whatever a handler throws, rejects or loops is the end of that handler alone: it is logged, its request is answered 500, and
-//! the app continues serving.
+//! Whatever a handler throws, rejects or loops is the end of that handler alone: it is logged, its request is answered
+//! 500, and the app continues serving.
 
 use std::pin::Pin;
 use std::rc::Rc;

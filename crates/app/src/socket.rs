@@ -1,4 +1,5 @@
-//! WebSockets of an app: what happens on them goes to the script as events, what the script does goes to the connection at once.
+//! WebSockets of an app: what happens on them goes to the script as events, what the script does goes to the connection
+//! at once.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! One request that an app is to answer: what the server, the script's `Request` and the waiting connection share.
 //!
-//! It is answered at most once; what comes later is dropped. After the answer the head stays readable as long as the script
-//! holds the request, and so does the body.
+//! It is answered at most once; what comes later is dropped. After the answer the head stays readable as long as the
+//! script holds the request, and so does the body.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,8 +1,14 @@
 //! One worker's app: a coroutine with a QuickJS runtime, resumed by the code that has something for it.
 //!
+<<<<<<< HEAD:crates/app/src/worker.rs
 //! A connection that brings a request resumes the coroutine itself when that has nothing to do, so an answer that needs no
 //! waiting costs no task switch. Timers, pieces of bodies and whatever else wakes the app is handled by a task of its own.
 //! Invariant: the coroutine is polled with the waker of that task alone, whoever polls it.
+=======
+//! A connection that brings a request resumes the coroutine itself when that has nothing to do, so an answer that needs
+//! no waiting costs no task switch. Timers, pieces of bodies and whatever else wakes the app are seen to by a task of
+//! its own. Invariant: the coroutine is polled with the waker of that task alone, no matter which code polls it.
+>>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/app/worker.rs
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -77,8 +83,8 @@ impl App {
         Ok(app)
     }
 
-    /// Answers a request. The future learns of the answer wherever it is polled; dropping it tells the app that the client has
-    /// gone. An error is the text of a 500, and has been logged.
+    /// Answers a request. The future learns of the answer wherever it is polled; dropping it tells the app that the
+    /// client has gone. An error is the text of a 500, and has been logged.
     pub fn handle(self: &Rc<Self>, incoming: Box<dyn Incoming>) -> Handling {
         Handling { app: self.clone(), ticket: Ticket::new(incoming), state: State::New }
     }

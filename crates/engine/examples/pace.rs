@@ -1,7 +1,8 @@
 //! Measures how punctual arrival rates are: `pace [rate] [seconds] [workers] [busy µs]`.
 //!
-//! Users do nothing, or compute for so many µs. Prints iteration_lag, the error of the rate, what was dropped, and CPU. With a
-//! rate of 0 it measures 10,000 users who sleep for random times instead: how late they wake, and what that costs.
+//! Users do nothing, or compute for so many µs. Prints iteration_lag, the error of the rate, what was dropped, and CPU.
+//! With a rate of 0 it measures 10,000 users who sleep for random times instead: how late they wake, and what that
+//! costs.
 
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a program of its own")]
 

@@ -1,7 +1,7 @@
 //! Interrupts iterations whose grace is over.
 //!
-//! One task a worker sleeps until the earliest deadline of any iteration. An iteration enters its deadline only when it is
-//! another than the user's last, so users of a scenario with one common end enter once, not once an iteration.
+//! One task a worker sleeps until the earliest deadline of any iteration. An iteration enters its deadline only when it
+//! is another than the user's last, so users of a scenario with one common end enter once, not once an iteration.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;

@@ -18,8 +18,8 @@ pub enum Event {
         /// In all.
         of: u64,
     },
-    /// All planned users are made; the scenarios start when the handler returns. The place to run `setup()`; to give the
-    /// run up, use the `Stopper`.
+    /// All planned users are made; the scenarios start when the handler returns. The place to run `setup()`; to give
+    /// the run up, use the `Stopper`.
     Made,
     /// The scenarios' time starts at this time of the run's clock.
     Started(Duration),
@@ -35,7 +35,8 @@ pub enum Event {
 pub struct Tick {
     /// By the run's clock.
     pub now: Duration,
-    /// Until when the snapshots reach, by the run's clock: a worker that is late by more than a moment hands over later.
+    /// Until when the snapshots reach, by the run's clock: a worker that is late by more than a moment hands over
+    /// later.
     pub cut: Duration,
     /// Since the scenarios started.
     pub elapsed: Duration,

@@ -1,7 +1,7 @@
 //! What the generator noticed about itself while it ran: CPU of its workers and how late their event loops were.
 //!
-//! Each worker asks to be woken every few milliseconds and notes how late that happened. CPU is that of the worker's thread.
-//! What these figures mean for the run is `judgement`'s to say.
+//! Each worker asks to be woken every few milliseconds and notes how late that happened. CPU is that of the worker's
+//! thread. What these figures mean for the run is `judgement`'s to say.
 
 use std::time::Duration;
 

@@ -1,9 +1,10 @@
 //! Whether a run measured its target or its generator, judged from recorded facts.
 //!
-//! A late event loop alone is no reason to throw a run out. The kernel stamps when bytes arrived, so a worker that came late to
-//! read them reports true timings all the same. Lateness counts when it touched what was measured: a worker that computed all
-//! the time, requests without stamps, arrival-rate iterations that started late, users that lost a good part of their time.
-//! Everything else is a note. The advice goes by the cause: more workers help a full core and no busy machine.
+//! A late event loop alone is no reason to throw a run out. The kernel stamps when bytes arrived, so a worker that came
+//! late to read them reports true timings all the same. Lateness counts when it touched what was measured: a worker
+//! that computed all the time, requests without stamps, arrival-rate iterations that started late, users that lost a
+//! good part of their time. Everything else is a note. The advice goes by the cause: more workers help a full core and
+//! no busy machine.
 
 use std::time::Duration;
 
@@ -114,7 +115,8 @@ pub fn judge(health: &Health, facts: &Facts) -> Judgement {
 
 fn busy(health: &Health, facts: &Facts) -> Judgement {
     let complaint = format!(
-        "the generator was the limit: its busiest worker used {} of a core and was up to {:.1} ms late (p99); the target may \
+        "the generator was the limit: its busiest worker used {} of a core and was up to {:.1} ms late (p99); the \
+         target may \
          be faster than these numbers",
         percent(health.busiest_cpu_share(), 0),
         health.worst_lag_p99_ms()
@@ -222,7 +224,8 @@ fn why(health: &Health, facts: &Facts) -> Why {
                 Some(waited) => format!("the worker waited for a core {} of the time", percent(waited, 1)),
                 None => String::from("the machine was busy with something else"),
             },
-            "end what else runs on this machine, or give generator and target cores of their own (taskset); more workers do \
+            "end what else runs on this machine, or give generator and target cores of their own (taskset); more \
+             workers do \
              not help",
         ),
     }
@@ -260,7 +263,8 @@ mod tests {
 
     #[test]
     fn an_idle_worker_that_was_late_on_a_busy_machine_is_a_note() {
-        let expected = "a worker that used 1 % of a core was up to 13.0 ms late (p99); the worker waited for a core 4.0 % of the time. \
+        let expected = "a worker that used 1 % of a core was up to 13.0 ms late (p99); the worker waited for a core \
+            4.0 % of the time. \
                         Timings of requests do not include that, because the kernel stamps arrivals; times that the \
                         script takes \
                         itself may";
@@ -280,7 +284,8 @@ mod tests {
     #[test]
     fn a_full_worker_is_a_verdict_and_more_workers_help_only_where_there_are_cores() {
         let (cause, complaint, advice) = limit(judge(&health(0.97, 0.1, 2.0), &facts()));
-        let expected = "the generator was the limit: its busiest worker used 97 % of a core and was up to 2.0 ms late (p99); the \
+        let expected = "the generator was the limit: its busiest worker used 97 % of a core and was up to 2.0 ms late \
+            (p99); the \
                         target may be faster than these numbers";
         assert_eq!((cause, complaint.as_str()), (Cause::Busy, expected));
         assert_eq!(advice, "give the generator more cores or a core of its own (taskset), or fewer virtual users");
@@ -298,10 +303,12 @@ mod tests {
     fn late_starts_are_a_verdict_and_no_advice_to_add_cores() {
         let facts = Facts { iteration_lag: Some(IterationLag { p95_ms: 41.0, p99_ms: 60.0 }), closed: None, ..facts() };
         let (cause, complaint, advice) = limit(judge(&health(0.2, 3.0, 45.0), &facts));
-        let expected = "iterations started late: one in twenty by 41.0 ms or more; the worker waited for a core 4.0 % of the time; the \
+        let expected = "iterations started late: one in twenty by 41.0 ms or more; the worker waited for a core 4.0 % \
+            of the time; the \
                         load was not the planned one";
         assert_eq!((cause, complaint.as_str()), (Cause::LateStarts, expected));
-        let expected = "end what else runs on this machine, or give generator and target cores of their own (taskset); more \
+        let expected = "end what else runs on this machine, or give generator and target cores of their own (taskset); \
+            more \
                         workers do not help";
         assert_eq!(advice, expected);
     }

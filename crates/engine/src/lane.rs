@@ -1,7 +1,7 @@
 //! One scenario on one worker: the loop in which virtual users ask their pacer, iterate and are counted.
 //!
-//! The loop exists once, for all executors. Planned users come from the worker's pool and go back to it when the pacer sends
-//! them away; an arrival rate has a pacing task beside them, which starts idle ones and has unplanned ones made.
+//! The loop exists once, for all executors. Planned users come from the worker's pool and go back to it when the pacer
+//! sends them away; an arrival rate has a pacing task beside them, which starts idle ones and has unplanned ones made.
 
 use std::cell::Cell;
 use std::future::Future;

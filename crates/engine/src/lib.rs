@@ -21,14 +21,16 @@
 //!     └─────────────────────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! An executor is a pacer and a stop rule. The pacers ([`pacer`]) are pure functions of elapsed time; the loop that asks them
-//! exists once. Between iterations nothing is shared: each worker owns its users, its recorder and its cache lines of
+//! An executor is a pacer and a stop rule. The pacers ([`pacer`]) are pure functions of elapsed time; the loop that
+//! asks them exists once. Between iterations nothing is shared: each worker owns its users, its recorder and its cache
+//! lines of
 //! [`state::RunState`].
 //!
 //! # Words
 //!
-//! *Planned* users are made before the start, *unplanned* ones by arrival rates that find no user free. A start that finds
-//! no user free is *dropped*. *Lag* is the time from planned to real start. A *lane* is a worker's part of a scenario.
+//! *Planned* users are made before the start, *unplanned* ones by arrival rates that find no user free. A start that
+//! finds no user free is *dropped*. *Lag* is the time from planned to real start. A *lane* is a worker's part of a
+//! scenario.
 //!
 //! Left out for now: `paused` and changing the number of users of a running test, which need the REST interface.
 

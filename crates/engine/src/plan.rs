@@ -1,12 +1,12 @@
-//! What a test needs before it starts: its scenarios cut to this instance's segment, divided over the workers, and the virtual
-//! users that have to be made for them.
+//! What a test needs before it starts: its scenarios cut to this instance's segment, divided over the workers, and the
+//! virtual users that have to be made for them.
 //!
-//! Virtual users of scenarios that do not overlap are the same ones, so a worker needs as many as its scenarios use at the
-//! busiest moment, graces included. Pure: the same options give the same plan.
+//! Virtual users of scenarios that do not overlap are the same ones, so a worker needs as many as its scenarios use at
+//! the busiest moment, graces included. Pure: the same options give the same plan.
 //!
-//! A closed scenario is spread over all workers. An arrival rate is spread only so far that each worker keeps at least eight
-//! virtual users: the starts are striped over the workers in advance, and a worker with one or two users would drop starts
-//! for which another worker has a free one.
+//! A closed scenario is spread over all workers. An arrival rate is spread only so far that each worker keeps at least
+//! eight virtual users: the starts are striped over the workers in advance, and a worker with one or two users would
+//! drop starts for which another worker has a free one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -83,8 +83,8 @@ impl Spread {
 }
 
 impl Plan {
-    /// Users that this instance needs at least: those of its largest scenario. Found without planning, which takes time and
-    /// memory for each user; refuses what `new` would refuse for the number alone.
+    /// Users that this instance needs at least: those of its largest scenario. Found without planning, which takes time
+    /// and memory for each user; refuses what `new` would refuse for the number alone.
     pub fn least_users(scenarios: &Scenarios, stripes: &Stripes) -> Result<u64, ConfigError> {
         let too_many = |scenario: &Scenario| {
             let users = most_users(&scenario.executor);
@@ -264,8 +264,8 @@ impl LanePlan {
             Work::Ramping { ramp, stripes, .. } => {
                 let spans = ramp.spans(stripes.unscale(position));
                 let next = spans.iter().skip(1).map(|next| next.from).chain([Duration::MAX]);
-                // A user that is wanted for a moment only has to be there, together with those that leave in that moment;
-                // one whose grace bridges a gap is there once.
+                // A user that is wanted for a moment only has to be there, together with those that leave in that
+                // moment; one whose grace bridges a gap is there once.
                 let until = |span: &ActiveSpan| span.hard.max(span.to + Duration::from_nanos(1));
                 let in_use = |(span, next): (&ActiveSpan, Duration)| (start + span.from, start + until(span).min(next));
                 spans.iter().zip(next).map(in_use).collect()
@@ -288,8 +288,8 @@ fn arrivals(executor: &Executor) -> Result<Arrivals, String> {
     arrivals.map_err(|too_fast| too_fast.to_string())
 }
 
-/// Chooses the workers of scenarios that do not need all of them: where they cost the fewest additional users, else where
-/// the fewest are.
+/// Chooses the workers of scenarios that do not need all of them: where they cost the fewest additional users, else
+/// where the fewest are.
 fn place(lanes: &mut [LanePlan], workers: usize) {
     let mut placed: Vec<Vec<(Duration, Duration)>> = vec![Vec::new(); workers];
     for lane in lanes {

@@ -1,7 +1,7 @@
 //! The virtual users of one worker that no scenario uses now.
 //!
-//! A lane takes users out and puts them back when it has no work for them. First come, first served: lanes wait in line, and
-//! take users in the order in which they came back.
+//! A lane takes users out and puts them back when it has no work for them. First come, first served: lanes wait in
+//! line, and take users in the order in which they came back.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

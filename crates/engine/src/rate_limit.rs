@@ -1,8 +1,8 @@
 //! The option `rps`: how many HTTP requests all virtual users together may start in a second.
 //!
-//! One schedule for the whole process, not one a worker: with a share for each worker a single virtual user could use only
-//! its worker's share. The shared counter costs one contended atomic a request, and only when the option is set. There is no
-//! burst: unused turns do not add up.
+//! One schedule for the whole process, not one a worker: with a share for each worker a single virtual user could use
+//! only its worker's share. The shared counter costs one contended atomic a request, and only when the option is set.
+//! There is no burst: unused turns do not add up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

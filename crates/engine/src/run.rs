@@ -1,8 +1,8 @@
 //! Runs a plan: starts the workers, collects what they report, and tells the caller by events.
 //!
 //! The caller's thread collects, so `events` may do slow things (thresholds, `setup()`, drawing) without touching
-//! the request path. `run` must not be called from within an async runtime. It returns when every worker has handed over its
-//! last samples, or without those that are stuck in native code past every grace.
+//! the request path. `run` must not be called from within an async runtime. It returns when every worker has handed
+//! over its last samples, or without those that are stuck in native code past every grace.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -46,8 +46,8 @@ pub fn run<F: Users>(
     collector.finish()
 }
 
-/// Runs the plan in simulated time on this thread, all workers as tasks beside each other: for tests of executors and of
-/// virtual users. Deterministic.
+/// Runs the plan in simulated time on this thread, all workers as tasks beside each other: for tests of executors and
+/// of virtual users. Deterministic.
 pub fn run_simulated<F: Users>(
     plan: Plan,
     users: Arc<F>,

@@ -1,9 +1,10 @@
-//! Execution segments: which part of the whole test this instance runs, so that the parts of all instances add up to the whole.
+//! Execution segments: which part of the whole test this instance runs, so that the parts of all instances add up to
+//! the whole.
 //!
-//! Work is striped, not cut: the lengths of the segments are brought to their lowest common denominator, and the positions of
-//! one such period are given to the segments, largest first. Position n of the test belongs to the segment that owns n modulo
-//! the period. Everything that is divided (virtual users, iterations, start times) is divided by position, so sums are exact
-//! for every number. Pure; fractions are exact.
+//! Work is striped, not cut: the lengths of the segments are brought to their lowest common denominator, and the
+//! positions of one such period are given to the segments, largest first. Position n of the test belongs to the segment
+//! that owns n modulo the period. Everything that is divided (virtual users, iterations, start times) is divided by
+//! position, so sums are exact for every number. Pure; fractions are exact.
 
 use std::fmt;
 use std::sync::Arc;
@@ -108,7 +109,8 @@ impl Stripes {
         Stripes { own: Arc::new([0]), period: 1 }
     }
 
-    /// The positions of one segment; without a sequence the rest of the test is taken as one segment before it and one after.
+    /// The positions of one segment; without a sequence the rest of the test is taken as one segment before it and one
+    /// after.
     pub fn new(segment: Option<Segment>, sequence: Option<&Sequence>) -> Result<Self, SegmentError> {
         let Some(segment) =
             segment.or_else(|| sequence?.0.first().copied().filter(|_| sequence.is_some_and(|s| s.0.len() == 1)))
@@ -141,8 +143,8 @@ impl Stripes {
         n / self.period * self.own.len() as u64 + within as u64
     }
 
-    /// The position in the whole test of the segment's own position k. A segment that owns nothing has no such position:
-    /// beyond every end.
+    /// The position in the whole test of the segment's own position k. A segment that owns nothing has no such
+    /// position: beyond every end.
     pub fn unscale(&self, k: u64) -> u64 {
         let each = self.own.len() as u64;
         if each == 0 {
@@ -152,8 +154,8 @@ impl Stripes {
         (k / each).saturating_mul(self.period).saturating_add(position)
     }
 
-    /// The positions among the first `n` only, repeated every n: what belongs to virtual users is divided as these n are, so
-    /// that a segment without a virtual user gets no work either.
+    /// The positions among the first `n` only, repeated every n: what belongs to virtual users is divided as these n
+    /// are, so that a segment without a virtual user gets no work either.
     pub fn of_users(&self, n: u64) -> Stripes {
         let own: Vec<u64> = (0..self.scale(n)).map(|k| self.unscale(k)).collect();
         Stripes { own: own.into(), period: n.max(1) }

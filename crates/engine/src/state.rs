@@ -1,8 +1,8 @@
 //! Counts of a running test that the script, the progress line and the gauges read.
 //!
-//! Each worker adds to its own cache lines only, so that counting an iteration costs no traffic between cores; a reader sums
-//! over the workers. What is read is therefore a moment's picture, exact once the run is over. The one shared counter is that
-//! of iteration numbers, and it is touched only by scripts that ask for one.
+//! Each worker adds to its own cache lines only, so that counting an iteration costs no traffic between cores; a reader
+//! sums over the workers. What is read is therefore a moment's picture, exact once the run is over. The one shared
+//! counter is that of iteration numbers, and it is touched only by scripts that ask for one.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -94,7 +94,8 @@ pub struct IterationNumber {
 }
 
 impl RunState {
-    /// The state of a run of these scenarios. Without scenarios (`default()`) all counts stay 0: for users outside a run.
+    /// The state of a run of these scenarios. Without scenarios (`default()`) all counts stay 0: for users outside a
+    /// run.
     pub(crate) fn new(scenarios: Vec<ScenarioFacts>, workers: usize) -> Self {
         let cells = (0..workers * scenarios.len()).map(|_| Padded::default()).collect();
         let state = |facts: ScenarioFacts| ScenarioState {
@@ -172,8 +173,8 @@ impl RunState {
         self.scenarios[scenario].iterations
     }
 
-    /// The next number of this scenario's iterations. Unique and without gaps among the iterations that ask; one that asks
-    /// twice must keep the answer. Iterations whose number was given in advance have it in `Iteration::number`.
+    /// The next number of this scenario's iterations. Unique and without gaps among the iterations that ask; one that
+    /// asks twice must keep the answer. Iterations whose number was given in advance have it in `Iteration::number`.
     pub fn next_scenario_iteration(&self, scenario: &ScenarioInfo) -> IterationNumber {
         let number = self.scenarios[scenario.index].numbers.0.fetch_add(1, Ordering::Relaxed);
         self.iteration_number(scenario.index, number)

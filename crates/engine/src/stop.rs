@@ -1,8 +1,8 @@
 //! The one backward wire: how running work learns that it must stop.
 //!
-//! Three ears listen: the caller holds a `Stopper` (a threshold, a signal), each worker awaits a `StopSignal`, each virtual
-//! user looks at its `Interrupt`. An interrupt also answers by itself once its deadline has passed or the test was aborted,
-//! because a script in an endless loop keeps the worker from setting it. The first cause wins.
+//! Three ears listen: the caller holds a `Stopper` (a threshold, a signal), each worker awaits a `StopSignal`, each
+//! virtual user looks at its `Interrupt`. An interrupt also answers by itself once its deadline has passed or the test
+//! was aborted, because a script in an endless loop keeps the worker from setting it. The first cause wins.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -117,8 +117,8 @@ impl Interrupt {
         self.reason.get()
     }
 
-    /// Whether somebody has set a reason, or the whole test was stopped. Unlike `reason` it does not look at the clock: for
-    /// those who wait and are woken anyway.
+    /// Whether somebody has set a reason, or the whole test was stopped. Unlike `reason` it does not look at the clock:
+    /// for those who wait and are woken anyway.
     pub fn is_set(&self) -> bool {
         self.reason.get().is_some() || self.source.as_ref().is_some_and(|(_, stopper)| stopper.is_stopped())
     }

@@ -1,7 +1,7 @@
 //! The traits through which the engine drives virtual users without knowing what they do.
 //!
-//! `Users` makes them, each on the worker where it will live; `VirtualUser` runs iterations. The engine never drops the future
-//! of an iteration before it has resolved: to cut one short it sets the `Interrupt` of the user's `VuContext`.
+//! `Users` makes them, each on the worker where it will live; `VirtualUser` runs iterations. The engine never drops the
+//! future of an iteration before it has resolved: to cut one short it sets the `Interrupt` of the user's `VuContext`.
 
 use std::fmt;
 use std::future::Future;
@@ -20,21 +20,23 @@ use crate::stop::Interrupt;
 /// Someone who runs iterations. Lives on one worker thread, never moves to another.
 pub trait VirtualUser: 'static {
     /// Runs one iteration to its end. Never dropped before it has resolved: to cut it short the engine sets the
-    /// `Interrupt` of its `VuContext`, and the future then resolves soon to `Interrupted`, or to `Lost` when the user cannot leave.
-    /// The implementor records what happens inside (requests, checks, data); the engine records the iteration itself.
+    /// `Interrupt` of its `VuContext`, and the future then resolves soon to `Interrupted`, or to `Lost` when the user
+    /// cannot leave. The implementor records what happens inside (requests, checks, data); the engine records the
+    /// iteration itself.
     fn iterate(&mut self, iteration: Iteration) -> impl Future<Output = IterationEnd>;
 
-    /// The iteration that ran last ended at this time (nanoseconds since the Unix epoch): whatever sums it up carries it.
+    /// The iteration that ran last ended at this time (nanoseconds since the Unix epoch): whatever sums it up carries
+    /// it.
     fn ended(&mut self, _at_ns: u64) {}
 
-    /// Names the present `tags`: equal for equal sets on one worker. 0 says that the iteration's own samples carry the tags
-    /// of the scenario and no others.
+    /// Names the present `tags`: equal for equal sets on one worker. 0 says that the iteration's own samples carry the
+    /// tags of the scenario and no others.
     fn tags_key(&self) -> u32 {
         0
     }
 
-    /// All tags that the samples of an iteration which just ended carry (run, scenario, group, the script's own). Asked only
-    /// when `tags_key` is not 0 and has changed.
+    /// All tags that the samples of an iteration which just ended carry (run, scenario, group, the script's own). Asked
+    /// only when `tags_key` is not 0 and has changed.
     fn tags(&self) -> TagSet {
         TagSet::empty()
     }
@@ -45,8 +47,8 @@ pub trait Users: Send + Sync + 'static {
     /// What is made.
     type User: VirtualUser;
 
-    /// Makes the user that this context is for. May take time (init code runs); called before the scenarios start, or later for the
-    /// unplanned users of arrival-rate executors.
+    /// Makes the user that this context is for. May take time (init code runs); called before the scenarios start, or
+    /// later for the unplanned users of arrival-rate executors.
     fn create(&self, context: VuContext) -> impl Future<Output = Result<Self::User, CreateError>>;
 }
 
@@ -133,8 +135,9 @@ pub enum IterationEnd {
     Completed,
     /// Cut short by its `Interrupt`: no iteration metrics.
     Interrupted,
-    /// Was to be cut short and could not be: the user is stuck for good, with whatever it holds. Counts as interrupted. The
-    /// text says who and where, ready to be logged; the engine drops the user and makes another one when it needs one.
+    /// Was to be cut short and could not be: the user is stuck for good, with whatever it holds. Counts as interrupted.
+    /// The text says who and where, ready to be logged; the engine drops the user and makes another one when it needs
+    /// one.
     Lost(String),
     /// The script asked for the whole test to end (`exec.test.abort`). Counts as completed, as in k6.
     AbortTest(String),

@@ -1,7 +1,7 @@
 //! One worker: a thread's event loop with its own virtual users, recorder and clock.
 //!
-//! Its life reads from top to bottom in `run`: make the planned users, wait for the start, run the lanes, report what was
-//! recorded. A task that panics takes the worker down with it; the caller of the run learns of it.
+//! Its life reads from top to bottom in `run`: make the planned users, wait for the start, run the lanes, report what
+//! was recorded. A task that panics takes the worker down with it; the caller of the run learns of it.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

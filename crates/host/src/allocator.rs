@@ -1,8 +1,8 @@
 //! JavaScript memory from mimalloc, whatever the rest of the process uses, counted against the user's limit.
 //!
-//! Thousands of small runtimes with short-lived objects: measured against the system's allocator in `examples/memory.rs`.
-//! The engine cuts objects out of pages of 4 KiB, so few of its allocations come here and counting them costs nothing.
-//! A block that grows may lie in memory twice for a moment: it must fit twice.
+//! Thousands of small runtimes with short-lived objects: measured against the system's allocator in
+//! `examples/memory.rs`. The engine cuts objects out of pages of 4 KiB, so few of its allocations come here and
+//! counting them costs nothing. A block that grows may lie in memory twice for a moment: it must fit twice.
 
 use std::ffi::c_void;
 use std::rc::Rc;

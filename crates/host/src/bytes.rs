@@ -12,8 +12,8 @@ use rquickjs::{ArrayBuffer, CString, Ctx, Error, Object, Result, Value, qjs};
 
 use crate::{intrinsics, object};
 
-/// Lends the bytes of a string (as UTF-8), an ArrayBuffer, a typed array or a DataView to `f`. Nothing when the value is
-/// something else or its buffer is detached.
+/// Lends the bytes of a string (as UTF-8), an ArrayBuffer, a typed array or a DataView to `f`. Nothing when the value
+/// is something else or its buffer is detached.
 pub fn read<'js, R: 'static>(
     ctx: &Ctx<'js>,
     value: &Value<'js>,
@@ -37,8 +37,8 @@ pub fn read<'js, R: 'static>(
     Ok(bytes.get(offset..offset + len).map(f))
 }
 
-/// Lends the bytes that a `Uint8Array` shows to `f`, to be filled. Nothing when the value is something else or its buffer is
-/// detached or must not be changed (elements of a `SharedArray`, whose memory other threads read).
+/// Lends the bytes that a `Uint8Array` shows to `f`, to be filled. Nothing when the value is something else or its
+/// buffer is detached or must not be changed (elements of a `SharedArray`, whose memory other threads read).
 pub fn fill<'js, R: 'static>(value: &Value<'js>, f: impl FnOnce(&mut [u8]) -> R + 'static) -> Option<R> {
     let array = value.as_object()?.as_typed_array::<u8>()?;
     if is_immutable(value)? {
@@ -49,9 +49,9 @@ pub fn fill<'js, R: 'static>(value: &Value<'js>, f: impl FnOnce(&mut [u8]) -> R 
         value.ctx().catch();
         return None;
     };
-    // SAFETY: the pointer and length are those of a live buffer, which `array` keeps alive. The bytes stay where they are
-    // as long as no JavaScript runs, and `f` cannot run any: it is `'static` and so holds no `Ctx`. Nothing else of Rust
-    // refers to them: no function of this file lets a slice escape.
+    // SAFETY: the pointer and length are those of a live buffer, which `array` keeps alive. The bytes stay where they
+    // are as long as no JavaScript runs, and `f` cannot run any: it is `'static` and so holds no `Ctx`. Nothing else of
+    // Rust refers to them: no function of this file lets a slice escape.
     Some(f(unsafe { shown.as_mut() }))
 }
 
@@ -62,10 +62,11 @@ pub fn array_buffer<'js>(ctx: &Ctx<'js>, content: Vec<u8>) -> Result<ArrayBuffer
     ArrayBuffer::new(ctx.clone(), content)
 }
 
-/// An ArrayBuffer of these bytes that is read like an array as well: it has `length` and `[i]`, as Go's byte slices have.
+/// An ArrayBuffer of these bytes that is read like an array as well: it has `length` and `[i]`, as Go's byte slices
+/// have.
 ///
-/// A typed array in its chain of prototypes answers for the indexes. That one shows the same memory by a buffer of its own: over
-/// this buffer, the two would hold each other until the engine's next collection.
+/// A typed array in its chain of prototypes answers for the indexes. That one shows the same memory by a buffer of its
+/// own: over this buffer, the two would hold each other until the engine's next collection.
 pub fn indexed_buffer<'js>(ctx: &Ctx<'js>, content: &[u8]) -> Result<Value<'js>> {
     let mut content = content.to_vec();
     let memory = (content.as_mut_ptr(), content.len());
@@ -137,7 +138,8 @@ unsafe extern "C" fn on_realloc<T>(
     size: qjs::size_t,
 ) -> *mut qjs::c_void {
     if size == 0 {
-        // SAFETY: `opaque` comes from `Box::into_raw` in `array_buffer_over`; size 0 means that this is the end of the buffer.
+        // SAFETY: `opaque` comes from `Box::into_raw` in `array_buffer_over`; size 0 means that this is the end of the
+        // buffer.
         drop(unsafe { Box::from_raw(opaque.cast::<T>()) });
     }
     // Memory of somebody else cannot grow: null says so.

@@ -1,8 +1,8 @@
 //! The thread that carries coroutines, as those see it that suspend them from outside: which one runs, and since when.
 //!
-//! A coroutine that is resumed says so with two stores and one atomic number, which is odd while it runs. The watchdog reads the
-//! number from its thread; the signal handler reads the rest on the thread itself. What only users who compute long need (a
-//! timer, a clock) is not touched before one is there.
+//! A coroutine that is resumed says so with two stores and one atomic number, which is odd while it runs. The watchdog
+//! reads the number from its thread; the signal handler reads the rest on the thread itself. What only users who
+//! compute long need (a timer, a clock) is not touched before one is there.
 
 use std::cell::{Cell, OnceCell};
 use std::ptr::NonNull;
@@ -15,9 +15,15 @@ use crate::preemption::{self, SliceTimer};
 use crate::watchdog;
 
 /// The inside of a coroutine, for the signal handler.
+<<<<<<< HEAD:crates/host/src/carrier.rs
 pub(crate) trait Preempted {
     /// Suspends the coroutine, which was interrupted at this instruction and has used its stack down to this address, if there is
     /// room for that. Called by the signal handler.
+=======
+pub(super) trait Preempted {
+    /// Suspends the coroutine, which was interrupted at this instruction and has used its stack down to this address,
+    /// if there is room for that. Called by the signal handler.
+>>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/carrier.rs
     fn preempt(&self, instruction: usize, stack_pointer: usize);
 }
 
@@ -104,8 +110,8 @@ impl Carrier {
         self.running.get().map(|inside| unsafe { inside.as_ref() })
     }
 
-    /// The next resume is one of a user who computes long: it ends after this time, native code or not, as long as the guard
-    /// lives.
+    /// The next resume is one of a user who computes long: it ends after this time, native code or not, as long as the
+    /// guard lives.
     pub fn begin_slice(&self, slice: Duration) -> Slice<'_> {
         let timer = self.timer.get_or_init(|| SliceTimer::new(self.watched.thread)).as_ref();
         if let Some(timer) = timer {

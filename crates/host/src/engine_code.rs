@@ -1,8 +1,10 @@
-//! Which machine code of this process is QuickJS's: the functions of its C files, by the symbol table of the running program.
+//! Which machine code of this process is QuickJS's: the functions of its C files, by the symbol table of the running
+//! program.
 //!
-//! Needed to know whether a thread that was interrupted stood in the engine's own code, and to name the native function that does
-//! not end. The table is exact: the local symbols behind the name of each source file, and the exported ones by their
-//! prefixes. So nothing is assumed about where the linker puts functions. A stripped program has no such table.
+//! Needed to know whether a thread that was interrupted stood in the engine's own code, and to name the native function
+//! that does not end. The table is exact: the local symbols behind the name of each source file, and the exported ones
+//! by their prefixes. So nothing is assumed about where the linker puts functions. A stripped program has no such
+//! table.
 
 use std::fs::File;
 use std::sync::OnceLock;

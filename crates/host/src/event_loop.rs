@@ -1,7 +1,7 @@
 //! The event loop of one virtual user: promise jobs, timers, and native futures that settle promises.
 //!
-//! It turns inside the user's coroutine after the script's function has returned, until nothing is pending: then, as in k6,
-//! the iteration is over. No borrow of its cells is held while JavaScript runs.
+//! It turns inside the user's coroutine after the script's function has returned, until nothing is pending: then, as in
+//! k6, the iteration is over. No borrow of its cells is held while JavaScript runs.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -113,8 +113,8 @@ impl EventLoop {
         Ok(promise)
     }
 
-    /// Adds a timer and returns its number. `delay_ms` below 0 or not a number counts as 0. Throws when it does not fit into the
-    /// user's memory.
+    /// Adds a timer and returns its number. `delay_ms` below 0 or not a number counts as 0. Throws when it does not fit
+    /// into the user's memory.
     pub fn add_timer<'js>(
         &self,
         ctx: &Ctx<'js>,
@@ -290,9 +290,15 @@ impl EventLoop {
         drop(std::mem::take(&mut *self.outgoing.borrow_mut()));
     }
 
+<<<<<<< HEAD:crates/host/src/event_loop.rs
     /// Forgets everything pending, for an iteration that was cut short. What promise jobs were queued run out now: natives
     /// that wait fail at once, since the user has been told to stop.
     pub fn clear(&self, ctx: &Ctx<'_>) {
+=======
+    /// Forgets everything pending, for an iteration that was cut short. What promise jobs were queued run out now:
+    /// natives that wait fail at once, since the user has been told to stop.
+    pub(crate) fn clear(&self, ctx: &Ctx<'_>) {
+>>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/event_loop.rs
         const MOST_JOBS: usize = 10_000;
         for _ in 0..MOST_JOBS {
             self.timers.take_all();

@@ -42,7 +42,8 @@ pub fn with<'js, T: NativeClass, R>(
         return None;
     }
     let keeper = object::of(value)?.as_class::<Keeper<'js, T>>()?.borrow();
-    // Lent out already: only a script that replaces getters of buffers can get here, in the middle of a form being sent.
+    // Lent out already: only a script that replaces getters of buffers can get here, in the middle of a form being
+    // sent.
     let (mut own, mut kept) = (keeper.own.try_borrow_mut().ok()?, keeper.kept.try_borrow_mut().ok()?);
     Some(f(&mut own, &mut kept))
 }

@@ -1,9 +1,9 @@
 //! Objects whose properties become JavaScript values only when the script reads them.
 //!
-//! A response has some twenty properties and a script reads two of them. The fields of a `LazyObject` are own properties in a
-//! fixed order: `Object.keys`, spread, `JSON.stringify`, `in`, assignment and `delete` behave as on an ordinary object. A
-//! value is made at its first read and kept. Adding or deleting a property first turns all fields into ordinary properties, so
-//! that their order stays that of an ordinary object.
+//! A response has some twenty properties and a script reads two of them. The fields of a `LazyObject` are own
+//! properties in a fixed order: `Object.keys`, spread, `JSON.stringify`, `in`, assignment and `delete` behave as on an
+//! ordinary object. A value is made at its first read and kept. Adding or deleting a property first turns all fields
+//! into ordinary properties, so that their order stays that of an ordinary object.
 
 use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell, RefMut};
@@ -24,7 +24,8 @@ pub trait LazyFields: 'static {
         Ok(None)
     }
 
-    /// The value of `FIELDS[index]`, always the same. Called at most once for each unless it fails or gives a whole number.
+    /// The value of `FIELDS[index]`, always the same. Called at most once for each unless it fails or gives a whole
+    /// number.
     fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> rquickjs::Result<Value<'js>>;
 
     /// The same for an object that keeps a script value.
@@ -66,8 +67,14 @@ impl LazyObject {
 
     /// The data behind an object, when it was made from a `T`.
     pub fn data<T: LazyFields>(value: &Value<'_>) -> Option<Rc<T>> {
+<<<<<<< HEAD:crates/host/src/lazy_object.rs
         let user = User::of(value.ctx());
         // SAFETY: objects of our class carry a `LazyCell` from their making to their end, and `value` keeps this one alive.
+=======
+        let vu = Vu::of(value.ctx());
+        // SAFETY: objects of our class carry a `LazyCell` from their making to their end, and `value` keeps this one
+        // alive.
+>>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/lazy_object.rs
         let cell = unsafe {
             let cell = qjs::JS_GetOpaque(value.as_raw(), user.runtime.lazy_class.get()).cast::<LazyCell>();
             cell.as_ref()?
@@ -75,8 +82,8 @@ impl LazyObject {
         cell.fields.clone().as_any().downcast::<T>().ok()
     }
 
-    /// The data behind an object when the script has neither read nor changed its field `index`: what the field would hold
-    /// can then be taken from the data.
+    /// The data behind an object when the script has neither read nor changed its field `index`: what the field would
+    /// hold can then be taken from the data.
     pub fn unread<T: LazyFields>(value: &Value<'_>, index: usize) -> Option<Rc<T>> {
         let data = Self::data::<T>(value)?;
         // SAFETY: `data` has made sure that it is an object of our class.
@@ -186,8 +193,8 @@ impl FieldAtoms {
 impl Drop for FieldAtoms {
     fn drop(&mut self) {
         for &atom in &self.atoms {
-            // SAFETY: the last owners are the user's state, cleared before the runtime goes, and objects that the runtime itself
-            // finalizes while it still has its atoms.
+            // SAFETY: the last owners are the user's state, cleared before the runtime goes, and objects that the
+            // runtime itself finalizes while it still has its atoms.
             unsafe { qjs::JS_FreeAtomRT(self.runtime.as_ptr(), atom) };
         }
     }
@@ -319,7 +326,8 @@ impl LazyCell {
         let has_value = flags & qjs::JS_PROP_HAS_VALUE != 0;
         let is_writable = current & qjs::JS_PROP_WRITABLE != 0;
         if current & qjs::JS_PROP_CONFIGURABLE == 0 {
-            // Of a property that is not configurable only the value may change, or `writable` to false, while it is writable.
+            // Of a property that is not configurable only the value may change, or `writable` to false, while it is
+            // writable.
             let other_changes = changes & !qjs::JS_PROP_WRITABLE != 0;
             if has_accessor || other_changes || !is_writable && (has_value || changes != 0) {
                 return Defined::Refused;
@@ -411,8 +419,8 @@ unsafe extern "C" fn on_finalize(runtime: *mut qjs::JSRuntime, object: qjs::JSVa
 }
 
 unsafe extern "C" fn on_mark(runtime: *mut qjs::JSRuntime, object: qjs::JSValue, mark: qjs::JS_MarkFunc) {
-    // SAFETY: the collector calls this with live objects of our class, and no slots are borrowed while it runs: making a field
-    // happens outside of any borrow.
+    // SAFETY: the collector calls this with live objects of our class, and no slots are borrowed while it runs: making
+    // a field happens outside of any borrow.
     unsafe {
         let Some(cell) = LazyCell::of(object) else { return };
         qjs::JS_MarkValue(runtime, cell.kept, mark);
@@ -459,8 +467,8 @@ unsafe extern "C" fn on_names(
     length: *mut u32,
     object: qjs::JSValue,
 ) -> qjs::c_int {
-    // SAFETY: QuickJS calls this with a live object of our class and two places to write to; it frees the table with `js_free`
-    // and gives back each atom.
+    // SAFETY: QuickJS calls this with a live object of our class and two places to write to; it frees the table with
+    // `js_free` and gives back each atom.
     unsafe {
         *table = std::ptr::null_mut();
         *length = 0;

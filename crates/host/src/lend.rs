@@ -1,8 +1,16 @@
 //! Memory that passes between sockets and scripts without being copied, in both directions.
 //!
+<<<<<<< HEAD:crates/host/src/lend.rs
 //! A piece in memory of the server becomes a buffer that gives the memory back when it is released or collected. Memory that the
 //! app's `allocate` gave is lent to the socket: the script's own reference has been detached before, so nobody can free, shrink
 //! or read it meanwhile. Invariant: what is lent ends with the runtime; a `LentBuffer` that outlives it is empty.
+=======
+//! A piece in memory of the server becomes a buffer that gives the memory back when it is released or collected. Memory
+//! that the app's `allocate` gave is lent to the socket: the script's own reference has been detached before, so nobody
+//! can free, shrink or read it meanwhile. Invariant: what is lent ends with the runtime; a `LentBuffer` that outlives
+//! it is empty.
+#![allow(unsafe_code)]
+>>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/lend.rs
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -42,8 +50,8 @@ impl LentBuffer {
         if self.lent.strong_count() == 0 {
             return &[];
         }
-        // SAFETY: the buffer is kept by `Lent`, which lives; nobody else has a reference to it, so its memory stays. `Lent` goes
-        // on this thread alone, and nothing that holds this slice lets other code of the thread run.
+        // SAFETY: the buffer is kept by `Lent`, which lives; nobody else has a reference to it, so its memory stays.
+        // `Lent` goes on this thread alone, and nothing that holds this slice lets other code of the thread run.
         unsafe { std::slice::from_raw_parts(self.start, self.length) }
     }
 
@@ -73,7 +81,8 @@ impl fmt::Debug for LentBuffer {
 /// Lends an ArrayBuffer that the script has no reference to any more.
 pub fn lend<'js>(ctx: &Ctx<'js>, lent: &Rc<Lent>, buffer: &Value<'js>) -> Result<LentBuffer> {
     let mut size = 0;
-    // SAFETY: anything but an ArrayBuffer with memory gives null and a pending exception; immutability is looked at only.
+    // SAFETY: anything but an ArrayBuffer with memory gives null and a pending exception; immutability is looked at
+    // only.
     let start = unsafe {
         if qjs::JS_IsImmutableArrayBuffer(buffer.as_raw()) == 1 {
             return Err(Exception::throw_type(
@@ -115,8 +124,8 @@ pub fn view<'js>(ctx: &Ctx<'js>, mut memory: Box<dyn ForeignMemory>) -> Result<V
     if length == 0 {
         return uint8_array(ctx, bytes::array_buffer(ctx, Vec::new())?.as_value(), 0..0);
     }
-    // SAFETY: the memory stays in place as long as its owner lives, which is put into the buffer; when it is not ours alone the
-    // buffer is marked immutable before the script sees it.
+    // SAFETY: the memory stays in place as long as its owner lives, which is put into the buffer; when it is not ours
+    // alone the buffer is marked immutable before the script sees it.
     let buffer = unsafe {
         let buffer = bytes::array_buffer_over(ctx, (start, length), Box::new(memory))?;
         qjs::JS_SetImmutableArrayBuffer(buffer.as_raw(), !is_ours);

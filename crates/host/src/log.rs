@@ -1,5 +1,5 @@
-//! Where `console` lines, warnings and uncaught exceptions go. This crate never prints: the command line implements `LogSink`
-//! in k6's formats (raw, json, text).
+//! Where `console` lines, warnings and uncaught exceptions go. This crate never prints: the command line implements
+//! `LogSink` in k6's formats (raw, json, text).
 
 /// How grave a line is; k6's names are `error`, `warning`, `info`, `debug`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,8 +1,10 @@
-//! Answers kept for values that a script hands over again and again, found by the value's identity instead of its content.
+//! Answers kept for values that a script hands over again and again, found by the value's identity instead of its
+//! content.
 //!
-//! A loop asks for the same URL and names the same checks in every iteration, and the engine passes the very same string or
-//! atom each time. Looking at its address costs a comparison; turning it into Rust text and hashing it costs a tenth of what
-//! a request costs. Invariant: whatever is compared is kept alive here, so no other value can come to lie at its address.
+//! A loop asks for the same URL and names the same checks in every iteration, and the engine passes the very same
+//! string or atom each time. Looking at its address costs a comparison; turning it into Rust text and hashing it costs
+//! a tenth of what a request costs. Invariant: whatever is compared is kept alive here, so no other value can come to
+//! lie at its address.
 
 use std::cell::RefCell;
 

@@ -1,9 +1,9 @@
-//! The message that a handler of the script is being called for: when it reached this machine; and the one about to be sent:
-//! whether the script has stamped it.
+//! The message that a handler of the script is being called for: when it reached this machine; and the one about to be
+//! sent: whether the script has stamped it.
 //!
-//! Whoever calls a handler says so with `begin` and keeps the guard while the handler and the promise jobs right after it run.
-//! Handlers nest: a handler that opens a blocking connection has others called within it. Invariant: outside every handler there
-//! is no arrival, also after one that threw.
+//! Whoever calls a handler says so with `begin` and keeps the guard while the handler and the promise jobs right after
+//! it run. Handlers nest: a handler that opens a blocking connection has others called within it. Invariant: outside
+//! every handler there is no arrival, also after one that threw.
 
 use std::cell::{Cell, RefCell};
 
@@ -42,6 +42,7 @@ impl Messages {
         Handling { of: self, outer_ns: self.arrived_ns.replace(arrived_ns) }
     }
 
+<<<<<<< HEAD:crates/host/src/messages.rs
     /// From now on somebody should find out when messages arrive, where that costs something.
     pub fn want_arrivals(&self) {
         self.wants_arrivals.set(true);
@@ -53,6 +54,10 @@ impl Messages {
     }
 
     /// The script has stamped what it sends next: that is not to wait for other users' work, which would count as its delay.
+=======
+    /// The script has stamped what it sends next: that is not to wait for other users' work, which would count as its
+    /// delay.
+>>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/handled.rs
     pub fn note_stamp(&self) {
         self.has_stamped.set(true);
     }

@@ -38,8 +38,8 @@ impl<'js> Name<'_, 'js> {
     }
 }
 
-/// Hands the own enumerable properties of an object to `each`, in order, those with symbols for names left out. The names
-/// are those at the beginning; a value is read when its turn comes. Costs no object of ours for each of them.
+/// Hands the own enumerable properties of an object to `each`, in order, those with symbols for names left out. The
+/// names are those at the beginning; a value is read when its turn comes. Costs no object of ours for each of them.
 pub fn each_entry<'js>(
     ctx: &Ctx<'js>,
     object: &Object<'js>,
@@ -82,8 +82,8 @@ impl Drop for Table<'_, '_> {
     }
 }
 
-/// The value as an object, if it is one of any kind. Value::as_object finds out which kind first, by calling the engine six
-/// times.
+/// The value as an object, if it is one of any kind. Value::as_object finds out which kind first, by calling the engine
+/// six times.
 pub fn of<'a, 'js>(value: &'a Value<'js>) -> Option<&'a Object<'js>> {
     // SAFETY: the tag says that it is an object.
     unsafe { qjs::JS_IsObject(value.as_raw()).then(|| value.ref_object()) }
@@ -140,8 +140,8 @@ pub fn is_literal(value: &Value<'_>) -> bool {
     if !value.is_object() {
         return false;
     }
-    // SAFETY: context and value are live; both prototypes are counts of their own, given back here. Of a proxy the first one is not
-    // asked for: it has another class.
+    // SAFETY: context and value are live; both prototypes are counts of their own, given back here. Of a proxy the
+    // first one is not asked for: it has another class.
     unsafe {
         let context = value.ctx().as_raw().as_ptr();
         if qjs::JS_GetClassID(value.as_raw()) != PLAIN_CLASS {
@@ -199,8 +199,8 @@ pub fn is_async(function: &Function<'_>) -> bool {
     unsafe { qjs::JS_IsAsyncFunction(function.as_raw()) }
 }
 
-/// Whether nothing in a tree of plain objects can change any more: each is frozen, without accessors, and holds primitives or
-/// such trees, eight deep at most. One question tells that an object is not frozen.
+/// Whether nothing in a tree of plain objects can change any more: each is frozen, without accessors, and holds
+/// primitives or such trees, eight deep at most. One question tells that an object is not frozen.
 pub fn is_frozen_tree(value: &Value<'_>) -> Result<bool> {
     is_frozen(value, 8)
 }
@@ -222,8 +222,8 @@ fn is_frozen(value: &Value<'_>, depth: usize) -> Result<bool> {
     }
     let table = Table { ctx: value.ctx(), table, length };
     for index in 0..length as usize {
-        // SAFETY: the table has `length` entries of the object's own properties; what the descriptor holds are counts of its
-        // own, which the values take over. A property that is no accessor has undefined for getter and setter.
+        // SAFETY: the table has `length` entries of the object's own properties; what the descriptor holds are counts
+        // of its own, which the values take over. A property that is no accessor has undefined for getter and setter.
         let (flags, held) = unsafe {
             let mut descriptor = std::mem::MaybeUninit::<qjs::JSPropertyDescriptor>::uninit();
             let atom = (*table.table.add(index)).atom;

@@ -1,7 +1,9 @@
-//! Native functions for hot paths: a C function and a number, without a boxed closure and an object of a class of its own.
+//! Native functions for hot paths: a C function and a number, without a boxed closure and an object of a class of its
+//! own.
 //!
-//! They can hold nothing; what they need they find through the user. A panic does not unwind through the frames of C: it is
-//! kept, the script ends with an error that it cannot catch, and the panic continues where Rust called the script.
+//! They can hold nothing; what they need they find through the user. A panic does not unwind through the frames of C:
+//! it is kept, the script ends with an error that it cannot catch, and the panic continues where Rust called the
+//! script.
 
 use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -49,8 +51,8 @@ impl<'js> Args<'_, 'js> {
 /// Makes function `number` of a kind.
 pub fn function<'js, F: Plain>(ctx: &Ctx<'js>, name: &CStr, number: i32) -> Result<Function<'js>> {
     let call = qjs::JSCFunctionType { generic_magic: Some(enter::<F>) };
-    // SAFETY: the context is live, the name ends with a zero byte and is copied, and the kind says which variant of the union
-    // was written.
+    // SAFETY: the context is live, the name ends with a zero byte and is copied, and the kind says which variant of the
+    // union was written.
     unsafe {
         let kind = qjs::JSCFunctionEnum_JS_CFUNC_generic_magic;
         let raw = qjs::JS_NewCFunction2(ctx.as_raw().as_ptr(), call.generic, name.as_ptr(), 0, kind, number);

@@ -1,36 +1,39 @@
-//! Suspends a virtual user that computes inside of QuickJS's C code, where the engine does not ask whether it should stop:
-//! `new Array(1e9).join()`, a sort, `JSON.parse` of a long text. The way of Go's scheduler since 1.14: a signal to the thread.
+//! Suspends a virtual user that computes inside of QuickJS's C code, where the engine does not ask whether it should
+//! stop: `new Array(1e9).join()`, a sort, `JSON.parse` of a long text. The way of Go's scheduler since 1.14: a signal
+//! to the thread.
 //!
-//! The handler runs on the coroutine's stack and suspends the coroutine from there, exactly as the engine's interrupt handler
-//! does from a loop of JavaScript. When the coroutine is resumed, the handler returns and the kernel restores every register.
+//! The handler runs on the coroutine's stack and suspends the coroutine from there, exactly as the engine's interrupt
+//! handler does from a loop of JavaScript. When the coroutine is resumed, the handler returns and the kernel restores
+//! every register.
 //!
 //! # Why this is sound
 //!
 //! The handler suspends under these conditions only, and otherwise returns at once:
 //!
-//! 1. A coroutine is running on this thread (`Carrier`: the number of resumes is odd), and this very resume is the one to end.
+//! 1. A coroutine is running on this thread (`Carrier`: the number of resumes is odd), and this very resume is the one
+//!    to end.
 //! 2. The interrupted instruction belongs to a C function of QuickJS, looked up in the exact table of its functions
-//!    (`EngineCode`). So no allocator, no lock of the C library and no Rust code is innermost, and none of it is left halfway.
-//!    Functions that hold the engine's one process-wide lock (`Atomics`) are not in the table.
+//!    (`EngineCode`). So no allocator, no lock of the C library and no Rust code is innermost, and none of it is left
+//!    halfway. Functions that hold the engine's one process-wide lock (`Atomics`) are not in the table.
 //! 3. The stack pointer is in that coroutine's stack, and there is room below it.
 //!
 //! What is left halfway is then the runtime of this user alone: QuickJS has no other state that can be written. Nobody
-//! touches it before the user is resumed, because every way to a runtime leads through the user's own coroutine: futures are
-//! polled from outside only while the user waits in `block_on`, and never while it is suspended here; dropping a user that is
-//! suspended here leaks it. Apps of `onrush serve` lend memory to connections that give it back at any time, so they are never
-//! preempted (`Switch::forbid_preemption`).
+//! touches it before the user is resumed, because every way to a runtime leads through the user's own coroutine:
+//! futures are polled from outside only while the user waits in `block_on`, and never while it is suspended here;
+//! dropping a user that is suspended here leaks it. Apps of `onrush serve` lend memory to connections that give it back
+//! at any time, so they are never preempted (`Switch::forbid_preemption`).
 //!
-//! Rust frames may lie further out on the coroutine's stack. They are where they would be if the engine's own interrupt handler
-//! had suspended, with one difference: that is called by JavaScript only, and this may also happen in a short call from Rust
-//! into the engine. So the rule of ARCHITECTURE.md is stricter for what users of a worker share: no borrow and no lock of
-//! shared state is held across a call into QuickJS. State of one user may be borrowed.
+//! Rust frames may lie further out on the coroutine's stack. They are where they would be if the engine's own interrupt
+//! handler had suspended, with one difference: that is called by JavaScript only, and this may also happen in a short
+//! call from Rust into the engine. So the rule of ARCHITECTURE.md is stricter for what users of a worker share: no
+//! borrow and no lock of shared state is held across a call into QuickJS. State of one user may be borrowed.
 //!
 //! A signal restarts system calls (`SA_RESTART`) and may come again while a handler of another coroutine is suspended
-//! (`SA_NODEFER`): the mask of the thread is therefore the same inside and outside. The kernel puts some KiB onto the coroutine's
-//! stack; QuickJS keeps 192 KiB of it free for native code. `errno` is put back.
+//! (`SA_NODEFER`): the mask of the thread is therefore the same inside and outside. The kernel puts some KiB onto the
+//! coroutine's stack; QuickJS keeps 192 KiB of it free for native code. `errno` is put back.
 //!
-//! x86-64 and AArch64 Linux. Elsewhere, and in a program without symbol table, nothing is preempted: native code then holds up
-//! the other users of its worker, and the engine gives up on the worker when the test should have ended.
+//! x86-64 and AArch64 Linux. Elsewhere, and in a program without symbol table, nothing is preempted: native code then
+//! holds up the other users of its worker, and the engine gives up on the worker when the test should have ended.
 
 pub(crate) use system::{IS_SUPPORTED, SliceTimer, install, interrupt, thread_number};
 
@@ -71,8 +74,8 @@ mod system {
         });
     }
 
-    /// Interrupts a thread of this process. One that has ended meanwhile is no harm: the signal finds nobody, or a thread that
-    /// has nothing to be preempted.
+    /// Interrupts a thread of this process. One that has ended meanwhile is no harm: the signal finds nobody, or a
+    /// thread that has nothing to be preempted.
     pub fn interrupt(thread: i32) {
         // SAFETY: numbers only.
         unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, SIGNAL) };
@@ -108,8 +111,8 @@ mod system {
         }
     }
 
-    /// A timer that sends the signal to one thread, again and again from the end of a slice on: code that could not be suspended
-    /// at first is tried again.
+    /// A timer that sends the signal to one thread, again and again from the end of a slice on: code that could not be
+    /// suspended at first is tried again.
     pub struct SliceTimer(libc::timer_t);
 
     impl SliceTimer {

@@ -1,7 +1,13 @@
 //! Objects of one shape that native code makes and reads often: the names of their fields are looked up once a user.
 //!
+<<<<<<< HEAD:crates/host/src/record.rs
 //! A record is an ordinary object with ordinary fields, which scripts may change. Its prototype, which nothing else has,
 //! tells it from other objects.
+=======
+//! A record is an ordinary object with ordinary fields, which scripts may change. Its prototype, which nothing else
+//! has, tells it from other objects.
+#![allow(unsafe_code)]
+>>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/record.rs
 
 use std::cell::OnceCell;
 use std::ffi::CStr;
@@ -19,8 +25,8 @@ struct Made<const N: usize> {
     runtime: *mut qjs::JSRuntime,
     prototype: qjs::JSValue,
     names: [qjs::JSAtom; N],
-    /// A record without fields, one with the first, and so on, none of which is handed out. The engine forgets a shape with the
-    /// last object that has it, and would make each of these again for each record.
+    /// A record without fields, one with the first, and so on, none of which is handed out. The engine forgets a shape
+    /// with the last object that has it, and would make each of these again for each record.
     begun: Vec<qjs::JSValue>,
 }
 

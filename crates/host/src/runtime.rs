@@ -14,15 +14,15 @@ use crate::module;
 use crate::switch::STACK_BYTES;
 use crate::user::{Embedder, User};
 
-/// What is left of a coroutine's stack for native functions when JavaScript has used up its part: sending a request, TLS
-/// and the regular expression engine included.
+/// What is left of a coroutine's stack for native functions when JavaScript has used up its part: sending a request,
+/// TLS and the regular expression engine included.
 const NATIVE_STACK_BYTES: usize = 192 * 1024;
 
 /// Memory of one user, when the options name no other: high enough for scripts that read large responses.
 pub const DEFAULT_MEMORY_LIMIT: usize = 1 << 30;
 
-/// Reference cycles are collected when this much JavaScript memory is in use, some 100 KiB of which a user never gives back.
-/// Most garbage of a load script is freed by reference counting at once; the rest piles up to here in every user.
+/// Reference cycles are collected when this much JavaScript memory is in use, some 100 KiB of which a user never gives
+/// back. Most garbage of a load script is freed by reference counting at once; the rest piles up to here in every user.
 const GC_THRESHOLD: usize = 256 << 10;
 
 /// What the host keeps for a user beside the runtime itself.
@@ -94,9 +94,27 @@ pub(crate) fn create(memory: &Rc<Memory>) -> Result<(Runtime, Context)> {
     Ok((runtime, context))
 }
 
+<<<<<<< HEAD:crates/host/src/runtime.rs
 /// Undoes what QuickJS makes of its threshold: after a collection it waits for half of what was left to come again, which for
 /// a heap as small as a user's would be a collection for every 60 KiB. Costs two loads and a comparison.
 pub fn space_collections(ctx: &Ctx<'_>) {
+=======
+/// What the language has and k6 lacks, for programs that are no tests.
+pub(crate) fn add_rest(ctx: &Ctx<'_>) {
+    let context = ctx.as_raw().as_ptr();
+    // SAFETY: the context is live, and each of them is called once for it.
+    unsafe {
+        qjs::JS_AddIntrinsicWeakRef(context);
+        qjs::JS_AddIntrinsicDOMException(context);
+        qjs::JS_AddIntrinsicAToB(context);
+        qjs::JS_AddPerformance(context);
+    }
+}
+
+/// Undoes what QuickJS makes of its threshold: after a collection it waits for half of what was left to come again,
+/// which for a heap as small as a user's would be a collection for every 60 KiB. Costs two loads and a comparison.
+pub(crate) fn space_collections(ctx: &Ctx<'_>) {
+>>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/runtime.rs
     // SAFETY: context and runtime are live.
     unsafe {
         let runtime = qjs::JS_GetRuntime(ctx.as_raw().as_ptr());
@@ -106,11 +124,18 @@ pub fn space_collections(ctx: &Ctx<'_>) {
     }
 }
 
+<<<<<<< HEAD:crates/host/src/runtime.rs
 /// Makes the user findable from the context and lets it be interrupted. Undone by `detach`, which must be called before the
 /// runtime goes.
 fn attach<E: Embedder>(ctx: &Ctx<'_>, user: &Rc<User>, embedder: Rc<E>) {
     let attached = Attached { user: user.clone(), embedder, embedder_type: TypeId::of::<E>() };
     let raw = Box::into_raw(Box::new(attached));
+=======
+/// Makes the user findable from the context and lets it be interrupted. Undone by `detach`, which must be called before
+/// the runtime goes.
+pub(crate) fn attach(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
+    let raw = Rc::into_raw(vu.clone());
+>>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/runtime.rs
     // SAFETY: context and runtime are live; `raw` stays valid until `detach` takes it back.
     unsafe {
         let context = ctx.as_raw().as_ptr();
@@ -165,8 +190,8 @@ pub(crate) fn embedder(ctx: &Ctx<'_>) -> Rc<dyn Embedder> {
     attached(ctx).embedder.clone()
 }
 
-/// QuickJS calls this every 10,000 calls and loop turns, inside regular expressions too. Suspending here is what lets the
-/// other users of the worker go on; returning 1 ends the script with an error it cannot catch.
+/// QuickJS calls this every 10,000 calls and loop turns, inside regular expressions too. Suspending here is what lets
+/// the other users of the worker go on; returning 1 ends the script with an error it cannot catch.
 unsafe extern "C" fn on_interrupt(_runtime: *mut qjs::JSRuntime, opaque: *mut qjs::c_void) -> qjs::c_int {
     // SAFETY: `opaque` is the pointer that `attach` gave; `detach` removes this handler before it becomes invalid.
     let attached = unsafe { &*opaque.cast::<Attached>() };
@@ -181,7 +206,8 @@ unsafe extern "C" fn on_rejection(
     opaque: *mut qjs::c_void,
 ) {
     let Some(context) = std::ptr::NonNull::new(context) else { return };
-    // SAFETY: as in `on_interrupt`; the values are borrowed from the caller, so each is duplicated before it is owned here.
+    // SAFETY: as in `on_interrupt`; the values are borrowed from the caller, so each is duplicated before it is owned
+    // here.
     unsafe {
         let attached = &*opaque.cast::<Attached>();
         let ctx = Ctx::from_raw(context);

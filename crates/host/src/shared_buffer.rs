@@ -1,7 +1,7 @@
 //! ArrayBuffers over bytes that the whole process shares. They are immutable: writing to one throws, in any view of it.
 //!
-//! One copy of the bytes serves all users, because none of them can change it. The worker remembers which addresses belong to
-//! such buffers, so that one that comes back as a body is sent from where it is, by reference count.
+//! One copy of the bytes serves all users, because none of them can change it. The worker remembers which addresses
+//! belong to such buffers, so that one that comes back as a body is sent from where it is, by reference count.
 //! Invariant: memory behind these buffers is read only; QuickJS checks the mark at each way to write.
 
 use std::cell::RefCell;
@@ -40,8 +40,8 @@ pub fn array_buffer<'js>(ctx: &Ctx<'js>, shared: &Bytes) -> Result<Value<'js>> {
 
 fn over<'js>(ctx: &Ctx<'js>, shared: Bytes) -> Result<Value<'js>> {
     let memory = (shared.as_ptr().cast_mut(), shared.len());
-    // SAFETY: the bytes stay in place as long as there is a reference to them; the caller marks the buffer immutable before
-    // the script sees it.
+    // SAFETY: the bytes stay in place as long as there is a reference to them; the caller marks the buffer immutable
+    // before the script sees it.
     unsafe { bytes::array_buffer_over(ctx, memory, Box::new(shared)) }
 }
 

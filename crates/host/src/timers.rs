@@ -1,7 +1,8 @@
 //! Timers of one virtual user: `setTimeout` and `setInterval`.
 //!
-//! In the order in which they are due, then in that of their numbers. Adding, clearing and firing one of a million costs what it
-//! costs with few. What they hold is on the user's memory account. No borrow is held while JavaScript runs.
+//! In the order in which they are due, then in that of their numbers. Adding, clearing and firing one of a million
+//! costs what it costs with few. What they hold is on the user's memory account. No borrow is held while JavaScript
+//! runs.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -45,8 +46,8 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    /// Adds a timer and returns its number. `delay_ms` below 0 or not a number counts as 0. Throws when it does not fit into the
-    /// user's memory.
+    /// Adds a timer and returns its number. `delay_ms` below 0 or not a number counts as 0. Throws when it does not fit
+    /// into the user's memory.
     pub fn add<'js>(
         &self,
         ctx: &Ctx<'js>,

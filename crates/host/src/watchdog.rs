@@ -1,7 +1,9 @@
-//! The watchdog: a thread that notices when a worker has been inside of one virtual user for too long, and has it suspended.
+//! The watchdog: a thread that notices when a worker has been inside of one virtual user for too long, and has it
+//! suspended.
 //!
-//! Plain JavaScript gives way by itself (`Switch::tick`), so what is noticed here runs in native code. It looks at one number a
-//! worker every few milliseconds; nothing is sent to a worker whose users behave. Started with the first coroutine.
+//! Plain JavaScript gives way by itself (`Switch::tick`), so what is noticed here runs in native code. It looks at one
+//! number a worker every few milliseconds; nothing is sent to a worker whose users behave. Started with the first
+//! coroutine.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, Once, PoisonError};

@@ -1,4 +1,5 @@
-//! What a second of a saved run costs the gathering thread: `cargo run --release -p onrush-metrics --example seconds_cost`.
+//! What a second of a saved run costs the gathering thread:
+//! `cargo run --release -p onrush-metrics --example seconds_cost`.
 //!
 //! Each tick brings the snapshots of two workers with all metrics of a request, samples spread over three magnitudes.
 

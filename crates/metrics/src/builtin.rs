@@ -59,6 +59,8 @@ builtin! {
     WS_MSGS_RECEIVED = "ws_msgs_received", Counter, Default, "Messages received.";
     WS_PING = "ws_ping", Trend, Time, "Ping to pong.";
     ITERATION_DURATION_FROM_PLAN = "iteration_duration_from_plan", Trend, Time,
-        "Planned start to the end of the iteration, arrival-rate scenarios only: what a user who came on schedule waited.";
-    ITERATIONS_THREW = "iterations_threw", Counter, Default, "Iterations that ended in an exception; they are in `iterations` too.";
+        "Planned start to the end of the iteration, arrival-rate scenarios only: what a user who came on schedule \
+         waited.";
+    ITERATIONS_THREW = "iterations_threw", Counter, Default, "Iterations that ended in an exception; they are in \
+        `iterations` too.";
 }

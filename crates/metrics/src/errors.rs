@@ -1,7 +1,7 @@
 //! What went wrong in a run, counted by kind: what a summary names beside its metrics.
 //!
-//! Only what goes wrong is counted here, so an answer that is fine costs nothing. The number of kinds is bounded: messages may
-//! hold anything, and each kind takes memory on each worker.
+//! Only what goes wrong is counted here, so an answer that is fine costs nothing. The number of kinds is bounded:
+//! messages may hold anything, and each kind takes memory on each worker.
 
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
 //! What a metric is: a name, a kind that says how samples add up, and what its values mean.
 //!
-//! The words are k6's. A metric is spoken of by its `MetricId`; names are looked up once, never while samples are added.
+//! The words are k6's. A metric is spoken of by its `MetricId`; names are looked up once, never while samples are
+//! added.
 
 /// How the samples of a metric are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

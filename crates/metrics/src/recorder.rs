@@ -4,8 +4,8 @@
 //! no lock, no hashing, no allocation. `take` hands over what came in since the last `take`.
 //!
 //! Memory follows the number of sinks (metrics, sub-metrics, groups, checks), not the number of samples nor of distinct
-//! tag sets: sets that feed the same sinks share one entry, and the table that finds them is emptied when it grows large.
-//! Only a tap needs the tags themselves, so with one every distinct set stays.
+//! tag sets: sets that feed the same sinks share one entry, and the table that finds them is emptied when it grows
+//! large. Only a tap needs the tags themselves, so with one every distinct set stays.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -97,14 +97,15 @@ impl Recorder {
         &self.registry
     }
 
-    /// Shows every sample from now on to `tap` as well. To be called before the first series is resolved: those resolved
-    /// earlier may show the tags of another series with the same sinks. The tap must not call this recorder.
+    /// Shows every sample from now on to `tap` as well. To be called before the first series is resolved: those
+    /// resolved earlier may show the tags of another series with the same sinks. The tap must not call this recorder.
     pub fn set_tap(&self, tap: Tap) {
         *self.tap.borrow_mut() = Some(tap);
         self.tapped.set(true);
     }
 
-    /// The series of a metric with these tags. The `checks` metric's `group` and `check` tags also feed the tree of checks.
+    /// The series of a metric with these tags. The `checks` metric's `group` and `check` tags also feed the tree of
+    /// checks.
     pub fn series(&self, metric: MetricId, tags: &TagSet) -> Series {
         let mut lookup = self.lookup.borrow_mut();
         let wanted = (metric, tags.clone());
@@ -147,8 +148,8 @@ impl Recorder {
         store.cells[at as usize].add(1.0, 0);
     }
 
-    /// Adds one sample. `at_ns`: nanoseconds since the Unix epoch. Rates take 0 or 1; Trends with `Contains::Time` take ms.
-    /// NaN and infinities are not counted, except among `Aggregate::refused`.
+    /// Adds one sample. `at_ns`: nanoseconds since the Unix epoch. Rates take 0 or 1; Trends with `Contains::Time` take
+    /// ms. NaN and infinities are not counted, except among `Aggregate::refused`.
     pub fn add(&self, series: Series, value: f64, at_ns: u64) {
         let mut store = self.store.borrow_mut();
         if !value.is_finite() {

@@ -2,8 +2,8 @@
 //! thresholds ask for. Shared by all workers; locked only while metrics are being defined, while a recorder resolves a
 //! new series, and by the aggregate now and then, never on the request path.
 //!
-//! Sub-metrics, splits and the breakdown must be settled before the first series of their metric is resolved: a series keeps the
-//! cells it was given.
+//! Sub-metrics, splits and the breakdown must be settled before the first series of their metric is resolved: a series
+//! keeps the cells it was given.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -109,7 +109,8 @@ impl fmt::Display for DefineError {
         match self {
             DefineError::InvalidName(name) => write!(
                 f,
-                "invalid metric name '{name}': expected 2 to 129 ASCII letters, digits and underscores, not starting with \
+                "invalid metric name '{name}': expected 2 to 129 ASCII letters, digits and underscores, not starting \
+                 with \
                  a digit"
             ),
             DefineError::Conflict { name, existing, wanted } => write!(
@@ -181,9 +182,9 @@ impl Registry {
         self.lock().sub_metrics.all().to_vec()
     }
 
-    /// Keeps a sub-metric for each combination of values that samples of this metric turn out to have in these tags, for the
-    /// first 64 values of the first tag. Each is whole: it is made before a series that belongs to it. Said twice, it is done
-    /// once.
+    /// Keeps a sub-metric for each combination of values that samples of this metric turn out to have in these tags,
+    /// for the first 64 values of the first tag. Each is whole: it is made before a series that belongs to it. Said
+    /// twice, it is done once.
     pub fn split(&self, metric: MetricId, tags: &'static [&'static str]) {
         self.lock().add_split(metric, tags, false);
     }
@@ -334,7 +335,8 @@ mod tests {
         let error = Registry::new().define("checks", Kind::Trend, Contains::Time).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "metric 'checks' already exists as a rate of plain numbers and cannot become a trend of milliseconds; choose \
+            "metric 'checks' already exists as a rate of plain numbers and cannot become a trend of milliseconds; \
+             choose \
              another name"
         );
     }

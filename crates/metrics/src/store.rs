@@ -1,6 +1,7 @@
 //! What a sample touches: the cells of its series, which a recorder empties once a second.
 //!
-//! No lock, no hashing, no allocation, and for a series that feeds nothing but its metric's total no look at its entry either.
+//! No lock, no hashing, no allocation, and for a series that feeds nothing but its metric's total no look at its entry
+//! either.
 
 use crate::metric::{Kind, MetricId};
 use crate::sink::Sink;
@@ -33,8 +34,8 @@ pub(crate) struct Entry {
     pub(crate) tags: TagSet,
 }
 
-/// A sink while it is filled. Most samples of a request are 0 (nothing to look up, connect or shake hands for; not failed):
-/// they cost an increment here, and join the sink when it is handed over.
+/// A sink while it is filled. Most samples of a request are 0 (nothing to look up, connect or shake hands for; not
+/// failed): they cost an increment here, and join the sink when it is handed over.
 pub(crate) struct Cell {
     zeros: u64,
     sink: Sink,

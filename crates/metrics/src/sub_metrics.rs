@@ -20,7 +20,8 @@ pub(crate) struct SubMetrics {
 }
 
 impl SubMetrics {
-    /// The part of a metric that a filter selects; made at the first call. It is a detail only if everybody asks for one.
+    /// The part of a metric that a filter selects; made at the first call. It is a detail only if everybody asks for
+    /// one.
     pub(crate) fn define(&mut self, parent: MetricId, filter: TagFilter, is_detail: bool) -> SubMetricId {
         let source: Arc<str> = filter.source().into();
         let id = SubMetricId(self.all.len() as u32);

@@ -1,7 +1,7 @@
 //! "did you mean": the known word nearest to one that is not known.
 //!
-//! For error messages about names (metrics, tags, options). A suggestion that is not close is worse than none, so a word
-//! must be within a third of its length in edits, a swap of neighbours counting as one.
+//! For error messages about names (metrics, tags, options). A suggestion that is not close is worse than none, so a
+//! word must be within a third of its length in edits, a swap of neighbours counting as one.
 
 use strsim::osa_distance;
 

@@ -71,8 +71,8 @@ impl fmt::Display for FilterError {
 impl std::error::Error for FilterError {}
 
 impl TagFilter {
-    /// Reads `tag:value,tag2:value2`. Spaces around keys and values do not count, nor do quotes; the value begins after the
-    /// first colon, so that `group:::login` works. For a tag given twice the last value counts.
+    /// Reads `tag:value,tag2:value2`. Spaces around keys and values do not count, nor do quotes; the value begins after
+    /// the first colon, so that `group:::login` works. For a tag given twice the last value counts.
     pub fn parse(source: &str) -> Result<Self, FilterError> {
         let mut pairs: Vec<(String, String)> = Vec::new();
         let mut start = 0;

@@ -1,4 +1,5 @@
-//! What went wrong in a run, by kind and count: one form for the text summary, the exports, the result document and reports.
+//! What went wrong in a run, by kind and count: one form for the text summary, the exports, the result document and
+//! reports.
 
 use metrics::ErrorKind;
 use metrics::results::Results;

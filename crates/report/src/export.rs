@@ -1,8 +1,8 @@
 //! Summaries as JSON: what `handleSummary` receives, and the older shape that `--summary-export` writes.
 //!
-//! The two differ in ways that scripts and CI jobs rely on. In the export metrics are flat, groups and checks are objects
-//! by name, and a threshold is `true` when it FAILED; in the data of handleSummary values have a level of their own,
-//! groups and checks are arrays, and `ok` means what it says.
+//! The two differ in ways that scripts and CI jobs rely on. In the export metrics are flat, groups and checks are
+//! objects by name, and a threshold is `true` when it FAILED; in the data of handleSummary values have a level of their
+//! own, groups and checks are arrays, and `ok` means what it says.
 
 use std::time::Duration;
 
@@ -55,8 +55,8 @@ pub fn handle_summary_data(
     data
 }
 
-/// Puts what went wrong beside k6's own keys. Not among the metrics, which k6's readers expect to have values; and only when
-/// there is something, so that a run without errors has k6's shape.
+/// Puts what went wrong beside k6's own keys. Not among the metrics, which k6's readers expect to have values; and only
+/// when there is something, so that a run without errors has k6's shape.
 pub(crate) fn add_errors(data: &mut Value, results: &Results) {
     let errors = Errors::from(results);
     if !errors.is_empty() {

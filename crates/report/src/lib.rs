@@ -1,8 +1,8 @@
 //! Summaries of a run: text as k6 lays it out, JSON exports, the data of handleSummary.
 //!
 //! Everything here is a pure function of `metrics::Results`: nothing is measured, read or printed. Layout, names and
-//! number formats are those of k6 2.2, so that people and tools which read its summaries can read these; where we differ
-//! on purpose the reason is at the place.
+//! number formats are those of k6 2.2, so that people and tools which read its summaries can read these; where we
+//! differ on purpose the reason is at the place.
 
 pub mod compare;
 pub mod document;

@@ -1,6 +1,7 @@
 //! The heading of a metric, in the text summary and in the report.
 //!
-//! Headings, their order and what belongs to them are those of k6's summary. A metric that is not built in counts as custom.
+//! Headings, their order and what belongs to them are those of k6's summary. A metric that is not built in counts as
+//! custom.
 
 use metrics::builtin;
 

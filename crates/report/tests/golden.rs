@@ -1,5 +1,6 @@
-//! Whole summaries against stored ones. The layout was compared line by line with k6 2.2.0 running a script that makes the
-//! same samples; run with `ONRUSH_BLESS=1` to store what is printed now, and read the difference before committing it.
+//! Whole summaries against stored ones. The layout was compared line by line with k6 2.2.0 running a script that makes
+//! the same samples; run with `ONRUSH_BLESS=1` to store what is printed now, and read the difference before committing
+//! it.
 
 #![allow(clippy::disallowed_methods, reason = "told by the environment to write the expected files anew")]
 

@@ -1,5 +1,5 @@
-//! The report of a run: what its first screen says, that it survives odd documents, and that no text from outside gets out of
-//! its place. How it looks is tested in a browser (`cargo xtask browser`).
+//! The report of a run: what its first screen says, that it survives odd documents, and that no text from outside gets
+//! out of its place. How it looks is tested in a browser (`cargo xtask browser`).
 
 use std::collections::BTreeMap;
 
@@ -149,7 +149,8 @@ fn errors_are_named_and_make_no_green_verdict() {
     holds(&html, "<li class=\"warn\"><strong>Not judged:</strong>no thresholds were set, and there were errors</li>");
     holds(
         &html,
-        "<li class=\"bad\"><strong>Errors:</strong>6 of 7 iterations threw; answers from 400 on: 404 × 1; 2 of 7 requests got no \
+        "<li class=\"bad\"><strong>Errors:</strong>6 of 7 iterations threw; answers from 400 on: 404 × 1; 2 of 7 \
+         requests got no \
          answer</li>",
     );
     holds(&html, "TypeError: &lt;a&gt; is not a function (/x.js:3:5)");
@@ -169,15 +170,18 @@ fn what_to_doubt_is_said() {
     let html = page(&document);
     holds(
         &html,
-        "<li class=\"bad\"><strong>Failed:</strong>1 of 1 thresholds did not hold: http_req_duration: p(95)&lt;100</li>",
+        "<li class=\"bad\"><strong>Failed:</strong>1 of 1 thresholds did not hold: http_req_duration: \
+         p(95)&lt;100</li>",
     );
     holds(
         &html,
-        "<li class=\"bad\"><strong>Generator:</strong>the generator was the limit: why; 12 planned iterations never started",
+        "<li class=\"bad\"><strong>Generator:</strong>the generator was the limit: why; 12 planned iterations never \
+         started",
     );
     holds(
         &html,
-        "8.00% of the machine&#39;s CPU time went to others on its host; the CPU limit of its control group held the generator up 3 times",
+        "8.00% of the machine&#39;s CPU time went to others on its host; the CPU limit of its control group held the \
+         generator up 3 times",
     );
     holds(&html, "<td>p(95)&lt;100</td><td class=\"n\">p(95)=132.5ms</td>");
 }
@@ -217,7 +221,8 @@ fn message_delays_have_a_table_by_event_and_by_hop() {
     let html = page(&document);
     holds(
         &html,
-        "<tr class=\"strong\"><td>all events</td><td class=\"n\">2</td><td class=\"n\">0.4</td><td class=\"n\">15ms</td>",
+        "<tr class=\"strong\"><td>all events</td><td class=\"n\">2</td><td class=\"n\">0.4</td><td \
+         class=\"n\">15ms</td>",
     );
     holds(&html, "<tr><td>edit</td><td class=\"n\">1</td><td class=\"n\">0.4</td><td class=\"n\">30ms</td>");
     holds(&html, "<tr><td>edit</td><td>up</td><td class=\"n\">7.5ms</td>");

@@ -1,7 +1,8 @@
 //! What k6's own functions throw: a `GoError`, which is an `Error` of that name.
 //!
-//! Scripts look at `e.name`, at `e.constructor.name` and at `String(e)`, so natives must not throw a plain `Error` where k6
-//! does not. Mistakes that JavaScript itself would complain about (a wrong `this`, a symbol as text) stay `TypeError`s.
+//! Scripts look at `e.name`, at `e.constructor.name` and at `String(e)`, so natives must not throw a plain `Error`
+//! where k6 does not. Mistakes that JavaScript itself would complain about (a wrong `this`, a symbol as text) stay
+//! `TypeError`s.
 
 use host::js::function::Constructor;
 use host::js::{Ctx, Error, Object, Result, Value};
@@ -22,7 +23,8 @@ pub fn throw(ctx: &Ctx<'_>, message: &str) -> Error {
     }
 }
 
-/// Made as an `Error` and given its class afterwards: a constructor written in JavaScript would be a frame of the stack.
+/// Made as an `Error` and given its class afterwards: a constructor written in JavaScript would be a frame of the
+/// stack.
 fn make<'js>(ctx: &Ctx<'js>, message: &str) -> Result<Object<'js>> {
     let globals = ctx.globals();
     let plain: Constructor<'js> = globals.get("Error")?;

@@ -18,9 +18,11 @@ fn natives_throw_go_errors() {
              import { SharedArray } from 'k6/data'; import { Counter } from 'k6/metrics';
              const told = [];
              const see = (what, action) => { try { action(); told.push(`${what} is fine`); } catch (e) {
-               if (e.name !== 'GoError' || !(e instanceof Error) || e.constructor.name !== 'GoError' || e.constructor !== GoError
+               if (e.name !== 'GoError' || !(e instanceof Error) || e.constructor.name !== 'GoError' || e.constructor \
+               !== GoError
                  || String(e) !== (e.message ? `GoError: ${e.message}` : 'GoError') || Object.keys(e).join() !== 'value'
-                 || !e.stack.startsWith(`${String(e)}\\n\\tat `)) told.push(`${what}: ${e.name}: ${e.message} ${e.stack}`);
+                 || !e.stack.startsWith(`${String(e)}\\n\\tat `)) told.push(`${what}: ${e.name}: ${e.message} \
+                 ${e.stack}`);
              } };
              see('open', () => open('/no/such/file'));
              see('require', () => require('./nothing.js'));
@@ -37,7 +39,8 @@ fn natives_throw_go_errors() {
                see('base64', () => encoding.b64decode('!')); see('bytes', () => encoding.b64encode({}));
                see('hash', () => crypto.sha256('a', 'bad')); see('random', () => crypto.randomBytes(0));
                see('SharedArray in an iteration', () => new SharedArray('late', () => []));
-               for (const name of ['html', 'submitForm', 'clickLink']) see(name, () => http.get('http://127.0.0.1:1/')[name]());
+               for (const name of ['html', 'submitForm', 'clickLink']) see(name, () => \
+               http.get('http://127.0.0.1:1/')[name]());
                console.log(told.join('; '));
              }",
         )
@@ -53,7 +56,8 @@ fn natives_throw_go_errors() {
 fn what_is_missing_says_so() {
     let lines = run_script(
         "import http from 'k6/http';
-         export default function () { try { http.get('http://127.0.0.1:1/').html() } catch (e) { console.log(e.message) } }",
+         export default function () { try { http.get('http://127.0.0.1:1/').html() } catch (e) \
+         { console.log(e.message) } }",
     );
     assert_eq!(lines.last().unwrap(), "response.html() is not supported yet, because it needs k6/html");
 }
@@ -78,7 +82,8 @@ fn a_stack_begins_with_the_error() {
 
 #[test]
 fn a_stack_shows_places_of_the_source_as_written() {
-    let script = "interface Wide {\n  a: number;\n}\nexport default function (): void {\n  const e: Error = new Error('x');\n  console.log(e.stack);\n}";
+    let script = "interface Wide {\n  a: number;\n}\nexport default function (): void \
+        {\n  const e: Error = new Error('x');\n  console.log(e.stack);\n}";
     let source = Source::Text { name: "script.ts".into(), text: script.into() };
     let lines = block_on(async {
         let (program, log, recorder) = load_source(source, PathBuf::from("/")).await;

@@ -1,5 +1,5 @@
-//! `k6/experimental/*` where the behaviour is of the host or differs from k6 on purpose: what users share, what each has of
-//! its own, files that change during a run. What k6 does the same way is in the `test.js` of the modules.
+//! `k6/experimental/*` where the behaviour is of the host or differs from k6 on purpose: what users share, what each
+//! has of its own, files that change during a run. What k6 does the same way is in the `test.js` of the modules.
 
 #![allow(clippy::unwrap_used)]
 
@@ -39,7 +39,8 @@ fn calls_on_a_file_take_effect_one_after_the_other() {
         "import {{ open }} from 'k6/experimental/fs';
         const file = await open('{}');
         export default async function () {{
-            const all = [file.seek(5, 0), file.read(new Uint8Array(3)), file.seek(0, 1), file.read(null), file.read(new Uint8Array(9))];
+            const all = [file.seek(5, 0), file.read(new Uint8Array(3)), file.seek(0, 1), file.read(null), \
+            file.read(new Uint8Array(9))];
             const found = await Promise.allSettled(all);
             console.log(found.map((each) => each.value ?? each.reason.name).join());
             const whole = new Uint8Array(6);
@@ -139,7 +140,8 @@ fn csv_says_where_a_row_is_bad() {
             await csv.parse(file, {{ asObjects: true }}).catch(told);
             await parser.next();
             await parser.next().catch(told);
-            for (const options of [{{ delimiter: '' }}, {{ fromLine: -2 }}, {{ fromLine: 3, toLine: 2 }}, {{ asObjects: true, fromLine: 1 }}]) {{
+            for (const options of [{{ delimiter: '' }}, {{ fromLine: -2 }}, {{ fromLine: 3, toLine: 2 }}, {{ \
+            asObjects: true, fromLine: 1 }}]) {{
                 try {{ csv.parse(file, options) }} catch (error) {{ told(error) }}
             }}
             try {{ csv.parse('bad.csv') }} catch (error) {{ told(error) }}
@@ -171,7 +173,8 @@ fn names_of_columns_cannot_do_harm() {
         const rows = await parse(await open('{0}'), {{ asObjects: true }});
         export default async function () {{
             for (const row of [(await parser.next()).value, rows[0]]) {{
-                console.log(Object.keys(row).join(), row.a, row['__proto__'], Object.getPrototypeOf(row) === Object.prototype);
+                console.log(Object.keys(row).join(), row.a, row['__proto__'], Object.getPrototypeOf(row) === \
+                Object.prototype);
             }}
         }}",
         file.path().display()
@@ -234,7 +237,8 @@ fn a_long_queue_is_no_slow_queue() {
     let script = "
         import { ReadableStream } from 'k6/experimental/streams';
         export default async function () {
-            const reader = new ReadableStream({ start(c) { for (let n = 0; n < 50000; n++) c.enqueue(n); c.close() } }).getReader();
+            const reader = new ReadableStream({ start(c) { for (let n = 0; n < 50000; n++) c.enqueue(n); c.close() } \
+            }).getReader();
             let sum = 0;
             for (;;) { const { value, done } = await reader.read(); if (done) break; sum += value }
             console.log(sum);

@@ -91,7 +91,8 @@ fn a_certificate_is_shown_as_text_or_from_files() {
     std::fs::write(folder.join("key.pem"), client.signing_key.serialize_pem()).unwrap();
     let script = format!(
         "import {{ Client, Request }} from 'k6/x/fasthttp';
-        const folder = {folder:?}, tls = (more) => new Client({{ tls_config: {{ insecure_skip_verify: true, ...more }} }});
+        const folder = {folder:?}, tls = (more) => new Client({{ tls_config: {{ insecure_skip_verify: true, ...more }} \
+        }});
         const texts = tls({{ certificate: open(folder + '/cert.pem'), private_key: open(folder + '/key.pem') }});
         const files = tls({{ certificate: folder + '/cert.pem', private_key: folder + '/key.pem' }});
         const none = tls({{}});

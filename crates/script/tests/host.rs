@@ -207,8 +207,10 @@ fn console_prints_as_k6_does() {
         lines,
         [
             "{ a: 1, b: [ 1, null, null, \"x\" ], c: [object Function], d: \"1970-01-01T00:00:00.000Z\", e: {}, \
-             f: Uint8Array(2) [ 1, 2 ], g: ArrayBuffer { [Uint8Contents]: <00 00 00>, byteLength: 3 }, h: {}, i: \"q\", \
-             j: Error: boo, k: 1, l: null, m: NaN, n: \"it's \"q\"\", o: true, p: {} } [] s 1.5 null undefined Error: top \
+             f: Uint8Array(2) [ 1, 2 ], g: ArrayBuffer { [Uint8Contents]: <00 00 00>, byteLength: 3 }, h: {}, i: \
+             \"q\", \
+             j: Error: boo, k: 1, l: null, m: NaN, n: \"it's \"q\"\", o: true, p: {} } [] s 1.5 null undefined Error: \
+             top \
              [object Function] z [ 0 ] \"1970-01-01T00:00:00.005Z\"",
             "",
             "warning a 1",
@@ -221,11 +223,15 @@ fn console_prints_as_k6_does() {
 fn text_encoder_and_decoder() {
     let lines = run_script(
         "export default function () {
-           console.log(new TextEncoder().encode('aé'), new TextDecoder().decode(new Uint8Array([0xef, 0xbb, 0xbf, 97, 0xff])));
-           console.log(new TextDecoder('utf-16le').decode(new Uint8Array([97, 0])), new TextDecoder('utf-16be').decode(new Uint8Array([0, 98]).buffer));
-           const d = new TextDecoder(); console.log(d.decode(new Uint8Array([0xc3]), { stream: true }) + d.decode(new Uint8Array([0xa9])));
+           console.log(new TextEncoder().encode('aé'), new TextDecoder().decode(new Uint8Array([0xef, 0xbb, 0xbf, 97, \
+           0xff])));
+           console.log(new TextDecoder('utf-16le').decode(new Uint8Array([97, 0])), new \
+           TextDecoder('utf-16be').decode(new Uint8Array([0, 98]).buffer));
+           const d = new TextDecoder(); console.log(d.decode(new Uint8Array([0xc3]), { stream: true }) + d.decode(new \
+           Uint8Array([0xa9])));
            try { new TextDecoder('latin1') } catch (e) { console.log(e.name) }
-           try { new TextDecoder('utf-8', { fatal: true }).decode(new Uint8Array([0xff])) } catch (e) { console.log(e.name) }
+           try { new TextDecoder('utf-8', { fatal: true }).decode(new Uint8Array([0xff])) } catch (e) \
+           { console.log(e.name) }
            console.log(new TextEncoder().encodeInto('aéb', new Uint8Array(2)));
          }",
     );
@@ -252,7 +258,12 @@ fn crypto_gives_random_values() {
 #[test]
 fn an_exhausted_memory_limit_is_an_exception() {
     block_on(async {
-        let test = load("export default function () { try { let a = []; for (;;) a.push('x'.repeat(100000) + a.length) } catch (e) { console.log(`${e}`.includes(\"out of memory\") || e === null) } }").await;
+        let test = load(
+            "export default function () \
+            { try { let a = []; for (;;) a.push('x'.repeat(100000) + a.length) } catch (e) \
+            { console.log(`${e}`.includes(\"out of memory\") || e === null) } }",
+        )
+        .await;
         let options = onrush_script::options::Options { vu_memory_limit: Some(8_000_000), ..Default::default() };
         test.program.set_options(options);
         assert_eq!(test.run(2).await, ["true", "true"]);
@@ -303,7 +314,8 @@ fn a_cleared_timer_among_many_does_not_fire_and_the_others_fire_in_their_order()
 fn setup_data_reaches_users_and_teardown() {
     block_on(async {
         let test = load(
-            "export function setup() { return { u: undefined, d: new Date(0), b: new ArrayBuffer(2), n: [1, null], y: new Uint8Array([1, 2]), m: new Map([[1, 2]]) } }
+            "export function setup() \
+             { return { u: undefined, d: new Date(0), b: new ArrayBuffer(2), n: [1, null], y: new Uint8Array([1, 2]), m: new Map([[1, 2]]) } }
              export default function (data) { data.count = (data.count || 0) + 1; console.log(JSON.stringify(data)) }
              export function teardown(data) { console.log('teardown', JSON.stringify(data)) }
              export function handleSummary(data) { return { stdout: data.text, 'a.bin': new Uint8Array([1]).buffer } }",

@@ -1,5 +1,5 @@
-//! The fast `JSON.stringify` writes exactly what the engine's own does. An empty indentation means the same as none and sends
-//! a call to the engine's, so each value is written both ways.
+//! The fast `JSON.stringify` writes exactly what the engine's own does. An empty indentation means the same as none and
+//! sends a call to the engine's, so each value is written both ways.
 
 mod driver;
 

@@ -1,4 +1,5 @@
-//! Users of one worker that are suspended in the middle of native code, again and again, and compute what they would alone.
+//! Users of one worker that are suspended in the middle of native code, again and again, and compute what they would
+//! alone.
 
 #![allow(clippy::disallowed_macros, reason = "prints a figure for whoever runs it alone")]
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -15,7 +16,8 @@ use std::time::Duration;
 use driver::{iteration, load, scenario};
 use engine::{IterationEnd, StopReason, VirtualUser};
 
-/// Each round calls long natives of many kinds, checks what they give, leaves knots for the collector and throws inside of them.
+/// Each round calls long natives of many kinds, checks what they give, leaves knots for the collector and throws inside
+/// of them.
 const SCRIPT: &str = r#"
 function random(seed) { let s = seed; return () => (s = (s * 48271) % 2147483647); }
 function same(what, found, expected) {
@@ -113,7 +115,8 @@ fn a_user_that_stays_in_native_code_is_given_up_and_the_next_one_lives() {
         let stuck_one = async {
             let end = stuck.iterate(iteration(&scenario, 0)).await;
             let IterationEnd::Lost(text) = end else { panic!("{end:?}") };
-            let expected = "VU 1 could not be stopped in iteration 0 of scenario 'default': it is in native code of the \
+            let expected = "VU 1 could not be stopped in iteration 0 of scenario 'default': it is in native code of \
+                the \
                             JavaScript engine (js_array_reverse), where it has computed for ";
             assert!(text.starts_with(expected), "{text}");
             assert_eq!(stuck.iterate(iteration(&scenario, 1)).await, IterationEnd::Lost(text));

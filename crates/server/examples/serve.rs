@@ -1,4 +1,5 @@
-//! A target in the foreground: `serve ADDRESS [WORKERS]`, until its standard input closes; prints the counts at the end.
+//! A target in the foreground: `serve ADDRESS [WORKERS]`, until its standard input closes; prints the counts at the
+//! end.
 
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a program of its own")]
 

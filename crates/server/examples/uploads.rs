@@ -1,9 +1,10 @@
 //! Receives uploads as an app in Rust: `uploads ADDRESS [pool|fresh|copy] [RECEIVE_SIZE]`, until it is killed.
 //!
-//! `PUT /BACKPRESSURE/DELAY` is read to its end and answered without a body. DELAY is what comes before a piece is processed (-1
-//! nothing, 0 a turn of the event loop, else milliseconds), and with BACKPRESSURE 1 the next piece is asked for only then. `fresh`
-//! allocates memory for each piece instead of using it again, `copy` receives into the pool and copies each piece into memory of
-//! its own (as servers do that own one static buffer): both show what the pool is worth. RECEIVE_SIZE is in bytes, 65536 unless given.
+//! `PUT /BACKPRESSURE/DELAY` is read to its end and answered without a body. DELAY is what comes before a piece is
+//! processed (-1 nothing, 0 a turn of the event loop, else milliseconds), and with BACKPRESSURE 1 the next piece is
+//! asked for only then. `fresh` allocates memory for each piece instead of using it again, `copy` receives into the
+//! pool and copies each piece into memory of its own (as servers do that own one static buffer): both show what the
+//! pool is worth. RECEIVE_SIZE is in bytes, 65536 unless given.
 
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a program of its own")]
 

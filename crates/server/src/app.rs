@@ -1,9 +1,10 @@
-//! What a server program is to the target: something that answers requests one at a time, on the thread that received them.
+//! What a server program is to the target: something that answers requests one at a time, on the thread that received
+//! them.
 //!
 //! An app lives on one worker thread, made there by its factory; no part of it is shared or sent. It answers every path
 //! but
-//! `/stats`. A request's body is pulled: as long as the app does not ask for the next piece, nothing is read from the socket, and
-//! the client's sending blocks. Dropping the future is how the app learns that the client has gone.
+//! `/stats`. A request's body is pulled: as long as the app does not ask for the next piece, nothing is read from the
+//! socket, and the client's sending blocks. Dropping the future is how the app learns that the client has gone.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,8 +19,8 @@ pub use crate::pool::{Piece, PieceBuffer};
 use crate::respond::Response;
 pub use crate::ws::{Opening, Upgrade};
 
-/// Makes the app of one worker, on that worker's thread and within its runtime (`tokio::task::spawn_local` works). The error's
-/// text makes `Server::start` fail.
+/// Makes the app of one worker, on that worker's thread and within its runtime (`tokio::task::spawn_local` works). The
+/// error's text makes `Server::start` fail.
 pub type AppFactory = Arc<dyn Fn() -> Result<Rc<dyn App>, String> + Send + Sync>;
 
 /// The answer of an app as it comes about.
@@ -27,7 +28,8 @@ pub type Answering = Pin<Box<dyn Future<Output = Result<Response, String>>>>;
 
 /// A server program.
 pub trait App {
-    /// Answers one request. Dropped when the client goes away. An error becomes a 500 with that text; logging it is up to the app.
+    /// Answers one request. Dropped when the client goes away. An error becomes a 500 with that text; logging it is up
+    /// to the app.
     fn fetch(&self, request: AppRequest) -> Answering;
 
     /// Whether to ask `websocket` about requests that want to become one.
@@ -35,8 +37,9 @@ pub trait App {
         false
     }
 
-    /// Takes over the connection of a request that asks for a websocket, `Opening::new(upgrade, handler)`; `None`: it goes to `fetch`
-    /// like any other. Only asked when `accepts_websockets` says so, and only about upgrades that are in order.
+    /// Takes over the connection of a request that asks for a websocket, `Opening::new(upgrade, handler)`; `None`: it
+    /// goes to `fetch` like any other. Only asked when `accepts_websockets` says so, and only about upgrades that are
+    /// in order.
     fn websocket(&self, request: &AppRequest, upgrade: Upgrade) -> Option<Opening> {
         let _ = (request, upgrade);
         None
@@ -47,8 +50,8 @@ pub trait App {
         false
     }
 
-    /// Memory for a piece of a request body, of about `size` bytes; `None`: from the worker's pool. Only asked when `allocates`
-    /// says so, and only when bytes have arrived that would fill it.
+    /// Memory for a piece of a request body, of about `size` bytes; `None`: from the worker's pool. Only asked when
+    /// `allocates` says so, and only when bytes have arrived that would fill it.
     fn allocate(&self, size: usize) -> Option<Box<dyn PieceBuffer>> {
         let _ = size;
         None

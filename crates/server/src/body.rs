@@ -1,7 +1,7 @@
 //! The body of a request as an app reads it: piece by piece, straight from the socket.
 //!
-//! `next` is what reads: the bytes go from recv(2) into the piece's memory (`h1/receive.rs`), and as long as nobody asks nothing is read.
-//! A body is bound to its connection: once the response is complete the rest is out of reach.
+//! `next` is what reads: the bytes go from recv(2) into the piece's memory (`h1/receive.rs`), and as long as nobody
+//! asks nothing is read. A body is bound to its connection: once the response is complete the rest is out of reach.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -87,8 +87,9 @@ impl RequestBody {
         self.0.as_ref().map_or(Poll::Ready(None), |source| source.poll_piece(cx))
     }
 
-    /// Bytes of memory that the next piece will ask the app for, ready when there is something to put into it; 0: none. An app
-    /// that gives memory can so find it before `poll_next` asks: at most the receive size, no more than the body's declared length.
+    /// Bytes of memory that the next piece will ask the app for, ready when there is something to put into it; 0: none.
+    /// An app that gives memory can so find it before `poll_next` asks: at most the receive size, no more than the
+    /// body's declared length.
     pub fn poll_wanted(&mut self, cx: &mut Context<'_>) -> Poll<usize> {
         self.0.as_ref().map_or(Poll::Ready(0), |source| source.poll_wanted(cx))
     }

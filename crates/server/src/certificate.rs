@@ -1,7 +1,8 @@
-//! What the target shows to TLS clients: a certificate made at each start for this machine's loopback names, or one from files.
+//! What the target shows to TLS clients: a certificate made at each start for this machine's loopback names, or one
+//! from files.
 //!
-//! Clients trust the made one by its PEM text, so tests need neither files nor a verification that is switched off; its key never
-//! leaves the process.
+//! Clients trust the made one by its PEM text, so tests need neither files nor a verification that is switched off; its
+//! key never leaves the process.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Laws of waiting times: the n-th draw of a seed is the same in every run, on every machine and in every version.
 //!
-//! So the numbers come from splitmix64, written out here, by way of the law's quantile function: no state, and a draw can be
-//! repeated by its number. What a law would make longer than a minute is a minute.
+//! So the numbers come from splitmix64, written out here, by way of the law's quantile function: no state, and a draw
+//! can be repeated by its number. What a law would make longer than a minute is a minute.
 
 use std::time::Duration;
 
@@ -26,7 +26,8 @@ pub(crate) enum Distribution {
 }
 
 /// What is accepted, for error messages.
-pub(crate) const DISTRIBUTIONS: &str = "constant(5ms), uniform(1ms,9ms), exponential(5ms), normal(5ms,1ms), lognormal(5ms,0.5), pareto(1ms,2) or list(1ms,5ms)";
+pub(crate) const DISTRIBUTIONS: &str = "constant(5ms), uniform(1ms,9ms), exponential(5ms), normal(5ms,1ms), \
+    lognormal(5ms,0.5), pareto(1ms,2) or list(1ms,5ms)";
 
 impl Distribution {
     /// `name(a,b)`, where times are read by `time`; `None` when it is no law.

@@ -1,7 +1,7 @@
 //! Servers that misbehave, on purpose and always in the same way.
 //!
-//! A fault is data too: bytes written as they are and what happens to the connection then. Each fault request is read and counted
-//! as any other. Nothing lasts longer than `STALL`.
+//! A fault is data too: bytes written as they are and what happens to the connection then. Each fault request is read
+//! and counted as any other. Nothing lasts longer than `STALL`.
 
 use std::borrow::Cow;
 use std::time::Duration;

@@ -38,7 +38,8 @@ impl MemoryBudget {
     /// The answer to whom it has no room for.
     pub(crate) fn refusal(&self) -> Response {
         let detail = format!(
-            "the bodies of all clients together would take more than {} bytes (--max-kept); try again, or use /upload, which keeps none",
+            "the bodies of all clients together would take more than {} bytes (--max-kept); try again, or use /upload, \
+             which keeps none",
             self.limit
         );
         Response::error(503, &detail).header("Retry-After", "1")

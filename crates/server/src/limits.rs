@@ -1,6 +1,7 @@
 //! What the target accepts before it answers with a status or closes.
 //!
-//! Times are watched by one sweep a worker, not by a timer a read: they may last up to half a second longer than they say.
+//! Times are watched by one sweep a worker, not by a timer a read: they may last up to half a second longer than they
+//! say.
 
 use std::time::Duration;
 

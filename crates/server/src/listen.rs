@@ -1,7 +1,8 @@
 //! Opens the listening sockets: each worker gets one of its own for every address.
 //!
-//! With several workers a tcp port is shared by `SO_REUSEPORT`, so the kernel spreads connections without a common lock. A port
-//! that something else listens on is refused all the same. A unix socket is one socket that all workers accept from.
+//! With several workers a tcp port is shared by `SO_REUSEPORT`, so the kernel spreads connections without a common
+//! lock. A port that something else listens on is refused all the same. A unix socket is one socket that all workers
+//! accept from.
 
 use std::fs;
 use std::io;
@@ -29,7 +30,8 @@ pub(crate) enum Listener {
 pub(crate) fn tcp(address: net::SocketAddr, workers: usize) -> io::Result<(net::SocketAddr, Vec<TcpListener>)> {
     let shared = workers > 1;
     if shared && address.port() != 0 {
-        // SO_REUSEPORT would silently share the port with another process of this user, which then gets half of the load.
+        // SO_REUSEPORT would silently share the port with another process of this user, which then gets half of the
+        // load.
         tcp_socket(address, false).map_err(|e| context(e, &format!("cannot listen on {address}")))?;
     }
     let mut listeners = Vec::with_capacity(workers);
@@ -60,8 +62,8 @@ fn tcp_socket(address: net::SocketAddr, shared: bool) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// One unix listener a worker, all the same socket. A socket file that nobody listens on is replaced; other files are kept. A path
-/// that begins with `@` is a name without a file (Linux's abstract sockets).
+/// One unix listener a worker, all the same socket. A socket file that nobody listens on is replaced; other files are
+/// kept. A path that begins with `@` is a name without a file (Linux's abstract sockets).
 pub(crate) fn unix(path: &Path, workers: usize) -> io::Result<(Option<SocketFile>, Vec<UnixListener>)> {
     let fail = |e| context(e, &format!("cannot listen on {}", path.display()));
     let name = path.as_os_str().as_bytes();

@@ -1,9 +1,9 @@
 //! Bytes on their way to one client: heads and small pieces copied together, large pieces lent, sent in few calls.
 //!
-//! Order is kept by remembering behind how many copied bytes each lent piece stands. A write takes whatever the socket accepts;
-//! the rest stays here, so a partial write, a full socket and a slow reader are all the same case. An empty output owns no
-//! memory: its buffer goes to a small stock of the thread, because ten thousand idle connections would hold ten
-//! thousand of them.
+//! Order is kept by remembering behind how many copied bytes each lent piece stands. A write takes whatever the socket
+//! accepts; the rest stays here, so a partial write, a full socket and a slow reader are all the same case. An empty
+//! output owns no memory: its buffer goes to a small stock of the thread, because ten thousand idle connections would
+//! hold ten thousand of them.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -19,9 +19,9 @@ use wire::h1::chunks;
 
 /// Output that is sent before more is gathered.
 pub(crate) const FLUSH_AT: usize = 128 * 1024;
-/// Pieces from this size on are lent to the kernel; smaller ones are copied. A hundred pieces of 1 KiB, 100 connections, a busy
-/// machine: 31-38 µs of processor time a response when copied together, 38-42 when lent (8 rounds side by side). With 20 connections
-/// lending was cheaper by 1 µs of 20.
+/// Pieces from this size on are lent to the kernel; smaller ones are copied. A hundred pieces of 1 KiB, 100
+/// connections, a busy machine: 31-38 µs of processor time a response when copied together, 38-42 when lent (8 rounds
+/// side by side). With 20 connections lending was cheaper by 1 µs of 20.
 pub(crate) const LEND_FROM: usize = 4 * 1024;
 /// Runs of bytes in one call: enough for `FLUSH_AT` in lent pieces with their chunk lines.
 const MOST_RUNS: usize = 2 * FLUSH_AT / LEND_FROM + 1;

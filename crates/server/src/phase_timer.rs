@@ -1,7 +1,8 @@
-//! What a worker's sweep knows of a connection: what it waits for, since when, and whom to wake when that took too long.
+//! What a worker's sweep knows of a connection: what it waits for, since when, and whom to wake when that took too
+//! long.
 //!
-//! Time is the number of sweeps. So a connection that waits writes two numbers instead of setting a timer, and a connection that
-//! is quick enough is never looked at by anybody.
+//! Time is the number of sweeps. So a connection that waits writes two numbers instead of setting a timer, and a
+//! connection that is quick enough is never looked at by anybody.
 
 use std::cell::{Cell, RefCell};
 use std::task::{Context, Waker};

@@ -1,8 +1,8 @@
 //! Buffers that request bodies are received into, one pool a worker.
 //!
-//! A piece owns its buffer until it is dropped: memory an app still looks at is never written again. The buffer given back last
-//! is handed out first, as it is the one the processor's cache still holds. The pool grows to what is in use at once and
-//! gives back what was not needed between two sweeps.
+//! A piece owns its buffer until it is dropped: memory an app still looks at is never written again. The buffer given
+//! back last is handed out first, as it is the one the processor's cache still holds. The pool grows to what is in use
+//! at once and gives back what was not needed between two sweeps.
 
 use std::any::Any;
 use std::fmt;
@@ -19,8 +19,8 @@ pub(crate) const PIECE: usize = 64 * 1024;
 /// What request bodies are received into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffers {
-    /// Bytes that one receive takes at most, and so the size of a buffer and of the largest piece. `None`: `PIECE` for apps, and
-    /// 256 KiB where a built-in route reads a body.
+    /// Bytes that one receive takes at most, and so the size of a buffer and of the largest piece. `None`: `PIECE` for
+    /// apps, and 256 KiB where a built-in route reads a body.
     pub receive_size: Option<usize>,
     /// Buffers given back are used again; otherwise each piece gets a fresh one, which is there to be compared with.
     pub reuse: bool,
@@ -63,7 +63,8 @@ impl Pool {
         self.0.size
     }
 
-    /// Bytes that an app is asked for, for each piece of a body of this length: the same for all, so that memory used again fits.
+    /// Bytes that an app is asked for, for each piece of a body of this length: the same for all, so that memory used
+    /// again fits.
     pub(crate) fn wanted(&self, declared: Option<u64>) -> usize {
         let fits = |length: u64| usize::try_from(length).map_or(self.size(), |length| length.min(self.size()));
         declared.map_or(self.size(), fits)
@@ -179,7 +180,8 @@ impl Piece {
         Piece { buffer, range }
     }
 
-    /// The bytes, to be changed in place; `None` when the memory is shared with others (HTTP/2), so that it must be copied.
+    /// The bytes, to be changed in place; `None` when the memory is shared with others (HTTP/2), so that it must be
+    /// copied.
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.buffer {
             Buffer::Shared(_) => None,
@@ -187,7 +189,8 @@ impl Piece {
         }
     }
 
-    /// The app's own buffer with where in it the bytes are, when it came from `App::allocate`; otherwise the piece as it was.
+    /// The app's own buffer with where in it the bytes are, when it came from `App::allocate`; otherwise the piece as
+    /// it was.
     pub fn into_buffer(self) -> Result<(Box<dyn PieceBuffer>, Range<usize>), Piece> {
         match self {
             Piece { buffer: Buffer::App(buffer), range } => Ok((buffer, range)),

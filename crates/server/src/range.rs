@@ -20,7 +20,8 @@ enum Asked {
 }
 
 impl Response {
-    /// Answers a `Range` header, given as text: 206 with that part, 416 when the body has no such part, else this response.
+    /// Answers a `Range` header, given as text: 206 with that part, 416 when the body has no such part, else this
+    /// response.
     ///
     /// Only for status 200 and bodies that lie ready: `Static`, `Bytes`, `Shared` and `File`.
     #[must_use]

@@ -1,7 +1,8 @@
-//! A request as routes see it: the head, the body as far as the route wanted it, and the pieces of both that routes ask for.
+//! A request as routes see it: the head, the body as far as the route wanted it, and the pieces of both that routes ask
+//! for.
 //!
-//! Names and shapes are go-httpbin's: arguments, headers and form values are arrays, header names are in canonical case, `Host` is
-//! among the headers.
+//! Names and shapes are go-httpbin's: arguments, headers and form values are arrays, header names are in canonical
+//! case, `Host` is among the headers.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

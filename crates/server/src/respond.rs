@@ -1,9 +1,9 @@
 //! A response as a value: what built-in routes and apps give, and what every protocol sends.
 //!
-//! Whoever makes a response never touches the socket and never waits; waits and streams are data. So a route is a plain function
-//! from a request to a reply, and the rule that a ready piece is never held back lives in one place (`send.rs`). Length,
-//! connection, transfer coding, date and server belong to the sender: lines of these names are left out, but `Connection: close`
-//! closes, and the length an answer to `HEAD` claims is passed on.
+//! Whoever makes a response never touches the socket and never waits; waits and streams are data. So a route is a plain
+//! function from a request to a reply, and the rule that a ready piece is never held back lives in one place
+//! (`send.rs`). Length, connection, transfer coding, date and server belong to the sender: lines of these names are
+//! left out, but `Connection: close` closes, and the length an answer to `HEAD` claims is passed on.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -81,7 +81,8 @@ pub enum Body {
     Array(Vec<Bytes>),
     /// Pieces that come while the response is sent.
     Stream {
-        /// Bytes of all pieces, declared in advance; `None` is chunked. A stream that gives another number ends the connection.
+        /// Bytes of all pieces, declared in advance; `None` is chunked. A stream that gives another number ends the
+        /// connection.
         length: Option<u64>,
         /// Where they come from.
         pieces: Box<dyn PieceStream>,
@@ -101,7 +102,8 @@ pub enum Body {
 pub trait PieceStream {
     /// The next piece, `None` at the end. An error ends the connection, because the status has been sent by then.
     ///
-    /// `Pending` leaves the waker of `cx`, as futures do; what was given before goes out first. Empty pieces are skipped.
+    /// `Pending` leaves the waker of `cx`, as futures do; what was given before goes out first. Empty pieces are
+    /// skipped.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, String>>>;
 }
 

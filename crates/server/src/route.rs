@@ -1,7 +1,8 @@
-//! The one list of routes: lookup, method rules and statistics are read from it, and docs/reference/routes.md is made of it.
+//! The one list of routes: lookup, method rules and statistics are read from it, and docs/reference/routes.md is made
+//! of it.
 //!
-//! A pattern's segments are literal or `{name}`; a last `{name...}` takes the rest of the path, empty too. The first route that
-//! fits wins; `/` comes first because load tests ask for it most.
+//! A pattern's segments are literal or `{name}`; a last `{name...}` takes the rest of the path, empty too. The first
+//! route that fits wins; `/` comes first because load tests ask for it most.
 
 use std::sync::LazyLock;
 
@@ -96,7 +97,8 @@ pub static ROUTES: &[Route] = &[
         "/body/{kind}/{size}",
         ANY,
         body::body,
-        "`string`, `array`, `chunked` or `file` of `500`, `10k`, `1m`, at most `1g`, in pieces of `?piece=1k`; obeys a Range header",
+        "`string`, `array`, `chunked` or `file` of `500`, `10k`, `1m`, at most `1g`, in pieces of `?piece=1k`; obeys a \
+         Range header",
     ),
     route("/json", ANY, data::json, "a small document"),
     route("/html", ANY, data::html, "a small page with links and a form"),
@@ -150,7 +152,8 @@ pub static ROUTES: &[Route] = &[
         "/ws/hold/{time}",
         GET,
         websocket::hold,
-        "websocket: sends back `[message,in,out]` after seconds or a duration such as `50ms`; in and out are when it came and went, \
+        "websocket: sends back `[message,in,out]` after seconds or a duration such as `50ms`; in and out are when it \
+         came and went, \
          in microseconds since 1970",
     ),
     route("/ws/close/{code}", GET, websocket::closing, "websocket: closes with that code at once; `?reason=`"),
@@ -158,7 +161,8 @@ pub static ROUTES: &[Route] = &[
         "/ws/fault/{kind}",
         GET,
         websocket::fault,
-        "websocket: then `bad-frame`, `mid-message`, `drop`, or `flood` of `?count=` (10000) messages of `?size=` (100)",
+        "websocket: then `bad-frame`, `mid-message`, `drop`, or `flood` of `?count=` (10000) messages of `?size=` \
+         (100)",
     ),
     route("/fault/reset", ANY, faults::reset, "RST instead of a response"),
     route("/fault/stall", ANY, faults::stall, "no byte for 120 s, then closes"),

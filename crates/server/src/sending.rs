@@ -1,8 +1,9 @@
 //! The body of a response on its way out: what is ready is gathered and leaves together, what is not is waited for.
 //!
-//! A ready piece never waits for one that is not: before this is `Pending` for a piece, everything gathered has been handed to
-//! the socket. And no piece is asked for while the output is full: a client that does not read stops its stream. It is polled
-//! with the stream lent for that moment, so that the rest of a request body can be read in between.
+//! A ready piece never waits for one that is not: before this is `Pending` for a piece, everything gathered has been
+//! handed to the socket. And no piece is asked for while the output is full: a client that does not read stops its
+//! stream. It is polled with the stream lent for that moment, so that the rest of a request body can be read in
+//! between.
 
 use std::fs::File;
 use std::io;

@@ -1,7 +1,7 @@
 //! What the target counts, exactly: clients are checked against these numbers.
 //!
-//! A request counts when its head was read completely, whatever happens to it then; a request to `/stats` never counts. Each
-//! worker writes counters of its own (one writer, no lock); readers add them up.
+//! A request counts when its head was read completely, whatever happens to it then; a request to `/stats` never counts.
+//! Each worker writes counters of its own (one writer, no lock); readers add them up.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,8 +1,8 @@
 //! One accepted connection: plain tcp, tcp with TLS, or a unix socket, behind one reader and writer.
 //!
-//! TLS is rustls driven by hand over the non-blocking socket, since it needs no more than the two adapters below. What was
-//! written goes out with `flush`; a plain socket has nothing to flush. A `Stream` is a handle: the connection writes while the
-//! body of its request, wherever the app took that, reads.
+//! TLS is rustls driven by hand over the non-blocking socket, since it needs no more than the two adapters below. What
+//! was written goes out with `flush`; a plain socket has nothing to flush. A `Stream` is a handle: the connection
+//! writes while the body of its request, wherever the app took that, reads.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -84,7 +84,8 @@ impl Stream {
         matches!(&*self.0.borrow(), Socket::Tls(tls) if tls.session.alpn_protocol() == Some(b"h2"))
     }
 
-    /// The kernel sends `count` bytes of a file from `offset`, which moves on by what was sent; 0 at the end of the file.
+    /// The kernel sends `count` bytes of a file from `offset`, which moves on by what was sent; 0 at the end of the
+    /// file.
     ///
     /// `None` where bytes must pass through this process: they must be encrypted.
     pub(crate) fn poll_send_file(
@@ -121,8 +122,8 @@ impl Stream {
         }
     }
 
-    /// Reads as `poll_read` does, after `stamp_arrivals`; when the last bytes read reached this machine, wall clock, nanoseconds
-    /// since 1970: by the kernel's stamp, else by the clock right after the read.
+    /// Reads as `poll_read` does, after `stamp_arrivals`; when the last bytes read reached this machine, wall clock,
+    /// nanoseconds since 1970: by the kernel's stamp, else by the clock right after the read.
     pub(crate) fn poll_read_stamped(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<u64>> {
         match &mut *self.0.borrow_mut() {
             Socket::Tcp(socket) => {
@@ -312,7 +313,8 @@ impl TlsStream {
             match self.session.read_tls(&mut Blocking { socket: &mut self.socket, cx, stamp_ns }) {
                 Ok(_) => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                    // Nothing came, and the socket has the waker. What the handshake still has to say goes out meanwhile.
+                    // Nothing came, and the socket has the waker. What the handshake still has to say goes out
+                    // meanwhile.
                     let _sent = self.poll_flush(cx)?;
                     return Poll::Pending;
                 }

@@ -1,7 +1,9 @@
-//! Malformed and hostile requests, each as bytes with what must come of them: a status and an end, or a response and no harm.
+//! Malformed and hostile requests, each as bytes with what must come of them: a status and an end, or a response and no
+//! harm.
 //!
-//! Behind every one of them stands a request for `/ip`, the marker. A connection that closes must not have seen it, one that goes
-//! on must have seen it once: so no byte is read twice or as something else, which is what smuggling is made of.
+//! Behind every one of them stands a request for `/ip`, the marker. A connection that closes must not have seen it, one
+//! that goes on must have seen it once: so no byte is read twice or as something else, which is what smuggling is made
+//! of.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,5 @@
-//! Routes that tell bodies back keep them in memory: the total of all clients is limited, refused by 503, and given back.
+//! Routes that tell bodies back keep them in memory: the total of all clients is limited, refused by 503, and given
+//! back.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,7 +13,8 @@ use onrush_server::{Limits, Server, ServerConfig};
 const MIB: usize = 1 << 20;
 const CLIENTS: usize = 12;
 const TOTAL: usize = 4 * MIB;
-const DETAIL: &str = "the bodies of all clients together would take more than 4194304 bytes (--max-kept); try again, or use \
+const DETAIL: &str = "the bodies of all clients together would take more than 4194304 bytes (--max-kept); try again, \
+    or use \
                       /upload, which keeps none";
 
 fn start() -> Server {

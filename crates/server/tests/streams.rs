@@ -1,4 +1,5 @@
-//! What an app's bodies look like on the wire: streams that pause, fail or lie, files that shrink, lines that are not the app's.
+//! What an app's bodies look like on the wire: streams that pause, fail or lie, files that shrink, lines that are not
+//! the app's.
 
 #![allow(clippy::unwrap_used)]
 

@@ -53,7 +53,8 @@ impl Talker {
         socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let extensions = offer.map_or(String::new(), |o| format!("Sec-WebSocket-Extensions: {}\r\n", o.header()));
         let head = format!(
-            "GET {path} HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
+            "GET {path} HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: \
+             13\r\n\
              Sec-WebSocket-Key: {key}\r\n{extensions}{fields}\r\n"
         );
         socket.write_all(head.as_bytes()).unwrap();
@@ -149,7 +150,8 @@ fn what_comes_with_the_request_is_not_lost() {
     let server = serve(1);
     let mut socket = TcpStream::connect(server.addresses().tcp[0]).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    let mut bytes = b"GET /ws/echo HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
+    let mut bytes = b"GET /ws/echo HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: \
+        Upgrade\r\nSec-WebSocket-Version: 13\r\n\
         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
         .to_vec();
     let mut encoder = Encoder::new(Role::Client, None);

@@ -1,7 +1,7 @@
 //! Durations, sizes, bandwidths and dates: how people write them and how Onrush shows them.
 //!
-//! The ground that every other crate may stand on. It imports none of them, does no IO and reads no clock. Errors say what was
-//! found and what was expected; which option, flag or field it was is the caller's to say.
+//! The ground that every other crate may stand on. It imports none of them, does no IO and reads no clock. Errors say
+//! what was found and what was expected; which option, flag or field it was is the caller's to say.
 
 pub mod bandwidth;
 pub mod date;

@@ -1,8 +1,8 @@
 //! How values are shown: numbers, bytes, times, shares, counts.
 //!
-//! The summary's forms are k6's: times lose what is beyond two decimals, bytes and plain numbers are rounded, shares are cut at two
-//! decimals so that 100 % is said only when it is true. Negative times keep their unit here (k6 prints them in nanoseconds).
-//! `Span` shows durations of options exactly; `about` and `clock` are for times that pass.
+//! The summary's forms are k6's: times lose what is beyond two decimals, bytes and plain numbers are rounded, shares
+//! are cut at two decimals so that 100 % is said only when it is true. Negative times keep their unit here (k6 prints
+//! them in nanoseconds). `Span` shows durations of options exactly; `about` and `clock` are for times that pass.
 
 use std::time::Duration;
 

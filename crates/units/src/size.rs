@@ -1,6 +1,7 @@
 //! Sizes in bytes. Units are powers of 1024, whatever their spelling: `k`, `kb` and `KiB` are one unit.
 //!
-//! `64m` is a size that a person writes: a whole number. `1,234.5MB` is a size that another program printed: a number of any kind.
+//! `64m` is a size that a person writes: a whole number. `1,234.5MB` is a size that another program printed: a number
+//! of any kind.
 
 /// Reads `65536`, `64m`, `1g` or `100MiB`, in any case. `None`: it is no size.
 pub fn parse(text: &str) -> Option<u64> {

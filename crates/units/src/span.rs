@@ -1,9 +1,10 @@
 //! Durations as k6's options write them: `1h2m3s5ms`, `1.5h`, `1d12h`.
 //!
-//! k6 has one rule for options, `delayAbortEval` and the `timeout` of a request: a number without a unit is milliseconds. Other
-//! places count otherwise, so there are three ways to read, and each names what a bare number is. Read more freely than by k6:
-//! days with decimals (`0.5d`). Refused where k6 makes nonsense of it: `inf`, `NaN` and what does not fit into 64 bits of
-//! nanoseconds. Reading keeps nanoseconds exactly; writing gives the form that k6 prints (`1h0m30s`, `1.5ms`).
+//! k6 has one rule for options, `delayAbortEval` and the `timeout` of a request: a number without a unit is
+//! milliseconds. Other places count otherwise, so there are three ways to read, and each names what a bare number is.
+//! Read more freely than by k6: days with decimals (`0.5d`). Refused where k6 makes nonsense of it: `inf`, `NaN` and
+//! what does not fit into 64 bits of nanoseconds. Reading keeps nanoseconds exactly; writing gives the form that k6
+//! prints (`1h0m30s`, `1.5ms`).
 
 use std::fmt;
 use std::time::Duration;

@@ -70,7 +70,8 @@ pub fn parse_local_ips(text: &str) -> Result<Vec<IpAddr>, String> {
 fn local_range(item: &str) -> Result<(u128, u128, bool), String> {
     let bad = || {
         format!(
-            "local IPs: {item:?} is not a valid IP, IP range or CIDR; expected 10.0.0.1, 10.0.0.1-10.0.0.9 or 10.0.0.0/24"
+            "local IPs: {item:?} is not a valid IP, IP range or CIDR; expected 10.0.0.1, 10.0.0.1-10.0.0.9 or \
+             10.0.0.0/24"
         )
     };
     if let Some((from, to)) = item.split_once('-') {

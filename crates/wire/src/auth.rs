@@ -1,7 +1,8 @@
 //! Basic and digest credentials.
 //!
-//! Digest (RFC 7616, and RFC 2069 for servers without qop): MD5, SHA-256, SHA-512-256 and their `-sess` forms; qop `auth`,
-//! `auth-int`, or none; userhash. Each answer uses the nonce once, with a client nonce of its own. NTLM is not spoken.
+//! Digest (RFC 7616, and RFC 2069 for servers without qop): MD5, SHA-256, SHA-512-256 and their `-sess` forms; qop
+//! `auth`, `auth-int`, or none; userhash. Each answer uses the nonce once, with a client nonce of its own. NTLM is not
+//! spoken.
 //!
 //! Invariant: nothing a server puts into a challenge can break out of the Authorization header. A user name that would
 //! is refused when the head is written.
@@ -56,7 +57,8 @@ pub(crate) struct Subject<'a> {
 }
 
 impl Challenge {
-    /// The first digest challenge we can answer among the values of WWW-Authenticate; the server's order is its preference.
+    /// The first digest challenge we can answer among the values of WWW-Authenticate; the server's order is its
+    /// preference.
     pub(crate) fn find<'a>(values: impl Iterator<Item = &'a str>) -> Option<Challenge> {
         values.flat_map(challenges).find_map(|(scheme, params)| {
             scheme.eq_ignore_ascii_case("digest").then(|| Challenge::from_params(&params)).flatten()
@@ -159,8 +161,8 @@ impl Algorithm {
         self.hex_of(|take| take(text))
     }
 
-    /// The digest of a body. One that cannot be read to its end gives the digest of what could be: sending it fails with
-    /// the reason.
+    /// The digest of a body. One that cannot be read to its end gives the digest of what could be: sending it fails
+    /// with the reason.
     fn hex_of_body(self, body: Option<&Payload>) -> String {
         self.hex_of(|take| drop(body.map(|body| body.read(take))))
     }
@@ -273,7 +275,8 @@ mod tests {
 
     #[test]
     fn rfc_7616_section_3_9_1() {
-        let rest = "realm=\"http-auth@example.org\", qop=\"auth, auth-int\", nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", \
+        let rest = "realm=\"http-auth@example.org\", qop=\"auth, auth-int\", \
+            nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", \
                     opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\"";
         let cnonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ";
         let md5 = answer(&format!("Digest {rest}, algorithm=MD5"), cnonce);

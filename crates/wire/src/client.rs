@@ -1,9 +1,9 @@
 //! The client: redirects, cookies, authentication and proxies around single exchanges.
 //!
-//! Every hop is an exchange of its own; the request's time covers them all. Decoding a body comes after its last byte was
-//! stamped. The plain request (empty jar, no userinfo, no proxy, a kept connection) has a short way of its own, on which
-//! only what a response asks for leads to the long one, in `hops`.
-//! Invariant: each exchange that touched the network is either handed to `hop` or returned, exactly once.
+//! Every hop is an exchange of its own; the request's time covers them all. Decoding a body comes after its last byte
+//! was stamped. The plain request (empty jar, no userinfo, no proxy, a kept connection) has a short way of its own, on
+//! which only what a response asks for leads to the long one, in `hops`. Invariant: each exchange that touched the
+//! network is either handed to `hop` or returned, exactly once.
 
 mod connect;
 mod connection;
@@ -84,8 +84,8 @@ impl ClientContext {
     }
 }
 
-/// Sees each request of a client right before it is sent: once for each exchange, not again when a kept connection turned
-/// out to be closed.
+/// Sees each request of a client right before it is sent: once for each exchange, not again when a kept connection
+/// turned out to be closed.
 pub trait Watch {
     /// The whole head, empty line included, and the body of one exchange of `request`.
     fn sending(&self, request: &Request, head: &[u8], body: Option<&Payload>);
@@ -118,8 +118,8 @@ impl Client {
         Client { worker, pool, local, recent: RefCell::default(), watch: OnceCell::new(), link: RefCell::default() }
     }
 
-    /// Puts a link under all connections that are opened from now on, or none; idle connections over another one are closed.
-    /// Connections over a link need a `tokio::task::LocalSet`.
+    /// Puts a link under all connections that are opened from now on, or none; idle connections over another one are
+    /// closed. Connections over a link need a `tokio::task::LocalSet`.
     pub fn set_link(&self, link: Option<Rc<Link>>) {
         if link.as_ref().map(Rc::as_ptr) != self.link.borrow().as_ref().map(Rc::as_ptr) {
             *self.link.borrow_mut() = link;
@@ -140,10 +140,9 @@ impl Client {
 
     /// Runs a request to its end. Every exchange but the last (redirects, digest challenges) goes to `hop`; the last is
     /// returned. Cookies are read from and stored into `jar` hop by hop.
-    /// A Location that cannot be requested gives a failure of kind `InvalidUrl` (or `Other`, for another scheme) after its
-    /// exchange went to `hop`: nothing was sent for it.
-    /// Boxed, since it is large and usually kept: what is handed on by value is copied at each step.
-    /// Dropping the future closes the connection in use.
+    /// A Location that cannot be requested gives a failure of kind `InvalidUrl` (or `Other`, for another scheme) after
+    /// its exchange went to `hop`: nothing was sent for it. Boxed, since it is large and usually kept: what is handed
+    /// on by value is copied at each step. Dropping the future closes the connection in use.
     pub async fn send(
         &self,
         request: &Request,

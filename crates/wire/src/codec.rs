@@ -50,8 +50,8 @@ impl Coding {
     }
 }
 
-/// Encodes a body for `params.compression`, at each coding's default level. The result is in memory; fails when the body is
-/// a file that cannot be read.
+/// Encodes a body for `params.compression`, at each coding's default level. The result is in memory; fails when the
+/// body is a file that cannot be read.
 pub fn encode(coding: Coding, body: &Payload) -> Result<Payload, Failure> {
     const IN_MEMORY: &str = "writing to a Vec cannot fail";
     let level = flate2::Compression::default();

@@ -1,7 +1,7 @@
 //! A cookie jar with k6's shape. Interior mutability: one jar is used by several requests of a batch.
 //!
-//! RFC 6265 as Go's jar reads it: host-only unless a Domain is given, paths match at slashes, Secure goes to https alone,
-//! Max-Age wins over Expires, IP hosts take no Domain. As in browsers, a Domain that is a public suffix (`test`,
+//! RFC 6265 as Go's jar reads it: host-only unless a Domain is given, paths match at slashes, Secure goes to https
+//! alone, Max-Age wins over Expires, IP hosts take no Domain. As in browsers, a Domain that is a public suffix (`test`,
 //! `co.uk`) is refused, unless the host itself has that name: then the cookie is for that host alone (section 5.3). k6
 //! takes them. Values that no Cookie header can carry (quotes, backslash, controls, non-ASCII) are refused as Go
 //! refuses them.
@@ -155,8 +155,8 @@ impl CookieJar {
     }
 }
 
-/// The Cookie header of one hop, or `None` when it has nothing to say. `own` is the header that the script wrote by hand;
-/// then come the request's cookies, then the jar's, except names that the request replaces.
+/// The Cookie header of one hop, or `None` when it has nothing to say. `own` is the header that the script wrote by
+/// hand; then come the request's cookies, then the jar's, except names that the request replaces.
 pub(crate) fn cookie_header(
     own: Option<&str>,
     request: &[(String, String, bool)],

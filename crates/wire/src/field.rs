@@ -40,8 +40,8 @@ pub fn problem_in(value: &str) -> Option<String> {
     Some(format!("found {what} ({found}) at byte {at}, expected text that fits into one line of a request head"))
 }
 
-/// A field name as Go writes it: the first letter and those behind hyphens upper, the others lower case. Names that are no
-/// tokens stay as they are.
+/// A field name as Go writes it: the first letter and those behind hyphens upper, the others lower case. Names that are
+/// no tokens stay as they are.
 pub fn canonical(name: &str) -> String {
     if !is_token(name) {
         return name.to_owned();

@@ -1,7 +1,7 @@
 //! Dates as HTTP and cookies write them.
 //!
-//! Reads leniently, as RFC 6265 section 5.1.1 wants: the three forms of RFC 9110 and what servers make of them. Refused are
-//! days and times that do not exist. Time zones are ignored: HTTP dates are UTC.
+//! Reads leniently, as RFC 6265 section 5.1.1 wants: the three forms of RFC 9110 and what servers make of them. Refused
+//! are days and times that do not exist. Time zones are ignored: HTTP dates are UTC.
 
 /// Reads a date in any of the forms cookies carry (RFC 6265, section 5.1.1), as ms since the epoch, UTC.
 pub fn parse_date(text: &str) -> Option<i64> {

@@ -17,8 +17,8 @@ use bytes::Bytes;
 pub use file::{FileRange, PayloadFile};
 pub use generated::{Random, Repeat};
 
-/// Bytes of a streamed segment that are in memory at a time. Four TLS records; large enough that a read costs little per
-/// byte, small enough for the second-level cache.
+/// Bytes of a streamed segment that are in memory at a time. Four TLS records; large enough that a read costs little
+/// per byte, small enough for the second-level cache.
 pub const PIECE: usize = 64 << 10;
 
 /// A body, or a part of one. Cheap to clone.
@@ -111,8 +111,8 @@ impl Payload {
         &self.segments
     }
 
-    /// Hands all bytes to `take`, piece by piece and in order, for what has to look at them (a content coding, a digest of
-    /// the body). Fails when a file cannot be read to its announced end.
+    /// Hands all bytes to `take`, piece by piece and in order, for what has to look at them (a content coding, a digest
+    /// of the body). Fails when a file cannot be read to its announced end.
     pub fn read(&self, mut take: impl FnMut(&[u8])) -> Result<(), PayloadError> {
         self.segments.iter().try_for_each(|segment| segment.read(&mut take))
     }

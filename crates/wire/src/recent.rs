@@ -1,8 +1,8 @@
 //! A few values that were wanted lately, to be found by comparison: what a load test asks for again and again.
 //!
-//! The value found last is tried first. A search that keeps failing is given up for a while, so that a test in which nothing
-//! repeats does not pay for it. Refuses to grow: past `KEPT` the oldest value goes.
-//! Invariant: a value comes back only when the caller's own comparison accepts it.
+//! The value found last is tried first. A search that keeps failing is given up for a while, so that a test in which
+//! nothing repeats does not pay for it. Refuses to grow: past `KEPT` the oldest value goes. Invariant: a value comes
+//! back only when the caller's own comparison accepts it.
 
 use std::cell::{Cell, RefCell};
 

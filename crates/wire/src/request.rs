@@ -71,8 +71,8 @@ pub trait BodySink {
     /// The next bytes. They are gone after the call.
     fn take(&self, bytes: &[u8]);
 
-    /// Asked before each read from the network. Pending: wait with it, so that the sender slows down; wake the task when
-    /// there is room again. An error ends the exchange with that text.
+    /// Asked before each read from the network. Pending: wait with it, so that the sender slows down; wake the task
+    /// when there is room again. An error ends the exchange with that text.
     fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<Result<(), String>>;
 }
 

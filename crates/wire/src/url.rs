@@ -1,12 +1,13 @@
 //! Absolute http(s) URLs, parsed as k6's users expect: nothing is normalised away that Go would send.
 //!
-//! Dot segments, double slashes, letter case and existing percent escapes go out as written. What cannot stand on a request
-//! line is percent-encoded: Go does so in paths; we do so in queries too, where Go would write a raw space and break the
-//! request line. Refused: control characters, bad escapes in the path, schemes other than http and https. The texts of the
-//! errors are those that k6 scripts and logs know. An own parser, because every kept crate either normalises (url) or
-//! refuses what k6 accepts (http::Uri, fluent-uri).
+//! Dot segments, double slashes, letter case and existing percent escapes go out as written. What cannot stand on a
+//! request line is percent-encoded: Go does so in paths; we do so in queries too, where Go would write a raw space and
+//! break the request line. Refused: control characters, bad escapes in the path, schemes other than http and https. The
+//! texts of the errors are those that k6 scripts and logs know. An own parser, because every kept crate either
+//! normalises (url) or refuses what k6 accepts (http::Uri, fluent-uri).
 //!
-//! Invariant: `target` and `authority` are ASCII without spaces and controls, so they can be written to a socket as they are.
+//! Invariant: `target` and `authority` are ASCII without spaces and controls, so they can be written to a socket as
+//! they are.
 
 mod host;
 

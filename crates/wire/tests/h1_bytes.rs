@@ -107,14 +107,16 @@ fn replies_are_read_as_the_rfc_says() {
         ),
         (
             get(),
-            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: \
+             2\r\n\r\nhi",
             B("hi", true),
         ),
         (get(), "HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 2\r\n\r\nhi", B("hi", true)),
         (get(), "HTTP/1.1 200 OK\r\nX: a\r\nContent-Length:\r\n 2\r\n\r\nhi", B("hi", true)),
         (get(), "HTTP/1.1 200 OK\r\nHeader : x\r\nContent-Length: 2\r\n\r\nhi", B("hi", true)),
         (get(), "HTTP/1.1 200 OK\r\nSome name: x\r\nContent-Length: 2\r\n\r\nhi", B("hi", true)),
-        // A name with a space names no length, in Go neither: whoever disagrees about the end of a body can be smuggled past.
+        // A name with a space names no length, in Go neither: whoever disagrees about the end of a body can be smuggled
+        // past.
         (get(), "HTTP/1.1 200 OK\r\nContent-Length : 1\r\n\r\nto the end", B("to the end", false)),
         (get(), "HTTP/1.1  200 OK\r\nContent-Length: 2\r\n\r\nhi", B("hi", true)),
         (get(), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiGARBAGE", B("hi", false)),
@@ -307,7 +309,8 @@ fn a_discarded_body_that_breaks_off_is_a_failure() {
 
 #[test]
 fn head_fields_are_found_in_the_head_as_received() {
-    let reply = "HTTP/1.1 418 I'm a  teapot\r\nX-One: a\r\n  b\r\nX Two : c\r\nSet-Cookie: c=d\r\nSET-COOKIE:e=f\r\nContent-Length: 0\r\n\r\n";
+    let reply = "HTTP/1.1 418 I'm a  teapot\r\nX-One: a\r\n  b\r\nX Two : c\r\nSet-Cookie: \
+        c=d\r\nSET-COOKIE:e=f\r\nContent-Length: 0\r\n\r\n";
     let peer = Peer::play(vec![vec![Act::ReadRequest, write(reply)]]);
     let response = send(&get(peer.url("/"))).outcome.unwrap();
     assert_eq!((response.status, response.reason()), (418, "I'm a  teapot"));
@@ -339,7 +342,8 @@ fn an_idle_connection_that_the_server_closed_is_replaced_without_a_trace() {
 
 #[test]
 fn a_request_that_the_server_has_read_is_never_sent_again() {
-    // On a kept connection, closed or reset without an answer: the server's count of requests and ours must be the same.
+    // On a kept connection, closed or reset without an answer: the server's count of requests and ours must be the
+    // same.
     let endings = [(vec![], "EOF"), (vec![Act::Reset], "read: connection reset by peer")];
     for (ending, expected) in endings {
         for second in [get as fn(Url) -> Request, |url| post(url, "")] {

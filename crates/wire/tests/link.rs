@@ -141,7 +141,8 @@ fn a_deadline_ends_a_connect_over_a_long_link() {
     assert_eq!(exchange.outcome.unwrap_err().kind, FailureKind::Timeout);
 }
 
-/// The worker computes from before the answer reaches the machine until long after: the answer's time is the link's all the same.
+/// The worker computes from before the answer reaches the machine until long after: the answer's time is the link's all
+/// the same.
 #[test]
 fn a_busy_worker_adds_nothing_to_what_a_link_takes() {
     use std::io::{Read, Write};

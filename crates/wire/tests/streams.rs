@@ -99,7 +99,8 @@ fn a_file_that_shrank_fails_its_exchange_and_the_connection_is_not_used_again() 
     assert_eq!(
         failed.message,
         format!(
-            "read {}: the file ends after 100000 bytes, expected 400000 as when it was opened: it was truncated during the test",
+            "read {}: the file ends after 100000 bytes, expected 400000 as when it was opened: it was truncated during \
+             the test",
             scratch.path().display()
         )
     );

@@ -1,7 +1,7 @@
 //! The copy of the working tree that changes are made in.
 //!
-//! Files are written where their contents differ only, so that cargo builds again what has changed and no more. What a run that was
-//! broken off has left changed is put right the same way.
+//! Files are written where their contents differ only, so that cargo builds again what has changed and no more. What a
+//! run that was broken off has left changed is put right the same way.
 
 use std::collections::HashSet;
 use std::fs;

@@ -1,7 +1,8 @@
 //! The changes that no test can notice, each with its reason: `xtask/mutants/equivalent.txt`.
 //!
-//! An entry has three lines: file and change, the line of code, the reason. It has no line number, so that it stays true when the
-//! file moves around it. An entry that fits no change any more is an error, because the code that it excused is gone.
+//! An entry has three lines: file and change, the line of code, the reason. It has no line number, so that it stays
+//! true when the file moves around it. An entry that fits no change any more is an error, because the code that it
+//! excused is gone.
 
 use std::path::Path;
 
@@ -97,7 +98,8 @@ mod tests {
         let subject = Subject { name: "a", package: "a", files: &[] };
         let list = Equivalents::parse(TEXT).unwrap();
         assert_eq!(list.check(&subject, &[change("if x < y {")]), Ok(()));
-        let message = "xtask/mutants/equivalent.txt: nothing of a fits any more, take it out:\na/b.rs: replace < with <= in f\n    \
+        let message = "xtask/mutants/equivalent.txt: nothing of a fits any more, take it out:\na/b.rs: replace < with \
+            <= in f\n    \
                        in: if x < y {";
         assert_eq!(list.check(&subject, &[change("if x < z {")]), Err(message.to_owned()));
     }

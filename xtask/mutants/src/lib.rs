@@ -1,10 +1,13 @@
-//! Do a crate's own tests notice when its code is wrong? cargo-mutants changes one thing at a time; this chooses the changes.
+//! Do a crate's own tests notice when its code is wrong? cargo-mutants changes one thing at a time; this chooses the
+//! changes.
 //!
-//! Per crate 100 changes are drawn by a seed, so that a night's run says the same to everybody. A change is caught when a test of
-//! the same crate fails or never ends, missed when all pass, unviable when it does not compile. Changes that cannot be noticed are
-//! listed with their reason in `equivalent.txt` and do not count. A crate passes when 90 % of the viable changes are caught.
+//! Per crate 100 changes are drawn by a seed, so that a night's run says the same to everybody. A change is caught when
+//! a test of the same crate fails or never ends, missed when all pass, unviable when it does not compile. Changes that
+//! cannot be noticed are listed with their reason in `equivalent.txt` and do not count. A crate passes when 90 % of the
+//! viable changes are caught.
 //!
-//! The changes are made in a copy of the working tree under `target/mutants`, which keeps its builds; your files are only read.
+//! The changes are made in a copy of the working tree under `target/mutants`, which keeps its builds; your files are
+//! only read.
 
 mod change;
 mod copy;

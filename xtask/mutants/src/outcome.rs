@@ -66,7 +66,8 @@ impl Tally {
         let [caught, missed, unviable] = [Outcome::Caught, Outcome::Missed, Outcome::Unviable].map(|o| self.count(o));
         let (equivalent, share) = (self.equivalent, self.share() * 100.0);
         text.push_str(&format!(
-            "{subject}: {caught} caught, {missed} missed, {unviable} unviable, {equivalent} equivalent: {share:.1} % of \
+            "{subject}: {caught} caught, {missed} missed, {unviable} unviable, {equivalent} equivalent: {share:.1} % \
+             of \
              viable changes caught\n"
         ));
         text
@@ -111,7 +112,8 @@ mod tests {
         let tally = Tally { found, equivalent: 3 };
         assert_eq!(
             tally.text("metrics"),
-            "missed: b:1:2: replace < with <=\n    in: x < y\nmetrics: 2 caught, 1 missed, 1 unviable, 3 equivalent: 66.7 % of \
+            "missed: b:1:2: replace < with <=\n    in: x < y\nmetrics: 2 caught, 1 missed, 1 unviable, 3 equivalent: \
+             66.7 % of \
              viable changes caught\n"
         );
         assert_eq!(Tally { found: Vec::new(), equivalent: 0 }.share(), 1.0);

@@ -1,7 +1,7 @@
 //! cargo-mutants: installed on demand at one version, asked for changes, told to make them in the copy.
 //!
-//! Only the package's own tests run. Builds are kept between runs: without debug information because nobody debugs them, and
-//! optimised a little because every change runs all tests.
+//! Only the package's own tests run. Builds are kept between runs: without debug information because nobody debugs
+//! them, and optimised a little because every change runs all tests.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Links between the Markdown files of the repository: the file exists, and so does the heading behind `#`.
 //!
-//! Pages of docs/ link only to docs/, because the book is built of nothing else; they name other files as `path/in/repository`.
-//! Links to hosts are not followed: the check needs no network.
+//! Pages of docs/ link only to docs/, because the book is built of nothing else; they name other files as
+//! `path/in/repository`. Links to hosts are not followed: the check needs no network.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};

@@ -1,8 +1,9 @@
 //! `cargo xtask book`: builds the book of docs/ into target/book, and fails on dead links, lost pages and warnings.
 //!
-//! The check of links and pages needs nothing but Rust, so `cargo test` runs it too. The build needs mdbook. Cargo compiles it once
-//! into target/tools, which takes the registry and a few minutes; the version is pinned, because warnings fail the build. Where the
-//! registry cannot be reached, the command says so and succeeds: the links were checked all the same.
+//! The check of links and pages needs nothing but Rust, so `cargo test` runs it too. The build needs mdbook. Cargo
+//! compiles it once into target/tools, which takes the registry and a few minutes; the version is pinned, because
+//! warnings fail the build. Where the registry cannot be reached, the command says so and succeeds: the links were
+//! checked all the same.
 
 mod links;
 

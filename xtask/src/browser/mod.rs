@@ -1,10 +1,11 @@
 //! `cargo xtask browser`: reports of real runs, opened in a real browser and looked at.
 //!
-//! Not part of `cargo test`, because it needs chromium. Two runs are saved (requests to the target, and the example of people in
-//! one project with message delays), their reports made, and a small matrix with its page; each is opened headless in a wide window by day, by night, and as
-//! narrow as a phone. `probe.js` says what is wrong: script errors, anything asked of a network, charts that are not drawn, labels
-//! on top of each other, a page wider than the screen, values under the pointer that do not show. Pictures are left in
-//! target/browser, to be looked at by a person: no program knows whether a chart is good.
+//! Not part of `cargo test`, because it needs chromium. Two runs are saved (requests to the target, and the example of
+//! people in one project with message delays), their reports made, and a small matrix with its page; each is opened
+//! headless in a wide window by day, by night, and as narrow as a phone. `probe.js` says what is wrong: script errors,
+//! anything asked of a network, charts that are not drawn, labels on top of each other, a page wider than the screen,
+//! values under the pointer that do not show. Pictures are left in target/browser, to be looked at by a person: no
+//! program knows whether a chart is good.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -187,7 +188,8 @@ fn picture(browser: &Path, folder: &Path, report: &Path, look: &Look) -> Result<
     let height = if look.width < 500 { 9000 } else { 5200 };
     let frame = folder.join("frame.html");
     let html = format!(
-        "<!doctype html><style>body{{margin:0}}iframe{{border:0;width:{}px;height:{height}px}}</style><iframe src=\"{}\"></iframe>",
+        "<!doctype html><style>body{{margin:0}}iframe{{border:0;width:{}px;height:{height}px}}</style><iframe \
+         src=\"{}\"></iframe>",
         look.width,
         report.display()
     );

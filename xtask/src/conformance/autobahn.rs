@@ -1,8 +1,9 @@
 //! Autobahn|Testsuite against the WebSocket client and the target's server.
 //!
-//! Runs under Python 2.7, in an environment made once in the target folder. A case passes when its behaviour and its close are OK,
-//! non-strict or informational, as the suite itself judges; failed and unimplemented ones fail the command. Reports stay in the target
-//! folder, one page a case. Everything is bounded in time: a case that hangs is one that failed.
+//! Runs under Python 2.7, in an environment made once in the target folder. A case passes when its behaviour and its
+//! close are OK, non-strict or informational, as the suite itself judges; failed and unimplemented ones fail the
+//! command. Reports stay in the target folder, one page a case. Everything is bounded in time: a case that hangs is one
+//! that failed.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};

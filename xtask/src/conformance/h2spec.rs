@@ -1,7 +1,8 @@
 //! h2spec against the target: every rule of HTTP/2 and HPACK that it tests, strictly, on plain tcp and on TLS.
 //!
-//! The program is built once by the go command, from the module proxy, into the target folder. A case passes when h2spec says so;
-//! a skipped one does not, and fewer cases than the suite has fail the command. Everything is bounded in time.
+//! The program is built once by the go command, from the module proxy, into the target folder. A case passes when
+//! h2spec says so; a skipped one does not, and fewer cases than the suite has fail the command. Everything is bounded
+//! in time.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};

@@ -5,8 +5,8 @@
 //! cargo xtask conformance h2spec [SECTION…]                   h2spec, HTTP/2, the target over tcp and TLS
 //! ```
 //!
-//! Not part of `cargo test`: the first time it needs Python or Go and their package indices, and each time minutes. A case that may
-//! differ is in the suite's list of exclusions with its reason.
+//! Not part of `cargo test`: the first time it needs Python or Go and their package indices, and each time minutes. A
+//! case that may differ is in the suite's list of exclusions with its reason.
 
 mod autobahn;
 mod h2spec;

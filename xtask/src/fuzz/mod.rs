@@ -1,8 +1,8 @@
 //! `cargo xtask fuzz`: spoiled inputs for everything that reads what others wrote, until the time is up.
 //!
-//! Not part of `cargo test`: it finds something only when it may take its time. Each subject runs in a process of its own,
-//! which writes every input down before it reads it; so a panic, an overflowing stack, a hang and a broken promise all
-//! leave behind the input that did it. Stable Rust alone: no coverage guides it, but it needs no toolchain either.
+//! Not part of `cargo test`: it finds something only when it may take its time. Each subject runs in a process of its
+//! own, which writes every input down before it reads it; so a panic, an overflowing stack, a hang and a broken promise
+//! all leave behind the input that did it. Stable Rust alone: no coverage guides it, but it needs no toolchain either.
 //! The driver is tested by two planted subjects, one that panics and one that hangs.
 
 mod mutate;

@@ -1,4 +1,5 @@
-//! Readers behind sockets: our client before a server that answers anything, our server before a client that says anything.
+//! Readers behind sockets: our client before a server that answers anything, our server before a client that says
+//! anything.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

@@ -1,11 +1,12 @@
-//! `cargo xtask stats`: does `onrush compare` keep what it promises? Sets of simulated runs with known noise and known truth.
+//! `cargo xtask stats`: does `onrush compare` keep what it promises? Sets of simulated runs with known noise and known
+//! truth.
 //!
-//! Each line is a distribution of noise and a number of pairs. *False alarms* are sets without a difference in which any of five metrics
-//! is called changed (margin 0, so that nothing is hidden as too small); they may be 5 %. *Coverage* is the share of sets whose
-//! 95 % interval holds the true ratio, 1.05; it has to be 93-97 %. *Found* is the share of those sets where one metric is called
-//! changed. Beside them stands what Student's t interval on logarithms would do: with noise as wild as real machines have it
-//! covers as well and finds less, which is why ranks are used. `within` does the same for one run of each. The short form of this
-//! runs with `cargo test`.
+//! Each line is a distribution of noise and a number of pairs. *False alarms* are sets without a difference in which
+//! any of five metrics is called changed (margin 0, so that nothing is hidden as too small); they may be 5 %.
+//! *Coverage* is the share of sets whose 95 % interval holds the true ratio, 1.05; it has to be 93-97 %. *Found* is the
+//! share of those sets where one metric is called changed. Beside them stands what Student's t interval on logarithms
+//! would do: with noise as wild as real machines have it covers as well and finds less, which is why ranks are used.
+//! `within` does the same for one run of each. The short form of this runs with `cargo test`.
 
 mod noise;
 mod within;

@@ -1,8 +1,8 @@
 //! Distributions of noise that simulated runs follow, and sessions of paired runs made by them.
 //!
-//! A session is what a matrix makes: in each round A and B run by turns, who begins is drawn. Some noise is common to all
-//! metrics of a run (a slow run is slow in everything), the rest is each metric's own. All sizes are those of real short runs:
-//! some percent.
+//! A session is what a matrix makes: in each round A and B run by turns, who begins is drawn. Some noise is common to
+//! all metrics of a run (a slow run is slow in everything), the rest is each metric's own. All sizes are those of real
+//! short runs: some percent.
 
 use fastrand::Rng;
 

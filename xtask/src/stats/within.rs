@@ -1,11 +1,12 @@
-//! One run of each, compared by their seconds: coverage of the interval, and false alarms, when seconds go by the one before.
+//! One run of each, compared by their seconds: coverage of the interval, and false alarms, when seconds go by the one
+//! before.
 //!
-//! Seconds follow an autoregressive process with a deviation of 3 %; half of it is common to the metrics of a run. B alone has a
-//! warm-up: its first 15 % of seconds are 30 % slower. *Coverage* is that of the difference between the two runs, which is all
-//! that an interval from within them promises. *Of A and B* is the coverage of the difference between the programs when runs of
-//! one program differ by a deviation of 2 %: it shows why such evidence is weaker. *False alarms* are sets of five metrics
-//! without a difference between A and B in which any is called changed, with runs alike and 2 % apart. *Found* is a change by 15 %,
-//! runs 2 % apart.
+//! Seconds follow an autoregressive process with a deviation of 3 %; half of it is common to the metrics of a run. B
+//! alone has a warm-up: its first 15 % of seconds are 30 % slower. *Coverage* is that of the difference between the two
+//! runs, which is all that an interval from within them promises. *Of A and B* is the coverage of the difference
+//! between the programs when runs of one program differ by a deviation of 2 %: it shows why such evidence is weaker.
+//! *False alarms* are sets of five metrics without a difference between A and B in which any is called changed, with
+//! runs alike and 2 % apart. *Found* is a change by 15 %, runs 2 % apart.
 
 use fastrand::Rng;
 use report::stats::within::{RUN_TO_RUN, answer_with, blocks, spread, warm_up};
@@ -83,7 +84,8 @@ pub fn run(sets: usize, seed: u64) -> Vec<String> {
             [tally.covered, tally.covered_programs, tally.alarms, tally.alarms_apart, tally.found]
                 .map(|count| tally.percent(count));
         println!(
-            "{seconds:>7}  {correlation:>11}  {covered:>8.2}  {programs:>10.2}  {alarms:>12.2}  {apart:>9.2}  {found:>6.1}"
+            "{seconds:>7}  {correlation:>11}  {covered:>8.2}  {programs:>10.2}  {alarms:>12.2}  {apart:>9.2}  \
+             {found:>6.1}"
         );
         let why = tally.broken(seconds, correlation);
         broken.extend(why.map(|why| format!("one run of {seconds} s, correlation {correlation}: {why}")));

@@ -52,10 +52,12 @@ impl AllowList {
             let Entry { rule, subject, amount, line, .. } = entry;
             match findings.iter().find(|finding| entry.is_of(finding)) {
                 None => stale.push(format!(
-                    "{PATH}:{line}: nothing needs `{rule} {subject}` any more: take the line away, or run cargo xtask tidy --shrink"
+                    "{PATH}:{line}: nothing needs `{rule} {subject}` any more: take the line away, or run cargo xtask \
+                     tidy --shrink"
                 )),
                 Some(finding) if finding.found < *amount => stale.push(format!(
-                    "{PATH}:{line}: `{rule} {subject}` allows {amount}, found {}: write that, or run cargo xtask tidy --shrink",
+                    "{PATH}:{line}: `{rule} {subject}` allows {amount}, found {}: write that, or run cargo xtask tidy \
+                     --shrink",
                     finding.found
                 )),
                 Some(_) => {}
@@ -144,8 +146,10 @@ mod tests {
         assert_eq!(
             stale,
             [
-                "xtask/tidy/allow.txt:1: nothing needs `file-length a.rs` any more: take the line away, or run cargo xtask tidy --shrink",
-                "xtask/tidy/allow.txt:2: `file-length b.rs` allows 700, found 650: write that, or run cargo xtask tidy --shrink",
+                "xtask/tidy/allow.txt:1: nothing needs `file-length a.rs` any more: take the line away, or run cargo \
+                 xtask tidy --shrink",
+                "xtask/tidy/allow.txt:2: `file-length b.rs` allows 700, found 650: write that, or run cargo xtask tidy \
+                 --shrink",
             ]
         );
         let shrunk = list.shrunk(&findings);

@@ -49,8 +49,8 @@ fn collect(graph: &[Vec<usize>], start: usize, seen: &mut [bool], finished: &mut
     }
 }
 
-/// Few arrows among `members` without which they form no circle: those that point backwards when nodes are put in order, sources
-/// first and sinks last (Eades, Lin and Smyth). Near the fewest, not always the fewest.
+/// Few arrows among `members` without which they form no circle: those that point backwards when nodes are put in
+/// order, sources first and sinks last (Eades, Lin and Smyth). Near the fewest, not always the fewest.
 pub fn cuts(members: &[usize], edges: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let inside: BTreeSet<(usize, usize)> = edges
         .iter()

@@ -1,7 +1,7 @@
 //! Which file of a crate imports which: by `use`, and by paths written where they are used.
 //!
-//! A re-export (`pub use`) is another name for a thing and no import: who uses the name imports the file that defines it. So is
-//! a `use` of a whole module: what is then taken out of the module counts.
+//! A re-export (`pub use`) is another name for a thing and no import: who uses the name imports the file that defines
+//! it. So is a `use` of a whole module: what is then taken out of the module counts.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -1,7 +1,9 @@
-//! `cargo xtask tidy`: the rules of ARCHITECTURE.md and CONTRIBUTING.md that can be read off the source, kept by a tool.
+//! `cargo xtask tidy`: the rules of ARCHITECTURE.md and CONTRIBUTING.md that can be read off the source, kept by a
+//! tool.
 //!
-//! It reads the files that git knows, parses them with syn, and tells what breaks a rule: what, where, found, allowed, what to do.
-//! Exceptions stand in [`allow::PATH`], which may only shrink. Nothing is compiled, so it runs before everything else.
+//! It reads the files that git knows, parses them with syn, and tells what breaks a rule: what, where, found, allowed,
+//! what to do. Exceptions stand in [`allow::PATH`], which may only shrink. Nothing is compiled, so it runs before
+//! everything else.
 
 mod allow;
 mod finding;
@@ -28,7 +30,8 @@ pub const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
 --shrink  takes out of the allow-list what is no longer needed
 TEXT      tells only findings that contain it: a crate's folder, a rule, a file";
 
-/// Looks at the repository at `root` and returns what was found, for people; the second part says whether that is an error.
+/// Looks at the repository at `root` and returns what was found, for people; the second part says whether that is an
+/// error.
 ///
 /// # Errors
 /// When arguments, the allow-list or a file cannot be read.

@@ -1,7 +1,8 @@
 //! The modules of a crate and what a path in one of them leads to: the file that defines the name.
 //!
-//! Re-exports are followed, `crate::Trend` leads to `trend.rs` and not to `lib.rs`. Code under `#[cfg(test)]` is left out. Names are
-//! resolved as the compiler does it, without macros: what a macro makes is taken to stand in the module that a path ends in.
+//! Re-exports are followed, `crate::Trend` leads to `trend.rs` and not to `lib.rs`. Code under `#[cfg(test)]` is left
+//! out. Names are resolved as the compiler does it, without macros: what a macro makes is taken to stand in the module
+//! that a path ends in.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! A clock for tests: time stands still while anything can run, then jumps to the next deadline.
 //!
-//! `FakeClock::run` polls a runtime of its own, so an hour passes as fast as the work in it can be done and two runs take the
-//! same steps. Sleepers that are due at the same time wake in the order in which they fell asleep. A run in which
-//! everybody waits for something that is no deadline would hang; it panics instead.
+//! `FakeClock::run` polls a runtime of its own, so an hour passes as fast as the work in it can be done and two runs
+//! take the same steps. Sleepers that are due at the same time wake in the order in which they fell asleep. A run in
+//! which everybody waits for something that is no deadline would hang; it panics instead.
 
 use std::fmt;
 use std::future::Future;

@@ -1,8 +1,8 @@
 //! Time as the engine sees it: a `Duration` since the run began, from a clock that tests can replace.
 //!
-//! `RealClock` is CLOCK_MONOTONIC and a timerfd; `FakeClock` jumps to the next deadline as soon as nothing can run, so that an
-//! hour of ramping is a test of a millisecond. `AnyClock` is either of them: the rest of the engine stays free of a type
-//! parameter. Nothing in the engine reads time elsewhere.
+//! `RealClock` is CLOCK_MONOTONIC and a timerfd; `FakeClock` jumps to the next deadline as soon as nothing can run, so
+//! that an hour of ramping is a test of a millisecond. `AnyClock` is either of them: the rest of the engine stays free
+//! of a type parameter. Nothing in the engine reads time elsewhere.
 
 mod fake;
 mod real;

@@ -1,10 +1,10 @@
 //! CLOCK_MONOTONIC, and one absolute timerfd a worker for everybody who sleeps there.
 //!
-//! tokio's timers are rounded to milliseconds: too coarse for arrival rates, and `sleep(0.001)` would take two milliseconds.
-//! All sleepers of a worker share one heap; the kernel hears only of changes of the earliest deadline. The timerfd is
-//! never read: readiness is edge-triggered, and setting it again clears it. Measured at 10,000 starts a second on two
-//! workers: 20-30 µs late in the median, 50-90 µs in 99 of 100 cases, so nothing is gained by waking early and
-//! spinning. Outside a worker (`drive` was not called) sleeping falls back to tokio's timer.
+//! tokio's timers are rounded to milliseconds: too coarse for arrival rates, and `sleep(0.001)` would take two
+//! milliseconds. All sleepers of a worker share one heap; the kernel hears only of changes of the earliest deadline.
+//! The timerfd is never read: readiness is edge-triggered, and setting it again clears it. Measured at 10,000 starts a
+//! second on two workers: 20-30 µs late in the median, 50-90 µs in 99 of 100 cases, so nothing is gained by waking
+//! early and spinning. Outside a worker (`drive` was not called) sleeping falls back to tokio's timer.
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
@@ -52,8 +52,8 @@ impl Origin {
     }
 }
 
-/// The present by std and by the kernel. The instant is the earlier one, so that no timer goes off before its time; how much
-/// earlier is how late all timers will be, so an attempt that the machine interrupted is repeated.
+/// The present by std and by the kernel. The instant is the earlier one, so that no timer goes off before its time; how
+/// much earlier is how late all timers will be, so an attempt that the machine interrupted is repeated.
 #[expect(clippy::disallowed_methods, reason = "this is the clock")]
 fn same_moment() -> (Instant, Timespec) {
     let attempt = || {
@@ -110,8 +110,8 @@ impl RealClock {
         })
     }
 
-    /// Wakes who is due already. A busy event loop looks at its timerfd only after dozens of tasks; between iterations the
-    /// time is known anyway.
+    /// Wakes who is due already. A busy event loop looks at its timerfd only after dozens of tasks; between iterations
+    /// the time is known anyway.
     pub(crate) fn nudge(&self, now: Duration) {
         if self.shared.armed.get().is_some_and(|armed| armed <= now) {
             self.shared.armed.set(None);
@@ -233,7 +233,8 @@ mod tests {
                     })
                 })
                 .collect();
-            // In turns long enough that deadlines pass unnoticed by the event loop, and gaps long enough that it notices.
+            // In turns long enough that deadlines pass unnoticed by the event loop, and gaps long enough that it
+            // notices.
             for turn in 0..30 {
                 let until = clock.now() + Duration::from_micros(300);
                 while clock.now() < until {

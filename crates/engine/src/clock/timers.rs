@@ -1,7 +1,8 @@
 //! Sleepers in the order in which they are due: the part that the real and the fake clock have in common.
 //!
-//! A sleeper is a slot with a waker; its deadline is an entry of a heap. Giving a sleep up frees the slot at once and leaves
-//! the heap entry behind, which its ticket distinguishes from a later use of the slot. Reads no clock and does no IO.
+//! A sleeper is a slot with a waker; its deadline is an entry of a heap. Giving a sleep up frees the slot at once and
+//! leaves the heap entry behind, which its ticket distinguishes from a later use of the slot. Reads no clock and does
+//! no IO.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,8 +1,8 @@
 //! The k-th start of an arrival rate, by the closed form of the ramp's integral.
 //!
-//! Starts are counted over the whole test; a segment or worker takes the positions it owns. A constant rate starts at 0 and
-//! includes its end, a ramp starts when its integral reaches 1: both as k6 does it. A start is the first whole nanosecond at
-//! which the integral has reached its count, found exactly: a float gives the guess, integers decide.
+//! Starts are counted over the whole test; a segment or worker takes the positions it owns. A constant rate starts at 0
+//! and includes its end, a ramp starts when its integral reaches 1: both as k6 does it. A start is the first whole
+//! nanosecond at which the integral has reached its count, found exactly: a float gives the guess, integers decide.
 
 use std::fmt;
 use std::time::Duration;
@@ -153,7 +153,8 @@ impl Piece {
         let (at, lasts) = (i128::from(at), i128::from(self.lasts_ns));
         let slope = i128::from(self.to) - i128::from(self.from);
         let reached = 2 * i128::from(self.from) * at * lasts + slope * at * at;
-        // The area of a piece is below 2^125, as `fits` has made sure; with a piece of no length there is nothing to reach.
+        // The area of a piece is below 2^125, as `fits` has made sure; with a piece of no length there is nothing to
+        // reach.
         i128::try_from(area).is_ok_and(|area| reached >= area * lasts)
     }
 }

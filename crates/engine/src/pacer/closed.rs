@@ -1,5 +1,5 @@
-//! What a virtual user of a closed executor does next: it asks after each iteration, and the answer depends on elapsed time
-//! and on how many iterations it has begun.
+//! What a virtual user of a closed executor does next: it asks after each iteration, and the answer depends on elapsed
+//! time and on how many iterations it has begun.
 //!
 //! Times are elapsed since the start of the scenario. No iteration starts at or after the regular end.
 

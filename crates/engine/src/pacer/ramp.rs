@@ -1,8 +1,9 @@
 //! When each virtual user of a ramp comes and goes.
 //!
-//! A stage from a to b over d makes its i-th change at i·d/|b−a|, so the last one at its end; a stage of no length jumps. The
-//! virtual user at position p is wanted while the number is above p. One that is no longer wanted may finish its iteration
-//! until the grace is over, and goes straight on when it is wanted again before that. Positions are those of the whole test.
+//! A stage from a to b over d makes its i-th change at i·d/|b−a|, so the last one at its end; a stage of no length
+//! jumps. The virtual user at position p is wanted while the number is above p. One that is no longer wanted may finish
+//! its iteration until the grace is over, and goes straight on when it is wanted again before that. Positions are those
+//! of the whole test.
 
 use std::time::Duration;
 
@@ -46,8 +47,8 @@ impl Ramp {
         self.end
     }
 
-    /// The spans of the user at a position, in order; none touches the next. A user that comes in the moment of a jump down,
-    /// or at the very end, has an empty span: it runs nothing, but k6 makes it too.
+    /// The spans of the user at a position, in order; none touches the next. A user that comes in the moment of a jump
+    /// down, or at the very end, has an empty span: it runs nothing, but k6 makes it too.
     pub fn spans(&self, position: u64) -> Vec<ActiveSpan> {
         let mut spans = Vec::new();
         let mut since = (self.start > position).then_some(Duration::ZERO);

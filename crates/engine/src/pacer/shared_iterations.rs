@@ -1,8 +1,8 @@
 //! Hands out a fixed number of iterations to the first that asks.
 //!
-//! Workers take chunks from one shared counter and give them to their virtual users, so that a short iteration does not cost a
-//! contended cache line. Chunks shrink with what is left: near the end they are single iterations, so no worker idles while
-//! another has a stock. Each number is given once; what is left at the end is counted as dropped once.
+//! Workers take chunks from one shared counter and give them to their virtual users, so that a short iteration does not
+//! cost a contended cache line. Chunks shrink with what is left: near the end they are single iterations, so no worker
+//! idles while another has a stock. Each number is given once; what is left at the end is counted as dropped once.
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The scenarios of a test with every default filled in, read from the JSON of the option `scenarios`.
 //!
-//! What k6 refuses is refused here, with the scenario and the field in the message. A value of these types has been checked:
-//! durations are long enough, there is at least one stage, maxVUs is not below preAllocatedVUs.
+//! What k6 refuses is refused here, with the scenario and the field in the message. A value of these types has been
+//! checked: durations are long enough, there is at least one stage, maxVUs is not below preAllocatedVUs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Reads the fields of one JSON object by name and says exactly what is wrong with them.
 //!
-//! Every problem of an object is gathered before giving up, as the person who wrote it wants to mend them all at once. A
-//! field nobody asked for is an error with a suggestion. `null` is the same as absent.
+//! Every problem of an object is gathered before giving up, as the person who wrote it wants to mend them all at once.
+//! A field nobody asked for is an error with a suggestion. `null` is the same as absent.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -61,8 +61,8 @@ impl<'a> Fields<'a> {
         self.values.get(name).filter(|value| !value.is_null())
     }
 
-    /// A whole number of at least `least`, else the default; k6 takes texts of digits too. After a problem the result is
-    /// only there to go on with.
+    /// A whole number of at least `least`, else the default; k6 takes texts of digits too. After a problem the result
+    /// is only there to go on with.
     pub(super) fn count(&mut self, name: &'static str, least: i64, default: Option<u64>) -> u64 {
         let Some(value) = self.value(name) else {
             if default.is_none() {

@@ -1,7 +1,8 @@
 //! Scenarios as the options give them, and what a running iteration may know of its own.
 //!
-//! `config` holds them after reading and checking, `fields` reads JSON with messages that name the scenario and the field,
-//! `shortcut` makes scenarios of `vus`, `duration`, `iterations` and `stages`. Nothing here knows of segments or workers.
+//! `config` holds them after reading and checking, `fields` reads JSON with messages that name the scenario and the
+//! field, `shortcut` makes scenarios of `vus`, `duration`, `iterations` and `stages`. Nothing here knows of segments or
+//! workers.
 
 mod config;
 mod fields;

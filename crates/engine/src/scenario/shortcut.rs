@@ -1,8 +1,8 @@
-//! The execution shortcuts `vus`, `duration`, `iterations` and `stages`: how layers of options override each other, and which
-//! scenario they stand for.
+//! The execution shortcuts `vus`, `duration`, `iterations` and `stages`: how layers of options override each other, and
+//! which scenario they stand for.
 //!
-//! The rules are k6 2.2's: a layer that says how to execute replaces what lower layers said, `vus` is kept; `vus` without
-//! another shortcut replaces `scenarios`, with a warning. Pure.
+//! The rules are k6 2.2's: a layer that says how to execute replaces what lower layers said, `vus` is kept; `vus`
+//! without another shortcut replaces `scenarios`, with a warning. Pure.
 
 use std::time::Duration;
 

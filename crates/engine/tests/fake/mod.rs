@@ -1,6 +1,8 @@
-//! Virtual users for the engine's tests: they sleep for a given time on the run's clock and keep a diary of what happened.
+//! Virtual users for the engine's tests: they sleep for a given time on the run's clock and keep a diary of what
+//! happened.
 //!
-//! They obey their `Interrupt` the way a script does: whoever sleeps is woken and ends as interrupted, unless told to ignore it.
+//! They obey their `Interrupt` the way a script does: whoever sleeps is woken and ends as interrupted, unless told to
+//! ignore it.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -1,7 +1,7 @@
 //! Judging thresholds against what has been measured.
 //!
-//! While the test runs, a metric without samples is not judged: nothing is known yet. At the end an empty Trend, Counter or
-//! Gauge counts as 0; a Rate without samples has no share to compare, so its thresholds hold, as in k6.
+//! While the test runs, a metric without samples is not judged: nothing is known yet. At the end an empty Trend,
+//! Counter or Gauge counts as 0; a Rate without samples has no share to compare, so its thresholds hold, as in k6.
 
 use std::collections::HashMap;
 use std::time::Duration;

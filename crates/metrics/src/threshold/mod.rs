@@ -1,7 +1,7 @@
 //! Conditions that decide whether a test passed.
 //!
-//! `ThresholdSpecs` is the option as written in the script; `Thresholds::resolve` checks it against the metrics of the run
-//! and makes the sub-metrics it asks for; the `Aggregate` judges it while the test runs and once at the end.
+//! `ThresholdSpecs` is the option as written in the script; `Thresholds::resolve` checks it against the metrics of the
+//! run and makes the sub-metrics it asks for; the `Aggregate` judges it while the test runs and once at the end.
 //! Resolve before any recorder resolves a series, else sub-metrics miss samples.
 
 pub mod evaluate;

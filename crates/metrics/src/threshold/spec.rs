@@ -228,7 +228,8 @@ mod tests {
     fn messages_point_at_the_fault() {
         assert_eq!(
             error("http_req_durration", "p(95)<5"),
-            "threshold on 'http_req_durration': no metric named 'http_req_durration'; did you mean 'http_req_duration'? \
+            "threshold on 'http_req_durration': no metric named 'http_req_durration'; did you mean \
+             'http_req_duration'? \
              (custom metrics must be made in the init code)\n  http_req_durration\n  ^^^^^^^^^^^^^^^^^^"
         );
         assert_eq!(
@@ -246,7 +247,8 @@ mod tests {
         );
         assert_eq!(
             error("checks{a:b", "rate<1"),
-            "threshold on 'checks{a:b': no closing brace at the end, expected metric{tag:value}\n  checks{a:b\n            ^"
+            "threshold on 'checks{a:b': no closing brace at the end, expected metric{tag:value}\n  \
+             checks{a:b\n            ^"
         );
         for key in ["checks{}", "checks}", "checks{a:b}x", "", "{a:b}"] {
             assert!(error(key, "rate<1").starts_with(&format!("threshold on '{key}': ")));

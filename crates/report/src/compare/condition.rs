@@ -1,9 +1,9 @@
 //! `--fail-on 'p(95) +5%'`: a change that must not be, given with its sign.
 //!
-//! The rule, in three outcomes as everywhere: the condition *fails* when the change is proven to be beyond the bound, it *holds*
-//! when it is proven to be on this side of it, and otherwise nobody can tell. Proven means the signed-rank test of the pairs
-//! against the bound at 5 %, Holm over all conditions, and an interval that leaves the bound out. So a gate neither fails by
-//! noise, nor passes because there was too little of evidence.
+//! The rule, in three outcomes as everywhere: the condition *fails* when the change is proven to be beyond the bound,
+//! it *holds* when it is proven to be on this side of it, and otherwise nobody can tell. Proven means the signed-rank
+//! test of the pairs against the bound at 5 %, Holm over all conditions, and an interval that leaves the bound out. So
+//! a gate neither fails by noise, nor passes because there was too little of evidence.
 
 use super::measure::{Measure, Wanted};
 use crate::document::Document;
@@ -56,7 +56,8 @@ impl Condition {
     pub fn parse(text: &str) -> Result<Condition, String> {
         let refuse = || {
             format!(
-                "found '{text}', expected a metric or a statistic of http_req_duration and a change with its sign, as in \
+                "found '{text}', expected a metric or a statistic of http_req_duration and a change with its sign, as \
+                 in \
                  'p(95) +5%', 'http_reqs -3%' or 'http_req_duration:avg +20'"
             )
         };

@@ -1,7 +1,8 @@
 //! The measures that are compared when nobody names any, and those that are only shown.
 //!
-//! Few on purpose: each further test costs power under Holm. What is judged is what a user of the target notices; bytes and
-//! the generator's own CPU are shown without a verdict, because they explain changes and are not changes themselves.
+//! Few on purpose: each further test costs power under Holm. What is judged is what a user of the target notices; bytes
+//! and the generator's own CPU are shown without a verdict, because they explain changes and are not changes
+//! themselves.
 
 use super::measure::{Measure, Source, Stat, percentiles, requests, usual_direction};
 use crate::document::{Contains, Document};

@@ -1,8 +1,8 @@
 //! Which runs count as evidence, and which belong together.
 //!
-//! A run whose generator was the limit says nothing about the target, one that broke off says too little: both are left out
-//! by name, with their partner. Results of different machines must not be compared at all unless somebody insists. What may
-//! explain a difference without being one (other options, another order) becomes a warning.
+//! A run whose generator was the limit says nothing about the target, one that broke off says too little: both are left
+//! out by name, with their partner. Results of different machines must not be compared at all unless somebody insists.
+//! What may explain a difference without being one (other options, another order) becomes a warning.
 //!
 //! Runs are paired by cell and round where they have them, else by the order they were given in.
 
@@ -124,7 +124,8 @@ fn by_order<'a>(a: &'a Side, b: &'a Side) -> Result<Partners<'a>, String> {
     let (of_a, of_b) = (a.runs.len(), b.runs.len());
     if of_a != of_b {
         return Err(format!(
-            "found {of_a} runs in {} and {of_b} in {}, expected as many of each, run by turns, so that each has its partner; \
+            "found {of_a} runs in {} and {of_b} in {}, expected as many of each, run by turns, so that each has its \
+             partner; \
              where a run is missing, give all of them a --label round=N",
             a.name, b.name
         ));
@@ -205,10 +206,12 @@ fn objection(document: &Document) -> Option<(String, String)> {
 fn usual_advice(cause: Cause) -> &'static str {
     match cause {
         Cause::Busy => {
-            "give the generator more cores (--workers) or a core of its own, or fewer virtual users, so that the target is the limit"
+            "give the generator more cores (--workers) or a core of its own, or fewer virtual users, so that the \
+             target is the limit"
         }
         Cause::HeldUp | Cause::LateStarts => {
-            "end what else runs on the machine, or give generator and target cores of their own; --accept-late counts such runs"
+            "end what else runs on the machine, or give generator and target cores of their own; --accept-late counts \
+             such runs"
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The runs of a matrix's result, each with its cell.
 //!
-//! A run without a result stays in the list, with the reason: it must not vanish silently. Axes and the variant that a side was
-//! chosen by are left out of the cell, so that its runs find their partners.
+//! A run without a result stays in the list, with the reason: it must not vanish silently. Axes and the variant that a
+//! side was chosen by are left out of the cell, so that its runs find their partners.
 
 use std::path::Path;
 
@@ -74,8 +74,8 @@ fn into_run(run: RunRecord, path: &Path, chosen: &[String], pin: &Pin) -> Run {
     Run { name, cell, round: Some(run.round.to_string()), result }
 }
 
-/// What the matrix knows of a generator and its own result does not say, so that `compare` and `table` judge a run alike: pinned
-/// cores that it filled in a run too short to judge itself.
+/// What the matrix knows of a generator and its own result does not say, so that `compare` and `table` judge a run
+/// alike: pinned cores that it filled in a run too short to judge itself.
 fn judged(generator: Generator, limit: Option<Cause>) -> Generator {
     if limit.is_none() || generator.saturated {
         return generator;

@@ -1,9 +1,9 @@
 //! What is read from a result: one number a run, with a direction that is good.
 //!
-//! `http_req_duration:p(95)` names a metric and a statistic; without one counters give their rate, rates their share, gauges
-//! their last value, trends the median, p(95) and p(99). A sub-metric is named with its filter, and `:higher` or `:lower` at
-//! the end says which way is good where the metric's name does not. Two measures are no metrics of a run: `generator_cpu`
-//! and bytes per request.
+//! `http_req_duration:p(95)` names a metric and a statistic; without one counters give their rate, rates their share,
+//! gauges their last value, trends the median, p(95) and p(99). A sub-metric is named with its filter, and `:higher` or
+//! `:lower` at the end says which way is good where the metric's name does not. Two measures are no metrics of a run:
+//! `generator_cpu` and bytes per request.
 
 use std::fmt;
 
@@ -75,7 +75,8 @@ impl Wanted {
     pub fn parse(text: &str) -> Result<Wanted, String> {
         let refuse = || {
             format!(
-                "found '{text}', expected METRIC[{{TAG:VALUE}}][:STATISTIC][:higher|:lower], as in http_req_duration:p(99)"
+                "found '{text}', expected METRIC[{{TAG:VALUE}}][:STATISTIC][:higher|:lower], as in \
+                 http_req_duration:p(99)"
             )
         };
         let text = text.trim();

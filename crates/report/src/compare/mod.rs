@@ -1,14 +1,14 @@
 //! Comparing results: what changed from A to B, with an interval and a verdict for each metric.
 //!
 //! Pure functions of result documents, but for `source`, which reads them. Evidence is gathered (`evidence`), numbers
-//! are read from it (`measure`), the statistics answer (`crate::stats`), and `render` says it as text, Markdown, JSON or JUnit
-//! XML. Ratios are compared by their logarithms; shares, and values that are 0 somewhere, by their difference.
+//! are read from it (`measure`), the statistics answer (`crate::stats`), and `render` says it as text, Markdown, JSON
+//! or JUnit XML. Ratios are compared by their logarithms; shares, and values that are 0 somewhere, by their difference.
 //!
-//! Of one run each, and of so few that pairs tell nothing, the seconds are compared (`seconds`). That is weaker: it tells these
-//! runs apart, and says so.
+//! Of one run each, and of so few that pairs tell nothing, the seconds are compared (`seconds`). That is weaker: it
+//! tells these runs apart, and says so.
 //!
-//! A comparison of matrices is over all cells, each run against its partner of the same cell and round, and in addition within
-//! each cell. The verdict over all is the one that counts: among many cells some differ by chance.
+//! A comparison of matrices is over all cells, each run against its partner of the same cell and round, and in addition
+//! within each cell. The verdict over all is the one that counts: among many cells some differ by chance.
 
 mod condition;
 mod defaults;

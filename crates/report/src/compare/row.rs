@@ -1,5 +1,5 @@
-//! A line of a comparison: one measure over the pairs, or over the seconds of a few runs, what the statistics say, and conditions
-//! on it.
+//! A line of a comparison: one measure over the pairs, or over the seconds of a few runs, what the statistics say, and
+//! conditions on it.
 
 use super::condition::{Bound, Condition, Outcome};
 use super::evidence::Pair;
@@ -43,7 +43,8 @@ pub struct Row {
     pub scale: Scale,
     /// A's and B's value of each pair that has both, or of each block of seconds.
     pub values: Vec<(f64, f64)>,
-    /// Medians of A's and of B's values; none over different cells, where they would mean nothing. The values of single runs.
+    /// Medians of A's and of B's values; none over different cells, where they would mean nothing. The values of single
+    /// runs.
     pub medians: Option<(f64, f64)>,
     /// What the statistics are asked about: a difference for each value.
     differences: Vec<f64>,
@@ -149,7 +150,8 @@ struct Sample {
     lack: Option<String>,
 }
 
-/// Values and differences of the pairs, or of blocks of seconds. `plain`: in the metric's own unit, whatever the values are.
+/// Values and differences of the pairs, or of blocks of seconds. `plain`: in the metric's own unit, whatever the values
+/// are.
 fn sample(measure: &Measure, basis: Basis<'_>, of_runs: Vec<(f64, f64)>, plain: bool) -> Sample {
     let scale = |values: &[(f64, f64)]| if plain { Scale::Plain } else { scale(measure, values) };
     let Some(few) = basis.seconds else {

@@ -1,11 +1,11 @@
-//! Runs too few to be compared by pairs, compared by their seconds: which seconds stand beside each other, and what a measure is
-//! in a block of them.
+//! Runs too few to be compared by pairs, compared by their seconds: which seconds stand beside each other, and what a
+//! measure is in a block of them.
 //!
 //! Of several pairs the mean over the runs of A is beside that over the runs of B.
 //!
-//! A block's rate is its sum over its time, its share its passes over its total, its percentile the mean of its seconds' own,
-//! weighted by their samples. A percentile of a second takes enough samples in it; with fewer there is no answer, and the reason
-//! is said. The statistics are `crate::stats::within`.
+//! A block's rate is its sum over its time, its share its passes over its total, its percentile the mean of its
+//! seconds' own, weighted by their samples. A percentile of a second takes enough samples in it; with fewer there is no
+//! answer, and the reason is said. The statistics are `crate::stats::within`.
 
 use std::ops::Range;
 

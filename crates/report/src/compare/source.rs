@@ -1,9 +1,9 @@
 //! From what a user typed to the runs of one side.
 //!
-//! `PATH[:NAME=VALUE,…][,PATH…]`: a path is a result (its directory or its `result.json`), a directory of results, or the result
-//! of a matrix. Names after the colon choose by label or axis, of a matrix also by `variant`. What is chosen by is no part of a
-//! run's cell, so that `m.json:tls=on` and `m.json:tls=off` pair by the other axes. A directory's runs come in the order in
-//! which they were started.
+//! `PATH[:NAME=VALUE,…][,PATH…]`: a path is a result (its directory or its `result.json`), a directory of results, or
+//! the result of a matrix. Names after the colon choose by label or axis, of a matrix also by `variant`. What is chosen
+//! by is no part of a run's cell, so that `m.json:tls=on` and `m.json:tls=off` pair by the other axes. A directory's
+//! runs come in the order in which they were started.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! What a result document tells of the run itself: machine, generator, end.
 //!
-//! All of it is measured by the caller; what a machine does not tell (a container without /proc/stat, say) is null, never 0.
+//! All of it is measured by the caller; what a machine does not tell (a container without /proc/stat, say) is null,
+//! never 0.
 
 use md5::{Digest, Md5};
 use schemars::JsonSchema;

@@ -1,8 +1,8 @@
 //! The metrics second by second: parallel columns, one entry an interval.
 //!
 //! A sample belongs to the interval in which its worker recorded it, which is when the request or iteration it tells of
-//! ended; what a busy worker hands over late counts where it was handed over. Nothing is lost: sums and counts of a series
-//! add up to the metric's total. An interval in which nothing came in is null, never 0.
+//! ended; what a busy worker hands over late counts where it was handed over. Nothing is lost: sums and counts of a
+//! series add up to the metric's total. An interval in which nothing came in is null, never 0.
 
 use metrics::seconds::{Points as Gathered, SecondsSeries, TrendPoint};
 use schemars::JsonSchema;

@@ -1,11 +1,11 @@
 //! Pages, tables and charts as one HTML file that opens offline.
 //!
-//! No file beside it, no request to anywhere: style and script are inside, and a content policy forbids the rest. Charts are SVG
-//! made here; the script only reads values out under the pointer, and without it nothing is missing but that. Light and dark
-//! follow the reader's system, narrow screens and paper are laid out by the same style.
+//! No file beside it, no request to anywhere: style and script are inside, and a content policy forbids the rest.
+//! Charts are SVG made here; the script only reads values out under the pointer, and without it nothing is missing but
+//! that. Light and dark follow the reader's system, narrow screens and paper are laid out by the same style.
 //!
-//! Every text that comes from outside (names of scripts, metrics, events, checks) passes through [`Text`]. Pieces are strings of
-//! finished HTML: a page puts them one after the other.
+//! Every text that comes from outside (names of scripts, metrics, events, checks) passes through [`Text`]. Pieces are
+//! strings of finished HTML: a page puts them one after the other.
 
 pub mod chart;
 pub mod run;

@@ -1,7 +1,7 @@
 //! Axes and the cells they span: every combination of one value each, the last axis changing fastest.
 //!
-//! An axis's value is known by its name; a value that is a table has fields besides, for templates. Axes cannot take the names
-//! of what only the runner knows, as `port`.
+//! An axis's value is known by its name; a value that is a table has fields besides, for templates. Axes cannot take
+//! the names of what only the runner knows, as `port`.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Failed requests of a run by what went wrong: `status 503`, `dial: connection refused`.
 //!
-//! A result of Onrush names them (`errors`), another program by the groups of its expressions. What neither names is counted as
-//! `other`: an answer below 400 that its script did not expect, or a result of an older version.
+//! A result of Onrush names them (`errors`), another program by the groups of its expressions. What neither names is
+//! counted as `other`: an answer below 400 that its script did not expect, or a result of an older version.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
-//! What another program's output says about its run: `rate`, `count`, `errors`, `bytes`, percentiles and `max`, by named groups
-//! of regular expressions.
+//! What another program's output says about its run: `rate`, `count`, `errors`, `bytes`, percentiles and `max`, by
+//! named groups of regular expressions.
 //!
-//! Names tell units: `p99` may have its unit behind it (`1.20ms`, as wrk prints) and is milliseconds without one, `p99_s`,
-//! `p99_ms` and `p99_us` say theirs. `errors_timeout` are errors of the kind `timeout`. Bytes may have `KB`, `MiB` and the like
-//! behind them, binary multiples. A missing or invalid rate makes the run a failure.
+//! Names tell units: `p99` may have its unit behind it (`1.20ms`, as wrk prints) and is milliseconds without one,
+//! `p99_s`, `p99_ms` and `p99_us` say theirs. `errors_timeout` are errors of the kind `timeout`. Bytes may have `KB`,
+//! `MiB` and the like behind them, binary multiples. A missing or invalid rate makes the run a failure.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! In which order the runs are made: rounds outermost, so that a machine whose speed drifts does so under every cell; in a
-//! round the cells in an order of its own; in a cell the variants A B, then B A, and so on.
+//! In which order the runs are made: rounds outermost, so that a machine whose speed drifts does so under every cell;
+//! in a round the cells in an order of its own; in a cell the variants A B, then B A, and so on.
 //!
 //! The order follows from the seed and from the plan's size alone. More rounds leave the earlier ones as they were.
 

@@ -1,8 +1,8 @@
-//! Variants: what the plan says of a server and of a load, put together with what it says for all of them, and filled with the
-//! names of one cell.
+//! Variants: what the plan says of a server and of a load, put together with what it says for all of them, and filled
+//! with the names of one cell.
 //!
-//! The variant comes before the plan, field by field; a kind of server or of load that a variant names replaces the plan's
-//! kind altogether.
+//! The variant comes before the plan, field by field; a kind of server or of load that a variant names replaces the
+//! plan's kind altogether.
 
 use std::collections::BTreeMap;
 

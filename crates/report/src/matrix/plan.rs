@@ -1,8 +1,8 @@
-//! The plan of a matrix as its file writes it: axes, variants, load, rounds. Read from TOML, or from the JSON of a JavaScript
-//! module.
+//! The plan of a matrix as its file writes it: axes, variants, load, rounds. Read from TOML, or from the JSON of a
+//! JavaScript module.
 //!
-//! Only the shape is checked here, with line, column and what was expected; `Matrix::new` checks the sense. Fields that a
-//! template may fill are texts or numbers until then.
+//! Only the shape is checked here, with line, column and what was expected; `Matrix::new` checks the sense. Fields that
+//! a template may fill are texts or numbers until then.
 
 use std::collections::BTreeMap;
 
@@ -160,8 +160,8 @@ pub struct Stats {
     pub names: Vec<String>,
 }
 
-/// The built-in target: `onrush serve` with this app and these flags. It listens on `{port}`, with TLS on `{tls_port}`, on the
-/// unix socket `{unix}`, and on `{aunix}`, which has no file.
+/// The built-in target: `onrush serve` with this app and these flags. It listens on `{port}`, with TLS on `{tls_port}`,
+/// on the unix socket `{unix}`, and on `{aunix}`, which has no file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Serve {
@@ -213,8 +213,8 @@ pub struct Load {
     /// Another program; its output is read by `figures`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<Command>,
-    /// Regular expressions over its output, with the named groups `rate` and, if it tells them, `count`, `errors` and `p50`,
-    /// `p99`, …
+    /// Regular expressions over its output, with the named groups `rate` and, if it tells them, `count`, `errors` and
+    /// `p50`, `p99`, …
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<String>,
     /// More flags of `onrush run`.
@@ -238,7 +238,8 @@ pub struct Load {
     /// How many requests a connection carries before a new one is opened; all when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_connection: Option<Number>,
-    /// The unix socket to connect to, usually `{unix}` or `{aunix}` (`@name`: it has no file); by the URL when absent or empty.
+    /// The unix socket to connect to, usually `{unix}` or `{aunix}` (`@name`: it has no file); by the URL when absent
+    /// or empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unix: Option<String>,
     /// Accept any TLS certificate.

@@ -1,8 +1,8 @@
 //! Whether the planned rounds can prove a best at all.
 //!
-//! An exact signed-rank test over n pairs has no p-value below 2^(1-n), and Holm's correction multiplies it by the number of
-//! comparisons: three variants in six rounds can never be told apart at 5 %, whatever they measure. That is known before
-//! anything runs.
+//! An exact signed-rank test over n pairs has no p-value below 2^(1-n), and Holm's correction multiplies it by the
+//! number of comparisons: three variants in six rounds can never be told apart at 5 %, whatever they measure. That is
+//! known before anything runs.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use super::Matrix;
 use crate::stats::pairs_needed;
 
 impl Matrix {
-    /// Says so when the rounds of this plan cannot prove which row of a group is the best, and how many would do. A group are
-    /// the rows of one cell, or those that share the values of these axes.
+    /// Says so when the rounds of this plan cannot prove which row of a group is the best, and how many would do. A
+    /// group are the rows of one cell, or those that share the values of these axes.
     pub fn too_few_rounds(&self, group_by: Option<&[String]>) -> Option<String> {
         let rows = self.largest_group(group_by);
         let rounds = self.plan.rounds as usize;
@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn rounds_that_can_prove_nothing_are_told_with_the_number_that_can() {
-        let three = "6 rounds can never prove which of 3 variants is the best (exact signed-rank tests with Holm's correction \
+        let three = "6 rounds can never prove which of 3 variants is the best (exact signed-rank tests with Holm's \
+            correction \
                      over 2 comparisons): 7 are needed";
         assert_eq!(told(6, 3, None).as_deref(), Some(three));
         assert_eq!(told(7, 3, None), None);

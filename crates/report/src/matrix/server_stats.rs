@@ -1,8 +1,8 @@
 //! What a server counts about itself: numbers read from it before and after a measured run.
 //!
-//! Read from JSON, whose objects and lists are flattened (`workers.0.requests_count`), or from lines of a name and a value, as
-//! Prometheus' text format has them. Other lines and values are no statistics and are left out. Pure: fetching the text is the
-//! binary's work.
+//! Read from JSON, whose objects and lists are flattened (`workers.0.requests_count`), or from lines of a name and a
+//! value, as Prometheus' text format has them. Other lines and values are no statistics and are left out. Pure:
+//! fetching the text is the binary's work.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -190,7 +190,8 @@ mod tests {
     fn lines_are_read_as_prometheus_writes_them() {
         let text = |requests: u32, open: u32| {
             format!(
-                "# HELP requests_total So many.\n# TYPE requests_total counter\nrequests_total{{path=\"/a b\"}} {requests} 1700\n\
+                "# HELP requests_total So many.\n# TYPE requests_total counter\nrequests_total{{path=\"/a b\"}} \
+                 {requests} 1700\n\
                  # TYPE open gauge\nopen {open}\nplain: 3.5e1\nup NaN\nno number here\n"
             )
         };
@@ -208,7 +209,8 @@ mod tests {
         let stats = ServerStats::of(puma(1), read("[]"), &[]);
         assert_eq!(
             stats.text(5),
-            "server statistics could not be read after the run: found no number in '[]', expected JSON or lines of a name and a value"
+            "server statistics could not be read after the run: found no number in '[]', expected JSON or lines of a \
+             name and a value"
         );
         assert!(
             check(&[String::from("(")]).is_err_and(|problem| problem.starts_with("'(' is not a regular expression: "))

@@ -1,7 +1,8 @@
 //! Placeholders in a plan's texts: `{size}`, `{port}`, `{server.url}`.
 //!
 //! A brace that does not open a name is kept as it is, so JSON and most of a shell's text pass unharmed; `{{HOME}}` is
-//! `{HOME}` itself. What a name stands for may hold placeholders again. A name that nobody knows is refused, never left.
+//! `{HOME}` itself. What a name stands for may hold placeholders again. A name that nobody knows is refused, never
+//! left.
 
 use std::fmt;
 

@@ -1,7 +1,8 @@
-//! Holm's correction: p-values of several tests, raised so that the chance of any false alarm among them stays at the level.
+//! Holm's correction: p-values of several tests, raised so that the chance of any false alarm among them stays at the
+//! level.
 //!
-//! Step down: the smallest p-value is multiplied by the number of tests, the next by one less, and none comes out below a
-//! smaller one's result. It assumes nothing about how the tests hang together, which matters here: requests/s and the
+//! Step down: the smallest p-value is multiplied by the number of tests, the next by one less, and none comes out below
+//! a smaller one's result. It assumes nothing about how the tests hang together, which matters here: requests/s and the
 //! percentiles of the same run say nearly the same thing.
 
 /// The adjusted p-values, in the order of the given ones.

@@ -2,10 +2,10 @@
 //!
 //! Single runs, which have no pairs, are compared by their seconds (`within`), which is weaker and says so.
 //!
-//! Everything here is a pure function of numbers and knows no metric and no file. The assumption is one: within a pair the
-//! two variants ran by turns, so that without a difference between them either sign of their difference is as likely. Nothing
-//! is assumed about the law of the noise. What that promises, 5 % false alarms and 95 % coverage, is simulated by `cargo xtask
-//! stats` and, shorter, by its tests.
+//! Everything here is a pure function of numbers and knows no metric and no file. The assumption is one: within a pair
+//! the two variants ran by turns, so that without a difference between them either sign of their difference is as
+//! likely. Nothing is assumed about the law of the noise. What that promises, 5 % false alarms and 95 % coverage, is
+//! simulated by `cargo xtask stats` and, shorter, by its tests.
 
 mod holm;
 mod median;

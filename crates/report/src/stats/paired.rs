@@ -1,11 +1,11 @@
 //! How far apart two variants are that were measured in pairs: Hodges and Lehmann's estimate with the interval of the
 //! signed-rank test.
 //!
-//! Differences go in, of logarithms where a ratio is asked for. The estimate is the median of all Walsh averages (means of
-//! two differences, a difference with itself included): nearly as precise as the mean for normal noise, and a run spoiled
-//! by a neighbour moves it little. The interval keeps what the test does not reject, so its coverage is exact for
-//! differences with a continuous symmetric law, whichever it is, and higher with ties. What both runs of a pair share,
-//! such as a machine that became slower, is not in their difference.
+//! Differences go in, of logarithms where a ratio is asked for. The estimate is the median of all Walsh averages (means
+//! of two differences, a difference with itself included): nearly as precise as the mean for normal noise, and a run
+//! spoiled by a neighbour moves it little. The interval keeps what the test does not reject, so its coverage is exact
+//! for differences with a continuous symmetric law, whichever it is, and higher with ties. What both runs of a pair
+//! share, such as a machine that became slower, is not in their difference.
 
 use super::median_of_sorted;
 use super::signed_rank::{critical_position, p_value};

@@ -1,9 +1,9 @@
 //! Wilcoxon's signed-rank test, exact: the law of the statistic is counted out over all signs, with ties as they are.
 //!
-//! Under the hypothesis each difference is as likely to have the other sign. So every one of the 2ⁿ ways to sign the ranks has
-//! the same probability, and adding one difference at a time gives the whole law in n²·n steps: no normal approximation, and
-//! nothing to choose for small samples. Zeros say nothing about the sign and are left out; tied magnitudes share the mean of
-//! their ranks, which doubled is a whole number.
+//! Under the hypothesis each difference is as likely to have the other sign. So every one of the 2ⁿ ways to sign the
+//! ranks has the same probability, and adding one difference at a time gives the whole law in n²·n steps: no normal
+//! approximation, and nothing to choose for small samples. Zeros say nothing about the sign and are left out; tied
+//! magnitudes share the mean of their ranks, which doubled is a whole number.
 //!
 //! Refused: nothing; a caller with more than `MOST_PAIRS` pairs waits long.
 
@@ -22,8 +22,8 @@ pub fn p_value(differences: &[f64]) -> f64 {
     (2.0 * tail).min(1.0)
 }
 
-/// Which Walsh average from either end bounds the interval of at least this `confidence` for `pairs` differences: 1 is the
-/// outermost. None when even the whole range covers less, as with fewer than six pairs and 0.95.
+/// Which Walsh average from either end bounds the interval of at least this `confidence` for `pairs` differences: 1 is
+/// the outermost. None when even the whole range covers less, as with fewer than six pairs and 0.95.
 pub fn critical_position(pairs: usize, confidence: f64) -> Option<usize> {
     let ranks: Vec<usize> = (1..=pairs).map(|rank| 2 * rank).collect();
     let allowed = (1.0 - confidence) / 2.0;

@@ -1,8 +1,9 @@
 //! From pairs to verdicts: several questions asked of the same pairs, answered together.
 //!
-//! *Same* is a statement of its own, never the absence of a difference: the whole interval has to lie within the margin.
-//! A difference that is proven but as small as that counts as same too. *Better* and *worse* need Holm's p-value at or
-//! under 5 % and an interval that leaves 0 out. Everything else, and anything under six pairs, is *cannot tell*.
+//! *Same* is a statement of its own, never the absence of a difference: the whole interval has to lie within the
+//! margin. A difference that is proven but as small as that counts as same too. *Better* and *worse* need Holm's
+//! p-value at or under 5 % and an interval that leaves 0 out. Everything else, and anything under six pairs, is *cannot
+//! tell*.
 //!
 //! Questions whose pairs do not differ at all (no request failed anywhere) are not tests: no choice of signs could make
 //! them significant, so leaving them out of Holm's count costs no false alarm (Tarone's argument) and saves power.

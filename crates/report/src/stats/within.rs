@@ -5,8 +5,9 @@
 //! notice. Neighbouring seconds are alike, which makes blocks more alike than independent ones: their differences are
 //! spread by as much as the correlation from one second to the next asks for.
 //!
-//! What no run can tell about itself is how far it is from the next run of the same program. So verdicts need a change beyond
-//! an allowance for that. `cargo xtask stats` simulates both: the interval's coverage, and what happens when runs differ.
+//! What no run can tell about itself is how far it is from the next run of the same program. So verdicts need a change
+//! beyond an allowance for that. `cargo xtask stats` simulates both: the interval's coverage, and what happens when
+//! runs differ.
 
 use std::ops::Range;
 
@@ -39,8 +40,8 @@ pub fn warm_up(seconds: usize) -> usize {
     seconds.div_ceil(10)
 }
 
-/// The differences of blocks, moved away from their middle by as much as the correlation of `seconds` asks for. `seconds` are
-/// the differences second by second, without the warm-up.
+/// The differences of blocks, moved away from their middle by as much as the correlation of `seconds` asks for.
+/// `seconds` are the differences second by second, without the warm-up.
 pub fn spread(blocks: &[f64], seconds: &[f64]) -> Vec<f64> {
     let center = super::estimate(blocks).center;
     let factor = inflation(blocks.len(), seconds).sqrt();
@@ -50,7 +51,8 @@ pub fn spread(blocks: &[f64], seconds: &[f64]) -> Vec<f64> {
     blocks.iter().map(|block| center + (block - center) * factor).collect()
 }
 
-/// Answers questions about differences of blocks. A change has to be beyond its allowance, and sameness has to hold with it.
+/// Answers questions about differences of blocks. A change has to be beyond its allowance, and sameness has to hold
+/// with it.
 pub fn answer_with(questions: &[Question], allowances: &[(f64, f64)]) -> Vec<Answer> {
     let answers = answer(questions).into_iter().zip(questions).zip(allowances);
     answers
@@ -74,8 +76,8 @@ fn within(interval: (f64, f64), margin: (f64, f64)) -> bool {
     margin.0 <= interval.0 && interval.1 <= margin.1
 }
 
-/// How much larger the variance of the mean is than blocks taken for independent would have it, when each second goes by the
-/// one before (an autoregressive law).
+/// How much larger the variance of the mean is than blocks taken for independent would have it, when each second goes
+/// by the one before (an autoregressive law).
 fn inflation(blocks: usize, seconds: &[f64]) -> f64 {
     let (n, k) = (seconds.len() as f64, blocks as f64);
     let correlation = correlation(seconds);

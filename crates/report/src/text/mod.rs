@@ -1,9 +1,9 @@
 //! The summary at the end of a run, for people.
 //!
-//! Blocks (thresholds, total results, with mode `full` each scenario and group, errors) of paragraphs of lines. A block has a
-//! heading and two empty lines before it; paragraphs are separated by one. Within a block all metric lines are aligned.
-//! Groups that belong to a shown scenario are shown there; a scenario with k6's own name `default` is not shown apart
-//! from the run.
+//! Blocks (thresholds, total results, with mode `full` each scenario and group, errors) of paragraphs of lines. A block
+//! has a heading and two empty lines before it; paragraphs are separated by one. Within a block all metric lines are
+//! aligned. Groups that belong to a shown scenario are shown there; a scenario with k6's own name `default` is not
+//! shown apart from the run.
 
 mod errors;
 mod paint;

@@ -1,8 +1,9 @@
 //! Lines of metrics with aligned columns.
 //!
-//! All lines of one block share their widths: names are filled with dots to the longest, first values to the longest first
-//! value, each statistic of Trends to its own longest. That is k6's layout, and as wide as it comes. Where it does not fit, the
-//! statistics of Trends take two lines beside the name, or stand below it where not even half of them fit.
+//! All lines of one block share their widths: names are filled with dots to the longest, first values to the longest
+//! first value, each statistic of Trends to its own longest. That is k6's layout, and as wide as it comes. Where it
+//! does not fit, the statistics of Trends take two lines beside the name, or stand below it where not even half of them
+//! fit.
 
 use metrics::metric::{Contains, Kind};
 use metrics::results::{MetricResult, Value};
@@ -174,8 +175,8 @@ fn grow(known: &mut Vec<usize>, found: impl Iterator<Item = usize>) {
     }
 }
 
-/// The sections of a block as lines, aligned with each other and within `room` columns where that is possible. The result has
-/// one list of lines for each section.
+/// The sections of a block as lines, aligned with each other and within `room` columns where that is possible. The
+/// result has one list of lines for each section.
 pub(super) fn render(sections: &[Vec<Row>], paint: Paint, room: Option<usize>) -> Vec<Vec<String>> {
     let layout = Layout::of(sections.iter().flatten(), room);
     sections.iter().map(|rows| rows.iter().flat_map(|row| lines(row, &layout, paint)).collect()).collect()

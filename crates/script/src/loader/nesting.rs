@@ -1,8 +1,9 @@
 //! Refuses sources that are nested deeper than anybody writes, before the parser calls itself for each level.
 //!
-//! The parser has no limit of its own. 50,000 levels cost it 150 MB of stack, and 5,000 type arguments that are opened and never
-//! closed, each of which it reads in several ways, 1.6 GB. This looks at brackets alone, and skips strings and comments;
-//! where it takes a regular expression for something else it counts too little, and the parser has the last word.
+//! The parser has no limit of its own. 50,000 levels cost it 150 MB of stack, and 5,000 type arguments that are opened
+//! and never closed, each of which it reads in several ways, 1.6 GB. This looks at brackets alone, and skips strings
+//! and comments; where it takes a regular expression for something else it counts too little, and the parser has the
+//! last word.
 
 use crate::error::{Place, ScriptError, exit_code};
 

@@ -1,7 +1,7 @@
 //! The state of a connection of HTTP/1.x, and how it reads.
 //!
-//! A connection that waits for its next request holds no buffer: rooms for heads and the buffer for bodies that are only
-//! counted belong to the thread.
+//! A connection that waits for its next request holds no buffer: rooms for heads and the buffer for bodies that are
+//! only counted belong to the thread.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -25,8 +25,8 @@ use wire::h1::request_head::{Framing, Head};
 const INPUT: usize = 4 * 1024;
 /// Such rooms that a thread keeps for its connections: more are in use at once only while heads arrive in parts.
 const KEPT_INPUTS: usize = 16;
-/// Bytes of a body read in one call, into a buffer that all connections of a worker share (and that stays in its cache). `Buffers::receive_size`
-/// replaces it.
+/// Bytes of a body read in one call, into a buffer that all connections of a worker share (and that stays in its
+/// cache). `Buffers::receive_size` replaces it.
 pub(crate) const SCRATCH: usize = 256 * 1024;
 
 thread_local! {
@@ -61,7 +61,8 @@ pub(crate) struct Begun {
 }
 
 impl Begun {
-    /// The end of the client's side means that nobody waits for the response: an app answers, and no body is still being read.
+    /// The end of the client's side means that nobody waits for the response: an app answers, and no body is still
+    /// being read.
     pub(crate) fn watches_client(&self) -> bool {
         self.of_app && self.framing.body == BodyFraming::None
     }
@@ -99,7 +100,8 @@ impl Connection {
 
     /// Sends what is ready, then reads more.
     pub(crate) async fn fill(&mut self) -> io::Result<Filled> {
-        // At once: letting all connections that are ready have their turn first cost 4 % more (8 rounds, 64 connections).
+        // At once: letting all connections that are ready have their turn first cost 4 % more (8 rounds, 64
+        // connections).
         if !self.out.is_empty() {
             self.flush().await?;
         }

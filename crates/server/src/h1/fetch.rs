@@ -1,8 +1,9 @@
-//! The exchange with an app: the request is handed over, the body is read while the app asks for it, the response is sent.
+//! The exchange with an app: the request is handed over, the body is read while the app asks for it, the response is
+//! sent.
 //!
-//! Responses that are ready before are flushed first when the app does not answer at once. A client that ends its side of the
-//! connection while the app is still at work, with nothing left to read, has gone: the app's future is dropped. What the app left
-//! unread of a body is drained when it is short; otherwise the connection closes behind the response.
+//! Responses that are ready before are flushed first when the app does not answer at once. A client that ends its side
+//! of the connection while the app is still at work, with nothing left to read, has gone: the app's future is dropped.
+//! What the app left unread of a body is drained when it is short; otherwise the connection closes behind the response.
 
 use std::future::{poll_fn, ready};
 use std::io;
@@ -74,7 +75,8 @@ impl Connection {
         self.take_back(&incoming, after).await
     }
 
-    /// One request without a body, answered by the app; what is still to be polled, and a response still to be sent, as an error.
+    /// One request without a body, answered by the app; what is still to be polled, and a response still to be sent, as
+    /// an error.
     pub(crate) async fn ask(&mut self, begun: Begun, request: AppRequest) -> Result<After, Answering> {
         let app = self.worker.app().expect("asked for its sake").clone();
         self.begin(begun);

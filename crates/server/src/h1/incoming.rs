@@ -24,8 +24,8 @@ impl Incoming {
         }
     }
 
-    /// From now on nothing but the response is sent. True when the client still waits for 100 Continue: whether it sends the
-    /// body then is not known.
+    /// From now on nothing but the response is sent. True when the client still waits for 100 Continue: whether it
+    /// sends the body then is not known.
     pub(crate) fn response_begins(&self) -> bool {
         self.0.borrow_mut().as_mut().is_some_and(|reading| std::mem::take(&mut reading.continue_awaited))
     }

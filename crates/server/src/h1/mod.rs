@@ -1,4 +1,5 @@
-//! A connection of HTTP/1.x. What its bytes mean is `wire::h1`'s; here a connection reads, runs what answers, and sends.
+//! A connection of HTTP/1.x. What its bytes mean is `wire::h1`'s; here a connection reads, runs what answers, and
+//! sends.
 
 pub(crate) mod connection;
 mod fetch;

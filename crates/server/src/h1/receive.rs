@@ -1,8 +1,8 @@
 //! The receiving side of a request body of HTTP/1.1: from the socket into a piece's memory.
 //!
-//! Bytes go from recv(2) into the memory they stay in. Only what came along with the head, or behind a chunk's size, is copied
-//! (once), and chunks smaller than a quarter of a buffer are moved together within it. Nothing is read, and no memory is held, but
-//! for a piece that somebody asked for.
+//! Bytes go from recv(2) into the memory they stay in. Only what came along with the head, or behind a chunk's size, is
+//! copied (once), and chunks smaller than a quarter of a buffer are moved together within it. Nothing is read, and no
+//! memory is held, but for a piece that somebody asked for.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -107,8 +107,8 @@ impl Reading {
         Poll::Ready(piece)
     }
 
-    /// Bytes of memory that the next piece asks for, once there is something to put into it; 0: it asks for none. What is wrong with
-    /// the body is left for `poll_piece` to find.
+    /// Bytes of memory that the next piece asks for, once there is something to put into it; 0: it asks for none. What
+    /// is wrong with the body is left for `poll_piece` to find.
     pub(crate) fn poll_wanted(&mut self, cx: &mut Context<'_>) -> Poll<usize> {
         if self.failed.is_some() || self.buffer.is_some() {
             return Poll::Ready(0);

@@ -45,7 +45,8 @@ fn small(body: &Body, framing: BodyFraming) -> Option<&[u8]> {
 }
 
 impl Connection {
-    /// A reply that needs no wait and no memory of its own, whole in the output. `None`: it is one for `respond` and its like.
+    /// A reply that needs no wait and no memory of its own, whole in the output. `None`: it is one for `respond` and
+    /// its like.
     pub(crate) fn reply_at_once(&mut self, begun: Begun, response: &Response) -> Option<After> {
         if response.is_held() || !response.early.is_empty() || self.out.len() >= FLUSH_AT {
             return None;
@@ -117,8 +118,8 @@ impl Connection {
         }
     }
 
-    /// The client must not take what it got for the whole: the connection ends before the length or the last chunk, and where the
-    /// end of the connection is the end of the body, by a reset.
+    /// The client must not take what it got for the whole: the connection ends before the length or the last chunk, and
+    /// where the end of the connection is the end of the body, by a reset.
     fn cut_short(&mut self, framing: BodyFraming) -> io::Result<After> {
         self.worker.stats().cut_short.add(1);
         self.count_sent();

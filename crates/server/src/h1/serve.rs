@@ -1,9 +1,9 @@
 //! The requests of one connection, one after the other: read a head, read its body, carry out the reply, again.
 //!
-//! Requests that arrive together are answered in order and leave together; nothing that is ready waits for something that is
-//! not: the output is flushed before every wait, for input, for a timer or for a body. A request counts the moment its
-//! head is complete, before anything else can go wrong. What most requests do not need (bodies, streams, waits) is a future of
-//! its own, made when it is needed.
+//! Requests that arrive together are answered in order and leave together; nothing that is ready waits for something
+//! that is not: the output is flushed before every wait, for input, for a timer or for a body. A request counts the
+//! moment its head is complete, before anything else can go wrong. What most requests do not need (bodies, streams,
+//! waits) is a future of its own, made when it is needed.
 
 use std::io;
 
@@ -117,7 +117,8 @@ impl Connection {
         }
     }
 
-    /// Whether bytes that are no head begin a connection of HTTP/2. Asked about such alone, so that no request pays for it.
+    /// Whether bytes that are no head begin a connection of HTTP/2. Asked about such alone, so that no request pays for
+    /// it.
     fn is_http2(&self, input: &[u8]) -> bool {
         self.is_first && (h2::is_preface(input) || self.stream.chose_http2())
     }

@@ -1,7 +1,7 @@
 //! The body of a request that a built-in route answers: counted, or kept up to a limit, before the route runs.
 //!
-//! What is only counted is received into one buffer that all connections of a worker share, so it costs what a bare recv loop
-//! costs. Bodies for apps are pulled instead (`body.rs`).
+//! What is only counted is received into one buffer that all connections of a worker share, so it costs what a bare
+//! recv loop costs. Bodies for apps are pulled instead (`body.rs`).
 
 use std::future::poll_fn;
 use std::io;
@@ -28,7 +28,8 @@ pub(crate) struct BodyRead {
 }
 
 impl Connection {
-    /// Reads a body to its end and takes it out of the input, so that the next request follows the head. Inside: the refusal.
+    /// Reads a body to its end and takes it out of the input, so that the next request follows the head. Inside: the
+    /// refusal.
     pub(crate) async fn read_body(
         &mut self,
         body: &mut BodyRead,

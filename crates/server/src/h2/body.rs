@@ -1,8 +1,8 @@
 //! The body of a request that came by HTTP/2.
 //!
-//! The windows of the stream and of the connection are given back as pieces are handed out and no earlier: a reader that does not
-//! ask stops the client once a window's worth is under way. Pieces lie in the memory the frames were received into. That holds
-//! frames of several streams, so they are copied for an app that gives memory of its own.
+//! The windows of the stream and of the connection are given back as pieces are handed out and no earlier: a reader
+//! that does not ask stops the client once a window's worth is under way. Pieces lie in the memory the frames were
+//! received into. That holds frames of several streams, so they are copied for an app that gives memory of its own.
 
 use std::cell::RefCell;
 use std::future::Future;

@@ -1,8 +1,9 @@
 //! An HTTP/2 connection: it accepts streams, runs their exchanges beside each other, and ends as a whole.
 //!
-//! Everything is on the worker's thread. An exchange that is done at once costs no task. When the connection ends, its exchanges
-//! are dropped. A server that stops says GOAWAY and lets running streams end; a connection without streams for too long gets
-//! GOAWAY as well. Streams, header lists, buffers and resets are bounded below and by the `h2` crate's own limits.
+//! Everything is on the worker's thread. An exchange that is done at once costs no task. When the connection ends, its
+//! exchanges are dropped. A server that stops says GOAWAY and lets running streams end; a connection without streams
+//! for too long gets GOAWAY as well. Streams, header lists, buffers and resets are bounded below and by the `h2`
+//! crate's own limits.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -99,7 +100,8 @@ fn builder(limits: &Limits) -> Builder {
         .initial_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_send_buffer_size(SEND_BUFFER)
-        // As many bodies may be refused at once: what is still under way of a stream that is forgotten ends the connection.
+        // As many bodies may be refused at once: what is still under way of a stream that is forgotten ends the
+        // connection.
         .max_concurrent_reset_streams(STREAMS as usize)
         .max_header_list_size(u32::try_from(limits.head).unwrap_or(u32::MAX));
     builder
@@ -154,7 +156,8 @@ impl Http2Connection {
         .await
     }
 
-    /// Ready when there has been no stream for longer than the limit. A server that stops waits for its streams instead.
+    /// Ready when there has been no stream for longer than the limit. A server that stops waits for its streams
+    /// instead.
     fn poll_idle(&self, cx: &Context<'_>) -> Poll<()> {
         if !self.running.is_empty() || self.h2.has_streams() {
             return Poll::Pending;

@@ -1,7 +1,7 @@
 //! One request of an HTTP/2 connection and its answer, by a route or by the app.
 //!
-//! It runs beside the other streams of its connection. Once the client has reset the stream everything of it is dropped: that is
-//! how an app learns that nobody waits for it. A request counts here, first of all.
+//! It runs beside the other streams of its connection. Once the client has reset the stream everything of it is
+//! dropped: that is how an app learns that nobody waits for it. A request counts here, first of all.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -143,7 +143,8 @@ impl Exchange {
         }
     }
 
-    /// Reads a body to its end: what the route keeps of it, and its length. The error is the answer, unless nobody waits for one.
+    /// Reads a body to its end: what the route keeps of it, and its length. The error is the answer, unless nobody
+    /// waits for one.
     async fn read(&self, route: usize, stream: RecvStream) -> Result<(Kept, u64), Option<Box<Response>>> {
         let (mut kept, mut length) = (Kept::new(self.worker.budget()), 0);
         if stream.is_end_stream() {

@@ -1,8 +1,8 @@
 //! Faults as HTTP/2 can have them.
 //!
-//! A fault is written down as the bytes of an HTTP/1.1 connection and what happens then. What of it is a response is sent as one;
-//! a reset is RST_STREAM; a stall holds the stream and not the connection; closing closes the connection without GOAWAY, and so
-//! ends every stream on it; what breaks HTTP/1.1's framing becomes bytes that break HTTP/2's.
+//! A fault is written down as the bytes of an HTTP/1.1 connection and what happens then. What of it is a response is
+//! sent as one; a reset is RST_STREAM; a stall holds the stream and not the connection; closing closes the connection
+//! without GOAWAY, and so ends every stream on it; what breaks HTTP/1.1's framing becomes bytes that break HTTP/2's.
 
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! Between the header fields of HTTP/2 and the lines that routes and apps know.
 //!
-//! Incoming: `:authority` becomes `host`, crumbs of `cookie` one line (RFC 9113, 8.2.3). Outgoing: names in lower case, lines that
-//! belong to an HTTP/1.1 connection left out, bytes that a value must not have replaced by spaces.
+//! Incoming: `:authority` becomes `host`, crumbs of `cookie` one line (RFC 9113, 8.2.3). Outgoing: names in lower case,
+//! lines that belong to an HTTP/1.1 connection left out, bytes that a value must not have replaced by spaces.
 
 use std::cell::RefCell;
 use std::iter;
@@ -14,7 +14,8 @@ use crate::respond::{Line, Response, is_senders};
 use wire::h1::framing::BodyFraming;
 use wire::h1::request_head::{Framing, Head};
 
-/// Headers of an HTTP/1.1 connection, which HTTP/2 forbids (RFC 9113, 8.2.2), besides those that are the sender's anyway.
+/// Headers of an HTTP/1.1 connection, which HTTP/2 forbids (RFC 9113, 8.2.2), besides those that are the sender's
+/// anyway.
 const OF_CONNECTION: [&str; 3] = ["proxy-connection", "te", "upgrade"];
 
 /// Method and target of a request.

@@ -1,8 +1,9 @@
 //! HTTP/2 (RFC 9113): on TLS by ALPN, on plain tcp and unix sockets by prior knowledge.
 //!
-//! The protocol itself is the `h2` crate's; here its streams meet the routes, apps, bodies, faults and counters that HTTP/1.1 has.
-//! Either way a connection begins with the client's preface, so that the connection's first bytes decide and no HTTP/1.1 request
-//! pays for it. `Upgrade: h2c` is not done: RFC 9113 withdrew it, and clients that want cleartext know the server beforehand.
+//! The protocol itself is the `h2` crate's; here its streams meet the routes, apps, bodies, faults and counters that
+//! HTTP/1.1 has. Either way a connection begins with the client's preface, so that the connection's first bytes decide
+//! and no HTTP/1.1 request pays for it. `Upgrade: h2c` is not done: RFC 9113 withdrew it, and clients that want
+//! cleartext know the server beforehand.
 
 mod body;
 mod connection;
@@ -22,8 +23,8 @@ const PREFACE_LINE: usize = 12;
 
 /// Whether bytes that are no HTTP/1.x head begin an HTTP/2 connection, even a wrong one.
 ///
-/// A first line of three words, the second no target and the third no version of HTTP, is a preface that is wrong: such a
-/// connection ends (RFC 9113, 3.4) and gets no answer in a protocol that the client has not shown to speak.
+/// A first line of three words, the second no target and the third no version of HTTP, is a preface that is wrong: such
+/// a connection ends (RFC 9113, 3.4) and gets no answer in a protocol that the client has not shown to speak.
 pub(crate) fn is_preface(bytes: &[u8]) -> bool {
     let announced = bytes.len() >= PREFACE_LINE && PREFACE.starts_with(bytes);
     announced || bytes.starts_with(PREFACE) || is_foreign(bytes)

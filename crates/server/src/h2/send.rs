@@ -1,8 +1,8 @@
 //! Sends a response on one stream.
 //!
-//! What is all there is handed to the connection at once, which sends it as the client's windows allow. Pieces that come in time
-//! are asked for only while the stream has room, small ones that are ready leave in one frame, and none waits for one that is not.
-//! A body that fails ends in RST_STREAM, so that the client cannot take it for whole.
+//! What is all there is handed to the connection at once, which sends it as the client's windows allow. Pieces that
+//! come in time are asked for only while the stream has room, small ones that are ready leave in one frame, and none
+//! waits for one that is not. A body that fails ends in RST_STREAM, so that the client cannot take it for whole.
 
 use std::future::{Future, poll_fn};
 use std::task::{Context, Poll, ready};

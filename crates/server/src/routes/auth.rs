@@ -1,6 +1,7 @@
 //! Basic, bearer and digest authentication (RFC 7617, 6750, 7616).
 //!
-//! Digest is checked without memory: any nonce is accepted, the response must fit it. `qop` is `auth` or `none` (RFC 2069).
+//! Digest is checked without memory: any nonce is accepted, the response must fit it. `qop` is `auth` or `none` (RFC
+//! 2069).
 
 use md5::{Digest, Md5};
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! `/body/{kind}/{size}`: the same bytes in every way a server can have them, to compare the ways.
 //!
-//! The bytes are the static megabyte of noise again and again, so nothing is made for a request but a list of pieces. Only files
-//! are made: one for the process, without a name, grown to the longest body asked for.
+//! The bytes are the static megabyte of noise again and again, so nothing is made for a request but a list of pieces.
+//! Only files are made: one for the process, without a name, grown to the longest body asked for.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};

@@ -1,5 +1,5 @@
-//! Setting, showing and expiring cookies. As in go-httpbin, cookies are set without a path (clients derive `/cookies`) and shown
-//! as a plain object.
+//! Setting, showing and expiring cookies. As in go-httpbin, cookies are set without a path (clients derive `/cookies`)
+//! and shown as a plain object.
 
 use serde_json::{Map, Value};
 

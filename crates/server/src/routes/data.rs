@@ -103,8 +103,10 @@ pub(crate) fn html(_: &Request<'_>) -> Reply {
         "<h1 id=\"top\">Onrush target</h1>\n",
         "<p class=\"links\"><a href=\"/get\">get</a> <a href=\"/redirect/2\">redirect</a></p>\n",
         "<form action=\"/post\" method=\"post\">\n<input type=\"text\" name=\"name\" value=\"visitor\">\n",
-        "<select name=\"size\"><option value=\"s\">small</option><option value=\"l\" selected>large</option></select>\n",
-        "<input type=\"checkbox\" name=\"extra\" value=\"yes\" checked>\n<button type=\"submit\">send</button>\n</form>\n",
+        "<select name=\"size\"><option value=\"s\">small</option><option value=\"l\" \
+         selected>large</option></select>\n",
+        "<input type=\"checkbox\" name=\"extra\" value=\"yes\" checked>\n<button \
+         type=\"submit\">send</button>\n</form>\n",
         "</body>\n</html>\n"
     );
     Response::new(200, "text/html; charset=utf-8", Body::Static(PAGE.as_bytes())).into()

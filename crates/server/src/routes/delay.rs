@@ -1,4 +1,5 @@
-//! Requests that are held before they are answered: for a time, or by a law whose draws a client can be checked against.
+//! Requests that are held before they are answered: for a time, or by a law whose draws a client can be checked
+//! against.
 
 use std::time::Duration;
 

@@ -57,7 +57,8 @@ pub(crate) fn garbage(_: &Request<'_>) -> Reply {
 /// A good chunk, then an invalid size.
 pub(crate) fn bad_chunk(_: &Request<'_>) -> Reply {
     fault(
-        &b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\nworld\r\n"[..],
+        &b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: \
+            chunked\r\n\r\n5\r\nhello\r\nzz\r\nworld\r\n"[..],
         Then::Close,
     )
 }
@@ -74,7 +75,8 @@ pub(crate) fn big_header(request: &Request<'_>) -> Reply {
 pub(crate) fn close_idle(request: &Request<'_>) -> Reply {
     match request.duration("after", Duration::ZERO) {
         Ok(after) => fault(
-            &b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 7\r\nConnection: keep-alive\r\n\r\nclosed\n"[..],
+            &b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 7\r\nConnection: \
+                keep-alive\r\n\r\nclosed\n"[..],
             Then::CloseAfter(after),
         ),
         Err(reply) => *reply,

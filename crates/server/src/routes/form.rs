@@ -102,7 +102,8 @@ mod tests {
     use super::*;
 
     const BODY: &str = "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n2\r\n--B\r\n\
-        content-disposition: form-data; name=f; filename=\"x;\\\"y.txt\"\r\nContent-Type: text/plain\r\n\r\nx--Bad\r\n--B--\r\n";
+        content-disposition: form-data; name=f; filename=\"x;\\\"y.txt\"\r\nContent-Type: \
+        text/plain\r\n\r\nx--Bad\r\n--B--\r\n";
 
     #[test]
     fn reads_multipart() {

@@ -1,8 +1,9 @@
-//! Websockets as the target serves them: a handler per connection, rooms over all workers, and the session that drives a socket.
+//! Websockets as the target serves them: a handler per connection, rooms over all workers, and the session that drives
+//! a socket.
 //!
-//! A handler is called on the worker's thread, never while it is already being called for the same bytes; what it sends is queued and
-//! leaves in one write. Refuses to read from a client that does not take its answers: that is the backpressure.
-//! Invariant: what is queued for one client is bounded; a client that falls too far behind is cut off.
+//! A handler is called on the worker's thread, never while it is already being called for the same bytes; what it sends
+//! is queued and leaves in one write. Refuses to read from a client that does not take its answers: that is the
+//! backpressure. Invariant: what is queued for one client is bounded; a client that falls too far behind is cut off.
 
 mod rooms;
 mod session;
@@ -62,7 +63,8 @@ pub trait SocketHandler {
         false
     }
 
-    /// Bytes of a message at most, inflated; longer ones close the connection with 1009. Asked once, before anything else.
+    /// Bytes of a message at most, inflated; longer ones close the connection with 1009. Asked once, before anything
+    /// else.
     fn max_message(&self) -> usize {
         MAX_MESSAGE
     }
@@ -72,7 +74,8 @@ pub trait SocketHandler {
         let _ = socket;
     }
 
-    /// It is over, once: the peer's code and reason, 1005 when it gave none, 1006 when it just went. Nothing can be sent any more.
+    /// It is over, once: the peer's code and reason, 1005 when it gave none, 1006 when it just went. Nothing can be
+    /// sent any more.
     fn close(&self, socket: &Socket, code: u16, reason: &str) {
         let _ = (socket, code, reason);
     }

@@ -1,8 +1,8 @@
 //! Who is in which room, on every worker.
 //!
-//! Each worker knows its own members; a message goes to them at once and to the other workers through their inboxes, encoded once.
-//! Refuses to pile up: an inbox that holds too much drops what comes and counts it, a member that does not keep up is cut off.
-//! Invariant: messages of one sender reach each member in order.
+//! Each worker knows its own members; a message goes to them at once and to the other workers through their inboxes,
+//! encoded once. Refuses to pile up: an inbox that holds too much drops what comes and counts it, a member that does
+//! not keep up is cut off. Invariant: messages of one sender reach each member in order.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

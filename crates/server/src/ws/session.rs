@@ -1,7 +1,8 @@
 //! Drives one websocket from the 101 to its end: frames in, handler called, frames out, close handshake.
 //!
-//! Reads into a buffer that all sessions of a thread share; while a client leaves too much unread, nothing is read from it. A
-//! violation of the protocol closes with the code that names it. Invariant: the handler's `close` is the last call it gets.
+//! Reads into a buffer that all sessions of a thread share; while a client leaves too much unread, nothing is read from
+//! it. A violation of the protocol closes with the code that names it. Invariant: the handler's `close` is the last
+//! call it gets.
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};

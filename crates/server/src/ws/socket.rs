@@ -1,7 +1,7 @@
 //! A websocket as handlers hold it: a queue of encoded frames and the task that writes them.
 //!
-//! Clones are the same socket. Sending never waits: it queues and wakes the connection's task, which writes everything queued so far
-//! at once. Invariant: a queue longer than `MOST_BEHIND` gets nothing more; its connection is cut off.
+//! Clones are the same socket. Sending never waits: it queues and wakes the connection's task, which writes everything
+//! queued so far at once. Invariant: a queue longer than `MOST_BEHIND` gets nothing more; its connection is cut off.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -152,7 +152,8 @@ impl Socket {
         self.push(|_, out| out.extend_from_slice(bytes));
     }
 
-    /// Begins to close; false when it is closing already, or when frames must not carry the code. A reason is cut to 123 bytes.
+    /// Begins to close; false when it is closing already, or when frames must not carry the code. A reason is cut to
+    /// 123 bytes.
     pub fn close(&self, code: u16, reason: &str) -> bool {
         close::is_sendable(code) && self.begin_close(Some(CloseReason { code, reason }))
     }
@@ -191,8 +192,8 @@ impl Socket {
         self.0.queue.borrow().waiting()
     }
 
-    /// When the message being handled reached this machine: wall clock, nanoseconds since 1970; 0 unless the handler wants
-    /// arrivals.
+    /// When the message being handled reached this machine: wall clock, nanoseconds since 1970; 0 unless the handler
+    /// wants arrivals.
     pub fn arrived_ns(&self) -> u64 {
         self.0.arrived_ns.get()
     }

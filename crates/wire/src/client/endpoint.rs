@@ -19,8 +19,8 @@ pub(crate) enum Address {
     Unix(Rc<Path>),
 }
 
-/// One kind of connection: all connections of an endpoint are interchangeable. Made once per origin and kept in an `Rc`,
-/// whose identity is the pool's key.
+/// One kind of connection: all connections of an endpoint are interchangeable. Made once per origin and kept in an
+/// `Rc`, whose identity is the pool's key.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     /// How a proxy is asked for a tunnel, before TLS.

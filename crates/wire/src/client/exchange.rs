@@ -53,8 +53,8 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) body: &'a [Segment],
     pub(crate) body_use: &'a BodyUse,
     pub(crate) deadline: Option<Tick>,
-    /// When the request was asked for. A kept connection is had at once, and sending begins then: it covers the making of
-    /// the head, as in Go, which writes it after it got the connection.
+    /// When the request was asked for. A kept connection is had at once, and sending begins then: it covers the making
+    /// of the head, as in Go, which writes it after it got the connection.
     pub(crate) asked: Tick,
     /// The caller's headers: Idempotency-Key among them makes a repetition harmless whatever the method.
     pub(crate) headers: &'a [(String, String)],
@@ -195,8 +195,8 @@ async fn open(
 }
 
 impl Exchange {
-    /// An exchange of which nothing has happened yet. Built where its owner keeps it and filled in there: it is too large
-    /// to be handed from future to future.
+    /// An exchange of which nothing has happened yet. Built where its owner keeps it and filled in there: it is too
+    /// large to be handed from future to future.
     pub(crate) fn begin(method: Method, url: Url) -> Exchange {
         let nothing = Failure { step: Step::Prepare, kind: FailureKind::Other, message: String::new() };
         Exchange {

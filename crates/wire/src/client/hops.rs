@@ -1,8 +1,8 @@
 //! The hops of a request that is more than one exchange, or whose head needs more than the caller's headers.
 //!
-//! Redirects, digest dialogues, cookies, credentials, proxies and content codings, in this order of thought. A plain request
-//! never comes here but for its first connection.
-//! Invariant: each exchange that touched the network is either handed to `hop` or returned, exactly once.
+//! Redirects, digest dialogues, cookies, credentials, proxies and content codings, in this order of thought. A plain
+//! request never comes here but for its first connection. Invariant: each exchange that touched the network is either
+//! handed to `hop` or returned, exactly once.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,8 @@ use crate::request::{Auth, Request};
 use crate::response::{Body, Marks, Response};
 
 impl Client {
-    /// Goes on from the first exchange: takes its cookies, answers its challenge, follows it elsewhere, decodes its body.
+    /// Goes on from the first exchange: takes its cookies, answers its challenge, follows it elsewhere, decodes its
+    /// body.
     pub(super) async fn go_on(
         &self,
         request: &Request,
@@ -63,7 +64,8 @@ impl Client {
         }
     }
 
-    /// One exchange: what the hop needs beyond the caller's headers is put together here. `hop` is to say what happened.
+    /// One exchange: what the hop needs beyond the caller's headers is put together here. `hop` is to say what
+    /// happened.
     pub(super) async fn send_hop(
         &self,
         request: &Request,

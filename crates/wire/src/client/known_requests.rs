@@ -1,9 +1,9 @@
 //! Heads of plain requests that were sent lately: a script asks for the same few things again and again.
 //!
-//! A head that says what it said before is not encoded again, and its origin is not looked for. A request is recognised by
-//! its URL, which must be a copy of the one sent before, method, length of its body and headers.
-//! Refuses heads over 4 KiB, and everything that cookies, credentials, referers or proxies add something to.
-//! Invariant: the head of a known request is what encoding it again would give.
+//! A head that says what it said before is not encoded again, and its origin is not looked for. A request is recognised
+//! by its URL, which must be a copy of the one sent before, method, length of its body and headers. Refuses heads over
+//! 4 KiB, and everything that cookies, credentials, referers or proxies add something to. Invariant: the head of a
+//! known request is what encoding it again would give.
 
 use std::rc::Rc;
 

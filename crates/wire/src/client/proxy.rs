@@ -1,9 +1,9 @@
 //! Which proxy a URL goes through, as Go reads HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
 //!
-//! http URLs go to an HTTP proxy in absolute form, https URLs through a CONNECT tunnel; a SOCKS5 proxy takes both. `localhost`
-//! and loopback addresses never go through a proxy, whatever the variables say, unless the settings ask for it. Not spoken:
-//! TLS to the proxy itself; it is refused when the settings are read, not in the middle of a test. ALL_PROXY is not read: Go
-//! does not either.
+//! http URLs go to an HTTP proxy in absolute form, https URLs through a CONNECT tunnel; a SOCKS5 proxy takes both.
+//! `localhost` and loopback addresses never go through a proxy, whatever the variables say, unless the settings ask for
+//! it. Not spoken: TLS to the proxy itself; it is refused when the settings are read, not in the middle of a test.
+//! ALL_PROXY is not read: Go does not either.
 
 use std::net::IpAddr;
 

@@ -1,10 +1,10 @@
 //! What the next hop looks like after a redirect. Pure: a response in, the changed request out.
 //!
-//! Followed are 301, 302, 303 (as GET without a body; HEAD stays HEAD), 307 and 308 (method and body as they were), when they
-//! carry a Location. As in k6: a Cookie header written by hand belongs to the first hop alone; credentials do not go to
-//! another host than the first one or below it, and once dropped they stay dropped; a Host header outlives relative
-//! Locations only; Referer is set unless the script set one or https leads to http. Unlike Go, Referer never carries the
-//! fragment (RFC 9110, section 10.1.3).
+//! Followed are 301, 302, 303 (as GET without a body; HEAD stays HEAD), 307 and 308 (method and body as they were),
+//! when they carry a Location. As in k6: a Cookie header written by hand belongs to the first hop alone; credentials do
+//! not go to another host than the first one or below it, and once dropped they stay dropped; a Host header outlives
+//! relative Locations only; Referer is set unless the script set one or https leads to http. Unlike Go, Referer never
+//! carries the fragment (RFC 9110, section 10.1.3).
 //!
 //! Invariant: the request of the caller is never copied unless a redirect really changes it.
 
@@ -270,7 +270,8 @@ mod tests {
             NextHop::Failed(failure) => (failure.kind.code(), failure.message),
             other => panic!("{location:?} gave {other:?}"),
         };
-        let expected = "failed to parse Location header \"http://a b/\": parse \"http://a b/\": invalid character \" \" in host name";
+        let expected = "failed to parse Location header \"http://a b/\": parse \"http://a b/\": invalid character \" \
+            \" in host name";
         assert_eq!(failed(b"http://a b/"), (1020, expected.into()));
         assert_eq!(failed(b"ftp://x/"), (1000, "unsupported protocol scheme \"ftp\"".into()));
         let mut hop = Hop::first(&get);

@@ -1,13 +1,13 @@
 //! Undoing the content codings of a response.
 //!
-//! A response may name several codings, undone from last to first; names we do not know are passed over, as k6 does. What
-//! comes out is limited twice, since 15 KiB on the wire can mean gigabytes in memory: by its size, and by how often it is the
-//! size of what came in. At most the body and what it is decoded from are held at once, and no window is larger than
-//! the limit. Decoder state and the first block of output live as long as the worker. Decoding starts after the body's last
-//! byte was stamped, so it is in no timing.
+//! A response may name several codings, undone from last to first; names we do not know are passed over, as k6 does.
+//! What comes out is limited twice, since 15 KiB on the wire can mean gigabytes in memory: by its size, and by how
+//! often it is the size of what came in. At most the body and what it is decoded from are held at once, and no window
+//! is larger than the limit. Decoder state and the first block of output live as long as the worker. Decoding starts
+//! after the body's last byte was stamped, so it is in no timing.
 //!
-//! Invariant: what `decode` returns as a success is the complete body; anything short, damaged or with bytes left over is a
-//! failure. What came out before the damage is returned with it, because k6 shows that.
+//! Invariant: what `decode` returns as a success is the complete body; anything short, damaged or with bytes left over
+//! is a failure. What came out before the damage is returned with it, because k6 shows that.
 
 use std::io::Read;
 
@@ -408,7 +408,8 @@ mod tests {
             assert_eq!(within(1, 10 << 20).0, Ok(10 << 20), "{coding:?}");
             let (outcome, wire) = within(50, 20 << 20);
             let told = format!(
-                "response body too large: {wire} bytes decode to more than 50 times as much, the limit of the option maxDecodedRatio"
+                "response body too large: {wire} bytes decode to more than 50 times as much, the limit of the option \
+                 maxDecodedRatio"
             );
             assert_eq!(outcome, Err((1710, told)), "{coding:?}");
             assert_eq!(within(100_000_000, 20 << 20).0, Ok(20 << 20), "{coding:?}");

@@ -1,7 +1,7 @@
 //! What a body decodes into: blocks that never move, up to a limit.
 //!
-//! One buffer that doubles would hold a body twice at the moment it grows, beside what it is decoded from. Small bodies need
-//! the first block alone, which stays for the next one. Refuses the first byte past the limit.
+//! One buffer that doubles would hold a body twice at the moment it grows, beside what it is decoded from. Small bodies
+//! need the first block alone, which stays for the next one. Refuses the first byte past the limit.
 
 use bytes::Bytes;
 

@@ -1,9 +1,11 @@
-//! Finds the end of a body in bytes that arrive in any pieces: by its length, by chunked coding, by the end of the connection.
+//! Finds the end of a body in bytes that arrive in any pieces: by its length, by chunked coding, by the end of the
+//! connection.
 //!
-//! The decoder keeps no data: each call says how many bytes it took and which of them are data. Both roles decode here and differ
-//! in what they forgive (RFC 9112 7.1). A client takes what Go's does: line feeds alone, anything as an extension; trailers are
-//! passed over, 64 KiB at most. A server refuses what another reader could take differently, and keeps trailers, 16 KiB at most.
-//! A size line has at most 4 KiB. Invariant: `take` never consumes a byte behind the body's end.
+//! The decoder keeps no data: each call says how many bytes it took and which of them are data. Both roles decode here
+//! and differ in what they forgive (RFC 9112 7.1). A client takes what Go's does: line feeds alone, anything as an
+//! extension; trailers are passed over, 64 KiB at most. A server refuses what another reader could take differently,
+//! and keeps trailers, 16 KiB at most. A size line has at most 4 KiB. Invariant: `take` never consumes a byte behind
+//! the body's end.
 
 use std::fmt;
 use std::ops::Range;
@@ -156,8 +158,8 @@ impl BodyDecoder {
         lines.split(|b| *b == b'\n').filter_map(trailer).collect()
     }
 
-    /// Counts data that was dropped before anybody saw it; whether the body has ended. Only of a body of known length, and no
-    /// more than is missing.
+    /// Counts data that was dropped before anybody saw it; whether the body has ended. Only of a body of known length,
+    /// and no more than is missing.
     pub fn skip(&mut self, bytes: u64) -> bool {
         let BodyState::Length(left) = self.state else { unreachable!("only a body of known length is skipped") };
         self.state = if left == bytes { BodyState::Done } else { BodyState::Length(left - bytes) };
@@ -181,7 +183,8 @@ impl BodyDecoder {
         Ok(Taken { consumed: at, data: at..at, done: self.is_done() })
     }
 
-    /// Takes all that belongs to the body from `input` and hands its data to `sink`, run by run: how many bytes that were.
+    /// Takes all that belongs to the body from `input` and hands its data to `sink`, run by run: how many bytes that
+    /// were.
     pub fn feed(&mut self, input: &[u8], mut sink: impl FnMut(&[u8])) -> Result<usize, ChunkError> {
         let mut at = 0;
         while at < input.len() && !self.is_done() {
@@ -248,8 +251,8 @@ impl BodyDecoder {
         })
     }
 
-    /// Lines end with both bytes. Whitespace behind a size is taken only in front of an extension, and a trailer is a whole line
-    /// with a colon.
+    /// Lines end with both bytes. Whitespace behind a size is taken only in front of an extension, and a trailer is a
+    /// whole line with a colon.
     fn step_strict(&mut self, byte: u8) -> Result<BodyState, ChunkError> {
         Ok(match (self.state, byte) {
             (BodyState::Size { .. } | BodyState::Extension, b'\r') => BodyState::SizeLf,

@@ -2,9 +2,9 @@
 //!
 //! The common response, complete in the first piece, is read where it is: a head that came before is shared, not parsed
 //! again, and a new one is copied together with the body. What is finished is written where the caller keeps it.
-//! A head that comes in pieces is put together in a buffer that grows with it. Skips 1xx heads, refuses 101 and bad chunks;
-//! what a head may be is in `response_head` and `response_facts`.
-//! Invariant: bytes after the end of the response are never taken; they are reported, so that the connection is dropped.
+//! A head that comes in pieces is put together in a buffer that grows with it. Skips 1xx heads, refuses 101 and bad
+//! chunks; what a head may be is in `response_head` and `response_facts`. Invariant: bytes after the end of the
+//! response are never taken; they are reported, so that the connection is dropped.
 
 use bytes::Bytes;
 

@@ -1,8 +1,9 @@
 //! Message heads as bytes. Content-Length, Transfer-Encoding and Connection are the sender's own business.
 //!
-//! Requests go out in the order Go writes them: Host, User-Agent, Content-Length, then the rest. Names that are not tokens and
-//! values with line breaks or NUL would break the message apart: in a request they are refused, since a script gave them; in a
-//! response line breaks become spaces, since a query parameter may have brought them (`/response-headers`).
+//! Requests go out in the order Go writes them: Host, User-Agent, Content-Length, then the rest. Names that are not
+//! tokens and values with line breaks or NUL would break the message apart: in a request they are refused, since a
+//! script gave them; in a response line breaks become spaces, since a query parameter may have brought them
+//! (`/response-headers`).
 
 use super::framing::BodyFraming;
 use super::reason::reason;
@@ -108,7 +109,8 @@ pub enum Persistence {
     Close,
 }
 
-/// Appends a response head: the status line, `own` (whole lines that each response of the server has), the framing, `fields`.
+/// Appends a response head: the status line, `own` (whole lines that each response of the server has), the framing,
+/// `fields`.
 pub fn response_head<'a>(
     out: &mut Vec<u8>,
     status: u16,

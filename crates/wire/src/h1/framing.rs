@@ -1,8 +1,9 @@
 //! The header fields that frame a message (RFC 9112 6 and 9.3): lengths, transfer codings, whether the connection
 //! continues.
 //!
-//! Both roles read them here. A client reads what servers that k6 can test send: equal lengths may be repeated. A server refuses
-//! what another reader of the same bytes could take differently. Invariant: a field is judged when it is seen, once.
+//! Both roles read them here. A client reads what servers that k6 can test send: equal lengths may be repeated. A
+//! server refuses what another reader of the same bytes could take differently. Invariant: a field is judged when it is
+//! seen, once.
 
 use crate::Role;
 

@@ -1,5 +1,6 @@
-//! Response heads that came lately, each with what it says. A server under test sends the same head again and again, for a
-//! second at least (Date): comparing it with the last one costs a twentieth of parsing it, and all responses share its bytes.
+//! Response heads that came lately, each with what it says. A server under test sends the same head again and again,
+//! for a second at least (Date): comparing it with the last one costs a twentieth of parsing it, and all responses
+//! share its bytes.
 //!
 //! Refuses heads over 4 KiB, interim ones, and those with fields over several lines, which are kept in another form.
 //! Invariant: a head is accepted only when the input begins with exactly its bytes, up to and including the empty line.

@@ -1,8 +1,8 @@
 //! HTTP/1.x as pure functions over bytes, written once for two roles: heads and bodies, decoded and encoded.
 //!
-//! A client encodes request heads and assembles responses (`decode`); a server reads request heads and bodies and encodes
-//! response heads and chunks. What frames a message is read in one place (`framing`, `body_decoder`). Refuses pipelining on the
-//! client's side. No socket, no clock.
+//! A client encodes request heads and assembles responses (`decode`); a server reads request heads and bodies and
+//! encodes response heads and chunks. What frames a message is read in one place (`framing`, `body_decoder`). Refuses
+//! pipelining on the client's side. No socket, no clock.
 
 pub mod body_decoder;
 pub mod chunks;

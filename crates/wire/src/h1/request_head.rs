@@ -1,9 +1,9 @@
 //! Reads one request head out of a buffer: the server's side of a message's head.
 //!
-//! The head borrows from the buffer and from a header array on the caller's stack: nothing is allocated. A head is either
-//! complete, not complete yet, or refused with the status the client gets before the connection closes. Refused is what another
-//! reader of the same bytes could take differently: bare line feeds, two lengths or a repeated one, a length beside chunked
-//! coding, a transfer coding that is not chunked alone, an invalid host.
+//! The head borrows from the buffer and from a header array on the caller's stack: nothing is allocated. A head is
+//! either complete, not complete yet, or refused with the status the client gets before the connection closes. Refused
+//! is what another reader of the same bytes could take differently: bare line feeds, two lengths or a repeated one, a
+//! length beside chunked coding, a transfer coding that is not chunked alone, an invalid host.
 
 use std::mem::MaybeUninit;
 

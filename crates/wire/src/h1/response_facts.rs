@@ -1,7 +1,7 @@
 //! What a response head says about its message: status, framing, whether the connection continues.
 //!
-//! Refuses contradicting lengths and transfer codings other than chunked. Both Transfer-Encoding and Content-Length: the
-//! former wins and the connection is not kept (RFC 9112 6.3).
+//! Refuses contradicting lengths and transfer codings other than chunked. Both Transfer-Encoding and Content-Length:
+//! the former wins and the connection is not kept (RFC 9112 6.3).
 
 use super::framing::{BodyFraming, FramingError, FramingFields};
 use crate::Role;

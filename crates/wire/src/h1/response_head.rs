@@ -1,8 +1,8 @@
 //! The head of a response: its end, its fields, what it says. Pure, as all of decoding.
 //!
-//! Heads are read by httparse. What that refuses, and heads of more fields than lie on the stack, are read a second time as
-//! Go reads them, so that servers that k6 can test can be tested here: spaces in names (`Header : x` is a field of the name
-//! `Header `), fields over several lines, any number of fields. Only such heads pay for the second look.
+//! Heads are read by httparse. What that refuses, and heads of more fields than lie on the stack, are read a second
+//! time as Go reads them, so that servers that k6 can test can be tested here: spaces in names (`Header : x` is a field
+//! of the name `Header `), fields over several lines, any number of fields. Only such heads pay for the second look.
 //! Refuses heads over 10 MiB, Go's limit, lines that are no field, and versions other than 1.0 and 1.1.
 
 use std::mem::MaybeUninit;

@@ -1,9 +1,9 @@
 //! The one timer of a connection, for the deadlines of its requests.
 //!
-//! A deadline mostly lies a minute ahead and the response comes in a millisecond: a timer armed for each request would cost
-//! more than the request. It stays armed for an earlier request's deadline and is armed again only when it fires too
-//! early. Refuses two waiters: a connection carries one exchange at a time.
-//! Invariant: while a deadline is waited for, the timer fires at it or before, and wakes the last that polled.
+//! A deadline mostly lies a minute ahead and the response comes in a millisecond: a timer armed for each request would
+//! cost more than the request. It stays armed for an earlier request's deadline and is armed again only when it fires
+//! too early. Refuses two waiters: a connection carries one exchange at a time. Invariant: while a deadline is waited
+//! for, the timer fires at it or before, and wakes the last that polled.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};

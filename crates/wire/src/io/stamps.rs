@@ -1,7 +1,7 @@
 //! The clock of a worker: monotonic readings, and kernel receive stamps, which are wall-clock time, as points of it.
 //!
-//! Points are nanoseconds of the system's monotonic clock: a request relates a dozen of them, and integers are the cheapest
-//! to do that with.
+//! Points are nanoseconds of the system's monotonic clock: a request relates a dozen of them, and integers are the
+//! cheapest to do that with.
 //!
 //! The relation of both clocks is a bracket: monotonic, wall, monotonic again; the narrowest of a few tries wins. It is
 //! refreshed every 100 ms, because only a stepped wall clock changes it (slewing moves both alike).

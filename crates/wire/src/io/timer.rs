@@ -1,8 +1,8 @@
 //! Waiting to the microsecond: one timerfd a thread for everything that is held there.
 //!
-//! tokio's timers are rounded up to milliseconds, so a delay of 1 ms would be one of 2, and a client checked against it would look
-//! wrong by as much. Never early: a hold ends at its deadline or after it, by what the kernel takes to wake the thread. Works in
-//! any task of the thread's runtime; the first hold starts what wakes the others.
+//! tokio's timers are rounded up to milliseconds, so a delay of 1 ms would be one of 2, and a client checked against it
+//! would look wrong by as much. Never early: a hold ends at its deadline or after it, by what the kernel takes to wake
+//! the thread. Works in any task of the thread's runtime; the first hold starts what wakes the others.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,8 +1,9 @@
-//! What a relay and the socket of the user before it tell each other, for bytes between them look the same whenever they pass.
+//! What a relay and the socket of the user before it tell each other, for bytes between them look the same whenever
+//! they pass.
 //!
-//! The user's socket says when it wrote, so that a relay that gets round to it late counts from there; the relay says when bytes
-//! were due, which is when they arrived, so that a user that gets round to reading them late knows. Refuses to hold times for
-//! bytes that have passed. Both live on one thread.
+//! The user's socket says when it wrote, so that a relay that gets round to it late counts from there; the relay says
+//! when bytes were due, which is when they arrived, so that a user that gets round to reading them late knows. Refuses
+//! to hold times for bytes that have passed. Both live on one thread.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -11,7 +12,8 @@ use std::time::Instant;
 /// One connection over a link.
 #[derive(Debug, Default)]
 pub(crate) struct Course {
-    /// How the real connection ended, if by an error: what the user's socket, which knows of none, reports instead of an end.
+    /// How the real connection ended, if by an error: what the user's socket, which knows of none, reports instead of
+    /// an end.
     pub(crate) fate: Cell<Option<i32>>,
     /// When the user wrote.
     pub(crate) written: RefCell<ByteTimes<Instant>>,

@@ -1,8 +1,8 @@
 //! One direction of a link, as arithmetic: when do bytes arrive that came at a moment?
 //!
-//! A line of one rate: what comes while it is busy waits, what has gone over it takes half the round trip. Knows no sockets and
-//! reads no clock. Refuses to hold back its users: `is_full` says when to wait before more is given to it, so that several
-//! connections get their turns.
+//! A line of one rate: what comes while it is busy waits, what has gone over it takes half the round trip. Knows no
+//! sockets and reads no clock. Refuses to hold back its users: `is_full` says when to wait before more is given to it,
+//! so that several connections get their turns.
 
 use std::time::{Duration, Instant};
 
@@ -19,8 +19,8 @@ const PIECE_TIME: Duration = Duration::from_millis(1);
 const MOST: usize = 64 << 10;
 /// How far ahead of the present a line may be booked: a short queue before it, as a good router has.
 const BOOKED: Duration = Duration::from_millis(10);
-/// TCP repeats a packet that nobody acknowledged after this, or after two round trips if that is longer (RFC 6298 allows 1 s;
-/// systems in use begin at 200 ms).
+/// TCP repeats a packet that nobody acknowledged after this, or after two round trips if that is longer (RFC 6298
+/// allows 1 s; systems in use begin at 200 ms).
 const REPEAT: Duration = Duration::from_millis(200);
 
 /// One direction.
@@ -60,8 +60,8 @@ impl Lane {
         (free > now).then_some(free)
     }
 
-    /// Takes bytes that came at a moment and are looked at now; when they have arrived. What is late is not made later, yet the line
-    /// does not make up for time in which nobody gave it anything: that would be a burst.
+    /// Takes bytes that came at a moment and are looked at now; when they have arrived. What is late is not made later,
+    /// yet the line does not make up for time in which nobody gave it anything: that would be a burst.
     pub(crate) fn carry(&mut self, came: Instant, now: Instant, bytes: usize) -> Instant {
         let from = |moment: Instant| self.busy.map_or(moment, |busy| busy.max(moment));
         let time = self.rate.map_or(Duration::ZERO, |rate| rate.time_of(bytes));

@@ -15,11 +15,13 @@ pub struct LinkSettings {
     pub latency: Duration,
     /// Each way is up to so much longer or shorter, evenly spread.
     pub jitter: Duration,
-    /// Share of packets that are lost, from 0 up to 1, not included. A lost packet comes again later: TCP's retransmission.
+    /// Share of packets that are lost, from 0 up to 1, not included. A lost packet comes again later: TCP's
+    /// retransmission.
     pub loss: f64,
 }
 
-/// Names of links, with download, upload and latency. The first three are the profiles that web performance tools go by.
+/// Names of links, with download, upload and latency. The first three are the profiles that web performance tools go
+/// by.
 #[rustfmt::skip]
 const PRESETS: [(&str, &str, &str, Duration); 4] = [
     ("3g", "1.6mbps", "768kbps", Duration::from_millis(300)),

@@ -2,9 +2,9 @@
 //!
 //! Positional reads, because many users send the same file at once and each is somewhere else in it. A read blocks the
 //! worker: from the page cache that is microseconds for a piece, and a file under load is in the page cache after the
-//! first user has read it; a thread pool would cost more than it saves. Refuses what is not a regular file (a directory, a
-//! pipe): its length is not known ahead.
-//! Invariant: a range lies inside of the file as it was when it was opened.
+//! first user has read it; a thread pool would cost more than it saves. Refuses what is not a regular file (a
+//! directory, a pipe): its length is not known ahead. Invariant: a range lies inside of the file as it was when it was
+//! opened.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -127,7 +127,8 @@ impl FileRange {
         let (path, end) = (self.file.path.display(), self.start + self.len);
         let found = self.start + offset;
         PayloadError(format!(
-            "read {path}: the file ends after {found} bytes, expected {end} as when it was opened: it was truncated during the test"
+            "read {path}: the file ends after {found} bytes, expected {end} as when it was opened: it was truncated \
+             during the test"
         ))
     }
 

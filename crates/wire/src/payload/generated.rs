@@ -58,8 +58,8 @@ impl Repeat {
     }
 }
 
-/// At least `wanted` bytes of a pattern. Users who repeat the same one share the last block of their thread: 64 KiB each would
-/// fit into no cache.
+/// At least `wanted` bytes of a pattern. Users who repeat the same one share the last block of their thread: 64 KiB
+/// each would fit into no cache.
 fn block(pattern: Bytes, wanted: usize) -> Bytes {
     thread_local! {
         static LAST: RefCell<Option<(Bytes, Bytes)>> = const { RefCell::new(None) };

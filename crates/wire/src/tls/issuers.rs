@@ -1,9 +1,9 @@
-//! Which certificates trusted authorities vouch for, beyond what the TLS library decides: Go's answer for a server that shows the
-//! certificate of an authority (CA:TRUE), as `openssl req -x509` makes them, or one for any usage.
+//! Which certificates trusted authorities vouch for, beyond what the TLS library decides: Go's answer for a server that
+//! shows the certificate of an authority (CA:TRUE), as `openssl req -x509` makes them, or one for any usage.
 //!
-//! The library refuses such a certificate before it looks for its authority, so the way to a trusted one is walked here.
-//! Stricter than Go where it is rarely asked: a chain with name constraints, or with a critical extension that is not known
-//! here, leads nowhere. Asked only about certificates whose dates the library found right.
+//! The library refuses such a certificate before it looks for its authority, so the way to a trusted one is walked
+//! here. Stricter than Go where it is rarely asked: a chain with name constraints, or with a critical extension that is
+//! not known here, leads nowhere. Asked only about certificates whose dates the library found right.
 
 use std::time::Duration;
 
@@ -79,12 +79,14 @@ impl IssuerSearch<'_> {
     }
 }
 
-/// Whether a server may show this certificate, or an authority vouch for servers with it: its extended key usage says so, or nothing.
+/// Whether a server may show this certificate, or an authority vouch for servers with it: its extended key usage says
+/// so, or nothing.
 pub(crate) fn is_for_servers(leaf: &CertificateDer<'_>) -> bool {
     parse(leaf).is_some_and(|leaf| allows_servers(&leaf))
 }
 
-/// Whether the certificate's key has signed a handshake, whatever else the certificate says: for clients that accept any.
+/// Whether the certificate's key has signed a handshake, whatever else the certificate says: for clients that accept
+/// any.
 pub(crate) fn has_signed_handshake(
     certificate: &CertificateDer<'_>,
     message: &[u8],

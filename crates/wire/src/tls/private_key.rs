@@ -11,8 +11,8 @@ use pkcs8::EncryptedPrivateKeyInfo;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs1KeyDer, PrivatePkcs8KeyDer, PrivateSec1KeyDer};
 
-/// Reads the first private key. A password for a key that is not encrypted is not used. The error says what was found and
-/// what was expected.
+/// Reads the first private key. A password for a key that is not encrypted is not used. The error says what was found
+/// and what was expected.
 pub(crate) fn read(pem: &str, password: Option<&str>) -> Result<PrivateKeyDer<'static>, String> {
     let Some(block) = Block::find(pem).filter(|block| block.is_encrypted()) else {
         return PrivateKeyDer::from_pem_slice(pem.as_bytes())

@@ -1,8 +1,9 @@
-//! The certificate authorities this machine trusts, found where Go looks for them: the file of SSL_CERT_FILE or else the first
-//! bundle of a known list, then the folders of SSL_CERT_DIR or else the known ones. The binary tells what those variables are.
+//! The certificate authorities this machine trusts, found where Go looks for them: the file of SSL_CERT_FILE or else
+//! the first bundle of a known list, then the folders of SSL_CERT_DIR or else the known ones. The binary tells what
+//! those variables are.
 //!
-//! Loaded on the first https request that verifies, once per process: start-up does not pay for it. Files that cannot be
-//! read and entries that are no certificates are passed over, as Go does.
+//! Loaded on the first https request that verifies, once per process: start-up does not pay for it. Files that cannot
+//! be read and entries that are no certificates are passed over, as Go does.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,8 +90,9 @@ impl Roots {
 /// File and folders, when the user names them.
 static PLACES: OnceLock<(Option<String>, Option<String>)> = OnceLock::new();
 
-/// Trusts the certificate authorities in `file` and in `folders` (separated by colons) instead of those in the usual places: what
-/// SSL_CERT_FILE and SSL_CERT_DIR say. For the whole process, before its first request; empty texts name nothing.
+/// Trusts the certificate authorities in `file` and in `folders` (separated by colons) instead of those in the usual
+/// places: what SSL_CERT_FILE and SSL_CERT_DIR say. For the whole process, before its first request; empty texts name
+/// nothing.
 pub fn trust_authorities_in(file: Option<String>, folders: Option<String>) {
     let named = |text: Option<String>| text.filter(|text| !text.is_empty());
     let _ = PLACES.set((named(file), named(folders)));

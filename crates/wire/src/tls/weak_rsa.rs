@@ -1,8 +1,8 @@
 //! Signatures of RSA keys from 1024 up to 2047 bits, which Go accepts and the TLS library does not.
 //!
-//! Each RSA algorithm of the library is wrapped: keys of 2048 bits and more go to the library as before, shorter ones are
-//! verified here, by RFC 8017. Keys below 1024 bits are refused, as Go refuses them. Nothing secret is computed with: all of this is
-//! verification with public keys. SHA-1 stays unknown, so what it signed stays refused.
+//! Each RSA algorithm of the library is wrapped: keys of 2048 bits and more go to the library as before, shorter ones
+//! are verified here, by RFC 8017. Keys below 1024 bits are refused, as Go refuses them. Nothing secret is computed
+//! with: all of this is verification with public keys. SHA-1 stays unknown, so what it signed stays refused.
 
 use std::sync::OnceLock;
 

@@ -96,8 +96,8 @@ impl Decoder {
         }
     }
 
-    /// Takes bytes from the front of `input` up to the end of the next message or control frame; `None` when more are needed.
-    /// After an error, do not read on.
+    /// Takes bytes from the front of `input` up to the end of the next message or control frame; `None` when more are
+    /// needed. After an error, do not read on.
     pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Violation> {
         self.forget_given();
         loop {

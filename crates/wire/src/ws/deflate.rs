@@ -1,8 +1,8 @@
 //! The bodies of permessage-deflate (RFC 7692 7.2): raw deflate whose last four bytes, `00 00 ff ff`, stay at home.
 //!
-//! A side that does not take its context over from message to message owns no state between them: it borrows one of the thread's
-//! for the message, so that thousands of idle connections cost nothing. Refuses what does not inflate, and more than the limit.
-//! Invariant: the memory of the output never outgrows the limit by more than one step.
+//! A side that does not take its context over from message to message owns no state between them: it borrows one of the
+//! thread's for the message, so that thousands of idle connections cost nothing. Refuses what does not inflate, and
+//! more than the limit. Invariant: the memory of the output never outgrows the limit by more than one step.
 
 use std::cell::RefCell;
 
@@ -87,8 +87,8 @@ impl Deflater {
     }
 
     fn make(&self) -> Compress {
-        // Stored blocks refer to nothing: they fit the window of 256 bytes that zlib does not have. Level 1 is the fastest
-        // that compresses; k6 uses it too.
+        // Stored blocks refer to nothing: they fit the window of 256 bytes that zlib does not have. Level 1 is the
+        // fastest that compresses; k6 uses it too.
         let level = if self.window < SMALLEST { Compression::none() } else { Compression::fast() };
         Compress::new_with_window_bits(level, false, self.window.max(SMALLEST))
     }

@@ -1,7 +1,8 @@
 //! From messages to frames: each message is one frame, masked by a client, compressed where that was agreed on.
 //!
-//! Appends to a buffer of the caller's: many messages leave in one write. Refuses control frames that are too long by cutting
-//! nothing: callers check. Invariant: `Shared` bytes are the same for every uncompressed connection of a server.
+//! Appends to a buffer of the caller's: many messages leave in one write. Refuses control frames that are too long by
+//! cutting nothing: callers check. Invariant: `Shared` bytes are the same for every uncompressed connection of a
+//! server.
 
 use std::cell::Cell;
 
@@ -52,8 +53,8 @@ fn opcode(kind: Kind) -> Opcode {
     }
 }
 
-/// Masks keep caches between browser and server from being fooled by chosen bytes (RFC 6455 10.3); nothing here is a browser, so
-/// the thread's fast generator does.
+/// Masks keep caches between browser and server from being fooled by chosen bytes (RFC 6455 10.3); nothing here is a
+/// browser, so the thread's fast generator does.
 fn key() -> [u8; 4] {
     fastrand::u32(..).to_le_bytes()
 }

@@ -80,7 +80,8 @@ impl DeflateOffer {
     }
 }
 
-/// The server's side: reads the offers, the values of the request's headers; what was agreed on and the header to answer with.
+/// The server's side: reads the offers, the values of the request's headers; what was agreed on and the header to
+/// answer with.
 pub(super) fn choose<'a>(values: impl Iterator<Item = &'a str>) -> Option<(DeflateParams, String)> {
     let offers = values.filter_map(list).flatten().filter(|e| e.name == NAME);
     let params = offers.filter_map(|offer| Params::read(&offer, true)).next()?;
@@ -147,8 +148,8 @@ struct Extension<'a> {
     params: Vec<(&'a str, Option<&'a str>)>,
 }
 
-/// `a; b; c=1, d; e="2"`; `None` when it is malformed. Quoted values are tokens in quotes (RFC 6455 9.1), so no separator hides
-/// inside of them.
+/// `a; b; c=1, d; e="2"`; `None` when it is malformed. Quoted values are tokens in quotes (RFC 6455 9.1), so no
+/// separator hides inside of them.
 fn list(value: &str) -> Option<Vec<Extension<'_>>> {
     let mut extensions = Vec::new();
     for item in value.split(',').map(str::trim).filter(|item| !item.is_empty()) {

@@ -1,7 +1,7 @@
 //! Frame headers (RFC 6455 5.2).
 //!
-//! Refuses what a header alone tells to be wrong, as soon as the byte that tells is there: reserved bits and opcodes, long or
-//! fragmented control frames, a mask on the wrong side, lengths not written in the shortest way.
+//! Refuses what a header alone tells to be wrong, as soon as the byte that tells is there: reserved bits and opcodes,
+//! long or fragmented control frames, a mask on the wrong side, lengths not written in the shortest way.
 
 use super::{Role, Violation, mask};
 

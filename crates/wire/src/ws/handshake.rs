@@ -1,7 +1,7 @@
 //! The heads of the upgrade (RFC 6455 4): what a client sends and must see, what a server must see and answers.
 //!
-//! Refuses upgrades of another version with the version it knows, and answers whose accept value is not the one to the key: what
-//! answered is then not a WebSocket server.
+//! Refuses upgrades of another version with the version it knows, and answers whose accept value is not the one to the
+//! key: what answered is then not a WebSocket server.
 
 use base64_simd::STANDARD;
 use sha1::{Digest, Sha1};

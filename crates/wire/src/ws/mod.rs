@@ -1,9 +1,10 @@
-//! WebSocket (RFC 6455) with permessage-deflate (RFC 7692), for both ends: frames, messages, handshakes as pure functions over
-//! bytes.
+//! WebSocket (RFC 6455) with permessage-deflate (RFC 7692), for both ends: frames, messages, handshakes as pure
+//! functions over bytes.
 //!
-//! `Decoder` takes bytes as they arrive and gives whole messages and control frames; `Encoder` appends frames to a buffer;
-//! `handshake` reads and writes the heads of the upgrade. Refuses anything the RFCs call a reason to fail the connection; such a `Violation` carries the close code to fail it with.
-//! Invariant: what a peer sends makes no more memory than the message limit, compressed or not.
+//! `Decoder` takes bytes as they arrive and gives whole messages and control frames; `Encoder` appends frames to a
+//! buffer; `handshake` reads and writes the heads of the upgrade. Refuses anything the RFCs call a reason to fail the
+//! connection; such a `Violation` carries the close code to fail it with. Invariant: what a peer sends makes no more
+//! memory than the message limit, compressed or not.
 
 pub mod close;
 mod decode;

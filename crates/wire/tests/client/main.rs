@@ -1,4 +1,5 @@
-//! The client around single exchanges, against real listeners: redirects, cookies, credentials, codings, names, proxies, limits.
+//! The client around single exchanges, against real listeners: redirects, cookies, credentials, codings, names,
+//! proxies, limits.
 
 #![allow(clippy::unwrap_used)]
 

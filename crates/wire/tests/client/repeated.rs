@@ -1,5 +1,5 @@
-//! Requests and responses that come again, for which the client keeps encoded and parsed heads: what is kept of one must
-//! never be taken for another.
+//! Requests and responses that come again, for which the client keeps encoded and parsed heads: what is kept of one
+//! must never be taken for another.
 
 use std::rc::Rc;
 use std::time::Duration;

@@ -158,7 +158,8 @@ fn what_the_request_says() {
     let head = told.recv().unwrap();
     let key = head.lines().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: ")).unwrap();
     let expected = format!(
-        "GET /a?b HTTP/1.1\r\nHost: {address}\r\nUser-Agent: agent\r\nX-Mine: given\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+        "GET /a?b HTTP/1.1\r\nHost: {address}\r\nUser-Agent: agent\r\nX-Mine: given\r\nUpgrade: \
+         websocket\r\nConnection: Upgrade\r\n\
          Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: one, two\r\n\
          Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover; client_no_context_takeover\r\n\
          Cookie: a=b\r\n\r\n"

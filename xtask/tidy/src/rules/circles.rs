@@ -1,8 +1,8 @@
 //! No circle of imports of more than three files, and none between the folders of a crate.
 //!
-//! Two or three files that know each other are one thought on several pages. More of them cannot be understood, tested or moved
-//! without all the others. A room is a folder with the files in it; a file in `src` itself is a room of its own, or opens the folder of
-//! its name. Circles of such files alone are for the rule of files.
+//! Two or three files that know each other are one thought on several pages. More of them cannot be understood, tested
+//! or moved without all the others. A room is a folder with the files in it; a file in `src` itself is a room of its
+//! own, or opens the folder of its name. Circles of such files alone are for the rule of files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -210,8 +210,10 @@ mod tests {
         let found = Graph::of(&package).file_circle(&package).unwrap();
         assert_eq!(
             found.to_string(),
-            "crates/a/src/d.rs:1: 4 files import each other in 1 circles of more than 3; the largest has 4: a.rs b.rs c.rs d.rs \
-             [circle crates/a]\n    found 4, allowed 0\n    move what both sides need below both; these 1 imports close the \
+            "crates/a/src/d.rs:1: 4 files import each other in 1 circles of more than 3; the largest has 4: a.rs b.rs \
+             c.rs d.rs \
+             [circle crates/a]\n    found 4, allowed 0\n    move what both sides need below both; these 1 imports \
+             close the \
              circles:\n      crates/a/src/d.rs:1 imports a.rs"
         );
         assert!(Graph::of(&package).room_circle(&package).is_none());

@@ -1,7 +1,9 @@
-//! Public items that nothing but tests uses: either the product needs them one day, or they are there for their own sake.
+//! Public items that nothing but tests uses: either the product needs them one day, or they are there for their own
+//! sake.
 //!
-//! By name, over all crates: an item counts as used when its name stands anywhere in the product besides where it is defined,
-//! re-exported, or implemented. Two items of one name shield each other; what is told is unused, what is unused is not always told.
+//! By name, over all crates: an item counts as used when its name stands anywhere in the product besides where it is
+//! defined, re-exported, or implemented. Two items of one name shield each other; what is told is unused, what is
+//! unused is not always told.
 
 use std::collections::HashSet;
 

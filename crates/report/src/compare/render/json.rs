@@ -1,7 +1,7 @@
 //! A comparison for programs: everything the text says, and the values of every pair.
 //!
-//! `change` is the median of pairs or, of a few runs, of blocks of seconds (`evidence`). `change` and `interval` are fractions
-//! where `scale` is `ratio` (0.05 for +5 %) or `share` (of 1), else in the metric's unit.
+//! `change` is the median of pairs or, of a few runs, of blocks of seconds (`evidence`). `change` and `interval` are
+//! fractions where `scale` is `ratio` (0.05 for +5 %) or `share` (of 1), else in the metric's unit.
 
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! A comparison as JUnit XML: a test case for each metric, or for each condition where there are some.
 //!
-//! Worse is a failure, cannot tell is skipped, so that a CI shows in its own words what the exit code says. Cells of a matrix
-//! do not decide and are only written out.
+//! Worse is a failure, cannot tell is skipped, so that a CI shows in its own words what the exit code says. Cells of a
+//! matrix do not decide and are only written out.
 
 use std::fmt::Write;
 

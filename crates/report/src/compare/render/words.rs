@@ -12,8 +12,8 @@ use crate::stats::{CONFIDENCE, Estimate, Verdict, pairs_needed};
 /// More pairs than this are not worth naming a number for.
 const MANY_PAIRS: usize = 1000;
 
-/// Columns of a table of metrics; A and B are left out where they would mean nothing. The change is no ratio of the two columns
-/// before it, and says what it is.
+/// Columns of a table of metrics; A and B are left out where they would mean nothing. The change is no ratio of the two
+/// columns before it, and says what it is.
 pub fn columns(section: &Section) -> Vec<&'static str> {
     let (a, b, change) = match section {
         Section { seconds: Some(_), pairs: 1, .. } => ("A, whole run", "B, whole run", "change, median of blocks"),
@@ -212,8 +212,10 @@ pub fn notes(comparison: &Comparison) -> Vec<String> {
     };
     if !comparison.conditions.is_empty() {
         notes.push(String::from(
-            "a condition fails when the change is proven to be beyond its bound, holds when it is proven to be on this side, \
-             and otherwise nobody can tell (signed-rank test against the bound at 5 %, Holm over the conditions); conditions \
+            "a condition fails when the change is proven to be beyond its bound, holds when it is proven to be on this \
+             side, \
+             and otherwise nobody can tell (signed-rank test against the bound at 5 %, Holm over the conditions); \
+             conditions \
              alone decide the exit code",
         ));
         notes.extend(too_few_for_conditions(comparison).filter(|_| comparison.all.seconds.is_none()));
@@ -241,7 +243,8 @@ pub fn notes(comparison: &Comparison) -> Vec<String> {
     }
     if !comparison.cells.is_empty() {
         notes.push(format!(
-            "the verdict is that over all pairs; the {} cells are judged one by one, so one in twenty may be called changed by \
+            "the verdict is that over all pairs; the {} cells are judged one by one, so one in twenty may be called \
+             changed by \
              chance",
             comparison.cells.len()
         ));
@@ -256,16 +259,20 @@ fn weaker(comparison: &Comparison, used: SecondsUsed) -> Vec<String> {
     let (each, more) = (number_of_runs(runs), comparison.all.pairs_needed - runs);
     vec![
         format!(
-            "{each} of each: the intervals tell these runs apart, not A from B, because runs of the same program easily differ by \
+            "{each} of each: the intervals tell these runs apart, not A from B, because runs of the same program \
+             easily differ by \
              {percent:.0} %; for evidence about A and B run {more} more of each by turns"
         ),
         format!(
-            "change is the Hodges-Lehmann estimate over {BLOCKS} blocks of {seconds} seconds, each block of B against that of A \
-             from the same time, without the first {warm_up} s; p and interval are those of the exact signed-rank test over the \
+            "change is the Hodges-Lehmann estimate over {BLOCKS} blocks of {seconds} seconds, each block of B against \
+             that of A \
+             from the same time, without the first {warm_up} s; p and interval are those of the exact signed-rank test \
+             over the \
              blocks, spread for seconds that are like the one before, p after Holm"
         ),
         format!(
-            "better and worse need p at or under 0.05 and an interval beyond ±{percent:.0} % (shares: ±{points:.0} point); same is an \
+            "better and worse need p at or under 0.05 and an interval beyond ±{percent:.0} % (shares: ±{points:.0} \
+             point); same is an \
              interval that stays within the margin when it is wider by as much"
         ),
     ]
@@ -281,7 +288,8 @@ fn alone(section: &Section) -> Option<String> {
     let names: Vec<String> = unproven.map(|row| format!("{} (p {})", row.measure, p_value(row.estimate.p))).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "alone these would be told apart: {}; Holm's correction over {tests} metrics asks for more. `onrush table` asks about \
+            "alone these would be told apart: {}; Holm's correction over {tests} metrics asks for more. `onrush table` \
+             asks about \
              the rate alone, as --metric does with one metric",
             names.join(", ")
         )
@@ -294,7 +302,8 @@ fn rule(comparison: &Comparison) -> String {
         margin => format!("the whole interval within ±{} %, shares within ±0.1 points", show::number(margin * 100.0)),
     };
     format!(
-        "change is the Hodges-Lehmann estimate over the pairs, p that of the exact signed-rank test after Holm; better and \
+        "change is the Hodges-Lehmann estimate over the pairs, p that of the exact signed-rank test after Holm; better \
+         and \
          worse need p at or under 0.05, same is {margin}"
     )
 }

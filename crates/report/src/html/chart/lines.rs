@@ -1,7 +1,8 @@
 //! Lines over the time of a run.
 //!
-//! A gap in the values is a gap in the line; a value between two gaps is a dot. A single moment is no chart: tables tell of it. Values that span several magnitudes, as a
-//! slow second among fast ones, are drawn by magnitude, and the chart says so. All charts of a page share the pointer.
+//! A gap in the values is a gap in the line; a value between two gaps is a dot. A single moment is no chart: tables
+//! tell of it. Values that span several magnitudes, as a slow second among fast ones, are drawn by magnitude, and the
+//! chart says so. All charts of a page share the pointer.
 
 use std::fmt::Write;
 
@@ -10,7 +11,8 @@ use serde_json::{Value, json};
 use super::scale::{clock_tick, tick_text};
 use super::{Axis, COLOURS, Frame, HEIGHT, Unit, WIDTH, short};
 
-/// Highest by median from which a chart goes by magnitude: less than a fiftieth of the height would be left for what is usual.
+/// Highest by median from which a chart goes by magnitude: less than a fiftieth of the height would be left for what is
+/// usual.
 const LOGARITHMIC_FROM: f64 = 50.0;
 
 /// One line.

@@ -1,8 +1,8 @@
 //! Charts: values over time, distributions, bars to compare by.
 //!
-//! The SVG is stretched to the width there is, with strokes that keep their width; every text is HTML beside it, so that it
-//! stays readable on a phone and on paper. Most colour-blind people can distinguish the colours (Okabe and Ito's) and
-//! lines by their dashes as well. A chart without values is nothing.
+//! The SVG is stretched to the width there is, with strokes that keep their width; every text is HTML beside it, so
+//! that it stays readable on a phone and on paper. Most colour-blind people can distinguish the colours (Okabe and
+//! Ito's) and lines by their dashes as well. A chart without values is nothing.
 
 mod bars;
 mod distribution;
@@ -61,7 +61,8 @@ impl Frame<'_> {
             let class = colour % COLOURS;
             let _ = write!(
                 html,
-                "<li><svg class=\"swatch\" viewBox=\"0 0 24 8\"><path class=\"line c{class}\" d=\"M1 4H23\"/></svg>{}</li>",
+                "<li><svg class=\"swatch\" viewBox=\"0 0 24 8\"><path class=\"line c{class}\" d=\"M1 \
+                 4H23\"/></svg>{}</li>",
                 Text(name)
             );
         }
@@ -75,7 +76,8 @@ impl Frame<'_> {
         }
         let _ = write!(
             html,
-            "</div>\n<div class=\"area\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{}\">",
+            "</div>\n<div class=\"area\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\" \
+             role=\"img\" aria-label=\"{}\">",
             Text(self.title)
         );
         self.grid_lines(&mut html);

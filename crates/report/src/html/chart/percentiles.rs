@@ -1,7 +1,7 @@
 //! Response times by percentile, to compare distributions by: a line each, the tail spread out.
 //!
-//! The horizontal axis goes by the share of samples above (one in two, one in ten, one in a thousand): each magnitude takes the
-//! same room, because users remember the tail.
+//! The horizontal axis goes by the share of samples above (one in two, one in ten, one in a thousand): each magnitude
+//! takes the same room, because users remember the tail.
 
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! Axes: from what range to what, in which unit, with ticks at round numbers.
 //!
-//! An axis maps values to positions from 0 to 1 and never divides by nothing: a range without extent is widened. Time axes step by
-//! what a clock steps by. A value that no axis can show (not finite) has no position.
+//! An axis maps values to positions from 0 to 1 and never divides by nothing: a range without extent is widened. Time
+//! axes step by what a clock steps by. A value that no axis can show (not finite) has no position.
 
 /// What the values of an axis are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

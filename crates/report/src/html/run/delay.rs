@@ -1,8 +1,8 @@
-//! How long messages were under way, by event and by hop: what `onrush/delay` measured, and Trends of a script's own that are
-//! tagged by event.
+//! How long messages were under way, by event and by hop: what `onrush/delay` measured, and Trends of a script's own
+//! that are tagged by event.
 //!
-//! The first row tells of all events together. Where a server adds stamps of its own a second table splits the delay. The chart
-//! is the mean of each second, the one that studies of real-time systems print.
+//! The first row tells of all events together. Where a server adds stamps of its own a second table splits the delay.
+//! The chart is the mean of each second, the one that studies of real-time systems print.
 
 use units::show;
 
@@ -27,7 +27,8 @@ pub(super) fn section(run: &Run<'_>) -> Vec<String> {
     let Some(all) = total(run, DELAY, None) else { return Vec::new() };
     let events = events(run, DELAY);
     let mut pieces = by_event(run, all, &events, "Message delay");
-    let note = "from the sender's stamp to the receiver's machine; sends/s is what the server receives, deliveries/s what it sends";
+    let note = "from the sender's stamp to the receiver's machine; sends/s is what the server receives, deliveries/s \
+        what it sends";
     pieces.insert(1, format!("<p class=\"about\">{}</p>", plain(note)));
     pieces.push(hop_table(run, &events));
     pieces

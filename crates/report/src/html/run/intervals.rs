@@ -1,8 +1,9 @@
 //! The seconds of a run, made few enough to draw.
 //!
-//! Only the scenarios' time is drawn: setup and teardown would be slow seconds that no user had. Of a long run several seconds are
-//! put together to a point: sums add up, means are weighted by their samples, extremes stay extremes. A percentile of a longer time
-//! cannot be computed from those of its seconds; charts draw their weighted mean and say so.
+//! Only the scenarios' time is drawn: setup and teardown would be slow seconds that no user had. Of a long run several
+//! seconds are put together to a point: sums add up, means are weighted by their samples, extremes stay extremes. A
+//! percentile of a longer time cannot be computed from those of its seconds; charts draw their weighted mean and say
+//! so.
 
 use std::ops::Range;
 
@@ -49,7 +50,8 @@ impl<'a> Intervals<'a> {
         if let [.., before, last] = &mut points[..]
             && end(last) - start(last) < (end(before) - start(before)) / 2.0
         {
-            // The rest of a second has a sample or two: as a point of its own it would be a spike or a drop that never was.
+            // The rest of a second has a sample or two: as a point of its own it would be a spike or a drop that never
+            // was.
             before.end = last.end;
             points.pop();
         }

@@ -1,7 +1,8 @@
 //! The report of one run, made from its document alone.
 //!
-//! The first screen answers what somebody asks at two in the morning: did it pass, was it slow, when, and can the numbers be
-//! trusted. Below stand the charts, then the tables of the summary with its very numbers and formats, then machine and options.
+//! The first screen answers what somebody asks at two in the morning: did it pass, was it slow, when, and can the
+//! numbers be trusted. Below stand the charts, then the tables of the summary with its very numbers and formats, then
+//! machine and options.
 
 mod charts;
 mod delay;

@@ -1,6 +1,7 @@
 //! The tables of a report: thresholds, checks, every metric, the generator, the machine, the options.
 //!
-//! Values are printed by the summary's own formats, so that a number in a terminal and the one in a report are the same text.
+//! Values are printed by the summary's own formats, so that a number in a terminal and the one in a report are the same
+//! text.
 
 use std::fmt::Write;
 

@@ -1,8 +1,9 @@
 //! Which row of a group is the best, if any: only one that pairs of rounds prove better than every other.
 //!
-//! The tests are those of `compare` (`stats`), with Holm over the others of the group. A row whose generator was the limit may
-//! really be faster than it looks, so nothing beats its rate; then the rows are ranked by what a request costs their servers,
-//! where that is known. Where variants bring their own load none of this matters: there the generator is what is measured.
+//! The tests are those of `compare` (`stats`), with Holm over the others of the group. A row whose generator was the
+//! limit may really be faster than it looks, so nothing beats its rate; then the rows are ranked by what a request
+//! costs their servers, where that is known. Where variants bring their own load none of this matters: there the
+//! generator is what is measured.
 
 use units::show;
 
@@ -10,7 +11,8 @@ use super::{JudgedBy, Row};
 use crate::document::Cause;
 use crate::stats::{Direction, Question, Verdict, answer, pairs_needed};
 
-/// Marks it, and says what can be told and by which figure. `names` are the rows' names; nothing is said of a single row.
+/// Marks it, and says what can be told and by which figure. `names` are the rows' names; nothing is said of a single
+/// row.
 pub fn mark(rows: &mut [Row], names: &[String], loads_differ: bool) -> (JudgedBy, String) {
     let rated: Vec<usize> = (0..rows.len()).filter(|&row| rows[row].rate.is_some()).collect();
     let by_rate = ranked(rows, rated.clone(), JudgedBy::Rate);

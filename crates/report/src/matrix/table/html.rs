@@ -1,5 +1,5 @@
-//! A matrix's result as one HTML page that opens offline: what can be told, a chart of rates and one of percentiles for each
-//! group, the table, what failed with what it printed, and plan and machine.
+//! A matrix's result as one HTML page that opens offline: what can be told, a chart of rates and one of percentiles for
+//! each group, the table, what failed with what it printed, and plan and machine.
 
 use std::fmt::Write;
 

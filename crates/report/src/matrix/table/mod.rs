@@ -1,7 +1,7 @@
 //! Tables of a matrix, as data: groups of rows with a rate, percentiles and what server and generator used.
 //!
-//! Nothing is averaged over different loads: axes that are not grouped by are columns. A row is one variant in one cell, its
-//! figures medians over the rounds; only valid runs count, and what was left out is said below.
+//! Nothing is averaged over different loads: axes that are not grouped by are columns. A row is one variant in one
+//! cell, its figures medians over the rounds; only valid runs count, and what was left out is said below.
 
 mod best;
 mod column;
@@ -36,14 +36,15 @@ pub use sheet::{markdown, text};
 pub const PERCENTILES: [f64; 12] = [5.0, 10.0, 20.0, 40.0, 50.0, 60.0, 80.0, 90.0, 95.0, 99.0, 99.9, 100.0];
 
 /// Why `compare` may say less of the same runs.
-const BEST_IS_BY_RATE: &str = "a best goes by one figure, with no margin and Holm's correction over the rows; `onrush compare` judges \
+const BEST_IS_BY_RATE: &str = "a best goes by one figure, with no margin and Holm's correction over the rows; `onrush \
+    compare` judges \
                                several metrics together, so with few rounds it may not tell yet";
 
 /// What a table is to show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableOptions {
-    /// Axes (or `variant`) that get a table of their own for each value; when none are named there is one table, and the rows
-    /// of one cell are a group.
+    /// Axes (or `variant`) that get a table of their own for each value; when none are named there is one table, and
+    /// the rows of one cell are a group.
     pub group_by: Option<Vec<String>>,
     /// Which percentiles.
     pub percentiles: Vec<f64>,
@@ -420,7 +421,8 @@ fn limited(document: &MatrixDocument) -> Vec<String> {
             Cause::Busy if loads_differ(document) => "these rates are the most that it gets from its cores",
             Cause::Busy => "these rates are its own, not the server's; give it more cores or the server fewer",
             Cause::HeldUp | Cause::LateStarts => {
-                "the server may do more than these rates; end what else runs on the machine, or pin servers and load to cores \
+                "the server may do more than these rates; end what else runs on the machine, or pin servers and load \
+                 to cores \
                  of their own; --accept-late counts such runs"
             }
         };
@@ -503,7 +505,8 @@ pub(super) mod tests {
     pub fn document() -> MatrixDocument {
         let plan = plan::from_toml(
             "p.toml",
-            "name = 'demo'\n[axes]\nsize = ['1k', '10k']\n[load]\nurl = 'http://h/'\n[[variants]]\nname = 'a'\n[[variants]]\nname = 'b'\n",
+            "name = 'demo'\n[axes]\nsize = ['1k', '10k']\n[load]\nurl = 'http://h/'\n[[variants]]\nname = \
+             'a'\n[[variants]]\nname = 'b'\n",
         )
         .unwrap();
         let mut runs = Vec::new();
@@ -599,8 +602,10 @@ pub(super) mod tests {
         let tables = super::tables(&document, &TableOptions::default()).unwrap();
         let row = &tables.groups[0].rows[0];
         assert_eq!((row.saturated, row.limited_by, row.late_accepted), (1, Some(Cause::HeldUp), 0));
-        let expected = "! in 1 of 31 runs the generator was held up by something else: the server may do more than these rates; \
-                        end what else runs on the machine, or pin servers and load to cores of their own; --accept-late counts \
+        let expected = "! in 1 of 31 runs the generator was held up by something else: the server may do more than \
+            these rates; \
+                        end what else runs on the machine, or pin servers and load to cores of their own; \
+                        --accept-late counts \
                         such runs";
         assert_eq!(tables.notes[1], expected);
         late(&mut document, true);

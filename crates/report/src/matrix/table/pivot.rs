@@ -1,8 +1,8 @@
-//! The layout of grids: values of some axes as rows, of others as columns, and a grid for each figure. `size` by `body` of
-//! every figure on one page.
+//! The layout of grids: values of some axes as rows, of others as columns, and a grid for each figure. `size` by `body`
+//! of every figure on one page.
 //!
-//! Axes that are neither have a set of grids for each of their values. What is shown are the rows of the tables, so medians,
-//! verdicts and marks are the same.
+//! Axes that are neither have a set of grids for each of their values. What is shown are the rows of the tables, so
+//! medians, verdicts and marks are the same.
 
 use serde::Serialize;
 
@@ -24,8 +24,8 @@ pub struct Pivot {
 }
 
 impl Pivot {
-    /// Fills in what was not said: variants are columns, or the last axis when variants are rows; all other axes are rows when
-    /// none are named. Refuses unknown axes, and axes that are both.
+    /// Fills in what was not said: variants are columns, or the last axis when variants are rows; all other axes are
+    /// rows when none are named. Refuses unknown axes, and axes that are both.
     pub(super) fn settled(&self, known: &[String]) -> Result<Pivot, String> {
         let mut pivot = self.clone();
         check("rows", self.rows.iter(), known)?;
@@ -103,7 +103,8 @@ fn sheet(grid: Grid, by: &str) -> Sheet {
     Sheet { heading: format!("{cell}{}: {by}", grid.figure), rows: std::iter::once(names).chain(rows).collect() }
 }
 
-/// Comma-separated values: a line for each row of each grid, with the figure and what the grid's rows have in common first.
+/// Comma-separated values: a line for each row of each grid, with the figure and what the grid's rows have in common
+/// first.
 pub(super) fn csv(tables: &Tables, pivot: &Pivot) -> String {
     let grids = of_pivot(tables, pivot);
     let Some(first) = grids.first() else { return String::new() };

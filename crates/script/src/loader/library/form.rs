@@ -173,8 +173,8 @@ pub(super) fn signature(code: &str, kind: Kind, form: &Form) -> Option<String> {
     Some(hash.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Gives names that depend on the form alone: to the class, and to what is declared within each of the functions. What they use of
-/// the module around them, other than globals, is named so that it cannot be taken for a global.
+/// Gives names that depend on the form alone: to the class, and to what is declared within each of the functions. What
+/// they use of the module around them, other than globals, is named so that it cannot be taken for a global.
 fn rename(scoping: &mut Scoping, class: SymbolId, functions: &[Span]) {
     let mut counts = vec![0; functions.len()];
     let symbols: Vec<SymbolId> = scoping.symbol_ids().collect();

@@ -1,9 +1,9 @@
 //! k6's FormData library within a module of the script's own: found by its parsed form, replaced by the native class.
 //!
-//! Many test suites carry a copy of the library, on its own or inside a bundle. Its signature is a hash of the syntax tree:
-//! white space, comments, quotes, semicolons, the names of local variables and of the class, and what is around the
-//! class do not count. Whatever changes behaviour does: another operator, another literal, a method more, a global name
-//! that the module has redefined. Only known signatures are replaced; lines of the module keep their numbers.
+//! Many test suites carry a copy of the library, on its own or inside a bundle. Its signature is a hash of the syntax
+//! tree: white space, comments, quotes, semicolons, the names of local variables and of the class, and what is around
+//! the class do not count. Whatever changes behaviour does: another operator, another literal, a method more, a global
+//! name that the module has redefined. Only known signatures are replaced; lines of the module keep their numbers.
 
 mod form;
 
@@ -210,7 +210,8 @@ mod tests {
         assert_eq!(found, known);
         assert_eq!(
             replaced,
-            "'use strict';;var __onrushFormData0=require(\"m\").FormData;var Parts=__onrushFormData0;\nexports.F = Parts;\n;\n        \
+            "'use strict';;var __onrushFormData0=require(\"m\").FormData;var Parts=__onrushFormData0;\nexports.F = \
+             Parts;\n;\n        \
              ;\n        ;\n\n\n\n\nlast();"
         );
         assert_eq!(replaced.lines().count(), code.lines().count());
