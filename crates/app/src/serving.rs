@@ -177,8 +177,8 @@ impl<'js> Program<'js> {
         }
     }
 
-    /// Asks the app for memory, once the body has something to put into it. Without memory of the app the piece lies in the
-    /// server's.
+    /// Asks the app for memory, once the body has something to put into it. Without memory of the app the piece lies in
+    /// the server's.
     fn allocate(&self, ctx: &Ctx<'js>, door: &Door, ticket: &Ticket, waker: &Waker) -> host::js::Result<()> {
         let Some(allocate) = &self.bound.allocate else { return Ok(()) };
         if ticket.allocated.borrow().is_some() {

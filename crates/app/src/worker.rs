@@ -1,14 +1,8 @@
 //! One worker's app: a coroutine with a QuickJS runtime, resumed by the code that has something for it.
 //!
-<<<<<<< HEAD:crates/app/src/worker.rs
-//! A connection that brings a request resumes the coroutine itself when that has nothing to do, so an answer that needs no
-//! waiting costs no task switch. Timers, pieces of bodies and whatever else wakes the app is handled by a task of its own.
-//! Invariant: the coroutine is polled with the waker of that task alone, whoever polls it.
-=======
 //! A connection that brings a request resumes the coroutine itself when that has nothing to do, so an answer that needs
-//! no waiting costs no task switch. Timers, pieces of bodies and whatever else wakes the app are seen to by a task of
-//! its own. Invariant: the coroutine is polled with the waker of that task alone, no matter which code polls it.
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/app/worker.rs
+//! no waiting costs no task switch. Timers, pieces of bodies and whatever else wakes the app is handled by a task of
+//! its own. Invariant: the coroutine is polled with the waker of that task alone, whoever polls it.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -114,7 +108,8 @@ impl App {
         self.door.max_message.get().map(|most| most as usize)
     }
 
-    /// A WebSocket whose opening request is this; what happens on it is told by `socket_event`, `Open` first and `Close` last.
+    /// A WebSocket whose opening request is this; what happens on it is told by `socket_event`, `Open` first and
+    /// `Close` last.
     pub fn socket(&self, request: Box<dyn Incoming>, peer: Box<dyn SocketPeer>) -> Rc<AppSocket> {
         let ticket = Ticket::new(request);
         ticket.leave();

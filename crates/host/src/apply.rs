@@ -1,16 +1,9 @@
 //! `Function.prototype.apply` and `Reflect.apply` for lists of any length.
 //!
-<<<<<<< HEAD:crates/host/src/apply.rs
-//! The engine's own refuse lists of more than 65,535 elements, k6's do not: scripts that put bodies together byte by byte
-//! say `all.push.apply(all, bytes)` with hundreds of thousands. Calls that spread a list (`f(...list)`) are compiled into
-//! the engine's own and keep its limit. Invariant: every value taken out of the list is given back, whatever happens.
-=======
 //! The engine's own refuse lists of more than 65,535 elements, k6's do not: scripts that put bodies together byte by
 //! byte say `all.push.apply(all, bytes)` with hundreds of thousands. Calls that spread a list (`f(...list)`) are
 //! compiled into the engine's own and keep its limit. Invariant: every value taken out of the list is given back,
 //! whatever happens.
-#![allow(unsafe_code)]
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/apply.rs
 
 use rquickjs::object::Property;
 use rquickjs::{Ctx, Error, Exception, Object, Result, Value, qjs};

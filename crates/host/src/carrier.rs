@@ -15,15 +15,9 @@ use crate::preemption::{self, SliceTimer};
 use crate::watchdog;
 
 /// The inside of a coroutine, for the signal handler.
-<<<<<<< HEAD:crates/host/src/carrier.rs
 pub(crate) trait Preempted {
-    /// Suspends the coroutine, which was interrupted at this instruction and has used its stack down to this address, if there is
-    /// room for that. Called by the signal handler.
-=======
-pub(super) trait Preempted {
     /// Suspends the coroutine, which was interrupted at this instruction and has used its stack down to this address,
     /// if there is room for that. Called by the signal handler.
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/carrier.rs
     fn preempt(&self, instruction: usize, stack_pointer: usize);
 }
 

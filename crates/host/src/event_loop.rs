@@ -290,15 +290,9 @@ impl EventLoop {
         drop(std::mem::take(&mut *self.outgoing.borrow_mut()));
     }
 
-<<<<<<< HEAD:crates/host/src/event_loop.rs
-    /// Forgets everything pending, for an iteration that was cut short. What promise jobs were queued run out now: natives
-    /// that wait fail at once, since the user has been told to stop.
-    pub fn clear(&self, ctx: &Ctx<'_>) {
-=======
     /// Forgets everything pending, for an iteration that was cut short. What promise jobs were queued run out now:
     /// natives that wait fail at once, since the user has been told to stop.
-    pub(crate) fn clear(&self, ctx: &Ctx<'_>) {
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/event_loop.rs
+    pub fn clear(&self, ctx: &Ctx<'_>) {
         const MOST_JOBS: usize = 10_000;
         for _ in 0..MOST_JOBS {
             self.timers.take_all();

@@ -1,13 +1,7 @@
 //! The outside of a coroutine: one future that runs JavaScript on a stack of its own, driven by the worker.
 //!
-<<<<<<< HEAD:crates/host/src/fiber.rs
-//! `Fiber` polls what the coroutine waits for on the worker's stack and switches back only when it is ready, so coroutine stacks
-//! stay small and a wake-up without progress costs no switch.
-=======
-//! Two sides. Inside, `Switch` lets native code wait: the future is pinned on the coroutine's stack, a pointer to it
-//! goes out, and the coroutine sleeps. Outside, `Fiber` polls that future on the worker's stack and switches back only
-//! when it is ready, so coroutine stacks stay small and a wake-up without progress costs no switch.
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/coroutine.rs
+//! `Fiber` polls what the coroutine waits for on the worker's stack and switches back only when it is ready, so
+//! coroutine stacks stay small and a wake-up without progress costs no switch.
 //!
 //! Invariant: a suspended coroutine is never dropped, because C frames lie on its stack. It is resumed with
 //! `Resume::Stopped` (every wait then fails) or, between two jobs, with `Resume::Quit`, and runs to its end. One that
@@ -26,29 +20,10 @@ use std::time::{Duration, Instant};
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult};
 
-<<<<<<< HEAD:crates/host/src/fiber.rs
 use crate::carrier::Carrier;
 use crate::computation::Computation;
 use crate::engine_code::EngineCode;
 use crate::switch::{PAGE, Resume, SLICE, STACK_BYTES, Signal, Switch, Wait};
-=======
-use super::carrier::{Carrier, Preempted};
-use super::computation::Computation;
-use super::engine_code::EngineCode;
-
-/// Address space of one coroutine stack. Only touched pages become resident (measured: 12-24 KiB after init code), so
-/// this is a limit on recursion, not a cost: about 2,000 JavaScript calls deep.
-pub(crate) const STACK_BYTES: usize = 1024 * 1024;
-
-/// The smallest page. Where pages are larger, the kernel refuses what is not aligned and `trim_stack` does nothing.
-const PAGE: usize = 4096;
-
-/// How long a user may compute before others of its worker get their turn.
-pub(crate) const SLICE: Duration = Duration::from_millis(5);
-
-/// What suspending in native code needs of the stack, and going on from there.
-const ROOM: usize = 16 * 1024;
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/coroutine.rs
 
 /// How long a user that must stop may stay in native code before it is given up, and how many slices it has at least.
 /// It has those at once: what was interrupted in plain JavaScript needs one or two.
@@ -66,158 +41,7 @@ pub struct Jobs<J, E> {
     exchange: Rc<Exchange<J, E>>,
 }
 
-<<<<<<< HEAD:crates/host/src/fiber.rs
 impl<J, E> Jobs<J, E> {
-=======
-/// A future whose output stays with the one who waits.
-trait Wait {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()>;
-}
-
-struct Waiting<'a, F: Future> {
-    future: Pin<&'a mut F>,
-    output: Option<F::Output>,
-}
-
-impl<F: Future> Wait for Waiting<'_, F> {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        match self.future.as_mut().poll(cx) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(output) => {
-                self.output = Some(output);
-                Poll::Ready(())
-            }
-        }
-    }
-}
-
-/// The inside of a coroutine: how code that runs on it waits and gives way.
-pub(crate) struct Switch<J, E> {
-    yielder: OnceCell<NonNull<Yielder<Resume<J>, Signal<E>>>>,
-    interrupt: Rc<Interrupt>,
-    /// When running code was first seen in this slice; reading the clock is left to code that runs long.
-    slice_began: Cell<Option<Instant>>,
-    /// Slices that were used up since it last waited.
-    slices_used: Cell<u32>,
-    /// What its user has had of the worker since it last waited. Set by the outside when computing continues.
-    computed: Cell<Duration>,
-    /// How long code may run before it waits; nothing for users, whom the engine stops.
-    turn_limit: Cell<Option<Duration>>,
-    turn_began: Cell<Option<Instant>>,
-    overran: Cell<bool>,
-    /// Lowest usable address of the stack, and the one above its highest.
-    stack: Cell<(usize, usize)>,
-    /// Whether native code is not to be interrupted.
-    is_whole: Cell<bool>,
-    /// Instruction and stack pointer of the native code that was interrupted last.
-    interrupted: Cell<(usize, usize)>,
-}
-
-impl<J: 'static, E: 'static> Switch<J, E> {
-    /// The inside of a coroutine that is about to be made with `Fiber::new`.
-    pub fn new(interrupt: Rc<Interrupt>) -> Self {
-        Switch {
-            yielder: OnceCell::new(),
-            interrupt,
-            slice_began: Cell::new(None),
-            slices_used: Cell::new(0),
-            computed: Cell::new(Duration::ZERO),
-            turn_limit: Cell::new(None),
-            turn_began: Cell::new(None),
-            overran: Cell::new(false),
-            stack: Cell::new((0, 0)),
-            is_whole: Cell::new(false),
-            interrupted: Cell::new((0, 0)),
-        }
-    }
-
-    /// Whether the user has been told to stop.
-    pub fn is_stopped(&self) -> bool {
-        self.interrupt.reason().is_some()
-    }
-
-    /// From now on code that runs so long in one turn is stopped.
-    pub fn limit_turns(&self, limit: Duration) {
-        self.turn_limit.set(Some(limit));
-    }
-
-    /// Native code is never interrupted: for who lends memory of its runtime to others.
-    pub fn forbid_preemption(&self) {
-        self.is_whole.set(true);
-    }
-
-    /// Begins a turn: what ran before does not count against its limit.
-    pub fn begin_turn(&self) {
-        self.turn_began.set(None);
-        self.overran.set(false);
-    }
-
-    /// The limit, when the turn was stopped because of it.
-    pub fn overran(&self) -> Option<Duration> {
-        self.turn_limit.get().filter(|_| self.overran.get())
-    }
-
-    /// Waits for a future; `None` when the user must stop, and the future is then dropped unfinished.
-    pub fn block_on<F: Future>(&self, future: F) -> Option<F::Output> {
-        if self.interrupt.is_set() {
-            return None;
-        }
-        let mut waiting = Waiting { future: pin!(future), output: None };
-        let outside: NonNull<dyn Wait + '_> = NonNull::from(&mut waiting);
-        // SAFETY: only the lifetime changes. The pointee lives on this stack until `suspend` returns, and the worker
-        // uses the pointer only while the coroutine is suspended here.
-        let outside: NonNull<dyn Wait> = unsafe { std::mem::transmute(outside) };
-        match self.suspend(Signal::Wait(outside)) {
-            Resume::Ready => waiting.output.take(),
-            Resume::Stopped | Resume::Quit | Resume::Run(_) => None,
-        }
-    }
-
-    /// Called often by running code: gives way when the slice is over. Returns whether the code has to stop.
-    pub fn tick(&self) -> bool {
-        if self.is_stopped() {
-            return true;
-        }
-        match self.slice_began.get() {
-            None => self.begin_slice(),
-            // Unit tests run scripts without a coroutine: there is nobody to give way to.
-            Some(began) if began.elapsed() >= SLICE && self.yielder.get().is_some() => {
-                if let (Some(limit), Some(began)) = (self.turn_limit.get(), self.turn_began.get())
-                    && began.elapsed() >= limit
-                {
-                    self.overran.set(true);
-                    return true;
-                }
-                self.suspend(Signal::Pause);
-                self.note_slices();
-                return self.is_stopped();
-            }
-            Some(_) => {}
-        }
-        false
-    }
-
-    /// How many whole slices code has run for since it last waited. The time of other users is left out.
-    #[inline]
-    pub fn slices_used(&self) -> u32 {
-        self.slices_used.get()
-    }
-
-    /// Computing continues: nothing was waited for.
-    fn note_slices(&self) {
-        let slices = self.computed.get().as_nanos() / SLICE.as_nanos();
-        self.slices_used.set(u32::try_from(slices).unwrap_or(u32::MAX));
-    }
-
-    fn begin_slice(&self) {
-        let now = Instant::now();
-        self.slice_began.set(Some(now));
-        if self.turn_began.get().is_none() {
-            self.turn_began.set(Some(now));
-        }
-    }
-
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/coroutine.rs
     /// Reports the end of a job and sleeps until the next one; `None`: the coroutine is to return.
     pub fn next(&self, end: E) -> Option<J> {
         self.exchange.end.set(Some(end));
@@ -226,35 +50,6 @@ impl<J: 'static, E: 'static> Switch<J, E> {
             _ => None,
         }
     }
-<<<<<<< HEAD:crates/host/src/fiber.rs
-=======
-
-    /// Gives back the stack below the caller's frames, which init code may have used deeply, to the system. It comes
-    /// back as zeroed pages when it is needed again.
-    #[inline(never)]
-    pub fn trim_stack(&self) {
-        /// Kept below this frame: what the calls from here need, with room to spare.
-        const KEPT: usize = 8 * 1024;
-        let marker = 0u8;
-        let here = std::ptr::from_ref(&marker) as usize;
-        let top = here.saturating_sub(KEPT) & !(PAGE - 1);
-        let (end, _) = self.stack.get();
-        if end != 0 && top > end {
-            // SAFETY: the range is in this coroutine's own stack, below all its live frames; anonymous private memory.
-            unsafe { libc::madvise(end as *mut libc::c_void, top - end, libc::MADV_DONTNEED) };
-        }
-    }
-
-    fn suspend(&self, signal: Signal<E>) -> Resume<J> {
-        let yielder = self.yielder.get().expect("set by the coroutine before its main function runs");
-        // SAFETY: the yielder lives at the root of the coroutine's stack as long as the coroutine runs, and this code
-        // runs on it.
-        let resume = unsafe { yielder.as_ref() }.suspend(signal);
-        self.slice_began.set(None);
-        self.slices_used.set(0);
-        resume
-    }
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/coroutine.rs
 }
 
 enum State {

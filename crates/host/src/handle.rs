@@ -1,15 +1,8 @@
 //! Objects of the script that stand for a shared Rust value, made at the cost of an object and a pointer.
 //!
-<<<<<<< HEAD:crates/host/src/handle.rs
-//! `native.rs` has the more comfortable kind; this one is for hot paths. The class is registered for each runtime when it is
-//! first needed, and the prototype is whatever the caller says, so a class of the script can have such objects as instances.
-//! Invariant: the object owns one count of the `Rc` from its making to its end.
-=======
 //! `native.rs` has the more comfortable kind; this one is for hot paths. The class is registered for each runtime when
 //! it is first needed, and the prototype is whatever the caller says, so a class of the script can have such objects as
 //! instances. Invariant: the object owns one count of the `Rc` from its making to its end.
-#![allow(unsafe_code)]
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/handle.rs
 
 use std::any::TypeId;
 use std::rc::Rc;
@@ -51,14 +44,9 @@ fn empty<'js>(ctx: &Ctx<'js>, prototype: Option<&Object<'js>>, class: qjs::JSCla
 
 /// The value an object stands for; nothing when it was not made by `create::<T>`.
 pub fn get<T: 'static>(value: &Value<'_>) -> Option<Rc<T>> {
-<<<<<<< HEAD:crates/host/src/handle.rs
     let class = known_class::<T>(&User::of(value.ctx()))?;
-    // SAFETY: objects of this class carry a count of an `Rc<T>` from their making to their end, and `value` keeps this alive.
-=======
-    let class = known_class::<T>(&Vu::of(value.ctx()))?;
     // SAFETY: objects of this class carry a count of an `Rc<T>` from their making to their end, and `value` keeps this
     // alive.
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/handle.rs
     unsafe {
         let raw = qjs::JS_GetOpaque(value.as_raw(), class).cast::<T>().cast_const();
         if raw.is_null() {

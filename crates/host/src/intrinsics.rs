@@ -1,17 +1,9 @@
 //! The parts of the language that not every script uses: made for a user when a module of its script names them.
 //!
-<<<<<<< HEAD:crates/host/src/intrinsics.rs
-//! Each user has a runtime of its own and so pays for each class of each part: typed arrays alone are 16 KiB of a user's 200.
-//! The text of a module is searched for the names, generously: a name in a comment counts, and so does whatever could make
-//! up names (`eval`, `globalThis`, `global`). Native code that hands out a buffer asks for them itself (`bytes::array_buffer`).
-//! Invariant: a script cannot tell; whatever it names is there before it runs.
-=======
 //! Each user has a runtime of its own and so pays for each class of each part: typed arrays alone are 16 KiB of a
 //! user's 200. The text of a module is searched for the names, generously: a name in a comment counts, and so does
 //! whatever could make up names (`eval`, `globalThis`, `global`). Native code that hands out a buffer asks for them
 //! itself (`bytes::array_buffer`). Invariant: a script cannot tell; whatever it names is there before it runs.
-#![allow(unsafe_code)]
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/intrinsics.rs
 
 use rquickjs::{Ctx, Result, qjs};
 

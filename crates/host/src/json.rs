@@ -1,16 +1,9 @@
 //! `JSON.stringify` for plain data, several times as fast as the engine's own: keys and values go straight into one
 //! buffer, where the engine makes a JavaScript string of each key, number and piece.
 //!
-<<<<<<< HEAD:crates/host/src/json.rs
-//! It writes what the engine would write, or steps aside: a replacer, indentation, `toJSON`, boxed primitives, other classes
-//! than plain objects and arrays, BigInt, lone surrogates, cycles and deep nesting are left to the engine, which starts
-//! over. So every error and every odd case is the engine's own.
-=======
 //! It writes what the engine would write, or steps aside: a replacer, indentation, `toJSON`, boxed primitives, other
 //! classes than plain objects and arrays, BigInt, lone surrogates, cycles and deep nesting are left to the engine,
 //! which starts over. So every error and every odd case is the engine's own.
-#![allow(unsafe_code)]
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/json.rs
 
 use std::cell::RefCell;
 use std::ptr::NonNull;

@@ -1,17 +1,9 @@
 //! What a script value is, asked once.
 //!
-<<<<<<< HEAD:crates/host/src/kind.rs
-//! Native functions take strings, buffers, literals and objects of their own, and each kind goes another way. `Kind::of` looks at
-//! the value's tag and, of objects, at their class; it runs no code of the script and makes no exception. Asking an object for
-//! a Rust value that it may hold costs more, so it is left for `Kind::Other`.
-//! Proxies are `Other`, whatever stands behind them.
-=======
 //! Native functions take strings, buffers, literals and objects of their own, and each kind goes another way.
 //! `Kind::of` looks at the value's tag and, of objects, at their class; it runs no code of the script and makes no
 //! exception. Asking an object for a Rust value that it may hold costs more, so it is left for `Kind::Other`. Proxies
-//! are `Other`, whatever is behind them.
-#![allow(unsafe_code)]
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/kind.rs
+//! are `Other`, whatever stands behind them.
 
 use rquickjs::{Array, Function, Object, Value, qjs};
 

@@ -67,14 +67,9 @@ impl LazyObject {
 
     /// The data behind an object, when it was made from a `T`.
     pub fn data<T: LazyFields>(value: &Value<'_>) -> Option<Rc<T>> {
-<<<<<<< HEAD:crates/host/src/lazy_object.rs
         let user = User::of(value.ctx());
-        // SAFETY: objects of our class carry a `LazyCell` from their making to their end, and `value` keeps this one alive.
-=======
-        let vu = Vu::of(value.ctx());
         // SAFETY: objects of our class carry a `LazyCell` from their making to their end, and `value` keeps this one
         // alive.
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/lazy_object.rs
         let cell = unsafe {
             let cell = qjs::JS_GetOpaque(value.as_raw(), user.runtime.lazy_class.get()).cast::<LazyCell>();
             cell.as_ref()?

@@ -1,16 +1,9 @@
 //! Memory that passes between sockets and scripts without being copied, in both directions.
 //!
-<<<<<<< HEAD:crates/host/src/lend.rs
-//! A piece in memory of the server becomes a buffer that gives the memory back when it is released or collected. Memory that the
-//! app's `allocate` gave is lent to the socket: the script's own reference has been detached before, so nobody can free, shrink
-//! or read it meanwhile. Invariant: what is lent ends with the runtime; a `LentBuffer` that outlives it is empty.
-=======
 //! A piece in memory of the server becomes a buffer that gives the memory back when it is released or collected. Memory
 //! that the app's `allocate` gave is lent to the socket: the script's own reference has been detached before, so nobody
 //! can free, shrink or read it meanwhile. Invariant: what is lent ends with the runtime; a `LentBuffer` that outlives
 //! it is empty.
-#![allow(unsafe_code)]
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/lend.rs
 
 use std::any::Any;
 use std::cell::RefCell;

@@ -1,18 +1,11 @@
 //! What one virtual user holds in memory, counted against its limit (`--vu-memory-limit`): JavaScript's blocks and what
 //! native code holds for the script, in one account.
 //!
-<<<<<<< HEAD:crates/host/src/memory.rs
-//! Native code that is about to hold something as large as the script wants (a body, a decoded response, timers, a text being
-//! built) asks first: `let held = user.memory().hold(bytes)?`, `held.grow(more)?` while it grows; dropping `held` gives the bytes
-//! back. Nothing is allocated by it. A refusal is an `OverLimit`: print it, or `throw` it. Code that cannot refuse by pieces
-//! asks `room` beforehand. Fixed costs of a few KiB are not counted. The allocator of the JavaScript engine asks for its own.
-=======
 //! Native code that is about to hold something as large as the script wants (a body, a decoded response, timers, a text
-//! being built) asks first: `let held = vu.memory().hold(bytes)?`, `held.grow(more)?` while it grows; dropping `held`
+//! being built) asks first: `let held = user.memory().hold(bytes)?`, `held.grow(more)?` while it grows; dropping `held`
 //! gives the bytes back. Nothing is allocated by it. A refusal is an `OverLimit`: print it, or `throw` it. Code that
 //! cannot refuse by pieces asks `room` beforehand. Fixed costs of a few KiB are not counted. The allocator of the
 //! JavaScript engine asks for its own.
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/memory.rs
 
 use std::cell::Cell;
 use std::fmt;

@@ -42,7 +42,6 @@ impl Messages {
         Handling { of: self, outer_ns: self.arrived_ns.replace(arrived_ns) }
     }
 
-<<<<<<< HEAD:crates/host/src/messages.rs
     /// From now on somebody should find out when messages arrive, where that costs something.
     pub fn want_arrivals(&self) {
         self.wants_arrivals.set(true);
@@ -53,11 +52,8 @@ impl Messages {
         self.wants_arrivals.get()
     }
 
-    /// The script has stamped what it sends next: that is not to wait for other users' work, which would count as its delay.
-=======
     /// The script has stamped what it sends next: that is not to wait for other users' work, which would count as its
     /// delay.
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/handled.rs
     pub fn note_stamp(&self) {
         self.has_stamped.set(true);
     }

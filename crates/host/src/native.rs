@@ -1,13 +1,7 @@
 //! Rust values inside of script objects: a class for every plain Rust type, made in one line and without macros.
 //!
-<<<<<<< HEAD:crates/host/src/native.rs
-//! A `Native<T>` object is recognised by its class, so scripts cannot forge one; it may carry ordinary properties as well.
-//! The Rust value holds no script values: `T: 'static` makes sure of it.
-=======
 //! A `Native<T>` object is recognised by its class, so scripts cannot forge one; it may carry ordinary properties as
 //! well. The Rust value holds no script values: `T: 'static` makes sure of it.
-#![allow(unsafe_code)]
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/native.rs
 
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::Constructor;
@@ -51,15 +45,9 @@ pub fn with<'js, T: NativeClass, R>(value: &Value<'js>, f: impl FnOnce(&T) -> R)
     Some(f(&holder.0))
 }
 
-<<<<<<< HEAD:crates/host/src/native.rs
-/// Whether it is an object of a literal, of a class of the script, or a buffer: the usual cases. Asking one for its Rust value
-/// would make an exception and drop it, which takes 7,000 instructions.
-pub(crate) fn is_plain(value: &Value<'_>) -> bool {
-=======
 /// Whether it is an object of a literal, of a class of the script, or a buffer: the usual cases. Asking one for its
 /// Rust value would make an exception and drop it, which takes 7,000 instructions.
-pub(super) fn is_plain(value: &Value<'_>) -> bool {
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/native.rs
+pub(crate) fn is_plain(value: &Value<'_>) -> bool {
     // SAFETY: these look at the class of an object only; other values have none.
     object::of(value).is_some_and(|object| unsafe {
         let raw = object.as_raw();

@@ -1,13 +1,7 @@
 //! Objects of one shape that native code makes and reads often: the names of their fields are looked up once a user.
 //!
-<<<<<<< HEAD:crates/host/src/record.rs
-//! A record is an ordinary object with ordinary fields, which scripts may change. Its prototype, which nothing else has,
-//! tells it from other objects.
-=======
 //! A record is an ordinary object with ordinary fields, which scripts may change. Its prototype, which nothing else
 //! has, tells it from other objects.
-#![allow(unsafe_code)]
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/record.rs
 
 use std::cell::OnceCell;
 use std::ffi::CStr;

@@ -58,9 +58,9 @@ struct Attached {
     embedder_type: TypeId,
 }
 
-/// Makes a runtime on the current stack, which has to be the user's coroutine, and enters its context: QuickJS measures its
-/// stack limit from here. Memory is counted on the user's account. What the user keeps of the script is forgotten at the end,
-/// then the runtime goes.
+/// Makes a runtime on the current stack, which has to be the user's coroutine, and enters its context: QuickJS measures
+/// its stack limit from here. Memory is counted on the user's account. What the user keeps of the script is forgotten
+/// at the end, then the runtime goes.
 pub fn enter<E: Embedder, R>(
     user: &Rc<User>,
     embedder: &Rc<E>,
@@ -94,27 +94,9 @@ pub(crate) fn create(memory: &Rc<Memory>) -> Result<(Runtime, Context)> {
     Ok((runtime, context))
 }
 
-<<<<<<< HEAD:crates/host/src/runtime.rs
-/// Undoes what QuickJS makes of its threshold: after a collection it waits for half of what was left to come again, which for
-/// a heap as small as a user's would be a collection for every 60 KiB. Costs two loads and a comparison.
-pub fn space_collections(ctx: &Ctx<'_>) {
-=======
-/// What the language has and k6 lacks, for programs that are no tests.
-pub(crate) fn add_rest(ctx: &Ctx<'_>) {
-    let context = ctx.as_raw().as_ptr();
-    // SAFETY: the context is live, and each of them is called once for it.
-    unsafe {
-        qjs::JS_AddIntrinsicWeakRef(context);
-        qjs::JS_AddIntrinsicDOMException(context);
-        qjs::JS_AddIntrinsicAToB(context);
-        qjs::JS_AddPerformance(context);
-    }
-}
-
 /// Undoes what QuickJS makes of its threshold: after a collection it waits for half of what was left to come again,
 /// which for a heap as small as a user's would be a collection for every 60 KiB. Costs two loads and a comparison.
-pub(crate) fn space_collections(ctx: &Ctx<'_>) {
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/runtime.rs
+pub fn space_collections(ctx: &Ctx<'_>) {
     // SAFETY: context and runtime are live.
     unsafe {
         let runtime = qjs::JS_GetRuntime(ctx.as_raw().as_ptr());
@@ -124,18 +106,11 @@ pub(crate) fn space_collections(ctx: &Ctx<'_>) {
     }
 }
 
-<<<<<<< HEAD:crates/host/src/runtime.rs
-/// Makes the user findable from the context and lets it be interrupted. Undone by `detach`, which must be called before the
-/// runtime goes.
+/// Makes the user findable from the context and lets it be interrupted. Undone by `detach`, which must be called before
+/// the runtime goes.
 fn attach<E: Embedder>(ctx: &Ctx<'_>, user: &Rc<User>, embedder: Rc<E>) {
     let attached = Attached { user: user.clone(), embedder, embedder_type: TypeId::of::<E>() };
     let raw = Box::into_raw(Box::new(attached));
-=======
-/// Makes the user findable from the context and lets it be interrupted. Undone by `detach`, which must be called before
-/// the runtime goes.
-pub(crate) fn attach(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
-    let raw = Rc::into_raw(vu.clone());
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/runtime.rs
     // SAFETY: context and runtime are live; `raw` stays valid until `detach` takes it back.
     unsafe {
         let context = ctx.as_raw().as_ptr();
@@ -162,8 +137,8 @@ fn detach(ctx: &Ctx<'_>) {
 
 #[inline]
 fn attached<'a>(ctx: &'a Ctx<'_>) -> &'a Attached {
-    // SAFETY: `attach` stored a pointer from `Box::into_raw`, which is taken back only by `detach`, when `enter` returns; no
-    // context is handed out beyond that.
+    // SAFETY: `attach` stored a pointer from `Box::into_raw`, which is taken back only by `detach`, when `enter`
+    // returns; no context is handed out beyond that.
     let attached = unsafe { qjs::JS_GetContextOpaque(ctx.as_raw().as_ptr()).cast::<Attached>().as_ref() };
     attached.expect("native code runs in the context of a user")
 }

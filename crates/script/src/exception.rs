@@ -48,16 +48,10 @@ pub fn describe(value: &Value<'_>, modules: &ModuleStore) -> ScriptError {
     ScriptError { message: text_of(value), place, stack, exit_code: exit_code::SCRIPT_EXCEPTION }
 }
 
-<<<<<<< HEAD:crates/script/src/exception.rs
-/// Who called the native function that runs: `name (file:line:col)`. For messages, and init code: it costs an Error object.
-fn caller(ctx: &Ctx<'_>, modules: &ModuleStore) -> Option<String> {
-    let constructor: host::js::function::Constructor<'_> = ctx.globals().get("Error").ok()?;
-=======
 /// Who called the native function that runs: `name (file:line:col)`. For messages, and init code: it costs an Error
 /// object.
-pub(crate) fn caller(ctx: &Ctx<'_>, modules: &ModuleStore) -> Option<String> {
-    let constructor: rquickjs::function::Constructor<'_> = ctx.globals().get("Error").ok()?;
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/exception.rs
+fn caller(ctx: &Ctx<'_>, modules: &ModuleStore) -> Option<String> {
+    let constructor: host::js::function::Constructor<'_> = ctx.globals().get("Error").ok()?;
     let error: Object<'_> = constructor.construct(()).ok()?;
     frames(&error, modules).iter().find(|frame| frame.at.is_some()).map(Frame::to_string)
 }

@@ -140,15 +140,9 @@ fn timers<'js>(ctx: &Ctx<'js>, globals: &Object<'js>) -> host::js::Result<()> {
     Ok(())
 }
 
-<<<<<<< HEAD:crates/script/src/globals/mod.rs
-/// `__ITER`, told when it is asked for: setting it for each iteration would cost every script a percent of a request. What a
-/// script assigns holds for the iteration.
-fn iteration_number<'js>(ctx: &Ctx<'js>) -> host::js::Result<()> {
-=======
 /// `__ITER`, told when it is asked for: setting it for each iteration would cost every script a percent of a request.
 /// What a script assigns holds for the iteration.
-fn iteration_number<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<()> {
->>>>>>> 3a6e69c (Wrap lines over 120 columns: comments, and texts in code):crates/script/src/host/globals.rs
+fn iteration_number<'js>(ctx: &Ctx<'js>) -> host::js::Result<()> {
     let get = |ctx: Ctx<'js>| {
         let number = Vu::of(&ctx).iterations_before();
         i32::try_from(number)
