@@ -19,7 +19,9 @@ import tempfile
 import time
 import urllib.request
 
+import record
 import tools
+from histogram import buckets
 from process import Program, wait_until_quiet
 from run import git_commit, machine
 from serve_small import wait_until_answering
@@ -34,10 +36,10 @@ ALL_AIM_MS, EDITS_AIM_MS, CORES_AIM = 450, 300, 0.15
 def percentile(histogram, share):
     """A value that so many of the samples are not above, within the 0.1 % of its buckets."""
     rank, seen = share * histogram["count"], 0
-    for mean, count in histogram["buckets"]:
+    for value, count in buckets(histogram):
         seen += count
         if seen >= rank:
-            return mean
+            return value
     return histogram["max"]
 
 
@@ -145,7 +147,7 @@ def main():
     parser.add_argument("--quiet", type=float, default=0.1)
     parser.add_argument("--patience", type=float, default=60)
     parser.add_argument("--keep", metavar="DIR")
-    parser.add_argument("--out", metavar="NAME", help="results/DATE-NAME.md and .json")
+    parser.add_argument("--out", metavar="NAME", help="write results/DATE-MACHINE/NAME.md and .json")
     args = parser.parse_args()
     (port,) = _free_ports(1)
     args.server = Program([args.onrush, "serve", "--listen", f"tcp://127.0.0.1:{port}", f"{EXAMPLE}/app.js"], args.server_cpu)
@@ -166,15 +168,12 @@ def main():
     lines = [*delay_table(result), "", *cost_table(runs), "", *verdicts(result, statistics.median(run["cores"] for run in runs["onrush"]))]
     print("\n".join(lines))
     if args.out:
-        base = f"{HERE}/results/{datetime.date.today()}-{args.out}"
         told = machine(args)
         facts = (f"{told['cpus']} CPUs of {told['cpu']}, {told['kernel']}; server on CPU {args.server_cpu}, generator on CPU "
                  f"{args.generator_cpu}; {args.users} users, {args.seconds:g} s, {args.rounds} rounds. Commit {git_commit()}. "
                  "Made by `bench/collab.py`.")
-        with open(f"{base}.md", "w") as f:
-            f.write("\n".join([f"# The study of examples/collab, {datetime.date.today()}", "", facts, "", *lines, ""]))
-        with open(f"{base}.json", "w") as f:
-            json.dump({"machine": told, "runs": runs, "generator": result.generator}, f, indent=1)
+        text = "\n".join([f"# The study of examples/collab, {datetime.date.today()}", "", facts, "", *lines, ""])
+        record.save(args.out, text, {"machine": told, "runs": runs, "generator": result.generator})
 
 
 if __name__ == "__main__":

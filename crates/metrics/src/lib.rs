@@ -5,6 +5,7 @@
 //! the number of samples.
 
 pub mod aggregate;
+pub mod bucket;
 pub mod builtin;
 pub mod cardinality;
 pub mod errors;

@@ -100,9 +100,13 @@ impl From<Trend> for TrendValue {
 }
 
 impl TrendValue {
-    /// Its buckets in ascending order: mean and number of the samples in each (`Trend::buckets`).
-    pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> {
-        self.0.buckets()
+    /// Its buckets in ascending order: the number of each and how many samples it has (`Trend::numbers`).
+    pub fn numbers(&self) -> impl Iterator<Item = (i32, u64)> {
+        self.0.numbers()
+    }
+    /// Where in their buckets the common percentiles lie (`Trend::places`).
+    pub fn places(&self) -> Vec<(i32, u32)> {
+        self.0.places()
     }
     /// Number of samples.
     pub fn count(&self) -> u64 {

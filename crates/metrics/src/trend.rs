@@ -1,19 +1,19 @@
 //! A histogram of any finite numbers, small, mergeable, with percentiles within 0.1 % of the exact ones.
 //!
-//! A bucket is the sign, the exponent and the top ten bits of the mantissa of a value: neighbouring bucket borders differ
-//! by at most 1/1024. A bucket keeps the count and the sum of its samples, so that it answers with their mean: a bucket
-//! holding one distinct value is exact. Buckets live in pages of 64, made when first needed: memory depends on how
+//! `bucket` says which values share a bucket: neighbouring borders differ by at most 1/1024. A bucket keeps the count and the
+//! sum of its samples, so that it answers with their mean: a bucket holding one distinct value is exact. Buckets live in pages of 64, made when first needed: memory depends on how
 //! widely the values spread, never on how many there are. Minimum, maximum and count are exact; the sum is as good as
 //! adding numbers of one magnitude at a time and then combining them with compensation.
 //!
 //! Refused: NaN and infinities. Below 2.3e-308 (subnormal numbers) the error is absolute, not relative.
 
-/// Mantissa bits that choose the bucket.
-const MANTISSA_BITS: u32 = 10;
+mod stored;
+
+use crate::bucket;
+
 /// Buckets in a page, as a power of two.
 const PAGE_BITS: u32 = 6;
 const PAGE: usize = 1 << PAGE_BITS;
-const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - MANTISSA_BITS;
 
 /// Samples that fell into one bucket.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,7 +36,7 @@ struct Side {
 impl Side {
     #[inline]
     fn bucket(&mut self, magnitude: f64) -> &mut Bucket {
-        let key = (magnitude.to_bits() >> SHIFT) as u32;
+        let key = bucket::key(magnitude);
         let slot = (key >> PAGE_BITS).wrapping_sub(self.first_page) as usize;
         let page = match self.directory.get(slot) {
             Some(&page) if page != 0 => page,
@@ -68,13 +68,13 @@ impl Side {
     /// Buckets with samples, from the smallest magnitude up, each with its lower border.
     fn iter(&self) -> impl DoubleEndedIterator<Item = (f64, Bucket)> {
         self.directory.iter().enumerate().filter(|(_, page)| **page != 0).flat_map(move |(slot, page)| {
-            let first_key = u64::from(self.first_page + slot as u32) << PAGE_BITS;
+            let first_key = (self.first_page + slot as u32) << PAGE_BITS;
             let start = (*page as usize - 1) * PAGE;
             self.buckets[start..start + PAGE]
                 .iter()
                 .enumerate()
                 .filter(|(_, bucket)| bucket.count != 0)
-                .map(move |(at, bucket)| (f64::from_bits((first_key + at as u64) << SHIFT), *bucket))
+                .map(move |(at, bucket)| (bucket::border(first_key + at as u32), *bucket))
         })
     }
 }
@@ -263,37 +263,9 @@ impl Trend {
         negative.chain(zeros).chain(self.positive.iter().map(|(border, bucket)| (border, 1.0, bucket)))
     }
 
-    /// What is in the buckets, from the lowest value to the highest: the mean of each one's values, and how many there are.
-    /// With `min` and `max` this is everything a Trend knows; `from_buckets` makes one of it again.
+    /// The buckets from the lowest value to the highest: the mean of each one's values, and how many there are.
     pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> {
         self.ascending().map(|(border, sign, bucket)| (mean_of(border, sign, bucket), bucket.count))
-    }
-
-    /// The Trend whose `buckets` these were. None when the numbers cannot be those of a Trend: a value that is not finite or
-    /// is outside of `min` to `max`, a bucket without samples, more samples than can be counted.
-    pub fn from_buckets(min: f64, max: f64, buckets: impl IntoIterator<Item = (f64, u64)>) -> Option<Self> {
-        let mut trend = Trend::default();
-        let mut total = 0_u64;
-        for (mean, count) in buckets {
-            if count == 0 || !mean.is_finite() || mean < min || mean > max {
-                return None;
-            }
-            total = total.checked_add(count)?;
-            if mean == 0.0 {
-                trend.zeros += count;
-                continue;
-            }
-            trend.others += count;
-            let side = if mean > 0.0 { &mut trend.positive } else { &mut trend.negative };
-            let bucket = side.bucket(mean.abs());
-            bucket.count += count;
-            bucket.sum += mean * count as f64;
-        }
-        if trend.others > 0 {
-            // With zeros beside them the lowest and highest of the others may be unknown: they are then 0, which is what counts.
-            (trend.min, trend.max) = (min, max);
-        }
-        Some(trend)
     }
 
     /// Buckets that memory is allocated for, used or not.
@@ -329,7 +301,7 @@ mod tests {
     }
 
     /// Sets of very different shapes: latencies, signed, tiny and huge, integers with many ties, arbitrary bit patterns.
-    fn sets() -> Vec<Vec<f64>> {
+    pub(super) fn sets() -> Vec<Vec<f64>> {
         let mut random = Random(7);
         let mut all = Vec::new();
         for size in [1usize, 2, 3, 10, 1000, 5_000] {
@@ -343,19 +315,19 @@ mod tests {
         all
     }
 
-    fn trend(values: &[f64]) -> Trend {
+    pub(super) fn trend(values: &[f64]) -> Trend {
         let mut trend = Trend::default();
         values.iter().for_each(|v| trend.add(*v));
         trend
     }
 
-    fn exact_percentile(sorted: &[f64], percent: f64) -> (f64, f64, f64) {
+    pub(super) fn exact_percentile(sorted: &[f64], percent: f64) -> (f64, f64, f64) {
         let rank = percent / 100.0 * (sorted.len() - 1) as f64;
         let (low, high) = (sorted[rank.floor() as usize], sorted[rank.ceil() as usize]);
         (low + (high - low) * (rank - rank.floor()), low, high)
     }
 
-    const PERCENTS: [f64; 11] = [0.0, 0.1, 1.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 100.0];
+    pub(super) const PERCENTS: [f64; 11] = [0.0, 0.1, 1.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 100.0];
 
     #[test]
     fn percentiles_are_within_a_thousandth_of_sorting() {
@@ -401,23 +373,6 @@ mod tests {
                     assert!((a - b).abs() <= 1e-12 * a.abs().max(b.abs()), "p({percent}): {a} != {b}");
                 }
             }
-        }
-    }
-
-    #[test]
-    fn its_buckets_make_it_again() {
-        for values in sets() {
-            let trend = trend(&values);
-            let again = Trend::from_buckets(trend.min(), trend.max(), trend.buckets()).expect("its own buckets");
-            assert_eq!((again.count(), again.min(), again.max()), (trend.count(), trend.min(), trend.max()));
-            for percent in PERCENTS {
-                let (a, b) = (again.percentile(percent), trend.percentile(percent));
-                assert!((a - b).abs() <= 0.001 * b.abs(), "p({percent}) of {}: {a} != {b}", values.len());
-            }
-        }
-        assert_eq!(Trend::from_buckets(0.0, 0.0, []).expect("empty").count(), 0);
-        for buckets in [vec![(2.0, 1)], vec![(f64::NAN, 1)], vec![(1.0, 0)], vec![(1.0, u64::MAX); 2]] {
-            assert!(Trend::from_buckets(0.0, 1.0, buckets.clone()).is_none(), "{buckets:?}");
         }
     }
 

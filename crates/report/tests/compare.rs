@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use onrush_report::compare::{Comparison, Conclusion, Condition, Run, Settings, Side, Wanted, compare, render};
-use onrush_report::document::{Cause, Contains, Document, Histogram, Metric, Points, Seconds, Series, Value};
+use onrush_report::document::{Cause, Contains, Document, Histogram, Metric, Points, SCHEMA, Seconds, Series, Value};
 use onrush_report::errors::Errors;
 use onrush_report::stats::Verdict;
 
@@ -18,7 +18,7 @@ fn metric(name: &str, contains: Contains, value: Value) -> Metric {
 fn document(rate: f64, at: usize) -> Document {
     let mut document = Document {
         kind: String::from("onrush-result"),
-        schema: 1,
+        schema: SCHEMA,
         onrush: String::from("0.1.0"),
         started_at: format!("2026-01-01T00:{:02}:{:02}.000Z", at / 60, at % 60),
         duration_s: 10.0,
@@ -39,7 +39,14 @@ fn document(rate: f64, at: usize) -> Document {
     document.generator.process_cores = 0.2;
     let ms = 1000.0 / rate;
     let count = (rate * 10.0) as u64;
-    let histogram = Histogram { count, sum: ms * count as f64, min: ms, max: ms, buckets: vec![(ms, count)] };
+    let histogram = Histogram {
+        count,
+        sum: ms * count as f64,
+        min: ms,
+        max: ms,
+        buckets: vec![(metrics::bucket::number(ms), count)],
+        places: vec![],
+    };
     document.metrics = vec![
         metric(
             "data_received",

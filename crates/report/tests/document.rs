@@ -13,7 +13,7 @@ use onrush_report::document::{
 };
 use onrush_report::errors::{Counted, ErrorStatus, Errors};
 
-const SCHEMA_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/result-1.json");
+const SCHEMA_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/result-2.json");
 
 fn document() -> Document {
     let mut trend = Trend::default();
@@ -90,8 +90,8 @@ fn the_schema_is_the_committed_one() {
         std::fs::create_dir_all(Path::new(SCHEMA_FILE).parent().expect("a folder")).expect("made");
         std::fs::write(SCHEMA_FILE, &found).expect("written");
     }
-    let expected = std::fs::read_to_string(SCHEMA_FILE).expect("docs/schema/result-1.json");
-    assert!(found == expected, "the types differ from docs/schema/result-1.json; ONRUSH_BLESS=1 stores the new schema");
+    let expected = std::fs::read_to_string(SCHEMA_FILE).expect("docs/schema/result-2.json");
+    assert!(found == expected, "the types differ from docs/schema/result-2.json; ONRUSH_BLESS=1 stores the new schema");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn it_reads_back_as_it_was_written() {
     assert_eq!(read(&folder.0).expect("a result"), written);
     assert_eq!(read(folder.0.join("result.json")).expect("the file itself"), written);
     let text = std::fs::read_to_string(folder.0.join("result.json")).expect("written");
-    assert!(text.starts_with(r#"{"kind":"onrush-result","schema":1,"#), "{}", &text[..60]);
+    assert!(text.starts_with(r#"{"kind":"onrush-result","schema":2,"#), "{}", &text[..60]);
     assert_eq!(std::fs::read_dir(&folder.0).expect("listed").count(), 1, "nothing temporary stays");
 }
 
@@ -128,7 +128,10 @@ fn what_is_no_result_is_refused_with_the_reason() {
         ("{".into(), ":1:1: not a result document: EOF"),
         ("{}".into(), "found no kind, expected a result document of kind 'onrush-result'"),
         (r#"{"kind":"onrush-matrix"}"#.into(), "found kind 'onrush-matrix', expected"),
-        (changed(&|v| v["schema"] = 2.into()), "found schema 2, this version reads schema 1; read it with the version"),
+        (
+            changed(&|v| v["schema"] = 3.into()),
+            "found schema 3, this version reads schemas 1 and 2; read it with the version",
+        ),
         (changed(&|v| v["duration_s"] = "x".into()), "invalid type: string \"x\", expected f64"),
         (changed(&|v| v["metrics"][0]["value"]["count"] = 7.into()), "the buckets of http_req_duration do not agree"),
         (changed(&|v| v["seconds"]["lengths_s"] = serde_json::json!([1.0])), "seconds has 2 starts_s and 1 lengths_s"),
@@ -140,4 +143,25 @@ fn what_is_no_result_is_refused_with_the_reason() {
     }
     let message = read(folder.0.join("nowhere")).expect_err("refused").to_string();
     assert!(message.contains("expected a directory written by 'onrush run --save'"), "{message}");
+}
+
+#[test]
+fn a_result_of_schema_1_becomes_one_of_schema_2() {
+    let old = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schema_1/result.json");
+    assert!(std::fs::read_to_string(&old).expect("the fixture").contains(r#""schema":1,"#));
+    let result = read(&old).expect("schema 1 is read");
+    let delay = result.metric("edit_delay").and_then(Metric::histogram).expect("a Trend");
+    let trend = delay.trend();
+    assert_eq!(
+        (result.schema, delay.count, trend.min(), trend.max()),
+        (SCHEMA, 1568, 10.003528237846592, 49.9893490783561)
+    );
+    assert!((trend.sum() - delay.sum).abs() <= delay.sum * 1e-9, "{} != {}", trend.sum(), delay.sum);
+    let sizes = result.metric("edit_size").and_then(Metric::histogram).expect("a Trend").trend();
+    assert_eq!(sizes.percentile(50.0), 7.0, "whole numbers stay exact");
+    let folder = Folder::new("old");
+    result.write(&folder.0).expect("a writable folder");
+    let text = std::fs::read_to_string(folder.0.join("result.json")).expect("written");
+    assert!(text.contains(r#""schema":2,"#) && !text.contains("buckets"), "{text}");
+    assert_eq!(read(&folder.0).expect("schema 2 is read"), result);
 }

@@ -146,9 +146,9 @@ fn what_cannot_be_compared_is_refused_with_the_reason() {
     lab.file("broken.json", "{");
     by("seed", "broken.json").says("broken.json:1:1: not a result document");
     let mut other = result.clone();
-    other["schema"] = json!(2);
+    other["schema"] = json!(3);
     lab.file("schema.json", &other.to_string());
-    by("seed", "schema.json").says("schema.json: found schema 2, this version reads schema 1");
+    by("seed", "schema.json").says("schema.json: found schema 3, this version reads schemas 1 and 2");
     let mut other = result;
     other["environment"]["machine_id"] = json!("another");
     lab.file("machine.json", &other.to_string());

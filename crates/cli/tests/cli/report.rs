@@ -32,7 +32,7 @@ fn what_cannot_be_read_or_written_is_said() {
         .code(255)
         .says("no result at nowhere: expected a directory written by 'onrush run --save', or its result.json");
     lab.file("result.json", "{\"kind\":\"onrush-result\",\"schema\":7}");
-    lab.onrush(&["report", "."]).code(255).says("./result.json: found schema 7, this version reads schema 1");
+    lab.onrush(&["report", "."]).code(255).says("./result.json: found schema 7, this version reads schemas 1 and 2");
     lab.file("result.json", "{\"kind\":");
     lab.onrush(&["report", "result.json"]).code(255).says("result.json:1:8: not a result document: EOF");
     lab.run(&["--serve", "--save", "."]).code(0);

@@ -35,7 +35,7 @@ fn a_saved_run_holds_everything() {
     let labels = ["--label", "variant=new", "--label", "round=2"];
     lab.run(&[&["--serve", "--save", "out/deep/r1"], &labels[..]].concat()).code(0).prints("checks_succeeded");
     let result = saved(&lab, "out/deep/r1");
-    assert_eq!((result.kind.as_str(), result.schema, result.script.as_str()), ("onrush-result", 1, "script.js"));
+    assert_eq!((result.kind.as_str(), result.schema, result.script.as_str()), ("onrush-result", 2, "script.js"));
     assert_eq!(result.labels.get("variant").map(String::as_str), Some("new"));
     assert_eq!((result.exit.code, &result.exit.reason), (0, &None));
     assert!(result.duration_s > 2.4 && result.started_at.ends_with('Z') && result.started_at.len() == 24, "{result:?}");

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::{Map, Value};
 use units::show::percent;
 
 use super::evidence::{Pair, different};
@@ -87,7 +88,10 @@ fn options(pairs: &[Pair<'_>]) -> Option<String> {
     let mut names = BTreeSet::new();
     for pair in pairs {
         let (Some(a), Some(b)) = (pair.a.options.as_object(), pair.b.options.as_object()) else { continue };
-        names.extend(a.keys().chain(b.keys()).filter(|name| a.get(*name) != b.get(*name)).cloned());
+        // An option that is null was not set: matrices leave it out.
+        let set =
+            |options: &Map<String, Value>, name: &str| options.get(name).filter(|value| !value.is_null()).cloned();
+        names.extend(a.keys().chain(b.keys()).filter(|name| set(a, name) != set(b, name)).cloned());
     }
     let names: Vec<String> = names.into_iter().collect();
     (!names.is_empty()).then(|| format!("the options of A and B differ in {}", names.join(", ")))

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{Document, KIND, SCHEMA};
+use super::{Document, KIND, SCHEMA, check_schema};
 use crate::input;
 
 /// Name of the document in its directory.
@@ -36,11 +36,10 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Document, ReadError> {
         Some(kind) if kind == KIND => {}
         found => return Err(ReadError::NotAResult { path: path(), found }),
     }
-    if head.schema != Some(u64::from(SCHEMA)) {
-        return Err(ReadError::OtherSchema { path: path(), found: head.schema });
-    }
-    let document: Document =
+    check_schema(head.schema).map_err(|what| ReadError::OtherSchema { path: path(), what })?;
+    let mut document: Document =
         serde_json::from_slice(bytes).map_err(|error| ReadError::Malformed { path: path(), error })?;
+    document.schema = SCHEMA;
     match contradiction(&document) {
         Some(what) => Err(ReadError::Contradiction { path: path(), what }),
         None => Ok(document),
@@ -61,7 +60,7 @@ fn contradiction(document: &Document) -> Option<String> {
     let mut histograms = histograms;
     let odd = histograms.find(|(_, histogram)| histogram.checked_trend().is_none());
     if let Some((metric, _)) = odd {
-        return Some(format!("the buckets of {} do not agree with its count, min and max", metric.key()));
+        return Some(format!("the buckets of {} do not agree with its count, sum, min and max", metric.key()));
     }
     document.seconds.contradiction()
 }
@@ -114,8 +113,8 @@ pub enum ReadError {
     OtherSchema {
         /// The file.
         path: PathBuf,
-        /// Its `schema`, when it has one.
-        found: Option<u64>,
+        /// Which one, and which can be read.
+        what: String,
     },
     /// Numbers that cannot be those of one run.
     Contradiction {
@@ -142,15 +141,7 @@ impl fmt::Display for ReadError {
                 let found = found.as_ref().map_or("no kind".to_owned(), |kind| format!("kind '{kind}'"));
                 write!(f, "{}: found {found}, expected a result document of kind '{KIND}'", path.display())
             }
-            ReadError::OtherSchema { path, found } => {
-                let found = found.map_or("none".to_owned(), |number| number.to_string());
-                write!(
-                    f,
-                    "{}: found schema {found}, this version reads schema {SCHEMA}; read it with the version of onrush that \
-                     wrote it, or run the test again",
-                    path.display()
-                )
-            }
+            ReadError::OtherSchema { path, what } => write!(f, "{}: {what}, or run the test again", path.display()),
             ReadError::Contradiction { path, what } => {
                 write!(f, "{}: {what}; the file was changed or damaged, run the test again", path.display())
             }

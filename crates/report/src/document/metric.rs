@@ -1,15 +1,15 @@
 //! A metric in a result document, and the ways between it and `metrics::results`.
 //!
-//! A histogram keeps what a `metrics::Trend` knows, so percentiles are asked of that one implementation: a report prints the
-//! number the summary printed. Numbers that JSON cannot hold (infinite sums) become the nearest it can.
+//! Numbers that JSON cannot hold (infinite sums) become the nearest it can.
 
-use metrics::Trend;
 use metrics::metric::{Contains as Meaning, Kind};
 use metrics::results::{
     CheckResult, GroupResult, MetricResult, ScenarioResult, ThresholdResult, TrendValue, Value as Measured,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::histogram::Histogram;
 
 /// One metric or sub-metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -82,21 +82,6 @@ pub enum Value {
     Trend(Histogram),
 }
 
-/// A distribution with a relative error of at most 0.1 % for percentiles; the other fields are exact.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Histogram {
-    /// Number of samples.
-    pub count: u64,
-    /// Their sum.
-    pub sum: f64,
-    /// Lowest; 0 when empty.
-    pub min: f64,
-    /// Highest; 0 when empty.
-    pub max: f64,
-    /// `[mean, number]` of the samples in each bucket, by ascending value.
-    pub buckets: Vec<(f64, u64)>,
-}
-
 /// One check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
@@ -132,28 +117,6 @@ pub struct Scenario {
     pub metrics: Vec<Metric>,
     /// Its checks.
     pub checks: Vec<Check>,
-}
-
-impl Histogram {
-    /// The distribution, to be asked for percentiles or merged with others.
-    pub fn trend(&self) -> Trend {
-        self.checked_trend().unwrap_or_default()
-    }
-
-    /// None when the numbers contradict each other, which reading a document refuses.
-    pub(super) fn checked_trend(&self) -> Option<Trend> {
-        Trend::from_buckets(self.min, self.max, self.buckets.iter().copied())
-            .filter(|trend| trend.count() == self.count)
-    }
-}
-
-impl From<&TrendValue> for Histogram {
-    fn from(trend: &TrendValue) -> Self {
-        let (count, min, max) = (trend.count(), trend.min(), trend.max());
-        // Rounding must not carry a mean past the ends.
-        let buckets = trend.buckets().map(|(mean, count)| (rounded(mean).clamp(min, max), count)).collect();
-        Histogram { count, sum: finite(trend.sum()), min, max, buckets }
-    }
 }
 
 impl Metric {
@@ -291,11 +254,6 @@ impl From<&GroupResult> for Group {
     }
 }
 
-/// Nine digits: a nanosecond in a tenth of a second, and half the size of a file that is mostly buckets.
-fn rounded(mean: f64) -> f64 {
-    format!("{mean:.8e}").parse().unwrap_or(mean)
-}
-
 /// A number that JSON can hold.
 pub(super) fn finite(value: f64) -> f64 {
     if value.is_nan() { 0.0 } else { value.clamp(f64::MIN, f64::MAX) }
@@ -323,19 +281,5 @@ mod tests {
         assert_eq!(finite(f64::INFINITY), f64::MAX);
         assert_eq!(finite(f64::NAN), 0.0);
         assert_eq!(finite(-2.5), -2.5);
-    }
-
-    #[test]
-    fn a_histogram_answers_as_its_trend_did() {
-        let mut trend = Trend::default();
-        (1..=1000).for_each(|n| trend.add(f64::from(n) / 7.0));
-        [0.0, -3.0].iter().for_each(|v| trend.add(*v));
-        let value = TrendValue::from(trend);
-        let again = Histogram::from(&value).trend();
-        assert_eq!((again.count(), again.min(), again.max()), (1002, -3.0, 1000.0 / 7.0));
-        for percent in [1.0, 50.0, 95.0, 99.9] {
-            let (found, expected) = (again.percentile(percent), value.percentile(percent));
-            assert!((found - expected).abs() <= expected.abs() * 1e-8, "{found} != {expected}");
-        }
     }
 }

@@ -4,13 +4,16 @@
 //! histograms are in it, so any percentile can be asked for later, and results of several runs can be merged. Units last in
 //! a name (`duration_s`, `lag_p99_ms`); values of metrics are ms, bytes or plain numbers, as `contains` says.
 //!
-//! Fields may be added within schema 1; a reader ignores those it does not know. What is there keeps its name and meaning,
-//! else the number changes. `docs/schema/result-1.json` is made from these types, and a test compares the two.
+//! Fields may be added within a schema; a reader ignores those it does not know. What is there keeps its name and meaning,
+//! else the number changes. `docs/schema/result-2.json` is made from these types, and a test compares the two. Schema 1, whose
+//! histograms were means of buckets, is read as well and becomes schema 2 on reading.
 
 mod file;
+mod histogram;
 mod metric;
 mod run;
 mod seconds;
+mod vlq;
 
 use std::collections::BTreeMap;
 
@@ -19,21 +22,35 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use file::{FILE_NAME, ReadError, path_of, read};
-pub use metric::{Check, Contains, Group, Histogram, Metric, Scenario, Threshold, Value};
+pub use histogram::Histogram;
+pub use metric::{Check, Contains, Group, Metric, Scenario, Threshold, Value};
 pub use run::{Cause, Environment, Exit, Generator, MessageLogs, WorkerFigures, accepted, machine_id};
 pub use seconds::{Column, Counts, Points, Seconds, Series};
 
 /// What `kind` says in a result document.
 pub const KIND: &str = "onrush-result";
 /// The number of the schema these types are.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
+/// The oldest schema that is read.
+const OLDEST: u32 = 1;
+
+/// Whether documents of a schema can be read; otherwise what was found, what was expected, and what to do.
+pub(crate) fn check_schema(found: Option<u64>) -> Result<(), String> {
+    if found.is_some_and(|found| (u64::from(OLDEST)..=u64::from(SCHEMA)).contains(&found)) {
+        return Ok(());
+    }
+    let found = found.map_or(String::from("none"), |number| number.to_string());
+    Err(format!(
+        "found schema {found}, this version reads schemas {OLDEST} and {SCHEMA}; read it with the version of onrush that wrote it"
+    ))
+}
 
 /// The result of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
     /// `onrush-result`, so that a file can be told from others.
     pub kind: String,
-    /// Number of this schema: 1.
+    /// Number of this schema: 2.
     pub schema: u32,
     /// Version of Onrush that ran the test.
     pub onrush: String,
@@ -94,7 +111,7 @@ impl Document {
         self.metrics.iter().flat_map(|metric| &metric.thresholds).all(|threshold| threshold.ok)
     }
 
-    /// The JSON Schema of this document, as stored in `docs/schema/result-1.json`.
+    /// The JSON Schema of this document, as stored in `docs/schema/result-2.json`.
     pub fn json_schema() -> serde_json::Value {
         schemars::schema_for!(Document).to_value()
     }

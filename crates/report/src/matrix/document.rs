@@ -1,9 +1,8 @@
 //! The result of a matrix: one JSON file with the plan, the order as it was, and every run's result document without its
 //! per-second series.
 //!
-//! It is written again after every run, so that whatever happens the runs made are kept; a run that failed stays in it
-//! with the reason. Of a run's Trends those are kept that tables and comparisons read; their means to six digits, far
-//! within the 0.1 % of a histogram.
+//! It is written again after every run, so that whatever happens the runs made are kept; a run that failed stays in it with the
+//! reason. Of a run's Trends those are kept that tables and comparisons read. Schema 1 is read as well and becomes schema 2.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,22 +14,23 @@ use serde_json::Value;
 use super::figures::Figures;
 use super::plan::{Pin, Plan};
 use super::server_stats::ServerStats;
-use crate::document::{Cause, Document, Environment, Histogram, Metric, Value as Measured};
+use crate::document::{Cause, Document, Environment, Metric, Value as Measured, check_schema};
+
+/// The number of the schema these types are: that of the results in them.
+pub use crate::document::SCHEMA;
 
 /// The share of its cores at which a process is taken to have no more to give.
 const FULL: f64 = 0.95;
 
 /// What `kind` says in a matrix's result.
 pub const KIND: &str = "onrush-matrix";
-/// The number of the schema these types are.
-pub const SCHEMA: u32 = 1;
 
 /// The result of a matrix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MatrixDocument {
     /// `onrush-matrix`.
     pub kind: String,
-    /// Number of this schema: 1.
+    /// Number of this schema: 2.
     pub schema: u32,
     /// Version of Onrush that ran it.
     pub onrush: String,
@@ -239,7 +239,8 @@ impl RunRecord {
 /// Trends that comparisons read besides the plan's own.
 const KEPT: [&str; 2] = ["http_req_duration", "message_delay"];
 
-/// A run's result as a matrix keeps it: no series, and of the Trends only those that are asked for later.
+/// A run's result as a matrix keeps it: no series, no options that were not set, and of the Trends only those that are
+/// asked for later.
 pub fn slim(mut result: Document, plan: &Plan) -> Document {
     // Every response expected, every iteration a request: those would be the same histogram again.
     let again = |metric: &Metric| metric.filter.as_deref() == Some("expected_response:true");
@@ -251,23 +252,12 @@ pub fn slim(mut result: Document, plan: &Plan) -> Document {
         metric.histogram().is_none() || (wanted && !again(metric))
     };
     result.metrics.retain(kept);
-    for metric in &mut result.metrics {
-        if let Measured::Trend(histogram) = &mut metric.value {
-            shorten(histogram);
-        }
+    if let Some(options) = result.options.as_object_mut() {
+        options.retain(|_, value| !value.is_null());
     }
     result.seconds = Default::default();
     result.groups = Default::default();
     result
-}
-
-/// Six digits for the means, which never leave what was measured.
-fn shorten(histogram: &mut Histogram) {
-    let (min, max) = (histogram.min, histogram.max);
-    for (mean, _) in &mut histogram.buckets {
-        let short: f64 = format!("{mean:.5e}").parse().expect("a number just printed");
-        *mean = short.clamp(min, max);
-    }
 }
 
 /// The text of a result, also of one that was packed with gzip afterwards, for keeping.
@@ -290,19 +280,15 @@ pub fn read(path: &Path) -> Result<MatrixDocument, String> {
         }
         None => return Err(format!("{name}: found no kind, expected '{KIND}', as 'onrush matrix' writes it")),
     }
-    match head.get("schema").and_then(Value::as_u64) {
-        Some(1) => serde_json::from_str(&text).map_err(bad),
-        found => {
-            let found = found.map_or(String::from("none"), |number| number.to_string());
-            Err(format!(
-                "{name}: found schema {found}, this version reads schema {SCHEMA}; read it with the version of onrush that \
-                 wrote it, or run the matrix again"
-            ))
-        }
-    }
+    check_schema(head.get("schema").and_then(Value::as_u64))
+        .map_err(|what| format!("{name}: {what}, or run the matrix again"))?;
+    let mut document: MatrixDocument = serde_json::from_str(&text).map_err(bad)?;
+    document.schema = SCHEMA;
+    document.runs.iter_mut().filter_map(|run| run.result.as_mut()).for_each(|result| result.schema = SCHEMA);
+    Ok(document)
 }
 
-/// The JSON Schema of the result, as stored in `docs/schema/matrix-1.json`.
+/// The JSON Schema of the result, as stored in `docs/schema/matrix-2.json`.
 pub fn json_schema() -> Value {
     schemars::schema_for!(MatrixDocument).to_value()
 }

@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use metrics::Trend;
 use serde_json::{Value, json};
 
 use super::scale::tick_text;
@@ -42,8 +43,8 @@ impl Distribution<'_> {
         let most = trend.percentile(99.9);
         let top = if trend.max() > most * FAR_OUT { most } else { trend.max() };
         let (factor, unit) = self.unit.suited(top);
-        let axis = self.axis(top, factor);
-        let (shares, beyond) = self.shares(&axis, factor);
+        let axis = self.axis(&trend, top, factor);
+        let (shares, beyond) = shares(&trend, &axis, factor);
         let highest = shares.iter().copied().fold(0.0, f64::max);
         let height = Axis::from_zero(0.0, highest);
         let marks = [(50.0, "p50"), (95.0, "p95"), (99.0, "p99")].map(|(p, name)| (trend.percentile(p) * factor, name));
@@ -68,30 +69,14 @@ impl Distribution<'_> {
         .html()
     }
 
-    fn axis(&self, top: f64, factor: f64) -> Axis {
-        let low = self.histogram.min;
-        let positive = self.histogram.buckets.iter().map(|(mean, _)| *mean).find(|mean| *mean > 0.0).unwrap_or(1.0);
+    fn axis(&self, trend: &Trend, top: f64, factor: f64) -> Axis {
+        let low = trend.min();
+        let positive = trend.buckets().map(|(mean, _)| mean).find(|mean| *mean > 0.0).unwrap_or(1.0);
         if low >= 0.0 && top > positive * LOGARITHMIC_FROM {
             return Axis::logarithmic(positive * factor, top * factor);
         }
         let room = (top - low) * 0.02;
         Axis::exact((low - room).min(low.abs() * 0.9 * low.signum()) * factor, (top + room) * factor)
-    }
-
-    /// Share of the samples in each bin, and of those beyond the last. What is below the first, zeros on a logarithmic axis, is in it.
-    fn shares(&self, axis: &Axis, factor: f64) -> (Vec<f64>, f64) {
-        let (mut shares, mut beyond) = (vec![0.0; BINS], 0.0);
-        let total = self.histogram.count as f64;
-        for (mean, count) in &self.histogram.buckets {
-            let share = *count as f64 / total;
-            let at = axis.position(mean * factor).unwrap_or(0.0);
-            if at > 1.0 + 1e-9 {
-                beyond += share;
-            } else {
-                shares[((at * BINS as f64).max(0.0) as usize).min(BINS - 1)] += share;
-            }
-        }
-        (shares, beyond)
     }
 
     fn drawing(&self, shares: &[f64], height: &Axis, axis: &Axis, marks: &[(f64, &str)]) -> String {
@@ -112,6 +97,23 @@ impl Distribution<'_> {
     }
 }
 
+/// Share of the samples in each bin, and of those beyond the last. What is below the first, zeros on a logarithmic axis,
+/// is in it.
+fn shares(trend: &Trend, axis: &Axis, factor: f64) -> (Vec<f64>, f64) {
+    let (mut shares, mut beyond) = (vec![0.0; BINS], 0.0);
+    let total = trend.count() as f64;
+    for (mean, count) in trend.buckets() {
+        let share = count as f64 / total;
+        let at = axis.position(mean * factor).unwrap_or(0.0);
+        if at > 1.0 + 1e-9 {
+            beyond += share;
+        } else {
+            shares[((at * BINS as f64).max(0.0) as usize).min(BINS - 1)] += share;
+        }
+    }
+    (shares, beyond)
+}
+
 fn data(shares: &[f64], axis: &Axis, unit: &str) -> Value {
     let border = |at: usize| short(Some(axis.value(at as f64 / shares.len() as f64)));
     let borders: Vec<Value> = (0..=shares.len()).map(border).collect();
@@ -128,7 +130,6 @@ fn digits(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use metrics::Trend;
     use metrics::results::TrendValue;
 
     fn chart(values: impl IntoIterator<Item = f64>) -> String {
