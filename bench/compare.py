@@ -3,7 +3,7 @@
 
     bench/compare.py aa [--comparisons 100] [--pairs 8] [--seconds 1]     nothing differs: at most 5 in 100 may be called different
     bench/compare.py ab [--comparisons 10] [--pairs 10] [--seconds 1]     B is 5 % slower: at least 9 in 10 must be found
-    bench/compare.py aa ab --out compare                                  both, written to results/DATE-compare.md and .json
+    bench/compare.py aa ab --out compare                                  both, written to results/DATE-MACHINE/compare.md and .json
 
 The target, on one CPU, is an app that computes for a known time for each request (bench/apps/spin.js); the generator, on the other,
 keeps it busy with 8 users and is itself nearly idle, so that the target is the limit. How B is slowed: it computes for longer, by 5 %
@@ -27,6 +27,7 @@ import sys
 import tempfile
 import urllib.request
 
+import record
 from process import Program, wait_until_quiet
 from serve_small import onrush
 from run import machine
@@ -214,7 +215,7 @@ def main():
     parser.add_argument("--generator-cpu", default="1")
     parser.add_argument("--quiet", type=float, default=0.15, help="before it begins wait until the machine uses fewer CPUs than this")
     parser.add_argument("--patience", type=float, default=60)
-    parser.add_argument("--out", help="write results/DATE-NAME.md and .json")
+    parser.add_argument("--out", help="write results/DATE-MACHINE/NAME.md and .json")
     args = parser.parse_args()
     draw = random.Random(args.seed)
     busy = wait_until_quiet(args.quiet, args.patience)
@@ -227,14 +228,10 @@ def main():
     text = "\n".join(line for result in results for line in lines_of(result))
     print(text)
     if args.out:
-        stem = os.path.join(HERE, "results", f"{datetime.date.today()}-{args.out}")
         head = (f"# Comparisons with a known truth, {datetime.date.today()}\n\n{facts['cpus']} CPUs of {facts['cpu']}, {facts['kernel']}; "
                 f"server on CPU {args.server_cpu}, generator on CPU {args.generator_cpu}; {busy:.2f} CPUs busy with other things "
                 f"before. Seed {args.seed}. Made by `bench/compare.py`.\n\n")
-        with open(stem + ".md", "w") as f:
-            f.write(head + text)
-        with open(stem + ".json", "w") as f:
-            json.dump({"machine": facts, "seed": args.seed, "busy_before": busy, "series": results}, f, indent=1)
+        record.save(args.out, head + text, {"machine": facts, "seed": args.seed, "busy_before": busy, "series": results})
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import os
 import sys
 import tempfile
 
+import record
 from process import Program, wait_until_quiet
 from run import git_commit, machine
 from server import _free_ports
@@ -83,7 +84,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="two times of holding only")
     parser.add_argument("--quiet", type=float, default=0.15, help="wait until the machine uses fewer CPUs than this")
     parser.add_argument("--patience", type=float, default=30)
-    parser.add_argument("--out", help="write results/DATE-NAME.md")
+    parser.add_argument("--out", help="write results/DATE-MACHINE/NAME.md")
     args = parser.parse_args()
     plain, tls = _free_ports(2)
     listen = ["--listen", f"tcp://127.0.0.1:{plain}", "--listen", f"tls://127.0.0.1:{tls}"]
@@ -96,8 +97,7 @@ def main():
     print(text)
     if args.out:
         date, facts = datetime.date.today(), machine(args)
-        with open(os.path.join(HERE, "results", f"{date}-{args.out}.md"), "w") as f:
-            f.write(f"# Message delay, {date}\n\n{facts['cpus']} CPUs of {facts['cpu']}, {facts['kernel']}; server on CPU "
+        record.save(args.out, f"# Message delay, {date}\n\n{facts['cpus']} CPUs of {facts['cpu']}, {facts['kernel']}; server on CPU "
                     f"{args.server_cpu}, generator on CPU {args.generator_cpu}; {args.users} users. Commit {git_commit()}. Made by "
                     f"`bench/delay.py`, which says what the columns are.\n\n{text}")
 

@@ -9,13 +9,13 @@ divided by the connections; what the kernel keeps for its sockets is not in it. 
 """
 
 import argparse
-import datetime
 import os
 import resource
 import socket
 import sys
 import time
 
+import record
 from serve_small import onrush
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -46,7 +46,7 @@ def main():
     parser.add_argument("--onrush", default=os.path.join(HERE, "..", "target", "release", "onrush"))
     parser.add_argument("--most-mib", type=float, default=100)
     parser.add_argument("--server-cpu", default="0")
-    parser.add_argument("--out", help="write results/DATE-NAME.md")
+    parser.add_argument("--out", help="write results/DATE-MACHINE/NAME.md")
     args = parser.parse_args()
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, args.connections + 200), hard))
@@ -75,8 +75,8 @@ def main():
             f"{(during.rss - before) / args.connections / 1024:.2f} |")
     print(text)
     if args.out:
-        with open(os.path.join(HERE, "results", f"{datetime.date.today()}-{args.out}.md"), "w") as f:
-            f.write(f"# Idle connections of a server\n\nOne request on each, then nothing; plain tcp, one worker.\n\n{text}\n")
+        record.save(args.out, "# Idle connections of a server\n\nOne request on each, then nothing; plain tcp, one worker.\n\n"
+                    f"{text}\n")
     sys.exit(during.peak / mib > args.most_mib)
 
 

@@ -16,6 +16,7 @@ import os
 import sys
 import tempfile
 
+import record
 from process import Program, wait_until_quiet
 from run import git_commit, machine
 from serve_small import wait_until_answering
@@ -96,7 +97,7 @@ def main():
     parser.add_argument("--generator-cpu", default="1")
     parser.add_argument("--quiet", type=float, default=0.15, help="wait until the machine uses fewer CPUs than this")
     parser.add_argument("--patience", type=float, default=30)
-    parser.add_argument("--out", help="write results/DATE-NAME.md")
+    parser.add_argument("--out", help="write results/DATE-MACHINE/NAME.md")
     args = parser.parse_args()
     port = _free_ports(1)[0]
     server = Program([args.onrush, "serve", "--listen", f"tcp://127.0.0.1:{port}"], args.server_cpu)
@@ -110,9 +111,8 @@ def main():
     print(text)
     if args.out:
         date, facts = datetime.date.today(), machine(args)
-        with open(os.path.join(HERE, "results", f"{date}-{args.out}.md"), "w") as f:
-            f.write(f"# Links, {date}\n\n{facts['cpus']} CPUs of {facts['cpu']}, {facts['kernel']}; server on CPU {args.server_cpu}, "
-                    f"generator on CPU {args.generator_cpu}; transfers of {args.seconds:g} s. Commit {git_commit()}. Made by `bench/links.py`."
+        record.save(args.out, f"# Links, {date}\n\n{facts['cpus']} CPUs of {facts['cpu']}, {facts['kernel']}; server on CPU "
+                    f"{args.server_cpu}, generator on CPU {args.generator_cpu}; transfers of {args.seconds:g} s. Commit {git_commit()}. Made by `bench/links.py`."
                     f"\n\n{text}")
 
 

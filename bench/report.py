@@ -114,7 +114,7 @@ def document(result):
         f"# {result['name']}, {result['date'][:10]}", "",
         f"{machine['cpus']} CPUs of {machine['cpu']}, {machine['memory']}, {machine['kernel']}. Server on CPU "
         f"{machine['server_cpu']}, generator on CPU {machine['generator_cpu']}; {rounds}. Commit {result['commit']}. "
-        "How to read it: ../README.md.", "",
+        "How to read it: ../../README.md.", "",
         *(f"- {name}: {text}" for name, text in result["versions"].items()), "",
     ]
     return "\n".join(lines) + "\n" + "\n".join([*(table(w) for w in result["workloads"]), further_users(result["workloads"])]).rstrip() + "\n"

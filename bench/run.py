@@ -13,7 +13,6 @@ programs started here are ended. bench/README.md says how to read the tables.
 
 import argparse
 import datetime
-import json
 import os
 import signal
 import subprocess
@@ -21,6 +20,7 @@ import sys
 import tempfile
 import time
 
+import record
 import report
 from process import Program, machine_busy_seconds, wait_until_quiet
 from server import Missing, Nginx
@@ -210,16 +210,6 @@ def git_commit():
     return done.stdout.strip() or "unknown"
 
 
-def save(result, text, folder, name):
-    """folder/DATE-name.json and .md; both are rewritten, so an end from outside loses little. Gives their stem."""
-    os.makedirs(folder, exist_ok=True)
-    stem = os.path.join(folder, f"{result['date'][:10]}-{name}")
-    for suffix, content in ((".json", json.dumps(result, indent=1) + "\n"), (".md", text)):
-        with open(stem + suffix, "w") as f:
-            f.write(content)
-    return stem
-
-
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help="names from --list, js or all")
@@ -229,7 +219,7 @@ def arguments():
     parser.add_argument("--only", type=lambda text: text.split(","), help="tools, by comma")
     parser.add_argument("--onrush", action="append", metavar="[NAME=]PATH", help="a build of Onrush; repeat to compare builds")
     parser.add_argument("--name", help="name of the result files (the workloads' names)")
-    parser.add_argument("--out", default=os.path.join(HERE, "results"), help="folder of the result files")
+    parser.add_argument("--out", help="folder of the result files (results/DATE-MACHINE)")
     parser.add_argument("--server-cpu", default="0")
     parser.add_argument("--generator-cpu", default="1")
     parser.add_argument("--quiet", type=float, default=0.3, help="before a run, wait until others use less than so many CPUs")
@@ -271,7 +261,7 @@ def main():
             done = run_workload(name, server, options, missing)
             if done and done["runs"]:
                 result["workloads"].append(done)
-                stem = save(result, report.document(result), options.out, result["name"])
+                stem = record.save(result["name"], report.document(result), result, options.out, result["date"][:10])
                 print(report.table(done), flush=True)
         if result["workloads"]:
             say(f"written to {stem}.md and .json")

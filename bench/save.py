@@ -9,13 +9,13 @@ document at the end, which is in the figure too.
 """
 
 import argparse
-import datetime
 import json
 import os
 import statistics
 import sys
 import tempfile
 
+import record
 from process import Program, wait_until_quiet
 from serve_small import onrush
 
@@ -53,7 +53,7 @@ def main():
     parser.add_argument("--generator-cpu", default="1")
     parser.add_argument("--quiet", type=float, default=0.15, help="wait until the machine uses fewer CPUs than this")
     parser.add_argument("--patience", type=float, default=30)
-    parser.add_argument("--out", help="write results/DATE-NAME.md and .json")
+    parser.add_argument("--out", help="write results/DATE-MACHINE/NAME.md and .json")
     args = parser.parse_args()
     runs = {False: [], True: []}
     served = onrush(args.onrush, None, args.server_cpu)
@@ -73,11 +73,8 @@ def main():
             + f"\nratio of a round: median {statistics.median(ratios):.4f}, {min(ratios):.4f} to {max(ratios):.4f}")
     print(text)
     if args.out:
-        stem = os.path.join(HERE, "results", f"{datetime.date.today()}-{args.out}")
-        with open(stem + ".md", "w") as f:
-            f.write(f"# What --save costs\n\n{args.rounds} rounds of {args.seconds} s, one CPU each.\n\n{text}\n")
-        with open(stem + ".json", "w") as f:
-            json.dump({"without": runs[False], "saved": runs[True]}, f, indent=1)
+        record.save(args.out, f"# What --save costs\n\n{args.rounds} rounds of {args.seconds} s, one CPU each.\n\n{text}\n",
+                    {"without": runs[False], "saved": runs[True]})
 
 
 if __name__ == "__main__":

@@ -8,15 +8,14 @@ system time of the server in the same window, both read from outside. nginx answ
 """
 
 import argparse
-import datetime
 import http.client
-import json
 import os
 import re
 import statistics
 import sys
 import time
 
+import record
 import tools
 from process import Program, wait_until_quiet
 from server import Nginx, _free_ports
@@ -130,7 +129,7 @@ def main():
     parser.add_argument("--generator-cpu", default="1")
     parser.add_argument("--quiet", type=float, default=0.15, help="wait until the machine uses fewer CPUs than this")
     parser.add_argument("--patience", type=float, default=30)
-    parser.add_argument("--out", help="write results/DATE-NAME.md and .json")
+    parser.add_argument("--out", help="write results/DATE-MACHINE/NAME.md and .json")
     args = parser.parse_args()
     args.onrush = args.onrush or [os.path.join(HERE, "..", "target", "release", "onrush")]
     found = contestants(args)
@@ -147,12 +146,9 @@ def main():
     text = table(runs, names, args.rounds)
     print(text)
     if args.out:
-        stem = os.path.join(HERE, "results", f"{datetime.date.today()}-{args.out}")
-        with open(stem + ".md", "w") as f:
-            f.write(f"# Small responses of a server\n\nwrk -t1 -c{args.connections}, {args.rounds} rounds of {args.seconds} s, "
-                    f"server and generator on one CPU each.\n\n{text}\n")
-        with open(stem + ".json", "w") as f:
-            json.dump([{"server": name, "round": n, **run} for (name, n), run in runs.items()], f, indent=1)
+        record.save(args.out, f"# Small responses of a server\n\nwrk -t1 -c{args.connections}, {args.rounds} rounds of "
+                    f"{args.seconds} s, server and generator on one CPU each.\n\n{text}\n",
+                    [{"server": name, "round": n, **run} for (name, n), run in runs.items()])
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ The server is `onrush serve`; with `--server wsecho-go` it is that program of $P
 """
 
 import argparse
-import datetime
 import json
 import os
 import statistics
@@ -19,6 +18,7 @@ import sys
 import time
 import urllib.request
 
+import record
 import tools
 from process import Program, wait_until_quiet
 from server import _free_ports
@@ -174,19 +174,15 @@ def main():
     parser.add_argument("--generator-cpu", default="1")
     parser.add_argument("--quiet", type=float, default=0.1)
     parser.add_argument("--patience", type=float, default=60)
-    parser.add_argument("--out", metavar="NAME", help="results/DATE-NAME.md and .json")
+    parser.add_argument("--out", metavar="NAME", help="write results/DATE-MACHINE/NAME.md and .json")
     args = parser.parse_args()
     given = args.onrush or [f"{HERE}/../target/release/onrush"]
     args.binaries = [tuple(b.split("=", 1)) if "=" in b else ("onrush", b) for b in given]
     lines, runs = idle(args) if args.idle else echo(args)
     print("\n".join(lines))
     if args.out:
-        base = f"{HERE}/results/{datetime.date.today()}-{args.out}"
         title = f"# {args.idle:,} idle WebSockets" if args.idle else f"# WebSocket echo, {CONNECTIONS} connections, {SIZE} bytes"
-        with open(f"{base}.md", "w") as f:
-            f.write("\n".join([title, "", *lines, ""]))
-        with open(f"{base}.json", "w") as f:
-            json.dump(runs, f, indent=1)
+        record.save(args.out, "\n".join([title, "", *lines, ""]), runs)
 
 
 if __name__ == "__main__":
