@@ -115,7 +115,7 @@ fn plans_that_make_no_sense_are_refused() {
     refused(
         "{size.bytes}",
         "{sise}",
-        "plan.toml:7:8: unknown name {sise}: the axes are size; besides them {variant}, {base}",
+        "plan.toml:7:8: unknown name {sise}: the axes are size; also {variant}, {base}",
     );
     refused(
         "rounds = 2",

@@ -202,7 +202,7 @@ mod tests {
         );
         assert!(
             with("{size}", "{sise}")
-                .starts_with("p.toml:5:8: unknown name {sise}: the axes are size; besides them {variant}"),
+                .starts_with("p.toml:5:8: unknown name {sise}: the axes are size; also {variant}"),
             "{}",
             with("{size}", "{sise}")
         );

@@ -55,7 +55,7 @@ export async function open() {
     "it starts without those who do not come": (s) => s.users === 1 && s.missing === 1,
     "a number of users is needed": () =>
       thrown(() => ready()) ===
-      "TypeError: ready: how many users constant-arrival-rate has is not fixed; say ready({ users: 50 })",
+      "TypeError: ready: the number of users of constant-arrival-rate is not fixed; write ready({ users: 50 })",
     "a bad number": () =>
       thrown(() => ready({ users: 0 })) === "RangeError: ready: users is 0, expected a whole number from 1 on",
     "a bad time": () =>
