@@ -1,48 +1,49 @@
 /**
- * What apps of `onrush serve app.js` find without importing it, beside the globals of test scripts (`console`, timers,
- * `TextEncoder`, `TextDecoder`, `crypto`, `open`, `__ENV`) and those of the language. Test scripts have none of it.
+ * Globals of apps (`onrush serve app.js`), beside the globals of test scripts (`console`, timers,
+ * `TextEncoder`, `TextDecoder`, `crypto`, `open`, `__ENV`) and those of the language. Test scripts have none of these.
  *
- * The classes follow the Fetch, URL, Streams and DOM standards; what differs is said here.
+ * The classes follow the Fetch, URL, Streams and DOM standards; differences are noted here.
  */
 
-/** What the default export of an app is. */
+/** The default export of an app. */
 export interface App {
   /**
-   * Answers a request. It may wait for promises, and the worker serves other requests meanwhile; it may not wait in another
-   * way (`sleep`, `http.get`): that throws. JavaScript that runs without waiting for longer than `--busy-limit` (5 s) is broken off.
+   * Answers a request. While it waits for promises, the worker serves other requests. Functions that block (`sleep`,
+   * `http.get`) throw. Onrush interrupts JavaScript that runs for longer than `--busy-limit` (5 s) without
+   * waiting.
    *
-   * What it throws is answered with 500 and logged with the line.
+   * When it throws, the client gets 500 and the log has the line.
    */
   fetch(request: Request, context: Context): Response | Promise<Response>;
   /**
-   * Gives memory for a piece of this request's body; the socket reads into it (HTTP/2 is copied into it). It is called when bytes have
-   * arrived. The buffer is detached and comes back as `piece.buffer`, to be handed out again. Without this function pieces lie in
-   * the server's own pool.
+   * Returns memory for a piece of this request's body; the socket reads into it (HTTP/2 is copied into it). Onrush calls it when
+   * bytes have arrived. The buffer is detached and comes back as `piece.buffer`; return it again later. Without this function
+   * pieces are in the server's own pool.
    *
-   * @param size what the socket gives at once: `--receive-size` (64 KiB), at most the Content-Length. Another size is possible.
+   * @param size what the socket gives at once: `--receive-size` (64 KiB), at most the Content-Length. Your buffer may have another size.
    * @param request the object that `fetch` got.
    */
   allocate?(size: number, request: Request): ArrayBuffer | Uint8Array;
-  /** Takes every request that asks for a WebSocket; without it they go to `fetch`. The first subprotocol offered is agreed on. */
+  /** Takes every request that asks for a WebSocket; without it they go to `fetch`. The first subprotocol offered is chosen. */
   websocket?: WebSocketHandlers;
 }
 
-/** What happens on the app's WebSockets. What a handler throws is logged, and the socket stays open. */
+/** Handlers of the app's WebSockets. When one throws, the log has the error, and the socket stays open. */
 export interface WebSocketHandlers {
-  /** Bytes of a message at most, inflated: 64 MiB unless given, and no more than that. A longer one closes the connection with 1009. */
+  /** Bytes of a message at most, inflated; by default and at most 64 MiB. A longer one closes the connection with 1009. */
   maxMessage?: number;
   open?(ws: ServerWebSocket): void | Promise<void>;
   /** A string, or the bytes of a binary message. */
   message?(ws: ServerWebSocket, message: string | Uint8Array): void | Promise<void>;
-  /** All that was queued for a slow client has left. */
+  /** Everything queued for a slow client has left. */
   drain?(ws: ServerWebSocket): void | Promise<void>;
-  /** It is over: the client's code and reason, 1005 when it gave none, 1006 when it just went. */
+  /** It is over: the client's code and reason, 1005 when it gave none, 1006 without a close frame. */
   close?(ws: ServerWebSocket, code: number, reason: string): void | Promise<void>;
 }
 
 /** The server's end of a WebSocket. */
 export interface ServerWebSocket {
-  /** The app's to use. */
+  /** For the app's own data. */
   data: any;
   /** The request that opened it, without a body. */
   readonly request: Request;
@@ -52,18 +53,18 @@ export interface ServerWebSocket {
   readonly bufferedAmount: number;
   /** The subprotocol agreed on, or an empty string. */
   readonly protocol: string;
-  /** Queues a message and returns at once; false when it will not arrive. A client that falls too far behind is cut off. */
+  /** Queues a message and returns at once; false when it will not arrive. A client that falls too far behind is disconnected. */
   send(message: string | ArrayBuffer | ArrayBufferView): boolean;
   ping(payload?: string | ArrayBuffer | ArrayBufferView): boolean;
-  /** Begins to close, with code 1000 unless another is given. */
+  /** Begins to close, by default with code 1000. */
   close(code?: number, reason?: string): boolean;
-  /** Drops the connection without a word. */
+  /** Drops the connection without a close frame. */
   terminate(): void;
-  /** Gets what is published in this room from now on. */
+  /** Receives messages of this room from now on. */
   subscribe(room: string): void;
   unsubscribe(room: string): void;
   isSubscribed(room: string): boolean;
-  /** Sends to everybody in a room but this socket, on all workers. */
+  /** Sends to all other sockets in a room, on all workers. */
   publish(room: string, message: string | ArrayBuffer | ArrayBufferView): void;
 }
 
@@ -71,7 +72,7 @@ export interface ServerWebSocket {
 export interface Context {
   /** `__ENV`. */
   env: Record<string, string>;
-  /** Logs the rejection of work that goes on behind the response. */
+  /** Logs the rejection of work that continues after the response. */
   waitUntil(promise: Promise<unknown>): void;
   /** Does nothing; for apps written for other servers. */
   passThroughOnException(): void;
@@ -80,7 +81,7 @@ export interface Context {
 }
 
 declare global {
-  /** What is Onrush's own. */
+  /** Onrush's own functions. */
   const Onrush: {
     /**
      * A part of a file as the body of a response: sent by the kernel, never read into memory. Relative paths start at the module
@@ -88,8 +89,8 @@ declare global {
      */
     file(path: string, options?: { offset?: number; length?: number }): FileBody;
     /**
-     * Gives a piece of a request's body back to the server's pool now, rather than when nothing refers to it any more. The piece
-     * and all views of its buffer are empty afterwards.
+     * Returns a piece of a request's body to the server's pool at once, not only when nothing refers to it. The piece and all
+     * views of its buffer are empty afterwards.
      */
     release(piece: ArrayBuffer | ArrayBufferView): void;
   };
@@ -100,12 +101,12 @@ declare global {
     readonly size: number;
   }
 
-  /** What a piece of a body may be. */
+  /** A piece of a body. */
   type Piece = string | ArrayBuffer | ArrayBufferView;
 
   /**
-   * What a response may have as its body. A list of pieces has a known length; whatever else can be iterated is sent in chunks as
-   * its pieces come, and is asked for more only as fast as the client takes them.
+   * The body of a response. A list of pieces has a known length. Everything else that can be iterated is sent in chunks, as fast
+   * as the client takes them.
    */
   type ResponseBody =
     | Piece | Piece[] | Iterable<Piece> | AsyncIterable<Piece> | ReadableStream | Blob | URLSearchParams | FileBody | null;
@@ -119,8 +120,8 @@ declare global {
     /** Aborted when the client goes away before it was answered. */
     readonly signal: AbortSignal;
     /**
-     * The body as a stream of `Uint8Array`s, each a view of the memory it was received into; null without one. Nothing is received
-     * unless it is asked for. It is out of reach when the response is complete.
+     * The body as a stream of `Uint8Array`s, each a view of the memory it was received into; null without one. Onrush receives
+     * only what the app reads. It cannot be read after the response is complete.
      */
     readonly body: ReadableStream | null;
     readonly bodyUsed: boolean;

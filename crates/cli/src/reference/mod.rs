@@ -91,3 +91,10 @@ fn modules() {
         is_current(&path, &found, &module_page::text(module.name, module.types));
     }
 }
+
+#[test]
+fn globals_of_apps() {
+    let types = include_str!("../../../app/src/types.d.ts");
+    let (path, wanted) = (page("modules/app.md"), module_page::text("onrush serve app.js", types));
+    is_current(&path, &std::fs::read_to_string(&path).unwrap_or_default(), &wanted);
+}

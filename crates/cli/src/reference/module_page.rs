@@ -33,6 +33,9 @@ pub fn text(module: &str, types: &str) -> String {
 
 /// The names that a piece declares, as a heading; none for the default export and for re-exports.
 fn titles(declaration: &str) -> String {
+    if declaration.starts_with("declare global") {
+        return "Globals".to_owned();
+    }
     let mut names: Vec<&str> = Vec::new();
     for line in declaration.lines() {
         let Some(exported) = line.strip_prefix("export ") else { continue };

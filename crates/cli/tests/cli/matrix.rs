@@ -112,11 +112,7 @@ fn plans_that_make_no_sense_are_refused() {
         lab.file("plan.toml", &text);
         lab.onrush(&["matrix", "plan.toml"]).code(104).says(complaint);
     };
-    refused(
-        "{size.bytes}",
-        "{sise}",
-        "plan.toml:7:8: unknown name {sise}: the axes are size; also {variant}, {base}",
-    );
+    refused("{size.bytes}", "{sise}", "plan.toml:7:8: unknown name {sise}: the axes are size; also {variant}, {base}");
     refused(
         "rounds = 2",
         "rouns = 2",

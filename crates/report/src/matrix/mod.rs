@@ -201,8 +201,7 @@ mod tests {
             "p.toml:1:1: rounds: found 0, expected 1 or more; a verdict needs 6"
         );
         assert!(
-            with("{size}", "{sise}")
-                .starts_with("p.toml:5:8: unknown name {sise}: the axes are size; also {variant}"),
+            with("{size}", "{sise}").starts_with("p.toml:5:8: unknown name {sise}: the axes are size; also {variant}"),
             "{}",
             with("{size}", "{sise}")
         );
