@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use onrush_wire::request::{Auth, BodyUse};
+use onrush_wire::settings::TlsSettings;
 use onrush_wire::{Client, ClientContext, Method, Request, Settings, Url};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -25,7 +26,8 @@ fn main() {
     let started = (Instant::now(), cpu_us());
     let all = tokio::task::LocalSet::new();
     all.block_on(&runtime, async {
-        let settings = Settings { insecure_skip_tls_verify: true, ..Settings::default() };
+        let tls = TlsSettings { insecure_skip_verify: true, ..TlsSettings::default() };
+        let settings = Settings { tls, ..Settings::default() };
         let worker = ClientContext::new(Arc::new(settings)).expect("default settings work");
         let end = Instant::now() + Duration::from_secs_f64(seconds);
         let request = plain_get(Url::parse(&url).expect("a URL"));

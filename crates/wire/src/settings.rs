@@ -1,43 +1,32 @@
 //! What the options of a test say about the network. Plain data, shared by all clients of a run.
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
+use ipnet::IpNet;
+
 use crate::codec::DecodeLimits;
+use crate::hosts::{FixedHosts, HostPatterns};
+pub use crate::tls::choice::{CipherSuites, ClientIdentity, TlsSettings, TlsVersions};
 
 /// Network settings of a run; `script::options` fills them in.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// User-Agent unless a request brings its own; none when empty.
     pub user_agent: String,
-    /// Fixed addresses by `host`, `host:port` or `*.host`: an IP, `ip:port`, `unix:/path` or
-    /// `unix:@name`.
-    pub hosts: BTreeMap<String, String>,
-    /// DNS: how long answers are kept; `None` for ever.
-    pub dns_ttl: Option<Duration>,
-    /// DNS: which of several addresses.
-    pub dns_select: DnsSelect,
-    /// DNS: which address family.
-    pub dns_policy: DnsPolicy,
-    /// Addresses never connected to, as CIDR or IP.
-    pub blacklist_ips: Vec<String>,
-    /// Host patterns never connected to, one leading `*` allowed.
-    pub block_hostnames: Vec<String>,
+    /// Fixed addresses of names.
+    pub hosts: Arc<FixedHosts>,
+    /// How other names are resolved.
+    pub dns: Dns,
+    /// Addresses never connected to.
+    pub blacklist_ips: Arc<Vec<IpNet>>,
+    /// Names never connected to.
+    pub block_hostnames: Arc<HostPatterns>,
     /// Local addresses to connect from, dealt out round robin.
     pub local_ips: Vec<IpAddr>,
-    /// Accept any certificate.
-    pub insecure_skip_tls_verify: bool,
-    /// Certificates as PEM that are trusted beside the machine's.
-    pub trusted_pem: Option<String>,
-    /// Lowest and highest TLS version (`tls1.0` … `tls1.3`); the TLS library speaks 1.2 and 1.3.
-    pub tls_version: (Option<String>, Option<String>),
-    /// Allowed cipher suites by Go's (IANA) names; empty: all.
-    pub tls_cipher_suites: Vec<String>,
-    /// Client certificates.
-    pub tls_auth: Vec<TlsAuth>,
-    /// Resume TLS sessions of earlier connections of the same worker. k6 never does: each connection is a full handshake.
-    pub tls_session_resumption: bool,
+    /// Trust, versions, suites, client certificates.
+    pub tls: TlsSettings,
     /// A new connection for each request.
     pub no_connection_reuse: bool,
     /// Size of the socket's send buffer in bytes (SO_SNDBUF, which the kernel doubles for its bookkeeping); 0: the kernel
@@ -73,6 +62,24 @@ impl Default for StepLimits {
     }
 }
 
+/// How names are resolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dns {
+    /// How long answers are kept; `None`: for ever.
+    pub ttl: Option<Duration>,
+    /// Which of several addresses.
+    pub select: DnsSelect,
+    /// Which address family.
+    pub policy: DnsPolicy,
+}
+
+impl Default for Dns {
+    /// k6's.
+    fn default() -> Self {
+        Dns { ttl: Some(Duration::from_secs(300)), select: DnsSelect::Random, policy: DnsPolicy::PreferIpv4 }
+    }
+}
+
 /// Which of several DNS answers is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DnsSelect {
@@ -99,19 +106,6 @@ pub enum DnsPolicy {
     Any,
 }
 
-/// A client certificate.
-#[derive(Clone, Debug)]
-pub struct TlsAuth {
-    /// Host patterns it is for; empty: all.
-    pub domains: Vec<String>,
-    /// PEM.
-    pub cert: String,
-    /// PEM.
-    pub key: String,
-    /// Password of the key.
-    pub password: Option<String>,
-}
-
 /// Proxies as environment variables give them; empty strings are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proxies {
@@ -129,19 +123,12 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             user_agent: String::new(),
-            hosts: BTreeMap::new(),
-            dns_ttl: Some(Duration::from_secs(300)),
-            dns_select: DnsSelect::Random,
-            dns_policy: DnsPolicy::PreferIpv4,
-            blacklist_ips: Vec::new(),
-            block_hostnames: Vec::new(),
+            hosts: Arc::default(),
+            dns: Dns::default(),
+            blacklist_ips: Arc::default(),
+            block_hostnames: Arc::default(),
             local_ips: Vec::new(),
-            insecure_skip_tls_verify: false,
-            trusted_pem: None,
-            tls_version: (None, None),
-            tls_cipher_suites: Vec::new(),
-            tls_auth: Vec::new(),
-            tls_session_resumption: false,
+            tls: TlsSettings::default(),
             no_connection_reuse: false,
             send_buffer: None,
             batch: 20,

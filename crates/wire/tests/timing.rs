@@ -4,8 +4,10 @@
 
 mod support;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use onrush_wire::hosts::FixedHosts;
 use onrush_wire::{Exchange, Settings, Url};
 use support::{Act, Peer, body, get, run, send, settings, write};
 
@@ -81,6 +83,7 @@ fn a_unix_socket_is_served_and_says_that_it_has_no_stamps() {
         requests
     });
     let hosts = [(String::from("app.test"), format!("unix:{}", path.display()))].into();
+    let hosts = Arc::new(FixedHosts::read(&hosts).unwrap());
     let url = Url::parse("http://app.test/x").unwrap();
     let exchanges = support::send_all(Settings { hosts, ..settings() }, &[get(url.clone()), get(url)]);
     std::fs::remove_file(&path).unwrap();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use onrush_wire::settings::TlsAuth;
+use onrush_wire::settings::{ClientIdentity, TlsSettings};
 use onrush_wire::{FailureKind, FileRange, Payload, PayloadFile, Random, Request, Segment, Settings, Url};
 use rustls::pki_types::{PrivateKeyDer, pem::PemObject};
 use rustls::server::WebPkiClientVerifier;
@@ -81,8 +81,16 @@ fn url(address: SocketAddr) -> Url {
     Url::parse(&format!("https://{address}/")).unwrap()
 }
 
+fn tls(tls: TlsSettings) -> Settings {
+    Settings { tls, ..settings() }
+}
+
+fn trust_any() -> TlsSettings {
+    TlsSettings { insecure_skip_verify: true, ..TlsSettings::default() }
+}
+
 fn trusting() -> Settings {
-    Settings { insecure_skip_tls_verify: true, ..settings() }
+    tls(trust_any())
 }
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -186,7 +194,7 @@ fn asked(shown: &[&rcgen::Certificate], key: &rcgen::KeyPair, trusted: &[&rcgen:
     let config = builder.with_no_client_auth().with_single_cert(chain, private).unwrap();
     let (address, _server) = serve(config, 1, 1, OK.to_vec());
     let trusted_pem = Some(trusted.iter().map(|certificate| certificate.pem()).collect::<String>());
-    match send_all(Settings { trusted_pem, ..settings() }, &[get(url(address))]).remove(0).outcome {
+    match send_all(tls(TlsSettings { trusted_pem, ..TlsSettings::default() }), &[get(url(address))]).remove(0).outcome {
         Ok(response) => response.status.to_string(),
         Err(failure) => format!("{} {}", failure.kind.code(), failure.k6_error()),
     }
@@ -291,14 +299,10 @@ fn bytes_of_a_failed_handshake_are_counted() {
 fn client_certificates_are_shown_where_asked_for() {
     let (server_key, client_key) = (key_for("localhost"), key_for("client"));
     let config = || server_config(&server_key, &[&rustls::version::TLS12], Some(&client_key));
-    let auth = TlsAuth {
-        domains: Vec::new(),
-        cert: client_key.cert.pem(),
-        key: client_key.signing_key.serialize_pem(),
-        password: None,
-    };
+    let key = client_key.signing_key.serialize_pem();
+    let identity = ClientIdentity::read(Vec::new(), &client_key.cert.pem(), &key, None).unwrap();
     let (address, server) = serve(config(), 1, 1, OK.to_vec());
-    let with = Settings { tls_auth: vec![auth], ..trusting() };
+    let with = tls(TlsSettings { identities: vec![Arc::new(identity)], ..trust_any() });
     assert_eq!(body(&send_all(with, &[get(url(address))])[0]), b"ok");
     assert_eq!(server.join().unwrap().len(), 1);
 
@@ -314,7 +318,8 @@ fn sessions_are_resumed_only_when_asked_for() {
     let key = key_for("localhost");
     for resume in [false, true] {
         let (address, server) = serve(server_config(&key, rustls::ALL_VERSIONS, None), 2, 1, OK.to_vec());
-        let settings = Settings { tls_session_resumption: resume, no_connection_reuse: true, ..trusting() };
+        let tls_settings = TlsSettings { session_resumption: resume, ..trust_any() };
+        let settings = Settings { no_connection_reuse: true, ..tls(tls_settings) };
         let exchanges = send_all(settings, &[get(url(address)), get(url(address))]);
         assert!(exchanges.iter().all(|e| body(e) == b"ok"));
         let resumed: Vec<_> = server.join().unwrap().into_iter().map(|(_, resumed)| resumed).collect();

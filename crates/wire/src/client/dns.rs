@@ -10,25 +10,24 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ipnet::IpNet;
 
-use crate::addresses::{block_contains, parse_block};
+use crate::addresses::block_contains;
 use crate::client::endpoint::Address;
 use crate::failure::{Failure, FailureKind, Step};
-use crate::settings::{DnsPolicy, DnsSelect, Settings};
+use crate::hosts::{Fixed, FixedHosts, HostPatterns};
+use crate::settings::{Dns, DnsPolicy, DnsSelect, Settings};
 
 /// Finds addresses; one a worker.
 pub(crate) struct Resolver {
-    blocked: Vec<String>,
-    hosts: HostMap,
-    blacklist: Vec<IpNet>,
-    ttl: Option<Duration>,
-    select: DnsSelect,
-    policy: DnsPolicy,
+    blocked: Arc<HostPatterns>,
+    hosts: Arc<FixedHosts>,
+    blacklist: Arc<Vec<IpNet>>,
+    dns: Dns,
     names: RefCell<HashMap<Rc<str>, Rc<Name>>>,
 }
 
@@ -48,29 +47,20 @@ struct Name {
 }
 
 impl Resolver {
-    /// Reads the options; the error names option, found and expected.
-    pub(crate) fn new(settings: &Settings) -> Result<Resolver, String> {
-        for pattern in &settings.block_hostnames {
-            check_pattern("blockHostnames", pattern)?;
-        }
-        let blacklist = settings
-            .blacklist_ips
-            .iter()
-            .map(|text| parse_block(text).map_err(|problem| format!("blacklistIPs: {problem}")));
-        Ok(Resolver {
-            blocked: settings.block_hostnames.iter().map(|p| p.to_ascii_lowercase()).collect(),
-            hosts: HostMap::new(settings)?,
-            blacklist: blacklist.collect::<Result<_, _>>()?,
-            ttl: settings.dns_ttl,
-            select: settings.dns_select,
-            policy: settings.dns_policy,
+    /// As the settings say.
+    pub(crate) fn new(settings: &Settings) -> Resolver {
+        Resolver {
+            blocked: settings.block_hostnames.clone(),
+            hosts: settings.hosts.clone(),
+            blacklist: settings.blacklist_ips.clone(),
+            dns: settings.dns,
             names: RefCell::default(),
-        })
+        }
     }
 
     /// Refuses blocked names. IP literals are not names. `host` is lower case.
     pub(crate) fn check_host(&self, host: &str) -> Result<(), Failure> {
-        let Some(pattern) = self.blocked.iter().find(|p| matches(p, host)) else { return Ok(()) };
+        let Some(pattern) = self.blocked.find(host) else { return Ok(()) };
         if host.parse::<IpAddr>().is_ok() {
             return Ok(());
         }
@@ -83,7 +73,7 @@ impl Resolver {
     pub(crate) async fn resolve(&self, host: &str, port: u16) -> Result<Vec<Address>, Failure> {
         self.check_host(host)?;
         let addresses = match self.hosts.find(host, port) {
-            Some(Fixed::Unix(path)) => return Ok(vec![Address::Unix(path.clone())]),
+            Some(Fixed::Unix(path)) => return Ok(vec![Address::Unix(path.as_path().into())]),
             Some(Fixed::Ip(ip, fixed_port)) => vec![SocketAddr::new(*ip, fixed_port.unwrap_or(port))],
             None => match host.parse::<IpAddr>() {
                 Ok(ip) => vec![SocketAddr::new(ip, port)],
@@ -106,26 +96,26 @@ impl Resolver {
         let name = self.name(host);
         let answer = match name.fresh() {
             Some(answer) => answer,
-            None if self.ttl == Some(Duration::ZERO) => ask_system(host).await?.into(),
+            None if self.dns.ttl == Some(Duration::ZERO) => ask_system(host).await?.into(),
             None => {
                 let _one_at_a_time = name.gate.lock().await;
                 match name.fresh() {
                     Some(answer) => answer,
                     None => {
                         let answer: Rc<[IpAddr]> = ask_system(host).await?.into();
-                        let until = self.ttl.and_then(|ttl| Instant::now().checked_add(ttl));
+                        let until = self.dns.ttl.and_then(|ttl| Instant::now().checked_add(ttl));
                         name.answer.replace(Some((answer.clone(), until)));
                         answer
                     }
                 }
             }
         };
-        let turn = match self.select {
+        let turn = match self.dns.select {
             DnsSelect::First => 0,
             DnsSelect::RoundRobin => name.turn.replace(name.turn.get().wrapping_add(1)),
             DnsSelect::Random => fastrand::usize(..),
         };
-        Some(in_order(&answer, self.policy, turn)).filter(|list| !list.is_empty()).ok_or_else(no_such_host)
+        Some(in_order(&answer, self.dns.policy, turn)).filter(|list| !list.is_empty()).ok_or_else(no_such_host)
     }
 
     /// Answers for a name without asking the system.
@@ -209,97 +199,23 @@ fn lookup_failure(error: &io::Error) -> Failure {
     Failure { step: Step::Lookup, kind: FailureKind::Dns, message: format!("lookup: {advice}{why}") }
 }
 
-/// Fixed addresses of the `hosts` option.
-struct HostMap {
-    exact: HashMap<String, Fixed>,
-    /// Patterns with a leading `*`, the longest first.
-    wild: Vec<(String, Fixed)>,
-}
-
-enum Fixed {
-    Ip(IpAddr, Option<u16>),
-    Unix(Rc<Path>),
-}
-
-impl HostMap {
-    fn new(settings: &Settings) -> Result<HostMap, String> {
-        let mut map = HostMap { exact: HashMap::new(), wild: Vec::new() };
-        for (pattern, value) in &settings.hosts {
-            check_pattern("hosts", pattern)?;
-            let fixed = Fixed::parse(value).ok_or_else(|| {
-                format!(
-                    "hosts: {pattern:?} leads to {value:?}, expected an IP address, ip:port, unix:/path or unix:@name"
-                )
-            })?;
-            let pattern = pattern.to_ascii_lowercase();
-            if pattern.starts_with('*') {
-                map.wild.push((pattern, fixed));
-            } else {
-                map.exact.insert(pattern, fixed);
-            }
-        }
-        map.wild.sort_by_key(|(pattern, _)| std::cmp::Reverse(pattern.len()));
-        Ok(map)
-    }
-
-    /// A pattern with the port wins over one without, an exact name over a wildcard.
-    fn find(&self, host: &str, port: u16) -> Option<&Fixed> {
-        if self.exact.is_empty() && self.wild.is_empty() {
-            return None;
-        }
-        let with_port = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
-        self.find_name(&with_port).or_else(|| self.find_name(host))
-    }
-
-    fn find_name(&self, name: &str) -> Option<&Fixed> {
-        let wild = || self.wild.iter().find(|(pattern, _)| matches(pattern, name)).map(|(_, fixed)| fixed);
-        self.exact.get(name).or_else(wild)
-    }
-}
-
-impl Fixed {
-    fn parse(text: &str) -> Option<Fixed> {
-        if let Some(path) = text.strip_prefix("unix:") {
-            return is_socket_name(path).then(|| Fixed::Unix(Path::new(path).into()));
-        }
-        let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
-        let with_port = || text.parse::<SocketAddr>().ok().map(|a| Fixed::Ip(a.ip(), Some(a.port())));
-        bare.parse::<IpAddr>().ok().map(|ip| Fixed::Ip(ip, None)).or_else(with_port)
-    }
-}
-
-/// An absolute path, or `@` and a name: relative paths would lead elsewhere from another directory.
-fn is_socket_name(text: &str) -> bool {
-    text.starts_with('/') || text.strip_prefix('@').is_some_and(|name| !name.is_empty())
-}
-
-/// Whether a name is meant by a lower-case pattern with at most one leading `*`.
-fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.strip_prefix('*') {
-        Some(end) => name.len() > end.len() && name.ends_with(end),
-        None => pattern == name,
-    }
-}
-
-fn check_pattern(option: &str, pattern: &str) -> Result<(), String> {
-    let rest = pattern.strip_prefix('*').unwrap_or(pattern);
-    let fine = |b: u8| b.is_ascii_alphanumeric() || b"-._:[]".contains(&b);
-    if !pattern.is_empty() && rest.bytes().all(fine) {
-        return Ok(());
-    }
-    Err(format!(
-        "{option}: found the pattern {pattern:?}, expected a host name (IDNA form), with a * at the start at most"
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::addresses::parse_block;
 
-    fn resolver(change: impl FnOnce(&mut Settings)) -> Result<Resolver, String> {
+    fn resolver(change: impl FnOnce(&mut Settings)) -> Resolver {
         let mut settings = Settings::default();
         change(&mut settings);
         Resolver::new(&settings)
+    }
+
+    fn patterns(texts: &[&str]) -> Arc<HostPatterns> {
+        Arc::new(HostPatterns::read(&texts.iter().map(|text| text.to_string()).collect::<Vec<_>>()).unwrap())
+    }
+
+    fn fixed(pairs: &[(&str, &str)]) -> Arc<FixedHosts> {
+        Arc::new(FixedHosts::read(&pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect()).unwrap())
     }
 
     fn run<T>(future: impl Future<Output = T>) -> T {
@@ -317,13 +233,13 @@ mod tests {
 
     #[test]
     fn blocked_names_say_their_pattern() {
-        let r = resolver(|s| s.block_hostnames = vec!["*.Blk.test".into(), "exact.test".into()]).unwrap();
+        let r = resolver(|s| s.block_hostnames = patterns(&["*.Blk.test", "exact.test"]));
         let message = |host: &str| r.check_host(host).map_err(|f| (f.kind.code(), f.message));
         let expected = "hostname (a.blk.test) is in a blocked pattern (*.blk.test)";
         assert_eq!(message("a.blk.test"), Err((1111, expected.into())));
         assert!(message("exact.test").is_err());
         assert!(message("blk.test").is_ok() && message("xblk.test").is_ok() && message("a.exact.test").is_ok());
-        let all = resolver(|s| s.block_hostnames = vec!["*".into()]).unwrap();
+        let all = resolver(|s| s.block_hostnames = patterns(&["*"]));
         assert!(all.check_host("x").is_err() && all.check_host("127.0.0.5").is_ok());
     }
 
@@ -340,7 +256,7 @@ mod tests {
             ("sock.test", "unix:/run/a.sock"),
             ("name.test", "unix:@a.sock"),
         ];
-        let r = resolver(|s| s.hosts = pairs.map(|(k, v)| (k.to_owned(), v.to_owned())).into()).unwrap();
+        let r = resolver(|s| s.hosts = fixed(&pairs)).unwrap();
         let cases = [
             ("a.w.test", 80, "127.0.0.1:81"),
             ("b.a.w.test", 80, "127.0.0.2:82"),
@@ -363,10 +279,9 @@ mod tests {
     #[test]
     fn blacklisted_addresses_are_refused_after_resolution() {
         let r = resolver(|s| {
-            s.blacklist_ips = vec!["127.0.0.0/8".into()];
-            s.hosts = [("h.test".to_owned(), "127.0.0.1:1".to_owned())].into();
+            s.blacklist_ips = Arc::new(vec![parse_block("127.0.0.0/8").unwrap()]);
+            s.hosts = fixed(&[("h.test", "127.0.0.1:1")]);
         });
-        let r = r.unwrap();
         for (host, ip) in [("127.0.0.5", "127.0.0.5"), ("h.test", "127.0.0.1")] {
             let expected = format!("1110 IP ({ip}) is in a blacklisted range (127.0.0.0/8)");
             assert_eq!(tcp(run(r.resolve(host, 80))), expected);
@@ -376,7 +291,7 @@ mod tests {
 
     #[test]
     fn localhost_is_looked_up_once_and_selected_anew() {
-        let r = resolver(|s| s.dns_select = DnsSelect::RoundRobin).unwrap();
+        let r = resolver(|s| s.dns.select = DnsSelect::RoundRobin);
         run(async {
             assert_eq!(tcp(r.resolve("localhost", 7).await), "127.0.0.1:7");
             r.remember("localhost", &["127.0.0.1", "127.0.0.2"]);
@@ -390,7 +305,7 @@ mod tests {
     #[test]
     fn names_that_do_not_exist() {
         // RFC 6761 keeps .invalid empty; a machine without any resolver says 1100 with its own words.
-        let said = tcp(run(resolver(|_| {}).unwrap().resolve("nothing.invalid", 80)));
+        let said = tcp(run(resolver(|_| {}).resolve("nothing.invalid", 80)));
         assert!(said == "1101 lookup: no such host" || said.starts_with("1100 lookup: "), "{said}");
     }
 
@@ -409,7 +324,7 @@ mod tests {
 
     #[test]
     fn users_who_ask_together_share_one_lookup() {
-        let r = resolver(|_| {}).unwrap();
+        let r = resolver(|_| {});
         run(async {
             let name = r.name("shared.test");
             let gate = name.gate.lock().await;
@@ -424,7 +339,7 @@ mod tests {
 
     #[test]
     fn made_up_names_do_not_fill_the_memory() {
-        let r = resolver(|_| {}).unwrap();
+        let r = resolver(|_| {});
         (0..MOST_NAMES * 3).for_each(|i| drop(r.name(&i.to_string())));
         assert!(r.names.borrow().len() <= MOST_NAMES);
     }
@@ -444,22 +359,5 @@ mod tests {
             assert_eq!(list.join(" "), expected, "{policy:?}");
         }
         assert!(in_order(&all[..1], DnsPolicy::OnlyIpv4, 0).is_empty());
-    }
-
-    #[test]
-    fn options_that_cannot_work_are_named() {
-        let error = |change: fn(&mut Settings)| resolver(change).err().unwrap();
-        assert_eq!(
-            error(|s| s.blacklist_ips = vec!["10.0.0.0/99".into()]),
-            "blacklistIPs: found \"10.0.0.0/99\", expected a CIDR block such as 10.0.0.0/8 or an IP address"
-        );
-        assert_eq!(
-            error(|s| s.block_hostnames = vec!["a*b.test".into()]),
-            "blockHostnames: found the pattern \"a*b.test\", expected a host name (IDNA form), with a * at the start at most"
-        );
-        for value in ["", "name", "unix:relative", "unix:@", "127.0.0.1:99999", "[::1"] {
-            let found = resolver(|s| s.hosts = [("x.test".to_owned(), value.to_owned())].into()).err().unwrap();
-            assert!(found.ends_with("expected an IP address, ip:port, unix:/path or unix:@name"), "{found}");
-        }
     }
 }

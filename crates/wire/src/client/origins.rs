@@ -47,18 +47,17 @@ pub(crate) struct Origins {
 }
 
 impl Origins {
-    /// Reads the options; the error names option, found and expected.
+    /// As the settings say; the error names what does not fit.
     pub(crate) fn new(settings: &Settings) -> Result<Origins, String> {
         let proxies = ProxyRules::new(settings)?;
         let plain_proxy = proxies
             .for_http()
             .filter(|p| p.socks.is_none())
             .map(|p| (Rc::new(p.clone()), Rc::new(Endpoint { tunnel: None, tls: None })));
-        let resolver = Resolver::new(settings)?;
         Ok(Origins {
-            resolver,
+            resolver: Resolver::new(settings),
             proxies,
-            tls: TlsConfigs::new(settings)?,
+            tls: TlsConfigs::new(&settings.tls)?,
             user_agent: settings.user_agent.clone(),
             plain_proxy,
             known: RefCell::default(),
@@ -165,7 +164,7 @@ mod tests {
     use super::*;
     use crate::client::connect;
     use crate::client::context::IoContext;
-    use crate::settings::{DnsPolicy, Proxies, StepLimits};
+    use crate::settings::{Dns, DnsPolicy, Proxies, StepLimits};
     use crate::timings::Timings;
 
     fn origins(settings: Settings) -> Origins {
@@ -209,7 +208,8 @@ mod tests {
     fn an_address_that_refuses_is_followed_by_the_next() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let all = origins(Settings { dns_policy: DnsPolicy::PreferIpv6, ..Settings::default() });
+        let all =
+            origins(Settings { dns: Dns { policy: DnsPolicy::PreferIpv6, ..Dns::default() }, ..Settings::default() });
         all.resolver.remember("two.test", &["127.0.0.1", "::1"]);
         run(async {
             let origin = all.find(&url(&format!("http://two.test:{port}/"))).unwrap();

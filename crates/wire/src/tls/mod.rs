@@ -1,5 +1,6 @@
 //! TLS: sessions over a socket, what they offer and whom they trust.
 
+pub(crate) mod choice;
 pub(crate) mod config;
 mod issuers;
 pub(crate) mod private_key;

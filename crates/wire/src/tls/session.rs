@@ -108,7 +108,7 @@ impl Session {
 
     /// IANA name of the suite in use.
     pub(crate) fn cipher_suite(&self) -> Option<&'static str> {
-        crate::tls::config::suite_name(self.connection.negotiated_cipher_suite()?.suite())
+        crate::tls::choice::suite_name(self.connection.negotiated_cipher_suite()?.suite())
     }
 
     /// Runs the handshake to its end.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use onrush_wire::settings::Proxies;
+use onrush_wire::settings::{Proxies, TlsSettings};
 use onrush_wire::{Settings, Step};
 
-use crate::server::{Scripted, body, get, outcome, read_request, response, send, send_all};
+use crate::server::{Scripted, body, fixed_hosts, get, outcome, read_request, response, send, send_all};
 
 fn through(http: &str, https: &str) -> Settings {
     let proxies = Proxies {
@@ -18,7 +18,8 @@ fn through(http: &str, https: &str) -> Settings {
         no_proxy: Some("direct.test".into()),
         even_local: false,
     };
-    Settings { proxies, insecure_skip_tls_verify: true, ..Settings::default() }
+    let tls = TlsSettings { insecure_skip_verify: true, ..TlsSettings::default() };
+    Settings { proxies, tls, ..Settings::default() }
 }
 
 #[test]
@@ -42,7 +43,7 @@ fn loopback_and_no_proxy_hosts_go_directly() {
     let proxy = Scripted::start(|_| response("502 Proxy", &[], b""));
     let server = Scripted::start(|_| response("200 OK", &[], b""));
     let mut settings = through(&proxy.url(""), "");
-    settings.hosts = [("direct.test".to_owned(), server.address.to_string())].into();
+    settings.hosts = fixed_hosts(&[("direct.test", &server.address.to_string())]);
     let all = send_all(settings, &[get(&server.url("/")), get("http://direct.test/")], None);
     assert_eq!((outcome(&all[0][0]), outcome(&all[1][0])), ("200".into(), "200".into()));
     assert_eq!(server.last().header("proxy-authorization"), "-");

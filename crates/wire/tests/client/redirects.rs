@@ -5,7 +5,7 @@ use std::time::Duration;
 use onrush_wire::request::Method;
 use onrush_wire::{FailureKind, Request, Settings};
 
-use crate::server::{Scripted, body, get, headers, outcome, post, response, send};
+use crate::server::{Scripted, body, fixed_hosts, get, headers, outcome, post, response, send};
 
 /// `/n?302` redirects to `/n-1?302`; `/0` answers.
 fn countdown() -> Scripted {
@@ -80,7 +80,7 @@ fn secrets_do_not_go_to_another_host() {
     let other = Scripted::start(|_| response("200 OK", &[], b""));
     let target = format!("Location: http://other.test:{}/b", other.address.port());
     let first = Scripted::start(move |_| response("302 Go", &[&target], b""));
-    let hosts = [("other.test".to_owned(), "127.0.0.1".to_owned())].into();
+    let hosts = fixed_hosts(&[("other.test", "127.0.0.1")]);
     let secret = headers(&[("Authorization", "token"), ("Cookie", "own=1"), ("X-A", "1")]);
     let all =
         send(Settings { hosts, ..Settings::default() }, &Request { headers: secret, ..get(&first.url("/a")) }, None);

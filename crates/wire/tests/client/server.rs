@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use onrush_wire::cookies::CookieJar;
+use onrush_wire::hosts::FixedHosts;
 use onrush_wire::request::{Auth, BodyUse};
 use onrush_wire::{Body, Client, ClientContext, Exchange, Method, Payload, Request, Settings, Url};
 
@@ -193,4 +194,10 @@ pub fn body(exchange: &Exchange) -> Vec<u8> {
         },
         Err(failure) => panic!("failed: {failure}"),
     }
+}
+
+/// Names that lead to fixed addresses.
+pub fn fixed_hosts(pairs: &[(&str, &str)]) -> Arc<FixedHosts> {
+    let pairs = pairs.iter().map(|(name, address)| (name.to_string(), address.to_string()));
+    Arc::new(FixedHosts::read(&pairs.collect()).unwrap())
 }

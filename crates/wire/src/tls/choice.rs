@@ -1,0 +1,207 @@
+//! What can be chosen about TLS: versions, cipher suites, client certificates, trust.
+//!
+//! Refuses versions below 1.2 and suites without forward secrecy: the library does not speak them, and says so.
+
+use std::sync::Arc;
+
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{CipherSuite, SupportedCipherSuite, SupportedProtocolVersion};
+
+use crate::tls::private_key;
+
+/// Suites that Go knows and the TLS library does not: static RSA, CBC, RC4.
+const GO_ONLY: [&str; 13] = [
+    "TLS_RSA_WITH_RC4_128_SHA",
+    "TLS_RSA_WITH_3DES_EDE_CBC_SHA",
+    "TLS_RSA_WITH_AES_128_CBC_SHA",
+    "TLS_RSA_WITH_AES_256_CBC_SHA",
+    "TLS_RSA_WITH_AES_128_CBC_SHA256",
+    "TLS_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_RSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_RC4_128_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA",
+];
+
+/// What a run chose.
+#[derive(Clone, Debug, Default)]
+pub struct TlsSettings {
+    /// Accept any certificate.
+    pub insecure_skip_verify: bool,
+    /// Certificates as PEM that are trusted beside the machine's.
+    pub trusted_pem: Option<String>,
+    /// Which versions are offered.
+    pub versions: TlsVersions,
+    /// Which cipher suites.
+    pub cipher_suites: CipherSuites,
+    /// Client certificates; the first that is for a host is shown to it.
+    pub identities: Vec<Arc<ClientIdentity>>,
+    /// Resume sessions of earlier connections of the same worker. k6 never does: each connection is a full handshake.
+    pub session_resumption: bool,
+}
+
+/// Versions to offer, one at least.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsVersions(Vec<&'static SupportedProtocolVersion>);
+
+impl Default for TlsVersions {
+    fn default() -> Self {
+        TlsVersions(vec![&rustls::version::TLS12, &rustls::version::TLS13])
+    }
+}
+
+impl TlsVersions {
+    /// From the lowest to the highest, by their names `tls1.0` … `tls1.3`; the library speaks the last two. The error says
+    /// what was found and what was expected.
+    pub fn between(min: Option<&str>, max: Option<&str>) -> Result<TlsVersions, String> {
+        const NAMES: [&str; 4] = ["tls1.0", "tls1.1", "tls1.2", "tls1.3"];
+        let index = |text: Option<&str>, absent: usize| match text {
+            None => Ok(absent),
+            Some(text) => NAMES
+                .iter()
+                .position(|name| *name == text)
+                .ok_or_else(|| format!("found '{text}', expected one of {}", NAMES.join(", "))),
+        };
+        let (min, max) = (index(min, 0)?, index(max, 3)?);
+        if min > max {
+            return Err(format!("found min {} above max {}", NAMES[min], NAMES[max]));
+        }
+        let all = [(2, &rustls::version::TLS12), (3, &rustls::version::TLS13)];
+        let chosen: Vec<_> = all.into_iter().filter(|(v, _)| (min..=max).contains(v)).map(|(_, v)| v).collect();
+        if chosen.is_empty() {
+            return Err(format!("found {} as the highest, expected tls1.2 or tls1.3", NAMES[max]));
+        }
+        Ok(TlsVersions(chosen))
+    }
+
+    pub(crate) fn list(&self) -> &[&'static SupportedProtocolVersion] {
+        &self.0
+    }
+}
+
+/// Cipher suites to offer. As in Go, they are chosen among those of TLS 1.2; those of 1.3 are always on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CipherSuites {
+    /// Empty: all.
+    names: Vec<String>,
+}
+
+impl CipherSuites {
+    /// Those with these names, which are Go's (IANA's). The error says which is unknown.
+    pub fn named(names: &[String]) -> Result<CipherSuites, String> {
+        let ours = rustls::crypto::ring::ALL_CIPHER_SUITES;
+        let is_known = |name: &&String| {
+            ours.iter().any(|suite| suite_name(suite.suite()) == Some(name)) || GO_ONLY.contains(&name.as_str())
+        };
+        match names.iter().find(|name| !is_known(name)) {
+            Some(unknown) => {
+                Err(format!("unknown cipher suite {unknown:?}, expected a name such as TLS_AES_128_GCM_SHA256"))
+            }
+            None => Ok(CipherSuites { names: names.to_vec() }),
+        }
+    }
+
+    /// Leaves only these to the provider; the error says that none is left for the versions.
+    pub(crate) fn limit(&self, provider: &mut CryptoProvider, versions: &TlsVersions) -> Result<(), String> {
+        if self.names.is_empty() {
+            return Ok(());
+        }
+        let is_13 = |suite: &SupportedCipherSuite| suite.tls13().is_some();
+        let is_named = |suite: &SupportedCipherSuite| {
+            suite_name(suite.suite()).is_some_and(|name| self.names.iter().any(|wanted| wanted == name))
+        };
+        provider.cipher_suites.retain(|suite| is_13(suite) || is_named(suite));
+        if !versions.0.contains(&&rustls::version::TLS13) && provider.cipher_suites.iter().all(is_13) {
+            let list = self.names.join(", ");
+            return Err(format!(
+                "tlsCipherSuites: none of {list} is supported, expected an ECDHE suite with GCM or CHACHA20"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// IANA name of a suite, as Go prints it.
+pub(crate) fn suite_name(suite: CipherSuite) -> Option<&'static str> {
+    Some(match suite {
+        CipherSuite::TLS13_AES_128_GCM_SHA256 => "TLS_AES_128_GCM_SHA256",
+        CipherSuite::TLS13_AES_256_GCM_SHA384 => "TLS_AES_256_GCM_SHA384",
+        CipherSuite::TLS13_CHACHA20_POLY1305_SHA256 => "TLS_CHACHA20_POLY1305_SHA256",
+        CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 => "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+        CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 => "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+        CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256 => "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+        CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 => "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+        CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 => "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+        CipherSuite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 => "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+        _ => return None,
+    })
+}
+
+/// A client certificate and the hosts it is shown to.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ClientIdentity {
+    domains: Vec<String>,
+    /// The certificate first.
+    pub(crate) chain: Vec<CertificateDer<'static>>,
+    pub(crate) key: PrivateKeyDer<'static>,
+}
+
+impl ClientIdentity {
+    /// Reads certificates and a key in PEM. `domains` are host patterns it is for; empty: all. The error says what was found
+    /// and what was expected.
+    pub fn read(domains: Vec<String>, cert: &str, key: &str, password: Option<&str>) -> Result<ClientIdentity, String> {
+        let chain: Vec<_> = CertificateDer::pem_slice_iter(cert.as_bytes()).filter_map(Result::ok).collect();
+        if chain.is_empty() {
+            return Err(String::from("found no certificate in `cert`, expected PEM with BEGIN CERTIFICATE"));
+        }
+        Ok(ClientIdentity { domains, chain, key: private_key::read(key, password)? })
+    }
+
+    /// Whether it is shown to this host.
+    pub(crate) fn is_for(&self, host: &str) -> bool {
+        let matches = |pattern: &String| match pattern.strip_prefix("*.") {
+            Some(parent) => host.split_once('.').is_some_and(|(_, rest)| rest.eq_ignore_ascii_case(parent)),
+            None => pattern.eq_ignore_ascii_case(host),
+        };
+        self.domains.is_empty() || self.domains.iter().any(matches)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_work_is_named() {
+        let versions = |min, max| TlsVersions::between(min, max).unwrap_err();
+        assert_eq!(versions(Some("tls9"), None), "found 'tls9', expected one of tls1.0, tls1.1, tls1.2, tls1.3");
+        assert_eq!(versions(Some("tls1.3"), Some("tls1.2")), "found min tls1.3 above max tls1.2");
+        assert_eq!(versions(None, Some("tls1.1")), "found tls1.1 as the highest, expected tls1.2 or tls1.3");
+        assert_eq!(
+            CipherSuites::named(&["NOPE".into()]).unwrap_err(),
+            "unknown cipher suite \"NOPE\", expected a name such as TLS_AES_128_GCM_SHA256"
+        );
+        assert_eq!(
+            ClientIdentity::read(Vec::new(), "", "", None).unwrap_err(),
+            "found no certificate in `cert`, expected PEM with BEGIN CERTIFICATE"
+        );
+    }
+
+    #[test]
+    fn client_certificates_go_to_their_domains() {
+        let key = rcgen::generate_simple_self_signed([String::from("client")]).unwrap();
+        let read = |domains: &[&str]| {
+            let domains = domains.iter().map(|domain| String::from(*domain)).collect();
+            ClientIdentity::read(domains, &key.cert.pem(), &key.signing_key.serialize_pem(), None).unwrap()
+        };
+        let identity = read(&["*.example.com", "one.test"]);
+        assert!(identity.is_for("a.EXAMPLE.com") && identity.is_for("one.test"));
+        assert!(!identity.is_for("example.com") && !identity.is_for("a.b.example.com") && !identity.is_for("two.test"));
+        assert!(read(&[]).is_for("any"));
+    }
+}
