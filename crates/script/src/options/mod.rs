@@ -21,7 +21,6 @@ use serde_json::{Map, Value};
 use wire::mask::Mask;
 
 pub use form::{Form, parse_switch};
-pub use network::{Dns, TlsAuth, TlsVersions};
 pub use read::DebugDetail;
 pub use row::TestOption;
 pub use table::{OPTIONS, Options};

@@ -1,12 +1,15 @@
 //! The options that the wire obeys, and how they become its settings.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use units::Span;
-use wire::settings::{DnsPolicy, DnsSelect};
+use wire::IpNet;
+use wire::hosts::{FixedHosts, HostPatterns};
+use wire::settings::{CipherSuites, ClientIdentity, Dns, DnsPolicy, DnsSelect, TlsSettings, TlsVersions};
 
 use super::written::Written;
 use super::{Options, read};
@@ -14,68 +17,63 @@ use super::{Options, read};
 /// What a request that brings no User-Agent sends.
 pub(super) const USER_AGENT: &str = concat!("Onrush/", env!("CARGO_PKG_VERSION"));
 
-/// The option `dns`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dns {
-    /// How long answers are kept; `None`: for ever.
-    pub ttl: Option<Duration>,
-    /// Which of several addresses.
-    pub select: DnsSelect,
-    /// Which address family.
-    pub policy: DnsPolicy,
-}
-
-impl Default for Dns {
-    /// k6's.
-    fn default() -> Self {
-        Dns { ttl: Some(Duration::from_secs(300)), select: DnsSelect::Random, policy: DnsPolicy::PreferIpv4 }
-    }
-}
-
-/// The option `tlsVersion`: a single version, or lowest and highest.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TlsVersions {
-    /// Lowest.
-    pub min: Option<String>,
-    /// Highest.
-    pub max: Option<String>,
-}
-
 /// One entry of the option `tlsAuth`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TlsAuth {
-    /// Host patterns it is for; none: all.
+struct TlsAuth {
     #[serde(default)]
-    pub domains: Vec<String>,
-    /// PEM.
-    pub cert: String,
-    /// PEM.
-    pub key: String,
-    /// Password of the key.
+    domains: Vec<String>,
+    cert: String,
+    key: String,
     #[serde(default)]
-    pub password: Option<String>,
+    password: Option<String>,
 }
 
-const VERSIONS: [&str; 4] = ["tls1.0", "tls1.1", "tls1.2", "tls1.3"];
-
-pub(super) fn tls_versions(value: &Value) -> Result<TlsVersions, String> {
-    let versions = match value {
-        Value::String(one) => TlsVersions { min: Some(one.clone()), max: Some(one.clone()) },
+/// A version, or the lowest and the highest.
+pub(super) fn tls_versions(value: &Value) -> Result<Written<TlsVersions>, String> {
+    #[derive(Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Bounds {
+        min: Option<String>,
+        max: Option<String>,
+    }
+    let bounds = match value {
+        Value::String(one) => Bounds { min: Some(one.clone()), max: Some(one.clone()) },
         _ => serde_json::from_value(value.clone()).or_else(|_| read::expected(value, "a version or { min, max }"))?,
     };
-    for version in [&versions.min, &versions.max].into_iter().flatten() {
-        if !VERSIONS.contains(&version.as_str()) {
-            return Err(format!("found '{version}', expected one of {}", VERSIONS.join(", ")));
-        }
-    }
-    Ok(versions)
+    let versions = TlsVersions::between(bounds.min.as_deref(), bounds.max.as_deref())?;
+    Ok(Written::new(versions, json!(bounds)))
 }
 
-pub(super) fn tls_auth(value: &Value) -> Result<Vec<TlsAuth>, String> {
-    serde_json::from_value(value.clone())
-        .map_err(|error| format!("expected a list of {{ domains, cert, key, password }}: {error}"))
+pub(super) fn cipher_suites(value: &Value) -> Result<Written<CipherSuites>, String> {
+    let names = read::list(value)?;
+    Ok(Written::new(CipherSuites::named(&names)?, names))
+}
+
+pub(super) fn tls_auth(value: &Value) -> Result<Written<Vec<Arc<ClientIdentity>>>, String> {
+    let entries: Vec<TlsAuth> = serde_json::from_value(value.clone())
+        .map_err(|error| format!("expected a list of {{ domains, cert, key, password }}: {error}"))?;
+    let shown = json!(entries);
+    let identity = |auth: TlsAuth| {
+        ClientIdentity::read(auth.domains, &auth.cert, &auth.key, auth.password.as_deref()).map(Arc::new)
+    };
+    Ok(Written::new(entries.into_iter().map(identity).collect::<Result<_, _>>()?, shown))
+}
+
+pub(super) fn hosts(value: &Value) -> Result<Written<FixedHosts>, String> {
+    let hosts = read::text_map(value)?;
+    Ok(Written::new(FixedHosts::read(&hosts)?, json!(hosts)))
+}
+
+pub(super) fn host_patterns(value: &Value) -> Result<Written<HostPatterns>, String> {
+    let patterns = read::list(value)?;
+    Ok(Written::new(HostPatterns::read(&patterns)?, patterns))
+}
+
+pub(super) fn blocks(value: &Value) -> Result<Written<Vec<IpNet>>, String> {
+    let texts = read::list(value)?;
+    let blocks = texts.iter().map(|text| wire::parse_block(text)).collect::<Result<_, _>>()?;
+    Ok(Written::new(blocks, texts))
 }
 
 pub(super) fn dns(value: &Value) -> Result<Written<Dns>, String> {
@@ -141,23 +139,23 @@ impl Options {
 
     /// What the wire obeys.
     pub fn network_settings(&self) -> wire::Settings {
-        let dns = self.dns.as_deref().copied().unwrap_or_default();
-        let versions = self.tls_version.clone().unwrap_or_default();
         let standard = wire::Settings::default();
         let (batch, batch_per_host) = self.batch_limits();
         wire::Settings {
             user_agent: self.user_agent().to_owned(),
-            hosts: self.hosts.clone().unwrap_or_default(),
-            dns_ttl: dns.ttl,
-            dns_select: dns.select,
-            dns_policy: dns.policy,
-            blacklist_ips: self.blacklist_ips.clone().unwrap_or_default(),
-            block_hostnames: self.block_hostnames.clone().unwrap_or_default(),
+            hosts: shared(&self.hosts),
+            dns: self.dns.as_deref().copied().unwrap_or_default(),
+            blacklist_ips: shared(&self.blacklist_ips),
+            block_hostnames: shared(&self.block_hostnames),
             local_ips: self.local_ips.as_deref().cloned().unwrap_or_default(),
-            insecure_skip_tls_verify: self.insecure_skip_tls_verify.unwrap_or(false),
-            tls_version: (versions.min, versions.max),
-            tls_cipher_suites: self.tls_cipher_suites.clone().unwrap_or_default(),
-            tls_auth: self.tls_auth.iter().flatten().map(certificate).collect(),
+            tls: TlsSettings {
+                insecure_skip_verify: self.insecure_skip_tls_verify.unwrap_or(false),
+                trusted_pem: self.trusted_pem.clone(),
+                versions: self.tls_version.as_deref().cloned().unwrap_or_default(),
+                cipher_suites: self.tls_cipher_suites.as_deref().cloned().unwrap_or_default(),
+                identities: self.tls_auth.as_deref().cloned().unwrap_or_default(),
+                session_resumption: false,
+            },
             no_connection_reuse: self.no_connection_reuse.unwrap_or(false),
             batch,
             batch_per_host,
@@ -167,17 +165,85 @@ impl Options {
                 ratio: self.max_decoded_ratio.map_or(standard.decode_limits.ratio, u64::from),
             },
             proxies: self.proxies.clone(),
-            trusted_pem: self.trusted_pem.clone(),
             ..standard
         }
     }
 }
 
-fn certificate(auth: &TlsAuth) -> wire::settings::TlsAuth {
-    wire::settings::TlsAuth {
-        domains: auth.domains.clone(),
-        cert: auth.cert.clone(),
-        key: auth.key.clone(),
-        password: auth.password.clone(),
+/// The value that all workers share.
+fn shared<T: Default>(option: &Option<Written<T>>) -> Arc<T> {
+    option.as_ref().map(Written::shared).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_obeyed_is_refused_when_it_is_read() {
+        let of_pattern = "found the pattern \"a*b\", expected a host name (IDNA form), with a * at the start at most";
+        for (layer, problem) in [
+            (
+                json!({ "dns": { "ttl": "5x" } }),
+                "'dns': ttl: '5x' is no duration: expected a form like 10s, 1h30m, 1d or a number of milliseconds, or inf",
+            ),
+            (
+                json!({ "dns": { "policy": "v4" } }),
+                "'dns': policy: found 'v4', expected preferIPv4, preferIPv6, onlyIPv4, onlyIPv6 or any",
+            ),
+            (json!({ "dns": { "server": "h" } }), "'dns': found 'server', expected ttl, select or policy"),
+            (
+                json!({ "hosts": { "a.test": "b.test" } }),
+                "'hosts': \"a.test\" leads to \"b.test\", expected an IP address, ip:port, unix:/path or unix:@name",
+            ),
+            (json!({ "hosts": { "a*b": "127.0.0.1" } }), &format!("'hosts': {of_pattern}")),
+            (json!({ "blockHostnames": ["a*b"] }), &format!("'blockHostnames': {of_pattern}")),
+            (
+                json!({ "blacklistIPs": ["10.0.0.0/99"] }),
+                "'blacklistIPs': found \"10.0.0.0/99\", expected a CIDR block such as 10.0.0.0/8 or an IP address",
+            ),
+            (
+                json!({ "tlsVersion": "tls9" }),
+                "'tlsVersion': found 'tls9', expected one of tls1.0, tls1.1, tls1.2, tls1.3",
+            ),
+            (
+                json!({ "tlsVersion": { "min": "tls1.3", "max": "tls1.2" } }),
+                "'tlsVersion': found min tls1.3 above max tls1.2",
+            ),
+            (json!({ "tlsVersion": 3 }), "'tlsVersion': found 3, expected a version or { min, max }"),
+            (
+                json!({ "tlsCipherSuites": ["NOPE"] }),
+                "'tlsCipherSuites': unknown cipher suite \"NOPE\", expected a name such as TLS_AES_128_GCM_SHA256",
+            ),
+            (
+                json!({ "tlsAuth": [{ "cert": "", "key": "" }] }),
+                "'tlsAuth': found no certificate in `cert`, expected PEM with BEGIN CERTIFICATE",
+            ),
+        ] {
+            let refused = Options::from_json(&layer, "the script").expect_err("refused").message;
+            assert_eq!(refused, format!("options of the script: {problem}"));
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_shown() {
+        let layer = json!({
+            "dns": { "ttl": "0", "select": null, "policy": "any" },
+            "hosts": { "a.test": "127.0.0.1:80" },
+            "blockHostnames": ["*.B.test"],
+            "blacklistIPs": ["10.1.2.3/8"],
+            "localIPs": "127.0.0.0/30",
+            "tlsVersion": { "min": "tls1.2", "max": null },
+            "tlsCipherSuites": ["TLS_AES_128_GCM_SHA256"],
+        });
+        let options = Options::from_json(&layer, "the script").expect("valid").0;
+        let shown = options.to_json();
+        for (name, written) in layer.as_object().expect("an object") {
+            assert_eq!(&shown[name], written);
+        }
+        let settings = options.network_settings();
+        assert_eq!(settings.dns, Dns { ttl: Some(Duration::ZERO), policy: DnsPolicy::Any, ..Dns::default() });
+        assert_eq!(settings.local_ips.len(), 2);
+        assert_eq!(settings.tls.versions, TlsVersions::default());
     }
 }

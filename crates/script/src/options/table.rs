@@ -6,14 +6,18 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::scenario::{Scenarios, Shortcuts};
 use engine::segment::{Segment, Sequence};
 use metrics::{SystemTags, ThresholdSpecs};
 use serde_json::{Map, Value};
+use wire::IpNet;
+use wire::hosts::{FixedHosts, HostPatterns};
 use wire::link::LinkSettings;
 use wire::mask::Mask;
+use wire::settings::{CipherSuites, ClientIdentity, Dns, TlsVersions};
 
 use super::row::{TestOption, fields, integer, json, list, mode, pairs, size, stages, switch, text, time};
 use super::written::Written;
@@ -141,22 +145,22 @@ others {
         switch().env("K6_NO_COOKIES_RESET");
     insecure_skip_tls_verify: bool = "insecureSkipTLSVerify", read::switch, "Accept any TLS certificate",
         switch().flag("insecure-skip-tls-verify").env("K6_INSECURE_SKIP_TLS_VERIFY");
-    tls_version: network::TlsVersions = "tlsVersion", network::tls_versions, "TLS versions to offer",
+    tls_version: Written<TlsVersions> = "tlsVersion", network::tls_versions, "TLS versions to offer",
         json("text, or object with min and max").more("`tls1.2` or `tls1.3`, or `{ min, max }`");
-    tls_cipher_suites: Vec<String> = "tlsCipherSuites", read::list, "TLS cipher suites to offer, by their IANA names",
+    tls_cipher_suites: Written<CipherSuites> = "tlsCipherSuites", network::cipher_suites, "TLS cipher suites to offer, by their IANA names",
         json("list of texts").more("this concerns TLS 1.2; the suites of TLS 1.3 are always on");
-    tls_auth: Vec<network::TlsAuth> = "tlsAuth", network::tls_auth, "Client certificates",
+    tls_auth: Written<Vec<Arc<ClientIdentity>>> = "tlsAuth", network::tls_auth, "Client certificates",
         json("list of objects").more("`{ domains, cert, key, password }`; `cert` and `key` are PEM");
-    dns: Written<network::Dns> = "dns", network::dns, "How names are resolved",
+    dns: Written<Dns> = "dns", network::dns, "How names are resolved",
         fields("ttl=..,select=..,policy=..").flag("dns").env("K6_DNS").default("ttl=5m,select=random,policy=preferIPv4")
             .more("ttl: a time, 0 or inf; select: first, random or roundRobin; \
                 policy: preferIPv4, preferIPv6, onlyIPv4, onlyIPv6 or any");
-    hosts: BTreeMap<String, String> = "hosts", read::text_map, "Fixed addresses by host name",
+    hosts: Written<FixedHosts> = "hosts", network::hosts, "Fixed addresses by host name",
         json("texts by name").more("`host`, `host:port` or `*.host`; an IP address, ip:port, unix:/path or unix:@name");
-    block_hostnames: Vec<String> = "blockHostnames", read::list,
+    block_hostnames: Written<HostPatterns> = "blockHostnames", network::host_patterns,
         "Host names never to connect to; a leading * is allowed",
         list("PATTERNS").flag("block-hostnames").env("K6_BLOCK_HOSTNAMES");
-    blacklist_ips: Vec<String> = "blacklistIPs", read::list, "Addresses never to connect to, as CIDR or IP",
+    blacklist_ips: Written<Vec<IpNet>> = "blacklistIPs", network::blocks, "Addresses never to connect to, as CIDR or IP",
         list("RANGES").flag("blacklist-ip").env("K6_BLACKLIST_IPS");
     local_ips: Written<Vec<IpAddr>> = "localIPs", network::local_ips, "Addresses to connect from: IPs, ranges a-b, \
         CIDRs",

@@ -4,12 +4,13 @@
 //! Options of the run (`hosts`, `dns`, `blacklistIPs`, `tlsAuth` …) hold for these clients too. Refused: values of another
 //! type, negative times, half of a certificate.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use host::bytes;
 use host::js::{Ctx, Exception, Object, Result, Value};
 use wire::Settings;
-use wire::settings::{Proxies, StepLimits, TlsAuth};
+use wire::settings::{ClientIdentity, Proxies, StepLimits};
 
 use crate::Vu;
 use crate::arguments::member;
@@ -38,8 +39,8 @@ pub struct Config {
     pub user_agent: Option<String>,
     /// Accept any certificate.
     pub insecure: bool,
-    /// Certificate and key in PEM.
-    pub identity: Option<(String, String)>,
+    /// Client certificate.
+    pub identity: Option<Arc<ClientIdentity>>,
 }
 
 impl Default for Config {
@@ -94,7 +95,10 @@ impl Config {
             })?;
         }
         self.identity = match (pem(ctx, vu, tls, "certificate")?, pem(ctx, vu, tls, "private_key")?) {
-            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (Some(certificate), Some(key)) => {
+                let identity = ClientIdentity::read(Vec::new(), &certificate, &key, None);
+                Some(Arc::new(identity.map_err(|problem| wrong(ctx, &format!("tls_config: {problem}")))?))
+            }
             (None, None) => None,
             _ => return Err(wrong(ctx, "tls_config has one of certificate and private_key, expected both")),
         };
@@ -105,7 +109,7 @@ impl Config {
     pub fn settings(&self, run: Settings) -> Settings {
         let mut settings = run;
         settings.limits = StepLimits { dial: self.dial, write: self.write, read: self.read };
-        settings.insecure_skip_tls_verify |= self.insecure;
+        settings.tls.insecure_skip_verify |= self.insecure;
         if let Some(agent) = &self.user_agent {
             settings.user_agent.clone_from(agent);
         }
@@ -113,8 +117,8 @@ impl Config {
             let proxy = Some(proxy.clone());
             settings.proxies = Proxies { http: proxy.clone(), https: proxy, no_proxy: None, even_local: true };
         }
-        if let Some((cert, key)) = self.identity.clone() {
-            settings.tls_auth.insert(0, TlsAuth { domains: Vec::new(), cert, key, password: None });
+        if let Some(identity) = &self.identity {
+            settings.tls.identities.insert(0, identity.clone());
         }
         settings
     }
@@ -171,20 +175,20 @@ mod tests {
 
     #[test]
     fn settings_keep_what_the_run_says() {
-        let run = Settings { user_agent: String::from("run"), insecure_skip_tls_verify: true, ..Settings::default() };
+        let mut run = Settings { user_agent: String::from("run"), ..Settings::default() };
+        run.tls.insecure_skip_verify = true;
         let plain = Config::default().settings(run.clone());
-        assert_eq!((plain.user_agent.as_str(), plain.insecure_skip_tls_verify), ("run", true));
+        assert_eq!((plain.user_agent.as_str(), plain.tls.insecure_skip_verify), ("run", true));
         assert_eq!(plain.limits, StepLimits { dial: DEFAULT_DIAL, write: None, read: None });
         assert_eq!(plain.proxies, run.proxies);
         let own = Config {
             proxy: Some(String::from("proxy:3128")),
             user_agent: Some(String::from("own")),
             read: Some(Duration::from_secs(2)),
-            identity: Some((String::from("cert"), String::from("key"))),
             ..Config::default()
         };
         let own = own.settings(run);
-        assert_eq!((own.user_agent.as_str(), own.tls_auth[0].cert.as_str()), ("own", "cert"));
+        assert_eq!(own.user_agent, "own");
         assert_eq!((own.proxies.http.as_deref(), own.proxies.even_local), (Some("proxy:3128"), true));
         assert_eq!(own.limits.read, Some(Duration::from_secs(2)));
     }
