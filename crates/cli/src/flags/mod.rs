@@ -4,7 +4,7 @@
 mod run_flag;
 
 use clap::{Arg, ArgAction, Command};
-use script::options::{Form, OPTIONS, TestOption};
+use script::options::{OPTIONS, TestOption, ValueForm};
 
 pub use run_flag::RUN_FLAGS;
 
@@ -24,8 +24,8 @@ fn option_arg(option: &TestOption, flag: &'static str) -> Arg {
         None => arg,
     };
     match option.form {
-        Form::Switch => switch(arg),
-        Form::Mode(alone) => {
+        ValueForm::Switch => switch(arg),
+        ValueForm::Mode(alone) => {
             arg.value_name(option.value).num_args(0..=1).require_equals(true).default_missing_value(alone)
         }
         form if form.repeats() => arg.value_name(option.value).action(ArgAction::Append),

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 /// What an option looks like as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ValueForm {
     /// A whole number.
     Integer,
     /// A flag without value, or true/false.
@@ -29,31 +29,31 @@ pub enum Form {
     Json(&'static str),
 }
 
-impl Form {
+impl ValueForm {
     /// The type that the reference names.
     pub fn name(self) -> &'static str {
         match self {
-            Form::Integer => "whole number",
-            Form::Switch => "true or false",
-            Form::Time => "time",
-            Form::Size => "size",
-            Form::Text | Form::Mode(_) => "text",
-            Form::List => "list of texts",
-            Form::Stages => "list of stages",
-            Form::Pairs => "texts by name",
-            Form::Fields => "object",
-            Form::Json(shape) => shape,
+            ValueForm::Integer => "whole number",
+            ValueForm::Switch => "true or false",
+            ValueForm::Time => "time",
+            ValueForm::Size => "size",
+            ValueForm::Text | ValueForm::Mode(_) => "text",
+            ValueForm::List => "list of texts",
+            ValueForm::Stages => "list of stages",
+            ValueForm::Pairs => "texts by name",
+            ValueForm::Fields => "object",
+            ValueForm::Json(shape) => shape,
         }
     }
 
     /// Whether a long flag of this form takes the word behind it.
     pub fn takes_word(self) -> bool {
-        !matches!(self, Form::Switch | Form::Mode(_))
+        !matches!(self, ValueForm::Switch | ValueForm::Mode(_))
     }
 
     /// Whether the flag may be repeated.
     pub fn repeats(self) -> bool {
-        matches!(self, Form::Stages | Form::Pairs | Form::List)
+        matches!(self, ValueForm::Stages | ValueForm::Pairs | ValueForm::List)
     }
 
     /// The JSON of these texts, one for each time that the flag was given. The error says what was found and what was
@@ -62,14 +62,16 @@ impl Form {
         let first = texts.first().map_or("", String::as_str);
         let bad = |expected: &str| format!("found '{first}', expected {expected}");
         match self {
-            Form::Integer => first.trim().parse::<i64>().map(|n| json!(n)).map_err(|_| bad("a whole number, as in 10")),
-            Form::Switch => parse_switch(first).map(|on| json!(on)).ok_or_else(|| bad("true or false")),
-            Form::Time | Form::Size | Form::Text | Form::Mode(_) => Ok(json!(first)),
-            Form::List => Ok(json!(items(texts).collect::<Vec<_>>())),
-            Form::Stages => items(texts).map(stage).collect::<Result<Vec<_>, _>>().map(Value::Array),
-            Form::Pairs => pairs(items(texts), &['=', ':']).map(Value::Object),
-            Form::Fields => pairs(items(texts), &['=']).map(Value::Object),
-            Form::Json(shape) => Err(bad(&format!("{shape} in a script or a config file"))),
+            ValueForm::Integer => {
+                first.trim().parse::<i64>().map(|n| json!(n)).map_err(|_| bad("a whole number, as in 10"))
+            }
+            ValueForm::Switch => parse_switch(first).map(|on| json!(on)).ok_or_else(|| bad("true or false")),
+            ValueForm::Time | ValueForm::Size | ValueForm::Text | ValueForm::Mode(_) => Ok(json!(first)),
+            ValueForm::List => Ok(json!(items(texts).collect::<Vec<_>>())),
+            ValueForm::Stages => items(texts).map(stage).collect::<Result<Vec<_>, _>>().map(Value::Array),
+            ValueForm::Pairs => pairs(items(texts), &['=', ':']).map(Value::Object),
+            ValueForm::Fields => pairs(items(texts), &['=']).map(Value::Object),
+            ValueForm::Json(shape) => Err(bad(&format!("{shape} in a script or a config file"))),
         }
     }
 }
@@ -107,32 +109,32 @@ fn pairs<'a>(items: impl Iterator<Item = &'a str>, marks: &[char]) -> Result<Map
 mod tests {
     use super::*;
 
-    fn read(form: Form, texts: &[&str]) -> Result<Value, String> {
+    fn read(form: ValueForm, texts: &[&str]) -> Result<Value, String> {
         form.json(&texts.iter().map(|text| text.to_string()).collect::<Vec<_>>())
     }
 
     #[test]
     fn texts_become_the_json_a_script_would_write() {
-        assert_eq!(read(Form::Integer, &["7"]), Ok(json!(7)));
-        assert_eq!(read(Form::Switch, &["true"]), Ok(json!(true)));
-        assert_eq!(read(Form::Time, &["1m"]), Ok(json!("1m")));
+        assert_eq!(read(ValueForm::Integer, &["7"]), Ok(json!(7)));
+        assert_eq!(read(ValueForm::Switch, &["true"]), Ok(json!(true)));
+        assert_eq!(read(ValueForm::Time, &["1m"]), Ok(json!("1m")));
         let stages = json!([{"duration": "5s", "target": 10}, {"duration": "1m", "target": 0}]);
-        assert_eq!(read(Form::Stages, &["5s:10,1m:0"]), Ok(stages.clone()));
-        assert_eq!(read(Form::Stages, &["5s:10", "1m:0"]), Ok(stages));
-        assert_eq!(read(Form::Pairs, &["a=b", "c:d"]), Ok(json!({"a": "b", "c": "d"})));
-        assert_eq!(read(Form::Fields, &["ttl=0,select=first"]), Ok(json!({"ttl": "0", "select": "first"})));
-        assert_eq!(read(Form::List, &["avg,p(95)"]), Ok(json!(["avg", "p(95)"])));
+        assert_eq!(read(ValueForm::Stages, &["5s:10,1m:0"]), Ok(stages.clone()));
+        assert_eq!(read(ValueForm::Stages, &["5s:10", "1m:0"]), Ok(stages));
+        assert_eq!(read(ValueForm::Pairs, &["a=b", "c:d"]), Ok(json!({"a": "b", "c": "d"})));
+        assert_eq!(read(ValueForm::Fields, &["ttl=0,select=first"]), Ok(json!({"ttl": "0", "select": "first"})));
+        assert_eq!(read(ValueForm::List, &["avg,p(95)"]), Ok(json!(["avg", "p(95)"])));
     }
 
     #[test]
     fn what_does_not_fit_is_named_with_what_would() {
         for (form, text, problem) in [
-            (Form::Integer, "x", "found 'x', expected a whole number, as in 10"),
-            (Form::Switch, "on", "found 'on', expected true or false"),
-            (Form::Stages, "5s", "found '5s', expected TIME:VUS, as in 30s:10"),
-            (Form::Pairs, "a", "found 'a', expected NAME=VALUE"),
-            (Form::Fields, "a:b", "found 'a:b', expected NAME=VALUE"),
-            (Form::Json("object"), "{}", "found '{}', expected object in a script or a config file"),
+            (ValueForm::Integer, "x", "found 'x', expected a whole number, as in 10"),
+            (ValueForm::Switch, "on", "found 'on', expected true or false"),
+            (ValueForm::Stages, "5s", "found '5s', expected TIME:VUS, as in 30s:10"),
+            (ValueForm::Pairs, "a", "found 'a', expected NAME=VALUE"),
+            (ValueForm::Fields, "a:b", "found 'a:b', expected NAME=VALUE"),
+            (ValueForm::Json("object"), "{}", "found '{}', expected object in a script or a config file"),
         ] {
             assert_eq!(read(form, &[text]), Err(String::from(problem)));
         }

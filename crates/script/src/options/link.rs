@@ -8,30 +8,10 @@ use serde_json::{Map, Value};
 use units::{Bandwidth, Span};
 use wire::link::LinkSettings;
 
+use super::read;
 use super::written::Written;
-use super::{Options, read};
 
 const FIELDS: &str = "download, upload, latency, jitter, loss";
-
-impl Options {
-    /// The link of a scenario's users; `None`: they have none.
-    pub fn link_of(&self, scenario: &str) -> Option<LinkSettings> {
-        let link = self.links.get(scenario).or(self.network.as_deref())?;
-        (!link.is_none()).then(|| link.clone())
-    }
-
-    /// Reads the field `network` of every scenario. The error names the scenario, what was found and what was expected.
-    pub fn read_links(&mut self) -> Result<(), String> {
-        let scenarios = self.execution.scenarios.iter().flat_map(|all| all.iter());
-        let own = scenarios.filter_map(|scenario| Some((&scenario.name, scenario.network.as_ref()?)));
-        let links = own.map(|(name, network)| match settings(network) {
-            Ok(link) => Ok((name.clone(), link)),
-            Err(problem) => Err(format!("scenario '{name}': field 'network': {problem}")),
-        });
-        self.links = links.collect::<Result<_, _>>()?;
-        Ok(())
-    }
-}
 
 /// The option.
 pub(super) fn network(value: &Value) -> Result<Written<LinkSettings>, String> {
@@ -39,7 +19,7 @@ pub(super) fn network(value: &Value) -> Result<Written<LinkSettings>, String> {
 }
 
 /// A name, `field=value` pairs with commas between them (what a flag gives), or an object of fields.
-fn settings(value: &Value) -> Result<LinkSettings, String> {
+pub(super) fn settings(value: &Value) -> Result<LinkSettings, String> {
     match value {
         Value::String(text) if text.contains('=') => of_fields(&pairs(text)?),
         Value::String(name) => LinkSettings::preset(name),
@@ -171,31 +151,5 @@ mod tests {
         for (value, problem) in table {
             assert_eq!(settings(&value), Err(String::from(problem)), "{value}");
         }
-    }
-
-    #[test]
-    fn a_scenario_may_have_a_link_of_its_own() {
-        let layer = json!({ "network": "cable", "scenarios": {
-            "far": { "executor": "constant-vus", "vus": 1, "duration": "1s", "network": { "latency": "200ms" } },
-            "near": { "executor": "constant-vus", "vus": 1, "duration": "1s" },
-            "none": { "executor": "constant-vus", "vus": 1, "duration": "1s", "network": {} },
-        } });
-        let (mut options, warnings) = Options::from_json(&layer, "the script").unwrap();
-        assert_eq!(warnings, Vec::<String>::new());
-        assert_eq!(options.read_links(), Ok(()));
-        assert_eq!(options.link_of("far").unwrap().latency, Duration::from_millis(200));
-        assert_eq!(options.link_of("near"), LinkSettings::preset("cable").ok());
-        assert_eq!(options.link_of("none"), None);
-
-        let layer = json!({ "scenarios": {
-            "far": { "executor": "constant-vus", "vus": 1, "duration": "1s", "network": { "download": "fast" } },
-        } });
-        let (mut options, _) = Options::from_json(&layer, "the script").unwrap();
-        assert_eq!(
-            options.read_links().unwrap_err(),
-            "scenario 'far': field 'network': download: found \"fast\", expected a number with one of the units bps, \
-             kbps, mbps, \
-             gbps, as in \"10mbps\""
-        );
     }
 }

@@ -8,6 +8,7 @@ mod link;
 mod network;
 mod read;
 mod row;
+mod settings;
 mod table;
 mod written;
 
@@ -20,7 +21,7 @@ use metrics::{SystemTags, suggest};
 use serde_json::{Map, Value};
 use wire::mask::Mask;
 
-pub use form::{Form, parse_switch};
+pub use form::{ValueForm, parse_switch};
 pub use read::DebugDetail;
 pub use row::TestOption;
 pub use table::{OPTIONS, Options};

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use super::Options;
-use super::form::Form;
+use super::form::ValueForm;
+use super::table::Options;
 
 /// One option of a test.
 pub struct TestOption {
@@ -19,7 +19,7 @@ pub struct TestOption {
     /// Environment variable.
     pub env: Option<&'static str>,
     /// How the text of the flag or the variable becomes JSON.
-    pub form: Form,
+    pub form: ValueForm,
     /// What the value is called in the help.
     pub value: &'static str,
     /// What holds when nobody sets it, as a flag would say it; empty where the option is then off.
@@ -35,7 +35,7 @@ pub struct TestOption {
 }
 
 /// A row without its name, its help and its field: those are added by the table.
-const fn row(form: Form, value: &'static str) -> TestOption {
+const fn row(form: ValueForm, value: &'static str) -> TestOption {
     TestOption {
         json: "",
         help: "",
@@ -53,49 +53,49 @@ const fn row(form: Form, value: &'static str) -> TestOption {
 }
 
 pub(super) const fn integer() -> TestOption {
-    row(Form::Integer, "N")
+    row(ValueForm::Integer, "N")
 }
 
 pub(super) const fn switch() -> TestOption {
-    row(Form::Switch, "true|false")
+    row(ValueForm::Switch, "true|false")
 }
 
 pub(super) const fn time() -> TestOption {
-    row(Form::Time, "TIME")
+    row(ValueForm::Time, "TIME")
 }
 
 pub(super) const fn size() -> TestOption {
-    row(Form::Size, "SIZE")
+    row(ValueForm::Size, "SIZE")
 }
 
 pub(super) const fn text(value: &'static str) -> TestOption {
-    row(Form::Text, value)
+    row(ValueForm::Text, value)
 }
 
 pub(super) const fn list(value: &'static str) -> TestOption {
-    row(Form::List, value)
+    row(ValueForm::List, value)
 }
 
 pub(super) const fn stages() -> TestOption {
-    row(Form::Stages, "TIME:VUS")
+    row(ValueForm::Stages, "TIME:VUS")
 }
 
 pub(super) const fn pairs() -> TestOption {
-    row(Form::Pairs, "NAME=VALUE")
+    row(ValueForm::Pairs, "NAME=VALUE")
 }
 
 pub(super) const fn fields(value: &'static str) -> TestOption {
-    row(Form::Fields, value)
+    row(ValueForm::Fields, value)
 }
 
 /// A flag that may stand alone and then means `alone`.
 pub(super) const fn mode(value: &'static str, alone: &'static str) -> TestOption {
-    row(Form::Mode(alone), value)
+    row(ValueForm::Mode(alone), value)
 }
 
 /// Only scripts and config files can write it.
 pub(super) const fn json(what: &'static str) -> TestOption {
-    row(Form::Json(what), "")
+    row(ValueForm::Json(what), "")
 }
 
 impl TestOption {

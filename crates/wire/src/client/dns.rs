@@ -256,7 +256,7 @@ mod tests {
             ("sock.test", "unix:/run/a.sock"),
             ("name.test", "unix:@a.sock"),
         ];
-        let r = resolver(|s| s.hosts = fixed(&pairs)).unwrap();
+        let r = resolver(|s| s.hosts = fixed(&pairs));
         let cases = [
             ("a.w.test", 80, "127.0.0.1:81"),
             ("b.a.w.test", 80, "127.0.0.2:82"),

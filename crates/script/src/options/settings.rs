@@ -1,0 +1,177 @@
+//! What the wire is told to obey: its settings, and the link of each scenario.
+
+use std::sync::Arc;
+
+use wire::link::LinkSettings;
+use wire::settings::TlsSettings;
+
+use super::link;
+use super::network::USER_AGENT;
+use super::table::Options;
+use super::written::Written;
+
+impl Options {
+    /// The link of a scenario's users; `None`: they have none.
+    pub fn link_of(&self, scenario: &str) -> Option<LinkSettings> {
+        let link = self.links.get(scenario).or(self.network.as_deref())?;
+        (!link.is_none()).then(|| link.clone())
+    }
+
+    /// Reads the field `network` of every scenario. The error names the scenario, what was found and what was expected.
+    pub fn read_links(&mut self) -> Result<(), String> {
+        let scenarios = self.execution.scenarios.iter().flat_map(|all| all.iter());
+        let own = scenarios.filter_map(|scenario| Some((&scenario.name, scenario.network.as_ref()?)));
+        let links = own.map(|(name, network)| match link::settings(network) {
+            Ok(link) => Ok((name.clone(), link)),
+            Err(problem) => Err(format!("scenario '{name}': field 'network': {problem}")),
+        });
+        self.links = links.collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    /// The User-Agent of requests that set none.
+    pub fn user_agent(&self) -> &str {
+        self.user_agent.as_deref().unwrap_or(USER_AGENT)
+    }
+
+    /// What the wire obeys.
+    pub fn network_settings(&self) -> wire::Settings {
+        let standard = wire::Settings::default();
+        let (batch, batch_per_host) = self.batch_limits();
+        wire::Settings {
+            user_agent: self.user_agent().to_owned(),
+            hosts: shared(&self.hosts),
+            dns: self.dns.as_deref().copied().unwrap_or_default(),
+            blacklist_ips: shared(&self.blacklist_ips),
+            block_hostnames: shared(&self.block_hostnames),
+            local_ips: self.local_ips.as_deref().cloned().unwrap_or_default(),
+            tls: TlsSettings {
+                insecure_skip_verify: self.insecure_skip_tls_verify.unwrap_or(false),
+                trusted_pem: self.trusted_pem.clone(),
+                versions: self.tls_version.as_deref().cloned().unwrap_or_default(),
+                cipher_suites: self.tls_cipher_suites.as_deref().cloned().unwrap_or_default(),
+                identities: self.tls_auth.as_deref().cloned().unwrap_or_default(),
+                session_resumption: false,
+            },
+            no_connection_reuse: self.no_connection_reuse.unwrap_or(false),
+            batch,
+            batch_per_host,
+            send_buffer: self.send_buffer.map(|n| n as usize),
+            decode_limits: wire::codec::DecodeLimits {
+                bytes: self.max_decoded_body.unwrap_or(standard.decode_limits.bytes),
+                ratio: self.max_decoded_ratio.map_or(standard.decode_limits.ratio, u64::from),
+            },
+            proxies: self.proxies.clone(),
+            ..standard
+        }
+    }
+}
+
+/// The value that all workers share.
+fn shared<T: Default>(option: &Option<Written<T>>) -> Arc<T> {
+    option.as_ref().map(Written::shared).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+    use wire::settings::{Dns, DnsPolicy, TlsVersions};
+
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_obeyed_is_refused_when_it_is_read() {
+        let of_pattern = "found the pattern \"a*b\", expected a host name (IDNA form), with a * at the start at most";
+        for (layer, problem) in [
+            (
+                json!({ "dns": { "ttl": "5x" } }),
+                "'dns': ttl: '5x' is no duration: expected a form like 10s, 1h30m, 1d or a number of milliseconds, or inf",
+            ),
+            (
+                json!({ "dns": { "policy": "v4" } }),
+                "'dns': policy: found 'v4', expected preferIPv4, preferIPv6, onlyIPv4, onlyIPv6 or any",
+            ),
+            (json!({ "dns": { "server": "h" } }), "'dns': found 'server', expected ttl, select or policy"),
+            (
+                json!({ "hosts": { "a.test": "b.test" } }),
+                "'hosts': \"a.test\" leads to \"b.test\", expected an IP address, ip:port, unix:/path or unix:@name",
+            ),
+            (json!({ "hosts": { "a*b": "127.0.0.1" } }), &format!("'hosts': {of_pattern}")),
+            (json!({ "blockHostnames": ["a*b"] }), &format!("'blockHostnames': {of_pattern}")),
+            (
+                json!({ "blacklistIPs": ["10.0.0.0/99"] }),
+                "'blacklistIPs': found \"10.0.0.0/99\", expected a CIDR block such as 10.0.0.0/8 or an IP address",
+            ),
+            (
+                json!({ "tlsVersion": "tls9" }),
+                "'tlsVersion': found 'tls9', expected one of tls1.0, tls1.1, tls1.2, tls1.3",
+            ),
+            (
+                json!({ "tlsVersion": { "min": "tls1.3", "max": "tls1.2" } }),
+                "'tlsVersion': found min tls1.3 above max tls1.2",
+            ),
+            (json!({ "tlsVersion": 3 }), "'tlsVersion': found 3, expected a version or { min, max }"),
+            (
+                json!({ "tlsCipherSuites": ["NOPE"] }),
+                "'tlsCipherSuites': unknown cipher suite \"NOPE\", expected a name such as TLS_AES_128_GCM_SHA256",
+            ),
+            (
+                json!({ "tlsAuth": [{ "cert": "", "key": "" }] }),
+                "'tlsAuth': found no certificate in `cert`, expected PEM with BEGIN CERTIFICATE",
+            ),
+        ] {
+            let refused = Options::from_json(&layer, "the script").expect_err("refused").message;
+            assert_eq!(refused, format!("options of the script: {problem}"));
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_shown() {
+        let layer = json!({
+            "dns": { "ttl": "0", "select": null, "policy": "any" },
+            "hosts": { "a.test": "127.0.0.1:80" },
+            "blockHostnames": ["*.B.test"],
+            "blacklistIPs": ["10.1.2.3/8"],
+            "localIPs": "127.0.0.0/30",
+            "tlsVersion": { "min": "tls1.2", "max": null },
+            "tlsCipherSuites": ["TLS_AES_128_GCM_SHA256"],
+        });
+        let options = Options::from_json(&layer, "the script").expect("valid").0;
+        let shown = options.to_json();
+        for (name, written) in layer.as_object().expect("an object") {
+            assert_eq!(&shown[name], written);
+        }
+        let settings = options.network_settings();
+        assert_eq!(settings.dns, Dns { ttl: Some(Duration::ZERO), policy: DnsPolicy::Any, ..Dns::default() });
+        assert_eq!(settings.local_ips.len(), 2);
+        assert_eq!(settings.tls.versions, TlsVersions::default());
+    }
+
+    #[test]
+    fn a_scenario_may_have_a_link_of_its_own() {
+        let layer = json!({ "network": "cable", "scenarios": {
+            "far": { "executor": "constant-vus", "vus": 1, "duration": "1s", "network": { "latency": "200ms" } },
+            "near": { "executor": "constant-vus", "vus": 1, "duration": "1s" },
+            "none": { "executor": "constant-vus", "vus": 1, "duration": "1s", "network": {} },
+        } });
+        let (mut options, warnings) = Options::from_json(&layer, "the script").unwrap();
+        assert_eq!(warnings, Vec::<String>::new());
+        assert_eq!(options.read_links(), Ok(()));
+        assert_eq!(options.link_of("far").unwrap().latency, Duration::from_millis(200));
+        assert_eq!(options.link_of("near"), LinkSettings::preset("cable").ok());
+        assert_eq!(options.link_of("none"), None);
+
+        let layer = json!({ "scenarios": {
+            "far": { "executor": "constant-vus", "vus": 1, "duration": "1s", "network": { "download": "fast" } },
+        } });
+        let (mut options, _) = Options::from_json(&layer, "the script").unwrap();
+        assert_eq!(
+            options.read_links().unwrap_err(),
+            "scenario 'far': field 'network': download: found \"fast\", expected a number with one of the units bps, \
+             kbps, mbps, \
+             gbps, as in \"10mbps\""
+        );
+    }
+}
