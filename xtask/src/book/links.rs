@@ -1,10 +1,14 @@
 //! Links between the Markdown files of the repository: the file exists, and so does the heading behind `#`.
 //!
 //! Pages of docs/ link only to docs/, because the book is built of nothing else; they name other files as
-//! `path/in/repository`. Links to hosts are not followed: the check needs no network.
+//! `path/in/repository`. Links to hosts are not followed: the check needs no network. ARCHITECTURE.md names files as
+//! code, so those must exist too.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
+
+/// The page that says where to find things in the code.
+const MAP: &str = "ARCHITECTURE.md";
 
 /// What is wrong with links and pages, a line each.
 pub fn problems(root: &Path) -> Result<Vec<String>, String> {
@@ -18,6 +22,8 @@ pub fn problems(root: &Path) -> Result<Vec<String>, String> {
             }
         }
     }
+    let map = read(root, Path::new(MAP))?;
+    problems.extend(lost_files(root, &map).map(|path| format!("{MAP}: `{path}`: no such file")));
     let summary = read(root, Path::new("docs/SUMMARY.md"))?;
     let listed: BTreeSet<PathBuf> = links(&summary).into_iter().map(|link| Path::new("docs").join(link)).collect();
     let lost = pages.iter().filter(|page| page.starts_with("docs") && !page.ends_with("SUMMARY.md"));
@@ -107,6 +113,17 @@ fn anchors(text: &str) -> BTreeSet<String> {
     prose(text).filter_map(|line| line.strip_prefix('#')).map(|heading| slug(heading.trim_start_matches('#'))).collect()
 }
 
+/// Paths that a page names as code and that do not exist: those that begin with a crate or a folder of the repository.
+fn lost_files<'p>(root: &'p Path, page: &'p str) -> impl Iterator<Item = &'p str> {
+    let spans = prose(page).flat_map(|line| line.split('`').skip(1).step_by(2));
+    let paths = spans.filter(|span| span.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c)));
+    paths.filter(move |path| {
+        let Some((first, _)) = path.split_once('/') else { return false };
+        let place = [root.join("crates"), root.to_owned()].into_iter().find(|place| place.join(first).is_dir());
+        place.is_some_and(|place| !place.join(path).exists())
+    })
+}
+
 fn slug(heading: &str) -> String {
     let letters = heading.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     letters.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
@@ -138,6 +155,13 @@ mod tests {
         assert_eq!(told("../../../etc/passwd"), "no such file");
         assert_eq!(told("../README.md"), "leads out of the book: write the path as code instead");
         assert_eq!(told("guides/quick.md#nowhere"), "docs/guides/quick.md has no such heading");
+    }
+
+    #[test]
+    fn finds_files_that_the_map_names_in_vain() {
+        let root = crate::parity::workspace().unwrap();
+        let map = "`wire/src/lib.rs`, `bench/`, `k6/http`, `wire/src/*.rs`, `wire/src/nothing.rs`, `xtask/gone/`";
+        assert_eq!(lost_files(&root, map).collect::<Vec<_>>(), ["wire/src/nothing.rs", "xtask/gone/"]);
     }
 
     #[test]
