@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::failure_map::{NO_PORT, UNVERIFIED};
-
 /// Where an exchange failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
@@ -85,6 +83,13 @@ pub struct Failure {
     /// Text for people, k6's words where scripts match on them ("dial: connection refused", "request timeout").
     pub message: String,
 }
+
+/// What to do when the machine has no local port left for an address. `Failure::k6_error` leaves it out.
+pub(crate) const NO_PORT: &str = "; every local port towards this address is in use or was until a minute ago: keep connections \
+    (noConnectionReuse, noVUConnectionReuse), add addresses with the option localIPs, or widen net.ipv4.ip_local_port_range";
+
+/// What Go puts before the reason for which a certificate is refused; `Failure::k6_error` takes it away as k6 does.
+pub(crate) const UNVERIFIED: &str = "tls: failed to verify certificate: x509: ";
 
 impl Failure {
     /// The text of `response.error` and of the tag `error`: k6 leaves hosts, addresses and patterns to the log line, and we our

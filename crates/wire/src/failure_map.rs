@@ -2,9 +2,9 @@
 
 use std::io;
 
-use crate::failure::{Failure, FailureKind, Step};
+use crate::failure::{Failure, FailureKind, NO_PORT, Step, UNVERIFIED};
+use crate::io::arrival::TransportError;
 use crate::payload::PayloadError;
-use crate::transport::TransportError;
 
 /// The request's time was over.
 pub(crate) fn timeout(step: Step) -> Failure {
@@ -22,10 +22,6 @@ pub(crate) fn dial_timeout() -> Failure {
     let message = String::from("dial: i/o timeout");
     Failure { step: Step::Connect, kind: FailureKind::DialTimeout, message }
 }
-
-/// What to do when the machine has no local port left for an address. `Failure::k6_error` leaves it out.
-pub(crate) const NO_PORT: &str = "; every local port towards this address is in use or was until a minute ago: keep connections \
-    (noConnectionReuse, noVUConnectionReuse), add addresses with the option localIPs, or widen net.ipv4.ip_local_port_range";
 
 /// A connect failed.
 pub(crate) fn dial(error: &io::Error) -> Failure {
@@ -76,9 +72,6 @@ fn io_failure(error: &io::Error, step: Step) -> Failure {
     };
     Failure { step, kind, message: format!("{verb}: {}", errno_text(error)) }
 }
-
-/// What Go puts before the reason for which a certificate is refused; `Failure::k6_error` takes it away as k6 does.
-pub(crate) const UNVERIFIED: &str = "tls: failed to verify certificate: x509: ";
 
 fn tls(error: &rustls::Error, step: Step) -> Failure {
     use rustls::{Error as E, InvalidMessage as M};

@@ -5,6 +5,9 @@
 //! returns its timings as a value. Single-threaded: each worker has its own clients and pools; nothing here is `Send` and nothing
 //! is locked on the request path.
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("Linux is required: epoll, timerfd, receive stamps of the kernel, sendfile, abstract unix sockets");
+
 mod addresses;
 mod auth;
 pub mod client;

@@ -4,73 +4,25 @@
 //! Invariant: a failed transport is not used again.
 
 use std::io::{self, IoSlice};
-use std::pin::pin;
 use std::task::{Context, Poll, ready};
 
-use crate::client::context::IoContext;
-use crate::io::socket::Socket;
-use crate::io::stamps::wall_ns;
+use crate::io::arrival::{Arrival, TURN, TransportError, end_turn};
+use crate::io::buffers::Buffers;
 use crate::io::upload::{MAX_PARTS, MAX_WRITE, Upload};
-use crate::payload::{PayloadError, Segment};
+use crate::link::LinkedSocket;
+use crate::payload::Segment;
 use crate::tls::session::Session;
 
 /// A socket, with TLS or without.
 pub(crate) struct Transport {
-    pub(crate) socket: Socket,
+    pub(crate) socket: LinkedSocket,
     pub(crate) tls: Option<Box<Session>>,
     pub(crate) sent: u64,
     pub(crate) received: u64,
 }
 
-/// Why a transport failed.
-#[derive(Debug)]
-pub(crate) enum TransportError {
-    /// The socket.
-    Io(io::Error),
-    /// The TLS layer.
-    Tls(rustls::Error),
-    /// Not the network: what was to be sent could not be read.
-    Payload(PayloadError),
-}
-
-impl TransportError {
-    /// The peer hung up while something was being written.
-    pub(crate) fn is_hangup(&self) -> bool {
-        let kinds = [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset];
-        matches!(self, TransportError::Io(error) if error.raw_os_error().is_some() && kinds.contains(&error.kind()))
-    }
-}
-
-/// One read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
-    /// Bytes given to the sink.
-    pub(crate) content: usize,
-    /// The peer closed its side.
-    pub(crate) closed: bool,
-    /// Kernel stamp of the last byte read.
-    pub(crate) stamp_ns: Option<u64>,
-}
-
-impl Arrival {
-    /// When the last byte reached this machine by the wall clock; without a stamp: now.
-    pub(crate) fn wall_ns(&self) -> u64 {
-        self.stamp_ns.unwrap_or_else(wall_ns)
-    }
-}
-
-/// Bytes sent before the reading side and other users of the worker get their turn.
-pub(crate) const TURN: u64 = MAX_WRITE as u64;
-
-/// Lets others run, sockets included: a task that just wakes itself is polled 61 times before tokio looks at its sockets again,
-/// one that yields comes after them.
-pub(crate) fn end_turn<T>(cx: &mut Context<'_>) -> Poll<T> {
-    let _ = pin!(tokio::task::yield_now()).poll(cx);
-    Poll::Pending
-}
-
 impl Transport {
-    pub(crate) fn new(socket: Socket) -> Transport {
+    pub(crate) fn new(socket: LinkedSocket) -> Transport {
         Transport { socket, tls: None, sent: 0, received: 0 }
     }
 
@@ -84,11 +36,11 @@ impl Transport {
     pub(crate) fn poll_send(
         &mut self,
         cx: &mut Context<'_>,
-        io: &IoContext,
+        buffers: &Buffers,
         upload: &mut Upload<'_>,
     ) -> Poll<Result<(), TransportError>> {
         if let Some(session) = &mut self.tls {
-            return session.poll_send(cx, &self.socket, io, upload, &mut self.sent);
+            return session.poll_send(cx, &self.socket, buffers, upload, &mut self.sent);
         }
         let turn = self.sent + TURN;
         while !upload.is_done() {
@@ -98,7 +50,7 @@ impl Transport {
             let n = if let Some(part) = upload.only_part() {
                 ready!(self.socket.poll_send(cx, &[IoSlice::new(part)])).map_err(TransportError::Io)?
             } else if let Some((segment, offset)) = upload.stream() {
-                ready!(self.poll_send_stream(cx, io, segment, offset))?
+                ready!(self.poll_send_stream(cx, buffers, segment, offset))?
             } else {
                 ready!(self.poll_send_parts(cx, upload)).map_err(TransportError::Io)?
             };
@@ -122,7 +74,7 @@ impl Transport {
     fn poll_send_stream(
         &self,
         cx: &mut Context<'_>,
-        io: &IoContext,
+        buffers: &Buffers,
         segment: &Segment,
         offset: u64,
     ) -> Poll<Result<usize, TransportError>> {
@@ -140,7 +92,7 @@ impl Transport {
                 Err(error) => return Poll::Ready(Err(TransportError::Io(error))),
             }
         }
-        let mut piece = io.piece_buffer();
+        let mut piece = buffers.piece_buffer();
         let n = segment.read_at(offset, &mut piece).map_err(TransportError::Payload)?;
         self.socket.poll_send(cx, &[IoSlice::new(&piece[..n])]).map_err(TransportError::Io)
     }
@@ -149,24 +101,24 @@ impl Transport {
     pub(crate) fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
-        io: &IoContext,
+        buffers: &Buffers,
         sink: impl FnMut(&[u8]),
     ) -> Poll<Result<Arrival, TransportError>> {
-        self.poll_receive_some(cx, io, usize::MAX, sink)
+        self.poll_receive_some(cx, buffers, usize::MAX, sink)
     }
 
     /// As `poll_receive`, with one read of at most this many bytes where nothing is encrypted.
     pub(crate) fn poll_receive_some(
         &mut self,
         cx: &mut Context<'_>,
-        io: &IoContext,
+        buffers: &Buffers,
         most: usize,
         mut sink: impl FnMut(&[u8]),
     ) -> Poll<Result<Arrival, TransportError>> {
         if let Some(session) = &mut self.tls {
-            return session.poll_receive(cx, &self.socket, io, sink, &mut self.received);
+            return session.poll_receive(cx, &self.socket, buffers, sink, &mut self.received);
         }
-        let mut buffer = io.receive_buffer();
+        let mut buffer = buffers.receive_buffer();
         let room = buffer.len().min(most);
         let read = ready!(self.socket.poll_receive(cx, &mut buffer[..room])).map_err(TransportError::Io)?;
         self.received += read.bytes as u64;
@@ -185,11 +137,11 @@ impl Transport {
     pub(crate) fn poll_drop(
         &mut self,
         cx: &mut Context<'_>,
-        io: &IoContext,
+        buffers: &Buffers,
         most: u64,
     ) -> Poll<Result<Arrival, TransportError>> {
         debug_assert!(self.tls.is_none(), "what is encrypted has to be read");
-        let mut buffer = io.receive_buffer();
+        let mut buffer = buffers.receive_buffer();
         let room = usize::try_from(most).map_or(buffer.len(), |most| most.min(buffer.len()));
         let read = ready!(self.socket.poll_drop(cx, &mut buffer[..room])).map_err(TransportError::Io)?;
         self.received += read.bytes as u64;

@@ -25,6 +25,7 @@ use crate::failure_map;
 use crate::io::socket::Socket;
 use crate::io::stamps::Tick;
 use crate::io::timer;
+use crate::link::LinkedSocket;
 use crate::request::BodyUse;
 use crate::timings::Timings;
 use crate::tls::config::TlsTarget;
@@ -60,13 +61,13 @@ pub(crate) async fn open(
     let mut connection = match &route.link {
         None => {
             socket.size_send_buffer(io.send_buffer);
-            Connection::new(socket)
+            Connection::new(LinkedSocket::Direct(socket))
         }
         Some(link) => {
             let far = dialing + link.connect_delay();
             let carried = within(alarm, timer::sleep_until(far)).await;
             carried.ok_or_else(|| failure_map::timeout(Step::Connect))?;
-            Connection::new(socket.over(link).map_err(|error| failure_map::dial(&error))?)
+            Connection::new(LinkedSocket::over(socket, link).map_err(|error| failure_map::dial(&error))?)
         }
     };
     match prepare(io, &mut connection, endpoint, dialing, deadline, timings).await {
@@ -111,7 +112,7 @@ async fn shake(io: &IoContext, transport: &mut Transport, target: &TlsTarget) ->
     let failed = |error| failure_map::transport(error, Step::Handshake);
     let mut session = Box::new(Session::new(target).map_err(failed)?);
     let Transport { socket, sent, received, .. } = transport;
-    session.handshake(socket, io, sent, received).await.map_err(failed)?;
+    session.handshake(socket, &io.buffers, sent, received).await.map_err(failed)?;
     transport.tls = Some(session);
     Ok(())
 }

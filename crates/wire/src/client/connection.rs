@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::client::context::IoContext;
 use crate::io::deadline_timer::DeadlineTimer;
-use crate::io::socket::Socket;
+use crate::link::LinkedSocket;
 use crate::transport::Transport;
 
 /// Facts of the connection an exchange used.
@@ -36,7 +36,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Boxed: it moves between pool and exchange all the time.
-    pub(crate) fn new(socket: Socket) -> Box<Connection> {
+    pub(crate) fn new(socket: LinkedSocket) -> Box<Connection> {
         let remote = socket.peer();
         let info =
             ConnectionInfo { remote, reused: false, tls_version: None, tls_cipher_suite: None, kernel_stamps: false };
@@ -55,7 +55,7 @@ impl Connection {
         }
         let mut cx = Context::from_waker(Waker::noop());
         loop {
-            match self.transport.poll_receive(&mut cx, io, |_| {}) {
+            match self.transport.poll_receive(&mut cx, &io.buffers, |_| {}) {
                 Poll::Pending => return true,
                 Poll::Ready(Ok(arrival)) if arrival.content == 0 && !arrival.closed => {}
                 Poll::Ready(_) => return false,

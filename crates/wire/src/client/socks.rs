@@ -11,7 +11,8 @@ use std::net::IpAddr;
 use crate::client::context::IoContext;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
-use crate::transport::{Transport, TransportError};
+use crate::io::arrival::TransportError;
+use crate::transport::Transport;
 
 const VERSION: u8 = 5;
 const NO_LOGIN: u8 = 0;
@@ -154,7 +155,8 @@ async fn receive(
             Some(length) if reply.len() == length => return Ok(reply),
             _ => {}
         }
-        let arrival = poll_fn(|cx| transport.poll_receive(cx, io, |bytes| reply.extend_from_slice(bytes))).await;
+        let arrival =
+            poll_fn(|cx| transport.poll_receive(cx, &io.buffers, |bytes| reply.extend_from_slice(bytes))).await;
         if arrival.map_err(|error| failure_map::transport(error, Step::Connect))?.closed {
             return Err(refused("it hung up"));
         }

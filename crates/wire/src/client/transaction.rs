@@ -12,12 +12,12 @@ use crate::client::context::IoContext;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::h1::decode::{Fed, Finished, Place, ResponseReader};
+use crate::io::arrival::{Arrival, TransportError};
 use crate::io::stamps::Tick;
 use crate::io::upload::Upload;
 use crate::payload::Segment;
 use crate::request::BodyUse;
 use crate::response::{Body, Marks, Response};
-use crate::transport::{Arrival, TransportError};
 
 /// The rest of a discarded body is dropped without being copied, where its length is known and the kernel can do that. Where
 /// the last one on a connection was large, the read that brings the head is made this short, so that little of the body is
@@ -154,7 +154,7 @@ impl Transaction<'_> {
         if self.sent_at.is_some() || self.write_error.is_some() || self.refused_early {
             return;
         }
-        match self.connection.transport.poll_send(cx, self.io, &mut self.upload) {
+        match self.connection.transport.poll_send(cx, &self.io.buffers, &mut self.upload) {
             Poll::Ready(Ok(())) => self.sent_at = Some(Tick::now()),
             // The server may have answered before it closed: what it said is read first. After a hang-up the socket is
             // certain to become readable.
@@ -180,11 +180,11 @@ impl Transaction<'_> {
         let (reader, place, heads) = (&mut self.reader, &mut *self.place, &self.io.heads);
         let transport = &mut self.connection.transport;
         let arrival = match reader.unwanted().filter(|_| transport.tls.is_none()) {
-            Some(left) => transport.poll_drop(cx, self.io, left).map_ok(|arrival| {
+            Some(left) => transport.poll_drop(cx, &self.io.buffers, left).map_ok(|arrival| {
                 fed = Ok(reader.skip(arrival.content as u64, place));
                 arrival
             }),
-            None => transport.poll_receive_some(cx, self.io, most, |bytes| match &mut fed {
+            None => transport.poll_receive_some(cx, &self.io.buffers, most, |bytes| match &mut fed {
                 Ok(Fed::More) => fed = reader.feed(bytes, heads, place),
                 Ok(Fed::Complete { surplus }) => *surplus += bytes.len(),
                 Err(_) => {}

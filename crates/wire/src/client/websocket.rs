@@ -101,7 +101,7 @@ impl WebSocket {
         }
         self.is_flushing = true;
         let mut upload = Upload::new(&self.queue[self.written..], &[]);
-        let sent = self.connection.transport.poll_send(cx, &self.worker.io, &mut upload);
+        let sent = self.connection.transport.poll_send(cx, &self.worker.io.buffers, &mut upload);
         self.written += upload.head_taken();
         ready!(sent).map_err(|error| failure_map::transport(error, Step::Send))?;
         self.is_flushing = false;
@@ -120,7 +120,7 @@ impl WebSocket {
             return Poll::Ready(feed(&mut self.decoder, &behind, &mut sink));
         }
         let (decoder, mut fed) = (&mut self.decoder, Ok(()));
-        let arrival = self.connection.transport.poll_receive(cx, &self.worker.io, |bytes| {
+        let arrival = self.connection.transport.poll_receive(cx, &self.worker.io.buffers, |bytes| {
             if fed.is_ok() {
                 fed = feed(decoder, bytes, &mut sink);
             }

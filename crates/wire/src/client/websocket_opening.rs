@@ -24,12 +24,12 @@ use crate::failure_map;
 use crate::h1::decode::{Fed, Place, ResponseReader};
 use crate::h1::encode::RequestHead;
 use crate::h1::response_head::parse_head;
+use crate::io::arrival::{Arrival, TransportError};
 use crate::io::stamps::{Tick, wall_ns};
 use crate::io::upload::Upload;
 use crate::request::{BodyUse, Method};
 use crate::response::{Body, Response};
 use crate::timings::Timings;
-use crate::transport::{Arrival, TransportError};
 use crate::url::Url;
 use crate::ws::DeflateOffer;
 use crate::ws::handshake::{self, Agreement};
@@ -206,7 +206,7 @@ async fn shake_hands(
 ) -> Result<(Vec<u8>, u64), Failure> {
     let started = Tick::now();
     let mut upload = Upload::new(head, &[]);
-    let sent = poll_fn(|cx| connection.transport.poll_send(cx, io, &mut upload)).await;
+    let sent = poll_fn(|cx| connection.transport.poll_send(cx, &io.buffers, &mut upload)).await;
     sent.map_err(|error| failure_map::transport(error, Step::Send))?;
     let sent_at = Tick::now();
     opening.timings.sending = sent_at.since(started);
@@ -233,7 +233,8 @@ async fn shake_hands(
 
 /// One read.
 async fn receive(io: &IoContext, connection: &mut Connection, into: &mut Vec<u8>) -> Result<Arrival, Failure> {
-    let arrival = poll_fn(|cx| connection.transport.poll_receive(cx, io, |bytes| into.extend_from_slice(bytes))).await;
+    let arrival =
+        poll_fn(|cx| connection.transport.poll_receive(cx, &io.buffers, |bytes| into.extend_from_slice(bytes))).await;
     arrival.map_err(|error: TransportError| failure_map::transport(error, Step::Wait))
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Linux alone: receive stamps (SO_TIMESTAMPNS), `sendfile`, `timerfd` and abstract unix sockets are used without a substitute.
 
+pub(crate) mod arrival;
+pub(crate) mod buffers;
 pub(crate) mod deadline_timer;
 pub(crate) mod socket;
 pub(crate) mod stamps;

@@ -12,20 +12,14 @@ use std::mem;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::ptr;
-use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use crate::link::{self, Course, Link};
-
 /// Send buffer of connections over short paths.
 const SEND_BUFFER: usize = 256 << 10;
-
-/// Buffers of a relay's two ends.
-const RELAY_BUFFER: usize = 32 << 10;
 
 /// A round trip of at most this is short: the same machine, or the same rack.
 const SHORT_PATH: Duration = Duration::from_micros(500);
@@ -35,14 +29,6 @@ pub(crate) struct Socket {
     fd: AsyncFd<OwnedFd>,
     stamped: bool,
     tcp: bool,
-    /// Where this is one end of a relay.
-    relayed: Option<Box<Relayed>>,
-}
-
-/// What the real socket behind a relay is.
-struct Relayed {
-    peer: Option<SocketAddr>,
-    course: Rc<Course>,
 }
 
 /// What one read brought.
@@ -60,22 +46,22 @@ impl Socket {
         let stamped = tcp && ask_for_stamps(socket.as_raw_fd(), false);
         // SAFETY: the descriptor is owned by the value registered, is never exchanged, and closes only when that is dropped.
         let fd = unsafe { AsyncFd::register(OwnedFd::from(socket)) }?;
-        Ok(Socket { fd, stamped, tcp, relayed: None })
+        Ok(Socket { fd, stamped, tcp })
     }
 
-    /// Puts a link between this socket and its user: what is returned takes its place.
-    pub(crate) fn over(self, link: &Rc<Link>) -> io::Result<Socket> {
-        let (near, mine) = socket2::Socket::pair(socket2::Domain::UNIX, socket2::Type::STREAM, None)?;
-        for end in [&near, &mine] {
+    /// Two ends of a unix connection with so small send buffers that whoever writes feels what reads.
+    pub(crate) fn pair(send_buffer: usize) -> io::Result<(Socket, Socket)> {
+        let (one, other) = socket2::Socket::pair(socket2::Domain::UNIX, socket2::Type::STREAM, None)?;
+        for end in [&one, &other] {
             end.set_nonblocking(true)?;
-            // What lies here has not gone over the link yet: little, so that the writer feels the link.
-            end.set_send_buffer_size(RELAY_BUFFER)?;
+            end.set_send_buffer_size(send_buffer)?;
         }
-        // The kernel acknowledges what it has room for: a server must not think that megabytes have arrived.
-        let _ = socket2::SockRef::from(self.fd.get_ref()).set_recv_buffer_size(4 * RELAY_BUFFER);
-        let relayed = Relayed { peer: self.peer(), course: Rc::default() };
-        link::spawn(Rc::clone(link), Socket::new(near, false)?, self, Rc::clone(&relayed.course));
-        Ok(Socket { relayed: Some(Box::new(relayed)), ..Socket::new(mine, false)? })
+        Ok((Socket::new(one, false)?, Socket::new(other, false)?))
+    }
+
+    /// Sets the size of the receive buffer. The kernel may cap it: no error.
+    pub(crate) fn size_receive_buffer(&self, bytes: usize) {
+        let _ = socket2::SockRef::from(self.fd.get_ref()).set_recv_buffer_size(bytes);
     }
 
     /// Tells the peer that nothing more comes.
@@ -95,9 +81,6 @@ impl Socket {
 
     /// The peer's address; `None` on a unix socket.
     pub(crate) fn peer(&self) -> Option<SocketAddr> {
-        if let Some(relayed) = &self.relayed {
-            return relayed.peer;
-        }
         socket2::SockRef::from(self.fd.get_ref()).peer_addr().ok()?.as_socket()
     }
 
@@ -115,7 +98,6 @@ impl Socket {
     }
 
     /// Whether the round trip that the kernel has measured so far, the handshake's, was a short one.
-    #[cfg(target_os = "linux")]
     fn is_short_path(&self) -> bool {
         if !self.tcp {
             return false;
@@ -128,11 +110,6 @@ impl Socket {
             (libc::getsockopt(self.fd.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, to, &raw mut size), info)
         };
         result == 0 && info.tcpi_rtt > 0 && Duration::from_micros(info.tcpi_rtt.into()) <= SHORT_PATH
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn is_short_path(&self) -> bool {
-        false
     }
 
     /// Writes as much as the kernel takes of the parts, waiting only when it takes nothing.
@@ -157,20 +134,8 @@ impl Socket {
         self.poll_write(cx, |fd| send_file(fd, file, offset, len))
     }
 
-    fn poll_write(&self, cx: &mut Context<'_>, write: impl Fn(RawFd) -> io::Result<usize>) -> Poll<io::Result<usize>> {
-        let written = ready!(self.poll_write_bytes(cx, write));
-        if let (Some(relayed), Ok(bytes)) = (&self.relayed, &written) {
-            relayed.course.written.borrow_mut().put(*bytes, Instant::now());
-        }
-        Poll::Ready(written)
-    }
-
     #[inline]
-    fn poll_write_bytes(
-        &self,
-        cx: &mut Context<'_>,
-        write: impl Fn(RawFd) -> io::Result<usize>,
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write(&self, cx: &mut Context<'_>, write: impl Fn(RawFd) -> io::Result<usize>) -> Poll<io::Result<usize>> {
         match write(self.fd.as_raw_fd()) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             done => return Poll::Ready(done),
@@ -191,7 +156,7 @@ impl Socket {
 
     /// Whether `poll_drop` spares the copy.
     pub(crate) fn drops_uncopied(&self) -> bool {
-        self.tcp && cfg!(target_os = "linux")
+        self.tcp
     }
 
     /// As `poll_receive`, for bytes that nobody will look at: TCP drops them without copying them (tcp(7), MSG_TRUNC), other
@@ -204,18 +169,9 @@ impl Socket {
         loop {
             let mut guard = ready!(self.fd.poll_read_ready(cx))?;
             match receive(self.fd.as_raw_fd(), buffer, self.stamped, flags) {
-                Ok(mut received) => {
+                Ok(received) => {
                     if received.bytes > 0 && received.bytes < buffer.len() {
                         guard.clear_ready();
-                    }
-                    match &self.relayed {
-                        Some(relayed) if received.bytes > 0 => {
-                            received.stamp_ns = relayed.course.arrived.borrow_mut().take(received.bytes);
-                        }
-                        Some(relayed) if let Some(code) = relayed.course.fate.get() => {
-                            return Poll::Ready(Err(io::Error::from_raw_os_error(code)));
-                        }
-                        _ => {}
                     }
                     return Poll::Ready(Ok(received));
                 }
@@ -226,7 +182,6 @@ impl Socket {
     }
 
     /// Bytes that were written and that the peer's TCP has not acknowledged; `None` where the kernel does not tell.
-    #[cfg(target_os = "linux")]
     pub(crate) fn unacknowledged(&self) -> Option<u64> {
         if !self.tcp {
             return None;
@@ -235,12 +190,6 @@ impl Socket {
         // SAFETY: TIOCOUTQ (SIOCOUTQ) writes one int, which is alive during the call; the descriptor is open.
         let result = unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
         if result == 0 { u64::try_from(bytes).ok() } else { None }
-    }
-
-    /// Bytes that were written and that the peer's TCP has not acknowledged; `None` where the kernel does not tell.
-    #[cfg(not(target_os = "linux"))]
-    pub(crate) fn unacknowledged(&self) -> Option<u64> {
-        None
     }
 
     /// Whether nothing arrived since the last read: no byte, no close. Costs one atomic load while that is so.
@@ -307,7 +256,6 @@ pub fn receive_stamped(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<
 
 /// The software stamp. SO_TIMESTAMPNS brings it alone, SO_TIMESTAMPING among two others, which costs 50 ns more a read; but
 /// for datagrams only the latter (`arrival`) never makes up a stamp at the time of reading.
-#[cfg(target_os = "linux")]
 fn ask_for_stamps(fd: RawFd, arrival: bool) -> bool {
     let (option, value) = if arrival {
         (libc::SO_TIMESTAMPING, libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE)
@@ -322,18 +270,8 @@ fn ask_for_stamps(fd: RawFd, arrival: bool) -> bool {
     result == 0
 }
 
-#[cfg(not(target_os = "linux"))]
-fn ask_for_stamps(_fd: RawFd, _arrival: bool) -> bool {
-    false
-}
-
-#[cfg(target_os = "linux")]
-const MORE: libc::c_int = libc::MSG_MORE;
-#[cfg(not(target_os = "linux"))]
-const MORE: libc::c_int = 0;
-
 fn send(fd: RawFd, parts: &[IoSlice<'_>], more: bool) -> io::Result<usize> {
-    let flags = libc::MSG_NOSIGNAL | if more { MORE } else { 0 };
+    let flags = libc::MSG_NOSIGNAL | if more { libc::MSG_MORE } else { 0 };
     loop {
         // One slice, the usual request, needs no message header: the kernel would copy and check it.
         let n = if let [only] = parts {
@@ -364,7 +302,6 @@ fn send_gathered(fd: RawFd, parts: &[IoSlice<'_>], flags: libc::c_int) -> isize 
 }
 
 /// sendfile raises SIGPIPE where send with MSG_NOSIGNAL does not; a Rust program ignores that signal from its start.
-#[cfg(target_os = "linux")]
 fn send_file(fd: RawFd, file: &File, offset: u64, len: usize) -> io::Result<usize> {
     let too_far = || io::Error::from(io::ErrorKind::Unsupported);
     let mut offset = libc::off_t::try_from(offset).map_err(|_| too_far())?;
@@ -381,11 +318,6 @@ fn send_file(fd: RawFd, file: &File, offset: u64, len: usize) -> io::Result<usiz
             _ => return Err(error),
         }
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn send_file(_fd: RawFd, _file: &File, _offset: u64, _len: usize) -> io::Result<usize> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Room for one SCM_TIMESTAMPING message (16 bytes of header, three timespecs of 16), aligned as `cmsghdr` wants.
@@ -419,7 +351,6 @@ fn receive(fd: RawFd, buffer: &mut [u8], stamped: bool, flags: libc::c_int) -> i
     }
 }
 
-#[cfg(target_os = "linux")]
 fn stamp_of(header: &libc::msghdr) -> Option<u64> {
     // SAFETY: `header` was filled in by a successful recvmsg, and its control area is still alive in the caller; the CMSG
     // macros stay inside msg_controllen; the stamp is read unaligned, its length having been checked.
@@ -441,13 +372,7 @@ fn stamp_of(header: &libc::msghdr) -> Option<u64> {
     None
 }
 
-#[cfg(not(target_os = "linux"))]
-fn stamp_of(_header: &libc::msghdr) -> Option<u64> {
-    None
-}
-
 #[cfg(test)]
-#[cfg(target_os = "linux")]
 mod tests {
     use std::io::Read;
     use std::net::{TcpListener, TcpStream};

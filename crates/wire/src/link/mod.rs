@@ -6,10 +6,11 @@
 //! ping shows it: connecting costs it once, a request on an open connection once more.
 //! Invariant: bytes leave a link in the order in which they came, never before their time.
 
-mod course;
 mod lane;
 mod relay;
+mod relay_state;
 mod settings;
+mod socket;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,8 +18,7 @@ use std::time::Duration;
 
 pub use settings::LinkSettings;
 
-pub(crate) use course::Course;
-pub(crate) use relay::spawn;
+pub(crate) use socket::LinkedSocket;
 
 use lane::Lane;
 

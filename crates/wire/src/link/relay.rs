@@ -12,19 +12,20 @@ use std::io::{self, IoSlice};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use super::Link;
 use super::lane::Lane;
-use super::{Course, Link};
+use super::relay_state::RelayState;
 use crate::io::socket::{Received, Socket};
 use crate::io::stamps::wall_ns;
 use crate::io::timer;
 
 /// Relays between the user's side and the real socket until either ends.
-pub(crate) fn spawn(link: Rc<Link>, near: Socket, far: Socket, course: Rc<Course>) {
+pub(crate) fn spawn(link: Rc<Link>, near: Socket, far: Socket, state: Rc<RelayState>) {
     tokio::task::spawn_local(async move {
-        let up = carry(&near, &far, &link.up, Way::Up(&course));
+        let up = carry(&near, &far, &link.up, Way::Up(&state));
         let down = async {
-            if let Err(error) = carry(&far, &near, &link.down, Way::Down(&course)).await {
-                course.fate.set(error.raw_os_error());
+            if let Err(error) = carry(&far, &near, &link.down, Way::Down(&state)).await {
+                state.error.set(error.raw_os_error());
             }
             near.close_sending();
             // The user closes when it has seen the end.
@@ -33,7 +34,7 @@ pub(crate) fn spawn(link: Rc<Link>, near: Socket, far: Socket, course: Rc<Course
         tokio::select! {
             ended = up => match ended {
                 Ok(()) => far.close_sending(),
-                Err(error) => course.fate.set(error.raw_os_error()),
+                Err(error) => state.error.set(error.raw_os_error()),
             },
             () = down => {}
         }
@@ -47,16 +48,16 @@ const WINDOW: usize = 4 << 20;
 #[derive(Clone, Copy)]
 enum Way<'a> {
     /// From the user, which has said when it wrote.
-    Up(&'a Course),
+    Up(&'a RelayState),
     /// To the user, with their time of arrival.
-    Down(&'a Course),
+    Down(&'a RelayState),
 }
 
 impl Way<'_> {
     /// When bytes read now came to the link, which a busy worker looks at late.
     fn came(self, read: &Received, now: Instant) -> Instant {
         match self {
-            Way::Up(course) => course.written.borrow_mut().take(read.bytes).unwrap_or(now),
+            Way::Up(state) => state.written.borrow_mut().take(read.bytes).unwrap_or(now),
             Way::Down(_) => {
                 let late = read.stamp_ns.and_then(|stamp| wall_ns().checked_sub(stamp)).map(Duration::from_nanos);
                 // A stamp from long ago is one of a clock that was set.
@@ -67,10 +68,10 @@ impl Way<'_> {
 
     /// Bytes will have arrived then.
     fn arrive(self, bytes: usize, due: Instant, now: Instant) {
-        if let Way::Down(course) = self {
+        if let Way::Down(state) = self {
             let wall = wall_ns() as i128 + due.saturating_duration_since(now).as_nanos() as i128
                 - now.saturating_duration_since(due).as_nanos() as i128;
-            course.arrived.borrow_mut().put(bytes, wall as u64);
+            state.arrived.borrow_mut().put(bytes, wall as u64);
         }
     }
 }

@@ -12,11 +12,11 @@ use rustls::ProtocolVersion;
 use rustls::client::UnbufferedClientConnection;
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus};
 
-use crate::client::context::IoContext;
-use crate::io::socket::Socket;
+use crate::io::arrival::{Arrival, TURN, TransportError, end_turn};
+use crate::io::buffers::Buffers;
 use crate::io::upload::Upload;
+use crate::link::LinkedSocket;
 use crate::tls::config::TlsTarget;
-use crate::transport::{Arrival, TURN, TransportError, end_turn};
 
 /// Content of one record at most (RFC 8446 5.1).
 const RECORD: usize = 16 << 10;
@@ -45,8 +45,8 @@ impl Outbox {
     fn poll_flush(
         &mut self,
         cx: &mut Context<'_>,
-        socket: &Socket,
-        io: &IoContext,
+        socket: &LinkedSocket,
+        buffers: &Buffers,
         sent: &mut u64,
     ) -> Poll<io::Result<()>> {
         while self.start < self.end {
@@ -56,14 +56,14 @@ impl Outbox {
         }
         if !self.bytes.is_empty() {
             (self.start, self.end) = (0, 0);
-            io.return_cipher(std::mem::take(&mut self.bytes));
+            buffers.return_cipher(std::mem::take(&mut self.bytes));
         }
         Poll::Ready(Ok(()))
     }
 
-    fn room(&mut self, io: &IoContext, len: usize) -> &mut [u8] {
+    fn room(&mut self, buffers: &Buffers, len: usize) -> &mut [u8] {
         if self.bytes.is_empty() {
-            self.bytes = io.take_cipher(OUTBOX);
+            self.bytes = buffers.take_cipher(OUTBOX);
         }
         if self.bytes.len() - self.end < len {
             self.bytes.resize(self.end + len, 0);
@@ -114,30 +114,30 @@ impl Session {
     /// Runs the handshake to its end.
     pub(crate) async fn handshake(
         &mut self,
-        socket: &Socket,
-        io: &IoContext,
+        socket: &LinkedSocket,
+        buffers: &Buffers,
         sent: &mut u64,
         received: &mut u64,
     ) -> Result<(), TransportError> {
-        poll_fn(|cx| self.poll_handshake(cx, socket, io, sent, received)).await
+        poll_fn(|cx| self.poll_handshake(cx, socket, buffers, sent, received)).await
     }
 
     fn poll_handshake(
         &mut self,
         cx: &mut Context<'_>,
-        socket: &Socket,
-        io: &IoContext,
+        socket: &LinkedSocket,
+        buffers: &Buffers,
         sent: &mut u64,
         received: &mut u64,
     ) -> Poll<Result<(), TransportError>> {
         loop {
             let mut incoming = std::mem::take(&mut self.incoming);
-            let pass = self.pass(io, &mut incoming, &mut |_| {});
+            let pass = self.pass(buffers, &mut incoming, &mut |_| {});
             let pass = match pass {
                 Ok(pass) => pass,
                 Err(error) => {
                     // The alert that tells the peer why is worth one try; its loss is not worth a wait.
-                    let _ = self.outbox.poll_flush(cx, socket, io, sent);
+                    let _ = self.outbox.poll_flush(cx, socket, buffers, sent);
                     return Poll::Ready(Err(error));
                 }
             };
@@ -146,14 +146,14 @@ impl Session {
             match pass.next {
                 NextStep::Again | NextStep::Taken => continue,
                 NextStep::Ready => {
-                    ready!(self.outbox.poll_flush(cx, socket, io, sent)).map_err(TransportError::Io)?;
+                    ready!(self.outbox.poll_flush(cx, socket, buffers, sent)).map_err(TransportError::Io)?;
                     return Poll::Ready(Ok(()));
                 }
                 NextStep::PeerClosed => return Poll::Ready(Err(closed_in_handshake())),
                 NextStep::ReadMore => {}
             }
-            ready!(self.outbox.poll_flush(cx, socket, io, sent)).map_err(TransportError::Io)?;
-            let mut buffer = io.receive_buffer();
+            ready!(self.outbox.poll_flush(cx, socket, buffers, sent)).map_err(TransportError::Io)?;
+            let mut buffer = buffers.receive_buffer();
             let read = ready!(socket.poll_receive(cx, &mut buffer)).map_err(TransportError::Io)?;
             if read.bytes == 0 {
                 return Poll::Ready(Err(closed_in_handshake()));
@@ -167,14 +167,14 @@ impl Session {
     pub(crate) fn poll_send(
         &mut self,
         cx: &mut Context<'_>,
-        socket: &Socket,
-        io: &IoContext,
+        socket: &LinkedSocket,
+        buffers: &Buffers,
         upload: &mut Upload<'_>,
         sent: &mut u64,
     ) -> Poll<Result<(), TransportError>> {
         let turn = *sent + TURN;
         loop {
-            ready!(self.outbox.poll_flush(cx, socket, io, sent)).map_err(TransportError::Io)?;
+            ready!(self.outbox.poll_flush(cx, socket, buffers, sent)).map_err(TransportError::Io)?;
             if upload.is_done() {
                 return Poll::Ready(Ok(()));
             }
@@ -182,9 +182,9 @@ impl Session {
                 return end_turn(cx);
             }
             while !upload.is_done() && self.outbox.end + RECORD + RECORD_EXTRA <= OUTBOX {
-                let mut gathered = io.gather_buffer(RECORD);
+                let mut gathered = buffers.gather_buffer(RECORD);
                 let run = upload.next_run(&mut gathered).map_err(TransportError::Payload)?;
-                self.encrypt(io, run)?;
+                self.encrypt(buffers, run)?;
                 let n = run.len();
                 upload.advance(n);
             }
@@ -195,12 +195,12 @@ impl Session {
     pub(crate) fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
-        socket: &Socket,
-        io: &IoContext,
+        socket: &LinkedSocket,
+        buffers: &Buffers,
         mut sink: impl FnMut(&[u8]),
         received: &mut u64,
     ) -> Poll<Result<Arrival, TransportError>> {
-        let mut buffer = io.receive_buffer();
+        let mut buffer = buffers.receive_buffer();
         let kept = self.incoming.len();
         buffer[..kept].copy_from_slice(&self.incoming);
         let read = ready!(socket.poll_receive(cx, &mut buffer[kept..])).map_err(TransportError::Io)?;
@@ -213,7 +213,7 @@ impl Session {
         }
         let (mut start, end) = (0, kept + read.bytes);
         loop {
-            let pass = self.pass(io, &mut buffer[start..end], &mut sink)?;
+            let pass = self.pass(buffers, &mut buffer[start..end], &mut sink)?;
             start += pass.discard;
             arrival.content += pass.content;
             match pass.next {
@@ -228,7 +228,7 @@ impl Session {
             self.incoming.extend_from_slice(&buffer[start..end]);
         }
         // A key update or an alert: written when the socket takes it, at the latest before the next request.
-        if let Poll::Ready(Err(error)) = self.outbox.poll_flush(cx, socket, io, &mut 0) {
+        if let Poll::Ready(Err(error)) = self.outbox.poll_flush(cx, socket, buffers, &mut 0) {
             return Poll::Ready(Err(TransportError::Io(error)));
         }
         Poll::Ready(Ok(arrival))
@@ -237,7 +237,7 @@ impl Session {
     /// One step of the TLS state machine over received bytes.
     fn pass(
         &mut self,
-        io: &IoContext,
+        buffers: &Buffers,
         incoming: &mut [u8],
         sink: &mut impl FnMut(&[u8]),
     ) -> Result<Pass, TransportError> {
@@ -254,7 +254,7 @@ impl Session {
                 NextStep::Taken
             }
             Ok(ConnectionState::EncodeTlsData(mut data)) => {
-                encode_into(&mut data, io, &mut self.outbox)?;
+                encode_into(&mut data, buffers, &mut self.outbox)?;
                 NextStep::Again
             }
             Ok(ConnectionState::TransmitTlsData(data)) => {
@@ -266,7 +266,7 @@ impl Session {
             Ok(ConnectionState::PeerClosed | ConnectionState::Closed) => NextStep::PeerClosed,
             Ok(_) => return Err(TransportError::Tls(rustls::Error::General("unexpected TLS state".into()))),
             Err(error) => {
-                self.queue_alert(io);
+                self.queue_alert(buffers);
                 return Err(TransportError::Tls(error));
             }
         };
@@ -274,24 +274,24 @@ impl Session {
     }
 
     /// After an error the connection offers its alert as one more thing to encode.
-    fn queue_alert(&mut self, io: &IoContext) {
+    fn queue_alert(&mut self, buffers: &Buffers) {
         if let Ok(ConnectionState::EncodeTlsData(mut data)) = self.connection.process_tls_records(&mut []).state {
             // Without the alert the peer learns less, but the failure reported is the same.
-            let _ = encode_into(&mut data, io, &mut self.outbox);
+            let _ = encode_into(&mut data, buffers, &mut self.outbox);
         }
     }
 
-    fn encrypt(&mut self, io: &IoContext, content: &[u8]) -> Result<(), TransportError> {
+    fn encrypt(&mut self, buffers: &Buffers, content: &[u8]) -> Result<(), TransportError> {
         loop {
             let UnbufferedStatus { state, .. } = self.connection.process_tls_records(&mut []);
             match state.map_err(TransportError::Tls)? {
                 ConnectionState::WriteTraffic(mut traffic) => {
-                    let room = self.outbox.room(io, content.len() + RECORD_EXTRA);
+                    let room = self.outbox.room(buffers, content.len() + RECORD_EXTRA);
                     let written = traffic.encrypt(content, room).map_err(encrypt_failed)?;
                     self.outbox.end += written;
                     return Ok(());
                 }
-                ConnectionState::EncodeTlsData(mut data) => encode_into(&mut data, io, &mut self.outbox)?,
+                ConnectionState::EncodeTlsData(mut data) => encode_into(&mut data, buffers, &mut self.outbox)?,
                 ConnectionState::TransmitTlsData(data) => data.done(),
                 _ => return Err(TransportError::Io(io::ErrorKind::BrokenPipe.into())),
             }
@@ -301,12 +301,12 @@ impl Session {
 
 fn encode_into<Data>(
     data: &mut rustls::unbuffered::EncodeTlsData<'_, Data>,
-    io: &IoContext,
+    buffers: &Buffers,
     outbox: &mut Outbox,
 ) -> Result<(), TransportError> {
     let mut room = 1024;
     loop {
-        match data.encode(outbox.room(io, room)) {
+        match data.encode(outbox.room(buffers, room)) {
             Ok(written) => {
                 outbox.end += written;
                 return Ok(());

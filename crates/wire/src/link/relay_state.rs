@@ -11,10 +11,10 @@ use std::time::Instant;
 
 /// One connection over a link.
 #[derive(Debug, Default)]
-pub(crate) struct Course {
+pub(crate) struct RelayState {
     /// How the real connection ended, if by an error: what the user's socket, which knows of none, reports instead of
     /// an end.
-    pub(crate) fate: Cell<Option<i32>>,
+    pub(crate) error: Cell<Option<i32>>,
     /// When the user wrote.
     pub(crate) written: RefCell<ByteTimes<Instant>>,
     /// When bytes for the user arrived: wall clock, nanoseconds since 1970.

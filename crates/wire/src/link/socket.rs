@@ -1,0 +1,146 @@
+//! A client's socket as requests use it: the real one, or one whose bytes go over a link.
+//!
+//! A linked socket ends in this process: the relay behind it has the real one. What only the real one knows (the peer, when bytes
+//! arrived, the error that ended it) comes from the relay. Reading and writing a socket without a link costs no look at one.
+
+use std::fs::File;
+use std::io::{self, IoSlice};
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+
+use super::relay_state::RelayState;
+use super::{Link, relay};
+use crate::io::socket::{Received, Socket};
+
+/// Buffers of a relay's two ends.
+const RELAY_BUFFER: usize = 32 << 10;
+
+/// A connected socket, over a link or not.
+pub(crate) enum LinkedSocket {
+    /// The real one.
+    Direct(Socket),
+    /// One end of a relay.
+    Linked(Box<RelayedSocket>),
+}
+
+/// This side of a relay.
+pub(crate) struct RelayedSocket {
+    near: Socket,
+    /// Of the real socket.
+    peer: Option<SocketAddr>,
+    state: Rc<RelayState>,
+}
+
+impl LinkedSocket {
+    /// Puts a link between the socket and whoever uses it.
+    pub(crate) fn over(far: Socket, link: &Rc<Link>) -> io::Result<LinkedSocket> {
+        let (near, mine) = Socket::pair(RELAY_BUFFER)?;
+        // The kernel acknowledges what it has room for: a server must not think that megabytes have arrived.
+        far.size_receive_buffer(4 * RELAY_BUFFER);
+        let (peer, state) = (far.peer(), Rc::<RelayState>::default());
+        relay::spawn(Rc::clone(link), near, far, Rc::clone(&state));
+        Ok(LinkedSocket::Linked(Box::new(RelayedSocket { near: mine, peer, state })))
+    }
+
+    /// The socket that is read and written.
+    fn near(&self) -> &Socket {
+        match self {
+            LinkedSocket::Direct(socket) => socket,
+            LinkedSocket::Linked(relayed) => &relayed.near,
+        }
+    }
+
+    /// The peer's address; `None` on a unix socket.
+    pub(crate) fn peer(&self) -> Option<SocketAddr> {
+        match self {
+            LinkedSocket::Direct(socket) => socket.peer(),
+            LinkedSocket::Linked(relayed) => relayed.peer,
+        }
+    }
+
+    /// As `Socket::poll_send`.
+    #[inline]
+    pub(crate) fn poll_send(&self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        match self {
+            LinkedSocket::Direct(socket) => socket.poll_send(cx, parts),
+            LinkedSocket::Linked(relayed) => relayed.note_written(relayed.near.poll_send(cx, parts)),
+        }
+    }
+
+    /// As `Socket::poll_send_more`.
+    pub(crate) fn poll_send_more(&self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        match self {
+            LinkedSocket::Direct(socket) => socket.poll_send_more(cx, parts),
+            LinkedSocket::Linked(relayed) => relayed.note_written(relayed.near.poll_send_more(cx, parts)),
+        }
+    }
+
+    /// As `Socket::poll_send_file`.
+    pub(crate) fn poll_send_file(
+        &self,
+        cx: &mut Context<'_>,
+        file: &File,
+        offset: u64,
+        len: usize,
+    ) -> Poll<io::Result<usize>> {
+        match self {
+            LinkedSocket::Direct(socket) => socket.poll_send_file(cx, file, offset, len),
+            LinkedSocket::Linked(relayed) => relayed.note_written(relayed.near.poll_send_file(cx, file, offset, len)),
+        }
+    }
+
+    /// As `Socket::poll_receive`.
+    #[inline]
+    pub(crate) fn poll_receive(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>> {
+        match self {
+            LinkedSocket::Direct(socket) => socket.poll_receive(cx, buffer),
+            LinkedSocket::Linked(relayed) => relayed.poll_receive(cx, buffer),
+        }
+    }
+
+    /// Whether `poll_drop` spares the copy.
+    pub(crate) fn drops_uncopied(&self) -> bool {
+        self.near().drops_uncopied()
+    }
+
+    /// As `Socket::poll_drop`.
+    pub(crate) fn poll_drop(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>> {
+        match self {
+            LinkedSocket::Direct(socket) => socket.poll_drop(cx, buffer),
+            LinkedSocket::Linked(relayed) => relayed.poll_receive(cx, buffer),
+        }
+    }
+
+    /// As `Socket::unacknowledged`.
+    pub(crate) fn unacknowledged(&self) -> Option<u64> {
+        self.near().unacknowledged()
+    }
+
+    /// As `Socket::is_quiet`.
+    #[inline]
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.near().is_quiet()
+    }
+}
+
+impl RelayedSocket {
+    /// Tells the relay when bytes were written: it may get round to them late.
+    fn note_written(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(bytes)) = &written {
+            self.state.written.borrow_mut().put(*bytes, Instant::now());
+        }
+        written
+    }
+
+    fn poll_receive(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>> {
+        let mut received = ready!(self.near.poll_receive(cx, buffer))?;
+        if received.bytes > 0 {
+            received.stamp_ns = self.state.arrived.borrow_mut().take(received.bytes);
+        } else if let Some(code) = self.state.error.get() {
+            return Poll::Ready(Err(io::Error::from_raw_os_error(code)));
+        }
+        Poll::Ready(Ok(received))
+    }
+}
