@@ -2,14 +2,10 @@
 //!
 //! It is evaluated before the app's own modules, so that what it takes from the language is the language's own.
 
-use host::js::context::EvalOptions;
-use host::js::{Ctx, Error, Function, Object, Result, Value};
-use script::builtins::Builtins;
+use host::js::{Ctx, Function, Object, Result, Value};
+use script::web;
 
 use crate::natives;
-
-/// The module whose classes are globals of apps.
-const STREAMS: &str = "k6/experimental/streams";
 
 /// Our sources: each is one function from what came before to what it adds.
 const SOURCES: &[(&str, &str)] = &[
@@ -54,17 +50,15 @@ pub(crate) struct Bound<'js> {
 
 impl<'js> Script<'js> {
     /// Evaluates the sources and puts the globals into the context.
-    pub fn install(ctx: &Ctx<'js>, builtins: &Builtins) -> Result<Self> {
+    pub fn install(ctx: &Ctx<'js>) -> Result<Self> {
         let parts = natives::object(ctx)?;
-        let streams = builtins.find(STREAMS).ok_or(Error::Unknown)?;
-        let made: Object<'js> = (streams.load)(ctx)?;
-        for name in streams.exports {
-            parts.set(*name, made.get::<_, Value<'js>>(*name)?)?;
+        let streams = web::streams::classes(ctx)?;
+        for name in web::streams::NAMES {
+            parts.set(*name, streams.get::<_, Value<'js>>(*name)?)?;
         }
+        parts.set("makeBlob", web::blob_maker(ctx)?)?;
         for (file, source) in SOURCES {
-            let mut options = EvalOptions::default();
-            options.filename = Some(format!("onrush/app/{file}"));
-            let make: Function<'js> = ctx.eval_with_options(*source, options)?;
+            let make = web::evaluate(ctx, format!("onrush/app/{file}"), source)?;
             let added: Object<'js> = make.call((parts.clone(),))?;
             for entry in added.props::<String, Value<'js>>() {
                 let (name, value) = entry?;

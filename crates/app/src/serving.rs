@@ -77,7 +77,7 @@ fn init<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> host::js::Result<Program<'js>> {
     vu.set_phase(Phase::Init);
     intrinsics::add_all(ctx)?;
     globals::install(ctx, vu)?;
-    let script = Script::install(ctx, vu.builtins())?;
+    let script = Script::install(ctx)?;
     let exports = linker::run_entry(ctx, vu, Until::Settled)?;
     let app: Value<'js> = exports.get("default")?;
     if app.is_undefined() {

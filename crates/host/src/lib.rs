@@ -45,7 +45,7 @@ mod stop;
 mod switch;
 #[cfg(test)]
 mod test_user;
-mod timers;
+pub mod timers;
 mod user;
 mod watchdog;
 

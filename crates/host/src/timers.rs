@@ -21,7 +21,7 @@ const LONGEST_DELAY_MS: f64 = 2_147_483_647.0;
 const ENTRY_BYTES: usize = 2 * (size_of::<((Instant, u32), Timer)>() + size_of::<(u32, Instant)>());
 
 /// A function to call later, and what to call it with.
-pub(crate) type Call<'js> = (Function<'js>, Vec<Value<'js>>);
+pub type Call<'js> = (Function<'js>, Vec<Value<'js>>);
 
 struct Timer {
     /// For `setInterval`.
@@ -38,7 +38,7 @@ impl Timer {
 
 /// The timers that will fire.
 #[derive(Default)]
-pub(crate) struct Timers {
+pub struct Timers {
     by_due: RefCell<BTreeMap<(Instant, u32), Timer>>,
     due: RefCell<FxHashMap<u32, Instant>>,
     last: Cell<u32>,

@@ -27,6 +27,7 @@ pub mod unstamped;
 pub mod user;
 pub mod users;
 pub mod vu;
+pub mod web;
 mod worker;
 
 pub use error::{Place, ScriptError};

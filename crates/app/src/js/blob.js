@@ -1,42 +1,24 @@
-// Blob, File and FormData. A blob is its pieces; they are put together when somebody reads them as one.
-({ decode }) => {
+// Blob, File and FormData. A blob is its pieces, put together when it is made.
+({ decode, makeBlob, ReadableStream }) => {
   const bytesOf = (part) => {
     if (ArrayBuffer.isView(part)) return new Uint8Array(part.buffer, part.byteOffset, part.byteLength).slice()
     if (part instanceof ArrayBuffer) return new Uint8Array(part.slice())
     return new TextEncoder().encode(`${part}`)
   }
-  const join = (pieces) => {
-    if (pieces.length === 1) return pieces[0]
-    const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
-    let at = 0
-    for (const piece of pieces) {
-      all.set(piece, at)
-      at += piece.length
-    }
-    return all
-  }
 
-  let blobBytes
-  class Blob {
-    #bytes
-    #type
-    static { blobBytes = (value) => typeof value === 'object' && value !== null && #bytes in value ? value.#bytes : undefined }
-    constructor(parts = [], options) {
+  const { Blob, bytesOfBlob: blobBytes } = makeBlob({
+    readParts(parts = [], blobBytes) {
       if (typeof parts !== 'object' || typeof parts?.[Symbol.iterator] !== 'function') throw new TypeError('Blob got no list of parts')
-      this.#bytes = join([...parts].map((part) => blobBytes(part) ?? bytesOf(part)))
+      return [...parts].map((part) => blobBytes(part) ?? bytesOf(part))
+    },
+    readType(options) {
       const type = `${options?.type ?? ''}`
       // The File API: a type that no header can hold is none.
-      this.#type = /[^\x20-\x7e]/.test(type) ? '' : type.toLowerCase()
-    }
-    get size() { return this.#bytes.length }
-    get type() { return this.#type }
-    async arrayBuffer() { return this.#bytes.slice().buffer }
-    async bytes() { return this.#bytes.slice() }
-    async text() { return decode(this.#bytes) }
-    slice(start = 0, end = this.size, type = '') { return new Blob([this.#bytes.subarray(start, end)], { type }) }
-    stream() { return ReadableStream.from([this.#bytes.slice()]) }
-    get [Symbol.toStringTag]() { return 'Blob' }
-  }
+      return /[^\x20-\x7e]/.test(type) ? '' : type.toLowerCase()
+    },
+    decode,
+    streamClass: () => ReadableStream,
+  })
 
   class File extends Blob {
     #name

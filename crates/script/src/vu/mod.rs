@@ -21,7 +21,6 @@ use metrics::{ErrorKind, Recorder, Registry, TagSet, builtin};
 use wire::link::Link;
 use wire::mask::Mask;
 
-use crate::builtins::Builtins;
 use crate::error::ScriptError;
 use crate::loader::ModuleStore;
 use crate::options::Options;
@@ -183,11 +182,6 @@ impl Vu {
     /// The modules of the program.
     pub fn modules(&self) -> &ModuleStore {
         &self.shared.modules
-    }
-
-    /// The modules that need no file and no URL.
-    pub fn builtins(&self) -> &'static Builtins {
-        self.shared.modules.builtins()
     }
 
     /// The user's place in the run; `None` in VU 0 (first run of init code, setup, teardown, summary).

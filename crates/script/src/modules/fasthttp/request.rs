@@ -1,18 +1,19 @@
 //! A `Request` of the script: read once, sent often.
 //!
-//! What the script gave is in a hidden object. Assigning to a property puts the new value there and has the whole read
-//! again at the next use, by the code that the constructor uses. Headers are frozen: changing one in place would not be seen,
-//! so it throws. Bytes of a body stay the script's own and are looked at whenever they are sent.
+//! The object keeps what the script gave. Assigning to a property puts the new value there and has the whole
+//! read again at the next use, by the code that the constructor uses. Headers are frozen: changing one in place would
+//! not be seen, so it throws. Bytes of a body stay the script's own and are looked at whenever they are sent.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
 use host::js::function::{Constructor, Opt, This};
-use host::js::object::{Accessor, Filter, Property};
+use host::js::object::{Accessor, Filter};
 use host::js::{Ctx, Exception, Object, Result, Value};
+use host::keeper;
 use host::loan::Loans;
-use host::native::{self, NativeClass};
+use host::native::NativeClass;
 use host::{bytes, object};
 use wire::{Method, Payload};
 
@@ -27,17 +28,15 @@ use crate::modules::http::refusal::{Checked, Refusal};
 use crate::modules::http::state::HttpState;
 use crate::modules::http::url::{self, UrlArg};
 
-/// Property of what the script gave.
-const GIVEN: &str = "#given";
-
 /// The extension's own properties; those of `k6/http` params can be given, too.
 const FIELDS: [&str; 7] = ["url", "throw", "disable_keep_alive", "host", "headers", "body", "response_type"];
 
 /// A longer text is not kept a second time.
 const SHORT_TEXT: usize = 4 << 10;
 
-/// What a request object of the script holds; nothing when it has to be read again.
-struct Request(RefCell<Option<Rc<ParsedRequest>>>);
+/// What a request object of the script says, read; nothing when it has to be read again. The one value that it keeps is an
+/// object of what the script gave.
+struct Request(Option<Rc<ParsedRequest>>);
 
 impl NativeClass for Request {
     const NAME: &'static str = "Request";
@@ -45,16 +44,15 @@ impl NativeClass for Request {
     fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
         for name in FIELDS {
             let get = move |this: This<Value<'js>>| -> Result<Value<'js>> {
-                match this.0.as_object().map(|request| request.get::<_, Object<'js>>(GIVEN)) {
-                    Some(given) => given?.get(name),
+                match given_of(&this.0, |_| {}) {
+                    Some(given) => given.get(name),
                     None => Ok(Value::new_undefined(this.0.ctx().clone())),
                 }
             };
             let set = move |ctx: Ctx<'js>, this: This<Value<'js>>, value: Value<'js>| -> Result<()> {
-                let Some(request) = this.0.as_object().filter(|_| forget(&this.0)) else {
+                let Some(given) = given_of(&this.0, |request| request.0 = None) else {
                     return Err(Exception::throw_type(&ctx, &format!("{name} must be set on a Request")));
                 };
-                let given: Object<'js> = request.get(GIVEN)?;
                 given.set(name, if name == "headers" { frozen(&ctx, &value)? } else { value })
             };
             prototype.prop(name, Accessor::new(get, set).configurable().enumerable())?;
@@ -63,13 +61,18 @@ impl NativeClass for Request {
     }
 }
 
-fn forget(value: &Value<'_>) -> bool {
-    native::with(value, |request: &Request| request.0.take()).is_some()
+/// What the script gave for a request object, after a change to what was read of it; `None` for other values.
+fn given_of<'js>(value: &Value<'js>, change: impl FnOnce(&mut Request)) -> Option<Object<'js>> {
+    let given = keeper::with(value, |request: &mut Request, kept| {
+        change(request);
+        kept.first().and_then(Value::as_object).cloned()
+    });
+    given.flatten()
 }
 
 /// The class.
 pub fn constructor<'js>(ctx: &Ctx<'js>) -> Result<Constructor<'js>> {
-    let prototype = native::prototype::<Request>(ctx)?;
+    let prototype = keeper::prototype::<Request>(ctx)?;
     let constructor = Constructor::new_prototype(ctx, prototype, construct)?;
     constructor.set_name("Request")?;
     Ok(constructor)
@@ -88,9 +91,9 @@ fn construct<'js>(ctx: Ctx<'js>, url: Opt<Value<'js>>, options: Opt<Value<'js>>)
     }
     given.set("url", url.0.unwrap_or_else(|| Value::new_undefined(ctx.clone())))?;
     given.set("headers", frozen(&ctx, &given.get("headers")?)?)?;
-    let ready = ParsedRequest::read(&ctx, &given)?;
-    let request = native::object(&ctx, Request(RefCell::new(Some(Rc::new(ready)))))?;
-    request.prop(GIVEN, Property::from(given))?;
+    let parsed = ParsedRequest::read(&ctx, &given)?;
+    let request = keeper::object(&ctx, Request(Some(Rc::new(parsed))))?;
+    keeper::with(request.as_value(), |_: &mut Request, kept| kept.push(given.into_value()));
     Ok(request)
 }
 
@@ -112,14 +115,14 @@ fn wrong(ctx: &Ctx<'_>, message: &str) -> host::js::Error {
 
 /// What a request object says, read again if it was changed; `None` for other values.
 pub fn ready<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Rc<ParsedRequest>>> {
-    let Some(known) = native::with(value, |request: &Request| request.0.borrow().clone()) else { return Ok(None) };
+    let Some(known) = keeper::with(value, |request: &mut Request, _| request.0.clone()) else { return Ok(None) };
     if known.is_some() {
         return Ok(known);
     }
-    let given: Object<'js> = value.as_object().ok_or(host::js::Error::Unknown)?.get(GIVEN)?;
-    let ready = Rc::new(ParsedRequest::read(ctx, &given)?);
-    native::with(value, |request: &Request| request.0.replace(Some(Rc::clone(&ready))));
-    Ok(Some(ready))
+    let given = given_of(value, |_| {}).ok_or(host::js::Error::Unknown)?;
+    let parsed = Rc::new(ParsedRequest::read(ctx, &given)?);
+    given_of(value, |request| request.0 = Some(Rc::clone(&parsed)));
+    Ok(Some(parsed))
 }
 
 /// A body, as far as it is known before it is sent.
@@ -207,7 +210,7 @@ impl ParsedRequest {
             _ if matches!(method, Method::Get | Method::Head) => (BodyArg::default(), true),
             Body::Same(body) => (body.clone(), true),
             Body::Live => {
-                let given: Object<'js> = request.as_object().ok_or(host::js::Error::Unknown)?.get(GIVEN)?;
+                let given = given_of(request, |_| {}).ok_or(host::js::Error::Unknown)?;
                 (body::from_js(ctx, &given.get("body")?, loans)?, false)
             }
         };

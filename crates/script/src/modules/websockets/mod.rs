@@ -7,14 +7,12 @@ mod native_socket;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use host::intrinsics;
-use host::js::context::EvalOptions;
 use host::js::prelude::Func;
-use host::js::{Ctx, Function, Object, Result};
+use host::js::{Ctx, Object, Result};
 
 use crate::Vu;
 use crate::builtins::ModuleDef;
-use crate::modules::experimental::streams;
+use crate::web;
 
 /// The module.
 pub const MODULE: ModuleDef =
@@ -42,16 +40,13 @@ fn load_experimental<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 }
 
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    let source = include_str!("websocket.js");
-    intrinsics::for_source(ctx, source)?;
-    let mut options = EvalOptions::default();
-    options.filename = Some(format!("{}/websocket.js", MODULE.name));
-    let classes: Function<'js> = ctx.eval_with_options(source, options)?;
+    let classes = web::evaluate(ctx, format!("{}/websocket.js", MODULE.name), include_str!("websocket.js"))?;
     let native = Object::new(ctx.clone())?;
     native.set("open", Func::from(native_socket::open))?;
     native.set("fail", Func::from(native_socket::fail))?;
     native.set("jobs", Func::from(native_socket::jobs))?;
     native.set("warn", Func::from(native_socket::warn))?;
-    native.set("streams", Func::from(|ctx| (streams::MODULE.load)(&ctx)))?;
+    native.set("makeBlob", web::blob_maker(ctx)?)?;
+    native.set("streams", Func::from(|ctx| web::streams::classes(&ctx)))?;
     classes.call((native,))
 }

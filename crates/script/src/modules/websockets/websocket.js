@@ -3,14 +3,6 @@
   const CONNECTING = 0, OPEN = 1, CLOSING = 2, CLOSED = 3;
   const EVENTS = ["open", "message", "error", "close", "ping", "pong"];
 
-  function bytesOf(part) {
-    if (typeof part === "string") return utf8(part);
-    if (part instanceof ArrayBuffer) return new Uint8Array(part.slice(0));
-    if (ArrayBuffer.isView(part)) return new Uint8Array(part.buffer.slice(part.byteOffset, part.byteOffset + part.byteLength));
-    if (part instanceof Blob) return contentOf(part);
-    return native.fail(`failed to process [blobParts]: unsupported type: ${part === null ? "null" : typeof part}`);
-  }
-
   function utf8(text) {
     const encoded = unescape(encodeURIComponent(text.toWellFormed()));
     const bytes = new Uint8Array(encoded.length);
@@ -18,83 +10,29 @@
     return bytes;
   }
 
-  function textOf(bytes) {
-    return new TextDecoder().decode(bytes);
+  function typeName(value) {
+    return value === null ? "null" : typeof value;
   }
 
-  let contentOf;
-
-  class Blob {
-    #bytes;
-    #type;
-
-    static {
-      contentOf = (blob) => blob.#bytes;
-    }
-
-    constructor(parts, options) {
-      let pieces = [];
-      if (parts !== undefined && parts !== null) {
-        if (!Array.isArray(parts)) native.fail(`failed to process [blobParts]: could not convert ${parts} to an array`);
-        pieces = parts.map(bytesOf);
-      }
-      if (pieces.length === 1) {
-        this.#bytes = pieces[0];
-      } else {
-        this.#bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-        let at = 0;
-        for (const piece of pieces) {
-          this.#bytes.set(piece, at);
-          at += piece.length;
-        }
-      }
-      const type = options === undefined || options === null ? undefined : options.type;
-      this.#type = type === undefined || type === null ? "" : String(type);
-    }
-
-    get size() {
-      return this.#bytes.length;
-    }
-
-    get type() {
-      return this.#type;
-    }
-
-    async arrayBuffer() {
-      return this.#bytes.slice().buffer;
-    }
-
-    async bytes() {
-      return this.#bytes.slice();
-    }
-
-    async text() {
-      return textOf(this.#bytes);
-    }
-
-    slice(start, end, type) {
-      return new Blob([this.#bytes.slice(start, end)], { type: type ?? "" });
-    }
-
-    stream() {
-      const { ReadableStream } = native.streams();
-      const bytes = this.#bytes.slice();
-      return new ReadableStream({
-        start(controller) {
-          if (bytes.length > 0) controller.enqueue(bytes);
-          controller.close();
-        },
-      });
-    }
-
-    toString() {
-      return "[object Blob]";
-    }
-
-    get [Symbol.toStringTag]() {
-      return "Blob";
-    }
+  function bytesOf(part) {
+    if (typeof part === "string") return utf8(part);
+    if (part instanceof ArrayBuffer) return new Uint8Array(part.slice(0));
+    if (ArrayBuffer.isView(part)) return new Uint8Array(part.buffer.slice(part.byteOffset, part.byteOffset + part.byteLength));
+    return contentOf(part) ?? native.fail(`failed to process [blobParts]: unsupported type: ${typeName(part)}`);
   }
+
+  const { Blob, bytesOfBlob: contentOf } = native.makeBlob({
+    readParts(parts) {
+      if (parts === undefined || parts === null) return [];
+      if (!Array.isArray(parts)) native.fail(`failed to process [blobParts]: could not convert ${parts} to an array`);
+      return parts.map(bytesOf);
+    },
+    readType(options) {
+      return String(options?.type ?? "");
+    },
+    decode: (bytes) => new TextDecoder().decode(bytes),
+    streamClass: () => native.streams().ReadableStream,
+  });
 
   const now = Date.now;
 
@@ -253,8 +191,9 @@
       const s = this.#state;
       if (s.state !== OPEN) native.fail("InvalidStateError");
       if (s.handle.send(data)) return;
-      if (data instanceof Blob) s.handle.send(contentOf(data));
-      else native.fail(`unsupported send type ${data === null ? "null" : typeof data}`);
+      const content = contentOf(data);
+      if (content !== undefined) s.handle.send(content);
+      else native.fail(`unsupported send type ${typeName(data)}`);
     }
 
     ping() {

@@ -10,7 +10,6 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
 
 use host::js::function::{Args as Arguments, Opt};
 use host::js::prelude::{Func, This};
@@ -18,6 +17,7 @@ use host::js::{Ctx, Exception, Function, Object, Persistent, Result, Value};
 use host::kind::Kind;
 use host::native::{self, NativeClass};
 use host::plain::{self, Args, Plain};
+use host::timers::Timers;
 use host::{bytes, object};
 use wire::client::Broken;
 use wire::ws::{self, close};
@@ -60,15 +60,9 @@ type Handler = Persistent<Function<'static>>;
 pub struct Socket {
     channel: Rc<Channel>,
     handlers: RefCell<[Vec<Handler>; Happening::ALL.len()]>,
-    timers: RefCell<Vec<SocketTimer>>,
+    timers: Timers,
     /// Nothing more is dispatched.
     is_closed: Cell<bool>,
-}
-
-struct SocketTimer {
-    due: Instant,
-    every: Option<Duration>,
-    callback: Handler,
 }
 
 /// The object of the script.
@@ -202,10 +196,7 @@ fn set_timer<'js>(
         return Err(go_error::throw(&ctx, &message));
     }
     if !socket.is_closed.get() {
-        let delay = Duration::try_from_secs_f64(ms / 1e3).unwrap_or(Duration::from_secs(1 << 31));
-        let callback = Persistent::save(&ctx, callback.clone());
-        let timer = SocketTimer { due: Instant::now() + delay, every: repeats.then_some(delay), callback };
-        socket.timers.borrow_mut().push(timer);
+        socket.timers.add(&ctx, Vu::of(&ctx).memory(), (callback.clone(), Vec::new()), ms, repeats)?;
     }
     Ok(())
 }
@@ -213,8 +204,12 @@ fn set_timer<'js>(
 impl Socket {
     /// A socket over an open connection.
     pub fn new(channel: Rc<Channel>) -> Rc<Socket> {
-        let (handlers, timers) = (RefCell::default(), RefCell::default());
-        Rc::new(Socket { channel, handlers, timers, is_closed: Cell::new(false) })
+        Rc::new(Socket {
+            channel,
+            handlers: RefCell::default(),
+            timers: Timers::default(),
+            is_closed: Cell::new(false),
+        })
     }
 
     /// Dispatches until the socket is closed. An error is an exception of a handler, or the stop of the user.
@@ -226,7 +221,7 @@ impl Socket {
         self.is_closed.set(true);
         self.channel.end(vu);
         drop(std::mem::take(&mut *self.handlers.borrow_mut()));
-        drop(std::mem::take(&mut *self.timers.borrow_mut()));
+        self.timers.take_all();
         outcome
     }
 
@@ -251,8 +246,8 @@ impl Socket {
                 let _handling = vu.messages.begin(self.channel.arrived_ns());
                 let _logged = self.channel.log(vu, &arrival);
                 self.dispatch(ctx, arrival)?;
-            } else if let Some(callback) = self.take_due_timer() {
-                callback.restore(ctx)?.call::<_, Value<'_>>(())?;
+            } else if let Some((callback, _)) = self.timers.take_due(ctx)? {
+                callback.call::<_, Value<'_>>(())?;
             } else {
                 vu.wait(ctx, self.next(vu))?;
             }
@@ -261,7 +256,7 @@ impl Socket {
     }
 
     async fn next(&self, vu: &Vu) {
-        let due = self.timers.borrow().iter().map(|timer| timer.due).min();
+        let due = self.timers.next_due();
         let mut sleep: Option<Pin<Box<tokio::time::Sleep>>> = None;
         poll_fn(|cx: &mut Context<'_>| {
             if self.channel.poll(vu, cx).is_ready() {
@@ -276,22 +271,6 @@ impl Socket {
             }
         })
         .await;
-    }
-
-    fn take_due_timer(&self) -> Option<Handler> {
-        let mut timers = self.timers.borrow_mut();
-        if timers.is_empty() {
-            return None;
-        }
-        let now = Instant::now();
-        let (at, _) = timers.iter().enumerate().filter(|(_, t)| t.due <= now).min_by_key(|(_, t)| t.due)?;
-        match timers[at].every {
-            Some(every) => {
-                timers[at].due = now + every;
-                Some(timers[at].callback.clone())
-            }
-            None => Some(timers.remove(at).callback),
-        }
     }
 
     fn dispatch(&self, ctx: &Ctx<'_>, arrival: Arrival) -> Result<()> {
