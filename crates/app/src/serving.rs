@@ -45,7 +45,7 @@ pub(crate) struct Exports {
     pub has_sockets: bool,
 }
 
-/// Runs jobs: the top-level code, then serving, which ends when the app is told to stop.
+/// Runs jobs: the top-level code, then serving, which ends when the app must stop.
 pub(crate) fn run(ctx: &Ctx<'_>, vu: &Rc<Vu>, jobs: &Jobs<Job, JobEnd>) {
     let door = door::of(ctx);
     match init(ctx, vu) {
@@ -177,7 +177,7 @@ impl<'js> Program<'js> {
         }
     }
 
-    /// Asks the app for memory, once the body has something to put into it. Without memory of the app the piece lies in
+    /// Asks the app for memory, once the body has something to put into it. Without memory of the app the piece is in
     /// the server's.
     fn allocate(&self, ctx: &Ctx<'js>, door: &Door, ticket: &Ticket, waker: &Waker) -> host::js::Result<()> {
         let Some(allocate) = &self.bound.allocate else { return Ok(()) };

@@ -2,7 +2,7 @@
 //!
 //! A connection that brings a request resumes the coroutine itself when that has nothing to do, so an answer that needs
 //! no waiting costs no task switch. Timers, pieces of bodies and whatever else wakes the app is handled by a task of
-//! its own. Invariant: the coroutine is polled with the waker of that task alone, whoever polls it.
+//! its own. Invariant: the coroutine is polled with the waker of that task alone, no matter which code polls it.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -108,7 +108,7 @@ impl App {
         self.door.max_message.get().map(|most| most as usize)
     }
 
-    /// A WebSocket whose opening request is this; what happens on it is told by `socket_event`, `Open` first and
+    /// A WebSocket whose opening request is this; `socket_event` reports what happens on it, `Open` first and
     /// `Close` last.
     pub fn socket(&self, request: Box<dyn Incoming>, peer: Box<dyn SocketPeer>) -> Rc<AppSocket> {
         let ticket = Ticket::new(request);

@@ -187,7 +187,7 @@ impl EventLoop {
         if self.step(ctx)? { Ok(()) } else { user.wait(ctx, self.next_event()) }
     }
 
-    /// The same, until a promise has settled: what is pending then goes on later.
+    /// The same, until a promise has settled: what is pending then continues later.
     pub fn run_until_settled(&self, ctx: &Ctx<'_>, user: &User, promise: &Promise<'_>) -> rquickjs::Result<()> {
         loop {
             self.run_jobs(ctx)?;
@@ -255,7 +255,7 @@ impl EventLoop {
         self.timers.next_due()
     }
 
-    /// Polls native futures; whether a promise is to be settled now.
+    /// Polls native futures; whether to settle a promise now.
     pub fn poll_futures(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut ready = Poll::Pending;
         self.futures.borrow_mut().retain_mut(|pending| match pending.poll(cx) {

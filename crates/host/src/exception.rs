@@ -1,4 +1,4 @@
-//! Errors that no script can catch: the way out of a script that was told to stop.
+//! Errors that no script can catch: the way out of a script that must stop.
 
 use rquickjs::{Ctx, Error, Value, qjs};
 
@@ -13,7 +13,7 @@ pub fn throw_uncatchable(ctx: &Ctx<'_>, message: &str) -> Error {
     ctx.throw(value)
 }
 
-/// Whether this is an error that no script may catch: the user was told to stop, or the test is to be aborted.
+/// Whether this is an error that no script may catch: the user must stop, or the test aborts.
 pub fn is_uncatchable(value: &Value<'_>) -> bool {
     // SAFETY: a live value, only looked at.
     unsafe { qjs::JS_IsUncatchableError(value.as_raw()) }

@@ -236,7 +236,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
         }
     }
 
-    /// Goes on computing for a slice, when it is this user's turn; the job's end, if it came to it.
+    /// Goes on computing for a slice, when it is this user's turn; the job's end, if it was reached.
     fn compute(&mut self, mut state: State, cx: &mut Context<'_>) -> Poll<Option<E>> {
         let is_stopped = self.switch.is_stopped();
         let mut ends_now = is_stopped;
@@ -317,7 +317,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
         self.is_grouped
     }
 
-    /// Polls what the coroutine waits for; how to resume it, unless it goes on waiting.
+    /// Polls what the coroutine waits for; how to resume it, unless it continues waiting.
     fn poll_wait(&mut self, mut wait: NonNull<dyn Wait>, cx: &mut Context<'_>) -> Option<Resume> {
         if self.switch.stop.is_set() {
             return Some(Resume::Stopped);

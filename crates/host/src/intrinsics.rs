@@ -57,7 +57,7 @@ pub(crate) fn for_buffers(ctx: &Ctx<'_>) -> Result<()> {
     add(ctx, Parts::BINARY)
 }
 
-/// Makes the parts that are not there yet.
+/// Makes the missing parts.
 pub fn add(ctx: &Ctx<'_>, parts: Parts) -> Result<()> {
     let user = User::of(ctx);
     let known = user.runtime.intrinsics.get();

@@ -3,7 +3,7 @@
 //! Native functions take strings, buffers, literals and objects of their own, and each kind goes another way.
 //! `Kind::of` looks at the value's tag and, of objects, at their class; it runs no code of the script and makes no
 //! exception. Asking an object for a Rust value that it may hold costs more, so it is left for `Kind::Other`. Proxies
-//! are `Other`, whatever stands behind them.
+//! are `Other`, whatever is behind them.
 
 use rquickjs::{Array, Function, Object, Value, qjs};
 

@@ -44,7 +44,7 @@ impl LentBuffer {
             return &[];
         }
         // SAFETY: the buffer is kept by `Lent`, which lives; nobody else has a reference to it, so its memory stays.
-        // `Lent` goes on this thread alone, and nothing that holds this slice lets other code of the thread run.
+        // `Lent` continues this thread alone, and nothing that holds this slice lets other code of the thread run.
         unsafe { std::slice::from_raw_parts(self.start, self.length) }
     }
 

@@ -4,8 +4,8 @@
 //! and looks them up each time, and the engine itself guards them meanwhile: a buffer that is shown is immutable, so that
 //! nothing can write, move or free what is behind it, not even a closure that runs JavaScript. Strings never change.
 //!
-//! What is sent while the script goes on (`asyncRequest`) or prepared beside others (`batch`) is copied instead, and so is
-//! what is short. Bytes of a `SharedArray` never change and need neither.
+//! What is sent while the script continues (`asyncRequest`) or prepared beside others (`batch`) is copied instead, and
+//! so is what is short. Bytes of a `SharedArray` never change and need neither.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
@@ -58,7 +58,7 @@ struct Inner {
     length: usize,
     /// Where the bytes are, while they are lent.
     source: Cell<Option<Source>>,
-    /// A copy, when the script goes on while the request is under way.
+    /// A copy, when the script continues while the request is under way.
     copy: OnceCell<Box<[u8]>>,
     switch: Rc<Switch>,
 }

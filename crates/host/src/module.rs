@@ -56,7 +56,7 @@ pub(crate) fn install(ctx: &Ctx<'_>) {
 }
 
 impl<'js> Code<'js> {
-    /// Compiles without running. `name` stands in stacks and is what imports of the text start from.
+    /// Compiles without running. `name` is in stacks and is what imports of the text start from.
     pub fn compile(ctx: &Ctx<'js>, name: &str, text: String, form: Form) -> Result<Code<'js>> {
         let kind = match form {
             Form::Module => qjs::JS_EVAL_TYPE_MODULE,

@@ -85,7 +85,7 @@ pub struct Switch {
     slice_began: Cell<Option<Instant>>,
     /// Slices that were used up since it last waited.
     slices_used: Cell<u32>,
-    /// What its user has had of the worker since it last waited. Set by the outside when computing goes on.
+    /// What its user has had of the worker since it last waited. Set by the outside when computing continues.
     pub(crate) computed: Cell<Duration>,
     /// How long code may run before it waits; nothing for users, whom the engine stops.
     turn_limit: Cell<Option<Duration>>,
@@ -151,7 +151,7 @@ impl Switch {
         self.turn_limit.get().filter(|_| self.overran.get())
     }
 
-    /// Waits for a future; `None` when the user was told to stop, and the future is then dropped unfinished.
+    /// Waits for a future; `None` when the user must stop, and the future is then dropped unfinished.
     pub fn block_on<F: Future>(&self, future: F) -> Option<F::Output> {
         if self.stop.is_set() {
             return None;
@@ -197,7 +197,7 @@ impl Switch {
         self.slices_used.get()
     }
 
-    /// Computing goes on: nothing was waited for.
+    /// Computing continues: nothing was waited for.
     fn note_slices(&self) {
         let slices = self.computed.get().as_nanos() / SLICE.as_nanos();
         self.slices_used.set(u32::try_from(slices).unwrap_or(u32::MAX));
@@ -222,7 +222,7 @@ impl Switch {
         let top = here.saturating_sub(KEPT) & !(PAGE - 1);
         let (end, _) = self.stack.get();
         if end != 0 && top > end {
-            // SAFETY: the range lies in this coroutine's own stack, below all its live frames; anonymous private memory.
+            // SAFETY: the range is in this coroutine's own stack, below all its live frames; anonymous private memory.
             unsafe { libc::madvise(end as *mut libc::c_void, top - end, libc::MADV_DONTNEED) };
         }
     }

@@ -20,7 +20,7 @@ pub(crate) fn border(key: u32) -> f64 {
     f64::from_bits(u64::from(key) << SHIFT)
 }
 
-/// The number of the bucket that a finite value lies in.
+/// The number of the bucket that a finite value is in.
 pub fn number(value: f64) -> i32 {
     match value {
         0.0 => 0,

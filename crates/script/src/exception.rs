@@ -15,7 +15,7 @@ use crate::vu::Vu;
 #[derive(Default)]
 struct StackGetter(RefCell<Option<Persistent<Function<'static>>>>);
 
-/// What the current exception means for whoever runs the script.
+/// What the current exception means for the code that runs the script.
 pub enum Caught {
     /// The script threw.
     Thrown(ScriptError),

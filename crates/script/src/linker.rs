@@ -29,7 +29,7 @@ enum Linked<'js> {
 pub enum Until {
     /// Until nothing is pending: a test.
     Idle,
-    /// Until the module is there; what is pending goes on later: a server program.
+    /// Until the module is there; what is pending continues later: a server program.
     Settled,
 }
 
@@ -130,7 +130,7 @@ fn link<'js>(ctx: &Ctx<'js>, vu: &Vu, name: &str) -> host::js::Result<Linked<'js
     linked(name, prepared.kind, code)
 }
 
-/// Tells that a copy of k6's FormData library does not run. Modules are compiled once, so it is told once.
+/// Tells that a copy of k6's FormData library does not run. Modules are compiled once, so it reports once.
 fn log_replaced(vu: &Vu, name: &str, known: &LibraryText) {
     let file = name.strip_prefix("file://").unwrap_or(name);
     let message = format!(

@@ -21,7 +21,7 @@ use crate::options::Options;
 pub enum Source {
     /// A file; relative paths start at the working directory.
     File(PathBuf),
-    /// Text, for instance of standard input; `name` stands in its error messages, imports start at the working directory.
+    /// Text, for instance of standard input; `name` is in its error messages, imports start at the working directory.
     Text {
         /// `-`.
         name: String,

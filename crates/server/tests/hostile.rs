@@ -2,8 +2,8 @@
 //! harm.
 //!
 //! Behind every one of them stands a request for `/ip`, the marker. A connection that closes must not have seen it, one
-//! that goes on must have seen it once: so no byte is read twice or as something else, which is what smuggling is made
-//! of.
+//! that continues must have seen it once: so no byte is read twice or as something else, which is what smuggling is
+//! made of.
 
 #![allow(clippy::unwrap_used)]
 

@@ -54,7 +54,7 @@ pub fn coroutine<J: 'static, E: 'static>(
     })
 }
 
-/// What is said of code that was to be stopped and stays in native code.
+/// The message for code that must stop but stays in native code.
 pub(crate) fn stuck(fiber: &UserFiber, what: &str) -> ScriptError {
     let why = fiber.given_up().map(GivenUp::to_string).unwrap_or_else(|| String::from("its coroutine has ended"));
     ScriptError::new(format!("{what} could not be stopped: {why}"), exit_code::GENERIC_TIMEOUT)

@@ -27,7 +27,7 @@ impl Default for Tags {
 }
 
 impl Tags {
-    /// The current key and set, made anew if something has changed.
+    /// The current key and set, made again if something has changed.
     #[inline]
     pub fn with<R>(
         &self,

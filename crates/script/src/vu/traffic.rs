@@ -33,7 +33,7 @@ impl Traffic {
         now_ns >= self.reported_ns.get() + 1_000_000_000
     }
 
-    /// Adds both samples and begins anew.
+    /// Adds both samples and begins again.
     pub fn report(&self, worker: &WorkerState, (key, tags): (u32, &TagSet), at_ns: u64) {
         let (sent, received) = self.moved.replace((0, 0));
         self.reported_ns.set(at_ns);

@@ -7,7 +7,7 @@ use host::intrinsics;
 use host::js::context::EvalOptions;
 use host::js::{Ctx, Function, Result};
 
-/// The function that a source is: one expression. Its name stands in call stacks.
+/// The function that a source is: one expression. Its name is in call stacks.
 pub fn evaluate<'js>(ctx: &Ctx<'js>, name: String, source: &str) -> Result<Function<'js>> {
     intrinsics::for_source(ctx, source)?;
     let mut options = EvalOptions::default();
