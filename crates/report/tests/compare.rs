@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use onrush_report::compare::{Comparison, Conclusion, Condition, Run, Settings, Side, Wanted, compare, render};
+use onrush_report::compare::{Comparison, Conclusion, Condition, EvidenceRun, Settings, Side, Wanted, compare, render};
 use onrush_report::document::{Cause, Contains, Document, Histogram, Metric, Points, SCHEMA, Seconds, Series, Value};
 use onrush_report::errors::Errors;
 use onrush_report::stats::Verdict;
@@ -61,7 +61,7 @@ fn document(rate: f64, at: usize) -> Document {
 }
 
 fn side(name: &str, runs: impl IntoIterator<Item = Document>) -> Side {
-    let run = |(at, document)| Run {
+    let run = |(at, document)| EvidenceRun {
         name: format!("{name}/{}", at + 1),
         cell: BTreeMap::new(),
         round: None,
@@ -524,7 +524,7 @@ fn cells_are_judged_each_and_all_together() {
     for (size, base, ratio) in [("1k", 2000.0, 0.95), ("1m", 20.0, 1.0)] {
         let (cell_a, cell_b) = sides(8, base, ratio);
         for (from, to) in [(cell_a, &mut a), (cell_b, &mut b)] {
-            to.runs.extend(from.runs.into_iter().enumerate().map(|(at, run)| Run {
+            to.runs.extend(from.runs.into_iter().enumerate().map(|(at, run)| EvidenceRun {
                 cell: BTreeMap::from([(String::from("size"), String::from(size))]),
                 round: Some(at.to_string()),
                 ..run

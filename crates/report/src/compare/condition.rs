@@ -5,7 +5,7 @@
 //! test of the pairs against the bound at 5 %, Holm over all conditions, and an interval that leaves the bound out. So
 //! a gate neither fails by noise, nor passes because there was too little of evidence.
 
-use super::measure::{Measure, Wanted};
+use super::measure::{ComparedValue, Wanted};
 use crate::document::Document;
 use crate::options::TrendStat;
 
@@ -31,7 +31,7 @@ pub enum Bound {
 
 /// How a condition ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ConditionOutcome {
     /// Proven to be beyond the bound.
     Fails,
     /// Proven to be on this side.
@@ -40,13 +40,13 @@ pub enum Outcome {
     CannotTell,
 }
 
-impl Outcome {
+impl ConditionOutcome {
     /// As reports write it.
     pub const fn name(self) -> &'static str {
         match self {
-            Outcome::Fails => "fails",
-            Outcome::Holds => "holds",
-            Outcome::CannotTell => "cannot tell",
+            ConditionOutcome::Fails => "fails",
+            ConditionOutcome::Holds => "holds",
+            ConditionOutcome::CannotTell => "cannot tell",
         }
     }
 }
@@ -78,7 +78,7 @@ impl Condition {
     }
 
     /// The one measure it is about.
-    pub fn measure(&self, documents: &[&Document]) -> Result<Measure, String> {
+    pub fn measure(&self, documents: &[&Document]) -> Result<ComparedValue, String> {
         let mut measures = self.wanted.resolve(documents)?;
         match measures.len() {
             1 => Ok(measures.remove(0)),

@@ -4,14 +4,14 @@
 //! and the generator's own CPU are shown without a verdict, because they explain changes and are not changes
 //! themselves.
 
-use super::measure::{Measure, Source, Stat, percentiles, requests, usual_direction};
+use super::measure::{ComparedValue, Source, Stat, percentiles, requests, usual_direction};
 use crate::document::{Contains, Document};
 use crate::stats::Direction;
 
 /// Measures that get a verdict.
-pub fn judged(documents: &[&Document]) -> Vec<Measure> {
+pub fn judged(documents: &[&Document]) -> Vec<ComparedValue> {
     let has = |name: &str| documents.iter().any(|document| document.metric(name).is_some());
-    let http = documents.iter().any(|document| Measure::of(&per_second("http_reqs"), document) > Some(0.0));
+    let http = documents.iter().any(|document| ComparedValue::of(&per_second("http_reqs"), document) > Some(0.0));
     let mut measures = Vec::new();
     if http {
         measures.push(per_second("http_reqs"));
@@ -39,7 +39,7 @@ pub fn judged(documents: &[&Document]) -> Vec<Measure> {
 }
 
 /// Measures that are shown beside them.
-pub fn shown(documents: &[&Document]) -> Vec<Measure> {
+pub fn shown(documents: &[&Document]) -> Vec<ComparedValue> {
     if !documents.iter().any(|document| requests(document).is_some()) {
         return Vec::new();
     }
@@ -47,22 +47,22 @@ pub fn shown(documents: &[&Document]) -> Vec<Measure> {
     let there = bytes.filter(|name| documents.iter().any(|document| document.metric(name).is_some()));
     let per_request = there.map(|name| Source::PerRequest(name.to_owned()));
     let sources = std::iter::once(Source::GeneratorCpu).chain(per_request);
-    sources.map(|source| Measure { source, direction: Direction::Unknown }).collect()
+    sources.map(|source| ComparedValue { source, direction: Direction::Unknown }).collect()
 }
 
-fn per_second(name: &str) -> Measure {
+fn per_second(name: &str) -> ComparedValue {
     metric(name, Stat::PerSecond)
 }
 
-fn share(name: &str) -> Measure {
+fn share(name: &str) -> ComparedValue {
     metric(name, Stat::Share)
 }
 
-fn trend(name: &str) -> Vec<Measure> {
+fn trend(name: &str) -> Vec<ComparedValue> {
     percentiles().into_iter().map(|stat| metric(name, stat)).collect()
 }
 
-fn metric(name: &str, stat: Stat) -> Measure {
+fn metric(name: &str, stat: Stat) -> ComparedValue {
     let direction = usual_direction(name, &stat, Contains::Time);
-    Measure { source: Source::Metric { name: name.to_owned(), filter: None, stat }, direction }
+    ComparedValue { source: Source::Metric { name: name.to_owned(), filter: None, stat }, direction }
 }

@@ -13,7 +13,7 @@ use crate::document::{Cause, Document, Generator};
 
 /// One run as it was given.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct EvidenceRun {
     /// Where it came from: a path, or the place in a matrix.
     pub name: String,
     /// The axes of its matrix cell that were not chosen by; empty for single results.
@@ -30,7 +30,7 @@ pub struct Side {
     /// As the user named it.
     pub name: String,
     /// Its runs.
-    pub runs: Vec<Run>,
+    pub runs: Vec<EvidenceRun>,
 }
 
 impl Side {
@@ -95,7 +95,7 @@ pub fn gather<'a>(a: &'a Side, b: &'a Side) -> Result<Evidence<'a>, String> {
 /// Results of more than one machine, as a reason not to compare them.
 pub fn machines(a: &Side, b: &Side) -> Option<String> {
     let runs = a.runs.iter().chain(&b.runs).filter_map(|run| Some((run, run.result.as_ref().ok()?)));
-    let mut first_of: BTreeMap<&str, &Run> = BTreeMap::new();
+    let mut first_of: BTreeMap<&str, &EvidenceRun> = BTreeMap::new();
     for (run, document) in runs {
         first_of.entry(&document.environment.machine_id).or_insert(run);
     }
@@ -108,7 +108,7 @@ pub fn machines(a: &Side, b: &Side) -> Option<String> {
     ))
 }
 
-type Partners<'a> = Vec<(&'a Run, &'a Run)>;
+type Partners<'a> = Vec<(&'a EvidenceRun, &'a EvidenceRun)>;
 
 fn partners<'a>(a: &'a Side, b: &'a Side, left_out: &mut Vec<LeftOut>) -> Result<Partners<'a>, String> {
     for side in [a, b] {
@@ -135,7 +135,9 @@ fn by_order<'a>(a: &'a Side, b: &'a Side) -> Result<Partners<'a>, String> {
 
 fn by_cell_and_round<'a>(a: &'a Side, b: &'a Side, left_out: &mut Vec<LeftOut>) -> Result<Partners<'a>, String> {
     let (of_a, of_b) = (by_key(a)?, by_key(b)?);
-    let missing = |runs: &BTreeMap<Key<'a>, &'a Run>, others: &BTreeMap<Key<'a>, &'a Run>, side: &Side| {
+    let missing = |runs: &BTreeMap<Key<'a>, &'a EvidenceRun>,
+                   others: &BTreeMap<Key<'a>, &'a EvidenceRun>,
+                   side: &Side| {
         let without = runs.iter().filter(|(key, _)| !others.contains_key(*key));
         let why = format!("{} has no run of its round", side.name);
         without
@@ -150,8 +152,8 @@ fn by_cell_and_round<'a>(a: &'a Side, b: &'a Side, left_out: &mut Vec<LeftOut>) 
 /// Cell and round; rounds that are numbers come in their order.
 type Key<'a> = (&'a BTreeMap<String, String>, (u64, &'a str));
 
-fn by_key(side: &Side) -> Result<BTreeMap<Key<'_>, &Run>, String> {
-    let mut runs: BTreeMap<Key<'_>, &Run> = BTreeMap::new();
+fn by_key(side: &Side) -> Result<BTreeMap<Key<'_>, &EvidenceRun>, String> {
+    let mut runs: BTreeMap<Key<'_>, &EvidenceRun> = BTreeMap::new();
     for run in &side.runs {
         let round = run.round.as_deref().unwrap_or_default();
         if let Some(other) = runs.insert((&run.cell, (round.parse().unwrap_or(u64::MAX), round)), run) {
@@ -168,7 +170,7 @@ fn by_key(side: &Side) -> Result<BTreeMap<Key<'_>, &Run>, String> {
 }
 
 /// The result of a run that counts.
-fn judged(run: &Run) -> Result<&Document, LeftOut> {
+fn judged(run: &EvidenceRun) -> Result<&Document, LeftOut> {
     let left_out = |why: String, advice| LeftOut { run: run.name.clone(), why, advice, partner: None };
     let document = run.result.as_ref().map_err(|why| left_out(why.clone(), String::new()))?;
     match objection(document) {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::evidence::Run;
+use super::evidence::EvidenceRun;
 use super::source::Selector;
 use crate::document::{Cause, Document, Generator};
 use crate::matrix::document::{self, KIND, MatrixDocument, RunRecord};
@@ -17,14 +17,14 @@ use crate::matrix::plan::Pin;
 const VARIANT: &str = "variant";
 
 #[derive(Deserialize)]
-struct Head {
+struct KindOnly {
     kind: Option<String>,
 }
 
 /// The runs that fit the selector; none when the file is no matrix.
-pub fn read(path: &Path, selector: &Selector, chosen: &[String]) -> Result<Option<Vec<Run>>, String> {
+pub fn read(path: &Path, selector: &Selector, chosen: &[String]) -> Result<Option<Vec<EvidenceRun>>, String> {
     // Errors of other kinds of files are reported by their readers.
-    let head = document::text(path).ok().and_then(|text| serde_json::from_str::<Head>(&text).ok());
+    let head = document::text(path).ok().and_then(|text| serde_json::from_str::<KindOnly>(&text).ok());
     if head.and_then(|head| head.kind).as_deref() != Some(KIND) {
         return Ok(None);
     }
@@ -52,7 +52,7 @@ fn fits(run: &RunRecord, selector: &Selector) -> bool {
     })
 }
 
-fn into_run(run: RunRecord, path: &Path, chosen: &[String], pin: &Pin) -> Run {
+fn into_run(run: RunRecord, path: &Path, chosen: &[String], pin: &Pin) -> EvidenceRun {
     let limit = run.limit(pin);
     let mut cell = run.axes;
     let axes: String = cell.iter().map(|(name, value)| format!("{name}={value} ")).collect();
@@ -71,7 +71,7 @@ fn into_run(run: RunRecord, path: &Path, chosen: &[String], pin: &Pin) -> Run {
         (document::Outcome::Failed, _) => Err(format!("its load failed: {}", run.reason.unwrap_or_default())),
         (document::Outcome::Dead, _) => Err(format!("its server died: {}", run.reason.unwrap_or_default())),
     };
-    Run { name, cell, round: Some(run.round.to_string()), result }
+    EvidenceRun { name, cell, round: Some(run.round.to_string()), result }
 }
 
 /// What the matrix knows of a generator and its own result does not say, so that `compare` and `table` judge a run

@@ -19,7 +19,7 @@ pub const GENERATOR_CPU: &str = "generator_cpu";
 
 /// One number of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Measure {
+pub struct ComparedValue {
     /// Where it comes from.
     pub source: Source,
     /// Which way is good.
@@ -121,9 +121,9 @@ impl Wanted {
     }
 
     /// The measures it means, given the results it is asked of.
-    pub fn resolve(&self, documents: &[&Document]) -> Result<Vec<Measure>, String> {
+    pub fn resolve(&self, documents: &[&Document]) -> Result<Vec<ComparedValue>, String> {
         if self.name == GENERATOR_CPU {
-            return Ok(vec![Measure { source: Source::GeneratorCpu, direction: Direction::Lower }]);
+            return Ok(vec![ComparedValue { source: Source::GeneratorCpu, direction: Direction::Lower }]);
         }
         let found = documents.iter().find_map(|document| find(document, &self.name, self.filter.as_deref()));
         let metric = found.ok_or_else(|| self.unknown(documents))?;
@@ -131,7 +131,7 @@ impl Wanted {
         let measure = |stat: Stat| {
             let usual = usual_direction(&self.name, &stat, metric.contains);
             let source = Source::Metric { name: self.name.clone(), filter: filter.clone(), stat };
-            Measure { source, direction: self.direction.unwrap_or(usual) }
+            ComparedValue { source, direction: self.direction.unwrap_or(usual) }
         };
         Ok(stats.into_iter().map(measure).collect())
     }
@@ -193,7 +193,7 @@ pub(super) fn usual_direction(name: &str, stat: &Stat, contains: Contains) -> Di
     }
 }
 
-impl Measure {
+impl ComparedValue {
     /// Its value in this result; none when the run has no samples of it.
     pub fn of(&self, document: &Document) -> Option<f64> {
         match &self.source {
@@ -239,7 +239,7 @@ impl Measure {
     }
 }
 
-impl fmt::Display for Measure {
+impl fmt::Display for ComparedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.source {
             Source::GeneratorCpu => write!(f, "{GENERATOR_CPU} a request"),

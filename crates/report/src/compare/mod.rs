@@ -23,10 +23,10 @@ mod warnings;
 
 use std::collections::BTreeMap;
 
-pub use condition::{Bound, Condition, Outcome};
-pub use evidence::{LeftOut, Run, Side};
-pub use measure::{GENERATOR_CPU, Measure, Source, Stat, Wanted};
-pub use row::{JudgedCondition, Row, Scale};
+pub use condition::{Bound, Condition, ConditionOutcome};
+pub use evidence::{EvidenceRun, LeftOut, Side};
+pub use measure::{ComparedValue, GENERATOR_CPU, Source, Stat, Wanted};
+pub use row::{ComparedMetric, JudgedCondition, Scale};
 pub use seconds::SecondsUsed;
 pub use source::read_sides;
 
@@ -65,9 +65,9 @@ pub struct Comparison {
     /// The margin it was judged by.
     pub margin: f64,
     /// Over all pairs.
-    pub all: Section,
+    pub all: ComparedCell,
     /// Within each cell, when there is more than one.
-    pub cells: Vec<Section>,
+    pub cells: Vec<ComparedCell>,
     /// Conditions, in the order given.
     pub conditions: Vec<JudgedCondition>,
     /// Runs that are no evidence.
@@ -80,7 +80,7 @@ pub struct Comparison {
 
 /// The metrics of some pairs, judged together.
 #[derive(Clone, Debug)]
-pub struct Section {
+pub struct ComparedCell {
     /// The cell; empty over all.
     pub cell: BTreeMap<String, String>,
     /// Number of pairs.
@@ -90,9 +90,9 @@ pub struct Section {
     /// The fewest pairs with which this many metrics can be judged at all.
     pub pairs_needed: usize,
     /// Metrics with a verdict.
-    pub judged: Vec<Row>,
+    pub judged: Vec<ComparedMetric>,
     /// Metrics without.
-    pub shown: Vec<Row>,
+    pub shown: Vec<ComparedMetric>,
     /// The verdict over the metrics.
     pub verdict: Verdict,
 }
@@ -126,7 +126,7 @@ pub fn compare(a: &Side, b: &Side, settings: &Settings) -> Result<Comparison, St
         let verdict = over_all(&judged);
         let shown = row::shown(&shown, basis.pairs, one_cell);
         let (pairs, seconds) = (basis.pairs.len(), basis.seconds.map(FewRuns::used));
-        Section { cell, pairs, seconds, pairs_needed: pairs_needed(tests), judged, shown, verdict }
+        ComparedCell { cell, pairs, seconds, pairs_needed: pairs_needed(tests), judged, shown, verdict }
     };
     let by_cell = by_cell(&evidence.pairs);
     let one_cell = by_cell.len() <= 1;
@@ -157,8 +157,8 @@ impl Comparison {
     pub fn conclusion(&self) -> Conclusion {
         let any = |outcome| self.conditions.iter().any(|condition| condition.outcome == outcome);
         match self.all.verdict {
-            _ if any(Outcome::Fails) => Conclusion::Worse,
-            _ if any(Outcome::CannotTell) => Conclusion::CannotTell,
+            _ if any(ConditionOutcome::Fails) => Conclusion::Worse,
+            _ if any(ConditionOutcome::CannotTell) => Conclusion::CannotTell,
             _ if !self.conditions.is_empty() => Conclusion::SameOrBetter,
             Verdict::Worse => Conclusion::Worse,
             Verdict::Better | Verdict::Same => Conclusion::SameOrBetter,
@@ -168,14 +168,14 @@ impl Comparison {
 }
 
 /// The named measures, or the usual ones. Without any evidence nothing can be looked up, and nothing is.
-fn measures(wanted: &[Wanted], documents: &[&Document]) -> Result<Vec<Measure>, String> {
+fn measures(wanted: &[Wanted], documents: &[&Document]) -> Result<Vec<ComparedValue>, String> {
     if documents.is_empty() {
         return Ok(Vec::new());
     }
     if wanted.is_empty() {
         return Ok(defaults::judged(documents));
     }
-    let mut measures: Vec<Measure> = Vec::new();
+    let mut measures: Vec<ComparedValue> = Vec::new();
     for one in wanted {
         for measure in one.resolve(documents)? {
             // A metric named twice would be two tests.
@@ -188,7 +188,7 @@ fn measures(wanted: &[Wanted], documents: &[&Document]) -> Result<Vec<Measure>, 
 }
 
 /// Worse where anything is; the same only where everything is.
-fn over_all(rows: &[Row]) -> Verdict {
+fn over_all(rows: &[ComparedMetric]) -> Verdict {
     let any = |verdict| rows.iter().any(|row| row.verdict == Some(verdict));
     let order = [Verdict::Worse, Verdict::Different, Verdict::Better, Verdict::CannotTell, Verdict::Same];
     order.into_iter().find(|verdict| any(*verdict)).unwrap_or(Verdict::CannotTell)

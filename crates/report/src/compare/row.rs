@@ -1,9 +1,9 @@
 //! A line of a comparison: one measure over the pairs, or over the seconds of a few runs, what the statistics say, and
 //! conditions on it.
 
-use super::condition::{Bound, Condition, Outcome};
+use super::condition::{Bound, Condition, ConditionOutcome};
 use super::evidence::Pair;
-use super::measure::Measure;
+use super::measure::ComparedValue;
 use super::seconds::FewRuns;
 use crate::document::{Contains, Document};
 use crate::stats::within::{RUN_TO_RUN, RUN_TO_RUN_POINTS, answer_with, spread};
@@ -34,9 +34,9 @@ pub(super) struct Basis<'a> {
 
 /// One measure over the pairs.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct ComparedMetric {
     /// What it is of.
-    pub measure: Measure,
+    pub measure: ComparedValue,
     /// What its values are.
     pub contains: Contains,
     /// Scale of the estimate and the interval.
@@ -74,10 +74,10 @@ pub struct JudgedCondition {
     /// The p-value of the distance to the bound, after Holm.
     pub adjusted_p: f64,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: ConditionOutcome,
 }
 
-impl Row {
+impl ComparedMetric {
     /// Whether its pairs differ at all: the others are no tests.
     pub fn is_test(&self) -> bool {
         self.values.iter().any(|(a, b)| a != b)
@@ -85,8 +85,8 @@ impl Row {
 }
 
 /// Rows with verdicts, judged together.
-pub(super) fn judged(measures: &[Measure], basis: Basis<'_>, margin: f64, one_cell: bool) -> Vec<Row> {
-    let mut rows: Vec<Row> = measures.iter().map(|measure| row(measure, basis, one_cell)).collect();
+pub(super) fn judged(measures: &[ComparedValue], basis: Basis<'_>, margin: f64, one_cell: bool) -> Vec<ComparedMetric> {
+    let mut rows: Vec<ComparedMetric> = measures.iter().map(|measure| row(measure, basis, one_cell)).collect();
     let questions: Vec<Question> = rows.iter().map(|row| question(row, margin)).collect();
     let allowances: Vec<(f64, f64)> = rows.iter().map(|row| row.allowance).collect();
     let answers = match basis.seconds {
@@ -104,16 +104,16 @@ pub(super) fn judged(measures: &[Measure], basis: Basis<'_>, margin: f64, one_ce
 }
 
 /// Rows without verdicts.
-pub(super) fn shown(measures: &[Measure], pairs: &[Pair<'_>], one_cell: bool) -> Vec<Row> {
+pub(super) fn shown(measures: &[ComparedValue], pairs: &[Pair<'_>], one_cell: bool) -> Vec<ComparedMetric> {
     let basis = Basis { pairs, seconds: None };
     measures.iter().map(|measure| row(measure, basis, one_cell)).collect()
 }
 
-fn row(measure: &Measure, basis: Basis<'_>, one_cell: bool) -> Row {
+fn row(measure: &ComparedValue, basis: Basis<'_>, one_cell: bool) -> ComparedMetric {
     let of_runs = of_pairs(measure, basis.pairs);
     let medians = medians(&of_runs).filter(|_| one_cell);
     let Sample { values, scale, differences, lack } = sample(measure, basis, of_runs, false);
-    Row {
+    ComparedMetric {
         contains: basis.pairs.first().map_or(Contains::Default, |pair| measure.contains(pair.a)),
         estimate: stats::estimate(&differences),
         measure: measure.clone(),
@@ -129,7 +129,7 @@ fn row(measure: &Measure, basis: Basis<'_>, one_cell: bool) -> Row {
     }
 }
 
-fn question(row: &Row, margin: f64) -> Question {
+fn question(row: &ComparedMetric, margin: f64) -> Question {
     let margin = match row.scale {
         Scale::Ratio => ((1.0 - margin).ln(), (1.0 + margin).ln()),
         Scale::Points if margin > 0.0 => (-SHARE_MARGIN, SHARE_MARGIN),
@@ -138,7 +138,7 @@ fn question(row: &Row, margin: f64) -> Question {
     Question { differences: row.differences.clone(), direction: row.measure.direction, margin }
 }
 
-fn of_pairs(measure: &Measure, pairs: &[Pair<'_>]) -> Vec<(f64, f64)> {
+fn of_pairs(measure: &ComparedValue, pairs: &[Pair<'_>]) -> Vec<(f64, f64)> {
     pairs.iter().filter_map(|pair| Some((measure.of(pair.a)?, measure.of(pair.b)?))).collect()
 }
 
@@ -152,7 +152,7 @@ struct Sample {
 
 /// Values and differences of the pairs, or of blocks of seconds. `plain`: in the metric's own unit, whatever the values
 /// are.
-fn sample(measure: &Measure, basis: Basis<'_>, of_runs: Vec<(f64, f64)>, plain: bool) -> Sample {
+fn sample(measure: &ComparedValue, basis: Basis<'_>, of_runs: Vec<(f64, f64)>, plain: bool) -> Sample {
     let scale = |values: &[(f64, f64)]| if plain { Scale::Plain } else { scale(measure, values) };
     let Some(few) = basis.seconds else {
         let scale = scale(&of_runs);
@@ -191,7 +191,7 @@ impl Basis<'_> {
     }
 }
 
-fn scale(measure: &Measure, values: &[(f64, f64)]) -> Scale {
+fn scale(measure: &ComparedValue, values: &[(f64, f64)]) -> Scale {
     match measure.is_share() {
         true => Scale::Points,
         false if values.iter().all(|(a, b)| *a > 0.0 && *b > 0.0) => Scale::Ratio,
@@ -274,22 +274,22 @@ impl Distance {
     fn judged(self, adjusted_p: f64) -> JudgedCondition {
         let rise = self.condition.is_rise();
         let outcome = match self.from_bound.interval {
-            Some(_) if adjusted_p > 1.0 - CONFIDENCE => Outcome::CannotTell,
+            Some(_) if adjusted_p > 1.0 - CONFIDENCE => ConditionOutcome::CannotTell,
             Some((low, _)) if low > self.allowance.1 => {
                 if rise {
-                    Outcome::Fails
+                    ConditionOutcome::Fails
                 } else {
-                    Outcome::Holds
+                    ConditionOutcome::Holds
                 }
             }
             Some((_, high)) if high < self.allowance.0 => {
                 if rise {
-                    Outcome::Holds
+                    ConditionOutcome::Holds
                 } else {
-                    Outcome::Fails
+                    ConditionOutcome::Fails
                 }
             }
-            _ => Outcome::CannotTell,
+            _ => ConditionOutcome::CannotTell,
         };
         let Distance { condition, scale, change, .. } = self;
         JudgedCondition { condition, scale, estimate: change, adjusted_p, outcome }

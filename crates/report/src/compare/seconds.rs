@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use super::evidence::Pair;
-use super::measure::{Measure, Source, Stat};
+use super::measure::{ComparedValue, Source, Stat};
 use crate::document::{Column, Counts, Document, Points, Series};
 use crate::options::TrendStat;
 use crate::stats::within::{FEWEST_SECONDS, blocks, warm_up};
@@ -69,7 +69,7 @@ impl<'a> FewRuns<'a> {
     }
 
     /// A's and B's figure of each block; the reason when there is none.
-    pub fn by_block(&self, measure: &Measure) -> Result<Vec<(f64, f64)>, String> {
+    pub fn by_block(&self, measure: &ComparedValue) -> Result<Vec<(f64, f64)>, String> {
         let Source::Metric { stat, .. } = &measure.source else {
             return Err(format!("{measure} is not kept by the second"));
         };
@@ -88,13 +88,13 @@ impl<'a> FewRuns<'a> {
     }
 
     /// A's and B's figure of each second that has both, without the warm-up.
-    pub fn by_second(&self, measure: &Measure) -> Vec<(f64, f64)> {
+    pub fn by_second(&self, measure: &ComparedValue) -> Vec<(f64, f64)> {
         let Source::Metric { stat, .. } = &measure.source else { return Vec::new() };
         let used = self.used();
         (used.warm_up..used.seconds).filter_map(|second| self.figures(measure, stat, second..second + 1)).collect()
     }
 
-    fn figures(&self, measure: &Measure, stat: &Stat, seconds: Range<usize>) -> Option<(f64, f64)> {
+    fn figures(&self, measure: &ComparedValue, stat: &Stat, seconds: Range<usize>) -> Option<(f64, f64)> {
         let mean = |runs: &[Timeline<'_>]| {
             let figures = runs.iter().map(|run| run.figure(measure, stat, seconds.clone()));
             Some(figures.sum::<Option<f64>>()? / runs.len() as f64)
@@ -117,12 +117,12 @@ impl<'a> Timeline<'a> {
         !self.document.seconds.starts_s.is_empty()
     }
 
-    fn series(&self, measure: &Measure) -> Option<&'a Series> {
+    fn series(&self, measure: &ComparedValue) -> Option<&'a Series> {
         self.document.series_of(measure.metric(self.document)?)
     }
 
     /// Samples of a Trend in a usual second: the median.
-    fn samples(&self, measure: &Measure) -> u64 {
+    fn samples(&self, measure: &ComparedValue) -> u64 {
         let Some(Points::Trend { count, .. }) = self.series(measure).map(|series| &series.points) else { return 0 };
         let mut counts: Vec<u64> = self.at.iter().map(|at| count[*at].unwrap_or(0)).collect();
         counts.sort_unstable();
@@ -130,7 +130,7 @@ impl<'a> Timeline<'a> {
     }
 
     /// The figure of these seconds.
-    fn figure(&self, measure: &Measure, stat: &Stat, seconds: Range<usize>) -> Option<f64> {
+    fn figure(&self, measure: &ComparedValue, stat: &Stat, seconds: Range<usize>) -> Option<f64> {
         let at = &self.at[seconds];
         let length: f64 = at.iter().map(|at| self.document.seconds.lengths_s[*at]).sum();
         let whole: f64 = self.at.iter().map(|at| self.document.seconds.lengths_s[*at]).sum();

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::evidence::{Run, Side};
+use super::evidence::{EvidenceRun, Side};
 use super::matrix_runs;
 use crate::document::{self, Document, FILE_NAME};
 
@@ -61,7 +61,7 @@ fn parts(text: &str) -> Vec<(PathBuf, Selector)> {
     parts
 }
 
-fn runs_at(path: &Path, selector: &Selector, chosen: &[String]) -> Result<Vec<Run>, String> {
+fn runs_at(path: &Path, selector: &Selector, chosen: &[String]) -> Result<Vec<EvidenceRun>, String> {
     if path.is_dir() && !path.join(FILE_NAME).exists() {
         return directory(path, selector);
     }
@@ -73,7 +73,7 @@ fn runs_at(path: &Path, selector: &Selector, chosen: &[String]) -> Result<Vec<Ru
 }
 
 /// Results in the folders and files right inside, as they were started.
-fn directory(path: &Path, selector: &Selector) -> Result<Vec<Run>, String> {
+fn directory(path: &Path, selector: &Selector) -> Result<Vec<EvidenceRun>, String> {
     let failed = |error: std::io::Error| format!("cannot read the directory {}: {error}", path.display());
     let mut runs = Vec::new();
     for entry in std::fs::read_dir(path).map_err(failed)? {
@@ -94,17 +94,17 @@ fn directory(path: &Path, selector: &Selector) -> Result<Vec<Run>, String> {
     Ok(runs)
 }
 
-fn single(path: &Path) -> Result<Run, String> {
+fn single(path: &Path) -> Result<EvidenceRun, String> {
     let document = document::read(path).map_err(|error| error.to_string())?;
     let round = document.labels.get(ROUND).cloned();
-    Ok(Run { name: path.display().to_string(), cell: BTreeMap::new(), round, result: Ok(document) })
+    Ok(EvidenceRun { name: path.display().to_string(), cell: BTreeMap::new(), round, result: Ok(document) })
 }
 
-fn started(run: &Run) -> &str {
+fn started(run: &EvidenceRun) -> &str {
     run.result.as_ref().map_or("", |document: &Document| &document.started_at)
 }
 
-fn fits(run: &Run, selector: &Selector) -> bool {
+fn fits(run: &EvidenceRun, selector: &Selector) -> bool {
     let labels = run.result.as_ref().map(|document| &document.labels);
     selector.iter().all(|(name, value)| labels.is_ok_and(|labels| labels.get(name) == Some(value)))
 }

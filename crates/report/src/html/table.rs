@@ -10,44 +10,44 @@ use super::Text;
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     head: Vec<String>,
-    rows: Vec<Row>,
+    rows: Vec<HtmlRow>,
     /// How many columns from the left are texts.
     texts: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Row {
-    cells: Vec<Cell>,
+struct HtmlRow {
+    cells: Vec<HtmlCell>,
     class: &'static str,
 }
 
 /// One cell.
 #[derive(Clone, Debug)]
-enum Cell {
+enum HtmlCell {
     Text(String),
     Html(String),
 }
 
 impl From<&str> for CellText {
     fn from(text: &str) -> Self {
-        CellText(Cell::Text(text.to_owned()))
+        CellText(HtmlCell::Text(text.to_owned()))
     }
 }
 
 impl From<String> for CellText {
     fn from(text: String) -> Self {
-        CellText(Cell::Text(text))
+        CellText(HtmlCell::Text(text))
     }
 }
 
 /// What is in a cell: a text, which is escaped, or finished HTML.
 #[derive(Clone, Debug)]
-pub struct CellText(Cell);
+pub struct CellText(HtmlCell);
 
 impl CellText {
     /// Finished HTML.
     pub fn html(html: impl Into<String>) -> Self {
-        CellText(Cell::Html(html.into()))
+        CellText(HtmlCell::Html(html.into()))
     }
 }
 
@@ -69,7 +69,7 @@ impl Table {
 
     /// Adds a row of a class: `sub` is indented, `good` and `bad` are coloured, `strong` stands out.
     pub fn row_of<T: Into<CellText>>(&mut self, class: &'static str, cells: impl IntoIterator<Item = T>) {
-        self.rows.push(Row { cells: cells.into_iter().map(|cell| cell.into().0).collect(), class });
+        self.rows.push(HtmlRow { cells: cells.into_iter().map(|cell| cell.into().0).collect(), class });
     }
 
     /// Whether it has no rows.
@@ -93,8 +93,8 @@ impl Table {
             for (at, cell) in row.cells.iter().enumerate() {
                 let class = self.class_of(at);
                 let _ = match cell {
-                    Cell::Text(text) => write!(html, "<td{class}>{}</td>", Text(text)),
-                    Cell::Html(inner) => write!(html, "<td{class}>{inner}</td>"),
+                    HtmlCell::Text(text) => write!(html, "<td{class}>{}</td>", Text(text)),
+                    HtmlCell::Html(inner) => write!(html, "<td{class}>{inner}</td>"),
                 };
             }
             html.push_str("</tr>\n");

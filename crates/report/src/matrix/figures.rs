@@ -40,7 +40,7 @@ pub fn check(expressions: &[String]) -> Result<(), String> {
         let regex = Regex::new(expression).map_err(|e| format!("'{expression}' is not a regular expression: {e}"))?;
         for name in regex.capture_names().flatten() {
             has_rate |= name == "rate";
-            if Group::of(name).is_none() {
+            if FigureName::of(name).is_none() {
                 return Err(format!("'{expression}': unknown group '{name}', expected {GROUPS}"));
             }
         }
@@ -57,18 +57,18 @@ pub fn read(output: &str, expressions: &[String]) -> Result<Figures, String> {
         let Some(found) = regex.captures_iter(output).last() else { continue };
         for name in regex.capture_names().flatten() {
             let Some(text) = found.name(name).map(|group| group.as_str()) else { continue };
-            match Group::of(name).ok_or_else(|| format!("unknown group '{name}'"))? {
-                Group::Rate => rate = Some(number(name, text)?),
-                Group::Count => figures.count = Some(number(name, text)?),
-                Group::Bytes => figures.bytes = Some(bytes(name, text)?),
-                Group::Errors(kind) => {
+            match FigureName::of(name).ok_or_else(|| format!("unknown group '{name}'"))? {
+                FigureName::Rate => rate = Some(number(name, text)?),
+                FigureName::Count => figures.count = Some(number(name, text)?),
+                FigureName::Bytes => figures.bytes = Some(bytes(name, text)?),
+                FigureName::Errors(kind) => {
                     let errors = number(name, text)?;
                     *figures.errors.get_or_insert(0.0) += errors;
                     if let Some(kind) = kind.filter(|_| errors > 0.0) {
                         *figures.errors_by_kind.entry(kind).or_insert(0.0) += errors;
                     }
                 }
-                Group::Percentile(percent, unit) => {
+                FigureName::Percentile(percent, unit) => {
                     figures.percentiles_ms.insert(percent, milliseconds(name, text, unit)?);
                 }
             }
@@ -86,7 +86,7 @@ const GROUPS: &str = "rate, count, bytes, errors, errors_KIND, max, or a percent
 
 /// What a group's name means.
 #[derive(Clone, Debug, PartialEq)]
-enum Group {
+enum FigureName {
     Rate,
     Count,
     Bytes,
@@ -96,32 +96,32 @@ enum Group {
     Percentile(String, Option<f64>),
 }
 
-impl Group {
-    fn of(name: &str) -> Option<Group> {
+impl FigureName {
+    fn of(name: &str) -> Option<FigureName> {
         Some(match name {
-            "rate" => Group::Rate,
-            "count" => Group::Count,
-            "bytes" => Group::Bytes,
-            "errors" => Group::Errors(None),
+            "rate" => FigureName::Rate,
+            "count" => FigureName::Count,
+            "bytes" => FigureName::Bytes,
+            "errors" => FigureName::Errors(None),
             name => match name.strip_prefix("errors_") {
-                Some(kind) => Group::Errors(Some(kind.replace('_', " "))),
-                None => return Group::percentile(name),
+                Some(kind) => FigureName::Errors(Some(kind.replace('_', " "))),
+                None => return FigureName::percentile(name),
             },
         })
     }
 
     /// `p99_9_ms` is 99.9 in ms, `max` is 100.
-    fn percentile(name: &str) -> Option<Group> {
+    fn percentile(name: &str) -> Option<FigureName> {
         let (name, unit) = [("_us", 1e-3), ("_ms", 1.0), ("_s", 1e3)]
             .iter()
             .find_map(|(suffix, factor)| Some((name.strip_suffix(suffix)?, Some(*factor))))
             .unwrap_or((name, None));
         if name == "max" {
-            return Some(Group::Percentile(String::from("100"), unit));
+            return Some(FigureName::Percentile(String::from("100"), unit));
         }
         let digits = name.strip_prefix('p')?.replace('_', ".");
         let value: f64 = digits.parse().ok()?;
-        (value > 0.0 && value <= 100.0).then_some(Group::Percentile(digits, unit))
+        (value > 0.0 && value <= 100.0).then_some(FigureName::Percentile(digits, unit))
     }
 }
 

@@ -8,6 +8,7 @@ pub mod cells;
 pub mod document;
 pub mod failed_requests;
 pub mod figures;
+mod number;
 pub mod order;
 pub mod parts;
 pub mod plan;

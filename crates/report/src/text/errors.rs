@@ -5,7 +5,7 @@ use metrics::results::Results;
 use units::show;
 
 use super::paint::Paint;
-use super::rows::{self, Row};
+use super::rows::{self, SummaryRow};
 use super::{Paragraph, indented, wrapped};
 use crate::errors::{Counted, Errors, times};
 use crate::visible;
@@ -18,7 +18,7 @@ pub(super) fn paragraphs(results: &Results, paint: Paint, width: Option<usize>) 
     let errors = Errors::from(results);
     let (iterations, requests) = (results.count("iterations"), results.count("http_reqs"));
     let room = width.map(|width| width.saturating_sub(4));
-    let mut parts: Vec<(Row, Paragraph)> = Vec::new();
+    let mut parts: Vec<(SummaryRow, Paragraph)> = Vec::new();
     if errors.threw() > 0 {
         parts.push((row("iterations_threw", errors.threw(), iterations), kinds(&errors.exceptions, paint, room)));
     }
@@ -34,14 +34,14 @@ pub(super) fn paragraphs(results: &Results, paint: Paint, width: Option<usize>) 
     if errors.without_answer() > 0 {
         parts.push((row("no answer", errors.without_answer(), requests), kinds(&errors.unanswered, paint, room)));
     }
-    let (rows, details): (Vec<Row>, Vec<Paragraph>) = parts.into_iter().unzip();
+    let (rows, details): (Vec<SummaryRow>, Vec<Paragraph>) = parts.into_iter().unzip();
     let heads = rows::render(&[rows], paint, room).concat();
     let paragraphs = heads.into_iter().zip(details);
     indented(paragraphs.map(|(head, lines)| [vec![head], indented(vec![lines], 2).concat()].concat()).collect(), 4)
 }
 
-fn row(name: &str, count: u64, of: u64) -> Row {
-    Row::pair(name, show::share(count, of), format!("{count} out of {of}"))
+fn row(name: &str, count: u64, of: u64) -> SummaryRow {
+    SummaryRow::pair(name, show::share(count, of), format!("{count} out of {of}"))
 }
 
 /// `× 67,346  TypeError: …`

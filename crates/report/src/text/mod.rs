@@ -17,7 +17,7 @@ use crate::options::{SummaryMode, SummaryOptions};
 use crate::section::{Section, is_phase};
 use crate::visible;
 use paint::Paint;
-use rows::Row;
+use rows::SummaryRow;
 pub(crate) use rows::{threshold_value, was_never_answered};
 use units::show;
 
@@ -101,7 +101,7 @@ impl Writer<'_> {
     /// Checks and metrics of the run, a scenario or a group.
     fn results(&self, metrics: &[MetricResult], checks: &[CheckResult], seconds: f64, indent: usize) -> Vec<Paragraph> {
         let mut paragraphs = self.checks(checks, seconds, self.room(indent));
-        let (titles, sections): (Vec<Section>, Vec<Vec<Row>>) = self.sections(metrics).into_iter().unzip();
+        let (titles, sections): (Vec<Section>, Vec<Vec<SummaryRow>>) = self.sections(metrics).into_iter().unzip();
         for (section, lines) in titles.iter().zip(rows::render(&sections, self.paint, self.room(indent))) {
             let title = self.paint.bold(section.title());
             paragraphs.push(std::iter::once(title).chain(lines).collect());
@@ -120,9 +120,9 @@ impl Writer<'_> {
         let share = |part: u64| (show::share(part, total), format!("{part} out of {total}"));
         let ((good, good_of), (bad, bad_of)) = (share(passes), share(fails));
         let totals = vec![
-            Row::pair("checks_total", total.to_string(), format!("{}/s", show::number(rate))),
-            Row::pair("checks_succeeded", good, good_of),
-            Row::pair("checks_failed", bad, bad_of),
+            SummaryRow::pair("checks_total", total.to_string(), format!("{}/s", show::number(rate))),
+            SummaryRow::pair("checks_succeeded", good, good_of),
+            SummaryRow::pair("checks_failed", bad, bad_of),
         ];
         let mut paragraphs = rows::render(&[totals], self.paint, room);
         paragraphs.push(checks.iter().flat_map(|check| self.check(check)).collect());
@@ -142,12 +142,12 @@ impl Writer<'_> {
     }
 
     /// The sections that have lines, in k6's order; the metrics come sorted by name.
-    fn sections(&self, metrics: &[MetricResult]) -> Vec<(Section, Vec<Row>)> {
+    fn sections(&self, metrics: &[MetricResult]) -> Vec<(Section, Vec<SummaryRow>)> {
         let compact = self.options.mode == SummaryMode::Compact;
         let rows = |section: Section| {
             let own = metrics.iter().filter(move |metric| Section::of(&metric.name) == Some(section));
             let own = own.filter(move |metric| !(compact && is_phase(&metric.name)));
-            own.map(|metric| Row::of(metric, self.options)).collect::<Vec<_>>()
+            own.map(|metric| SummaryRow::of(metric, self.options)).collect::<Vec<_>>()
         };
         let sections = Section::ALL.iter().map(|section| (*section, rows(*section)));
         sections.filter(|(_, rows)| !rows.is_empty()).collect()

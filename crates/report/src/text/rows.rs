@@ -15,7 +15,7 @@ use crate::options::SummaryOptions;
 use crate::visible;
 
 /// One line: a name and its value.
-pub(super) struct Row {
+pub(super) struct SummaryRow {
     /// Spaces before the name; sub-metrics have two.
     indent: usize,
     name: String,
@@ -29,20 +29,20 @@ enum Cells {
     Stats(Vec<(String, String)>),
 }
 
-impl Row {
+impl SummaryRow {
     /// The line of a metric or sub-metric.
-    pub fn of(metric: &MetricResult, options: &SummaryOptions) -> Row {
+    pub fn of(metric: &MetricResult, options: &SummaryOptions) -> SummaryRow {
         let name = match &metric.filter {
             Some(filter) => format!("{{ {} }}", visible(filter.trim())),
             None => metric.name.clone(),
         };
         let indent = if metric.filter.is_some() { 2 } else { 0 };
-        Row { indent, name, cells: cells(metric, options) }
+        SummaryRow { indent, name, cells: cells(metric, options) }
     }
 
     /// A line of a value and one extra.
-    pub fn pair(name: &str, value: String, extra: String) -> Row {
-        Row { indent: 0, name: name.to_owned(), cells: Cells::Values(value, vec![extra]) }
+    pub fn pair(name: &str, value: String, extra: String) -> SummaryRow {
+        SummaryRow { indent: 0, name: name.to_owned(), cells: Cells::Values(value, vec![extra]) }
     }
 
     fn name_width(&self) -> usize {
@@ -115,7 +115,7 @@ struct Layout {
 
 impl Layout {
     /// k6's when it fits into this many columns, or when there is no limit.
-    fn of<'a>(rows: impl Iterator<Item = &'a Row> + Clone, room: Option<usize>) -> Layout {
+    fn of<'a>(rows: impl Iterator<Item = &'a SummaryRow> + Clone, room: Option<usize>) -> Layout {
         let mut layout =
             Layout { name: 0, first: 0, extras: vec![], beside: vec![], below: vec![], is_below: false, room };
         let mut stats: Vec<usize> = Vec::new();
@@ -138,9 +138,9 @@ impl Layout {
         }
     }
 
-    fn narrowed<'a>(mut self, rows: impl Iterator<Item = &'a Row>, stats: &[usize], room: usize) -> Layout {
+    fn narrowed<'a>(mut self, rows: impl Iterator<Item = &'a SummaryRow>, stats: &[usize], room: usize) -> Layout {
         // One long name must not move the values of all the others.
-        self.name = rows.map(Row::name_width).filter(|name| *name <= room / 2).max().unwrap_or(0);
+        self.name = rows.map(SummaryRow::name_width).filter(|name| *name <= room / 2).max().unwrap_or(0);
         self.beside = columns(stats, room.saturating_sub(self.start()));
         self.below = columns(stats, room.saturating_sub(BELOW));
         self.is_below = self.beside.len() * 2 < stats.len();
@@ -177,12 +177,12 @@ fn grow(known: &mut Vec<usize>, found: impl Iterator<Item = usize>) {
 
 /// The sections of a block as lines, aligned with each other and within `room` columns where that is possible. The
 /// result has one list of lines for each section.
-pub(super) fn render(sections: &[Vec<Row>], paint: Paint, room: Option<usize>) -> Vec<Vec<String>> {
+pub(super) fn render(sections: &[Vec<SummaryRow>], paint: Paint, room: Option<usize>) -> Vec<Vec<String>> {
     let layout = Layout::of(sections.iter().flatten(), room);
     sections.iter().map(|rows| rows.iter().flat_map(|row| lines(row, &layout, paint)).collect()).collect()
 }
 
-fn lines(row: &Row, layout: &Layout, paint: Paint) -> Vec<String> {
+fn lines(row: &SummaryRow, layout: &Layout, paint: Paint) -> Vec<String> {
     let dots = ".".repeat(layout.name.saturating_sub(row.name_width()) + 3);
     let head = format!("{:indent$}{}{} ", "", row.name, paint.dots(&format!("{dots}:")), indent = row.indent);
     let is_long = row.name_width() > layout.name;

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::words;
-use crate::compare::{Comparison, Conclusion, JudgedCondition, Row, Scale, Section};
+use crate::compare::{ComparedCell, ComparedMetric, Comparison, Conclusion, JudgedCondition, Scale};
 use crate::stats::{CONFIDENCE, Estimate, Verdict};
 
 /// The comparison as a JSON value.
@@ -46,7 +46,7 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-fn section(section: &Section) -> Map<String, Value> {
+fn section(section: &ComparedCell) -> Map<String, Value> {
     object(json!({
         "verdict": section.verdict.name(),
         "evidence": if section.seconds.is_some() { "seconds" } else { "pairs" },
@@ -58,13 +58,13 @@ fn section(section: &Section) -> Map<String, Value> {
     }))
 }
 
-fn cell(cell: &Section) -> Value {
+fn cell(cell: &ComparedCell) -> Value {
     let mut fields = object(json!({ "cell": cell.cell }));
     fields.extend(section(cell));
     Value::Object(fields)
 }
 
-fn row(row: &Row) -> Value {
+fn row(row: &ComparedMetric) -> Value {
     json!({
         "metric": row.measure.to_string(),
         "contains": row.contains,

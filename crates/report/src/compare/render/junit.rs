@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use super::words;
-use crate::compare::{Comparison, Outcome, Row, Section};
+use crate::compare::{ComparedCell, ComparedMetric, Comparison, ConditionOutcome};
 use crate::stats::Verdict;
 
 struct Case {
@@ -51,16 +51,16 @@ fn conditions(comparison: &Comparison) -> Vec<Case> {
     let case = |judged| {
         let out = words::condition(judged);
         let problem = match judged.outcome {
-            Outcome::Fails => Some(("failure", out.clone())),
-            Outcome::CannotTell => Some(("skipped", out.clone())),
-            Outcome::Holds => None,
+            ConditionOutcome::Fails => Some(("failure", out.clone())),
+            ConditionOutcome::CannotTell => Some(("skipped", out.clone())),
+            ConditionOutcome::Holds => None,
         };
         Case { class: String::from("conditions"), name: judged.condition.text.clone(), problem, out }
     };
     comparison.conditions.iter().map(case).collect()
 }
 
-fn case(row: &Row, section: &Section, decides: bool) -> Case {
+fn case(row: &ComparedMetric, section: &ComparedCell, decides: bool) -> Case {
     let cells = words::cells(row, section);
     let out = words::columns(section).into_iter().zip(&cells).map(|(title, cell)| format!("{title}: {cell}"));
     let out = out.collect::<Vec<_>>().join("\n");

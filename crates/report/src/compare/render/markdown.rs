@@ -1,7 +1,7 @@
 //! A comparison as a comment of a pull request: verdict first, table, details folded.
 
 use super::words;
-use crate::compare::{Comparison, Section};
+use crate::compare::{ComparedCell, Comparison};
 
 /// GitHub-flavoured Markdown.
 pub fn markdown(comparison: &Comparison) -> String {
@@ -31,7 +31,7 @@ pub fn markdown(comparison: &Comparison) -> String {
     lines.join("\n")
 }
 
-fn table(section: &Section) -> Vec<String> {
+fn table(section: &ComparedCell) -> Vec<String> {
     if section.judged.is_empty() && section.shown.is_empty() {
         return Vec::new();
     }

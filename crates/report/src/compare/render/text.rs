@@ -1,7 +1,7 @@
 //! A comparison for a terminal: verdict, table, what to know about it.
 
 use super::words;
-use crate::compare::{Comparison, Section};
+use crate::compare::{ComparedCell, Comparison};
 
 /// The text, with a line break at its end.
 pub fn text(comparison: &Comparison) -> String {
@@ -31,7 +31,7 @@ pub fn text(comparison: &Comparison) -> String {
 }
 
 /// Names to the left, verdicts to the left, numbers to the right.
-fn table(section: &Section) -> Vec<String> {
+fn table(section: &ComparedCell) -> Vec<String> {
     let rows: Vec<Vec<String>> =
         section.judged.iter().chain(&section.shown).map(|row| words::cells(row, section)).collect();
     if rows.is_empty() {

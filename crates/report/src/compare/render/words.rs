@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use units::show;
 
-use crate::compare::{Comparison, JudgedCondition, LeftOut, Row, Scale, SecondsUsed, Section};
+use crate::compare::{ComparedCell, ComparedMetric, Comparison, JudgedCondition, LeftOut, Scale, SecondsUsed};
 use crate::document::Contains;
 use crate::stats::within::{BLOCKS, RUN_TO_RUN, RUN_TO_RUN_POINTS};
 use crate::stats::{CONFIDENCE, Estimate, Verdict, pairs_needed};
@@ -14,11 +14,11 @@ const MANY_PAIRS: usize = 1000;
 
 /// Columns of a table of metrics; A and B are left out where they would mean nothing. The change is no ratio of the two
 /// columns before it, and says what it is.
-pub fn columns(section: &Section) -> Vec<&'static str> {
+pub fn columns(section: &ComparedCell) -> Vec<&'static str> {
     let (a, b, change) = match section {
-        Section { seconds: Some(_), pairs: 1, .. } => ("A, whole run", "B, whole run", "change, median of blocks"),
-        Section { seconds: Some(_), .. } => ("A, median", "B, median", "change, median of blocks"),
-        Section { pairs: 1, .. } => ("A", "B", "change"),
+        ComparedCell { seconds: Some(_), pairs: 1, .. } => ("A, whole run", "B, whole run", "change, median of blocks"),
+        ComparedCell { seconds: Some(_), .. } => ("A, median", "B, median", "change, median of blocks"),
+        ComparedCell { pairs: 1, .. } => ("A", "B", "change"),
         _ => ("A, median", "B, median", "change, median of pairs"),
     };
     let values = [a, b].into_iter().filter(|_| has_values(section));
@@ -26,7 +26,7 @@ pub fn columns(section: &Section) -> Vec<&'static str> {
 }
 
 /// The cells of one line of that table.
-pub fn cells(row: &Row, section: &Section) -> Vec<String> {
+pub fn cells(row: &ComparedMetric, section: &ComparedCell) -> Vec<String> {
     let mut cells = vec![row.measure.to_string()];
     if has_values(section) {
         let (a, b) = row.medians.map_or((dash(), dash()), |(a, b)| (value(a, row), value(b, row)));
@@ -40,7 +40,7 @@ pub fn cells(row: &Row, section: &Section) -> Vec<String> {
     cells
 }
 
-fn has_values(section: &Section) -> bool {
+fn has_values(section: &ComparedCell) -> bool {
     section.judged.iter().chain(&section.shown).any(|row| row.medians.is_some())
 }
 
@@ -82,7 +82,7 @@ pub fn p_value(p: f64) -> String {
     if p < 0.0001 { String::from("<0.0001") } else { format!("{p:.4}") }
 }
 
-fn value(value: f64, row: &Row) -> String {
+fn value(value: f64, row: &ComparedMetric) -> String {
     if row.measure.is_share() { show::percent(value, 2) } else { plain(value, row.contains) }
 }
 
@@ -126,11 +126,11 @@ fn verdict(comparison: &Comparison) -> String {
     }
 }
 
-fn with_verdict(rows: &[Row], verdict: Verdict) -> impl Iterator<Item = &Row> {
+fn with_verdict(rows: &[ComparedMetric], verdict: Verdict) -> impl Iterator<Item = &ComparedMetric> {
     rows.iter().filter(move |row| row.verdict == Some(verdict))
 }
 
-fn with_changes(rows: &[Row], verdict: Verdict) -> String {
+fn with_changes(rows: &[ComparedMetric], verdict: Verdict) -> String {
     let each = with_verdict(rows, verdict)
         .map(|row| format!("{} {}", row.measure, change(row.estimate.center, row.scale, row.contains)));
     format!("{}: {}", verdict.name(), each.collect::<Vec<_>>().join(", "))
@@ -143,7 +143,7 @@ fn why_not(comparison: &Comparison) -> String {
     }
     if section.seconds.is_some() {
         let rows = with_verdict(&section.judged, Verdict::CannotTell);
-        let found = |row: &Row| match row.values.is_empty() {
+        let found = |row: &ComparedMetric| match row.values.is_empty() {
             true => row.measure.to_string(),
             false => format!("{} {}", row.measure, change(row.estimate.center, row.scale, row.contains)),
         };
@@ -156,8 +156,8 @@ fn why_not(comparison: &Comparison) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-fn too_few(section: &Section) -> String {
-    let Section { pairs, pairs_needed: needed, judged, .. } = section;
+fn too_few(section: &ComparedCell) -> String {
+    let ComparedCell { pairs, pairs_needed: needed, judged, .. } = section;
     let tests = judged.iter().filter(|row| row.is_test()).count();
     let fewer = if *needed > 6 && *pairs >= 6 { ", or judge fewer metrics (--metric)" } else { "" };
     let takes = match tests {
@@ -279,7 +279,7 @@ fn weaker(comparison: &Comparison, used: SecondsUsed) -> Vec<String> {
 }
 
 /// Metrics that their own test tells apart and Holm's correction does not. `onrush table` asks about the rate alone.
-fn alone(section: &Section) -> Option<String> {
+fn alone(section: &ComparedCell) -> Option<String> {
     const LEVEL: f64 = 1.0 - CONFIDENCE;
     let tests = section.judged.iter().filter(|row| row.is_test()).count();
     let unproven = section.judged.iter().filter(|row| {
@@ -308,7 +308,7 @@ fn rule(comparison: &Comparison) -> String {
     )
 }
 
-fn more_pairs(row: &Row) -> Option<String> {
+fn more_pairs(row: &ComparedMetric) -> Option<String> {
     let pairs = match row.pairs_to_tell? {
         pairs if pairs > MANY_PAIRS => format!("more than {MANY_PAIRS}"),
         pairs => format!("about {pairs}"),
@@ -316,7 +316,7 @@ fn more_pairs(row: &Row) -> Option<String> {
     Some(format!("{}: with this noise it takes {pairs} pairs to tell, fewer with longer runs", row.measure))
 }
 
-fn missing(row: &Row, pairs: usize) -> Option<String> {
+fn missing(row: &ComparedMetric, pairs: usize) -> Option<String> {
     let there = row.values.len();
     (there < pairs).then(|| format!("{}: only {there} of {pairs} pairs have samples of it", row.measure))
 }
@@ -345,7 +345,7 @@ pub fn cell(cell: &BTreeMap<String, String>) -> String {
 }
 
 /// `size=1k: worse, 8 pairs`, the name to be written by the caller.
-pub fn verdict_of_cell(section: &Section) -> String {
+pub fn verdict_of_cell(section: &ComparedCell) -> String {
     format!("{}, {} {}", section.verdict.name(), section.pairs, plural(section.pairs, "pair"))
 }
 

@@ -17,7 +17,7 @@ const LOGARITHMIC_FROM: f64 = 50.0;
 
 /// One line.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct ChartLine {
     /// What the legend says.
     pub name: String,
     /// A value an interval, in the chart's unit; none is a gap.
@@ -38,17 +38,17 @@ pub struct Lines<'a> {
     /// Start and end of each interval, in seconds since the start.
     pub times: &'a [(f64, f64)],
     /// The lines, the most important first.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ChartLine>,
     /// Whether the area below the first line is filled.
     pub filled: bool,
     /// Whether values may be drawn by magnitude when they span many.
     pub may_be_logarithmic: bool,
 }
 
-impl Line {
+impl ChartLine {
     /// A line of the colour that its position gives it.
-    pub fn new(name: impl Into<String>, values: Vec<Option<f64>>) -> Line {
-        Line { name: name.into(), values, colour: None }
+    pub fn new(name: impl Into<String>, values: Vec<Option<f64>>) -> ChartLine {
+        ChartLine { name: name.into(), values, colour: None }
     }
 }
 
@@ -87,7 +87,7 @@ impl Lines<'_> {
     }
 
     /// The lines that have values, each with its colour.
-    fn drawn(&self) -> impl Iterator<Item = (usize, &Line)> {
+    fn drawn(&self) -> impl Iterator<Item = (usize, &ChartLine)> {
         let coloured = self.lines.iter().enumerate().map(|(at, line)| (line.colour.unwrap_or(at) % COLOURS, line));
         coloured.filter(|(_, line)| line.values.iter().any(Option::is_some))
     }
@@ -105,7 +105,7 @@ impl Lines<'_> {
 
     fn drawing(&self, axis: &Axis, clock: &Axis, factor: f64) -> String {
         let mut drawing = String::new();
-        let drawn: Vec<(usize, &Line)> = self.drawn().collect();
+        let drawn: Vec<(usize, &ChartLine)> = self.drawn().collect();
         for (at, (colour, line)) in drawn.into_iter().enumerate().rev() {
             let points: Vec<Option<(f64, f64)>> = line
                 .values
@@ -176,7 +176,7 @@ mod tests {
 
     fn lines(values: Vec<Option<f64>>) -> String {
         let times: Vec<(f64, f64)> = (0..values.len()).map(|n| (n as f64, n as f64 + 1.0)).collect();
-        let lines = vec![Line::new("<b>", values)];
+        let lines = vec![ChartLine::new("<b>", values)];
         let chart = Lines {
             title: "t",
             note: None,

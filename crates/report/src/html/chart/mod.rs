@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 pub use bars::{Bar, Bars};
 pub use distribution::Distribution;
-pub use lines::{Line, Lines};
+pub use lines::{ChartLine, Lines};
 pub use percentiles::Percentiles;
 pub(crate) use scale::clock_text;
 pub use scale::{Axis, Unit};

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::lines::path;
 use super::scale::tick_text;
-use super::{Axis, COLOURS, Frame, HEIGHT, Line, Unit, WIDTH, short};
+use super::{Axis, COLOURS, ChartLine, Frame, HEIGHT, Unit, WIDTH, short};
 
 /// Highest by lowest from which a chart goes by magnitude.
 const LOGARITHMIC_FROM: f64 = 30.0;
@@ -28,7 +28,7 @@ pub struct Percentiles<'a> {
     /// The percentiles, ascending, above 0 and below 100.
     pub percents: &'a [f64],
     /// A line's values are those of the percentiles.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ChartLine>,
 }
 
 impl Percentiles<'_> {
@@ -64,7 +64,7 @@ impl Percentiles<'_> {
         .html()
     }
 
-    fn drawn(&self) -> impl Iterator<Item = (usize, &Line)> {
+    fn drawn(&self) -> impl Iterator<Item = (usize, &ChartLine)> {
         let coloured = self.lines.iter().enumerate().map(|(at, line)| (line.colour.unwrap_or(at) % COLOURS, line));
         coloured.filter(|(_, line)| line.values.iter().any(Option::is_some))
     }
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     fn chart(values: Vec<Option<f64>>) -> String {
-        let lines = vec![Line::new("<b>", values)];
+        let lines = vec![ChartLine::new("<b>", values)];
         Percentiles { title: "t", note: None, unit: Unit::Time, percents: &[50.0, 90.0, 99.0], lines }.html()
     }
 

@@ -1,14 +1,15 @@
 //! Which charts a run gets: those of the metrics it has samples of, under the headings a reader looks for.
 
 use super::delay;
-use super::{Run, intervals::TrendLines, plain};
+use super::intervals::TrendLines;
+use super::shown_run::{ShownRun, plain};
 use crate::document::{Contains, Metric, Value};
-use crate::html::chart::{Distribution, Line, Lines, Unit};
+use crate::html::chart::{ChartLine, Distribution, Lines, Unit};
 use crate::html::grid;
 use crate::section::Section;
 
 /// Headings and what is below each; headings may have nothing below.
-pub(super) fn sections(run: &Run<'_>) -> Vec<(String, Vec<String>)> {
+pub(super) fn sections(run: &ShownRun<'_>) -> Vec<(String, Vec<String>)> {
     let mut sections = vec![("Load".to_owned(), vec![grid(&load(run))])];
     sections.push(("Message delay".to_owned(), delay::section(run)));
     sections.push(("HTTP".to_owned(), vec![grid(&http(run))]));
@@ -21,15 +22,16 @@ pub(super) fn sections(run: &Run<'_>) -> Vec<(String, Vec<String>)> {
 }
 
 /// How much was asked of the target.
-fn load(run: &Run<'_>) -> Vec<String> {
-    let failed = run.document.metric("http_req_failed").map(|m| Line::new("failed", run.intervals.share_rate(m, true)));
+fn load(run: &ShownRun<'_>) -> Vec<String> {
+    let failed =
+        run.document.metric("http_req_failed").map(|m| ChartLine::new("failed", run.intervals.share_rate(m, true)));
     let failed = failed.filter(|line| line.values.iter().flatten().any(|rate| *rate > 0.0));
-    let failed = failed.map(|line| Line { colour: Some(4), ..line });
+    let failed = failed.map(|line| ChartLine { colour: Some(4), ..line });
     let requests = rate_lines(run, &[("http_reqs", "requests")]).into_iter().chain(failed).collect();
     let messages = rate_lines(run, &[("ws_msgs_received", "received"), ("ws_msgs_sent", "sent")]);
     let users = [("vus", "running an iteration"), ("vus_max", "initialised")];
     let users = users.iter().filter_map(|(name, title)| Some((run.document.metric(name)?, *title)));
-    let users = users.map(|(metric, title)| Line::new(title, run.intervals.level(metric))).collect();
+    let users = users.map(|(metric, title)| ChartLine::new(title, run.intervals.level(metric))).collect();
     vec![
         over_time(run, "Requests", Unit::PerSecond, requests, true),
         over_time(run, "WebSocket messages", Unit::PerSecond, messages, true),
@@ -37,7 +39,7 @@ fn load(run: &Run<'_>) -> Vec<String> {
     ]
 }
 
-fn http(run: &Run<'_>) -> Vec<String> {
+fn http(run: &ShownRun<'_>) -> Vec<String> {
     let document = run.document;
     let mut charts = trend_pair(run, "http_req_duration", "Request duration");
     let phases = [
@@ -50,18 +52,18 @@ fn http(run: &Run<'_>) -> Vec<String> {
     ];
     let spent = |name: &str| document.metric(name).filter(|metric| metric.histogram().is_some_and(|h| h.max > 0.0));
     let phases =
-        phases.iter().filter_map(|(name, title)| Some(Line::new(*title, run.intervals.trend(spent(name)?).avg)));
+        phases.iter().filter_map(|(name, title)| Some(ChartLine::new(*title, run.intervals.trend(spent(name)?).avg)));
     charts.push(over_time(run, "Phases of a request, mean", Unit::Time, phases.collect(), false));
     if let Some(failed) =
         document.metric("http_req_failed").filter(|metric| matches!(metric.value, Value::Rate { passes: 1.., .. }))
     {
-        let line = Line { colour: Some(4), ..Line::new("failed", run.intervals.share(failed)) };
+        let line = ChartLine { colour: Some(4), ..ChartLine::new("failed", run.intervals.share(failed)) };
         charts.push(over_time(run, "Share of requests that failed", Unit::Share, vec![line], true));
     }
     charts
 }
 
-fn websocket(run: &Run<'_>) -> Vec<String> {
+fn websocket(run: &ShownRun<'_>) -> Vec<String> {
     let mut charts = vec![over_time(
         run,
         "Attempts to connect",
@@ -74,21 +76,21 @@ fn websocket(run: &Run<'_>) -> Vec<String> {
     charts
 }
 
-fn checks(run: &Run<'_>) -> Vec<String> {
+fn checks(run: &ShownRun<'_>) -> Vec<String> {
     let Some(metric) = run.document.metric("checks") else { return Vec::new() };
     let lines = vec![
-        Line { colour: Some(2), ..Line::new("passed", run.intervals.share_rate(metric, true)) },
-        Line { colour: Some(4), ..Line::new("failed", run.intervals.share_rate(metric, false)) },
+        ChartLine { colour: Some(2), ..ChartLine::new("passed", run.intervals.share_rate(metric, true)) },
+        ChartLine { colour: Some(4), ..ChartLine::new("failed", run.intervals.share_rate(metric, false)) },
     ];
     vec![over_time(run, "Checks", Unit::PerSecond, lines, true)]
 }
 
-fn network(run: &Run<'_>) -> Vec<String> {
+fn network(run: &ShownRun<'_>) -> Vec<String> {
     let lines = rate_lines(run, &[("data_received", "received"), ("data_sent", "sent")]);
     vec![over_time(run, "Data", Unit::BytesPerSecond, lines, true)]
 }
 
-fn iterations(run: &Run<'_>) -> Vec<String> {
+fn iterations(run: &ShownRun<'_>) -> Vec<String> {
     let counted = [("iterations", "completed"), ("dropped_iterations", "dropped"), ("iterations_threw", "threw")];
     let mut charts = vec![over_time(run, "Iterations", Unit::PerSecond, rate_lines(run, &counted), true)];
     charts.push(grid(&trend_pair(run, "iteration_duration", "Iteration duration")));
@@ -98,7 +100,7 @@ fn iterations(run: &Run<'_>) -> Vec<String> {
 }
 
 /// What the script measured itself, without that which has a section of its own.
-fn custom(run: &Run<'_>) -> Vec<String> {
+fn custom(run: &ShownRun<'_>) -> Vec<String> {
     let own = run.document.metrics.iter().filter(|metric| metric.filter.is_none());
     let own = own.filter(|metric| Section::of(&metric.name) == Some(Section::Custom));
     let own = own.filter(|metric| !delay::METRICS.contains(&metric.name.as_str()));
@@ -112,14 +114,14 @@ fn custom(run: &Run<'_>) -> Vec<String> {
             },
             Value::Counter { .. } => {
                 let unit = if metric.contains == Contains::Data { Unit::BytesPerSecond } else { Unit::PerSecond };
-                charts.push(over_time(run, name, unit, vec![Line::new(name, run.intervals.rate(metric))], true));
+                charts.push(over_time(run, name, unit, vec![ChartLine::new(name, run.intervals.rate(metric))], true));
             }
             Value::Gauge { .. } => {
-                let line = Line::new(name, run.intervals.level(metric));
+                let line = ChartLine::new(name, run.intervals.level(metric));
                 charts.push(over_time(run, name, unit_of(metric), vec![line], false));
             }
             Value::Rate { .. } => {
-                let line = Line::new(name, run.intervals.share(metric));
+                let line = ChartLine::new(name, run.intervals.share(metric));
                 charts.push(over_time(run, name, Unit::Share, vec![line], false));
             }
         }
@@ -128,22 +130,23 @@ fn custom(run: &Run<'_>) -> Vec<String> {
     pairs
 }
 
-fn rate_lines(run: &Run<'_>, named: &[(&str, &str)]) -> Vec<Line> {
+fn rate_lines(run: &ShownRun<'_>, named: &[(&str, &str)]) -> Vec<ChartLine> {
     let known = named.iter().filter_map(|(name, title)| Some((run.document.metric(name)?, *title)));
-    known.map(|(metric, title)| Line::new(title, run.intervals.rate(metric))).collect()
+    known.map(|(metric, title)| ChartLine::new(title, run.intervals.rate(metric))).collect()
 }
 
-fn trend_pair(run: &Run<'_>, name: &str, title: &str) -> Vec<String> {
+fn trend_pair(run: &ShownRun<'_>, name: &str, title: &str) -> Vec<String> {
     run.document.metric(name).map(|metric| trend_charts(run, metric, title)).unwrap_or_default()
 }
 
 /// Percentiles over time, and the distribution of the whole run.
-pub(super) fn trend_charts(run: &Run<'_>, metric: &Metric, title: &str) -> Vec<String> {
+pub(super) fn trend_charts(run: &ShownRun<'_>, metric: &Metric, title: &str) -> Vec<String> {
     let Some(histogram) = metric.histogram() else { return Vec::new() };
     let TrendLines { p50, p90, p95, p99, max, .. } = run.intervals.trend(metric);
     let lines = [("p50", p50, 0), ("p90", p90, 5), ("p95", p95, 1), ("p99", p99, 4), ("max", max, 7)];
-    let lines =
-        lines.into_iter().map(|(name, values, colour)| Line { colour: Some(colour), ..Line::new(name, values) });
+    let lines = lines
+        .into_iter()
+        .map(|(name, values, colour)| ChartLine { colour: Some(colour), ..ChartLine::new(name, values) });
     let note = run.intervals.note();
     let chart = Lines {
         title: &format!("{title} over time"),
@@ -158,7 +161,7 @@ pub(super) fn trend_charts(run: &Run<'_>, metric: &Metric, title: &str) -> Vec<S
     vec![chart.html(), spread.html()]
 }
 
-pub(super) fn over_time(run: &Run<'_>, title: &str, unit: Unit, lines: Vec<Line>, filled: bool) -> String {
+pub(super) fn over_time(run: &ShownRun<'_>, title: &str, unit: Unit, lines: Vec<ChartLine>, filled: bool) -> String {
     let note = run.intervals.seconds_per_point().map(|each| format!("each point is {each} seconds"));
     let times = &run.intervals.times;
     Lines { title, note: note.as_deref(), unit, times, lines, filled, may_be_logarithmic: false }.html()

@@ -7,9 +7,9 @@
 use units::show;
 
 use super::charts::{over_time, trend_charts, unit_of};
-use super::{Run, plain};
+use super::shown_run::{ShownRun, plain};
 use crate::document::{Metric, Value};
-use crate::html::chart::{INK, Line};
+use crate::html::chart::{ChartLine, INK};
 use crate::html::{Table, grid};
 
 /// Metrics that are shown only here.
@@ -23,7 +23,7 @@ const HOPS: [&str; 3] = ["up", "inside", "down"];
 const LINES: usize = 7;
 
 /// Tables and charts; nothing for a run without message delays.
-pub(super) fn section(run: &Run<'_>) -> Vec<String> {
+pub(super) fn section(run: &ShownRun<'_>) -> Vec<String> {
     let Some(all) = total(run, DELAY, None) else { return Vec::new() };
     let events = events(run, DELAY);
     let mut pieces = by_event(run, all, &events, "Message delay");
@@ -35,13 +35,13 @@ pub(super) fn section(run: &Run<'_>) -> Vec<String> {
 }
 
 /// The same of a Trend of the script's own; nothing for one that is not tagged by event.
-pub(super) fn of_script(run: &Run<'_>, all: &Metric) -> Option<Vec<String>> {
+pub(super) fn of_script(run: &ShownRun<'_>, all: &Metric) -> Option<Vec<String>> {
     let events = events(run, &all.name);
     (!events.is_empty() && samples(all) > 0).then(|| by_event(run, all, &events, &all.name))
 }
 
 /// Table and charts of a Trend by event.
-fn by_event(run: &Run<'_>, all: &Metric, events: &[(&str, &Metric)], title: &str) -> Vec<String> {
+fn by_event(run: &ShownRun<'_>, all: &Metric, events: &[(&str, &Metric)], title: &str) -> Vec<String> {
     let mut charts = vec![mean_chart(run, all, events, title)];
     charts.extend(trend_charts(run, all, title));
     charts.push(edits_chart(run, events));
@@ -49,7 +49,7 @@ fn by_event(run: &Run<'_>, all: &Metric, events: &[(&str, &Metric)], title: &str
 }
 
 /// All samples of a Trend, or those of one event.
-fn total<'a>(run: &Run<'a>, name: &str, event: Option<&str>) -> Option<&'a Metric> {
+fn total<'a>(run: &ShownRun<'a>, name: &str, event: Option<&str>) -> Option<&'a Metric> {
     let document = run.document;
     let found = match event {
         Some(event) => document.sub_metric(name, &[("event", event)]),
@@ -63,7 +63,7 @@ fn samples(metric: &Metric) -> u64 {
 }
 
 /// Events that messages were received of, the most frequent first.
-fn events<'a>(run: &Run<'a>, name: &str) -> Vec<(&'a str, &'a Metric)> {
+fn events<'a>(run: &ShownRun<'a>, name: &str) -> Vec<(&'a str, &'a Metric)> {
     let tagged = run.document.metrics.iter().filter(|metric| metric.name == name);
     let named = tagged.flat_map(|metric| metric.tags()).filter(|(name, _)| *name == "event").map(|(_, event)| event);
     let mut names: Vec<&str> = named.collect();
@@ -75,7 +75,7 @@ fn events<'a>(run: &Run<'a>, name: &str) -> Vec<(&'a str, &'a Metric)> {
     events
 }
 
-fn event_table(run: &Run<'_>, all: &Metric, events: &[(&str, &Metric)]) -> String {
+fn event_table(run: &ShownRun<'_>, all: &Metric, events: &[(&str, &Metric)]) -> String {
     let has_sends = all.name == DELAY;
     let counts = if has_sends { vec!["sends/s", "deliveries/s"] } else { vec!["samples/s"] };
     let figures_of = ["average", "median", "p95", "max"];
@@ -101,7 +101,7 @@ fn event_table(run: &Run<'_>, all: &Metric, events: &[(&str, &Metric)]) -> Strin
 }
 
 /// Average, median, p95, max.
-fn figures(run: &Run<'_>, metric: &Metric) -> Vec<String> {
+fn figures(run: &ShownRun<'_>, metric: &Metric) -> Vec<String> {
     let Some(trend) = metric.histogram().map(crate::document::Histogram::trend) else { return Vec::new() };
     [trend.avg(), trend.percentile(50.0), trend.percentile(95.0), trend.max()]
         .iter()
@@ -110,7 +110,7 @@ fn figures(run: &Run<'_>, metric: &Metric) -> Vec<String> {
 }
 
 /// Where the time went, when a server told.
-fn hop_table(run: &Run<'_>, events: &[(&str, &Metric)]) -> String {
+fn hop_table(run: &ShownRun<'_>, events: &[(&str, &Metric)]) -> String {
     let mut table = Table::new(["event", "hop", "average", "median", "p95", "max"]).texts(2);
     for (event, total) in events {
         let hop = |hop: &'static str| {
@@ -133,19 +133,19 @@ fn hop_table(run: &Run<'_>, events: &[(&str, &Metric)]) -> String {
     }
 }
 
-fn mean_chart(run: &Run<'_>, all: &Metric, events: &[(&str, &Metric)], title: &str) -> String {
-    let every = Line { colour: Some(INK), ..Line::new("all events", run.intervals.trend(all).avg) };
-    let each = events.iter().take(LINES).map(|(event, metric)| Line::new(*event, run.intervals.trend(metric).avg));
-    let each = each.enumerate().map(|(at, line)| Line { colour: Some(at), ..line });
+fn mean_chart(run: &ShownRun<'_>, all: &Metric, events: &[(&str, &Metric)], title: &str) -> String {
+    let every = ChartLine { colour: Some(INK), ..ChartLine::new("all events", run.intervals.trend(all).avg) };
+    let each = events.iter().take(LINES).map(|(event, metric)| ChartLine::new(*event, run.intervals.trend(metric).avg));
+    let each = each.enumerate().map(|(at, line)| ChartLine { colour: Some(at), ..line });
     let lines = [every].into_iter().chain(each).collect();
     over_time(run, &format!("{title}, mean of each second"), unit_of(all), lines, false)
 }
 
 /// The delay of edits alone, which is what people of an editor feel most.
-fn edits_chart(run: &Run<'_>, events: &[(&str, &Metric)]) -> String {
+fn edits_chart(run: &ShownRun<'_>, events: &[(&str, &Metric)]) -> String {
     let edits = ["edit", "modify", "edits"].iter().find_map(|name| events.iter().find(|(event, _)| event == name));
     let Some((event, metric)) = edits.filter(|_| events.len() > 1) else { return String::new() };
     let lines = run.intervals.trend(metric);
-    let lines = vec![Line::new("mean", lines.avg), Line::new("p95", lines.p95)];
+    let lines = vec![ChartLine::new("mean", lines.avg), ChartLine::new("p95", lines.p95)];
     over_time(run, &format!("Delay of {event} alone"), unit_of(metric), lines, false)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use units::show;
 
 use super::intervals::Intervals;
-use super::{Run, facts, plain};
+use super::shown_run::{ShownRun, facts, plain};
 use crate::document::{Document, Metric, Value};
 use crate::html::Text;
 use crate::html::chart::clock_text;
@@ -13,7 +13,7 @@ use crate::stats;
 use crate::text::was_never_answered;
 
 /// Title, facts, verdict and the most important figures.
-pub(super) fn head(run: &Run<'_>) -> String {
+pub(super) fn head(run: &ShownRun<'_>) -> String {
     let document = run.document;
     let labels = document
         .labels
@@ -28,7 +28,7 @@ pub(super) fn head(run: &Run<'_>) -> String {
     ];
     let verdict = [outcome(document), speed(run), errors(document), failures(run), trust(document)];
     let mut list = String::from("<ul class=\"verdict\">\n");
-    for Line { class, head, text } in verdict.into_iter().flatten() {
+    for HeadLine { class, head, text } in verdict.into_iter().flatten() {
         let _ = writeln!(list, "<li class=\"{class}\"><strong>{}</strong>{}</li>", Text(head), Text(&text));
     }
     list.push_str("</ul>");
@@ -36,13 +36,13 @@ pub(super) fn head(run: &Run<'_>) -> String {
 }
 
 /// One line of the verdict.
-struct Line {
+struct HeadLine {
     class: &'static str,
     head: &'static str,
     text: String,
 }
 
-fn outcome(document: &Document) -> Option<Line> {
+fn outcome(document: &Document) -> Option<HeadLine> {
     let thresholds: Vec<_> = document.metrics.iter().flat_map(|m| m.thresholds.iter().map(move |t| (m, t))).collect();
     let failed: Vec<String> =
         thresholds.iter().filter(|(_, t)| !t.ok).map(|(m, t)| format!("{}: {}", m.key(), t.source)).collect();
@@ -55,11 +55,11 @@ fn outcome(document: &Document) -> Option<Line> {
     let reason = document.exit.reason.as_deref().unwrap_or("failed");
     Some(match document.exit.code {
         0 if thresholds.is_empty() && !errors_named(document).is_empty() => {
-            Line { class: "warn", head: "Not judged:", text: format!("{told}, and there were errors") }
+            HeadLine { class: "warn", head: "Not judged:", text: format!("{told}, and there were errors") }
         }
-        0 => Line { class: "good", head: "Passed:", text: told },
-        99 if !failed.is_empty() => Line { class: "bad", head: "Failed:", text: told },
-        code => Line { class: "bad", head: "Failed:", text: format!("{reason} (exit code {code}); {told}") },
+        0 => HeadLine { class: "good", head: "Passed:", text: told },
+        99 if !failed.is_empty() => HeadLine { class: "bad", head: "Failed:", text: told },
+        code => HeadLine { class: "bad", head: "Failed:", text: format!("{reason} (exit code {code}); {told}") },
     })
 }
 
@@ -78,7 +78,7 @@ pub(super) fn main_trend(document: &Document) -> Option<(&Metric, &'static str)>
     known.find(has_samples)
 }
 
-fn speed(run: &Run<'_>) -> Option<Line> {
+fn speed(run: &ShownRun<'_>) -> Option<HeadLine> {
     let (metric, of) = main_trend(run.document)?;
     let trend = metric.histogram()?.trend();
     let (median, p95) = (trend.percentile(50.0), trend.percentile(95.0));
@@ -92,13 +92,13 @@ fn speed(run: &Run<'_>) -> Option<Line> {
             None => write!(text, "; slowest at {when}: p95 {worst}"),
         };
     }
-    Some(Line { class: "", head: "Speed:", text })
+    Some(HeadLine { class: "", head: "Speed:", text })
 }
 
 /// Iterations that threw, answers from 400 on, requests without an answer. Kinds are named in the table below.
-fn errors(document: &Document) -> Option<Line> {
+fn errors(document: &Document) -> Option<HeadLine> {
     let named = errors_named(document);
-    (!named.is_empty()).then(|| Line { class: "bad", head: "Errors:", text: named.join("; ") })
+    (!named.is_empty()).then(|| HeadLine { class: "bad", head: "Errors:", text: named.join("; ") })
 }
 
 fn errors_named(document: &Document) -> Vec<String> {
@@ -120,14 +120,14 @@ fn errors_named(document: &Document) -> Vec<String> {
     named
 }
 
-fn failures(run: &Run<'_>) -> Option<Line> {
+fn failures(run: &ShownRun<'_>) -> Option<HeadLine> {
     let metric = run.document.metric("http_req_failed")?;
     let Value::Rate { passes, total } = metric.value else { return None };
     if total == 0 {
         return None;
     }
     if passes == 0 {
-        return Some(Line { class: "good", head: "Failures:", text: format!("none of {total} requests failed") });
+        return Some(HeadLine { class: "good", head: "Failures:", text: format!("none of {total} requests failed") });
     }
     let mut text = format!("{} of the requests failed ({passes} of {total})", show::share(passes, total));
     let seconds = run.intervals.share_rate(metric, true);
@@ -137,11 +137,11 @@ fn failures(run: &Run<'_>) -> Option<Line> {
     }
     // Whoever set a threshold on failures has said how many are too many.
     let allowed = !metric.thresholds.is_empty() && metric.thresholds.iter().all(|threshold| threshold.ok);
-    Some(Line { class: if allowed { "warn" } else { "bad" }, head: "Failures:", text })
+    Some(HeadLine { class: if allowed { "warn" } else { "bad" }, head: "Failures:", text })
 }
 
 /// Whether the generator measured what it was meant to.
-fn trust(document: &Document) -> Option<Line> {
+fn trust(document: &Document) -> Option<HeadLine> {
     let generator = &document.generator;
     let busiest = generator.workers.iter().map(|w| w.cpu_share).fold(0.0, f64::max);
     let late = generator.workers.iter().map(|w| w.lag_p99_ms).fold(0.0, f64::max);
@@ -171,18 +171,18 @@ fn trust(document: &Document) -> Option<Line> {
             show::percent(busiest, 0),
             show::time(late)
         );
-        return Some(Line { class: "good", head: "Generator:", text });
+        return Some(HeadLine { class: "good", head: "Generator:", text });
     }
     let class = match generator.limit() {
         Some(_) => "bad",
         None if generator.too_short && doubts.len() == 1 => "",
         None => "warn",
     };
-    Some(Line { class, head: "Generator:", text: doubts.join("; ") })
+    Some(HeadLine { class, head: "Generator:", text: doubts.join("; ") })
 }
 
 /// The most important figures.
-fn tiles(run: &Run<'_>) -> String {
+fn tiles(run: &ShownRun<'_>) -> String {
     let document = run.document;
     let mut tiles: Vec<(&str, String)> = Vec::new();
     let counters = [

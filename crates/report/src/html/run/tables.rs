@@ -8,7 +8,7 @@ use std::fmt::Write;
 use metrics::results::{TrendValue, Value as Measured};
 use units::show;
 
-use super::{Run, facts, plain};
+use super::shown_run::{ShownRun, facts, plain};
 use crate::document::{Check, Group, Metric, Scenario, Value};
 use crate::html::table::CellText;
 use crate::html::{Table, Text};
@@ -17,14 +17,14 @@ use crate::section::Section;
 use crate::text::was_never_answered;
 
 /// Thresholds, checks and all metrics.
-pub(super) fn summary(run: &Run<'_>) -> Vec<String> {
+pub(super) fn summary(run: &ShownRun<'_>) -> Vec<String> {
     let mut pieces =
         vec![titled("Errors", errors(run)), titled("Thresholds", thresholds(run)), titled("Checks", checks(run))];
     pieces.extend(by_section(run, &run.document.metrics));
     pieces
 }
 
-fn by_section(run: &Run<'_>, metrics: &[Metric]) -> Vec<String> {
+fn by_section(run: &ShownRun<'_>, metrics: &[Metric]) -> Vec<String> {
     let piece = |section: &Section| {
         let own: Vec<&Metric> = metrics.iter().filter(|metric| Section::of(&metric.name) == Some(*section)).collect();
         titled(&heading(*section), [trends(run, &own), others(run, &own)].concat())
@@ -33,7 +33,7 @@ fn by_section(run: &Run<'_>, metrics: &[Metric]) -> Vec<String> {
 }
 
 /// The metrics of one scenario.
-pub(super) fn scenario(run: &Run<'_>, scenario: &Scenario) -> Vec<String> {
+pub(super) fn scenario(run: &ShownRun<'_>, scenario: &Scenario) -> Vec<String> {
     let mut table = Table::new(CHECK_COLUMNS).texts(2);
     scenario.checks.iter().for_each(|check| check_row(&mut table, check, ""));
     let mut pieces = vec![titled("Checks", table.html())];
@@ -59,7 +59,7 @@ fn titled(title: &str, html: String) -> String {
 }
 
 /// What went wrong, by kind.
-fn errors(run: &Run<'_>) -> String {
+fn errors(run: &ShownRun<'_>) -> String {
     let errors = &run.document.errors;
     let mut table = Table::new(["", "what", "count"]).texts(2);
     for (title, kinds) in [("exception", &errors.exceptions), ("no answer", &errors.unanswered)] {
@@ -74,7 +74,7 @@ fn errors(run: &Run<'_>) -> String {
     table.html()
 }
 
-fn thresholds(run: &Run<'_>) -> String {
+fn thresholds(run: &ShownRun<'_>) -> String {
     let mut table = Table::new(["", "metric", "threshold", "found"]).texts(3);
     for metric in &run.document.metrics {
         let result = metric.result();
@@ -92,7 +92,7 @@ fn thresholds(run: &Run<'_>) -> String {
 
 const CHECK_COLUMNS: [&str; 5] = ["", "check", "passed", "failed", "share passed"];
 
-fn checks(run: &Run<'_>) -> String {
+fn checks(run: &ShownRun<'_>) -> String {
     let mut table = Table::new(CHECK_COLUMNS).texts(2);
     fill_checks(&mut table, &run.document.groups, "");
     table.html()
@@ -120,7 +120,7 @@ fn name(metric: &Metric) -> (&'static str, String) {
 }
 
 /// The summary's columns, and those that do not fit.
-fn trends(run: &Run<'_>, metrics: &[&Metric]) -> String {
+fn trends(run: &ShownRun<'_>, metrics: &[&Metric]) -> String {
     let mut stats = run.options.trend_stats.clone();
     if !stats.iter().any(|stat| matches!(stat, TrendStat::Percentile { percent, .. } if *percent == 99.0)) {
         stats.push(TrendStat::Percentile { label: "p(99)".to_owned(), percent: 99.0 });
@@ -138,7 +138,7 @@ fn trends(run: &Run<'_>, metrics: &[&Metric]) -> String {
     table.html()
 }
 
-fn cell(run: &Run<'_>, metric: &Metric, trend: &TrendValue, stat: &TrendStat) -> String {
+fn cell(run: &ShownRun<'_>, metric: &Metric, trend: &TrendValue, stat: &TrendStat) -> String {
     let value = stat.of(trend);
     match stat {
         TrendStat::Count => show::number(value),
@@ -147,7 +147,7 @@ fn cell(run: &Run<'_>, metric: &Metric, trend: &TrendValue, stat: &TrendStat) ->
     }
 }
 
-fn others(run: &Run<'_>, metrics: &[&Metric]) -> String {
+fn others(run: &ShownRun<'_>, metrics: &[&Metric]) -> String {
     let mut table = Table::new(["", "", ""]).texts(1);
     for metric in metrics {
         let (class, name) = name(metric);
@@ -165,7 +165,7 @@ fn others(run: &Run<'_>, metrics: &[&Metric]) -> String {
 }
 
 /// Generator, machine, scenarios, options.
-pub(super) fn circumstances(run: &Run<'_>) -> Vec<String> {
+pub(super) fn circumstances(run: &ShownRun<'_>) -> Vec<String> {
     vec![
         titled("Scenarios", scenarios(run)),
         titled("Generator", generator(run)),
@@ -175,7 +175,7 @@ pub(super) fn circumstances(run: &Run<'_>) -> Vec<String> {
     ]
 }
 
-fn scenarios(run: &Run<'_>) -> String {
+fn scenarios(run: &ShownRun<'_>) -> String {
     let mut table = Table::new(["name", "executor", "settings"]).texts(3);
     let scenarios = run.document.options["scenarios"].as_object();
     for (name, fields) in scenarios.into_iter().flatten() {
@@ -194,7 +194,7 @@ fn is_nothing(value: &serde_json::Value) -> bool {
     value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty) || value.as_str() == Some("")
 }
 
-fn generator(run: &Run<'_>) -> String {
+fn generator(run: &ShownRun<'_>) -> String {
     let generator = &run.document.generator;
     let mut table =
         Table::new(["worker", "share of a core", "waited for a core", "late, median", "late, p99", "late, at most"]);
@@ -211,7 +211,7 @@ fn generator(run: &Run<'_>) -> String {
     format!("{}{}", table.html(), facts(&used.into_iter().collect::<Vec<_>>()))
 }
 
-fn machine(run: &Run<'_>) -> String {
+fn machine(run: &ShownRun<'_>) -> String {
     let machine = &run.document.environment;
     let known = |value: Option<f64>| value.map_or("unknown".to_owned(), |value| format!("{value:.2}"));
     let cores: Vec<String> = machine.allowed_cores.iter().map(usize::to_string).collect();
@@ -231,14 +231,14 @@ fn machine(run: &Run<'_>) -> String {
     table.html()
 }
 
-fn messages(run: &Run<'_>) -> String {
+fn messages(run: &ShownRun<'_>) -> String {
     let Some(logs) = &run.document.messages else { return String::new() };
     let mut table = Table::new(["files", "written", "left out"]);
     table.row([logs.files.join(", "), logs.written.to_string(), logs.dropped.to_string()]);
     table.html()
 }
 
-fn options(run: &Run<'_>) -> String {
+fn options(run: &ShownRun<'_>) -> String {
     let mut shown = run.document.options.clone();
     if let Some(options) = shown.as_object_mut() {
         options.retain(|_, value| !is_nothing(value));

@@ -7,13 +7,13 @@
 
 use units::show;
 
-use super::{JudgedBy, Row};
+use super::data::{JudgedBy, TableRow};
 use crate::document::Cause;
 use crate::stats::{Direction, Question, Verdict, answer, pairs_needed};
 
 /// Marks it, and says what can be told and by which figure. `names` are the rows' names; nothing is said of a single
 /// row.
-pub fn mark(rows: &mut [Row], names: &[String], loads_differ: bool) -> (JudgedBy, String) {
+pub fn mark(rows: &mut [TableRow], names: &[String], loads_differ: bool) -> (JudgedBy, String) {
     let rated: Vec<usize> = (0..rows.len()).filter(|&row| rows[row].rate.is_some()).collect();
     let by_rate = ranked(rows, rated.clone(), JudgedBy::Rate);
     let Some((_, slower)) = by_rate.split_first() else { return (JudgedBy::Rate, String::new()) };
@@ -31,7 +31,7 @@ pub fn mark(rows: &mut [Row], names: &[String], loads_differ: bool) -> (JudgedBy
 }
 
 /// The rows from the best to the worst.
-fn ranked(rows: &[Row], mut rated: Vec<usize>, judged_by: JudgedBy) -> Vec<usize> {
+fn ranked(rows: &[TableRow], mut rated: Vec<usize>, judged_by: JudgedBy) -> Vec<usize> {
     let figure = |row: usize| match judged_by {
         JudgedBy::Rate => rows[row].rate.map_or(0.0, |rate| rate.median),
         JudgedBy::ServerCpu => rows[row].per_server_cpu_s.unwrap_or(0.0),
@@ -40,7 +40,7 @@ fn ranked(rows: &[Row], mut rated: Vec<usize>, judged_by: JudgedBy) -> Vec<usize
     rated
 }
 
-fn verdict(rows: &mut [Row], names: &[String], ranked: &[usize], judged_by: JudgedBy) -> String {
+fn verdict(rows: &mut [TableRow], names: &[String], ranked: &[usize], judged_by: JudgedBy) -> String {
     let Some((&best, others)) = ranked.split_first().filter(|(_, others)| !others.is_empty()) else {
         return String::new();
     };
@@ -72,7 +72,7 @@ fn verdict(rows: &mut [Row], names: &[String], ranked: &[usize], judged_by: Judg
 }
 
 /// Logarithms of ratios, round by round. No margin: the question is which one leads, not by how much.
-fn question(best: &Row, other: &Row, judged_by: JudgedBy) -> Question {
+fn question(best: &TableRow, other: &TableRow, judged_by: JudgedBy) -> Question {
     let (best, other) = match judged_by {
         JudgedBy::Rate => (&best.by_round, &other.by_round),
         JudgedBy::ServerCpu => (&best.per_server_cpu_by_round, &other.per_server_cpu_by_round),

@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::number;
+use super::data::{JudgedBy, TableRow, Tables};
 use super::sheet::Field;
-use super::{JudgedBy, Row, Tables};
+use crate::matrix::number;
 
 /// Statistics of servers that get a column; the others are in the result.
 const MOST_STATS: usize = 12;
@@ -32,14 +32,14 @@ enum Figure {
 }
 
 /// A figure with its name.
-pub(super) struct Column {
+pub(super) struct FigureColumn {
     /// As a heading.
     pub(super) name: String,
     figure: Figure,
     loads_differ: bool,
 }
 
-impl Column {
+impl FigureColumn {
     /// Whether a pivot has a grid of it: those that only make sense beside another column have none.
     pub(super) fn is_of_its_own(&self) -> bool {
         !matches!(self.figure, Figure::Lowest | Figure::Highest | Figure::Ratio)
@@ -60,7 +60,7 @@ impl Column {
     }
 
     /// Its value in a row.
-    pub(super) fn value(&self, row: &Row) -> Option<f64> {
+    pub(super) fn value(&self, row: &TableRow) -> Option<f64> {
         match &self.figure {
             Figure::Rate => row.rate.map(|rate| rate.median),
             Figure::Lowest => row.rate.map(|rate| rate.low),
@@ -80,7 +80,7 @@ impl Column {
     }
 
     /// As it is shown: the best of its group in bold, a rate that was the generator's with a mark.
-    pub(super) fn field(&self, row: &Row, judged_by: JudgedBy) -> Field {
+    pub(super) fn field(&self, row: &TableRow, judged_by: JudgedBy) -> Field {
         let show = match self.figure {
             Figure::Percentile(_) => number::ms,
             Figure::Ratio | Figure::ServerCores | Figure::LoadCores => number::ratio,
@@ -101,7 +101,7 @@ impl Column {
 }
 
 /// All figures that some row has, in the order of a table's columns.
-pub(super) fn columns(tables: &Tables) -> Vec<Column> {
+pub(super) fn columns(tables: &Tables) -> Vec<FigureColumn> {
     let per_cpu = if tables.loads_differ { "per load CPU s" } else { "per server CPU s" };
     let mut named = vec![
         (format!("{}/s", tables.rate_metric), Figure::Rate),
@@ -122,9 +122,9 @@ pub(super) fn columns(tables: &Tables) -> Vec<Column> {
         named.extend(kinds.into_iter().take(MOST_KINDS).map(|(kind, _)| (kind.clone(), Figure::ErrorsOf(kind))));
     }
     named.extend(stats(tables).into_iter().map(|name| (name.clone(), Figure::Stat(name))));
-    let column = |(name, figure)| Column { name, figure, loads_differ: tables.loads_differ };
+    let column = |(name, figure)| FigureColumn { name, figure, loads_differ: tables.loads_differ };
     let several = tables.groups.iter().any(|group| group.rows.len() > 1);
-    let is_there = |column: &Column| match column.figure {
+    let is_there = |column: &FigureColumn| match column.figure {
         Figure::Ratio => several,
         // A rate is what the table is about, also where none was measured.
         Figure::Rate | Figure::Lowest | Figure::Highest => true,

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{JudgedBy, Row, Tables};
+use super::data::{JudgedBy, TableRow, Tables};
+use super::pivot::{self, Pivot};
 
 /// RFC 4180, with a head.
 pub fn csv(tables: &Tables) -> String {
     if let Some(pivot) = &tables.pivot {
-        return super::pivot::csv(tables, pivot);
+        return of_grids(tables, pivot);
     }
     let axes = axes(tables);
     let mut head: Vec<String> = axes.clone();
@@ -49,7 +50,7 @@ pub fn csv(tables: &Tables) -> String {
 }
 
 /// What some row has a number of.
-fn names(tables: &Tables, of: fn(&Row) -> &BTreeMap<String, f64>) -> Vec<String> {
+fn names(tables: &Tables, of: fn(&TableRow) -> &BTreeMap<String, f64>) -> Vec<String> {
     let rows = tables.groups.iter().flat_map(|group| &group.rows);
     rows.flat_map(|row| of(row).keys().cloned()).collect::<BTreeSet<_>>().into_iter().collect()
 }
@@ -64,7 +65,7 @@ fn axes(tables: &Tables) -> Vec<String> {
     first.map_or_else(Vec::new, |row| row.values.keys().cloned().collect())
 }
 
-fn values(axes: &[String], row: &Row, judged_by: JudgedBy) -> Vec<String> {
+fn values(axes: &[String], row: &TableRow, judged_by: JudgedBy) -> Vec<String> {
     let mut values: Vec<String> = axes.iter().map(|axis| row.values[axis].clone()).collect();
     values.extend([
         or_empty(row.rate.map(|rate| rate.median)),
@@ -85,6 +86,23 @@ fn values(axes: &[String], row: &Row, judged_by: JudgedBy) -> Vec<String> {
     values.extend(row.percentiles.iter().map(|value| or_empty(*value)));
     values.extend([or_empty(row.response_bytes), or_empty(row.errors)]);
     values
+}
+
+/// Comma-separated values: a line for each row of each grid, with the figure and what the grid's rows have in common
+/// first.
+fn of_grids(tables: &Tables, pivot: &Pivot) -> String {
+    let grids = pivot::of_pivot(tables, pivot);
+    let Some(first) = grids.first() else { return String::new() };
+    let head = [String::from("figure"), String::from("cell")].into_iter();
+    let mut out = line(&head.chain(first.row_axes.clone()).chain(first.columns.clone()).collect::<Vec<_>>());
+    for grid in &grids {
+        for row in &grid.rows {
+            let values = row.values.iter().map(|value| value.map_or(String::new(), |value| value.to_string()));
+            let head = [grid.figure.clone(), grid.cell.clone()].into_iter();
+            out.push_str(&line(&head.chain(row.names.clone()).chain(values).collect::<Vec<_>>()));
+        }
+    }
+    out
 }
 
 /// Fields with what would end them are put in quotes.

@@ -1,13 +1,14 @@
 //! The layout with a row for each variant in each cell and a column for each figure.
 
-use super::column::{Column, columns};
+use super::column::{FigureColumn, columns};
+use super::data::{RowGroup, Tables};
 use super::sheet::{Field, Sheet};
-use super::{Group, Tables};
 
 /// One table, or one for each group that was asked for; below it what servers counted, if they were asked.
 pub(super) fn sheets(tables: &Tables) -> Vec<Sheet> {
-    let (stats, figures): (Vec<Column>, Vec<Column>) = columns(tables).into_iter().partition(Column::is_stat);
-    let groups: Vec<(String, Vec<&Group>)> = match tables.headed {
+    let (stats, figures): (Vec<FigureColumn>, Vec<FigureColumn>) =
+        columns(tables).into_iter().partition(FigureColumn::is_stat);
+    let groups: Vec<(String, Vec<&RowGroup>)> = match tables.headed {
         true => tables.groups.iter().map(|group| (group.heading.clone(), vec![group])).collect(),
         false => vec![(String::new(), tables.groups.iter().collect())],
     };
@@ -23,7 +24,7 @@ pub(super) fn sheets(tables: &Tables) -> Vec<Sheet> {
     sheets
 }
 
-fn rows(tables: &Tables, groups: &[&Group], columns: &[Column], with_valid: bool) -> Vec<Vec<Field>> {
+fn rows(tables: &Tables, groups: &[&RowGroup], columns: &[FigureColumn], with_valid: bool) -> Vec<Vec<Field>> {
     let mut names: Vec<Field> = tables.columns.iter().map(Field::left).collect();
     names.extend(columns.iter().map(|column| Field::right(&column.name)));
     names.extend(with_valid.then(|| Field::right("valid")));

@@ -5,13 +5,15 @@ use std::fmt::Write;
 
 use units::show::counted;
 
-use super::number;
+use super::data::{JudgedBy, RowGroup, TableRow, Tables};
+use super::notes;
 use super::sheet::Sheet;
-use super::{Group, JudgedBy, Row, Tables};
-use crate::html::chart::{Bar, Bars, Line, Percentiles, Unit};
+use super::text;
+use crate::html::chart::{Bar, Bars, ChartLine, Percentiles, Unit};
 use crate::html::table::CellText;
 use crate::html::{Page, Table, Text, grid};
 use crate::matrix::document::{MatrixDocument, RunRecord};
+use crate::matrix::number;
 
 /// The page.
 pub fn html(document: &MatrixDocument, tables: &Tables) -> String {
@@ -69,7 +71,7 @@ fn verdicts(tables: &Tables) -> Vec<(&'static str, String)> {
 }
 
 /// Rates and percentiles of a group, in the same colours.
-fn charts(tables: &Tables, group: &Group) -> Vec<String> {
+fn charts(tables: &Tables, group: &RowGroup) -> Vec<String> {
     let heading = |what: &str| match group.heading.is_empty() {
         true => what.to_owned(),
         false => format!("{what}, {}", group.heading),
@@ -92,11 +94,11 @@ fn charts(tables: &Tables, group: &Group) -> Vec<String> {
     };
     // The maximum has no place on an axis of rarity.
     let percents: Vec<f64> = tables.percentiles.iter().copied().filter(|percent| *percent < 100.0).collect();
-    let shown = |row: &Row| {
+    let shown = |row: &TableRow| {
         let values = row.percentiles.iter().zip(&tables.percentiles);
         values.filter(|(_, percent)| **percent < 100.0).map(|(value, _)| *value).collect()
     };
-    let lines = group.rows.iter().map(|row| Line::new(name(tables, row), shown(row))).collect();
+    let lines = group.rows.iter().map(|row| ChartLine::new(name(tables, row), shown(row))).collect();
     let times = Percentiles {
         title: &heading(&tables.time_metric),
         note: Some("by percentile, medians of the rounds"),
@@ -108,7 +110,7 @@ fn charts(tables: &Tables, group: &Group) -> Vec<String> {
 }
 
 /// What tells a row from the others of its group.
-fn name(tables: &Tables, row: &Row) -> String {
+fn name(tables: &Tables, row: &TableRow) -> String {
     match tables.headed {
         true => tables.columns.iter().map(|column| row.values[column].as_str()).collect::<Vec<_>>().join(", "),
         false => row.values.get("variant").cloned().unwrap_or_default(),
@@ -117,7 +119,7 @@ fn name(tables: &Tables, row: &Row) -> String {
 
 fn sheets(tables: &Tables) -> Vec<String> {
     let mut pieces = Vec::new();
-    for Sheet { heading, rows } in super::sheet::sheets(tables) {
+    for Sheet { heading, rows } in text::sheets(tables) {
         let Some((head, rows)) = rows.split_first() else { continue };
         let texts = head.iter().filter(|field| !field.right).count();
         let mut table = Table::new(head.iter().map(|field| field.text.as_str())).texts(texts);
@@ -145,10 +147,10 @@ fn failures(document: &MatrixDocument) -> Vec<String> {
             true => String::new(),
             false => format!("<pre>{}</pre>", Text(&runs[0].output.join("\n"))),
         };
-        let (label, rounds) = (super::label(runs[0]), super::rounds(&runs));
+        let (label, rounds) = (notes::label(runs[0]), notes::rounds(&runs));
         format!("<p><strong>{}</strong>, {rounds}: {}</p>{output}", Text(&label), Text(reason))
     };
-    super::failures(document).into_iter().map(told).collect()
+    notes::failures(document).into_iter().map(told).collect()
 }
 
 fn circumstances(document: &MatrixDocument) -> String {

@@ -5,12 +5,12 @@
 use serde::Serialize;
 
 use super::csv::line;
-use super::number;
 use crate::matrix::document::{MatrixDocument, RunRecord};
+use crate::matrix::number;
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Line {
+pub struct RunLine {
     /// Of the matrix.
     pub name: String,
     /// Axis and value, in the plan's order; then the variant.
@@ -26,13 +26,13 @@ pub struct Line {
 }
 
 /// All runs.
-pub fn lines(document: &MatrixDocument) -> Vec<Line> {
+pub fn lines(document: &MatrixDocument) -> Vec<RunLine> {
     document.runs.iter().map(|run| of_run(document, run)).collect()
 }
 
-fn of_run(document: &MatrixDocument, run: &RunRecord) -> Line {
+fn of_run(document: &MatrixDocument, run: &RunRecord) -> RunLine {
     let axes = document.plan.axes.keys().filter_map(|axis| Some((axis.clone(), run.axes.get(axis)?.clone())));
-    Line {
+    RunLine {
         name: document.plan.name.clone().unwrap_or_else(|| String::from("matrix")),
         configuration: axes.chain([(String::from("variant"), run.variant.clone())]).collect(),
         round: run.round,
@@ -43,8 +43,8 @@ fn of_run(document: &MatrixDocument, run: &RunRecord) -> Line {
 }
 
 /// `uploads delay="0" variant="node": 1,234.56`.
-pub fn text_lines(lines: &[Line]) -> String {
-    let of_line = |line: &Line| {
+pub fn text_lines(lines: &[RunLine]) -> String {
+    let of_line = |line: &RunLine| {
         let pairs: Vec<String> =
             line.configuration.iter().map(|(axis, value)| format!("{axis}={}", word(value))).collect();
         let rate = match (&line.rate, &line.problem) {
@@ -65,7 +65,7 @@ fn word(value: &str) -> String {
 }
 
 /// The same as comma-separated values with a head.
-pub fn csv_lines(lines: &[Line]) -> String {
+pub fn csv_lines(lines: &[RunLine]) -> String {
     let Some(first) = lines.first() else { return String::new() };
     let mut head: Vec<String> = first.configuration.iter().map(|(axis, _)| axis.clone()).collect();
     head.extend(["round", "position", "rate", "problem"].map(String::from));

@@ -6,10 +6,9 @@
 
 use serde::Serialize;
 
-use super::column::{Column, columns};
-use super::csv::line;
+use super::column::{FigureColumn, columns};
+use super::data::{JudgedBy, TableRow, Tables};
 use super::sheet::{Field, Sheet};
-use super::{JudgedBy, Row, Tables};
 
 /// The percentiles of a pivot by default; 100 is the maximum.
 pub const PIVOT_PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 100.0];
@@ -103,31 +102,14 @@ fn sheet(grid: Grid, by: &str) -> Sheet {
     Sheet { heading: format!("{cell}{}: {by}", grid.figure), rows: std::iter::once(names).chain(rows).collect() }
 }
 
-/// Comma-separated values: a line for each row of each grid, with the figure and what the grid's rows have in common
-/// first.
-pub(super) fn csv(tables: &Tables, pivot: &Pivot) -> String {
-    let grids = of_pivot(tables, pivot);
-    let Some(first) = grids.first() else { return String::new() };
-    let head = [String::from("figure"), String::from("cell")].into_iter();
-    let mut out = line(&head.chain(first.row_axes.clone()).chain(first.columns.clone()).collect::<Vec<_>>());
-    for grid in &grids {
-        for row in &grid.rows {
-            let values = row.values.iter().map(|value| value.map_or(String::new(), |value| value.to_string()));
-            let head = [grid.figure.clone(), grid.cell.clone()].into_iter();
-            out.push_str(&line(&head.chain(row.names.clone()).chain(values).collect::<Vec<_>>()));
-        }
-    }
-    out
-}
-
-fn of_pivot(tables: &Tables, pivot: &Pivot) -> Vec<Grid> {
+pub(super) fn of_pivot(tables: &Tables, pivot: &Pivot) -> Vec<Grid> {
     let rows: Vec<Judged<'_>> =
         tables.groups.iter().flat_map(|group| group.rows.iter().map(|row| (row, group.judged_by))).collect();
     let is_rest = |axis: &&String| !pivot.rows.contains(axis) && !pivot.columns.contains(axis);
     let rest: Vec<String> = tables.columns.iter().filter(is_rest).cloned().collect();
     // The same columns in every grid, so that pages and programs can lay them over each other.
     let heads = distinct(rows.iter().map(|(row, _)| values(row, &pivot.columns)));
-    let figures: Vec<Column> = columns(tables).into_iter().filter(Column::is_of_its_own).collect();
+    let figures: Vec<FigureColumn> = columns(tables).into_iter().filter(FigureColumn::is_of_its_own).collect();
     let mut grids = Vec::new();
     for cell in distinct(rows.iter().map(|(row, _)| values(row, &rest))) {
         let own: Vec<Judged<'_>> = rows.iter().filter(|(row, _)| values(row, &rest) == cell).copied().collect();
@@ -148,11 +130,11 @@ fn of_pivot(tables: &Tables, pivot: &Pivot) -> Vec<Grid> {
 }
 
 /// A row and what its group was judged by.
-type Judged<'a> = (&'a Row, JudgedBy);
+type Judged<'a> = (&'a TableRow, JudgedBy);
 
 /// Values and fields of a figure.
 fn of_figure(
-    figure: &Column,
+    figure: &FigureColumn,
     rows: &[Judged<'_>],
     pivot: &Pivot,
     heads: &[Vec<String>],
@@ -173,7 +155,7 @@ fn of_figure(
     names.into_iter().map(of_name).unzip()
 }
 
-fn values(row: &Row, axes: &[String]) -> Vec<String> {
+fn values(row: &TableRow, axes: &[String]) -> Vec<String> {
     axes.iter().map(|axis| row.values[axis].clone()).collect()
 }
 
