@@ -384,7 +384,7 @@ mod tests {
     #[test]
     fn what_cannot_be_sent_is_refused() {
         for (line, found) in [
-            ("-d a -F b=c h", "-d and -F: each says what the request is"),
+            ("-d a -F b=c h", "-d and -F: each sets the method"),
             ("-d a -I h", "-d and -I"),
             ("-H nothing h", "-H 'nothing': found no colon, expected 'Name: value'"),
             ("-H 'a b: c' h", "a name of letters"),

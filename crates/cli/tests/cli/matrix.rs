@@ -314,7 +314,7 @@ fn an_interrupted_matrix_keeps_what_is_done_and_goes_on() {
     let kept = runs(&result(&lab)).len();
     assert!((2..100).contains(&kept) && kept.is_multiple_of(2), "whole turns: {kept}");
     let rounds = (kept / 2 + 1).to_string();
-    lab.onrush(&["matrix", "plan.toml"]).code(255).says("plan.matrix.json is there already: --resume goes on with it");
+    lab.onrush(&["matrix", "plan.toml"]).code(255).says("plan.matrix.json exists already: --resume continues it");
     lab.onrush(&["matrix", "plan.toml", "--resume", "--rounds", &rounds]).code(104).says(&format!(
         "the plan is not the one of plan.matrix.json; runs of two plans cannot be paired:\n  rounds: \
             50 there, {rounds} now"

@@ -187,7 +187,7 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["run", "--duration", "10", "localhost:1"], "--duration 10: expected a time with its unit"),
     (&["run", "--unknown", "http://h/"], "unknown flag --unknown"),
     (&["run", "--dat", "a", "http://h/"], "did you mean --data?"),
-    (&["run", "-d", "a=b", "-F", "c=d", "http://h/"], "-d and -F: each says what the request is"),
+    (&["run", "-d", "a=b", "-F", "c=d", "http://h/"], "-d and -F: each sets the method"),
     (&["run", "-F", "c=@gone", "http://h/"], "cannot read the file gone: No such file"),
     (&["run", "-d", "@gone", "http://h/"], "cannot read the file gone: No such file"),
     (&["run", "-T", ".", "http://h/"], "standard input"),
@@ -238,6 +238,6 @@ fn what_cannot_be_done_is_refused_before_anything_is_sent() {
 #[test]
 fn help_tells_of_urls() {
     let lab = Lab::new();
-    lab.onrush(&["run", "--help"]).code(0).prints("With a URL instead of a script").prints("--show-script");
+    lab.onrush(&["run", "--help"]).code(0).prints("A URL instead of a script").prints("--show-script");
     lab.onrush(&["curl", "--help"]).code(0).prints("copy as cURL (bash)");
 }
