@@ -146,7 +146,7 @@ fn a_socket_without_a_file_is_listened_on() {
 fn wrong_values_say_what_was_expected() {
     let lab = Lab::new();
     for (flags, want) in [
-        (["--max-head", "64kb"], "--max-head: found '64kb', expected a size, as in 500, 64k or 10m"),
+        (["--max-head", "64q"], "--max-head: found '64q', expected a size, as in 500, 64k or 10m"),
         (["--idle-timeout", "soon"], "--idle-timeout: found 'soon', expected a time, as in 500ms, 30s or 10m"),
         (["--receive-size", "0"], "--receive-size: found '0', expected a size, as in 500, 64k or 10m"),
     ] {
