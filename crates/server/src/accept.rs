@@ -6,7 +6,6 @@ use std::rc::Rc;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::watch;
 use tokio::task::spawn_local;
@@ -21,32 +20,32 @@ use crate::worker::{Plan, Worker};
 /// How long accepting pauses when it fails, usually because file descriptors are used up.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 /// A listener of this thread's runtime.
-enum Accepting {
-    Tcp(TcpListener),
-    Tls(TcpListener),
-    Unix(UnixListener),
+struct Accepting {
+    listener: wire::Listener,
+    tls: Option<Arc<rustls::ServerConfig>>,
 }
 
 impl Accepting {
-    fn new(listener: Listener) -> io::Result<Self> {
-        Ok(match listener {
-            Listener::Tcp(l) => Accepting::Tcp(TcpListener::from_std(l)?),
-            Listener::Tls(l) => Accepting::Tls(TcpListener::from_std(l)?),
-            Listener::Unix(l) => Accepting::Unix(UnixListener::from_std(l)?),
-        })
+    fn new(listener: Listener, tls: Option<&Arc<rustls::ServerConfig>>) -> io::Result<Self> {
+        let (socket, is_tcp, is_tls) = match listener {
+            Listener::Tcp(socket) => (socket.into(), true, false),
+            Listener::Tls(socket) => (socket.into(), true, true),
+            Listener::Unix(socket) => (socket.into(), false, false),
+        };
+        let tls = is_tls.then(|| tls.expect("a TLS listener comes with a configuration").clone());
+        Ok(Accepting { listener: wire::Listener::new(socket, is_tcp)?, tls })
     }
 
-    async fn accept(&self, tls: Option<&Arc<rustls::ServerConfig>>) -> io::Result<(Stream, Option<IpAddr>)> {
-        match self {
-            Accepting::Tcp(l) => l.accept().await.map(|(socket, peer)| (Stream::tcp(socket), Some(peer.ip()))),
-            Accepting::Unix(l) => l.accept().await.map(|(socket, _)| (Stream::unix(socket), None)),
-            Accepting::Tls(l) => {
-                let (socket, peer) = l.accept().await?;
-                let config = tls.expect("a TLS listener comes with a configuration").clone();
-                let session = rustls::ServerConnection::new(config).map_err(io::Error::other)?;
-                Ok((Stream::tls(socket, session), Some(peer.ip())))
+    async fn accept(&self) -> io::Result<(Stream, Option<IpAddr>)> {
+        let (socket, peer) = self.listener.accept().await?;
+        let stream = match &self.tls {
+            None => Stream::plain(socket),
+            Some(config) => {
+                let session = rustls::ServerConnection::new(config.clone()).map_err(io::Error::other)?;
+                Stream::tls(socket, session)
             }
-        }
+        };
+        Ok((stream, peer.map(|peer| peer.ip())))
     }
 }
 
@@ -83,8 +82,9 @@ async fn serve(
 ) {
     let mut accepting = Vec::new();
     for listener in listeners {
-        let listener = Accepting::new(listener).expect("a fresh non-blocking listener registers with the event loop");
-        accepting.push(spawn_local(accept(worker.clone(), tls.clone(), listener)));
+        let listener = Accepting::new(listener, tls.as_ref())
+            .expect("a fresh non-blocking listener registers with the event loop");
+        accepting.push(spawn_local(accept(worker.clone(), listener)));
     }
     let sweeping = spawn_local(worker.clone().sweep());
     let delivering = spawn_local(worker.rooms().clone().serve());
@@ -96,9 +96,9 @@ async fn serve(
     delivering.abort();
 }
 
-async fn accept(worker: Rc<Worker>, tls: Option<Arc<rustls::ServerConfig>>, listener: Accepting) {
+async fn accept(worker: Rc<Worker>, listener: Accepting) {
     loop {
-        match listener.accept(tls.as_ref()).await {
+        match listener.accept().await {
             Ok((stream, peer)) => {
                 let (timer, registration) = worker.register();
                 let connection = Connection::new(stream, peer, worker.clone(), timer);

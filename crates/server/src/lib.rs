@@ -3,9 +3,8 @@
 //!
 //! HTTP/1.1 with keep-alive, pipelining, chunked bodies both ways and `100-continue`, HTTP/2 beside it, websockets; one
 //! thread a worker, nothing shared between them but counters. It counts exactly, so a client's own figures can be
-//! checked against it.
-//! [`route::ROUTES`] lists what it answers; shapes are those of go-httpbin, where arguments, headers and form values are arrays.
-//! [`App`] answers in their place, [`Limits`] says what is accepted.
+//! checked against it. [`route::ROUTES`] lists what it answers; shapes are those of go-httpbin, where arguments,
+//! headers and form values are arrays. [`App`] answers in their place, [`Limits`] says what is accepted.
 //!
 //! ```
 //! use std::io::{Read, Write};

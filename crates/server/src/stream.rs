@@ -7,38 +7,32 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufRead, IoSlice, Read, Write};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use rustls::ServerConnection;
-use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
-use tokio::net::{TcpStream, UnixStream};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use wire::Socket;
 
 /// Bytes of TLS records that wait for the socket: an output that is full (`FLUSH_AT`) leaves in one call.
 const RECORDS: usize = 160 * 1024;
 
 /// A handle on a connection's socket, which closes with the last one.
-#[derive(Clone, Debug)]
-pub(crate) struct Stream(Rc<RefCell<Socket>>);
+#[derive(Clone)]
+pub(crate) struct Stream(Rc<RefCell<Layer>>);
 
-#[derive(Debug)]
-enum Socket {
-    Tcp(TcpStream),
+enum Layer {
+    Plain(Socket),
     Tls(Box<TlsStream>),
-    Unix(UnixStream),
 }
 
 /// A TLS session and its socket.
-#[derive(Debug)]
 pub(crate) struct TlsStream {
-    socket: TcpStream,
+    socket: Socket,
     session: ServerConnection,
     closed: bool,
-    /// The kernel stamps what arrives: when the bytes read last did.
+    /// When the bytes read last arrived, where somebody asks.
     stamp_ns: Option<u64>,
 }
 
@@ -52,42 +46,34 @@ pub(crate) enum Peeked {
 }
 
 impl Stream {
-    pub(crate) fn tcp(socket: TcpStream) -> Self {
-        Stream(Rc::new(RefCell::new(Socket::Tcp(socket))))
+    pub(crate) fn plain(socket: Socket) -> Self {
+        Stream(Rc::new(RefCell::new(Layer::Plain(socket))))
     }
 
-    pub(crate) fn unix(socket: UnixStream) -> Self {
-        Stream(Rc::new(RefCell::new(Socket::Unix(socket))))
-    }
-
-    pub(crate) fn tls(socket: TcpStream, mut session: ServerConnection) -> Self {
+    pub(crate) fn tls(socket: Socket, mut session: ServerConnection) -> Self {
         session.set_buffer_limit(Some(RECORDS));
-        Stream(Rc::new(RefCell::new(Socket::Tls(Box::new(TlsStream {
-            socket,
-            session,
-            closed: false,
-            stamp_ns: None,
-        })))))
+        let tls = TlsStream { socket, session, closed: false, stamp_ns: None };
+        Stream(Rc::new(RefCell::new(Layer::Tls(Box::new(tls)))))
     }
 
     pub(crate) fn is_tls(&self) -> bool {
-        matches!(*self.0.borrow(), Socket::Tls(_))
+        matches!(*self.0.borrow(), Layer::Tls(_))
     }
 
     /// The handshake did not end (always false on plain sockets).
     pub(crate) fn is_handshaking(&self) -> bool {
-        matches!(&*self.0.borrow(), Socket::Tls(tls) if tls.session.is_handshaking())
+        matches!(&*self.0.borrow(), Layer::Tls(tls) if tls.session.is_handshaking())
     }
 
     /// Client and server agreed on HTTP/2 in the handshake.
     pub(crate) fn chose_http2(&self) -> bool {
-        matches!(&*self.0.borrow(), Socket::Tls(tls) if tls.session.alpn_protocol() == Some(b"h2"))
+        matches!(&*self.0.borrow(), Layer::Tls(tls) if tls.session.alpn_protocol() == Some(b"h2"))
     }
 
     /// The kernel sends `count` bytes of a file from `offset`, which moves on by what was sent; 0 at the end of the
     /// file.
     ///
-    /// `None` where bytes must pass through this process: they must be encrypted.
+    /// `None` where bytes must pass through this process: they are to be encrypted.
     pub(crate) fn poll_send_file(
         &mut self,
         cx: &mut Context<'_>,
@@ -95,30 +81,20 @@ impl Stream {
         offset: &mut u64,
         count: usize,
     ) -> Option<Poll<io::Result<usize>>> {
-        let mut send = |socket: BorrowedFd<'_>| Ok(rustix::fs::sendfile(socket, file, Some(offset), count)?);
-        match &mut *self.0.borrow_mut() {
-            Socket::Tcp(s) => Some(write_when_ready(
-                cx,
-                |cx| s.poll_write_ready(cx),
-                || s.try_io(Interest::WRITABLE, || send(s.as_fd())),
-            )),
-            Socket::Unix(s) => Some(write_when_ready(
-                cx,
-                |cx| s.poll_write_ready(cx),
-                || s.try_io(Interest::WRITABLE, || send(s.as_fd())),
-            )),
-            Socket::Tls(_) => None,
-        }
+        let Layer::Plain(socket) = &*self.0.borrow() else { return None };
+        Some(socket.poll_send_file_fairly(cx, file, *offset, count).map_ok(|sent| {
+            *offset += sent as u64;
+            sent
+        }))
     }
 
     /// Has the kernel say when bytes arrive from now on, where it can.
     pub(crate) fn stamp_arrivals(&self) {
         match &mut *self.0.borrow_mut() {
-            Socket::Tcp(socket) => {
-                wire::stamp_arrivals(socket.as_fd());
+            Layer::Plain(socket) => {
+                socket.stamp_arrivals();
             }
-            Socket::Tls(tls) => tls.stamp_ns = wire::stamp_arrivals(tls.socket.as_fd()).then(wire::wall_ns),
-            Socket::Unix(_) => {}
+            Layer::Tls(tls) => tls.stamp_ns = tls.socket.stamp_arrivals().then(wire::wall_ns),
         }
     }
 
@@ -126,13 +102,11 @@ impl Stream {
     /// nanoseconds since 1970: by the kernel's stamp, else by the clock right after the read.
     pub(crate) fn poll_read_stamped(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<u64>> {
         match &mut *self.0.borrow_mut() {
-            Socket::Tcp(socket) => {
-                let (filled, stamp_ns) = ready!(read_stamped(socket, cx, buf.initialize_unfilled()))?;
-                buf.advance(filled);
-                Poll::Ready(Ok(stamp_ns))
+            Layer::Plain(socket) => {
+                let stamp_ns = ready!(socket.poll_receive_into(cx, buf))?;
+                Poll::Ready(Ok(stamp_ns.unwrap_or_else(wire::wall_ns)))
             }
-            Socket::Unix(socket) => Pin::new(socket).poll_read(cx, buf).map_ok(|()| wire::wall_ns()),
-            Socket::Tls(tls) => {
+            Layer::Tls(tls) => {
                 ready!(tls.poll_read(cx, buf))?;
                 Poll::Ready(Ok(tls.stamp_ns.unwrap_or_else(wire::wall_ns)))
             }
@@ -141,91 +115,29 @@ impl Stream {
 
     /// Makes closing send RST instead of FIN; a unix socket has no such thing and just closes.
     pub(crate) fn reset_on_close(&self) -> io::Result<()> {
-        let linger = |s: &TcpStream| socket2::SockRef::from(s).set_linger(Some(Duration::ZERO));
-        match &*self.0.borrow() {
-            Socket::Tcp(socket) => linger(socket),
-            Socket::Tls(tls) => linger(&tls.socket),
-            Socket::Unix(_) => Ok(()),
-        }
+        self.0.borrow().socket().reset_on_close()
     }
 
     /// Ready when a read is worth trying: memory for it is found only then.
     pub(crate) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut *self.0.borrow_mut() {
-            Socket::Tcp(socket) => socket.poll_read_ready(cx),
-            Socket::Unix(socket) => socket.poll_read_ready(cx),
-            Socket::Tls(tls) => tls.poll_plaintext(cx),
+            Layer::Plain(socket) => socket.poll_readable(cx),
+            Layer::Tls(tls) => tls.poll_plaintext(cx),
         }
     }
 
     /// Waits until there is something to see, and leaves it there.
     pub(crate) fn poll_peek(&self, cx: &mut Context<'_>) -> Poll<Peeked> {
-        let socket = self.0.borrow();
-        loop {
-            let seen = match ready!(socket.poll_read_ready(cx)) {
-                Ok(()) => socket.peek(),
-                Err(e) => Err(e),
-            };
-            match seen {
-                Ok(0) => return Poll::Ready(Peeked::End),
-                Ok(_) => return Poll::Ready(Peeked::Bytes),
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return Poll::Ready(Peeked::End),
-            }
-        }
+        let seen = ready!(self.0.borrow().socket().poll_peek(cx));
+        Poll::Ready(if matches!(seen, Ok(1..)) { Peeked::Bytes } else { Peeked::End })
     }
 }
 
-impl Socket {
-    fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+impl Layer {
+    fn socket(&self) -> &Socket {
         match self {
-            Socket::Tcp(socket) => socket.poll_read_ready(cx),
-            Socket::Unix(socket) => socket.poll_read_ready(cx),
-            Socket::Tls(tls) => tls.socket.poll_read_ready(cx),
-        }
-    }
-
-    /// How much of one byte is there to read. Nothing takes the readiness back, so that the next look waits.
-    fn peek(&self) -> io::Result<usize> {
-        let mut byte = [MaybeUninit::uninit(); 1];
-        let read = Interest::READABLE;
-        match self {
-            Socket::Tcp(socket) => socket.try_io(read, || socket2::SockRef::from(socket).peek(&mut byte)),
-            Socket::Unix(socket) => socket.try_io(read, || socket2::SockRef::from(socket).peek(&mut byte)),
-            Socket::Tls(tls) => tls.socket.try_io(read, || socket2::SockRef::from(&tls.socket).peek(&mut byte)),
-        }
-    }
-}
-
-/// Reads once when there is something to read: how many bytes, and when the last of them arrived.
-fn read_stamped(socket: &TcpStream, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<(usize, u64)>> {
-    loop {
-        ready!(socket.poll_read_ready(cx))?;
-        let mut read = None;
-        let tried = socket.try_io(Interest::READABLE, || {
-            let (filled, _) = *read.insert(wire::receive_stamped(socket.as_fd(), buf)?);
-            // A short read has drained the socket: the next look waits, without asking the kernel first.
-            if filled > 0 && filled < buf.len() { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
-        });
-        match (read, tried) {
-            (Some((filled, stamp_ns)), _) => return Poll::Ready(Ok((filled, stamp_ns.unwrap_or_else(wire::wall_ns)))),
-            (None, Err(e)) if e.kind() != io::ErrorKind::WouldBlock => return Poll::Ready(Err(e)),
-            (None, _) => {}
-        }
-    }
-}
-
-/// A write of a kind that the socket types do not offer: tried whenever they say they are ready.
-fn write_when_ready(
-    cx: &mut Context<'_>,
-    poll_ready: impl Fn(&mut Context<'_>) -> Poll<io::Result<()>>,
-    mut write: impl FnMut() -> io::Result<usize>,
-) -> Poll<io::Result<usize>> {
-    loop {
-        ready!(poll_ready(cx))?;
-        match write() {
-            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
-            result => return Poll::Ready(result),
+            Layer::Plain(socket) => socket,
+            Layer::Tls(tls) => &tls.socket,
         }
     }
 }
@@ -233,9 +145,8 @@ fn write_when_ready(
 impl AsyncRead for Stream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match &mut *self.0.borrow_mut() {
-            Socket::Tcp(socket) => Pin::new(socket).poll_read(cx, buf),
-            Socket::Unix(socket) => Pin::new(socket).poll_read(cx, buf),
-            Socket::Tls(tls) => tls.poll_read(cx, buf),
+            Layer::Plain(socket) => socket.poll_receive_into(cx, buf).map_ok(drop),
+            Layer::Tls(tls) => tls.poll_read(cx, buf),
         }
     }
 }
@@ -243,9 +154,8 @@ impl AsyncRead for Stream {
 impl AsyncWrite for Stream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         match &mut *self.0.borrow_mut() {
-            Socket::Tcp(socket) => Pin::new(socket).poll_write(cx, buf),
-            Socket::Unix(socket) => Pin::new(socket).poll_write(cx, buf),
-            Socket::Tls(tls) => tls.poll_write_with(cx, |writer| writer.write(buf)),
+            Layer::Plain(socket) => socket.poll_send_fairly(cx, &[IoSlice::new(buf)]),
+            Layer::Tls(tls) => tls.poll_write_with(cx, |writer| writer.write(buf)),
         }
     }
 
@@ -259,32 +169,31 @@ impl AsyncWrite for Stream {
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         match &mut *self.0.borrow_mut() {
-            Socket::Tcp(socket) => Pin::new(socket).poll_write_vectored(cx, bufs),
-            Socket::Unix(socket) => Pin::new(socket).poll_write_vectored(cx, bufs),
-            Socket::Tls(tls) => tls.poll_write_with(cx, |writer| writer.write_vectored(bufs)),
+            Layer::Plain(socket) => socket.poll_send_fairly(cx, bufs),
+            Layer::Tls(tls) => tls.poll_write_with(cx, |writer| writer.write_vectored(bufs)),
         }
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut *self.0.borrow_mut() {
-            Socket::Tcp(_) | Socket::Unix(_) => Poll::Ready(Ok(())),
-            Socket::Tls(tls) => tls.poll_flush(cx),
+            Layer::Plain(_) => Poll::Ready(Ok(())),
+            Layer::Tls(tls) => tls.poll_flush(cx),
         }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut *self.0.borrow_mut() {
-            Socket::Tcp(socket) => Pin::new(socket).poll_shutdown(cx),
-            Socket::Unix(socket) => Pin::new(socket).poll_shutdown(cx),
-            Socket::Tls(tls) => {
+            Layer::Plain(socket) => socket.close_sending(),
+            Layer::Tls(tls) => {
                 if !tls.closed {
                     tls.closed = true;
                     tls.session.send_close_notify();
                 }
                 ready!(tls.poll_flush(cx))?;
-                Pin::new(&mut tls.socket).poll_shutdown(cx)
+                tls.socket.close_sending();
             }
         }
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -310,7 +219,7 @@ impl TlsStream {
                 _bytes_or_the_end => return Poll::Ready(Ok(())),
             }
             let stamp_ns = self.stamp_ns.as_mut();
-            match self.session.read_tls(&mut Blocking { socket: &mut self.socket, cx, stamp_ns }) {
+            match self.session.read_tls(&mut Blocking { socket: &self.socket, cx, stamp_ns }) {
                 Ok(_) => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
                     // Nothing came, and the socket has the waker. What the handshake still has to say goes out
@@ -346,7 +255,7 @@ impl TlsStream {
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.session.wants_write() {
-            match self.session.write_tls(&mut Blocking { socket: &mut self.socket, cx, stamp_ns: None }) {
+            match self.session.write_tls(&mut Blocking { socket: &self.socket, cx, stamp_ns: None }) {
                 Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 Ok(_) => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
@@ -357,9 +266,9 @@ impl TlsStream {
     }
 }
 
-/// A tokio socket as rustls wants it: `Read` and `Write` that say `WouldBlock` after leaving the waker.
+/// The socket as rustls wants it: `Read` and `Write` that say `WouldBlock` after leaving the waker.
 struct Blocking<'a, 'c, 'w> {
-    socket: &'a mut TcpStream,
+    socket: &'a Socket,
     cx: &'c mut Context<'w>,
     /// To be told when what is read arrived.
     stamp_ns: Option<&'a mut u64>,
@@ -374,24 +283,22 @@ fn or_would_block<T>(poll: Poll<io::Result<T>>) -> io::Result<T> {
 
 impl Read for Blocking<'_, '_, '_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if let Some(stamp_ns) = self.stamp_ns.as_deref_mut() {
-            let (filled, arrived_ns) = or_would_block(read_stamped(self.socket, self.cx, buf))?;
-            *stamp_ns = arrived_ns;
-            return Ok(filled);
-        }
         let mut buf = ReadBuf::new(buf);
-        or_would_block(Pin::new(&mut *self.socket).poll_read(self.cx, &mut buf))?;
+        let arrived_ns = or_would_block(self.socket.poll_receive_into(self.cx, &mut buf))?;
+        if let Some(stamp_ns) = self.stamp_ns.as_deref_mut() {
+            *stamp_ns = arrived_ns.unwrap_or_else(wire::wall_ns);
+        }
         Ok(buf.filled().len())
     }
 }
 
 impl Write for Blocking<'_, '_, '_> {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        or_would_block(Pin::new(&mut *self.socket).poll_write(self.cx, buf))
+        or_would_block(self.socket.poll_send_fairly(self.cx, &[IoSlice::new(buf)]))
     }
 
-    fn write_vectored(&mut self, bufs: &[io::IoSlice<'_>]) -> io::Result<usize> {
-        or_would_block(Pin::new(&mut *self.socket).poll_write_vectored(self.cx, bufs))
+    fn write_vectored(&mut self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+        or_would_block(self.socket.poll_send_fairly(self.cx, bufs))
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! What sending costs: `cargo run --release -p onrush-wire --example send_cost -- URL [USERS] [SECONDS]`.
 //!
-//! So many users send GETs to the URL on one thread, each on a connection of its own, one after the other, without scripts
-//! and metrics: the price of the client and its event loop alone. Prints requests, and microseconds of CPU time
+//! So many users send GETs to the URL on one thread, each on a connection of its own, one after the other, without
+//! scripts and metrics: the price of the client and its event loop alone. Prints requests, and microseconds of CPU time
 //! for each. Figures for comparing one build with another on the same machine; nothing is asserted.
 
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a program of its own")]

@@ -70,7 +70,8 @@ failure_kinds! {
     UnknownAuthority = 1310, "An unknown authority signed the certificate";
     WrongHost = 1311, "The certificate is for another host";
     Decompression = 1701, "The body could not be decoded";
-    BodyTooLarge = 1710, "The decoded body exceeds `maxDecodedBody`, `maxDecodedRatio` or the user's memory; k6 has no such limit";
+    BodyTooLarge = 1710, "The decoded body exceeds `maxDecodedBody`, `maxDecodedRatio` or the user's memory; k6 has no \
+        such limit";
 }
 
 /// Why an exchange has no complete response.
@@ -80,34 +81,17 @@ pub struct Failure {
     pub step: Step,
     /// What kind.
     pub kind: FailureKind,
-    /// Text for people, k6's words where scripts match on them ("dial: connection refused", "request timeout").
+    /// Text for people: `dial: connection refused`.
     pub message: String,
 }
 
-/// What to do when the machine has no local port left for an address. `Failure::k6_error` leaves it out.
-pub(crate) const NO_PORT: &str = "; every local port towards this address is in use or was until a minute ago: keep connections \
-    (noConnectionReuse, noVUConnectionReuse), add addresses with the option localIPs, or widen net.ipv4.ip_local_port_range";
+/// What to do when the machine has no local port left for an address: how the message of such a failure ends.
+pub const NO_LOCAL_PORT: &str = "; every local port towards this address is in use or was until a minute ago: keep \
+    connections (noConnectionReuse, noVUConnectionReuse), add addresses with the option localIPs, or widen \
+    net.ipv4.ip_local_port_range";
 
-/// What Go puts before the reason for which a certificate is refused; `Failure::k6_error` takes it away as k6 does.
-pub(crate) const UNVERIFIED: &str = "tls: failed to verify certificate: x509: ";
-
-impl Failure {
-    /// The text of `response.error` and of the tag `error`: k6 leaves hosts, addresses and patterns to the log line, and we our
-    /// advice.
-    pub fn k6_error(&self) -> &str {
-        let message = self.message.strip_suffix(NO_PORT).unwrap_or(&self.message);
-        match self.kind {
-            FailureKind::UnknownAuthority => "x509: unknown authority",
-            FailureKind::WrongHost => "x509: certificate doesn't match hostname",
-            FailureKind::BlockedHost => "hostname is blocked",
-            FailureKind::Timeout => "request timeout",
-            FailureKind::BlacklistedIp => "ip is blacklisted",
-            // k6 keeps the "x509: " that the prefix ends with.
-            _ if message.starts_with(UNVERIFIED) => &message[UNVERIFIED.len() - "x509: ".len()..],
-            _ => message,
-        }
-    }
-}
+/// How the message begins where a certificate was refused; the reason follows.
+pub const UNVERIFIED: &str = "tls: failed to verify certificate: x509: ";
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

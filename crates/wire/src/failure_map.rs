@@ -1,8 +1,8 @@
-//! What the operating system and the TLS library report, in k6's words and kinds. The one table of wire failures.
+//! What the operating system and the TLS library report, as failures. The one table of them.
 
 use std::io;
 
-use crate::failure::{Failure, FailureKind, NO_PORT, Step, UNVERIFIED};
+use crate::failure::{Failure, FailureKind, NO_LOCAL_PORT, Step, UNVERIFIED};
 use crate::io::arrival::TransportError;
 use crate::payload::PayloadError;
 
@@ -31,7 +31,7 @@ pub(crate) fn dial(error: &io::Error) -> Failure {
         Some(_) => FailureKind::DialErrno,
         None => FailureKind::Dial,
     };
-    let advice = if error.raw_os_error() == Some(libc::EADDRNOTAVAIL) { NO_PORT } else { "" };
+    let advice = if error.raw_os_error() == Some(libc::EADDRNOTAVAIL) { NO_LOCAL_PORT } else { "" };
     Failure { step: Step::Connect, kind, message: format!("dial: {}{advice}", errno_text(error)) }
 }
 
@@ -89,8 +89,8 @@ fn tls(error: &rustls::Error, step: Step) -> Failure {
     Failure { step, kind, message }
 }
 
-/// What is wrong with a certificate: k6's kind, and Go's words where they do not hold the time of day, which would make each
-/// second's failures another kind of failure.
+/// What is wrong with a certificate: k6's kind, and Go's words where they do not hold the time of day, which would make
+/// each second's failures another kind of failure.
 fn certificate(reason: &rustls::CertificateError) -> (FailureKind, String) {
     use rustls::CertificateError as C;
     let unknown = |why: &str| (FailureKind::UnknownAuthority, format!("certificate signed by unknown authority{why}"));
@@ -214,10 +214,10 @@ mod tests {
         let refused = dial(&error(libc::ECONNREFUSED));
         assert_eq!((refused.message.as_str(), refused.kind.code()), ("dial: connection refused", 1212));
         let no_port = dial(&error(libc::EADDRNOTAVAIL));
-        assert_eq!((no_port.k6_error(), no_port.kind.code()), ("dial: cannot assign requested address", 1213));
-        let advised = "dial: cannot assign requested address; every local port towards this address is in use or was until a minute \
-                       ago: keep connections (noConnectionReuse, noVUConnectionReuse), add addresses with the option localIPs, or \
-                       widen net.ipv4.ip_local_port_range";
+        assert_eq!(no_port.kind.code(), 1213);
+        let advised = "dial: cannot assign requested address; every local port towards this address is in use or was \
+                       until a minute ago: keep connections (noConnectionReuse, noVUConnectionReuse), add addresses \
+                       with the option localIPs, or widen net.ipv4.ip_local_port_range";
         assert_eq!(no_port.message, advised);
         let reset = transport(TransportError::Io(error(libc::ECONNRESET)), Step::Wait);
         assert_eq!((reset.message.as_str(), reset.kind.code()), ("read: connection reset by peer", 1220));
@@ -254,7 +254,8 @@ mod tests {
             (
                 C::BadSignature,
                 1310,
-                "certificate signed by unknown authority (an authority of that name is trusted, but another key has signed)",
+                "certificate signed by unknown authority (an authority of that name is trusted, but another key has \
+                 signed)",
             ),
             (C::UnknownRevocationStatus, 1000, "certificate is refused: unknown revocation status"),
         ];
@@ -266,9 +267,9 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_of_the_lookup_says_so_beyond_k6s_words() {
+    fn a_timeout_of_the_lookup_says_so() {
         let failure = lookup_timeout();
-        assert_eq!((failure.kind.code(), failure.k6_error()), (1050, "request timeout"));
+        assert_eq!(failure.kind.code(), 1050);
         assert_eq!(failure.message, "request timeout: the name server has not answered yet");
     }
 

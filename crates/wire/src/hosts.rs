@@ -23,7 +23,8 @@ impl HostPatterns {
     }
 }
 
-/// Fixed addresses of host names: `host`, `host:port` or `*.host` leads to an IP, `ip:port`, `unix:/path` or `unix:@name`.
+/// Fixed addresses of host names: `host`, `host:port` or `*.host` leads to an IP, `ip:port`, `unix:/path` or
+/// `unix:@name`.
 #[derive(Debug, Default)]
 pub struct FixedHosts {
     exact: HashMap<String, Fixed>,

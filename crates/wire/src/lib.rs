@@ -1,9 +1,9 @@
 //! Bytes on the network and how long each step took.
 //!
-//! Payloads, connections, HTTP/1.1, WebSocket, TLS, unix sockets and links, client side; the WebSocket codec, the text of header
-//! fields and the precise timer also for `target`. Knows no metric, no virtual user, no tag and no JavaScript: every exchange
-//! returns its timings as a value. Single-threaded: each worker has its own clients and pools; nothing here is `Send` and nothing
-//! is locked on the request path.
+//! Payloads, connections, HTTP/1.1, WebSocket, TLS, unix sockets and links, client side; the WebSocket codec, the text
+//! of header fields and the precise timer also for `target`. Knows no metric, no virtual user, no tag and no
+//! JavaScript: every exchange returns its timings as a value. Single-threaded: each worker has its own clients and
+//! pools; nothing here is `Send` and nothing is locked on the request path.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("Linux is required: epoll, timerfd, receive stamps of the kernel, sendfile, abstract unix sockets");
@@ -38,7 +38,8 @@ pub mod ws;
 pub use addresses::{parse_block, parse_local_ips};
 pub use client::{Client, ClientContext, ConnectionInfo, Exchange};
 pub use failure::{Failure, FailureKind, Step};
-pub use io::socket::{receive_stamped, stamp_arrivals};
+pub use io::listener::Listener;
+pub use io::socket::Socket;
 pub use io::stamps::wall_ns;
 pub use io::timer;
 pub use ipnet::IpNet;

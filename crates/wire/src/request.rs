@@ -1,4 +1,6 @@
-//! What to send.
+//! A request as its caller wants it sent: method, URL, headers, body, and what becomes of the answer's body.
+//!
+//! Plain data. What the client adds (cookies, credentials, referers) is not in it.
 
 use std::fmt;
 use std::rc::Rc;

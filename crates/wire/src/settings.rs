@@ -29,8 +29,8 @@ pub struct Settings {
     pub tls: TlsSettings,
     /// A new connection for each request.
     pub no_connection_reuse: bool,
-    /// Size of the socket's send buffer in bytes (SO_SNDBUF, which the kernel doubles for its bookkeeping); 0: the kernel
-    /// decides. `None`: 256 KiB where that cannot slow anything down, see `Socket::size_send_buffer`.
+    /// Size of the socket's send buffer in bytes (SO_SNDBUF, which the kernel doubles for its bookkeeping); 0: the
+    /// kernel decides. `None`: 256 KiB where that cannot slow anything down, see `Socket::size_send_buffer`.
     pub send_buffer: Option<usize>,
     /// Concurrent requests of one batch.
     pub batch: usize,

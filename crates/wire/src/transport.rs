@@ -1,7 +1,7 @@
 //! The bytes of a connection, plain or encrypted: one request out, whatever comes back in.
 //!
-//! Counts what really goes over the network, TLS and handshake included. Refuses to interpret: what arrives goes to a sink.
-//! Invariant: a failed transport is not used again.
+//! Counts what really goes over the network, TLS and handshake included. Refuses to interpret: what arrives goes to a
+//! sink. Invariant: a failed transport is not used again.
 
 use std::io::{self, IoSlice};
 use std::task::{Context, Poll, ready};
@@ -26,8 +26,8 @@ impl Transport {
         Transport { socket, tls: None, sent: 0, received: 0 }
     }
 
-    /// Whether the peer's TCP has acknowledged nothing of what was sent since `sent` was last reset: it cannot have read it.
-    /// Never known on a unix socket.
+    /// Whether the peer's TCP has acknowledged nothing of what was sent since `sent` was last reset: it cannot have
+    /// read it. Never known on a unix socket.
     pub(crate) fn is_all_unacknowledged(&self) -> bool {
         self.socket.unacknowledged().is_some_and(|bytes| bytes >= self.sent)
     }
@@ -70,7 +70,8 @@ impl Transport {
         self.socket.poll_send(cx, parts)
     }
 
-    /// One write of a streamed segment from `offset` on. A file goes to the socket inside of the kernel where that works.
+    /// One write of a streamed segment from `offset` on. A file goes to the socket inside of the kernel where that
+    /// works.
     fn poll_send_stream(
         &self,
         cx: &mut Context<'_>,

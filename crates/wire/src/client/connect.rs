@@ -1,8 +1,8 @@
 //! From an endpoint to a connection: connect, proxy tunnel, TLS handshake, each step timed.
 //!
-//! Addresses are tried in order until one accepts; the first error is the one reported. Dialling ends after 30 s, as k6's
-//! does, or at the request's deadline. Refuses to look names up: addresses come in.
-//! Invariant: on failure nothing stays open.
+//! Addresses are tried in order until one accepts; the first error is the one reported. Dialling ends after 30 s, as
+//! k6's does, or at the request's deadline. Refuses to look names up: addresses come in. Invariant: on failure nothing
+//! stays open.
 
 use std::ffi::OsStr;
 use std::future::poll_fn;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::h1::known_heads::KnownHeads;
 use crate::io::buffers::Buffers;
-use crate::io::socket::StampKeeper;
+use crate::io::receive::StampKeeper;
 use crate::io::stamps::StampClock;
 use crate::settings::StepLimits;
 

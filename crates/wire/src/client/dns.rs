@@ -1,8 +1,8 @@
 //! From a host name to the addresses to try: blocked names, fixed hosts, lookups with a cache, blacklisted addresses.
 //!
-//! The order is k6's: `blockHostnames`, then `hosts`, then DNS (never for an IP literal), then `blacklistIPs`. Lookups are the
-//! system's getaddrinfo on tokio's blocking threads; answers are kept per worker, and users of one worker who ask for the
-//! same name at the same time share one lookup. Only new connections come here, never the request path.
+//! The order is k6's: `blockHostnames`, then `hosts`, then DNS (never for an IP literal), then `blacklistIPs`. Lookups
+//! are the system's getaddrinfo on tokio's blocking threads; answers are kept per worker, and users of one worker who
+//! ask for the same name at the same time share one lookup. Only new connections come here, never the request path.
 //!
 //! Invariant: no address leaves this file without having passed the blacklist.
 

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use super::{Client, HopClock};
 use crate::auth::{self, Challenge, Subject};
 use crate::client::exchange::{Exchange, Outgoing, exchange};
+use crate::client::origins::Origin;
 use crate::client::redirect::{Hop, NextHop};
 use crate::codec::Undecoded;
 use crate::cookies::{self, CookieJar, cookie_header};
@@ -64,8 +65,7 @@ impl Client {
         }
     }
 
-    /// One exchange: what the hop needs beyond the caller's headers is put together here. `hop` is to say what
-    /// happened.
+    /// One exchange. `hop` is to say what happened.
     pub(super) async fn send_hop(
         &self,
         request: &Request,
@@ -76,20 +76,48 @@ impl Client {
         hop: &mut Exchange,
     ) -> Marks {
         let io = &self.worker.io;
-        let origin = match self.origin(&at.url) {
-            Ok(origin) => origin,
+        let mut head = io.take_head();
+        let encoded = self.origin(&at.url).and_then(|origin| {
+            let headers = self.encode_hop(request, at, (jar, digest), &origin, &mut head)?;
+            Ok((origin, headers))
+        });
+        let (origin, headers) = match encoded {
+            Ok(encoded) => encoded,
             Err(failure) => {
+                io.return_head(head);
                 hop.fail(io, failure);
                 return Marks::default();
             }
         };
-        let cookie = match cookie_of(request, at, jar) {
-            Ok(cookie) => cookie,
-            Err(failure) => {
-                hop.fail(io, failure);
-                return Marks::default();
-            }
+        if let Some(watch) = self.watch.get() {
+            watch.sending(request, &head, at.body);
+        }
+        let out = Outgoing {
+            method: &at.method,
+            head: &head,
+            body: at.body.map_or(&[], Payload::segments),
+            body_use: &request.body_use,
+            deadline: clock.deadline,
+            asked: clock.asked,
+            headers: &headers,
+            close: self.worker.settings.no_connection_reuse,
         };
+        let route = async || self.route(&origin).await;
+        let marks = exchange(io, &self.pool, &origin.endpoint, &out, route, hop).await;
+        io.return_head(head);
+        marks
+    }
+
+    /// Puts the head of a hop together, with what it needs beyond the caller's headers; which of those it has.
+    fn encode_hop<'a>(
+        &self,
+        request: &Request,
+        at: &'a Hop<'_>,
+        (jar, digest): (Option<&CookieJar>, Option<&str>),
+        origin: &Origin,
+        head: &mut Vec<u8>,
+    ) -> Result<Cow<'a, [(String, String)]>, Failure> {
+        let cookie = cookie_of(request, at, jar)?;
         let headers = if cookie.is_some() { without_cookie(&at.headers) } else { Cow::Borrowed(&*at.headers) };
         let basic = match &at.url.userinfo {
             Some(userinfo) if request.auth == Auth::FromUserinfo => Some(auth::basic(userinfo)),
@@ -111,8 +139,6 @@ impl Client {
                 count += 1;
             }
         }
-        let close = self.worker.settings.no_connection_reuse;
-        let mut head = io.take_head();
         let parts = RequestHead {
             method: &at.method,
             target: absolute.as_deref().unwrap_or(&at.url.target),
@@ -121,30 +147,10 @@ impl Client {
             headers: &headers,
             added: &added[..count],
             body_len: at.body.map(Payload::len),
-            close,
+            close: self.worker.settings.no_connection_reuse,
         };
-        if let Err(failure) = parts.encode(&mut head) {
-            io.return_head(head);
-            hop.fail(io, failure);
-            return Marks::default();
-        }
-        if let Some(watch) = self.watch.get() {
-            watch.sending(request, &head, at.body);
-        }
-        let out = Outgoing {
-            method: &at.method,
-            head: &head,
-            body: at.body.map_or(&[], Payload::segments),
-            body_use: &request.body_use,
-            deadline: clock.deadline,
-            asked: clock.asked,
-            headers: &headers,
-            close,
-        };
-        let route = async || self.route(&origin).await;
-        let marks = exchange(io, &self.pool, &origin.endpoint, &out, route, hop).await;
-        io.return_head(head);
-        marks
+        parts.encode(head)?;
+        Ok(headers)
     }
 
     /// Undoes the content codings of the result.

@@ -1,8 +1,8 @@
 //! Where the requests of a URL's origin go: directly, to a proxy, or through a tunnel; with the TLS they need.
 //!
-//! Found out once per origin and worker, so that a request only compares scheme, host and port. Requests in absolute form
-//! share one endpoint per proxy, since a plain proxy's connections serve any http origin.
-//! Invariant: an origin's endpoint never changes; its identity is the key of the connection pools.
+//! Found out once per origin and worker, so that a request only compares scheme, host and port. Requests in absolute
+//! form share one endpoint per proxy, since a plain proxy's connections serve any http origin. Invariant: an origin's
+//! endpoint never changes; its identity is the key of the connection pools.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -197,7 +197,8 @@ mod tests {
         let all = origins(Settings { proxies, user_agent: "agent".into(), ..Settings::default() });
         let proxy = all.proxies.find(&url("https://a.test/")).unwrap();
         let bytes = all.connect_request(&url("https://a.test/x"), proxy);
-        let expected = "CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\nUser-Agent: agent\r\nProxy-Authorization: Basic dTpw\r\n\r\n";
+        let expected = "CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\nUser-Agent: agent\r\n\
+                        Proxy-Authorization: Basic dTpw\r\n\r\n";
         assert_eq!(bytes, expected);
         assert!(
             all.connect_request(&url("https://[fd00::1]:8/"), proxy).starts_with(b"CONNECT [fd00::1]:8 HTTP/1.1\r\n")

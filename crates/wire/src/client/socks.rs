@@ -1,8 +1,8 @@
 //! SOCKS5 (RFC 1928, names and passwords by RFC 1929): how a proxy is asked to connect somewhere else.
 //!
-//! The proxy looks names up, as with Go, whether the scheme is `socks5` or `socks5h`. Refuses what the protocol has no room
-//! for when the settings are read. Nothing but replies can arrive before the tunnel is open, for both HTTP and TLS let the
-//! client speak first; more than a reply means that it is not a proxy.
+//! The proxy looks names up, as with Go, whether the scheme is `socks5` or `socks5h`. Refuses what the protocol has no
+//! room for when the settings are read. Nothing but replies can arrive before the tunnel is open, for both HTTP and TLS
+//! let the client speak first; more than a reply means that it is not a proxy.
 
 use std::future::poll_fn;
 use std::io::IoSlice;

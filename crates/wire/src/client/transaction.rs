@@ -19,9 +19,9 @@ use crate::payload::Segment;
 use crate::request::BodyUse;
 use crate::response::{Body, Marks, Response};
 
-/// The rest of a discarded body is dropped without being copied, where its length is known and the kernel can do that. Where
-/// the last one on a connection was large, the read that brings the head is made this short, so that little of the body is
-/// copied along with it.
+/// The rest of a discarded body is dropped without being copied, where its length is known and the kernel can do that.
+/// Where the last one on a connection was large, the read that brings the head is made this short, so that little of
+/// the body is copied along with it.
 const SHORT_READ: usize = 4 << 10;
 /// From this size on the second read that this takes costs less than the copy.
 const LARGE_BODY: u64 = 48 << 10;

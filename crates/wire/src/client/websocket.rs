@@ -1,7 +1,7 @@
 //! An open websocket of a client: frames over a connection, without a task of its own.
 //!
-//! Sending queues; `poll_flush` writes everything queued in one go. Receiving reads into the worker's shared buffer and gives events
-//! out of it. Whoever holds the stream decides what to answer: pings and closes are events like others.
+//! Sending queues; `poll_flush` writes everything queued in one go. Receiving reads into the worker's shared buffer and
+//! gives events out of it. Whoever holds the stream decides what to answer: pings and closes are events like others.
 //! Invariant: an idle stream owns next to no buffer.
 
 use std::rc::Rc;
@@ -142,8 +142,8 @@ impl WebSocket {
         Poll::Ready(Ok(()))
     }
 
-    /// When what the last read completed reached this machine, in nanoseconds of the wall clock since 1970: by the kernel's stamp
-    /// of the last byte, else by the clock right after the read.
+    /// When what the last read completed reached this machine, in nanoseconds of the wall clock since 1970: by the
+    /// kernel's stamp of the last byte, else by the clock right after the read.
     pub fn arrived_ns(&self) -> u64 {
         self.arrived_ns
     }

@@ -1,8 +1,9 @@
 //! Opening a websocket: the way every request takes to a connection, then the upgrade.
 //!
-//! Hosts, DNS, TLS, unix sockets and local addresses are the client's; an HTTP proxy is asked for a tunnel even where its other
-//! requests go in absolute form. Refuses redirects and authentication, as RFC 6455 clients may. An answer other than 101 is a
-//! result, kept with the start of its body. Invariant: what went over the network until then is counted, however it ended.
+//! Hosts, DNS, TLS, unix sockets and local addresses are the client's; an HTTP proxy is asked for a tunnel even where
+//! its other requests go in absolute form. Refuses redirects and authentication, as RFC 6455 clients may. An answer
+//! other than 101 is a result, kept with the start of its body. Invariant: what went over the network until then is
+//! counted, however it ended.
 
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -55,8 +56,8 @@ pub struct Ask<'a> {
 
 /// How opening went.
 pub struct Opening {
-    /// The connection, or why there is none. An answer that does not upgrade is a failure of kind `Protocol` with the text
-    /// `websocket: bad handshake`.
+    /// The connection, or why there is none. An answer that does not upgrade is a failure of kind `Protocol` with the
+    /// text `websocket: bad handshake`.
     pub outcome: Result<WebSocket, Failure>,
     /// The answer, where one came: the 101, or another with the start of its body.
     pub answer: Option<Response>,

@@ -48,8 +48,8 @@ impl Arrival {
 /// Bytes sent before the reading side and other users of the worker get their turn.
 pub(crate) const TURN: u64 = MAX_WRITE as u64;
 
-/// Lets others run, sockets included: a task that just wakes itself is polled 61 times before tokio looks at its sockets again,
-/// one that yields comes after them.
+/// Lets others run, sockets included: a task that just wakes itself is polled 61 times before tokio looks at its
+/// sockets again, one that yields comes after them.
 pub(crate) fn end_turn<T>(cx: &mut Context<'_>) -> Poll<T> {
     let _ = pin!(tokio::task::yield_now()).poll(cx);
     Poll::Pending

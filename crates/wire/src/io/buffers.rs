@@ -1,5 +1,5 @@
-//! Buffers that all connections of a thread share: an idle connection owns none, and only an incomplete message is copied into
-//! one of its own.
+//! Buffers that all connections of a thread share: an idle connection owns none, and only an incomplete message is
+//! copied into one of its own.
 //!
 //! Invariant: no borrow of a buffer is held across an await.
 

@@ -1,10 +1,13 @@
 //! The floor of the network: a socket, the clock of arrivals, timers, and the position in what is being sent.
 //!
-//! Linux alone: receive stamps (SO_TIMESTAMPNS), `sendfile`, `timerfd` and abstract unix sockets are used without a substitute.
+//! Linux alone: receive stamps (SO_TIMESTAMPNS), `sendfile`, `timerfd` and abstract unix sockets are used without a
+//! substitute.
 
 pub(crate) mod arrival;
 pub(crate) mod buffers;
 pub(crate) mod deadline_timer;
+pub(crate) mod listener;
+pub(crate) mod receive;
 pub(crate) mod socket;
 pub(crate) mod stamps;
 pub mod timer;

@@ -1,22 +1,24 @@
 //! One non-blocking stream socket, tcp or unix, on tokio's reactor.
 //!
 //! Writing is tried at once, without asking for readiness. Reading waits for readiness and then calls `recvmsg` once: a
-//! short read means drained, so readiness is cleared without the extra call that would only say EAGAIN. Receive stamps of
-//! the kernel come as control messages. Refuses: buffers of its own; the caller lends them.
-//! Invariant: the descriptor is closed exactly once, when the `Socket` is dropped.
+//! short read means drained, so readiness is cleared without the extra call that would only say EAGAIN. Receive stamps
+//! of the kernel come as control messages. Refuses: buffers of its own; the caller lends them. Invariant: the
+//! descriptor is closed exactly once, when the `Socket` is dropped.
 #![allow(unsafe_code)]
 
 use std::fs::File;
 use std::io::{self, IoSlice};
-use std::mem;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::mem::{self, MaybeUninit};
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+use tokio::io::{Interest, ReadBuf};
+
+use super::receive::{Received, ask_for_stamps, receive};
 
 /// Send buffer of connections over short paths.
 const SEND_BUFFER: usize = 256 << 10;
@@ -25,28 +27,41 @@ const SEND_BUFFER: usize = 256 << 10;
 const SHORT_PATH: Duration = Duration::from_micros(500);
 
 /// A connected or connecting stream socket.
-pub(crate) struct Socket {
+pub struct Socket {
     fd: AsyncFd<OwnedFd>,
     stamped: bool,
     tcp: bool,
-}
-
-/// What one read brought.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Received {
-    /// Bytes now at the start of the buffer; 0 means the peer closed its side.
-    pub(crate) bytes: usize,
-    /// When the last of them reached this machine: nanoseconds of the wall clock; `None` without a kernel stamp.
-    pub(crate) stamp_ns: Option<u64>,
 }
 
 impl Socket {
     /// Takes a non-blocking socket. `tcp`: ask for receive stamps; refusal by the kernel is not an error.
     pub(crate) fn new(socket: socket2::Socket, tcp: bool) -> io::Result<Socket> {
         let stamped = tcp && ask_for_stamps(socket.as_raw_fd(), false);
-        // SAFETY: the descriptor is owned by the value registered, is never exchanged, and closes only when that is dropped.
+        // SAFETY: the descriptor is owned by the value registered, is never exchanged, and closes only when that is
+        // dropped.
         let fd = unsafe { AsyncFd::register(OwnedFd::from(socket)) }?;
         Ok(Socket { fd, stamped, tcp })
+    }
+
+    /// Takes a non-blocking socket that a listener accepted, without stamps.
+    pub(super) fn accepted(socket: OwnedFd, tcp: bool) -> io::Result<Socket> {
+        // SAFETY: as above.
+        let fd = unsafe { AsyncFd::register(socket) }?;
+        Ok(Socket { fd, stamped: false, tcp })
+    }
+
+    /// Has the kernel stamp what arrives from now on; whether it will. Unix sockets have no stamps.
+    pub fn stamp_arrivals(&mut self) -> bool {
+        self.stamped = self.tcp && ask_for_stamps(self.fd.as_raw_fd(), false);
+        self.stamped
+    }
+
+    /// Makes closing send RST instead of FIN; a unix socket has no such thing and just closes.
+    pub fn reset_on_close(&self) -> io::Result<()> {
+        if !self.tcp {
+            return Ok(());
+        }
+        socket2::SockRef::from(self.fd.get_ref()).set_linger(Some(Duration::ZERO))
     }
 
     /// Two ends of a unix connection with so small send buffers that whoever writes feels what reads.
@@ -65,7 +80,7 @@ impl Socket {
     }
 
     /// Tells the peer that nothing more comes.
-    pub(crate) fn close_sending(&self) {
+    pub fn close_sending(&self) {
         let _gone_already = socket2::SockRef::from(self.fd.get_ref()).shutdown(std::net::Shutdown::Write);
     }
 
@@ -84,12 +99,13 @@ impl Socket {
         socket2::SockRef::from(self.fd.get_ref()).peer_addr().ok()?.as_socket()
     }
 
-    /// Sets the size of the send buffer; 0 leaves it to the kernel, which lets it grow to megabytes. With hundreds of large
-    /// uploads at once these no longer fit into the CPU's caches: 200 of 1 MiB to a server on the same machine cost 15 to 40 %
-    /// less CPU with 256 KiB. A limit on unsent bytes alone (TCP_NOTSENT_LOWAT) gained nothing there.
+    /// Sets the size of the send buffer; 0 leaves it to the kernel, which lets it grow to megabytes. With hundreds of
+    /// large uploads at once these no longer fit into the CPU's caches: 200 of 1 MiB to a server on the same machine
+    /// cost 15 to 40 % less CPU with 256 KiB. A limit on unsent bytes alone (TCP_NOTSENT_LOWAT) gained nothing there.
     ///
-    /// Without a figure that is the size where the handshake took no longer than `SHORT_PATH`: there it is enough for 600 MB/s
-    /// on one connection. A longer path needs what the kernel finds out. The kernel may cap the size: no error.
+    /// Without a figure that is the size where the handshake took no longer than `SHORT_PATH`: there it is enough for
+    /// 600 MB/s on one connection. A longer path needs what the kernel finds out. The kernel may cap the size: no
+    /// error.
     pub(crate) fn size_send_buffer(&self, bytes: Option<usize>) {
         let bytes = bytes.unwrap_or_else(|| if self.is_short_path() { SEND_BUFFER } else { 0 });
         if bytes > 0 && self.tcp {
@@ -122,8 +138,8 @@ impl Socket {
         self.poll_write(cx, |fd| send(fd, parts, true))
     }
 
-    /// Writes as much as the kernel takes of `len` bytes of a file, without taking them into this process. 0: the file ends
-    /// here. An error of kind `Unsupported`: not with this file system or socket.
+    /// Writes as much as the kernel takes of `len` bytes of a file, without taking them into this process. 0: the file
+    /// ends here. An error of kind `Unsupported`: not with this file system or socket.
     pub(crate) fn poll_send_file(
         &self,
         cx: &mut Context<'_>,
@@ -134,12 +150,37 @@ impl Socket {
         self.poll_write(cx, |fd| send_file(fd, file, offset, len))
     }
 
+    /// As `poll_send`, waiting for readiness first: so a task that never waits for its peer gives way to others, by
+    /// tokio's budget.
+    pub fn poll_send_fairly(&self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        self.poll_write_ready(cx, |fd| send(fd, parts, false))
+    }
+
+    /// As `poll_send_file`, waiting for readiness first.
+    pub fn poll_send_file_fairly(
+        &self,
+        cx: &mut Context<'_>,
+        file: &File,
+        offset: u64,
+        len: usize,
+    ) -> Poll<io::Result<usize>> {
+        self.poll_write_ready(cx, |fd| send_file(fd, file, offset, len))
+    }
+
     #[inline]
     fn poll_write(&self, cx: &mut Context<'_>, write: impl Fn(RawFd) -> io::Result<usize>) -> Poll<io::Result<usize>> {
         match write(self.fd.as_raw_fd()) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             done => return Poll::Ready(done),
         }
+        self.poll_write_ready(cx, write)
+    }
+
+    fn poll_write_ready(
+        &self,
+        cx: &mut Context<'_>,
+        write: impl Fn(RawFd) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
         loop {
             let mut guard = ready!(self.fd.poll_write_ready(cx))?;
             match write(self.fd.as_raw_fd()) {
@@ -151,7 +192,36 @@ impl Socket {
 
     /// Waits for readiness, then reads once into the buffer.
     pub(crate) fn poll_receive(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>> {
-        self.poll_read(cx, buffer, 0)
+        self.poll_read(cx, as_uninit(buffer), 0)
+    }
+
+    /// Waits for readiness, then reads once into the room that is left; the kernel's stamp of the last byte, where
+    /// there is one.
+    pub fn poll_receive_into(&self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<Option<u64>>> {
+        // SAFETY: nothing but bytes that the kernel has written goes into the room.
+        let room = unsafe { buffer.unfilled_mut() };
+        let Received { bytes, stamp_ns } = ready!(self.poll_read(cx, room, 0))?;
+        // SAFETY: the kernel has written so many bytes to the start of the room.
+        unsafe { buffer.assume_init(bytes) };
+        buffer.advance(bytes);
+        Poll::Ready(Ok(stamp_ns))
+    }
+
+    /// Ready when a read is worth trying.
+    pub fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.fd.poll_read_ready(cx).map_ok(drop)
+    }
+
+    /// Waits until something arrived, and leaves it there: how much of one byte there is, 0 where the peer has ended
+    /// its side.
+    pub fn poll_peek(&self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        loop {
+            let mut guard = ready!(self.fd.poll_read_ready(cx))?;
+            match peek(self.fd.as_raw_fd()) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
+                seen => return Poll::Ready(seen),
+            }
+        }
     }
 
     /// Whether `poll_drop` spares the copy.
@@ -159,13 +229,18 @@ impl Socket {
         self.tcp
     }
 
-    /// As `poll_receive`, for bytes that nobody will look at: TCP drops them without copying them (tcp(7), MSG_TRUNC), other
-    /// sockets fill the buffer, which holds anything afterwards.
+    /// As `poll_receive`, for bytes that nobody will look at: TCP drops them without copying them (tcp(7), MSG_TRUNC),
+    /// other sockets fill the buffer, which holds anything afterwards.
     pub(crate) fn poll_drop(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>> {
-        self.poll_read(cx, buffer, if self.drops_uncopied() { libc::MSG_TRUNC } else { 0 })
+        self.poll_read(cx, as_uninit(buffer), if self.drops_uncopied() { libc::MSG_TRUNC } else { 0 })
     }
 
-    fn poll_read(&self, cx: &mut Context<'_>, buffer: &mut [u8], flags: libc::c_int) -> Poll<io::Result<Received>> {
+    fn poll_read(
+        &self,
+        cx: &mut Context<'_>,
+        buffer: &mut [MaybeUninit<u8>],
+        flags: libc::c_int,
+    ) -> Poll<io::Result<Received>> {
         loop {
             let mut guard = ready!(self.fd.poll_read_ready(cx))?;
             match receive(self.fd.as_raw_fd(), buffer, self.stamped, flags) {
@@ -194,80 +269,23 @@ impl Socket {
 
     /// Whether nothing arrived since the last read: no byte, no close. Costs one atomic load while that is so.
     pub(crate) fn is_quiet(&self) -> bool {
-        let peek = self.fd.try_io(Interest::READABLE, |fd| {
-            let mut byte = 0u8;
-            // SAFETY: the buffer is one writable byte, alive during the call; the descriptor is open while `fd` is borrowed.
-            let n = unsafe {
-                let flags = libc::MSG_PEEK | libc::MSG_DONTWAIT;
-                libc::recv(fd.as_raw_fd(), ptr::from_mut(&mut byte).cast(), 1, flags)
-            };
-            if n < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-        });
+        let peek = self.fd.try_io(Interest::READABLE, |fd| peek(fd.as_raw_fd()));
         matches!(peek, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 }
 
-/// Keeps the kernel's receive stamping switched on while it lives. The kernel starts stamping with the first socket that
-/// asks and stops with the last; without this, short-lived connections would switch it for each of them.
-pub(crate) struct StampKeeper {
-    _socket: Option<socket2::Socket>,
+/// Room that holds bytes already.
+fn as_uninit(buffer: &mut [u8]) -> &mut [MaybeUninit<u8>] {
+    // SAFETY: both have one layout, and nothing here writes anything but bytes to the room.
+    unsafe { &mut *(ptr::from_mut(buffer) as *mut [MaybeUninit<u8>]) }
 }
 
-impl StampKeeper {
-    pub(crate) fn new() -> StampKeeper {
-        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None).ok();
-        let socket = socket.filter(|s| ask_for_stamps(s.as_raw_fd(), true));
-        if let Some(socket) = &socket {
-            await_stamps(socket);
-        }
-        StampKeeper { _socket: socket }
-    }
-}
-
-/// The kernel switches stamping on in the background, a millisecond or so after it was asked: what arrives before that has no
-/// stamp. Sends datagrams to itself until one has; gives up soon, because where there are no stamps there never will be
-/// any.
-fn await_stamps(socket: &socket2::Socket) {
-    const PATIENCE: Duration = Duration::from_millis(20);
-    let localhost = SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into();
-    let own = socket.bind(&localhost).and_then(|()| socket.local_addr());
-    if own.and_then(|own| socket.connect(&own)).is_err() {
-        return;
-    }
-    let started = Instant::now();
-    while started.elapsed() < PATIENCE && socket.send(&[0]).is_ok() {
-        if receive(socket.as_raw_fd(), &mut [0], true, 0).is_ok_and(|received| received.stamp_ns.is_some()) {
-            return;
-        }
-        std::thread::sleep(Duration::from_micros(100));
-    }
-}
-
-/// Has the kernel stamp what arrives on a tcp socket from now on; whether it will. For sockets that are not this crate's.
-pub fn stamp_arrivals(socket: BorrowedFd<'_>) -> bool {
-    ask_for_stamps(socket.as_raw_fd(), false)
-}
-
-/// Reads once, without waiting, from a socket that `stamp_arrivals` was asked for: how many bytes, and when the last of them
-/// reached this machine: nanoseconds of the wall clock since 1970, where the kernel says it.
-pub fn receive_stamped(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
-    receive(socket.as_raw_fd(), buffer, true, 0).map(|received| (received.bytes, received.stamp_ns))
-}
-
-/// The software stamp. SO_TIMESTAMPNS brings it alone, SO_TIMESTAMPING among two others, which costs 50 ns more a read; but
-/// for datagrams only the latter (`arrival`) never makes up a stamp at the time of reading.
-fn ask_for_stamps(fd: RawFd, arrival: bool) -> bool {
-    let (option, value) = if arrival {
-        (libc::SO_TIMESTAMPING, libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE)
-    } else {
-        (libc::SO_TIMESTAMPNS, 1)
-    };
-    // SAFETY: the option's value is a live `c_uint` whose size is passed beside it.
-    let result = unsafe {
-        let size = mem::size_of_val(&value) as libc::socklen_t;
-        libc::setsockopt(fd, libc::SOL_SOCKET, option, ptr::from_ref(&value).cast(), size)
-    };
-    result == 0
+/// How much of one byte there is to read.
+fn peek(fd: RawFd) -> io::Result<usize> {
+    let mut byte = 0u8;
+    // SAFETY: the buffer is one writable byte, alive during the call; the descriptor is open.
+    let n = unsafe { libc::recv(fd, ptr::from_mut(&mut byte).cast(), 1, libc::MSG_PEEK | libc::MSG_DONTWAIT) };
+    if n < 0 { Err(io::Error::last_os_error()) } else { Ok(n as usize) }
 }
 
 fn send(fd: RawFd, parts: &[IoSlice<'_>], more: bool) -> io::Result<usize> {
@@ -320,64 +338,13 @@ fn send_file(fd: RawFd, file: &File, offset: u64, len: usize) -> io::Result<usiz
     }
 }
 
-/// Room for one SCM_TIMESTAMPING message (16 bytes of header, three timespecs of 16), aligned as `cmsghdr` wants.
-#[repr(C, align(8))]
-struct Control([u8; 128]);
-
-fn receive(fd: RawFd, buffer: &mut [u8], stamped: bool, flags: libc::c_int) -> io::Result<Received> {
-    loop {
-        let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-        let mut control = mem::MaybeUninit::<Control>::uninit();
-        // SAFETY: the header points at one iovec over `buffer` and at the control area, both writable and alive during the
-        // call; zero is valid for its other fields.
-        let (n, header) = unsafe {
-            let mut header: libc::msghdr = mem::zeroed();
-            header.msg_iov = &raw mut part;
-            header.msg_iovlen = 1;
-            if stamped {
-                header.msg_control = control.as_mut_ptr().cast();
-                header.msg_controllen = mem::size_of::<Control>() as _;
-            }
-            (libc::recvmsg(fd, &raw mut header, libc::MSG_DONTWAIT | flags), header)
-        };
-        if n >= 0 {
-            let stamp_ns = if stamped && n > 0 { stamp_of(&header) } else { None };
-            return Ok(Received { bytes: n as usize, stamp_ns });
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
-}
-
-fn stamp_of(header: &libc::msghdr) -> Option<u64> {
-    // SAFETY: `header` was filled in by a successful recvmsg, and its control area is still alive in the caller; the CMSG
-    // macros stay inside msg_controllen; the stamp is read unaligned, its length having been checked.
-    unsafe {
-        let mut message = libc::CMSG_FIRSTHDR(header);
-        while !message.is_null() {
-            let found = &*message;
-            let long_enough =
-                found.cmsg_len as usize >= libc::CMSG_LEN(mem::size_of::<libc::timespec>() as u32) as usize;
-            let is_stamp = matches!(found.cmsg_type, libc::SCM_TIMESTAMPNS | libc::SCM_TIMESTAMPING);
-            if found.cmsg_level == libc::SOL_SOCKET && is_stamp && long_enough {
-                // The only stamp, or the first of three; zero when this packet has none.
-                let at: libc::timespec = ptr::read_unaligned(libc::CMSG_DATA(message).cast());
-                return (at.tv_sec > 0).then(|| at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64);
-            }
-            message = libc::CMSG_NXTHDR(header, message);
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Read;
     use std::net::{TcpListener, TcpStream};
 
     use super::*;
+    use crate::io::receive::StampKeeper;
 
     #[test]
     fn stamps_are_there_from_the_first_packet_on() {

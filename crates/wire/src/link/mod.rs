@@ -1,9 +1,9 @@
 //! A network of its own for one virtual user: bandwidth, latency, jitter and loss under all of its connections.
 //!
-//! A connection over a link ends in this process: a relay hands its bytes on to the real socket, and back, when the link has
-//! carried them. No privileges and no kernel modules, and TLS, HTTP and WebSocket lie on top as on any socket. Rates count the
-//! bytes of the connections (TLS included, TCP and IP headers not). Latency is that of the round trip, half of it each way, as
-//! ping shows it: connecting costs it once, a request on an open connection once more.
+//! A connection over a link ends in this process: a relay hands its bytes on to the real socket, and back, when the
+//! link has carried them. No privileges and no kernel modules, and TLS, HTTP and WebSocket lie on top as on any socket.
+//! Rates count the bytes of the connections (TLS included, TCP and IP headers not). Latency is that of the round trip,
+//! half of it each way, as ping shows it: connecting costs it once, a request on an open connection once more.
 //! Invariant: bytes leave a link in the order in which they came, never before their time.
 
 mod lane;

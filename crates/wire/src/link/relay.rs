@@ -1,9 +1,9 @@
-//! Between a virtual user and the network: takes bytes from one socket and gives them to another when the link has carried
-//! them.
+//! Between a virtual user and the network: takes bytes from one socket and gives them to another when the link has
+//! carried them.
 //!
 //! One task a connection, two directions. Nothing is read while the line is booked ahead, so that the sender feels the
-//! link as back pressure. When the user closes, what it sent goes out and the connection ends; when the server closes, the
-//! user learns it once everything before has arrived, and a reset stays one.
+//! link as back pressure. When the user closes, what it sent goes out and the connection ends; when the server closes,
+//! the user learns it once everything before has arrived, and a reset stays one.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 use super::Link;
 use super::lane::Lane;
 use super::relay_state::RelayState;
-use crate::io::socket::{Received, Socket};
+use crate::io::receive::Received;
+use crate::io::socket::Socket;
 use crate::io::stamps::wall_ns;
 use crate::io::timer;
 

@@ -1,7 +1,8 @@
 //! A client's socket as requests use it: the real one, or one whose bytes go over a link.
 //!
-//! A linked socket ends in this process: the relay behind it has the real one. What only the real one knows (the peer, when bytes
-//! arrived, the error that ended it) comes from the relay. Reading and writing a socket without a link costs no look at one.
+//! A linked socket ends in this process: the relay behind it has the real one. What only the real one knows (the peer,
+//! when bytes arrived, the error that ended it) comes from the relay. Reading and writing a socket without a link costs
+//! no look at one.
 
 use std::fs::File;
 use std::io::{self, IoSlice};
@@ -12,7 +13,8 @@ use std::time::Instant;
 
 use super::relay_state::RelayState;
 use super::{Link, relay};
-use crate::io::socket::{Received, Socket};
+use crate::io::receive::Received;
+use crate::io::socket::Socket;
 
 /// Buffers of a relay's two ends.
 const RELAY_BUFFER: usize = 32 << 10;

@@ -56,8 +56,8 @@ impl Default for TlsVersions {
 }
 
 impl TlsVersions {
-    /// From the lowest to the highest, by their names `tls1.0` … `tls1.3`; the library speaks the last two. The error says
-    /// what was found and what was expected.
+    /// From the lowest to the highest, by their names `tls1.0` … `tls1.3`; the library speaks the last two. The error
+    /// says what was found and what was expected.
     pub fn between(min: Option<&str>, max: Option<&str>) -> Result<TlsVersions, String> {
         const NAMES: [&str; 4] = ["tls1.0", "tls1.1", "tls1.2", "tls1.3"];
         let index = |text: Option<&str>, absent: usize| match text {
@@ -152,8 +152,8 @@ pub struct ClientIdentity {
 }
 
 impl ClientIdentity {
-    /// Reads certificates and a key in PEM. `domains` are host patterns it is for; empty: all. The error says what was found
-    /// and what was expected.
+    /// Reads certificates and a key in PEM. `domains` are host patterns it is for; empty: all. The error says what was
+    /// found and what was expected.
     pub fn read(domains: Vec<String>, cert: &str, key: &str, password: Option<&str>) -> Result<ClientIdentity, String> {
         let chain: Vec<_> = CertificateDer::pem_slice_iter(cert.as_bytes()).filter_map(Result::ok).collect();
         if chain.is_empty() {

@@ -1,8 +1,8 @@
 //! TLS configurations: versions, suites, trust and client certificates, as rustls wants them.
 //!
 //! One configuration per client certificate, made when the first https endpoint needs it. ALPN offers http/1.1 alone.
-//! Sessions are not resumed unless the settings ask for it: k6 does a full handshake for every connection, and users that
-//! share tickets would load a server less than real ones do.
+//! Sessions are not resumed unless the settings ask for it: k6 does a full handshake for every connection, and users
+//! that share tickets would load a server less than real ones do.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -155,7 +155,8 @@ fn is_about_authority(reason: &CertificateError) -> bool {
     ) || is_refused_as_such(reason)
 }
 
-/// The library did not even look for the authority: the certificate is marked as one itself, or its usages do not name servers.
+/// The library did not even look for the authority: the certificate is marked as one itself, or its usages do not name
+/// servers.
 fn is_refused_as_such(reason: &CertificateError) -> bool {
     match reason {
         CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => true,
@@ -165,7 +166,8 @@ fn is_refused_as_such(reason: &CertificateError) -> bool {
 }
 
 impl Verifier {
-    /// Whoever accepts any certificate accepts those that the library cannot read, too: their key must have signed, no more.
+    /// Whoever accepts any certificate accepts those that the library cannot read, too: their key must have signed, no
+    /// more.
     fn signed_by_any(
         &self,
         verdict: Result<HandshakeSignatureValid, Error>,
@@ -260,7 +262,8 @@ mod tests {
         };
         assert_eq!(
             TlsConfigs::new(&settings).err().unwrap(),
-            "tlsCipherSuites: none of TLS_RSA_WITH_AES_128_GCM_SHA256 is supported, expected an ECDHE suite with GCM or CHACHA20"
+            "tlsCipherSuites: none of TLS_RSA_WITH_AES_128_GCM_SHA256 is supported, expected an ECDHE suite with \
+             GCM or CHACHA20"
         );
     }
 }

@@ -49,10 +49,10 @@ impl IssuerSearch<'_> {
 
     fn may_issue(&self, issuer: &Certificate, below: u8) -> bool {
         let tbs = &issuer.tbs_certificate;
-        let is_authority = matches!(
-            tbs.get::<BasicConstraints>(),
-            Ok(Some((_, BasicConstraints { ca: true, path_len_constraint: limit }))) if limit.is_none_or(|limit| below <= limit)
-        );
+        let is_authority = match tbs.get::<BasicConstraints>() {
+            Ok(Some((_, found))) => found.ca && found.path_len_constraint.is_none_or(|limit| below <= limit),
+            _ => false,
+        };
         let signs = match tbs.get::<KeyUsage>() {
             Ok(usage) => usage.is_none_or(|(_, usage)| usage.key_cert_sign()),
             Err(_) => false,

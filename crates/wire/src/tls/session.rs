@@ -1,8 +1,8 @@
 //! TLS on a connection: the handshake and the records, by rustls' unbuffered interface.
 //!
 //! Records are decrypted out of the worker's shared receive buffer; only an incomplete one is kept by the connection.
-//! Requests are encrypted run by run, up to 64 KiB for one write, and a small request leaves as one record in one write.
-//! Invariant: bytes in `outbox` were encrypted in order and are written exactly once.
+//! Requests are encrypted run by run, up to 64 KiB for one write, and a small request leaves as one record in one
+//! write. Invariant: bytes in `outbox` were encrypted in order and are written exactly once.
 
 use std::future::poll_fn;
 use std::io::{self, IoSlice};

@@ -129,11 +129,6 @@ impl Decoder {
         }
     }
 
-    /// Whether everything that has begun has ended: a good moment for the peer to go.
-    pub fn is_between_messages(&self) -> bool {
-        self.frame.is_none() && self.header_len == 0 && self.message.is_none()
-    }
-
     fn forget_given(&mut self) {
         if self.given {
             self.given = false;
@@ -413,7 +408,7 @@ mod tests {
         Encoder::new(Role::Client, None).message(&mut bytes, Kind::Binary, &[7; 100_000]);
         let mut decoder = Decoder::new(Role::Server, None, 1 << 20);
         read(&mut decoder, &bytes, 1 << 20).unwrap();
-        assert!(decoder.is_between_messages());
+        assert!(decoder.frame.is_none() && decoder.header_len == 0 && decoder.message.is_none());
         assert!(decoder.content.capacity() <= MOST_IDLE);
     }
 }

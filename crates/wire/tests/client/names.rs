@@ -6,7 +6,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::sync::Arc;
 
 use onrush_wire::hosts::HostPatterns;
-use onrush_wire::{Client, ClientContext, Settings, Step, parse_block, parse_local_ips};
+use onrush_wire::{Client, ClientContext, FailureKind, Settings, Step, parse_block, parse_local_ips};
 
 use crate::server::{Scripted, body, fixed_hosts, get, outcome, response, run, send, send_all};
 
@@ -72,7 +72,7 @@ fn blocked_names_and_addresses_are_never_connected_to() {
     let all = send_all(settings, &[get("http://a.blk.test/"), get(&server.url("/"))], None);
     assert_eq!(outcome(&all[0][0]), "1111 hostname (a.blk.test) is in a blocked pattern (*.blk.test)");
     assert_eq!(outcome(&all[1][0]), "1110 IP (127.0.0.1) is in a blacklisted range (127.0.0.0/8)");
-    assert_eq!(all[0][0].outcome.as_ref().unwrap_err().k6_error(), "hostname is blocked");
+    assert_eq!(all[0][0].outcome.as_ref().unwrap_err().kind, FailureKind::BlockedHost);
     assert!(server.seen().is_empty());
 }
 

@@ -132,8 +132,8 @@ fn https_goes_through_a_tunnel() {
 /// Login and request for a connection, as a proxy saw them.
 type Asked = (Vec<u8>, Vec<u8>);
 
-/// A SOCKS5 proxy for one connection, whose tunnel ends at `to`, whatever was asked for. Hands back the request for a login
-/// and for the connection; says `code`.
+/// A SOCKS5 proxy for one connection, whose tunnel ends at `to`, whatever was asked for. Hands back the request for a
+/// login and for the connection; says `code`.
 fn socks_to(to: SocketAddr, login: bool, code: u8) -> (SocketAddr, JoinHandle<Asked>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

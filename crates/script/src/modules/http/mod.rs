@@ -15,6 +15,7 @@ mod fixed;
 mod go_format;
 mod hint;
 pub(crate) mod intake;
+mod k6_error;
 pub(crate) mod params;
 pub(crate) mod prepare;
 pub(crate) mod refusal;

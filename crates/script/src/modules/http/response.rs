@@ -18,6 +18,7 @@ use wire::request::Auth;
 use wire::{Body, Exchange, Payload, Request, Response, Segment};
 
 use super::call::{Call, Sent, without_userinfo};
+use super::k6_error::k6_error;
 use super::params::ResponseType;
 use super::refusal::Refusal;
 use super::samples::{ms, status_code};
@@ -197,7 +198,7 @@ impl Call {
     fn error(&self) -> (u16, &str) {
         match (&self.prepared.unsendable, self.exchange()) {
             (Some(why), _) => (why.kind.code(), &why.message),
-            (None, Some(Exchange { outcome: Err(failure), .. })) => (failure.kind.code(), failure.k6_error()),
+            (None, Some(Exchange { outcome: Err(failure), .. })) => (failure.kind.code(), k6_error(failure)),
             (None, _) => (self.answer().map_or(0, |answer| status_code(answer.status)), ""),
         }
     }

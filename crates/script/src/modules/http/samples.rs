@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use metrics::{ErrorKind, MetricId, Recorder, Series, SystemTag, SystemTags, TagSet, builtin};
 use wire::{Exchange, FailureKind, Method, Timings};
 
+use super::k6_error::k6_error;
 use super::params::RequestTags;
 use super::status::Expectation;
 use crate::Vu;
@@ -140,7 +141,7 @@ impl<'a> HopFacts<'a> {
                 proto: response.proto,
                 tls_version: connection.and_then(|c| c.tls_version).unwrap_or(""),
             }),
-            Err(failure) => Err((failure.kind, failure.k6_error())),
+            Err(failure) => Err((failure.kind, k6_error(failure))),
         };
         HopFacts {
             method: &exchange.method,
