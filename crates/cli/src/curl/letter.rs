@@ -109,7 +109,7 @@ pub static NAMES: &[(&str, &str, &str)] = &[
     ("http1", "bombardier", "leave it out: requests are sent by HTTP/1.1"),
     ("latencies", "bombardier", "leave it out: percentiles are always printed"),
     ("latency", "wrk", "leave it out: percentiles are always printed"),
-    ("latency-correction", "oha", "leave it out: with --rate, latency is given from the planned start too"),
+    ("latency-correction", "oha", "leave it out: latency is also given from the planned start with --rate"),
     ("method", "oha and bombardier", "write --request METHOD"),
     ("no-print", "bombardier", "write --quiet"),
     ("no-tui", "oha", "write --quiet"),

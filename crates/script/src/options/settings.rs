@@ -87,7 +87,8 @@ mod tests {
         for (layer, problem) in [
             (
                 json!({ "dns": { "ttl": "5x" } }),
-                "'dns': ttl: '5x' is no duration: expected a form like 10s, 1h30m, 1d or a number of milliseconds, or inf",
+                "'dns': ttl: '5x' is not a duration: expected a form like 10s, 1h30m, 1d or a number of milliseconds, \
+                 or inf",
             ),
             (
                 json!({ "dns": { "policy": "v4" } }),
