@@ -22,6 +22,7 @@ mod reference;
 mod scenario_line;
 mod secrets;
 mod signals;
+mod tables;
 
 use std::process::ExitCode;
 

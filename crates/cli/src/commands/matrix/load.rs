@@ -16,6 +16,7 @@ use report::matrix::parts::{Amount, BodySpec, LoadKind, LoadSpec, Part};
 use report::matrix::plan::Plan;
 
 use super::guard::Guard;
+use super::interruption;
 use super::process::{Group, wait_for};
 use super::script;
 use super::server::{Places, Running, plan_command, told};
@@ -385,7 +386,7 @@ fn watch(
             return Ok(ending.code);
         }
         server_died(running).map_or(Ok(()), Err)?;
-        if super::interrupted() {
+        if interruption::is_asked() {
             return Err(Watched::Interrupted);
         }
         if began.elapsed() > limit {

@@ -4,6 +4,7 @@
 //! their own; whatever becomes of this one, the guard ends them.
 
 pub mod guard;
+mod interruption;
 mod load;
 mod overrides;
 mod port;
@@ -18,7 +19,6 @@ mod store;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -34,18 +34,10 @@ use self::runner::Runner;
 use self::server::Places;
 use self::show::Show;
 use self::store::Store;
-use super::table;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::progress::Screen;
-use crate::{machine, output};
-
-/// Whether a signal wants the matrix to end.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
-}
+use crate::{machine, output, tables};
 
 /// The `matrix` command with its flags.
 pub fn command() -> Command {
@@ -84,7 +76,7 @@ pub fn command() -> Command {
         )
         .arg(switch("accept-late", "Count runs even if their generator was late or the limit; every output says so"))
         .arg(switch("quiet", "No progress").short('q'));
-    table::flags(command)
+    tables::flags(command)
 }
 
 /// Runs a matrix.
@@ -95,7 +87,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let matrix = Matrix::new(written.plan.clone()).map_err(|error| written.refuse(&error))?;
     let cores = process::allowed_cores();
     check_cores(&matrix.plan, &cores).map_err(|error| written.refuse(&error))?;
-    let table = table::Asked::read(matches)?;
+    let table = tables::Asked::read(matches)?;
     table.check(&matrix.plan)?;
     let turns = matrix.order();
     if matches.get_flag("dry-run") {
@@ -104,7 +96,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     }
     let out = out(matches, file);
     let mut store = store(matches, &out, &matrix, &turns)?;
-    listen()?;
+    interruption::listen()?;
     let folder = plan_folder(file)?;
     let screen = Screen::on_stderr(matches.get_flag("quiet"));
     let planned: usize = turns.iter().map(|turn| turn.variants.len()).sum();
@@ -161,18 +153,6 @@ fn store(matches: &ArgMatches, out: &Path, matrix: &Matrix, turns: &[Turn]) -> R
     }
 }
 
-/// The first signal ends the matrix after what it interrupts was cleared away, the second at once; the guard does the
-/// rest.
-fn listen() -> Result<(), Failure> {
-    crate::signals::listen(|_| {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            output::finish_at_once();
-            std::process::exit(ExitCode::Signal as i32);
-        }
-        true
-    })
-}
-
 fn plan_folder(file: &str) -> Result<PathBuf, Failure> {
     let failed =
         |error: std::io::Error| Failure::new(ExitCode::Generic, format!("cannot tell the folder of {file}: {error}"));
@@ -211,7 +191,7 @@ fn carry_out(
     let torn_down = outer_commands(matrix, &matrix.plan.teardown, &places, &guard, store);
     store.write()?;
     // What a signal broke off did not fail.
-    if interrupted() { Ok(()) } else { ran.and(torn_down) }
+    if interruption::is_asked() { Ok(()) } else { ran.and(torn_down) }
 }
 
 /// Setup or teardown.
@@ -270,7 +250,7 @@ fn announcement(matrix: &Matrix, turns: &[Turn], left: usize) -> String {
     )
 }
 
-fn dry_run(matrix: &Matrix, turns: &[Turn], table: &table::Asked) -> Result<(), Failure> {
+fn dry_run(matrix: &Matrix, turns: &[Turn], table: &tables::Asked) -> Result<(), Failure> {
     let planned = turns.iter().map(|turn| turn.variants.len()).sum();
     let mut text = announcement(matrix, turns, planned) + "\n";
     if let Some(problem) = matrix.too_few_rounds(table.group_by()) {
@@ -282,7 +262,7 @@ fn dry_run(matrix: &Matrix, turns: &[Turn], table: &table::Asked) -> Result<(), 
         let cell = if label.is_empty() { label } else { format!(" {label}") };
         text.push_str(&format!("round {}{cell}: {}\n", turn.round + 1, names.join(", ")));
     }
-    table::print(&text)
+    tables::print(&text)
 }
 
 /// A line on standard error, behind those of the progress.
@@ -292,7 +272,7 @@ fn say(text: &str) {
 
 /// A signal counts before failed runs.
 fn exit_code(store: &Store) -> ExitCode {
-    if interrupted() {
+    if interruption::is_asked() {
         say("interrupted: finished runs are kept; --resume continues");
         return ExitCode::Signal;
     }

@@ -18,6 +18,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_proce
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::guard::{GRACE, Guard};
+use super::interruption;
 
 /// How many of its last lines are shown of a process that failed.
 const LINES: usize = 20;
@@ -212,7 +213,7 @@ pub fn to_its_end(
         Group::spawn(command, &[], output, guard).map_err(|error| format!("'{what}' cannot be started: {error}"))?;
     let began = Instant::now();
     while group.ended().is_none() {
-        if super::interrupted() {
+        if interruption::is_asked() {
             return Err(format!("'{what}' was interrupted"));
         }
         if began.elapsed() > at_most {

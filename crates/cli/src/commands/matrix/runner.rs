@@ -12,6 +12,7 @@ use report::matrix::order::Turn;
 use report::matrix::server_stats::ServerStats;
 
 use super::guard::Guard;
+use super::interruption;
 use super::load::{Failed, Invalid, Load, Measured};
 use super::process::{shell, wait_for};
 use super::server::{self, Places, Running};
@@ -85,7 +86,7 @@ impl Runner<'_> {
                 }
                 None => self.one(turn, variant, first + at),
             };
-            if super::interrupted() {
+            if interruption::is_asked() {
                 let _ = self.commands(turn, &self.matrix.plan.after_cell);
                 return Ok(false);
             }
@@ -117,7 +118,7 @@ impl Runner<'_> {
         record.at = at;
         let mut running = match started {
             Ok(running) => running,
-            Err(_) if super::interrupted() => return Step::Interrupted,
+            Err(_) if interruption::is_asked() => return Step::Interrupted,
             Err(dead) => {
                 (record.outcome, record.reason, record.output) = (Outcome::Dead, Some(dead.reason), dead.output);
                 return Step::Done(Box::new(record));

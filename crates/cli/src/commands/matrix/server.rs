@@ -17,6 +17,7 @@ use report::matrix::parts::{Names, Part, ServerKind, ServerSpec};
 use report::matrix::plan::{self, Serve, Stats};
 
 use super::guard::Guard;
+use super::interruption;
 use super::port::must_be_free;
 use super::process::{Group, wait_for};
 
@@ -214,7 +215,7 @@ fn wait_until_ready(group: &mut Group, spec: &ServerSpec, base: Option<&str>) ->
             return Err(Dead { reason, output: group.last_lines() });
         }
         let Some(missing) = not_ready(group, spec, base) else { return Ok(()) };
-        if super::interrupted() {
+        if interruption::is_asked() {
             return Err(Dead::new("interrupted"));
         }
         if began.elapsed() > patience {
