@@ -5,9 +5,10 @@
 use host::bytes as script_bytes;
 use host::js::{Array, Ctx, Exception, Result, Value};
 use host::plain::Args;
+use url::form_urlencoded;
 
+use crate::body;
 use crate::values::argument;
-use crate::{body, url};
 
 /// One field.
 #[derive(Debug, PartialEq, Eq)]
@@ -46,9 +47,13 @@ pub(super) fn parse_native<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<V
 fn parse(body: &[u8], content_type: &str) -> std::result::Result<Vec<Part>, String> {
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match essence.as_str() {
-        "application/x-www-form-urlencoded" => Ok(url::pairs(&String::from_utf8_lossy(body))
-            .into_iter()
-            .map(|(name, value)| Part { name, file: None, content_type: String::new(), content: value.into_bytes() })
+        "application/x-www-form-urlencoded" => Ok(form_urlencoded::parse(body)
+            .map(|(name, value)| Part {
+                name: name.into_owned(),
+                file: None,
+                content_type: String::new(),
+                content: value.into_owned().into_bytes(),
+            })
             .collect()),
         "multipart/form-data" => {
             let boundary = parameter(content_type, "boundary").ok_or("its content-type names no boundary")?;

@@ -71,6 +71,8 @@ const NATIVES: &[Native] = &[
     (c"release", release),
     // (text, base or undefined) → parts; throws
     (c"parseUrl", url::parse_native),
+    // (whole, name of the setter, value) → parts
+    (c"changeUrl", url::change_native),
     // (text) → [name, value, …]
     (c"parseQuery", url::parse_query_native),
     // ([name, value, …]) → text

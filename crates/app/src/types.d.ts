@@ -173,7 +173,7 @@ declare global {
     [Symbol.iterator](): IterableIterator<[string, string]>;
   }
 
-  /** http, https, ws, wss, ftp and file in full; host names beyond ASCII are refused. */
+  /** The URL Standard in full. */
   class URL {
     constructor(url: string | URL, base?: string | URL);
     static canParse(url: string, base?: string): boolean;

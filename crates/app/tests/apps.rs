@@ -341,6 +341,36 @@ fn a_request_knows_its_head() {
 }
 
 #[test]
+fn addresses_follow_the_standard() {
+    let cases = [
+        ("new URL('../c?x#y', 'HTTP://u:p@H:80/a/b/d').href", "http://u:p@h/a/c?x#y"),
+        ("new URL('http://b\u{fc}cher.example/').hostname", "xn--bcher-kva.example"),
+        ("new URL('http://h:81/').origin", "http://h:81"),
+        ("new URL('file:///a').origin", "null"),
+        ("new URL('custom://h/p?q').href", "custom://h/p?q"),
+        (
+            "Object.assign(new URL('http://h/a?b=1'), { protocol: 'https', host: 'k:82', hash: 'z' })",
+            "https://k:82/a?b=1#z",
+        ),
+        ("Object.assign(new URL('http://h/'), { port: 'none', pathname: 'x y' })", "http://h/x%20y"),
+        (
+            "(() => { const url = new URL('http://h/?a=1'); url.searchParams.append('b', '2 3'); return url })()",
+            "http://h/?a=1&b=2+3",
+        ),
+        ("URL.canParse('/a') + ' ' + URL.canParse('/a', 'http://h')", "false true"),
+        (
+            "(() => { try { new URL('http://h:99999/') } catch (error) { return error } })()",
+            "TypeError: invalid URL 'http://h:99999/': invalid port number",
+        ),
+    ];
+    for (expression, expected) in cases {
+        with_app(&app(&format!("return new Response(`${{{expression}}}`)")), |served| async move {
+            assert_eq!(served.text(get("/")).await, expected, "{expression}");
+        });
+    }
+}
+
+#[test]
 fn a_released_piece_goes_back_at_once() {
     let source = app("const lengths = []
          for await (const piece of request.body) { Onrush.release(piece); lengths.push(piece.length) }

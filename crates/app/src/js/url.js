@@ -1,5 +1,5 @@
-// URL and URLSearchParams over the native parser: a URL is its eight parts, and its query is parsed when it is looked at.
-({ parseUrl, parseQuery, writeQuery }) => {
+// URL and URLSearchParams over the native parser: a URL is its parts and its whole, and its query is parsed when it is looked at.
+({ parseUrl, changeUrl, parseQuery, writeQuery }) => {
   class URLSearchParams {
     #pairs
     #changed
@@ -65,10 +65,10 @@
   const paramsOf = URLSearchParams.of
   delete URLSearchParams.of
 
-  const hasHost = (scheme) => ['http', 'https', 'ws', 'wss', 'ftp', 'file'].includes(scheme)
+  const hasOrigin = (scheme) => ['http', 'https', 'ws', 'wss', 'ftp'].includes(scheme)
 
   class URL {
-    #parts // scheme, user name, password, host name, port, path, query, fragment
+    #parts // scheme, user name, password, host name, port, path, query, fragment, and the whole
     #params
 
     constructor(url, base) { this.#parts = parseUrl(url, base) }
@@ -87,45 +87,29 @@
     get hostname() { return this.#parts[3] }
     get port() { return this.#parts[4] }
     get host() { return this.#parts[4] ? `${this.#parts[3]}:${this.#parts[4]}` : this.#parts[3] }
-    get origin() { return hasHost(this.#parts[0]) && this.#parts[3] ? `${this.#parts[0]}://${this.host}` : 'null' }
+    get origin() { return hasOrigin(this.#parts[0]) ? `${this.#parts[0]}://${this.host}` : 'null' }
     get pathname() { return this.#parts[5] }
     get search() { return this.#parts[6] && `?${this.#parts[6]}` }
     get hash() { return this.#parts[7] && `#${this.#parts[7]}` }
     get searchParams() {
-      return this.#params ??= paramsOf(this.#parts[6], (text) => { this.#parts[6] = text })
+      return this.#params ??= paramsOf(this.#parts[6], (text) => { this.#parts = changeUrl(this.href, 'search', text) })
     }
-    get href() {
-      const [scheme, user, password] = this.#parts
-      const login = user || password ? `${user}${password && `:${password}`}@` : ''
-      const authority = hasHost(scheme) ? `//${login}${this.host}` : ''
-      return `${scheme}:${authority}${this.#parts[5]}${this.search}${this.hash}`
-    }
+    get href() { return this.#parts[8] }
 
-    // Each setter parses the whole anew with one part changed, so that nothing gets in that the parser would refuse.
-    #change(index, value) {
-      const parts = this.#parts.slice()
-      parts[index] = value
-      this.#parts = parseUrl(URL.#text(parts))
+    // As the standard has it, what cannot be is passed over.
+    #change(name, value) {
+      this.#parts = changeUrl(this.href, name, `${value}`)
       this.#params = undefined
     }
-    static #text([scheme, user, password, host, port, path, query, hash]) {
-      const login = user || password ? `${user}${password && `:${password}`}@` : ''
-      const authority = hasHost(scheme) ? `//${login}${host}${port && `:${port}`}` : ''
-      return `${scheme}:${authority}${path}${query && `?${query}`}${hash && `#${hash}`}`
-    }
-    set protocol(value) { this.#change(0, `${value}`.replace(/:.*$/, '')) }
-    set username(value) { this.#change(1, encodeURIComponent(value)) }
-    set password(value) { this.#change(2, encodeURIComponent(value)) }
-    set hostname(value) { this.#change(3, `${value}`) }
-    set port(value) { this.#change(4, `${value}`) }
-    set host(value) {
-      const [, name, port] = /^(.*?)(?::(\d*))?$/.exec(`${value}`)
-      this.#change(3, name)
-      this.#change(4, port ?? this.#parts[4])
-    }
-    set pathname(value) { this.#change(5, `${value}`.replace(/^(?!\/)/, '/').replaceAll('?', '%3F').replaceAll('#', '%23')) }
-    set search(value) { this.#change(6, `${value}`.replace(/^\?/, '').replaceAll('#', '%23')) }
-    set hash(value) { this.#change(7, `${value}`.replace(/^#/, '')) }
+    set protocol(value) { this.#change('protocol', value) }
+    set username(value) { this.#change('username', value) }
+    set password(value) { this.#change('password', value) }
+    set hostname(value) { this.#change('hostname', value) }
+    set port(value) { this.#change('port', value) }
+    set host(value) { this.#change('host', value) }
+    set pathname(value) { this.#change('pathname', value) }
+    set search(value) { this.#change('search', value) }
+    set hash(value) { this.#change('hash', value) }
     set href(value) {
       this.#parts = parseUrl(`${value}`)
       this.#params = undefined

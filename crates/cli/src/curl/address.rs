@@ -3,6 +3,7 @@
 //! Without a scheme it is http; the fragment is cut off; dot segments of the path are removed; data of `-G` joins the
 //! query. Refuses other schemes, spaces, and what curl would expand into several URLs.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 use wire::Url;
 
 /// A URL while it is put together.
@@ -88,7 +89,7 @@ impl Address {
     pub fn end_with_name_of(&mut self, file: &str) {
         if self.path.ends_with('/') {
             let name = std::path::Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned());
-            self.path.push_str(&percent_encoded(&name.unwrap_or_default()));
+            self.path.extend(percent_encoded(&name.unwrap_or_default()));
         }
     }
 
@@ -107,7 +108,9 @@ impl Address {
     }
 }
 
-fn percent_encoded(text: &str) -> String {
-    let fine = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
-    text.bytes().map(|b| if fine(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+/// Everything but the unreserved characters of RFC 3986, as curl does.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+fn percent_encoded(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, RESERVED)
 }
