@@ -1,6 +1,8 @@
-//! The natives under `URL` and `URLSearchParams`: the URL Standard by the crate `url`, and the form coding that belongs to it.
+//! The natives under `URL` and `URLSearchParams`: the URL Standard by the crate `url`, and the form coding that belongs
+//! to it.
 //!
-//! Requests of virtual users are read by `wire::Url` instead, which refuses and keeps what Go's parser refuses and keeps.
+//! Requests of virtual users are read by `wire::Url` instead, which refuses and keeps what Go's parser refuses and
+//! keeps.
 
 use host::bytes as script_bytes;
 use host::js::{Array, Ctx, Exception, Result, Value};

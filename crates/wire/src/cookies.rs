@@ -6,6 +6,8 @@
 //! takes them. Values that no Cookie header can carry (quotes, backslash, controls, non-ASCII) are refused as Go
 //! refuses them.
 //!
+//! Our own jar, because scripts read and write it in k6's shape, and the known crates hold one jar for a whole client.
+//!
 //! Invariant: no entry of the jar can break the header line it is written to.
 
 use std::cell::{Cell, RefCell};

@@ -6,6 +6,8 @@
 //! the two variants ran by turns, so that without a difference between them either sign of their difference is as
 //! likely. Nothing is assumed about the law of the noise. What that promises, 5 % false alarms and 95 % coverage, is
 //! simulated by `cargo xtask stats` and, shorter, by its tests.
+//!
+//! Our own, because the promise is exact for six pairs as for sixty; libraries approximate the test by a normal law.
 
 mod holm;
 mod median;

@@ -4,6 +4,7 @@
 //! link has carried them. No privileges and no kernel modules, and TLS, HTTP and WebSocket lie on top as on any socket.
 //! Rates count the bytes of the connections (TLS included, TCP and IP headers not). Latency is that of the round trip,
 //! half of it each way, as ping shows it: connecting costs it once, a request on an open connection once more.
+//! Our own, because what exists shapes a whole machine: `tc` needs root, and a proxy of another process would take CPU.
 //! Invariant: bytes leave a link in the order in which they came, never before their time.
 
 mod lane;

@@ -5,6 +5,8 @@
 //! buffer; `handshake` reads and writes the heads of the upgrade. Refuses anything the RFCs call a reason to fail the
 //! connection; such a `Violation` carries the close code to fail it with. Invariant: what a peer sends makes no more
 //! memory than the message limit, compressed or not.
+//!
+//! Our own, because tungstenite has no permessage-deflate and copies what it sends; Autobahn holds this one to account.
 
 pub mod close;
 mod decode;

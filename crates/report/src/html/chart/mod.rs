@@ -3,6 +3,8 @@
 //! The SVG is stretched to the width there is, with strokes that keep their width; every text is HTML beside it, so
 //! that it stays readable on a phone and on paper. Most colour-blind people can distinguish the colours (Okabe and
 //! Ito's) and lines by their dashes as well. A chart without values is nothing.
+//!
+//! Our own, because a report runs no scripts, and chart crates draw pictures whose texts and strokes stretch with them.
 
 mod bars;
 mod distribution;
