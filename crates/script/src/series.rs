@@ -19,7 +19,7 @@ use crate::go_error;
 const LIMIT: usize = 10_000;
 
 /// Tags given with a single sample.
-pub type OwnTags = Vec<(String, String)>;
+pub type SampleTags = Vec<(String, String)>;
 
 /// Resolved series by metric, tags of the virtual user and tags of the sample.
 #[derive(Default)]
@@ -74,7 +74,7 @@ fn insert<K: std::hash::Hash + Eq>(known: &RefCell<FxHashMap<K, Series>>, key: K
 
 /// The tags in an object that a script gave; values other than strings, numbers and booleans throw. What is not an
 /// object has no tags.
-pub fn own_tags<'js>(ctx: &Ctx<'js>, tags: Option<Value<'js>>) -> Result<OwnTags> {
+pub fn own_tags<'js>(ctx: &Ctx<'js>, tags: Option<Value<'js>>) -> Result<SampleTags> {
     let Some(tags) = tags.as_ref().and_then(Value::as_object) else { return Ok(Vec::new()) };
     tags.own_props::<String, Value<'js>>(Filter::new().string().enum_only())
         .map(|tag| {

@@ -1,7 +1,7 @@
 //! The syntax of selectors: text to steps. What the steps find is `selector`'s business.
 //!
-//! Refused with a message: syntax that gjson has and we do not. A query that is never closed is no error: in gjson, and so
-//! in k6, it finds nothing.
+//! Refused with a message: syntax that gjson has and we do not. A query that is never closed is no error: in gjson, and
+//! so in k6, it finds nothing.
 
 use super::scanner::unescape;
 

@@ -1,4 +1,17 @@
 //! The one list of modules a script can import.
+//!
+//! How a module puts Rust behind JavaScript, from the plainest way to the most special one:
+//!
+//! | a script gets | take | example |
+//! |---|---|---|
+//! | a function | `Func::from` | `k6/crypto` |
+//! | a function of hot loops: no closure, no conversion | `host::plain` | `http.get`, `check` |
+//! | an object of an ordinary shape whose functions may be called without it, as in k6 | closures | `k6/metrics` |
+//! | an object that holds a Rust value | `host::native` | a cookie jar |
+//! | the same, with script values that the collector has to see | `host::keeper` | `FormData` |
+//! | many fields, few of which are read | `host::lazy_object` | a response |
+//! | objects of one shape, made and read often | `host::record` | what `http.file` makes |
+//! | properties that are kept elsewhere | a proxy | `SharedArray`, tags |
 
 pub mod crypto;
 pub mod data;

@@ -16,7 +16,7 @@ use crate::loader::Kind;
 
 /// A class of the old kind: a function, and functions assigned to its prototype beside it.
 #[derive(Debug)]
-pub(super) struct Form {
+pub(super) struct LibraryForm {
     pub name: String,
     symbol: SymbolId,
     /// Of the function.
@@ -37,7 +37,7 @@ pub(super) enum Export {
 }
 
 /// The classes of a module that may be the library's.
-pub(super) fn forms(code: &str, kind: Kind) -> Vec<Form> {
+pub(super) fn forms(code: &str, kind: Kind) -> Vec<LibraryForm> {
     let allocator = Allocator::default();
     let found = parsed(&allocator, code, kind, |program| {
         let _symbols = SemanticBuilder::new().build(program);
@@ -57,7 +57,7 @@ pub(super) fn start_of(directives: &[Directive<'_>], statements: &[Statement<'_>
 /// Finds classes in the lists of statements of a module and its functions.
 struct Finder<'s> {
     code: &'s str,
-    forms: Vec<Form>,
+    forms: Vec<LibraryForm>,
 }
 
 impl<'a> Visit<'a> for Finder<'_> {
@@ -87,7 +87,7 @@ impl Finder<'_> {
                 continue;
             }
             let Some(symbol) = id.symbol_id.get() else { continue };
-            self.forms.push(Form {
+            self.forms.push(LibraryForm {
                 name: id.name.to_string(),
                 symbol,
                 constructor: function.span,
@@ -144,7 +144,7 @@ fn declared<'t, 'a>(statement: &'t Statement<'a>) -> Option<(&'t Function<'a>, O
 }
 
 /// The hash of the constructor and, by their names, the methods.
-pub(super) fn signature(code: &str, kind: Kind, form: &Form) -> Option<String> {
+pub(super) fn signature(code: &str, kind: Kind, form: &LibraryForm) -> Option<String> {
     let allocator = Allocator::default();
     let printed = parsed(&allocator, code, kind, |program| {
         let mut scoping = SemanticBuilder::new().build(program).semantic.into_scoping();
@@ -152,7 +152,7 @@ pub(super) fn signature(code: &str, kind: Kind, form: &Form) -> Option<String> {
         spans.extend(form.methods.iter().map(|(_, function, _)| *function));
         rename(&mut scoping, form.symbol, &spans);
         let codegen = Codegen::new().with_options(CodegenOptions::minify()).with_scoping(Some(scoping));
-        let mut printer = Printer { spans: &spans, codegen };
+        let mut printer = TreePrinter { spans: &spans, codegen };
         printer.visit_program(program);
         printer.codegen.into_source_text()
     })?;
@@ -194,12 +194,12 @@ fn rename(scoping: &mut Scoping, class: SymbolId, functions: &[Span]) {
 }
 
 /// Prints the wanted functions, each behind a zero byte and its number.
-struct Printer<'c, 'a> {
+struct TreePrinter<'c, 'a> {
     spans: &'c [Span],
     codegen: Codegen<'a>,
 }
 
-impl<'a> Visit<'a> for Printer<'_, '_> {
+impl<'a> Visit<'a> for TreePrinter<'_, '_> {
     fn visit_function(&mut self, it: &Function<'a>, flags: ScopeFlags) {
         match self.spans.iter().position(|span| *span == it.span) {
             Some(number) => {

@@ -14,7 +14,7 @@ use oxc_ast::ast::Program;
 use oxc_parser::{ParseOptions, Parser};
 use oxc_span::{SourceType, Span};
 
-use self::form::{Export, Form, forms, signature, start_of};
+use self::form::{Export, LibraryForm, forms, signature, start_of};
 use super::Kind;
 use crate::builtins::LibraryText;
 
@@ -69,7 +69,7 @@ fn with_imports(code: &str, kind: Kind, found: &[LibraryText]) -> String {
 }
 
 struct Class {
-    form: Form,
+    form: LibraryForm,
     signature: String,
 }
 
@@ -93,10 +93,10 @@ fn parsed<R>(allocator: &Allocator, code: &str, kind: Kind, look: impl FnOnce(&P
     (parsed.diagnostics.is_empty() && !parsed.panicked).then(|| look(&parsed.program))
 }
 
-impl Form {
+impl LibraryForm {
     /// Replaces the function and its methods by a variable with the native class.
     fn replace_with(&self, native: &str, code: &str, edits: &mut Vec<(Span, String)>) {
-        let Form { name, declaration, list_start, .. } = self;
+        let LibraryForm { name, declaration, list_start, .. } = self;
         let export = match self.export {
             None => String::new(),
             Some(Export::Named) => format!("export{{{name}}};"),

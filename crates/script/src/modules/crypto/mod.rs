@@ -1,7 +1,7 @@
 //! `k6/crypto`: digests, message authentication codes, random bytes.
 //!
-//! Binding only: names, argument conversion and errors; `digest.rs` does the work. Input may be a string, an ArrayBuffer
-//! or any view of one. Random bytes come from the operating system.
+//! Binding only: names, argument conversion and errors; `digest.rs` does the work. Input may be a string, an
+//! ArrayBuffer or any view of one. Random bytes come from the operating system.
 
 pub mod digest;
 

@@ -1,8 +1,8 @@
 //! The elements of a `SharedArray`: one copy for the process, as JSON text in one allocation, and bytes beside it.
 //!
-//! Text rather than values, because JavaScript values cannot be shared between virtual users. One allocation rather than
-//! one an element, because test data comes in millions of rows. What needs no JSON parser to be read (numbers, strings
-//! without escapes) is distinguished here.
+//! Text rather than values, because JavaScript values cannot be shared between virtual users. One allocation rather
+//! than one an element, because test data comes in millions of rows. What needs no JSON parser to be read (numbers,
+//! strings without escapes) is distinguished here.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! Elements that one virtual user makes and all get.
 //!
-//! Who asks first gets a turn to make them, and the others wait. Nothing is locked while the script's function runs: it may
-//! suspend its user, and another user of the same thread may ask meanwhile. A turn that ends without elements, because the
-//! function threw or its user was stopped, passes to the next who asks.
+//! Who asks first gets a turn to make them, and the others wait. Nothing is locked while the script's function runs: it
+//! may suspend its user, and another user of the same thread may ask meanwhile. A turn that ends without elements,
+//! because the function threw or its user was stopped, passes to the next who asks.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,5 +1,5 @@
-//! The metrics of messages: `message_sends` and `message_delay`, split by event, and `message_hop`, split by event and hop. The
-//! whole way and its parts are two metrics: one line of all of them together would be the mean of nothing.
+//! The metrics of messages: `message_sends` and `message_delay`, split by event, and `message_hop`, split by event and
+//! hop. The whole way and its parts are two metrics: one line of all of them together would be the mean of nothing.
 
 use std::cell::RefCell;
 

@@ -1,8 +1,8 @@
 //! `onrush/delay`: when a message was sent and when it arrived, and what is between, by event and hop.
 //!
-//! Stamps are whole microseconds of the wall clock since 1970, which doubles hold exactly and JSON carries as they are. Other
-//! units are taken where the script names them. Binding only: arguments and refusals; `events.rs` has the metrics. Refuses
-//! stamps that cannot be right, as milliseconds that nobody named: they would make a mean of years.
+//! Stamps are whole microseconds of the wall clock since 1970, which doubles hold exactly and JSON carries as they are.
+//! Other units are taken where the script names them. Binding only: arguments and refusals; `events.rs` has the
+//! metrics. Refuses stamps that cannot be right, as milliseconds that nobody named: they would make a mean of years.
 
 mod events;
 

@@ -1,9 +1,9 @@
 //! base64 in the four variants that scripts can name.
 //!
 //! Well-formed input takes the SIMD path. What it refuses is read with the leniency scripts rely on: line breaks are
-//! skipped, surplus bits of the last symbol are ignored, and, beyond k6, padded pieces may follow each other (what is left
-//! when a script joins the encodings of several chunks). Lines and pieces take the SIMD path too; what is left is read
-//! symbol by symbol, which finds the position of the first byte that cannot be read.
+//! skipped, surplus bits of the last symbol are ignored, and, beyond k6, padded pieces may follow each other (what is
+//! left when a script joins the encodings of several chunks). Lines and pieces take the SIMD path too; what is left is
+//! read symbol by symbol, which finds the position of the first byte that cannot be read.
 
 use base64_simd::Base64;
 use memchr::{memchr, memchr2, memchr2_iter};
@@ -198,7 +198,8 @@ mod tests {
         assert_eq!(Variant::Std.decode(b"YQ==YmM=ZGVm"), Ok(b"abcdef".to_vec()));
     }
 
-    /// By instructions it is 1.01; before padding was looked for first it was 6.7. The limit leaves room for a busy machine.
+    /// By instructions it is 1.01; before padding was looked for first it was 6.7. The limit leaves room for a busy
+    /// machine.
     #[test]
     fn joined_pieces_cost_about_what_one_text_costs() {
         let bytes = vec![7; 1_000_000];

@@ -1,7 +1,7 @@
 //! `k6/execution`: what a script can know about the test it is part of, and how it can end it.
 //!
-//! The four objects are made once per virtual user; their properties are read when the script reads them. What describes
-//! an iteration throws where there is none, never at import, so that the objects can be imported by name.
+//! The four objects are made once per virtual user; their properties are read when the script reads them. What
+//! describes an iteration throws where there is none, never at import, so that the objects can be imported by name.
 
 mod text_map;
 

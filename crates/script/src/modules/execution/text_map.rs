@@ -1,7 +1,7 @@
 //! An object of the script whose properties are text kept elsewhere: tags and metadata of a virtual user.
 //!
-//! Reads, writes, `delete`, `in`, `Object.keys` and `JSON.stringify` all go to the store, so that the script never holds
-//! a stale copy. Values other than strings, numbers and booleans are refused; symbols are no names.
+//! Reads, writes, `delete`, `in`, `Object.keys` and `JSON.stringify` all go to the store, so that the script never
+//! holds a stale copy. Values other than strings, numbers and booleans are refused; symbols are no names.
 
 use host::bytes;
 use host::js::proxy::{Proxy, ProxyHandler};

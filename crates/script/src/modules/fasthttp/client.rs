@@ -1,8 +1,8 @@
 //! A `Client` of the script: a pool of connections of its own, and the functions that send requests.
 //!
-//! Sending is that of `k6/http`: the same preparation, exchange, samples and response. A request that is sent again as it was
-//! is not prepared again. The network side is made at the first request, when the options of the run are known; clients of
-//! one configuration share its worker part.
+//! Sending is that of `k6/http`: the same preparation, exchange, samples and response. A request that is sent again as
+//! it was is not prepared again. The network side is made at the first request, when the options of the run are known;
+//! clients of one configuration share its worker part.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::CStr;
@@ -115,7 +115,8 @@ fn construct<'js>(ctx: Ctx<'js>, config: Opt<Value<'js>>) -> Result<Object<'js>>
         return Err(Exception::throw_message(&ctx, "new Client must be called in the init context"));
     }
     let config = Config::from_js(&ctx, &vu, config.0.as_ref())?;
-    // Proxy and certificate are looked at once, in the first run of the init code; the run's own options are not known yet.
+    // Proxy and certificate are looked at once, in the first run of the init code; the run's own options are not known
+    // yet.
     if vu.id() == 0 && (config.proxy.is_some() || config.identity.is_some()) {
         let tried = wire::ClientContext::new(Arc::new(config.settings(wire::Settings::default())));
         tried.map_err(|error| Exception::throw_message(&ctx, &format!("fasthttp Client: {}", error.message)))?;

@@ -1,8 +1,8 @@
 //! What `new Client(config)` is given, and the network settings it makes of those of the run.
 //!
 //! Names and defaults are those of the extension. Times are seconds; 0 means no limit, for `dial_timeout` the default.
-//! Options of the run (`hosts`, `dns`, `blacklistIPs`, `tlsAuth` …) hold for these clients too. Refused: values of another
-//! type, negative times, half of a certificate.
+//! Options of the run (`hosts`, `dns`, `blacklistIPs`, `tlsAuth` …) hold for these clients too. Refused: values of
+//! another type, negative times, half of a certificate.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! `k6/x/fasthttp`: the API of the extension xk6-fasthttp over the HTTP of `k6/http`.
 //!
-//! A second spelling, not a second way: requests are prepared, sent and recorded by the code of `k6/http`, so that what the
-//! extension lacks is there (timings, data counters, `http_req_failed`, cookies, decompression). What differs from the
-//! extension on purpose is in `types.d.ts`.
+//! A second spelling, not a second way: requests are prepared, sent and recorded by the code of `k6/http`, so that what
+//! the extension lacks is there (timings, data counters, `http_req_failed`, cookies, decompression). What differs from
+//! the extension on purpose is in `types.d.ts`.
 
 mod client;
 mod config;

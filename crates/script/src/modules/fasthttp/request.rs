@@ -34,8 +34,8 @@ const FIELDS: [&str; 7] = ["url", "throw", "disable_keep_alive", "host", "header
 /// A longer text is not kept a second time.
 const SHORT_TEXT: usize = 4 << 10;
 
-/// What a request object of the script says, read; nothing when it has to be read again. The one value that it keeps is an
-/// object of what the script gave.
+/// What a request object of the script says, read; nothing when it has to be read again. The one value that it keeps is
+/// an object of what the script gave.
 struct Request(Option<Rc<ParsedRequest>>);
 
 impl NativeClass for Request {

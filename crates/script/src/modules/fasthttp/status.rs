@@ -10,7 +10,7 @@ use host::plain::{self, Plain};
 use metrics::{Series, SystemTag, builtin};
 
 use crate::Vu;
-use crate::series::{self, OwnTags, SeriesCache};
+use crate::series::{self, SampleTags, SeriesCache};
 
 /// More than any script asks for.
 const LIMIT: usize = 64;
@@ -57,7 +57,7 @@ fn series_of(vu: &Vu, expected: i32) -> Series {
     if let Some(series) = found {
         return series;
     }
-    let series = resolve(vu, expected, OwnTags::new());
+    let series = resolve(vu, expected, SampleTags::new());
     let mut known = known.0.borrow_mut();
     if known.len() >= LIMIT {
         known.clear();
@@ -66,7 +66,7 @@ fn series_of(vu: &Vu, expected: i32) -> Series {
     series
 }
 
-fn resolve(vu: &Vu, expected: i32, mut tags: OwnTags) -> Series {
+fn resolve(vu: &Vu, expected: i32, mut tags: SampleTags) -> Series {
     if vu.options().enabled_system_tags().has(SystemTag::Check) {
         tags.push(("check".to_owned(), format!("check status is {expected}")));
     }

@@ -1,7 +1,7 @@
 //! What a form holds until it is sent: its fields in order, and how their text becomes bytes.
 //!
-//! Text is turned into bytes when it is added; buffers stay script values (the keeper's list, one entry a field) and are
-//! read when the form is sent. Knows no arguments and throws nothing.
+//! Text is turned into bytes when it is added; buffers stay script values (the keeper's list, one entry a field) and
+//! are read when the form is sent. Knows no arguments and throws nothing.
 
 use wire::Payload;
 
@@ -15,8 +15,8 @@ const SHORT: u64 = 2048;
 pub enum Dialect {
     /// Of `onrush/http`: text is UTF-8, text fields have no Content-Type. As browsers do.
     Browser,
-    /// Of k6's jslib: text is one byte a character where that is possible, since scripts carry binary strings and UTF-8 made
-    /// by hand in it; where it is not (the library mangles such text) it is UTF-8.
+    /// Of k6's jslib: text is one byte a character where that is possible, since scripts carry binary strings and UTF-8
+    /// made by hand in it; where it is not (the library mangles such text) it is UTF-8.
     Jslib(Edition),
 }
 
@@ -73,7 +73,7 @@ pub struct Field {
 
 /// The fields of a form.
 #[derive(Debug)]
-pub struct Form {
+pub struct FormData {
     /// Whose form it is.
     pub dialect: Dialect,
     /// What separates the parts; the error says what else a script put there.
@@ -82,10 +82,10 @@ pub struct Form {
     pub fields: Vec<Field>,
 }
 
-impl Form {
+impl FormData {
     /// Without fields.
-    pub fn new(dialect: Dialect) -> Form {
-        Form { dialect, boundary: Ok(multipart::boundary()), fields: Vec::with_capacity(2) }
+    pub fn new(dialect: Dialect) -> FormData {
+        FormData { dialect, boundary: Ok(multipart::boundary()), fields: Vec::with_capacity(2) }
     }
 
     /// Adds a field. `values` has one entry a field, here as everywhere.
@@ -156,7 +156,7 @@ mod tests {
         Field { name: name.as_bytes().to_vec(), filename: None, content_type: None, text }
     }
 
-    fn shown(form: &Form, values: &[u32]) -> String {
+    fn shown(form: &FormData, values: &[u32]) -> String {
         let show = |(field, value): (&Field, &u32)| {
             format!(
                 "{}={}/{value}",
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn fields_and_values_stay_side_by_side() {
-        let (mut form, mut values) = (Form::new(Dialect::Browser), Vec::new());
+        let (mut form, mut values) = (FormData::new(Dialect::Browser), Vec::new());
         for (value, (name, text)) in [("a", "1"), ("b", "2"), ("a", "3"), ("c", "4"), ("a", "5")].iter().enumerate() {
             form.append(&mut values, field(name, text), value as u32);
         }
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn an_edition_leaves_further_fields_of_the_name() {
-        let (mut form, mut values) = (Form::new(Dialect::Jslib(Edition::SetsFirst)), Vec::new());
+        let (mut form, mut values) = (FormData::new(Dialect::Jslib(Edition::SetsFirst)), Vec::new());
         for (value, name) in ["a", "b", "a"].iter().enumerate() {
             form.append(&mut values, field(name, "old"), value as u32);
         }
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn long_contents_are_segments_and_short_ones_are_not() {
         let long = "x".repeat(SHORT as usize + 1);
-        let mut form = Form::new(Dialect::Browser);
+        let mut form = FormData::new(Dialect::Browser);
         let mut values = Vec::new();
         form.append(&mut values, field("short", "s"), 0);
         form.append(&mut values, field("long", &long), 0);

@@ -1,10 +1,10 @@
 //! `FormData`: multipart forms for uploads, put together without touching the bytes of their files.
 //!
 //! One class with two constructors: that of `onrush/http` and that of k6's FormData library, which scripts import from
-//! jslib.k6.io or carry with them: imports from there are answered by this module and nothing is fetched, copies of known texts
-//! are replaced by it (`loader/library/`). Binding only: arguments, errors, and
-//! what a value becomes; `form.rs` has the fields, `multipart.rs` the bytes. Refuses values that have no bytes, when they
-//! are added rather than when they are sent.
+//! jslib.k6.io or carry with them: imports from there are answered by this module and nothing is fetched, copies of
+//! known texts are replaced by it (`loader/library/`). Binding only: arguments, errors, and what a value becomes;
+//! `form.rs` has the fields, `multipart.rs` the bytes. Refuses values that have no bytes, when they are added rather
+//! than when they are sent.
 
 pub mod form;
 pub mod multipart;
@@ -23,7 +23,7 @@ use host::record::Record;
 use host::{bytes, keeper, native::NativeClass, object};
 use wire::Payload;
 
-use self::form::{Dialect, Edition, Field, Form};
+use self::form::{Dialect, Edition, Field, FormData};
 use crate::arguments::present;
 use crate::builtins::ModuleDef;
 use crate::modules::payload::streamed;
@@ -62,7 +62,7 @@ const DIALECTS: [Dialect; 5] = [
 /// `FormData`; works with and without `new`, as the library's does.
 pub fn constructor<'js>(ctx: &Ctx<'js>, dialect: Dialect) -> Result<Function<'js>> {
     let number = DIALECTS.iter().position(|known| *known == dialect).expect("the list has all");
-    plain::constructor::<Make>(ctx, c"FormData", number as i32, &keeper::prototype::<Form>(ctx)?)
+    plain::constructor::<Make>(ctx, c"FormData", number as i32, &keeper::prototype::<FormData>(ctx)?)
 }
 
 /// The constructors: that of browsers, those of the library.
@@ -70,7 +70,7 @@ struct Make;
 
 impl Plain for Make {
     fn call<'js>(ctx: &Ctx<'js>, args: plain::Args<'_, 'js>, number: i32) -> Result<Value<'js>> {
-        let form = keeper::object(ctx, Form::new(DIALECTS[number as usize]))?;
+        let form = keeper::object(ctx, FormData::new(DIALECTS[number as usize]))?;
         // Called with `new`, it is called on the class: this one, or one of the script that extends it.
         if let Some(class) = object::of(&args.this()) {
             let prototype: Option<Object<'js>> = class.get(PredefinedAtom::Prototype)?;
@@ -84,7 +84,7 @@ impl Plain for Make {
 
 /// The form in a value as a body, and its Content-Type; `None` when it is no form.
 pub fn as_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>, loans: &Loans<'js>) -> Result<Option<(Payload, String)>> {
-    let found = keeper::with(value, |form: &mut Form, values| {
+    let found = keeper::with(value, |form: &mut FormData, values| {
         let boundary = form.boundary.as_ref().map_err(|found| {
             let expected = "expected 1 to 70 letters, digits or any of ' + _ - .";
             Exception::throw_type(ctx, &format!("FormData: boundary is {found}, {expected}"))
@@ -109,7 +109,7 @@ fn content<'js>(ctx: &Ctx<'js>, field: &Field, value: &Value<'js>, loans: &Loans
     })
 }
 
-impl NativeClass for Form {
+impl NativeClass for FormData {
     const NAME: &'static str = "FormData";
 
     fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
@@ -122,7 +122,7 @@ impl NativeClass for Form {
 }
 
 fn boundary<'js>(ctx: Ctx<'js>, this: This<Value<'js>>) -> Result<Value<'js>> {
-    let boundary = keeper::with(&this, |form: &mut Form, _| form.boundary.clone().unwrap_or_else(|found| found));
+    let boundary = keeper::with(&this, |form: &mut FormData, _| form.boundary.clone().unwrap_or_else(|found| found));
     boundary.into_js(&ctx)
 }
 
@@ -131,7 +131,7 @@ fn set_boundary<'js>(this: This<Value<'js>>, given: Value<'js>) -> Result<()> {
         Some(text) if multipart::is_boundary(&text) => Ok(text),
         found => Err(found.map_or_else(|| given.type_name().to_owned(), |text| format!("{text:?}"))),
     };
-    keeper::with(&this, |form: &mut Form, _| form.boundary = boundary);
+    keeper::with(&this, |form: &mut FormData, _| form.boundary = boundary);
     Ok(())
 }
 
@@ -183,7 +183,7 @@ struct CallMethod;
 impl Plain for CallMethod {
     fn call<'js>(ctx: &Ctx<'js>, args: plain::Args<'_, 'js>, number: i32) -> Result<Value<'js>> {
         let (this, method) = (args.this(), &METHODS[number as usize]);
-        let Some(dialect) = keeper::with(&this, |form: &mut Form, _| form.dialect) else {
+        let Some(dialect) = keeper::with(&this, |form: &mut FormData, _| form.dialect) else {
             let message = format!("FormData.{} belongs to a FormData: call it on one", method.name());
             return Err(Exception::throw_type(ctx, &message));
         };
@@ -195,18 +195,18 @@ impl Plain for CallMethod {
             Does::Assemble => assembled(ctx, &this),
             Does::Has => {
                 let name = name()?;
-                let known = keeper::with(&this, |form: &mut Form, _| form.has(&name));
+                let known = keeper::with(&this, |form: &mut FormData, _| form.has(&name));
                 Ok(Value::new_bool(ctx.clone(), known.unwrap_or(false)))
             }
             Does::Delete => {
                 let name = name()?;
-                keeper::with(&this, |form: &mut Form, values| form.delete(values, &name));
+                keeper::with(&this, |form: &mut FormData, values| form.delete(values, &name));
                 Ok(nothing)
             }
             Does::Append | Does::Set => {
                 let given = NewField { ctx, method: method.name(), dialect, name: name()? };
                 let (field, value) = given.read(&args.get(1).expect("it was counted"), args.get(2))?;
-                keeper::with(&this, |form: &mut Form, values| match method.does {
+                keeper::with(&this, |form: &mut FormData, values| match method.does {
                     Does::Set => form.set(values, field, value),
                     _ => form.append(values, field, value),
                 });

@@ -1,8 +1,8 @@
 //! multipart/form-data (RFC 7578): a list of parts becomes a `wire::Payload` whose contents are segments of their own.
 //!
-//! Heads and short contents gather in one buffer between two contents, so that a form costs few segments and long contents
-//! no copy. Names and filenames cannot break out of their quotes and add no header lines; a content type that would is
-//! for the caller to refuse (`type_problem`). Nothing here knows scripts.
+//! Heads and short contents gather in one buffer between two contents, so that a form costs few segments and long
+//! contents no copy. Names and filenames cannot break out of their quotes and add no header lines; a content type that
+//! would is for the caller to refuse (`type_problem`). Nothing here knows scripts.
 
 use std::mem;
 
@@ -140,7 +140,8 @@ fn quote(out: &mut Vec<u8>, text: &[u8], quoting: Quoting) {
     }
 }
 
-/// A boundary of a form: 240 random bits, so that no content will hold it, not even an earlier form sent back by a server.
+/// A boundary of a form: 240 random bits, so that no content will hold it, not even an earlier form sent back by a
+/// server.
 pub fn boundary() -> String {
     digits(BOUNDARY_PREFIX, BOUNDARY_LEN)
 }

@@ -15,8 +15,9 @@ const SETS_FIRST: &str = "onrush/formdata#sets-first";
 const UNTYPED: &str = "onrush/formdata#untyped";
 const FILES_ALONE: &str = "onrush/formdata#files-alone";
 
-/// The texts of the library that are known: those of https://jslib.k6.io and of its repository. Missing is the first text of 0.0.1,
-/// which gives parts other types and names. `cargo run -p onrush-script --example signatures FILE` tells those of other texts.
+/// The texts of the library that are known: those of https://jslib.k6.io and of its repository. Missing is the first
+/// text of 0.0.1, which gives parts other types and names. `cargo run -p onrush-script --example signatures FILE` tells
+/// those of other texts.
 pub static KNOWN: &[LibraryText] = &[
     LibraryText { signature: "1422edd6f2001cd5f825b2d59c1f2ec5", version: "0.0.1", module: FILES_ALONE },
     LibraryText { signature: "50704b3e8d6834a267ba07a1fbb390ea", version: "0.0.2, its first text", module: UNTYPED },

@@ -77,7 +77,8 @@ pub fn from_js<'js>(ctx: &Ctx<'js>, value: &Value<'js>, loans: &Loans<'js>) -> C
     Ok(BodyArg { payload: Some(payload), content_type: None })
 }
 
-/// A FormData, or what stands for bytes. Any other object is a form of its properties: also a detached buffer, which has none.
+/// A FormData, or what stands for bytes. Any other object is a form of its properties: also a detached buffer, which
+/// has none.
 fn of_bytes<'js>(ctx: &Ctx<'js>, value: &Value<'js>, kind: Kind<'_, 'js>, loans: &Loans<'js>) -> Result<BodyArg> {
     if let Kind::Other(_) = kind
         && let Some((payload, content_type)) = form_data::as_body(ctx, value, loans)?

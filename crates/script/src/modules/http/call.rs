@@ -1,7 +1,7 @@
 //! A request ready to be sent, and its outcome.
 //!
-//! Both are plain values. `prepare.rs` makes the first of what a script gave, `send.rs` fills in the second, `response.rs` shows
-//! them to the script.
+//! Both are plain values. `prepare.rs` makes the first of what a script gave, `send.rs` fills in the second,
+//! `response.rs` shows them to the script.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -93,8 +93,8 @@ impl Call {
         Call { prepared, exchange: OnceCell::new(), memory: OnceCell::new() }
     }
 
-    /// Counts the body in the user's memory as long as the response lives. One that does not fit there is dropped, and its
-    /// request has failed.
+    /// Counts the body in the user's memory as long as the response lives. One that does not fit there is dropped, and
+    /// its request has failed.
     fn count_body(&self, vu: &Vu, exchange: &mut Exchange) {
         let Ok(Response { body: Body::Kept(body), .. }) = &exchange.outcome else { return };
         if body.len() <= SMALL_BODY {

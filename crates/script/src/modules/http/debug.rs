@@ -1,9 +1,10 @@
 //! The option `httpDebug`: each request and response as a log line, in the shape k6 gives them.
 //!
-//! The request is shown before it is sent, byte for byte as the client wrote it (`wire::client::Watch`), so that one that
-//! is never answered is seen too. The response is shown when its exchange came back; a request without one has its warning.
-//! Bodies are shown with `full`: what is sent as it goes out, what came back decoded, and not at all where a redirect, a
-//! digest challenge or the script's `responseType: 'none'` dropped it. Refuses nothing; costs one branch when it is off.
+//! The request is shown before it is sent, byte for byte as the client wrote it (`wire::client::Watch`), so that one
+//! that is never answered is seen too. The response is shown when its exchange came back; a request without one has its
+//! warning. Bodies are shown with `full`: what is sent as it goes out, what came back decoded, and not at all where a
+//! redirect, a digest challenge or the script's `responseType: 'none'` dropped it. Refuses nothing; costs one branch
+//! when it is off.
 
 use std::borrow::Cow;
 use std::cell::RefCell;

@@ -8,20 +8,21 @@ use super::params::Params;
 use super::url::{Target, Unsendable};
 use crate::Vu;
 
-/// Applies compression and completes the headers that describe the body. Returns what is sent and what was given; fails when
-/// a file to compress cannot be read.
+/// A body, coded and as the script gave it.
+type Bodies = (Option<Payload>, Option<Payload>);
+
+/// Applies compression and completes the headers that describe the body. Returns what is sent and what was given; fails
+/// when a file to compress cannot be read.
 pub fn encode_body(
     vu: &Vu,
     method: &Method,
     target: &Target,
     body: &BodyArg,
     params: &mut Params,
-) -> std::result::Result<(Option<Payload>, Option<Payload>), Unsendable> {
+) -> Result<Bodies, Unsendable> {
     let plain = body.payload.clone();
-    let has =
-        |params: &Params, name: &str| params.headers.iter().find(|(known, _)| known == name).map(|(_, v)| v.clone());
     let mut added: Vec<(String, String)> = Vec::new();
-    if let Some(kind) = body.content_type.as_ref().filter(|_| has(params, "Content-Type").is_none()) {
+    if let Some(kind) = body.content_type.as_ref().filter(|_| header(params, "Content-Type").is_none()) {
         added.push((String::from("Content-Type"), kind.clone()));
     }
     // Methods that define a body declare an empty one, as Go does.
@@ -30,39 +31,50 @@ pub fn encode_body(
     if let (Some(given), false) = (&plain, params.compression.is_empty()) {
         let coded = params.compression.iter().try_fold(given.clone(), |body, coding| encode(*coding, &body));
         payload = Some(coded.map_err(|failure| Unsendable { kind: failure.kind, message: failure.message })?);
-        match has(params, "Content-Encoding") {
+        match header(params, "Content-Encoding") {
             None => added.push((String::from("Content-Encoding"), params.compression_text.clone())),
-            Some(header) if header != params.compression_text => {
-                let (method, url) = (method.as_str(), &target.name);
-                vu.log().warn(
-                    &format!(
-                        "There's a mismatch between the desired `compression` the manually set `Content-Encoding` header in the {method} \
-                     request for '{url}', the custom header has precedence and won't be overwritten. This may result in invalid data \
-                     being sent to the server."
-                    ),
-                    &[],
-                );
-            }
+            Some(header) if *header != params.compression_text => warn_about_encoding(vu, method, target),
             Some(_) => {}
         }
     }
-    let length = has(params, "Content-Length");
-    if let Some(length) = &length {
-        let real = payload.as_ref().map_or(0, Payload::len);
-        if length.parse() != Ok(real) {
-            let (method, url) = (method.as_str(), &target.name);
-            vu.log().warn(
-                &format!(
-                    "The specified Content-Length header {length:?} in the {method} request for {url} doesn't match the actual request body \
-                 length of {real}, so it will be ignored!"
-                ),
-                &[],
-            );
-        }
+    let length = header(params, "Content-Length");
+    if let Some(length) = length {
+        warn_unless_length(vu, method, target, length, payload.as_ref().map_or(0, Payload::len));
     }
     if !added.is_empty() || length.is_some() {
         let kept = params.headers.iter().filter(|(name, _)| name != "Content-Length").cloned();
         params.headers = kept.chain(added).collect();
     }
     Ok((payload, plain))
+}
+
+fn header<'a>(params: &'a Params, name: &str) -> Option<&'a String> {
+    params.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+}
+
+#[cold]
+fn warn_about_encoding(vu: &Vu, method: &Method, target: &Target) {
+    let message = format!(
+        "There's a mismatch between the desired `compression` the manually set `Content-Encoding` header in the {} \
+         request for '{}', the custom header has precedence and won't be overwritten. This may result in invalid data \
+         being sent to the server.",
+        method.as_str(),
+        target.name
+    );
+    vu.log().warn(&message, &[]);
+}
+
+/// k6 does not send the length that a script gives.
+#[cold]
+fn warn_unless_length(vu: &Vu, method: &Method, target: &Target, given: &str, real: u64) {
+    if given.parse() == Ok(real) {
+        return;
+    }
+    let message = format!(
+        "The specified Content-Length header {given:?} in the {} request for {} doesn't match the actual request body \
+         length of {real}, so it will be ignored!",
+        method.as_str(),
+        target.name
+    );
+    vu.log().warn(&message, &[]);
 }

@@ -1,5 +1,5 @@
-//! How Go prints values, which k6's servers and messages show: forms hold values in Go's default format (`<nil>`, `map[a:1]`),
-//! refusals name the types that Go has for them.
+//! How Go prints values, which k6's servers and messages show: forms hold values in Go's default format (`<nil>`,
+//! `map[a:1]`), refusals name the types that Go has for them.
 
 use host::bytes;
 use host::js::function::This;
@@ -58,8 +58,8 @@ fn go_time(date: &Object<'_>) -> Result<String> {
     Ok(format!("{text} +0000 UTC"))
 }
 
-/// A number in Go's default format: whole ones as integers, others in the shortest form with an exponent from 1e6 or under
-/// 1e-4 on.
+/// A number in Go's default format: whole ones as integers, others in the shortest form with an exponent from 1e6 or
+/// under 1e-4 on.
 pub fn go_number(number: f64) -> String {
     if number.is_nan() {
         return String::from("NaN");

@@ -1,7 +1,8 @@
 //! A hint for tests that build multipart bodies in JavaScript, byte by byte. It is given once a run.
 //!
-//! Such a test is noticed by what it costs: the user has computed for several slices of time since it last waited, and then sends
-//! bytes of its own making as a form. Requests that were not computed for so long pay for one look at a number.
+//! Such a test is noticed by what it costs: the user has computed for several slices of time since it last waited, and
+//! then sends bytes of its own making as a form. Requests that were not computed for so long pay for one look at a
+//! number.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,7 +12,8 @@ use super::body::BodyArg;
 use super::params::Params;
 use crate::Vu;
 
-/// Slices of computing before a request that are worth a hint: a body of 50 kB takes these 10 ms, text and headers do not.
+/// Slices of computing before a request that are worth a hint: a body of 50 kB takes these 10 ms, text and headers do
+/// not.
 const LONG: u32 = 2;
 
 /// The hint was given in this run.

@@ -1,8 +1,8 @@
 //! Response bodies that are taken in while they arrive and kept nowhere: `params.hash` and `params.onBody`.
 //!
-//! Bytes reach a sink while the user is suspended, where no JavaScript can run. A digest takes them at once. For a callback
-//! one read's worth is set aside, and reading continues when the callback has had it: memory stays bounded and the
-//! sender slows down to the pace of the script. Only the body of a 2xx answer comes here; others are in `body` as
+//! Bytes reach a sink while the user is suspended, where no JavaScript can run. A digest takes them at once. For a
+//! callback one read's worth is set aside, and reading continues when the callback has had it: memory stays bounded and
+//! the sender slows down to the pace of the script. Only the body of a 2xx answer comes here; others are in `body` as
 //! usual.
 
 use std::cell::{Cell, RefCell};
@@ -127,8 +127,8 @@ impl Chunks {
     }
 }
 
-/// Waits for a request whose body goes to a callback of the script. What the callback throws ends the request, which then
-/// counts as failed, and is thrown again.
+/// Waits for a request whose body goes to a callback of the script. What the callback throws ends the request, which
+/// then counts as failed, and is thrown again.
 pub fn drive<'js>(
     ctx: &Ctx<'js>,
     vu: &Vu,

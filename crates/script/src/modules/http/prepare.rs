@@ -1,7 +1,7 @@
 //! From what a script gave to a request that can be sent.
 //!
-//! Refuses what cannot be one, and reads nothing again that cannot have changed (`fixed.rs`). What of a body is lent instead of
-//! copied is looked up last, when the script no longer runs.
+//! Refuses what cannot be one, and reads nothing again that cannot have changed (`fixed.rs`). What of a body is lent
+//! instead of copied is looked up last, when the script no longer runs.
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! The one place where an exchange becomes samples.
 //!
 //! Nine samples a request, in k6's order, all stamped with the end of the exchange. Their nine series are resolved once
-//! for each distinct set of tags and kept by the worker; a user's last set is compared first, without hashing. A request
-//! that the test's end cut short is no sample.
+//! for each distinct set of tags and kept by the worker; a user's last set is compared first, without hashing. A
+//! request that the test's end cut short is no sample.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,5 +1,5 @@
-//! Sends a prepared request and records what happens. Holds no script value, so the same future serves the functions that wait,
-//! `asyncRequest` and `batch`.
+//! Sends a prepared request and records what happens. Holds no script value, so the same future serves the functions
+//! that wait, `asyncRequest` and `batch`.
 
 use std::rc::Rc;
 use std::time::SystemTime;

@@ -1,4 +1,5 @@
-//! What the module keeps for a virtual user: cookies, the expectation of the script, and requests that need not be prepared again.
+//! What the module keeps for a virtual user: cookies, the expectation of the script, and requests that need not be
+//! prepared again.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -72,8 +73,8 @@ impl HttpState {
         self.expectation.borrow().clone()
     }
 
-    /// Another number whenever what is prepared now would not be what was prepared before. `None`: cookies may be different
-    /// each time.
+    /// Another number whenever what is prepared now would not be what was prepared before. `None`: cookies may be
+    /// different each time.
     pub fn edition(&self) -> Option<u32> {
         self.jar.is_empty().then(|| self.expectations.get())
     }

@@ -1,4 +1,5 @@
-//! Which statuses count as expected: `http.expectedStatuses(…)`, `http.setResponseCallback(…)`, `params.responseCallback`.
+//! Which statuses count as expected: `http.expectedStatuses(…)`, `http.setResponseCallback(…)`,
+//! `params.responseCallback`.
 //!
 //! The value a script holds is opaque: an instance of a class that has no properties, recognised by its class alone.
 

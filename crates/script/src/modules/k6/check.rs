@@ -1,7 +1,7 @@
 //! `check(value, { name: condition }, tags)`: one sample of `checks` an entry.
 //!
-//! Scripts check every response, so this is a hot path: a native function without a closure, and the series of a check is
-//! found by the identity of its name and the tags of the virtual user, without building a tag set.
+//! Scripts check every response, so this is a hot path: a native function without a closure, and the series of a check
+//! is found by the identity of its name and the tags of the virtual user, without building a tag set.
 
 use host::js::{Ctx, Exception, Function, Result, Value};
 use host::memo::NameMemo;
@@ -9,10 +9,10 @@ use host::object::{self, Name};
 use host::plain::{self, Plain};
 use metrics::{Series, SystemTag, builtin};
 
-use super::{refuse_in_init, refuse_separator};
+use super::guards::{refuse_in_init, refuse_separator};
 use crate::Vu;
 use crate::go_error;
-use crate::series::{self, OwnTags, SeriesCache};
+use crate::series::{self, SampleTags, SeriesCache};
 
 /// Series of checks without tags of their own, by name and `Vu::tags_key`.
 #[derive(Default)]
@@ -72,7 +72,7 @@ fn holds<'js>(ctx: &Ctx<'js>, value: &Value<'js>, condition: Value<'js>) -> Resu
     Ok(object::is_true(&result))
 }
 
-fn series_of(ctx: &Ctx<'_>, vu: &Vu, known: &KnownChecks, name: &Name<'_, '_>, tags: &OwnTags) -> Result<Series> {
+fn series_of(ctx: &Ctx<'_>, vu: &Vu, known: &KnownChecks, name: &Name<'_, '_>, tags: &SampleTags) -> Result<Series> {
     let key = vu.tags_key();
     if tags.is_empty()
         && let Some(series) = known.0.get(name, key)
@@ -82,7 +82,7 @@ fn series_of(ctx: &Ctx<'_>, vu: &Vu, known: &KnownChecks, name: &Name<'_, '_>, t
     let text = name.text()?;
     refuse_separator(ctx, &text)?;
     let named = vu.options().enabled_system_tags().has(SystemTag::Check).then(|| ("check".to_owned(), text));
-    let own: OwnTags = tags.iter().cloned().chain(named).collect();
+    let own: SampleTags = tags.iter().cloned().chain(named).collect();
     let series = vu.worker_local::<SeriesCache>().resolve(vu, builtin::CHECKS, &own);
     if tags.is_empty() {
         known.0.put(name, key, series);

@@ -7,7 +7,7 @@ use host::js::{Ctx, Result, Value};
 use host::object;
 use metrics::builtin;
 
-use super::{refuse_in_init, refuse_separator};
+use super::guards::{refuse_in_init, refuse_separator};
 use crate::Vu;
 use crate::arguments::text_or;
 use crate::go_error;

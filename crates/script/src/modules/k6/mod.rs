@@ -5,11 +5,11 @@
 
 mod check;
 mod group;
+mod guards;
 
 use std::cell::RefCell;
 use std::time::Duration;
 
-use host::Phase;
 use host::js::function::{Func, Opt};
 use host::js::{Coerced, Ctx, Function, Object, Result, Value};
 
@@ -61,21 +61,4 @@ fn sleep(ctx: Ctx<'_>, seconds: Opt<Coerced<f64>>) -> Result<()> {
     let vu = Vu::of(&ctx);
     let clock = vu.clock();
     vu.block_on(&ctx, clock.sleep(time))
-}
-
-fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu, function: &str) -> Result<()> {
-    match vu.phase() {
-        Phase::Init => {
-            let message = format!("Using {function}() in the init context is not supported");
-            Err(go_error::throw(ctx, &message))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn refuse_separator(ctx: &Ctx<'_>, name: &str) -> Result<()> {
-    match name.contains("::") {
-        true => Err(go_error::throw(ctx, "group and check names may not contain '::'")),
-        false => Ok(()),
-    }
 }

@@ -1,8 +1,8 @@
 //! `k6/metrics`: Counter, Gauge, Rate and Trend, metrics that a script defines and feeds.
 //!
 //! A metric is defined in init code, once for the run however many virtual users define it, and fed in iterations. What
-//! cannot be counted (not a number, infinite) is refused with a warning, or with an error when the option `throw` is set:
-//! one NaN would make a whole mean meaningless. `add` is bound to its metric, so scripts may pass it around.
+//! cannot be counted (not a number, infinite) is refused with a warning, or with an error when the option `throw` is
+//! set: one NaN would make a whole mean meaningless. `add` is bound to its metric, so scripts may pass it around.
 
 use std::cell::Cell;
 

@@ -1,7 +1,8 @@
-//! `onrush/mix`: what a virtual user does next, drawn by weight, and when, by a schedule that slow handlers do not stretch.
+//! `onrush/mix`: what a virtual user does next, drawn by weight, and when, by a schedule that slow handlers do not
+//! stretch.
 //!
-//! Both draw from the user's `Math.random`, so `randomSeed` of `k6` makes them repeatable. Refuses weights and intervals that
-//! mean nothing when they are given, not when they are drawn.
+//! Both draw from the user's `Math.random`, so `randomSeed` of `k6` makes them repeatable. Refuses weights and
+//! intervals that mean nothing when they are given, not when they are drawn.
 
 mod schedule;
 mod weights;

@@ -1,7 +1,7 @@
 //! `onrush/fs`: files as bodies and as parts of forms, of any size and in ranges, read while they are sent.
 //!
-//! A file opened in init code is opened once for the process: users share the descriptor, since reading is by position. One
-//! opened later is the file that is there at that moment, and is closed when the script lets go of it.
+//! A file opened in init code is opened once for the process: users share the descriptor, since reading is by position.
+//! One opened later is the file that is there at that moment, and is closed when the script lets go of it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

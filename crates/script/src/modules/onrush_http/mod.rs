@@ -1,7 +1,7 @@
 //! `onrush/http`: everything of `k6/http`, and `FormData`, which k6 does not have.
 //!
-//! The functions are those of `k6/http` themselves, so state (the cookie jar, the response callback) is shared and a script
-//! may import from both. FormData is no global, because scripts look for one to decide which way to go.
+//! The functions are those of `k6/http` themselves, so state (the cookie jar, the response callback) is shared and a
+//! script may import from both. FormData is no global, because scripts look for one to decide which way to go.
 
 use host::js::object::Filter;
 use host::js::{Ctx, Object, Result, Value};

@@ -1,9 +1,9 @@
 //! Which users have arrived at a start, and when it is: one meeting for all virtual users of a scenario that ask for
 //! the same one.
 //!
-//! What is asked and what is answered are plain values (a user's number, an instant of the run's clock), so that users of other
-//! processes could come to the same meeting. Users are on several threads: the list is locked while one comes, and never
-//! while one waits. Refuses nobody: late users learn that the start has passed.
+//! What is asked and what is answered are plain values (a user's number, an instant of the run's clock), so that users
+//! of other processes could come to the same meeting. Users are on several threads: the list is locked while one comes,
+//! and never while one waits. Refuses nobody: late users learn that the start has passed.
 
 use std::collections::{BTreeSet, HashMap};
 use std::future::{Future, poll_fn};

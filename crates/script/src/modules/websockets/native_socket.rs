@@ -1,7 +1,8 @@
 //! The native half of a `WebSocket`: opens the connection on the event loop and tells the JavaScript half what happens.
 //!
-//! The script's half gives a function for messages, and one that is called with the name and the facts of any other event. An
-//! exception in them ends the iteration, as in k6. Invariant: once the socket is over it holds no function of the script.
+//! The script's half gives a function for messages, and one that is called with the name and the facts of any other
+//! event. An exception in them ends the iteration, as in k6. Invariant: once the socket is over it holds no function of
+//! the script.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;

@@ -1,9 +1,9 @@
 //! A connection of a virtual user: what arrived and was not handled yet, what is queued, pings on their way.
 //!
-//! Polled on the worker's stack, where no JavaScript may run: arrivals are kept until the script's loop takes them, and nothing is
-//! read while there are any, so that a flood waits in the kernel. Pings are answered here. Sending only queues; the
-//! next that waits writes, for this connection or for something else. Invariant: one session is one sample, however it
-//! ends.
+//! Polled on the worker's stack, where no JavaScript may run: arrivals are kept until the script's loop takes them, and
+//! nothing is read while there are any, so that a flood waits in the kernel. Pings are answered here. Sending only
+//! queues; the next that waits writes, for this connection or for something else. Invariant: one session is one sample,
+//! however it ends.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -202,8 +202,8 @@ impl Channel {
         next
     }
 
-    /// When the arrivals that are waiting, and the one taken last, reached this machine: wall clock, nanoseconds since 1970. One
-    /// read brought them all.
+    /// When the arrivals that are waiting, and the one taken last, reached this machine: wall clock, nanoseconds since
+    /// 1970. One read brought them all.
     pub fn arrived_ns(&self) -> u64 {
         self.arrived_ns.get()
     }

@@ -1,7 +1,8 @@
 //! `k6/ws`: `connect` and the socket object, blocking as in k6: the call returns when the socket is closed.
 //!
-//! A connection that cannot be made is a response with an `error`, or an exception with the option `throw`; an answer that is no
-//! upgrade is a response with its status. Refused in init code. The files beside are shared with `k6/websockets`.
+//! A connection that cannot be made is a response with an `error`, or an exception with the option `throw`; an answer
+//! that is no upgrade is a response with its status. Refused in init code. The files beside are shared with
+//! `k6/websockets`.
 
 pub(crate) mod channel;
 pub(crate) mod params;

@@ -1,7 +1,7 @@
 //! What both WebSocket modules take for a connection: its address and its params.
 //!
-//! Reads the addresses as Go does and refuses what k6 refuses, in its words. Headers that the handshake writes itself cannot be
-//! given, which is a failure of the connection, not an exception. Invariant: what `Plan` holds can be sent.
+//! Reads the addresses as Go does and refuses what k6 refuses, in its words. Headers that the handshake writes itself
+//! cannot be given, which is a failure of the connection, not an exception. Invariant: what `Plan` holds can be sent.
 
 use std::rc::Rc;
 use std::sync::Arc;

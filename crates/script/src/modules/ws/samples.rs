@@ -1,14 +1,14 @@
 //! The samples of a connection: the one place where WebSocket traffic becomes metrics.
 //!
-//! Its series are resolved once, when the answer's status and subprotocol are known; the tags are those the user had when it
-//! connected. Invariant: what is recorded after a stop was begun is still one session.
+//! Its series are resolved once, when the answer's status and subprotocol are known; the tags are those the user had
+//! when it connected. Invariant: what is recorded after a stop was begun is still one session.
 
 use metrics::{MetricId, Series, SystemTag, builtin};
 
 use super::params::Plan;
 use crate::Vu;
 use crate::modules::http::url::UrlCache;
-use crate::series::{OwnTags, SeriesCache};
+use crate::series::{SampleTags, SeriesCache};
 
 /// Where the samples of one connection go.
 #[derive(Clone, Copy)]
@@ -34,7 +34,7 @@ impl Samples {
     /// The series for an answer; status 0 and an empty subprotocol where there was none.
     pub fn of(vu: &Vu, plan: &Plan, naming: Naming, status: u16, subprotocol: &str) -> Samples {
         let system = vu.options().enabled_system_tags();
-        let mut own = OwnTags::new();
+        let mut own = SampleTags::new();
         let given = plan.params.tags.iter().flat_map(|tags| tags.iter());
         own.extend(given.map(|(name, value)| (name.to_string(), value.to_string())));
         let urls = UrlCache::of(vu);

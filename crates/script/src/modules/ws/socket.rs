@@ -1,8 +1,8 @@
 //! The socket object of `k6/ws` and the loop that `ws.connect` runs until the socket is closed.
 //!
-//! Handlers run on the user's stack, one arrival at a time; they may wait for anything else (`http.get`, `sleep`), during which
-//! what they queued is written. As in k6, `close` calls the close handlers at once, promise jobs rest until `connect` returns, and an
-//! exception of a handler closes with 1001 and goes to the caller of `connect`.
+//! Handlers run on the user's stack, one arrival at a time; they may wait for anything else (`http.get`, `sleep`),
+//! during which what they queued is written. As in k6, `close` calls the close handlers at once, promise jobs rest
+//! until `connect` returns, and an exception of a handler closes with 1001 and goes to the caller of `connect`.
 //! Invariant: when the loop has ended the socket holds no function of the script any more.
 
 use std::cell::{Cell, RefCell};

@@ -1,7 +1,7 @@
 //! Readable and writable streams of the Streams Standard, without byte streams, tee and pipes.
 //!
-//! They are written in JavaScript, because all a stream does is call functions of the script and settle its promises. The
-//! source is evaluated in a virtual user that needs it, and in no other.
+//! They are written in JavaScript, because all a stream does is call functions of the script and settle its promises.
+//! The source is evaluated in a virtual user that needs it, and in no other.
 
 use host::js::{Ctx, Error, Object, Result};
 

@@ -1,8 +1,8 @@
 //! `k6/experimental/csv`: rows of a file of `k6/experimental/fs`, all at once for the process or one by one for a user.
 //!
-//! `parse` reads a file once for each set of options, off the worker's thread, and every virtual user gets a read-only array
-//! over the one copy. It begins where its file stands and leaves it there. `Parser` reads from its file as it goes, 64 KiB at
-//! a time: moving the file moves the parser, which is how a script begins again.
+//! `parse` reads a file once for each set of options, off the worker's thread, and every virtual user gets a read-only
+//! array over the one copy. It begins where its file stands and leaves it there. `Parser` reads from its file as it
+//! goes, 64 KiB at a time: moving the file moves the parser, which is how a script begins again.
 
 pub mod options;
 pub mod reader;

@@ -1,11 +1,11 @@
-//! Rows of comma-separated values from a stream of bytes, as RFC 4180 has them and as strict as Go's reader, so that a file
-//! gives the same rows here and under k6.
+//! Rows of comma-separated values from a stream of bytes, as RFC 4180 has them and as strict as Go's reader, so that a
+//! file gives the same rows here and under k6.
 //!
 //! Lines end in LF or CRLF; empty lines are no rows. A field in quotes may hold delimiters, line ends (always LF in the
-//! result) and doubled quotes. Refused, with line and column: a quote inside of a field that is not quoted, anything between
-//! a closing quote and the delimiter, a quote that is never closed, a row with more or fewer fields than the first. The `csv`
-//! crate accepts the first three silently, hence a reader of our own. After a refused row reading may go on with the next
-//! line. Nothing is decoded: fields are bytes.
+//! result) and doubled quotes. Refused, with line and column: a quote inside of a field that is not quoted, anything
+//! between a closing quote and the delimiter, a quote that is never closed, a row with more or fewer fields than the
+//! first. The `csv` crate accepts the first three silently, hence a reader of our own. After a refused row reading may
+//! go on with the next line. Nothing is decoded: fields are bytes.
 
 use std::io::{BufRead, BufReader, Read};
 

@@ -1,10 +1,10 @@
 //! The files that scripts open: one descriptor a path for the process, a position for each handle.
 //!
-//! Bytes are read where the script asks for them, by position, and kept nowhere: the page cache of the system is the copy
-//! that all virtual users share. Reading there costs a system call and takes no memory; a mapping would save the call but
-//! end the process when somebody truncates the file. The size is fixed when the file is first opened: a file that grows is
-//! read up to there, one that shrinks gives an error. Refused: directories, and what is no regular file (opening a pipe
-//! could wait for ever).
+//! Bytes are read where the script asks for them, by position, and kept nowhere: the page cache of the system is the
+//! copy that all virtual users share. Reading there costs a system call and takes no memory; a mapping would save the
+//! call but end the process when somebody truncates the file. The size is fixed when the file is first opened: a file
+//! that grows is read up to there, one that shrinks gives an error. Refused: directories, and what is no regular file
+//! (opening a pipe could wait for ever).
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -63,16 +63,16 @@ impl DataFile {
     }
 }
 
-/// The files that were asked for in the process, by absolute path: open, or why not. What failed once is not tried again, so
-/// that all virtual users see the same.
+/// The files that were asked for in the process, by absolute path: open, or why not. What failed once is not tried
+/// again, so that all virtual users see the same.
 #[derive(Default)]
 pub struct DataFiles {
     known: Mutex<HashMap<PathBuf, Result<Arc<DataFile>, NamedError>>>,
 }
 
 impl DataFiles {
-    /// The file of this path. With `sealed` only one that was asked for before: as in k6, a file that the first run of the
-    /// init code did not open cannot be opened by a later one.
+    /// The file of this path. With `sealed` only one that was asked for before: as in k6, a file that the first run of
+    /// the init code did not open cannot be opened by a later one.
     pub fn open(&self, path: &Path, sealed: bool) -> Result<Arc<DataFile>, NamedError> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(outcome) = known.get(path) {

@@ -1,9 +1,9 @@
 //! `k6/experimental/fs`: files opened in init code, read piece by piece at any time.
 //!
-//! All functions return promises that settle in the order of the calls, after the code that made them has given way: a read
-//! fills the script's array only then. What is wrong with a call is the rejection of its promise, never an exception.
-//! `open` is for init code alone; relative paths start where the entry script lies, as in k6, in whichever module the call
-//! stands. Unlike in k6 a read fills what the `Uint8Array` shows and no more of its buffer.
+//! All functions return promises that settle in the order of the calls, after the code that made them has given way: a
+//! read fills the script's array only then. What is wrong with a call is the rejection of its promise, never an
+//! exception. `open` is for init code alone; relative paths start where the entry script lies, as in k6, in whichever
+//! module the call stands. Unlike in k6 a read fills what the `Uint8Array` shows and no more of its buffer.
 
 pub mod file;
 
