@@ -63,7 +63,8 @@ fn main() {
         json!({ "executor": "constant-vus", "vus": 10_000, "duration": format!("{seconds}s") })
     } else {
         json!({
-            "executor": "constant-arrival-rate", "rate": rate, "duration": format!("{seconds}s"), "preAllocatedVUs": 200,
+            "executor": "constant-arrival-rate", "rate": rate, "duration": format!("{seconds}s"),
+            "preAllocatedVUs": 200,
         })
     };
     let scenarios = Scenarios::from_json(&json!({ "pace": scenario })).expect("valid scenarios");

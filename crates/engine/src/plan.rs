@@ -406,7 +406,9 @@ mod tests {
             needs(json!({ "a": ramp(json!({ "startVUs": 0, "gracefulRampDown": "3s", "stages": up })) })),
             (10, 10, 18)
         );
-        let rate = json!({ "executor": "constant-arrival-rate", "rate": 10, "duration": "10s", "preAllocatedVUs": 5, "maxVUs": 20 });
+        let rate = json!({
+            "executor": "constant-arrival-rate", "rate": 10, "duration": "10s", "preAllocatedVUs": 5, "maxVUs": 20,
+        });
         assert_eq!(
             needs(json!({ "a": rate, "b": json!({ "executor": "constant-vus", "vus": 8, "duration": "5s" }) })),
             (13, 28, 40)
@@ -467,7 +469,11 @@ mod tests {
 
     #[test]
     fn a_small_arrival_rate_stays_on_few_workers() {
-        let rate = |max: u64| json!({ "executor": "constant-arrival-rate", "rate": 9, "duration": "9s", "preAllocatedVUs": 1, "maxVUs": max });
+        let rate = |max: u64| {
+            json!({
+                "executor": "constant-arrival-rate", "rate": 9, "duration": "9s", "preAllocatedVUs": 1, "maxVUs": max,
+            })
+        };
         let parts = |max| plan_of(json!({ "a": rate(max) }), &Stripes::whole(), 4).lanes[0].spread.taking_part;
         assert_eq!([parts(1), parts(15), parts(16), parts(100)], [1, 1, 2, 4]);
     }

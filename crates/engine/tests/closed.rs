@@ -98,7 +98,8 @@ fn a_worker_without_users_leaves_shared_iterations_to_the_others() {
 fn ramping_vus_come_and_go_at_the_times_of_k6() {
     let scenarios = json!({ "a": {
         "executor": "ramping-vus", "startVUs": 0, "gracefulRampDown": "200ms",
-        "stages": [{ "duration": "2s", "target": 4 }, { "duration": "0s", "target": 2 }, { "duration": "1s", "target": 0 }],
+        "stages": [{ "duration": "2s", "target": 4 },
+            { "duration": "0s", "target": 2 }, { "duration": "1s", "target": 0 }],
     }});
     let ran = simulation(scenarios, FakeUsers::sleeping(100)).workers(2).run();
     let active = |at: u64| ran.diary.iter().filter(|entry| entry.began <= at && at < entry.ended).count();

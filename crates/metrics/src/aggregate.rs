@@ -1,4 +1,5 @@
-//! All samples of a run, combined: what recorders hand over is merged here, thresholds are judged here, results come out.
+//! All samples of a run, combined: what recorders hand over is merged here, thresholds are judged here, results come
+//! out.
 //!
 //! Lives on one thread. Memory follows the number of sinks; merging a snapshot costs a look-up for each sink in it.
 //! Groups and checks keep the order in which they were first seen, on whatever worker that was.
@@ -64,8 +65,8 @@ impl Aggregate {
         }
     }
 
-    /// Sum of a Counter, samples that were not zero of a Rate, last value of a Gauge, mean of a Trend; 0 without samples.
-    /// For the progress line.
+    /// Sum of a Counter, samples that were not zero of a Rate, last value of a Gauge, mean of a Trend; 0 without
+    /// samples. For the progress line.
     pub fn live(&self, metric: MetricId) -> f64 {
         match self.total(metric) {
             None => 0.0,

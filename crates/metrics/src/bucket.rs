@@ -1,8 +1,9 @@
 //! The numbers of a histogram's buckets: where on the number line a bucket lies.
 //!
-//! A bucket is the sign, the exponent and the top ten bits of the mantissa of a value, so neighbouring borders differ by at
-//! most 1/1024. Bucket 0 holds zeros alone; positive values have the numbers from 1 up, negative values those from -1 down, so
-//! numbers ascend with the values. Result documents of schema 2 store these numbers: their meaning cannot change.
+//! A bucket is the sign, the exponent and the top ten bits of the mantissa of a value, so neighbouring borders differ
+//! by at most 1/1024. Bucket 0 holds zeros alone; positive values have the numbers from 1 up, negative values those
+//! from -1 down, so numbers ascend with the values. Result documents of schema 2 store these numbers: their meaning
+//! cannot change.
 
 /// Mantissa bits that choose the bucket.
 const MANTISSA_BITS: u32 = 10;

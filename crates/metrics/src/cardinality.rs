@@ -1,9 +1,9 @@
 //! How many distinct time series a run makes, and which tag makes them: estimated in constant memory.
 //!
 //! Counting distinct values exactly would need memory for each of them, which is what has to be warned about. A
-//! HyperLogLog sketch (Flajolet et al. 2007) keeps 1 KiB for any number, errs by about 3 %, and two of them merge into the
-//! sketch of the union, so that workers count for themselves. Looked at only when a recorder meets a series that it does
-//! not know, never for each sample.
+//! HyperLogLog sketch (Flajolet et al. 2007) keeps 1 KiB for any number, errs by about 3 %, and two of them merge into
+//! the sketch of the union, so that workers count for themselves. Looked at only when a recorder meets a series that it
+//! does not know, never for each sample.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -96,7 +96,8 @@ impl Cardinality {
         let culprit =
             most.map_or_else(String::new, |(values, name)| format!("; tag '{name}' has about {values} values"));
         format!(
-            "the test has made about {series} unique time series, more than the suggested limit of {SUGGESTED_SERIES}{culprit}: keep \
+            "the test has made about {series} unique time series, more than the suggested limit of \
+             {SUGGESTED_SERIES}{culprit}: keep \
              ids out of tag values, and give requests whose URLs differ one name (`tags: {{ name: … }}` or http.url`…`)"
         )
     }

@@ -1,8 +1,8 @@
 //! What a sample is, and what becomes of it: metrics, tags, recorders, histograms, thresholds.
 //!
 //! No IO and no clock: time arrives inside the sample. A `Recorder` belongs to one worker and is never shared; what it
-//! gathered leaves as a `Snapshot`, which an `Aggregate` merges. Memory depends on the number of distinct series, not on
-//! the number of samples.
+//! gathered leaves as a `Snapshot`, which an `Aggregate` merges. Memory depends on the number of distinct series, not
+//! on the number of samples.
 
 pub mod aggregate;
 pub mod bucket;

@@ -19,13 +19,13 @@ use crate::tags::{TagFilter, TagSet};
 
 /// All metrics of a run. Shared as `Arc<Registry>`.
 pub struct Registry {
-    inner: Mutex<Inner>,
+    inner: Mutex<RegistryState>,
     breakdown: AtomicBool,
     details: AtomicBool,
 }
 
 #[derive(Default)]
-struct Inner {
+struct RegistryState {
     metrics: Vec<Definition>,
     by_name: HashMap<Arc<str>, MetricId>,
     sub_metrics: SubMetrics,
@@ -130,7 +130,7 @@ impl std::error::Error for DefineError {}
 impl Registry {
     /// A registry holding the built-in metrics, and `http_req_duration{expected_response:true}`, which k6 always keeps.
     pub fn new() -> Arc<Self> {
-        let mut inner = Inner::default();
+        let mut inner = RegistryState::default();
         for metric in builtin::ALL {
             inner.insert(metric.name, metric.kind, metric.contains);
         }
@@ -245,13 +245,13 @@ impl Registry {
         self.breakdown.load(Ordering::Relaxed)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, RegistryState> {
         // A panic in between leaves whole entries only, so what a poisoned lock guards is still sound.
         self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
-impl Inner {
+impl RegistryState {
     fn add_split(&mut self, metric: MetricId, tags: &'static [&'static str], is_detail: bool) {
         match self.splits.iter_mut().find(|split| split.metric == metric && split.tags == tags) {
             Some(split) => split.is_detail &= is_detail,

@@ -1,7 +1,8 @@
 //! The samples of a run interval by interval: what charts over time are drawn from.
 //!
-//! Each interval keeps a few numbers of each metric and sub-metric, never a histogram: memory is fixed for a second and a
-//! series. An interval without samples is a gap, not a 0. Sums and counts of a series add up to the total of its metric.
+//! Each interval keeps a few numbers of each metric and sub-metric, never a histogram: memory is fixed for a second and
+//! a series. An interval without samples is a gap, not a 0. Sums and counts of a series add up to the total of its
+//! metric.
 //!
 //! `add` only reads the snapshots, which then go on to the `Aggregate`; it runs where those are merged, on no worker.
 

@@ -1,9 +1,10 @@
 //! A histogram of any finite numbers, small, mergeable, with percentiles within 0.1 % of the exact ones.
 //!
-//! `bucket` says which values share a bucket: neighbouring borders differ by at most 1/1024. A bucket keeps the count and the
-//! sum of its samples, so that it answers with their mean: a bucket holding one distinct value is exact. Buckets live in pages of 64, made when first needed: memory depends on how
-//! widely the values spread, never on how many there are. Minimum, maximum and count are exact; the sum is as good as
-//! adding numbers of one magnitude at a time and then combining them with compensation.
+//! `bucket` says which values share a bucket: neighbouring borders differ by at most 1/1024. A bucket keeps the count
+//! and the sum of its samples, so that it answers with their mean: a bucket holding one distinct value is exact.
+//! Buckets live in pages of 64, made when first needed: memory depends on how widely the values spread, never on how
+//! many there are. Minimum, maximum and count are exact; the sum is as good as adding numbers of one magnitude at a
+//! time and then combining them with compensation.
 //!
 //! Refused: NaN and infinities. Below 2.3e-308 (subnormal numbers) the error is absolute, not relative.
 
@@ -201,8 +202,8 @@ impl Trend {
         self.ascending().map(|(border, sign, b)| mean_of(border, sign, b) * (b.count as f64 / total)).sum()
     }
 
-    /// The value below which `percent` (0-100) of the values lie: linear between the two nearest order statistics, as k6
-    /// does it. 0 when empty; outside 0-100 the lowest or highest.
+    /// The value below which `percent` (0-100) of the values lie: linear between the two nearest order statistics, as
+    /// k6 does it. 0 when empty; outside 0-100 the lowest or highest.
     pub fn percentile(&self, percent: f64) -> f64 {
         self.percentiles([percent])[0]
     }
@@ -300,7 +301,8 @@ mod tests {
         }
     }
 
-    /// Sets of very different shapes: latencies, signed, tiny and huge, integers with many ties, arbitrary bit patterns.
+    /// Sets of very different shapes: latencies, signed, tiny and huge, integers with many ties, arbitrary bit
+    /// patterns.
     pub(super) fn sets() -> Vec<Vec<f64>> {
         let mut random = Random(7);
         let mut all = Vec::new();

@@ -1,7 +1,7 @@
 //! What is fuzzed: every reader of text that comes from outside, with examples, words and what must hold.
 //!
-//! A subject that returns an error has broken a promise of its own (a URL that cannot read what it wrote); panics and hangs
-//! are the driver's to notice. A script is only read and compiled: it begins with a `throw`.
+//! A subject that returns an error has broken a promise of its own (a URL that cannot read what it wrote); panics and
+//! hangs are the driver's to notice. A script is only read and compiled: it begins with a `throw`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -80,11 +80,21 @@ pub const ALL: &[Subject] = &[
     Subject {
         name: "options",
         examples: &[
-            r#"{"vus":5,"duration":"10s","thresholds":{"http_req_duration{status:200}":["p(95)<500",{"threshold":"rate>0.9","abortOnFail":true,"delayAbortEval":"10s"}]}}"#,
-            r#"{"scenarios":{"a":{"executor":"ramping-arrival-rate","startRate":5,"timeUnit":"1s","preAllocatedVUs":3,"maxVUs":9,"stages":[{"target":50,"duration":"1m"},{"target":0,"duration":"0s"}]},"b":{"executor":"constant-vus","vus":2,"duration":"5s","startTime":"1s","gracefulStop":"0s","env":{"A":"b"},"tags":{"c":"d"},"exec":"f"}}}"#,
-            r#"{"stages":[{"duration":"5s","target":10}],"executionSegment":"1/3:1/2","executionSegmentSequence":"0,1/3,1/2,1"}"#,
-            r#"{"scenarios":{"s":{"executor":"shared-iterations","vus":3,"iterations":10,"maxDuration":"1h"},"p":{"executor":"per-vu-iterations"},"r":{"executor":"ramping-vus","startVUs":1,"gracefulRampDown":"3s","stages":[]}}}"#,
-            r#"{"hosts":{"a.test":"1.2.3.4:80","*.b.test":"unix:/x"},"blacklistIPs":["10.0.0.0/8"],"blockHostnames":["*.c"],"dns":{"ttl":"5m","select":"random","policy":"any"},"localIPs":"10.0.0.1-10.0.0.9","tlsVersion":{"min":"tls1.2","max":"tls1.3"},"systemTags":["url"],"summaryTrendStats":["p(99)"]}"#,
+            r#"{"vus":5,"duration":"10s","thresholds":{"http_req_duration{status:200}":["p(95)<500",
+            {"threshold":"rate>0.9","abortOnFail":true,"delayAbortEval":"10s"}]}}"#,
+            r#"{"scenarios":{"a":{"executor":"ramping-arrival-rate","startRate":5,"timeUnit":"1s",
+            "preAllocatedVUs":3,"maxVUs":9,"stages":[{"target":50,"duration":"1m"},{"target":0,
+            "duration":"0s"}]},"b":{"executor":"constant-vus","vus":2,"duration":"5s","startTime":"1s",
+            "gracefulStop":"0s","env":{"A":"b"},"tags":{"c":"d"},"exec":"f"}}}"#,
+            r#"{"stages":[{"duration":"5s","target":10}],"executionSegment":"1/3:1/2",
+            "executionSegmentSequence":"0,1/3,1/2,1"}"#,
+            r#"{"scenarios":{"s":{"executor":"shared-iterations","vus":3,"iterations":10,"maxDuration":"1h"},
+            "p":{"executor":"per-vu-iterations"},"r":{"executor":"ramping-vus","startVUs":1,
+            "gracefulRampDown":"3s","stages":[]}}}"#,
+            r#"{"hosts":{"a.test":"1.2.3.4:80","*.b.test":"unix:/x"},"blacklistIPs":["10.0.0.0/8"],
+            "blockHostnames":["*.c"],"dns":{"ttl":"5m","select":"random","policy":"any"},
+            "localIPs":"10.0.0.1-10.0.0.9","tlsVersion":{"min":"tls1.2","max":"tls1.3"},"systemTags":["url"],
+            "summaryTrendStats":["p(99)"]}"#,
         ],
         words: &["null", "true", "[", "]", "{", "}", ",", ":", "\"\"", "\"1/2\"", "-", "1e99"],
         start: || Ok(Box::new(options)),
@@ -93,8 +103,10 @@ pub const ALL: &[Subject] = &[
         name: "script",
         examples: &[
             "import http from 'k6/http'; export default function () { http.get(`a${1}b`); }",
-            "interface A<T> { b?: T } enum E { X = 1 } export const f = async <T,>(a: A<T>): Promise<void> => { await a; };",
-            "const { a = 1, ...r } = require('./x.js'); module.exports = class extends Array { static #p = 1n; get [a]() { return /re(?<n>x)/gu; } };",
+            "interface A<T> { b?: T } enum E { X = 1 } export const f = async <T,>(a: A<T>): Promise<void> => \
+             { await a; };",
+            "const { a = 1, ...r } = require('./x.js'); module.exports = class extends Array \
+             { static #p = 1n; get [a]() { return /re(?<n>x)/gu; } };",
             "label: for (const x of [1, , 2]) { if (x ?? 0) continue label; else break } export * as ns from './y.js';",
             "export let options = { scenarios: { 'ü': {} } }; /* c */ // d\n\u{2028} var \\u0061b = '\\x41\\u{1F600}';",
         ],
@@ -131,8 +143,10 @@ pub const ALL: &[Subject] = &[
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nSet-Cookie: a=b; Path=/\r\n\r\nhello",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n5;x=y\r\nhello\r\n0\r\nX: y\r\n\r\n",
             "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 204 No Content\r\nConnection: close\r\n\r\n",
-            "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Digest realm=\"r\", qop=\"auth,auth-int\", nonce=\"n\", opaque=\"o\", algorithm=MD5, stale=true\r\nContent-Length: 0\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nContent-Encoding: gzip, deflate, br, zstd\r\nContent-Length: 4\r\n\r\n\u{1f}\u{8b}\u{8}\0",
+            "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Digest realm=\"r\", qop=\"auth,auth-int\", nonce=\"n\", \
+             opaque=\"o\", algorithm=MD5, stale=true\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Encoding: gzip, deflate, br, zstd\r\nContent-Length: \
+             4\r\n\r\n\u{1f}\u{8b}\u{8}\0",
             "HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 0\r\n\r\n",
         ],
         words: &[
@@ -155,9 +169,12 @@ pub const ALL: &[Subject] = &[
         examples: &[
             "GET /get?a=b&c HTTP/1.1\r\nHost: x\r\nCookie: a=b; c\r\n\r\n",
             "POST /post HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{\"a\":[1]}",
-            "PUT /anything HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
-            "POST /post HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 68\r\n\r\n--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"g\"\r\n\r\nx\r\n--b--\r\n",
-            "GET /digest-auth/auth/u/p HTTP/1.1\r\nHost: x\r\nAuthorization: Digest username=\"u\", realm=\"onrush\", nonce=\"n\", uri=\"/\", response=\"r\"\r\n\r\n",
+            "PUT /anything HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nExpect: \
+             100-continue\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+            "POST /post HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: \
+             68\r\n\r\n--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"g\"\r\n\r\nx\r\n--b--\r\n",
+            "GET /digest-auth/auth/u/p HTTP/1.1\r\nHost: x\r\nAuthorization: Digest username=\"u\", realm=\"onrush\", \
+             nonce=\"n\", uri=\"/\", response=\"r\"\r\n\r\n",
             "GET /bytes/20 HTTP/1.0\r\nRange: bytes=1-3\r\n\r\nGET /redirect/2 HTTP/1.1\r\nHost: x\r\n\r\n",
         ],
         words: &[
@@ -185,8 +202,8 @@ pub const ALL: &[Subject] = &[
     },
 ];
 
-/// Frames come out the same in whatever pieces they went in, and never more of them than the limit. The first byte says who
-/// reads and with what agreement; high bits, which spoiled text rarely has, are put back from it.
+/// Frames come out the same in whatever pieces they went in, and never more of them than the limit. The first byte says
+/// who reads and with what agreement; high bits, which spoiled text rarely has, are put back from it.
 fn websocket(input: &[u8]) -> Result<(), String> {
     const LIMIT: usize = 4096;
     let Some((&mode, frames)) = input.split_first() else { return Ok(()) };

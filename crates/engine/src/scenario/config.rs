@@ -409,7 +409,8 @@ mod tests {
     #[test]
     fn writes_what_it_reads() {
         let given = json!({ "a": {
-            "executor": "ramping-arrival-rate", "startTime": "1m0s", "gracefulStop": "5s", "env": { "K": "v" }, "exec": "f",
+            "executor": "ramping-arrival-rate", "startTime": "1m0s", "gracefulStop": "5s", "env": { "K": "v" },
+            "exec": "f",
             "tags": { "t": "1" }, "options": { "browser": { "type": "chromium" } }, "network": { "latency": "10ms" },
             "startRate": 5, "timeUnit": "1m0s", "stages": [{ "duration": "2s", "target": 7 }], "preAllocatedVUs": 1,
             "maxVUs": 2,

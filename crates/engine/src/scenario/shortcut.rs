@@ -54,16 +54,6 @@ impl Shortcuts {
         if problems.is_empty() { Ok(stages) } else { Err(ConfigError { problems }) }
     }
 
-    /// Reads one `duration:target` of the flag `--stage` or of `K6_STAGES`.
-    pub fn stage_from_text(text: &str) -> Result<Stage, ConfigError> {
-        let read = || {
-            let (duration, target) = text.trim().split_once(':')?;
-            let duration = Span::parse(duration).ok()?.to_duration()?;
-            Some(Stage { duration, target: target.trim().parse().ok()? })
-        };
-        read().ok_or_else(|| format!("'{text}' is not a stage: expected duration:target like 10s:5").into())
-    }
-
     /// The scenarios to run.
     pub fn derive(self) -> Result<Derived, ConfigError> {
         let stages = self.stages.filter(|stages| !stages.is_empty());
@@ -159,7 +149,7 @@ mod tests {
         assert_eq!(executor(limited), Executor::SharedIterations { vus: 2, iterations: 9, max_duration });
         let timed = Shortcuts { duration: span("90s"), ..Default::default() };
         assert_eq!(executor(timed), Executor::ConstantVus { vus: 1, duration: Duration::from_secs(90) });
-        let stages = vec![Shortcuts::stage_from_text("10s:5").unwrap()];
+        let stages = vec![Stage { duration: Duration::from_secs(10), target: 5 }];
         let staged = Shortcuts { vus: Some(0), stages: Some(stages.clone()), ..Default::default() };
         let graceful_ramp_down = Duration::from_secs(30);
         assert_eq!(executor(staged), Executor::RampingVus { start_vus: 0, stages, graceful_ramp_down });
@@ -190,8 +180,6 @@ mod tests {
         assert_eq!(refusal(nobody), "vus is 0, expected at least 1");
         let flat = Shortcuts { vus: Some(0), stages, ..Default::default() };
         assert_eq!(refusal(flat), "vus and the targets of all stages are 0, expected one above 0");
-        let error = Shortcuts::stage_from_text("10s").unwrap_err().to_string();
-        assert_eq!(error, "'10s' is not a stage: expected duration:target like 10s:5");
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! A Trend as documents store it: which buckets have values and how many, beside exact sum, minimum and maximum.
 //!
-//! Where in its bucket a value lies is stored for the buckets in which common percentiles lie: these stay as they were, so a
-//! report prints the number that the summary printed. Elsewhere it is lost, and percentiles have an error of at most 0.1 %.
+//! Where in its bucket a value lies is stored for the buckets in which common percentiles lie: these stay as they were,
+//! so a report prints the number that the summary printed. Elsewhere it is lost, and percentiles have an error of at
+//! most 0.1 %.
 
 use std::collections::HashMap;
 
 use super::{Trend, bucket};
 
-/// How far a sum may be from what its buckets allow: documents of schema 1 round means to six digits, and borders with them.
+/// How far a sum may be from what its buckets allow: documents of schema 1 round means to six digits, and borders with
+/// them.
 const SUM_ERROR: f64 = 1e-5;
 
 /// Percentiles that summaries, reports and tables show.
@@ -15,8 +17,8 @@ const COMMON: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, 70.0, 75.0, 80.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
 impl Trend {
-    /// The buckets from the lowest value to the highest: the number of each (`bucket::number`), and how many values it has.
-    /// With `min`, `max` and `sum` this is what documents store; `from_numbers` makes a Trend of it again.
+    /// The buckets from the lowest value to the highest: the number of each (`bucket::number`), and how many values it
+    /// has. With `min`, `max` and `sum` this is what documents store; `from_numbers` makes a Trend of it again.
     pub fn numbers(&self) -> impl Iterator<Item = (i32, u64)> {
         let number = |border: f64, sign: f64| (bucket::key(border) as i32 + 1) * sign as i32;
         let zeros = (self.zeros > 0).then_some((0, self.zeros));
@@ -46,11 +48,12 @@ impl Trend {
         places
     }
 
-    /// A Trend with these `numbers`, extremes, sum and `places`. Of the values in buckets without a place, the lowest is `min`,
-    /// the highest `max`, and all others lie at the same share of their bucket, the one that makes the sum right.
+    /// A Trend with these `numbers`, extremes, sum and `places`. Of the values in buckets without a place, the lowest
+    /// is `min`, the highest `max`, and all others lie at the same share of their bucket, the one that makes the sum
+    /// right.
     ///
-    /// None when the numbers cannot be those of a Trend: numbers that do not ascend, a bucket outside of `min` to `max` or
-    /// without values, more values than can be counted, a sum that these buckets cannot have.
+    /// None when the numbers cannot be those of a Trend: numbers that do not ascend, a bucket outside of `min` to `max`
+    /// or without values, more values than can be counted, a sum that these buckets cannot have.
     pub fn from_numbers(min: f64, max: f64, sum: f64, numbers: &[(i32, u64)], places: &[(i32, u32)]) -> Option<Self> {
         if !is_possible(min, max, numbers) {
             return None;

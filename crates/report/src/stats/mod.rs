@@ -20,4 +20,4 @@ pub use holm::adjust;
 pub use median::{median, median_of_sorted};
 pub use paired::{CONFIDENCE, Estimate, estimate, pairs_needed};
 pub use signed_rank::{MOST_PAIRS, critical_position, p_value};
-pub use verdict::{Answer, Direction, Question, Verdict, answer, tests_among};
+pub use verdict::{Answer, Direction, Question, Verdict, answer};

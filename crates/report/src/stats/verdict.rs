@@ -90,11 +90,7 @@ pub fn answer(questions: &[Question]) -> Vec<Answer> {
         .collect()
 }
 
-/// How many of the questions are tests.
-pub fn tests_among(questions: &[Question]) -> usize {
-    questions.iter().filter(|question| is_test(question)).count()
-}
-
+/// Whether there is a difference to test.
 fn is_test(question: &Question) -> bool {
     question.differences.iter().any(|difference| *difference != 0.0)
 }

@@ -1,7 +1,7 @@
 //! Invariants of ARCHITECTURE.md that are a matter of who names what: a table of words, who may write them, and why.
 //!
-//! What Cargo keeps by itself (a crate that is no dependency cannot be imported) is in the table too, since a line in a manifest is
-//! quickly added.
+//! What Cargo keeps by itself (a crate that is no dependency cannot be imported) is in the table too, since a line in a
+//! manifest is quickly added.
 
 use super::Circles;
 use crate::finding::{Finding, Rule};
@@ -137,7 +137,8 @@ mod tests {
         assert_eq!(
             found.to_string(),
             "crates/metrics/src/trend.rs:3: `tokio` has no place in this file \
-             [boundary crates/metrics/src/trend.rs/tokio]\n    found 2, allowed 0\n    metrics and report read no clock \
+             [boundary crates/metrics/src/trend.rs/tokio]\n    found 2, allowed 0\n    metrics and report read no \
+             clock \
              and no socket: time arrives inside the sample; see the invariants in ARCHITECTURE.md"
         );
     }
