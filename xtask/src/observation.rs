@@ -151,7 +151,8 @@ mod tests {
                 "http_req_duration{a:b}": {"type": "trend", "contains": "time", "values": {"avg": 1.5}}},
               "root_group": {"name": "", "path": "", "id": "x", "groups": [], "checks": [
                 {"name": "c", "path": "::c", "id": "y", "passes": 2, "fails": 1}]}}"#,
-            "noise\n{\"level\":\"info\",\"msg\":\"hello\",\"source\":\"console\"}\n{\"level\":\"info\",\"msg\":\"other\"}\n",
+            "noise\n{\"level\":\"info\",\"msg\":\"hello\",\"source\":\"console\"}\n\
+             {\"level\":\"info\",\"msg\":\"other\"}\n",
         );
         assert_eq!(found["metric mine: count"], "5");
         assert_eq!(found["metric mine: keys"], "count, rate");
@@ -167,7 +168,8 @@ mod tests {
     #[test]
     fn counts_can_be_left_out() {
         let summary = r#"{"metrics": {"mine": {"type": "counter", "contains": "default", "values": {"count": 5}}},
-            "root_group": {"path": "", "checks": [{"path": "::a", "passes": 2, "fails": 0}, {"path": "::b", "fails": 1}]}}"#;
+            "root_group": {"path": "", "checks": [{"path": "::a", "passes": 2, "fails": 0},
+            {"path": "::b", "fails": 1}]}}"#;
         let found = Observation::new(Some(0), Some(summary), "", false).unwrap().without_counts().facts;
         assert!(!found.contains_key("metric mine: count") && found.contains_key("metric mine: keys"));
         assert_eq!((found["check '::a'"].as_str(), found["check '::b'"].as_str()), ("held", "failed"));
