@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use host::js::{Ctx, Exception, Object, Result, Value};
 use host::plain::Args;
-use host::{bytes as script_bytes, handle, object, shared_buffer};
+use host::{bytes as script_bytes, native, object, shared_buffer};
 use script::Vu;
 use script::files::Unopened;
 use script::{files, paths};
@@ -35,7 +35,7 @@ pub(super) fn whole_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Opti
     if value.is_undefined() || value.is_null() {
         return Ok(Some(AnswerBody::Bytes(Bytes::new())));
     }
-    if let Some(file) = handle::get::<FileBody>(value) {
+    if let Some(file) = native::get::<FileBody>(value) {
         return Ok(Some(AnswerBody::File { file: file.file.clone(), offset: file.offset, length: file.length }));
     }
     let Some(array) = value.as_array() else { return Ok(None) };
@@ -157,7 +157,7 @@ pub(super) fn open_file<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Valu
     if length > rest {
         return Err(failed(format!("{length} bytes were asked for, {rest} are there")));
     }
-    let body = handle::create(ctx, None, Rc::new(FileBody { file: Arc::new(file), offset, length }))?;
+    let body = native::shared(ctx, None, Rc::new(FileBody { file: Arc::new(file), offset, length }))?;
     object::of(&body).ok_or(host::js::Error::Unknown)?.set("size", length as f64)?;
     Ok(body)
 }

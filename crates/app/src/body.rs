@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use host::js::{Ctx, Exception, Function, Object, Result, Value};
-use host::lend::LentBuffer;
 use host::plain::Args;
-use host::{bytes, lend};
+use host::received::ReceiveBuffer;
+use host::{bytes, received};
 
 use crate::door;
 use crate::message::Received;
@@ -101,7 +101,7 @@ fn append(collected: &RefCell<Option<Collected>>, received: &Received) -> bool {
     let Some(collected) = &mut *collected else { return false };
     let piece = match received {
         Received::Own(memory) => memory.bytes(),
-        Received::Lent(buffer, range) => buffer.bytes().get(range.clone()).unwrap_or_default(),
+        Received::Allocated(buffer, range) => buffer.bytes().get(range.clone()).unwrap_or_default(),
     };
     if collected.bytes.len() + piece.len() > MOST {
         return false;
@@ -113,8 +113,8 @@ fn append(collected: &RefCell<Option<Collected>>, received: &Received) -> bool {
 /// A piece as a Uint8Array, where it is.
 fn show<'js>(ctx: &Ctx<'js>, received: Received) -> Result<Value<'js>> {
     match received {
-        Received::Own(memory) => lend::view(ctx, memory),
-        Received::Lent(buffer, range) => lend::give_back(ctx, &buffer, range),
+        Received::Own(memory) => received::view(ctx, memory),
+        Received::Allocated(buffer, range) => buffer.give_back(ctx, range),
     }
 }
 
@@ -139,8 +139,7 @@ pub(super) fn decode(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Memory that the app's `allocate` returned, lent to the socket. The script's reference was transferred before.
-pub(crate) fn lend_out<'js>(ctx: &Ctx<'js>, buffer: &Value<'js>) -> Result<LentBuffer> {
-    let door = door::of(ctx);
-    lend::lend(ctx, &door.lent(), buffer)
+/// Memory that the app's `allocate` returned, for the socket.
+pub(crate) fn allocated<'js>(ctx: &Ctx<'js>, buffer: &Value<'js>) -> Result<ReceiveBuffer> {
+    ReceiveBuffer::take(ctx, buffer)
 }

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use host::User;
 use host::js::{Ctx, Function, Object, Persistent, Value};
-use host::lend::{Lent, LentBuffer};
+use host::received::ReceiveBuffer;
 
 use crate::message::Received;
 use crate::outflow::{Listener, Outflow};
@@ -49,15 +49,13 @@ pub(crate) struct Door {
     pub slow_paths: RefCell<Option<[Persistent<Function<'static>>; 3]>>,
     /// Objects of WebSockets.
     pub objects: Objects,
-    /// Memory of the script that sockets read into.
-    lent: RefCell<Rc<Lent>>,
     /// The app has an `allocate` function.
     pub allocates: Cell<bool>,
     /// Bytes of a message on a WebSocket at most, where the app says so.
     pub max_message: Cell<Option<u32>>,
-    /// What it gave for the body that is being polled: it cannot be asked meanwhile, because then the coroutine does
-    /// not run or is busy.
-    pub allocated: RefCell<Option<LentBuffer>>,
+    /// What it gave for the body that is being polled: it cannot be asked meanwhile, for then the coroutine does not
+    /// run or is busy.
+    pub allocated: RefCell<Option<ReceiveBuffer>>,
 }
 
 /// That of the app whose runtime this is.
@@ -241,19 +239,14 @@ impl Door {
         kept?.restore(ctx).ok()
     }
 
-    pub fn lent(&self) -> Rc<Lent> {
-        self.lent.borrow().clone()
-    }
-
-    /// Releases the rest, before the runtime goes.
+    /// Lets go of what is left, before the runtime goes.
     pub fn clear(&self) {
         let events = std::mem::take(&mut *self.inbox.borrow_mut());
         let readers = std::mem::take(&mut *self.readers.borrow_mut());
         let kept = std::mem::take(&mut *self.kept.borrow_mut());
-        let lent = std::mem::take(&mut *self.lent.borrow_mut());
         self.objects.clear();
         drop(self.allocated.take());
         drop((self.slow_paths.take(), self.response.take()));
-        drop((events, readers, kept, lent));
+        drop((events, readers, kept));
     }
 }

@@ -1,6 +1,7 @@
 //! `request.formData()`: bodies of the types multipart/form-data (RFC 7578) and application/x-www-form-urlencoded.
 //!
-//! Refuses what has no boundary, no name, or breaks off; the message says which. Contents of files are copied out of the body.
+//! Refuses what has no boundary, no name, or breaks off; the message says which. Contents of files are copied out of
+//! the body.
 
 use host::bytes as script_bytes;
 use host::js::{Array, Ctx, Exception, Result, Value};

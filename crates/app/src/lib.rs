@@ -4,8 +4,8 @@
 //! one coroutine, where the handlers of all its connections interleave by promises. This crate knows no server: the
 //! code that has one implements `Incoming` for its requests and carries out an `Answer`.
 //!
-//! A handler that answers without waiting runs to its end within the caller's poll: no task is woken and no promise is made.
-//! Bytes of a request's body are shown to the script where they were received.
+//! A handler that answers without waiting runs to its end within the caller's poll: no task is woken and no promise is
+//! made. Bytes of a request's body are shown to the script where they were received.
 
 mod answer;
 mod body;
@@ -25,7 +25,7 @@ mod url;
 mod values;
 mod worker;
 
-pub use host::lend::{ForeignMemory, LentBuffer};
+pub use host::received::{ForeignMemory, ReceiveBuffer};
 pub use message::{Answer, AnswerBody, Incoming, Received};
 pub use outflow::AnswerStream;
 pub use program::{AppOptions, AppProgram};

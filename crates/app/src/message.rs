@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use host::lend::{ForeignMemory, LentBuffer};
+use host::received::{ForeignMemory, ReceiveBuffer};
 
 use crate::outflow::AnswerStream;
 
@@ -38,7 +38,7 @@ pub enum Received {
     /// In memory of the server. Dropping it gives it back.
     Own(Box<dyn ForeignMemory>),
     /// In memory that the app's `allocate` gave.
-    Lent(LentBuffer, Range<usize>),
+    Allocated(ReceiveBuffer, Range<usize>),
 }
 
 /// What a handler answered.

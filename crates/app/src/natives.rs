@@ -1,11 +1,12 @@
-//! The native functions that the JavaScript of apps is built on. Scripts never see them; our own sources get them as one object.
+//! The native functions that the JavaScript of apps is built on. Scripts never see them; our own sources get them as
+//! one object.
 
 use std::ffi::CStr;
 use std::rc::Rc;
 
 use host::js::{Array, Ctx, Exception, Function, Object, Result, Value};
 use host::plain::{self, Args, Plain};
-use host::{bytes, handle, lend};
+use host::{bytes, native, received};
 use script::{Vu, exception};
 
 use crate::message::AnswerBody;
@@ -17,7 +18,8 @@ use crate::{answer, body, door, failure, form, response, socket, url};
 /// A native function: its name and what it does.
 type Native = (&'static CStr, for<'a, 'js> fn(&Ctx<'js>, Args<'a, 'js>) -> Result<Value<'js>>);
 
-/// One line a function. `request` is an incoming `Request`; `reply` and `sink` are what the functions of that name gave.
+/// One line a function. `request` is an incoming `Request`; `reply` and `sink` are what the functions of that name
+/// gave.
 const NATIVES: &[Native] = &[
     // Getters, called on the request.
     (c"get method", method),
@@ -143,7 +145,7 @@ impl Drop for Sink {
 }
 
 fn sink<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Rc<Sink>> {
-    handle::get::<Sink>(&argument(ctx, args, 0)).ok_or_else(|| Exception::throw_type(ctx, "not a sink"))
+    native::get::<Sink>(&argument(ctx, args, 0)).ok_or_else(|| Exception::throw_type(ctx, "not a sink"))
 }
 
 fn function_argument<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, index: usize) -> Result<Function<'js>> {
@@ -211,7 +213,7 @@ fn watch<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
 
 fn reply<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     let ticket = ticket::of(ctx, &argument(ctx, args, 0))?;
-    handle::create(ctx, None, Rc::new(Reply(ticket)))
+    native::shared(ctx, None, Rc::new(Reply(ticket)))
 }
 
 fn stream<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
@@ -221,7 +223,7 @@ fn stream<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     let headers = answer::lines(ctx, &argument(ctx, args, 2))?;
     let body = AnswerBody::Stream(AnswerStream(flow.clone()));
     ticket.answer(Ok(answer::build(status, headers, None, body)));
-    handle::create(ctx, None, Rc::new(Sink(flow)))
+    native::shared(ctx, None, Rc::new(Sink(flow)))
 }
 
 fn push<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
@@ -293,7 +295,7 @@ fn check_header<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> 
 }
 
 fn release<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
-    lend::release(ctx, &argument(ctx, args, 0))?;
+    received::release(ctx, &argument(ctx, args, 0))?;
     Ok(undefined(ctx))
 }
 

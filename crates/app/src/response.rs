@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use host::js::{Array, Ctx, Exception, Function, Object, Result, Value};
 use host::plain::{Args, Plain};
-use host::{bytes as script_bytes, handle, object};
+use host::{bytes as script_bytes, native, object};
 
 use crate::message::{Answer, AnswerBody};
 use crate::values::{argument, flat, string, undefined};
@@ -53,7 +53,7 @@ pub(super) fn slow_paths<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Val
     };
     let class = argument(ctx, args, 3);
     let prototype = prototype(ctx, &class)?;
-    handle::keep_shape::<Made>(ctx, &prototype)?;
+    native::keep_shape::<Made>(ctx, &prototype)?;
     let kept = (host::js::Persistent::save(ctx, class), host::js::Persistent::save(ctx, prototype));
     *door::of(ctx).response.borrow_mut() = Some(kept);
     *door::of(ctx).slow_paths.borrow_mut() = Some([function(0)?, function(1)?, function(2)?]);
@@ -98,7 +98,7 @@ impl Plain for Constructor {
         {
             made.read(ctx, init, has_body)?;
         }
-        let object = handle::create(ctx, Some(&prototype), Rc::new(made))?;
+        let object = native::shared(ctx, Some(&prototype), Rc::new(made))?;
         if is_streamed {
             slow(ctx, SlowPath::Keep)?.call::<_, ()>((object.clone(), body))?;
         }
@@ -171,7 +171,7 @@ fn read_status<'js>(ctx: &Ctx<'js>, value: &Value<'js>, has_body: bool) -> Resul
 /// The answer that a handler's value is, when it is a response that native code can send: taken out of the object when
 /// that is its last owner.
 pub(crate) fn taken(value: Value<'_>) -> std::result::Result<Answer, Value<'_>> {
-    let Some(made) = handle::get::<Made>(&value).filter(|made| made.body.is_some() && !made.has_headers.get()) else {
+    let Some(made) = native::get::<Made>(&value).filter(|made| made.body.is_some() && !made.has_headers.get()) else {
         return Err(value);
     };
     drop(value);
@@ -203,12 +203,12 @@ impl Made {
 }
 
 fn made<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Rc<Made>> {
-    handle::get::<Made>(value).ok_or_else(|| Exception::throw_type(ctx, "not called on a Response"))
+    native::get::<Made>(value).ok_or_else(|| Exception::throw_type(ctx, "not called on a Response"))
 }
 
 /// `isResponse(value)`.
 pub(super) fn is_response<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
-    Ok(Value::new_bool(ctx.clone(), handle::get::<Made>(&argument(ctx, args, 0)).is_some()))
+    Ok(Value::new_bool(ctx.clone(), native::get::<Made>(&argument(ctx, args, 0)).is_some()))
 }
 
 /// The getter `status`.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use host::js::{Ctx, Error, Object, Value};
-use host::{Jobs, Phase, handle, intrinsics, object};
+use host::{Jobs, Phase, intrinsics, native, object, received};
 use script::error::{ScriptError, exit_code};
 use script::linker::{self, Until};
 use script::{Vu, exception, globals, user};
@@ -76,6 +76,7 @@ struct Program<'js> {
 fn init<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> host::js::Result<Program<'js>> {
     vu.set_phase(Phase::Init);
     intrinsics::add_all(ctx)?;
+    received::install(ctx)?;
     globals::install(ctx, vu)?;
     let script = Script::install(ctx)?;
     let exports = linker::run_entry(ctx, vu, Until::Settled)?;
@@ -84,7 +85,7 @@ fn init<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> host::js::Result<Program<'js>> {
         let message = "the file has no default export, expected `export default { fetch(request) { … } }`";
         return Err(host::js::Exception::throw_type(ctx, message));
     }
-    handle::keep_shape::<Ticket>(ctx, &script.request)?;
+    native::keep_shape::<Ticket>(ctx, &script.request)?;
     let bound = script.bind(app, ctx.globals().get("__ENV")?)?;
     door::of(ctx).allocates.set(bound.allocate.is_some());
     door::of(ctx).max_message.set(bound.max_message);
@@ -123,8 +124,8 @@ impl<'js> Program<'js> {
             if let Err(error) = vu.events.run_jobs(ctx) {
                 log_error(ctx, vu, error);
             }
-            vu.events.report_rejections(ctx);
-            host::exception::resume_panic(vu);
+            vu.report_rejections(ctx);
+            vu.resume_panic();
             if !done || vu.switch().is_stopped() {
                 return;
             }
@@ -144,7 +145,7 @@ impl<'js> Program<'js> {
     fn handle(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>, event: Event) -> host::js::Result<()> {
         match event {
             Event::Request(ticket) => {
-                let request = handle::create(ctx, Some(&self.request), ticket.clone())?;
+                let request = native::shared(ctx, Some(&self.request), ticket.clone())?;
                 if let Err(error) = self.fetch(ctx, &ticket, request) {
                     let error = take(ctx, vu, error);
                     failure::refuse(ctx, &ticket, &error);
@@ -187,7 +188,7 @@ impl<'js> Program<'js> {
         let Poll::Ready(size @ 1..) = ticket.poll_wanted(&mut Context::from_waker(waker)) else { return Ok(()) };
         let request = door.kept(ctx, ticket.request.get());
         let buffer: Value<'js> = allocate.call((size as f64, request))?;
-        ticket.allocated.replace(Some(body::lend_out(ctx, &buffer)?));
+        ticket.allocated.replace(Some(body::allocated(ctx, &buffer)?));
         Ok(())
     }
 }

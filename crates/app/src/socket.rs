@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use host::js::{Ctx, Exception, Object, Persistent, Result, Value};
 use host::plain::Args;
-use host::{bytes as script_bytes, handle};
+use host::{bytes as script_bytes, native};
 
 use crate::door::{Door, Event};
 use crate::ticket::Ticket;
@@ -126,9 +126,9 @@ pub(crate) fn happened<'js>(
     let object = match socket.object.get() {
         Some(number) => objects.get(ctx, number)?,
         None => {
-            let object = handle::create(ctx, Some(prototype), socket.clone())?;
+            let object = native::shared(ctx, Some(prototype), socket.clone())?;
             let object = object.into_object().ok_or(host::js::Error::Unknown)?;
-            object.set("request", handle::create(ctx, Some(request), socket.request.clone())?)?;
+            object.set("request", native::shared(ctx, Some(request), socket.request.clone())?)?;
             socket.object.set(Some(objects.put(ctx, object.clone())));
             object
         }
@@ -153,7 +153,7 @@ pub(crate) fn happened<'js>(
 }
 
 fn this<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Rc<AppSocket>> {
-    handle::get::<AppSocket>(&args.this()).ok_or_else(|| Exception::throw_type(ctx, "not called on a websocket"))
+    native::get::<AppSocket>(&args.this()).ok_or_else(|| Exception::throw_type(ctx, "not called on a websocket"))
 }
 
 /// The message of an argument, lent to a closure: a text, or the bytes of a buffer or view.

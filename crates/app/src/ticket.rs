@@ -7,9 +7,9 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use host::handle;
 use host::js::{Ctx, Exception, Result as JsResult, Value};
-use host::lend::LentBuffer;
+use host::native;
+use host::received::ReceiveBuffer;
 
 use crate::message::{Answer, Incoming, Received};
 
@@ -27,7 +27,7 @@ pub(crate) struct Ticket {
     /// What `Door::keep` has of the script's request, while an app that gives memory reads its body.
     pub request: Cell<Option<usize>>,
     /// Memory that the app gave for the next piece of this body.
-    pub allocated: RefCell<Option<LentBuffer>>,
+    pub allocated: RefCell<Option<ReceiveBuffer>>,
     /// The body as far as it was read, while all of it is wanted.
     pub collected: RefCell<Option<Collected>>,
     /// The script's callback for the client's going away.
@@ -129,12 +129,12 @@ pub(crate) struct Collected {
 
 /// The request behind the first argument.
 pub(crate) fn of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> JsResult<Rc<Ticket>> {
-    handle::get::<Ticket>(value).ok_or_else(|| Exception::throw_type(ctx, "not called on a request of this server"))
+    native::get::<Ticket>(value).ok_or_else(|| Exception::throw_type(ctx, "not called on a request of this server"))
 }
 
 /// The request behind a request or a reply.
 pub(crate) fn answered<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> JsResult<Rc<Ticket>> {
-    match handle::get::<Reply>(value) {
+    match native::get::<Reply>(value) {
         Some(reply) => Ok(reply.0.clone()),
         None => of(ctx, value),
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use host::lend::LentBuffer;
+use host::received::ReceiveBuffer;
 use host::{Fiber, StopFlag, User};
 use metrics::Recorder;
 use script::error::ScriptError;
@@ -94,7 +94,7 @@ impl App {
     }
 
     /// Memory that the app gave for the body whose `Incoming::poll_piece` is running; `None` when it gave none.
-    pub fn take_allocated(&self) -> Option<LentBuffer> {
+    pub fn take_allocated(&self) -> Option<ReceiveBuffer> {
         self.door.allocated.take()
     }
 

@@ -13,7 +13,8 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use app::{
-    Answer, AnswerBody, AnswerStream, AppOptions, AppProgram, AppSocket, ForeignMemory, Incoming, LentBuffer, Received,
+    Answer, AnswerBody, AnswerStream, AppOptions, AppProgram, AppSocket, ForeignMemory, Incoming, ReceiveBuffer,
+    Received,
 };
 use app::{SocketEvent, SocketPeer};
 use script::log::LogSink;
@@ -249,7 +250,7 @@ fn received(piece: Piece) -> Received {
     match piece.into_buffer() {
         Err(piece) => Received::Own(Box::new(OfPool(piece))),
         Ok((buffer, range)) => match buffer.into_any().downcast::<OfApp>() {
-            Ok(buffer) => Received::Lent(buffer.0, range),
+            Ok(buffer) => Received::Allocated(buffer.0, range),
             Err(_) => unreachable!("the app of this server gives memory of one kind"),
         },
     }
@@ -269,7 +270,7 @@ impl ForeignMemory for OfPool {
 }
 
 /// Memory of the app.
-struct OfApp(LentBuffer);
+struct OfApp(ReceiveBuffer);
 
 impl PieceBuffer for OfApp {
     fn bytes(&self) -> &[u8] {

@@ -93,7 +93,7 @@ mod tests {
                 let grows = "'a'.repeat(3 << 20).length";
                 assert_eq!(ctx.eval::<u32, _>(grows).unwrap(), 3 << 20);
                 assert_eq!(memory.room(), before, "the string is gone");
-                let held = memory.hold(6 << 20).unwrap();
+                let held = memory.reserve(6 << 20).unwrap();
                 assert!(ctx.eval::<u32, _>(grows).is_err());
                 drop(held);
                 let thrown = "try { const a = []; for (;;) a.push(a.length) } catch (e) { `${e}` }";

@@ -79,7 +79,7 @@ pub fn indexed_buffer<'js>(ctx: &Ctx<'js>, content: &[u8]) -> Result<Value<'js>>
             let buffer = array_buffer_over(ctx, memory, Box::new(Rc::clone(&owner)))?;
             (buffer, array_buffer_over(ctx, memory, Box::new(owner))?)
         };
-        let indexes = crate::lend::uint8_array(ctx, &same, 0..memory.1)?;
+        let indexes = crate::received::uint8_array(ctx, &same, 0..memory.1)?;
         if let (Some(buffer), Some(indexes)) = (buffer.as_object(), indexes.as_object()) {
             indexes.set_prototype(buffer.get_prototype().as_ref())?;
             buffer.set_prototype(Some(indexes))?;

@@ -13,13 +13,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Instant;
 
-use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Error, Function, Persistent, Promise, Value, qjs};
 
-use crate::log::{Level, Record};
+use crate::exception;
+use crate::memory::Memory;
 use crate::timers::Timers;
-use crate::user::User;
-use crate::{exception, runtime};
 
 type Settle = Box<dyn for<'a> FnOnce(&Ctx<'a>) -> rquickjs::Result<()>>;
 
@@ -115,15 +113,15 @@ impl EventLoop {
 
     /// Adds a timer and returns its number. `delay_ms` below 0 or not a number counts as 0. Throws when it does not fit
     /// into the user's memory.
-    pub fn add_timer<'js>(
+    pub(crate) fn add_timer<'js>(
         &self,
         ctx: &Ctx<'js>,
-        callback: Function<'js>,
-        args: Vec<Value<'js>>,
+        memory: &Rc<Memory>,
+        call: (Function<'js>, Vec<Value<'js>>),
         delay_ms: f64,
         repeat: bool,
     ) -> rquickjs::Result<u32> {
-        self.timers.add(ctx, User::of(ctx).memory(), (callback, args), delay_ms, repeat)
+        self.timers.add(ctx, memory, call, delay_ms, repeat)
     }
 
     /// Removes a timer; unknown numbers are fine.
@@ -156,46 +154,6 @@ impl EventLoop {
             && self.timers.is_empty()
             && self.futures.borrow().is_empty()
             && self.settled.borrow().is_empty()
-    }
-
-    /// Turns until nothing is pending. An error is an exception from a timer's callback, or the stop of the user.
-    pub fn run(&self, ctx: &Ctx<'_>, user: &User) -> rquickjs::Result<()> {
-        loop {
-            self.run_jobs(ctx)?;
-            if self.report_rejections(ctx) {
-                // As in k6, an unhandled rejection ends the iteration.
-                self.stop_timers(user);
-                self.abandon_sources();
-                self.clear(ctx);
-                return Ok(());
-            }
-            if self.is_idle() {
-                return Ok(());
-            }
-            self.turn(ctx, user)?;
-        }
-    }
-
-    /// Does one thing that is ready, or waits until there is one.
-    fn turn(&self, ctx: &Ctx<'_>, user: &User) -> rquickjs::Result<()> {
-        let ready = self.ready.borrow_mut().pop_front();
-        if let Some(source) = ready {
-            let dispatched = source.dispatch(ctx);
-            self.sources.borrow_mut().retain(|source| !source.is_over());
-            return dispatched;
-        }
-        if self.step(ctx)? { Ok(()) } else { user.wait(ctx, self.next_event()) }
-    }
-
-    /// The same, until a promise has settled: what is pending then continues later.
-    pub fn run_until_settled(&self, ctx: &Ctx<'_>, user: &User, promise: &Promise<'_>) -> rquickjs::Result<()> {
-        loop {
-            self.run_jobs(ctx)?;
-            if promise.state() != PromiseState::Pending || self.is_idle() {
-                return Ok(());
-            }
-            self.turn(ctx, user)?;
-        }
     }
 
     /// Settles one promise or calls one timer's function; whether there was one.
@@ -231,8 +189,30 @@ impl EventLoop {
         }
     }
 
+    /// Calls a source that has something to dispatch; nothing when there is none.
+    pub(crate) fn dispatch(&self, ctx: &Ctx<'_>) -> Option<rquickjs::Result<()>> {
+        let source = self.ready.borrow_mut().pop_front()?;
+        let dispatched = source.dispatch(ctx);
+        self.sources.borrow_mut().retain(|source| !source.is_over());
+        Some(dispatched)
+    }
+
+    /// Takes the reasons of rejections that nobody handled.
+    pub(crate) fn take_rejections(&self) -> Vec<Persistent<Value<'static>>> {
+        if self.rejections.borrow().is_empty() {
+            return Vec::new();
+        }
+        let rejections = std::mem::take(&mut *self.rejections.borrow_mut());
+        rejections.into_iter().map(|(_, reason)| reason).collect()
+    }
+
+    /// Removes all timers: their numbers, in the order in which they were added, and whether they repeat.
+    pub(crate) fn take_timers(&self) -> Vec<(u32, bool)> {
+        self.timers.take_all()
+    }
+
     /// Resolves when a timer is due or a native future is ready. Polled on the worker's stack.
-    async fn next_event(&self) {
+    pub(crate) async fn next_event(&self) {
         let due = self.next_due();
         poll_fn(|cx| {
             let mut ready = self.poll_futures(cx).is_ready();
@@ -333,37 +313,6 @@ impl EventLoop {
             rejections.extract_if(.., |(known, _)| known == promise).collect()
         };
         drop(removed);
-    }
-
-    /// Tells the embedder of rejections that nobody handled; whether there were any.
-    pub fn report_rejections(&self, ctx: &Ctx<'_>) -> bool {
-        if self.rejections.borrow().is_empty() {
-            return false;
-        }
-        let rejections = std::mem::take(&mut *self.rejections.borrow_mut());
-        let any = !rejections.is_empty();
-        for (_, reason) in rejections {
-            if let Ok(reason) = reason.restore(ctx) {
-                runtime::embedder(ctx).unhandled(ctx, &reason);
-            }
-        }
-        any
-    }
-
-    /// Says which timers will not fire.
-    pub fn stop_timers(&self, user: &User) {
-        /// Nobody reads more lines of it.
-        const MOST_LINES: usize = 100;
-        let timers = self.timers.take_all();
-        for (id, repeats) in timers.iter().take(MOST_LINES) {
-            let function = if *repeats { "setInterval" } else { "setTimeout" };
-            let message = format!("{function} {id} was stopped because the VU iteration was interrupted");
-            user.log().log(&Record { level: Level::Warning, message: &message, fields: &[] });
-        }
-        if let Some(more) = timers.len().checked_sub(MOST_LINES).filter(|more| *more > 0) {
-            let message = format!("{more} more timers were stopped because the VU iteration was interrupted");
-            user.log().log(&Record { level: Level::Warning, message: &message, fields: &[] });
-        }
     }
 }
 

@@ -2,8 +2,6 @@
 
 use rquickjs::{Ctx, Error, Value, qjs};
 
-use crate::user::User;
-
 /// Throws an error that `catch` and `finally` of the script do not see.
 pub fn throw_uncatchable(ctx: &Ctx<'_>, message: &str) -> Error {
     let Ok(error) = rquickjs::Exception::from_message(ctx.clone(), message) else { return Error::Exception };
@@ -17,11 +15,4 @@ pub fn throw_uncatchable(ctx: &Ctx<'_>, message: &str) -> Error {
 pub fn is_uncatchable(value: &Value<'_>) -> bool {
     // SAFETY: a live value, only looked at.
     unsafe { qjs::JS_IsUncatchableError(value.as_raw()) }
-}
-
-/// Goes on with a panic of native code that a script's frames were in the way of.
-pub fn resume_panic(user: &User) {
-    if let Some(panic) = user.runtime.panic.take() {
-        std::panic::resume_unwind(panic);
-    }
 }

@@ -13,7 +13,7 @@ use rquickjs::function::This;
 use rquickjs::{Ctx, Error, Function, Object, Persistent, Result, Value, qjs};
 use rustc_hash::FxHashMap;
 
-use crate::memory::Building;
+use crate::building::Building;
 use crate::plain::{self, Args, Plain};
 use crate::user::User;
 
@@ -91,8 +91,8 @@ impl Plain for Stringify {
             }
             match text {
                 Ok(text) => return Ok(text),
-                Err(Stop::Threw) => return Err(Error::Exception),
-                Err(Stop::NotPlain) => {}
+                Err(Detour::Threw) => return Err(Error::Exception),
+                Err(Detour::NotPlain) => {}
             }
         }
         let own = engine.own.borrow().clone().expect("saved by install").restore(ctx)?;
@@ -104,7 +104,7 @@ impl Plain for Stringify {
 }
 
 /// Why the fast way ended.
-enum Stop {
+enum Detour {
     /// A getter of the script threw; the exception is pending.
     Threw,
     /// The engine has to do it.
@@ -131,7 +131,7 @@ impl<'a, 'js> Writer<'a, 'js> {
         Ok(Writer { ctx, raw, out: Vec::with_capacity(256), memory: Building::default(), keys, path: Vec::new() })
     }
 
-    fn write(&mut self, value: &Value<'js>) -> std::result::Result<Value<'js>, Stop> {
+    fn write(&mut self, value: &Value<'js>) -> std::result::Result<Value<'js>, Detour> {
         if !self.value(value.as_raw())? {
             return Ok(Value::new_undefined(self.ctx.clone()));
         }
@@ -145,15 +145,15 @@ impl<'a, 'js> Writer<'a, 'js> {
     ///
     /// # Safety
     /// `value` is owned by the caller and belongs to this context.
-    unsafe fn owned(&self, value: qjs::JSValue) -> std::result::Result<Value<'js>, Stop> {
+    unsafe fn owned(&self, value: qjs::JSValue) -> std::result::Result<Value<'js>, Detour> {
         // SAFETY: by the contract of this function.
         let exception = unsafe { qjs::JS_IsException(value) };
         // SAFETY: as above; dropping the `Value` frees it.
-        if exception { Err(Stop::Threw) } else { Ok(unsafe { Value::from_raw(self.ctx.clone(), value) }) }
+        if exception { Err(Detour::Threw) } else { Ok(unsafe { Value::from_raw(self.ctx.clone(), value) }) }
     }
 
     /// Writes a value; false when JSON leaves it out (undefined, functions, symbols). `value` is borrowed.
-    fn value(&mut self, value: qjs::JSValue) -> std::result::Result<bool, Stop> {
+    fn value(&mut self, value: qjs::JSValue) -> std::result::Result<bool, Detour> {
         // SAFETY: reading the tag, and the payload that goes with it, of a live value.
         unsafe {
             match qjs::JS_VALUE_GET_NORM_TAG(value) {
@@ -171,19 +171,19 @@ impl<'a, 'js> Writer<'a, 'js> {
                 qjs::JS_TAG_OBJECT => return self.object(value),
                 // Strings joined lazily have a tag of their own.
                 _ if qjs::JS_IsString(value) => self.text(value, true)?,
-                _ => return Err(Stop::NotPlain),
+                _ => return Err(Detour::NotPlain),
             }
         }
         Ok(true)
     }
 
     /// Writes a string in quotes, or a number as JavaScript prints it.
-    fn text(&mut self, value: qjs::JSValue, quotes: bool) -> std::result::Result<(), Stop> {
+    fn text(&mut self, value: qjs::JSValue, quotes: bool) -> std::result::Result<(), Detour> {
         let mut len = 0;
         // SAFETY: a live value; the text is freed below and not kept.
         let start = unsafe { qjs::JS_ToCStringLen2(self.raw, &mut len, value, false) };
         if start.is_null() {
-            return Err(Stop::Threw);
+            return Err(Detour::Threw);
         }
         // SAFETY: QuickJS returned `len` bytes at `start`.
         let bytes = unsafe { std::slice::from_raw_parts(start.cast::<u8>(), len as usize) };
@@ -193,10 +193,10 @@ impl<'a, 'js> Writer<'a, 'js> {
         }
         // SAFETY: `start` came from JS_ToCStringLen2.
         unsafe { qjs::JS_FreeCString(self.raw, start) };
-        if well_formed { Ok(()) } else { Err(Stop::NotPlain) }
+        if well_formed { Ok(()) } else { Err(Detour::NotPlain) }
     }
 
-    fn object(&mut self, object: qjs::JSValue) -> std::result::Result<bool, Stop> {
+    fn object(&mut self, object: qjs::JSValue) -> std::result::Result<bool, Detour> {
         // SAFETY: a live object of this context.
         let (class, address, callable) = unsafe {
             (qjs::JS_GetClassID(object), qjs::JS_VALUE_GET_PTR(object), qjs::JS_IsFunction(self.raw, object))
@@ -204,14 +204,14 @@ impl<'a, 'js> Writer<'a, 'js> {
         if callable {
             return Ok(false);
         }
-        let address = NonNull::new(address).ok_or(Stop::NotPlain)?;
+        let address = NonNull::new(address).ok_or(Detour::NotPlain)?;
         if class != PLAIN_OBJECT && class != PLAIN_ARRAY || self.path.len() >= DEEPEST || self.path.contains(&address) {
-            return Err(Stop::NotPlain);
+            return Err(Detour::NotPlain);
         }
         // SAFETY: a live object and atom; the result is owned.
         let own = unsafe { self.owned(qjs::JS_GetProperty(self.raw, object, self.keys.to_json))? };
         if !own.is_undefined() {
-            return Err(Stop::NotPlain);
+            return Err(Detour::NotPlain);
         }
         self.path.push(address);
         if class == PLAIN_ARRAY {
@@ -223,18 +223,18 @@ impl<'a, 'js> Writer<'a, 'js> {
         Ok(true)
     }
 
-    fn items(&mut self, array: qjs::JSValue) -> std::result::Result<(), Stop> {
+    fn items(&mut self, array: qjs::JSValue) -> std::result::Result<(), Detour> {
         let mut len = 0;
         // SAFETY: a live array.
         if unsafe { qjs::JS_GetLength(self.raw, array, &mut len) } < 0 {
-            return Err(Stop::Threw);
+            return Err(Detour::Threw);
         }
         self.out.push(b'[');
-        for index in 0..u32::try_from(len).map_err(|_| Stop::NotPlain)? {
+        for index in 0..u32::try_from(len).map_err(|_| Detour::NotPlain)? {
             if index > 0 {
                 self.out.push(b',');
             }
-            self.memory.grew_to(self.ctx, self.out.capacity()).map_err(|_| Stop::Threw)?;
+            self.memory.grew_to(self.ctx, self.out.capacity()).map_err(|_| Detour::Threw)?;
             // SAFETY: a live array; the item is owned until the end of this turn.
             let item = unsafe { self.owned(qjs::JS_GetPropertyUint32(self.raw, array, index))? };
             if !self.value(item.as_raw())? {
@@ -245,7 +245,7 @@ impl<'a, 'js> Writer<'a, 'js> {
         Ok(())
     }
 
-    fn properties(&mut self, object: qjs::JSValue) -> std::result::Result<(), Stop> {
+    fn properties(&mut self, object: qjs::JSValue) -> std::result::Result<(), Detour> {
         let names = Names::of(self.raw, object)?;
         self.out.push(b'{');
         let mut first = true;
@@ -253,7 +253,7 @@ impl<'a, 'js> Writer<'a, 'js> {
             // SAFETY: a live object and an atom that `names` holds; the value is owned until the end of this turn.
             let value = unsafe { self.owned(qjs::JS_GetProperty(self.raw, object, atom))? };
             let before = self.out.len();
-            self.memory.grew_to(self.ctx, self.out.capacity()).map_err(|_| Stop::Threw)?;
+            self.memory.grew_to(self.ctx, self.out.capacity()).map_err(|_| Detour::Threw)?;
             if !first {
                 self.out.push(b',');
             }
@@ -264,7 +264,7 @@ impl<'a, 'js> Writer<'a, 'js> {
         Ok(())
     }
 
-    fn key(&mut self, atom: qjs::JSAtom) -> std::result::Result<(), Stop> {
+    fn key(&mut self, atom: qjs::JSAtom) -> std::result::Result<(), Detour> {
         if let Some(quoted) = self.keys.quoted.get(&atom) {
             self.out.extend_from_slice(quoted);
             return Ok(());
@@ -274,7 +274,7 @@ impl<'a, 'js> Writer<'a, 'js> {
         let name = unsafe { self.owned(qjs::JS_AtomToString(self.raw, atom))? };
         self.text(name.as_raw(), true)?;
         self.out.push(b':');
-        // Held until the end: the number of a freed atom is given to another name.
+        // Reservation until the end: the number of a freed atom is given to another name.
         // SAFETY: a live atom; freed in `drop`.
         let held = unsafe { qjs::JS_DupAtom(self.raw, atom) };
         self.keys.quoted.insert(held, self.out[before..].into());
@@ -290,12 +290,12 @@ struct Names {
 }
 
 impl Names {
-    fn of(raw: *mut qjs::JSContext, object: qjs::JSValue) -> std::result::Result<Self, Stop> {
+    fn of(raw: *mut qjs::JSContext, object: qjs::JSValue) -> std::result::Result<Self, Detour> {
         let (mut table, mut len) = (std::ptr::null_mut(), 0);
         let flags = (qjs::JS_GPN_STRING_MASK | qjs::JS_GPN_ENUM_ONLY) as i32;
         // SAFETY: a live object; the table is freed in `drop`.
         let status = unsafe { qjs::JS_GetOwnPropertyNames(raw, &mut table, &mut len, object, flags) };
-        if status < 0 { Err(Stop::Threw) } else { Ok(Names { raw, table, len }) }
+        if status < 0 { Err(Detour::Threw) } else { Ok(Names { raw, table, len }) }
     }
 
     fn atoms(&self) -> impl Iterator<Item = qjs::JSAtom> + use<> {

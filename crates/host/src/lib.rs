@@ -1,33 +1,48 @@
 //! Runs JavaScript: QuickJS on coroutines, one runtime a user.
 //!
 //! The only crate of the workspace that touches raw QuickJS values and coroutine stacks, and, with the socket files of
-//! `wire`, the only one with unsafe code. It knows no module, metric, option or server: whoever runs scripts on it implements
-//! `Embedder`. What leaves this crate is safe to use from any native function.
+//! `wire`, the only one with unsafe code. It knows no module, metric, option or server: whoever runs scripts on it
+//! implements `Embedder`. What leaves this crate is safe to use from any native function.
 //!
-//! A user is a coroutine with a QuickJS runtime of its own. A native function that has to wait suspends the coroutine, so scripts
-//! are synchronous and the network is not. A suspended user is never dropped: C frames lie on its stack; it is resumed with the
-//! news that it is to stop instead.
+//! A user is a coroutine with a QuickJS runtime of its own. A native function that has to wait suspends the coroutine,
+//! so scripts are synchronous and the network is not. A suspended user is never dropped: C frames lie on its stack; it
+//! is resumed with the news that it is to stop instead.
+
+//! # How Rust stands behind JavaScript
+//!
+//! | what the script sees | made by | what it is for |
+//! |---|---|---|
+//! | an object that stands for a Rust value | `native::object`, `native::shared` | everything that has methods; `shared` for hot paths |
+//! | the same, holding values of the script too | `keeper::object` | forms, timers: the collector is told what is held |
+//! | an object whose fields are made when they are read | `lazy_object::LazyObject` | responses, of which a script reads two fields |
+//! | an ordinary object of a known shape | `record::RecordShape` | what native code makes and reads often: `http.file` |
+//! | a buffer over memory that Rust owns | `shared_buffer`, `received`, `sealed_file` | bytes that are not copied |
+//! | a function | `plain::function`; elsewhere a closure in a `js::Function` | hot paths and tables of methods; all others |
+//!
+//! The first three have one class a Rust type (`class.rs`, `lazy_object`), so that a script cannot forge them. Bytes of the
+//! script go the other way: `bytes::read` for the time of a call, `borrow::Borrows` for the time of a request.
 
 #![allow(unsafe_code)]
 
 mod allocator;
 pub mod apply;
+pub mod borrow;
+mod building;
 pub mod bytes;
 mod carrier;
+mod class;
 mod computation;
 mod engine_code;
 pub mod event_loop;
 pub mod exception;
 mod extensions;
 mod fiber;
-pub mod handle;
 pub mod intrinsics;
 pub mod json;
 pub mod keeper;
 pub mod kind;
 pub mod lazy_object;
-pub mod lend;
-pub mod loan;
+mod lazy_shape;
 pub mod log;
 pub mod memo;
 pub mod memory;
@@ -35,23 +50,35 @@ pub mod messages;
 pub mod module;
 pub mod native;
 pub mod object;
+mod parts;
 pub mod plain;
 mod preemption;
+pub mod received;
 pub mod record;
 mod runtime;
 pub mod sealed_file;
 pub mod shared_buffer;
+mod state;
 mod stop;
 mod switch;
 #[cfg(test)]
 mod test_user;
 pub mod timers;
+mod turn;
 mod user;
 mod watchdog;
 
-/// The safe bindings of the engine.
-pub use rquickjs as js;
+/// The safe bindings of the engine: what the other crates use of them. The raw ones stay here.
+pub mod js {
+    pub use rquickjs::context::EvalOptions;
+    pub use rquickjs::{
+        Array, ArrayBuffer, Coerced, Ctx, Error, Exception, FromJs, Function, IntoJs, Object, Persistent, Promise,
+        Result, String, Value,
+    };
+    pub use rquickjs::{atom, function, object, prelude, proxy};
+}
 
+pub use building::Building;
 pub use extensions::Extensions;
 pub use fiber::{Fiber, GivenUp, Jobs};
 pub use runtime::{DEFAULT_MEMORY_LIMIT, enter, space_collections};

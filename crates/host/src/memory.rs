@@ -2,10 +2,10 @@
 //! native code holds for the script, in one account.
 //!
 //! Native code that is about to hold something as large as the script wants (a body, a decoded response, timers, a text
-//! being built) asks first: `let held = user.memory().hold(bytes)?`, `held.grow(more)?` while it grows; dropping `held`
-//! gives the bytes back. Nothing is allocated by it. A refusal is an `OverLimit`: print it, or `throw` it. Code that
-//! cannot refuse by pieces asks `room` beforehand. Fixed costs of a few KiB are not counted. The allocator of the
-//! JavaScript engine asks for its own.
+//! being built) asks first: `let reserved = user.memory().reserve(bytes)?`, `reserved.grow(more)?` while it grows;
+//! dropping `reserved` gives the bytes back. Nothing is allocated by it. A refusal is an `OverLimit`: print it, or
+//! `throw` it. Code that cannot refuse by pieces asks `room` beforehand. Fixed costs of a few KiB are not counted. The
+//! allocator of the JavaScript engine asks for its own.
 
 use std::cell::Cell;
 use std::fmt;
@@ -13,64 +13,62 @@ use std::rc::Rc;
 
 use rquickjs::{Ctx, Error, Exception};
 
-use crate::user::User;
-
 /// The account of one user. Reached by `User::memory`.
 #[derive(Debug)]
 pub struct Memory {
-    held: Cell<usize>,
+    reserved: Cell<usize>,
     limit: Cell<usize>,
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        Memory { held: Cell::new(0), limit: Cell::new(usize::MAX) }
+        Memory { reserved: Cell::new(0), limit: Cell::new(usize::MAX) }
     }
 }
 
 impl Memory {
-    /// Bytes that may still be held.
+    /// Bytes that may still be reserved.
     pub fn room(&self) -> usize {
-        self.limit.get().saturating_sub(self.held.get())
+        self.limit.get().saturating_sub(self.reserved.get())
     }
 
-    /// Counts `bytes` as held until the returned value is dropped, or refuses when they would not fit.
-    pub fn hold(self: &Rc<Self>, bytes: usize) -> Result<Held, OverLimit> {
-        let mut held = Held { memory: self.clone(), bytes: 0 };
-        held.grow(bytes)?;
-        Ok(held)
+    /// Counts `bytes` as reserved until the returned value is dropped, or refuses when they would not fit.
+    pub fn reserve(self: &Rc<Self>, bytes: usize) -> Result<Reservation, OverLimit> {
+        let mut reserved = Reservation { memory: self.clone(), bytes: 0 };
+        reserved.grow(bytes)?;
+        Ok(reserved)
     }
 
-    /// From now on no more than this is held.
+    /// From now on no more than this is reserved.
     pub fn set_limit(&self, limit: usize) {
         self.limit.set(limit);
     }
 
     /// Counts a block that was allocated.
     pub(crate) fn add(&self, bytes: usize) {
-        self.held.set(self.held.get() + bytes);
+        self.reserved.set(self.reserved.get() + bytes);
     }
 
     /// Counts a block that was freed.
     pub(crate) fn remove(&self, bytes: usize) {
-        self.held.set(self.held.get().saturating_sub(bytes));
+        self.reserved.set(self.reserved.get().saturating_sub(bytes));
     }
 }
 
 /// Bytes on the account of a user. Dropped: given back.
 #[derive(Debug)]
-pub struct Held {
+pub struct Reservation {
     memory: Rc<Memory>,
     bytes: usize,
 }
 
-impl Held {
+impl Reservation {
     /// How many there are.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Holds this much more, or refuses and changes nothing.
+    /// Holds so many more, or refuses and leaves what is reserved as it is.
     pub fn grow(&mut self, more: usize) -> Result<(), OverLimit> {
         if more > self.memory.room() {
             return Err(OverLimit { wanted: more, limit: self.memory.limit.get() });
@@ -97,33 +95,9 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.memory.remove(self.bytes);
-    }
-}
-
-/// The account of a text that native code builds piece by piece. Short ones are not counted.
-#[derive(Debug, Default)]
-pub struct Building(Option<Held>);
-
-impl Building {
-    /// Texts up to this length are free.
-    const FREE: usize = 64 << 10;
-
-    /// Asked between two pieces, with the capacity of the text: counts it and what its next growth takes, old and new
-    /// together.
-    pub fn grew_to(&mut self, ctx: &Ctx<'_>, capacity: usize) -> rquickjs::Result<()> {
-        let counted = self.0.as_ref().map_or(Self::FREE, |held| held.bytes() / 3);
-        if capacity <= counted {
-            return Ok(());
-        }
-        let wanted = capacity.saturating_mul(3);
-        let grown = match &mut self.0 {
-            Some(held) => held.resize(wanted),
-            None => User::of(ctx).memory().hold(wanted).map(|held| self.0 = Some(held)),
-        };
-        grown.map_err(|over| over.throw(ctx))
     }
 }
 
@@ -162,14 +136,14 @@ mod tests {
     fn holds_up_to_the_limit_and_gives_back() {
         let memory = Rc::new(Memory::default());
         memory.set_limit(100);
-        let mut first = memory.hold(60).unwrap();
-        let refused = memory.hold(41).unwrap_err();
+        let mut first = memory.reserve(60).unwrap();
+        let refused = memory.reserve(41).unwrap_err();
         assert_eq!(
             refused.to_string(),
             "out of memory: 41 more bytes do not fit into the 100 bytes of a virtual user; \
              raise the limit with --vu-memory-limit"
         );
-        let second = memory.hold(40).unwrap();
+        let second = memory.reserve(40).unwrap();
         assert!(first.grow(1).is_err() && first.bytes() == 60 && memory.room() == 0);
         drop(second);
         first.resize(90).unwrap();

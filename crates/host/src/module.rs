@@ -1,7 +1,7 @@
 //! Modules of the engine: compiling, bytecode, evaluating, and modules whose exports are the properties of a value.
 //!
-//! Which module an import means and where its text comes from is the embedder's business. Bytecode cannot be made but by
-//! compiling, so what the engine loads is always its own.
+//! Which module an import means and where its text comes from is the embedder's business. Bytecode cannot be made but
+//! by compiling, so what the engine loads is always its own.
 
 use std::ffi::{CStr, CString};
 use std::fmt;
@@ -83,7 +83,8 @@ impl<'js> Code<'js> {
     pub fn bytecode(&self) -> Result<Bytecode> {
         let mut length = 0;
         let flags = (qjs::JS_WRITE_OBJ_BYTECODE | qjs::JS_WRITE_OBJ_STRIP_SOURCE) as i32;
-        // SAFETY: the value is live; the buffer that comes back is ours and is given back with the allocator that made it.
+        // SAFETY: the value is live; the buffer that comes back is ours and is given back with the allocator that made
+        // it.
         unsafe {
             let context = self.value.ctx().as_raw().as_ptr();
             let bytes = qjs::JS_WriteObject(context, &mut length, self.value.as_raw(), flags);
@@ -98,7 +99,8 @@ impl<'js> Code<'js> {
 
     /// The module, when the code is one.
     pub fn into_module(self) -> Option<Module<'js>> {
-        // SAFETY: a module value holds a pointer to its definition, which the context owns; the value's own count is not needed.
+        // SAFETY: a module value holds a pointer to its definition, which the context owns; the value's own count is
+        // not needed.
         let raw = || unsafe { qjs::JS_VALUE_GET_PTR(self.value.as_raw()).cast() };
         (self.form == Form::Module).then(|| Module { ctx: self.value.ctx().clone(), raw: raw() })
     }
@@ -118,7 +120,8 @@ impl<'js> Code<'js> {
 }
 
 impl<'js> Module<'js> {
-    /// A module whose exports are the properties of a value, and whose `default` is the value's own `default` or itself.
+    /// A module whose exports are the properties of a value, and whose `default` is the value's own `default` or
+    /// itself.
     pub fn of_value(ctx: &Ctx<'js>, name: &str, exports: Vec<String>, value: Value<'js>) -> Result<Module<'js>> {
         let context = ctx.as_raw().as_ptr();
         let name = CString::new(name)?;

@@ -1,17 +1,19 @@
-//! Rust values inside of script objects: a class for every plain Rust type, made in one line and without macros.
+//! Objects of the script that stand for Rust values: the one way for everything that is no response and no buffer.
 //!
-//! A `Native<T>` object is recognised by its class, so scripts cannot forge one; it may carry ordinary properties as
-//! well. The Rust value holds no script values: `T: 'static` makes sure of it.
+//! `object` gives a plain Rust value a class with methods of its own, made in one line and without macros. `shared`
+//! makes an object of a value that others have too, with whatever prototype the caller says, at the cost of an object
+//! and a pointer: for hot paths. Neither holds script values (`T: 'static`); `keeper.rs` is for those that do.
 
-use rquickjs::class::{JsClass, Readable, Trace, Tracer};
-use rquickjs::function::Constructor;
-use rquickjs::{Class, Ctx, JsLifetime, Object, Result, Value, qjs};
+use std::rc::Rc;
 
-use crate::object;
+use rquickjs::{Ctx, Error, Object, Persistent, Result, Value};
+
+use crate::class;
+use crate::user::User;
 
 /// What a Rust type needs to become a class.
 pub trait NativeClass: 'static {
-    /// Name of the class.
+    /// Name of the class, for people.
     const NAME: &'static str;
 
     /// Puts methods onto the prototype; called once a virtual user.
@@ -20,78 +22,55 @@ pub trait NativeClass: 'static {
     }
 }
 
-/// The script-side holder of a `T`.
-pub struct Native<T>(T);
-
-/// An object made of a Rust value.
+/// An object made of a Rust value. It may carry ordinary properties as well.
 pub fn object<'js, T: NativeClass>(ctx: &Ctx<'js>, value: T) -> Result<Object<'js>> {
-    Class::instance(ctx.clone(), Native(value)).map(Class::into_inner)
+    let prototype = prototype::<T>(ctx)?;
+    let object = class::create(ctx, class::of::<T>(ctx)?, Some(&prototype), Rc::new(value))?;
+    object.into_object().ok_or(Error::Unknown)
 }
 
 /// The prototype of the class, for a constructor to hand out.
 pub fn prototype<'js, T: NativeClass>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    match Class::<Native<T>>::prototype(ctx)? {
-        Some(prototype) => Ok(prototype),
-        None => Object::new(ctx.clone()),
-    }
+    class::prototype(ctx, class::of::<T>(ctx)?, T::methods)
 }
 
 /// Looks at the Rust value of an object; `None` when it is no such object.
-pub fn with<'js, T: NativeClass, R>(value: &Value<'js>, f: impl FnOnce(&T) -> R) -> Option<R> {
-    if is_plain(value) {
-        return None;
-    }
-    let holder = object::of(value)?.as_class::<Native<T>>()?.borrow();
-    Some(f(&holder.0))
+pub fn with<T: 'static, R>(value: &Value<'_>, look: impl FnOnce(&T) -> R) -> Option<R> {
+    class::with(value, look)
 }
 
-/// Whether it is an object of a literal, of a class of the script, or a buffer: the usual cases. Asking one for its
-/// Rust value would make an exception and drop it, which takes 7,000 instructions.
-pub(crate) fn is_plain(value: &Value<'_>) -> bool {
-    // SAFETY: these look at the class of an object only; other values have none.
-    object::of(value).is_some_and(|object| unsafe {
-        let raw = object.as_raw();
-        qjs::JS_GetClassID(raw) == object::PLAIN_CLASS
-            || qjs::JS_IsArrayBuffer(raw)
-            || qjs::JS_GetTypedArrayType(raw) >= 0
-    })
+/// An object that stands for a shared value; without a prototype it has none.
+pub fn shared<'js, T: 'static>(ctx: &Ctx<'js>, prototype: Option<&Object<'js>>, value: Rc<T>) -> Result<Value<'js>> {
+    class::create(ctx, class::of::<T>(ctx)?, prototype, value)
 }
 
-impl<'js, T: 'static> Trace<'js> for Native<T> {
-    fn trace<'a>(&self, _tracer: Tracer<'a, 'js>) {}
+/// The shared value of an object; `None` when it is no such object.
+pub fn get<T: 'static>(value: &Value<'_>) -> Option<Rc<T>> {
+    class::get(value)
 }
 
-// SAFETY: `T: 'static` cannot hold anything of the lifetime of a context, so there is nothing to change.
-unsafe impl<'js, T: 'static> JsLifetime<'js> for Native<T> {
-    type Changed<'to> = Native<T>;
-}
-
-impl<'js, T: NativeClass> JsClass<'js> for Native<T> {
-    const NAME: &'static str = T::NAME;
-    type Mutable = Readable;
-
-    fn prototype(ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
-        let prototype = Object::new(ctx.clone())?;
-        T::methods(&prototype)?;
-        Ok(Some(prototype))
-    }
-
-    fn constructor(_ctx: &Ctx<'js>) -> Result<Option<Constructor<'js>>> {
-        Ok(None)
-    }
+/// Keeps an object that stands for nothing as long as the user's runtime lives: what QuickJS knows of such objects is
+/// then not made anew for each of them.
+pub fn keep_shape<'js, T: 'static>(ctx: &Ctx<'js>, prototype: &Object<'js>) -> Result<()> {
+    let object = class::empty(ctx, class::of::<T>(ctx)?, Some(prototype))?;
+    User::of(ctx).state.shape_keepers.borrow_mut().push(Persistent::save(ctx, object));
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use rquickjs::{Context, Runtime};
-
     use super::*;
+    use crate::test_user::with_user;
 
     struct Left(u32);
     struct Right;
 
     impl NativeClass for Left {
         const NAME: &'static str = "Left";
+
+        fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
+            prototype.set("kind", "left")
+        }
     }
 
     impl NativeClass for Right {
@@ -100,22 +79,33 @@ mod tests {
 
     #[test]
     fn classes_are_told_apart() {
-        let runtime = Runtime::new().unwrap();
-        Context::full(&runtime).unwrap().with(|ctx| {
-            let left = object(&ctx, Left(7)).unwrap();
+        with_user(|ctx| {
+            let left = object(ctx, Left(7)).unwrap();
             left.set("own", 1).unwrap();
             assert_eq!(with(left.as_value(), |l: &Left| l.0), Some(7));
             assert_eq!(with(left.as_value(), |_: &Right| ()), None);
-            let plain: Value<'_> = ctx.eval("({})").unwrap();
-            assert_eq!(with(&plain, |_: &Left| ()), None);
-            for (source, expected) in
-                [("({})", true), ("new (class {})", true), ("new Uint8Array(1)", true), ("5", false)]
-            {
-                assert_eq!(is_plain(&ctx.eval(source).unwrap()), expected, "{source}");
+            object(ctx, Right).unwrap();
+            assert_eq!(with(left.as_value(), |_: &Right| ()), None);
+            for other in ["({})", "5", "null", "new Error('no')", "new Proxy({}, {})"] {
+                assert_eq!(with(&ctx.eval(other).unwrap(), |_: &Left| ()), None, "{other}");
             }
-            assert!(!is_plain(left.as_value()));
+            assert!(!ctx.has_exception());
+            assert_eq!(left.get_prototype(), Some(prototype::<Left>(ctx).unwrap()));
             ctx.globals().set("left", left).unwrap();
-            assert_eq!(ctx.eval::<String, _>("JSON.stringify(left)").unwrap(), r#"{"own":1}"#);
+            assert_eq!(ctx.eval::<String, _>("left.kind + JSON.stringify(left)").unwrap(), r#"left{"own":1}"#);
         });
+    }
+
+    #[test]
+    fn shared_values_live_as_long_as_their_objects() {
+        let value = Rc::new(5);
+        with_user(|ctx| {
+            let object = shared(ctx, None, value.clone()).unwrap();
+            assert_eq!((get::<i32>(&object).as_deref(), Rc::strong_count(&value)), (Some(&5), 2));
+            drop(object);
+            assert_eq!(Rc::strong_count(&value), 1);
+            ctx.globals().set("kept", shared(ctx, None, value.clone()).unwrap()).unwrap();
+        });
+        assert_eq!(Rc::strong_count(&value), 1, "the runtime has gone");
     }
 }

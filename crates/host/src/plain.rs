@@ -112,7 +112,7 @@ unsafe extern "C" fn enter<F: Plain>(
             qjs::JS_EXCEPTION
         }
         Err(panic) => {
-            User::of(&ctx).runtime.panic.replace(Some(panic));
+            User::of(&ctx).state.panic.replace(Some(panic));
             _ = exception::throw_uncatchable(&ctx, "native code panicked: this is a bug");
             qjs::JS_EXCEPTION
         }

@@ -32,153 +32,123 @@
 //! (`SA_NODEFER`): the mask of the thread is therefore the same inside and outside. The kernel puts some KiB onto the
 //! coroutine's stack; QuickJS keeps 192 KiB of it free for native code. `errno` is put back.
 //!
-//! x86-64 and AArch64 Linux. Elsewhere, and in a program without symbol table, nothing is preempted: native code then
+//! x86-64 and AArch64. On other machines, and in a program without symbol table, nothing is preempted: native code then
 //! holds up the other users of its worker, and the engine gives up on the worker when the test should have ended.
 
-pub(crate) use system::{IS_SUPPORTED, SliceTimer, install, interrupt, thread_number};
+use std::ffi::{c_int, c_void};
+use std::mem::{MaybeUninit, zeroed};
+use std::ptr::null_mut;
+use std::sync::Once;
+use std::time::Duration;
 
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod system {
-    use std::ffi::{c_int, c_void};
-    use std::mem::{MaybeUninit, zeroed};
-    use std::ptr::null_mut;
-    use std::sync::Once;
-    use std::time::Duration;
+use crate::carrier::Carrier;
+use crate::engine_code::EngineCode;
 
-    use crate::carrier::Carrier;
-    use crate::engine_code::EngineCode;
+/// Whether code can be told where it was interrupted.
+pub(crate) const IS_SUPPORTED: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
-    pub const IS_SUPPORTED: bool = true;
+/// Ignored unless somebody listens, and passed on by debuggers: Go's choice for the same purpose.
+const SIGNAL: c_int = libc::SIGURG;
 
-    /// Ignored unless somebody listens, and passed on by debuggers: Go's choice for the same purpose.
-    const SIGNAL: c_int = libc::SIGURG;
+/// The kernel's number of the calling thread.
+pub(crate) fn thread_number() -> i32 {
+    // SAFETY: has no arguments and cannot fail.
+    unsafe { libc::gettid() }
+}
 
-    /// The kernel's number of the calling thread.
-    pub fn thread_number() -> i32 {
-        // SAFETY: has no arguments and cannot fail.
-        unsafe { libc::gettid() }
-    }
-
-    /// Makes the handler known, once.
-    pub fn install() {
-        static INSTALLED: Once = Once::new();
-        INSTALLED.call_once(|| {
-            // SAFETY: the handler has the signature that SA_SIGINFO wants and calls only what is safe in a handler.
-            unsafe {
-                let mut action: libc::sigaction = zeroed();
-                action.sa_sigaction = on_signal as *const () as usize;
-                action.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | libc::SA_RESTART;
-                libc::sigemptyset(&mut action.sa_mask);
-                libc::sigaction(SIGNAL, &action, null_mut());
-            }
-        });
-    }
-
-    /// Interrupts a thread of this process. One that has ended meanwhile is no harm: the signal finds nobody, or a
-    /// thread that has nothing to be preempted.
-    pub fn interrupt(thread: i32) {
-        // SAFETY: numbers only.
-        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, SIGNAL) };
-    }
-
-    extern "C" fn on_signal(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
-        // SAFETY: `errno` of this thread.
-        let errno = unsafe { *libc::__errno_location() };
-        if let Some(carrier) = Carrier::interrupted()
-            && let Some(inside) = carrier.to_be_preempted()
-            && let Some(code) = EngineCode::loaded()
-        {
-            // SAFETY: the kernel gives a context to handlers that were installed with SA_SIGINFO.
-            let (instruction, stack) = unsafe { registers(context.cast()) };
-            if code.contains(instruction) {
-                inside.preempt(instruction, stack);
-            }
-        }
-        // SAFETY: as above; the coroutine is resumed on the thread it was suspended on.
-        unsafe { *libc::__errno_location() = errno };
-    }
-
-    /// Instruction and stack pointer at the interruption.
-    unsafe fn registers(context: *const libc::ucontext_t) -> (usize, usize) {
-        // SAFETY: by contract it points to the context of an interrupted thread.
+/// Makes the handler known, once.
+pub(crate) fn install() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        // SAFETY: the handler has the signature that SA_SIGINFO wants and calls only what is safe in a handler.
         unsafe {
-            #[cfg(target_arch = "x86_64")]
-            let [instruction, stack] = [libc::REG_RIP, libc::REG_RSP]
-                .map(|at| (&raw const (*context).uc_mcontext.gregs[at as usize]).read() as usize);
-            #[cfg(target_arch = "aarch64")]
-            let [instruction, stack] = [(*context).uc_mcontext.pc as usize, (*context).uc_mcontext.sp as usize];
-            (instruction, stack)
+            let mut action: libc::sigaction = zeroed();
+            action.sa_sigaction = on_signal as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | libc::SA_RESTART;
+            libc::sigemptyset(&mut action.sa_mask);
+            libc::sigaction(SIGNAL, &action, null_mut());
+        }
+    });
+}
+
+/// Interrupts a thread of this process. One that has ended meanwhile is no harm: the signal finds nobody, or a thread
+/// that has nothing to be preempted.
+pub(crate) fn interrupt(thread: i32) {
+    // SAFETY: numbers only.
+    unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, SIGNAL) };
+}
+
+extern "C" fn on_signal(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: `errno` of this thread.
+    let errno = unsafe { *libc::__errno_location() };
+    if let Some(carrier) = Carrier::interrupted()
+        && let Some(inside) = carrier.to_be_preempted()
+        && let Some(code) = EngineCode::loaded()
+    {
+        // SAFETY: the kernel gives a context to handlers that were installed with SA_SIGINFO.
+        let (instruction, stack) = unsafe { registers(context.cast()) };
+        if code.contains(instruction) {
+            inside.preempt(instruction, stack);
         }
     }
+    // SAFETY: as above; the coroutine is resumed on the thread it was suspended on.
+    unsafe { *libc::__errno_location() = errno };
+}
 
-    /// A timer that sends the signal to one thread, again and again from the end of a slice on: code that could not be
-    /// suspended at first is tried again.
-    pub struct SliceTimer(libc::timer_t);
-
-    impl SliceTimer {
-        /// A timer of the calling thread, which has this number; none when the system refuses one.
-        pub fn new(thread: i32) -> Option<SliceTimer> {
-            install();
-            let mut timer = MaybeUninit::uninit();
-            // SAFETY: the event is whole, and the kernel fills in the timer when it returns 0.
-            unsafe {
-                let mut event: libc::sigevent = zeroed();
-                event.sigev_notify = libc::SIGEV_THREAD_ID;
-                event.sigev_signo = SIGNAL;
-                event.sigev_notify_thread_id = thread;
-                let made = libc::timer_create(libc::CLOCK_MONOTONIC, &mut event, timer.as_mut_ptr()) == 0;
-                made.then(|| SliceTimer(timer.assume_init()))
-            }
-        }
-
-        pub fn start(&self, slice: Duration) {
-            self.set(slice);
-        }
-
-        pub fn stop(&self) {
-            self.set(Duration::ZERO);
-        }
-
-        fn set(&self, after: Duration) {
-            let time = libc::timespec { tv_sec: 0, tv_nsec: i64::from(after.subsec_nanos()) };
-            let times = libc::itimerspec { it_interval: time, it_value: time };
-            // SAFETY: the timer was created and not deleted; zero times disarm it.
-            unsafe { libc::timer_settime(self.0, 0, &times, null_mut()) };
-        }
-    }
-
-    impl Drop for SliceTimer {
-        fn drop(&mut self) {
-            // SAFETY: the timer was created and is deleted once.
-            unsafe { libc::timer_delete(self.0) };
-        }
+/// Instruction and stack pointer at the interruption; on machines whose registers we do not know, none of the engine's.
+unsafe fn registers(context: *const libc::ucontext_t) -> (usize, usize) {
+    // SAFETY: by contract it points to the context of an interrupted thread.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        let [instruction, stack] = [libc::REG_RIP, libc::REG_RSP]
+            .map(|at| (&raw const (*context).uc_mcontext.gregs[at as usize]).read() as usize);
+        #[cfg(target_arch = "aarch64")]
+        let [instruction, stack] = [(*context).uc_mcontext.pc as usize, (*context).uc_mcontext.sp as usize];
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        let (instruction, stack) = (0, 0);
+        (instruction, stack)
     }
 }
 
-#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-mod system {
-    use std::time::Duration;
+/// A timer that sends the signal to one thread, again and again from the end of a slice on: code that could not be
+/// suspended at first is tried again.
+pub(crate) struct SliceTimer(libc::timer_t);
 
-    pub const IS_SUPPORTED: bool = false;
-
-    pub fn thread_number() -> i32 {
-        0
+impl SliceTimer {
+    /// A timer of the calling thread, which has this number; none when the system refuses one.
+    pub(crate) fn new(thread: i32) -> Option<SliceTimer> {
+        install();
+        let mut timer = MaybeUninit::uninit();
+        // SAFETY: the event is whole, and the kernel fills in the timer when it returns 0.
+        unsafe {
+            let mut event: libc::sigevent = zeroed();
+            event.sigev_notify = libc::SIGEV_THREAD_ID;
+            event.sigev_signo = SIGNAL;
+            event.sigev_notify_thread_id = thread;
+            let made = libc::timer_create(libc::CLOCK_MONOTONIC, &mut event, timer.as_mut_ptr()) == 0;
+            made.then(|| SliceTimer(timer.assume_init()))
+        }
     }
 
-    pub fn install() {}
+    pub(crate) fn start(&self, slice: Duration) {
+        self.set(slice);
+    }
 
-    pub fn interrupt(_thread: i32) {}
+    pub(crate) fn stop(&self) {
+        self.set(Duration::ZERO);
+    }
 
-    /// There is none here.
-    pub enum SliceTimer {}
+    fn set(&self, after: Duration) {
+        let time = libc::timespec { tv_sec: 0, tv_nsec: i64::from(after.subsec_nanos()) };
+        let times = libc::itimerspec { it_interval: time, it_value: time };
+        // SAFETY: the timer was created and not deleted; zero times disarm it.
+        unsafe { libc::timer_settime(self.0, 0, &times, null_mut()) };
+    }
+}
 
-    impl SliceTimer {
-        pub fn new(_thread: i32) -> Option<SliceTimer> {
-            None
-        }
-
-        pub fn start(&self, _slice: Duration) {}
-
-        pub fn stop(&self) {}
+impl Drop for SliceTimer {
+    fn drop(&mut self) {
+        // SAFETY: the timer was created and is deleted once.
+        unsafe { libc::timer_delete(self.0) };
     }
 }

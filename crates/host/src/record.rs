@@ -11,7 +11,7 @@ use rquickjs::{Ctx, Error, Object, Result, Value, qjs};
 use crate::object;
 
 /// The shape of `N` fields. Made at first use, of the runtime that it is used with first, and of no other.
-pub struct Record<const N: usize> {
+pub struct RecordShape<const N: usize> {
     made: OnceCell<Made<N>>,
 }
 
@@ -24,13 +24,13 @@ struct Made<const N: usize> {
     begun: Vec<qjs::JSValue>,
 }
 
-impl<const N: usize> Default for Record<N> {
+impl<const N: usize> Default for RecordShape<N> {
     fn default() -> Self {
-        Record { made: OnceCell::new() }
+        RecordShape { made: OnceCell::new() }
     }
 }
 
-impl<const N: usize> Record<N> {
+impl<const N: usize> RecordShape<N> {
     /// An object with these fields, in this order. The names are those of the first call.
     pub fn object<'js>(&self, ctx: &Ctx<'js>, fields: [(&CStr, Value<'js>); N]) -> Result<Object<'js>> {
         let made = match self.made.get() {
@@ -147,7 +147,7 @@ mod tests {
     fn records_are_ordinary_objects_that_are_known() {
         let runtime = Runtime::new().unwrap();
         Context::full(&runtime).unwrap().with(|ctx| {
-            let record = Record::<2>::default();
+            let record = RecordShape::<2>::default();
             let number = |n: i32| Value::new_int(ctx.clone(), n);
             assert!(!record.is(&number(1)));
             let object = record.object(&ctx, [(c"a", number(1)), (c"b", number(2))]).unwrap().into_value();

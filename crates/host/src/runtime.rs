@@ -1,14 +1,11 @@
 //! The QuickJS runtime of one user: what it contains, its limits, and how native code finds its user.
 
-use std::any::{Any, TypeId};
-use std::cell::{Cell, RefCell};
+use std::any::TypeId;
 use std::rc::Rc;
 
 use rquickjs::context::intrinsic;
-use rquickjs::{Context, Ctx, Persistent, Result, Runtime, qjs};
+use rquickjs::{Context, Ctx, Result, Runtime, qjs};
 
-use crate::intrinsics::Parts;
-use crate::lazy_object::LazyShape;
 use crate::memory::Memory;
 use crate::module;
 use crate::switch::STACK_BYTES;
@@ -25,37 +22,13 @@ pub const DEFAULT_MEMORY_LIMIT: usize = 1 << 30;
 /// back. Most garbage of a load script is freed by reference counting at once; the rest piles up to here in every user.
 const GC_THRESHOLD: usize = 256 << 10;
 
-/// What the host keeps for a user beside the runtime itself.
-#[derive(Default)]
-pub(crate) struct RuntimeState {
-    /// The parts of the language that were made so far, beyond those of every user.
-    pub intrinsics: Cell<Parts>,
-    /// A panic on its way through a script.
-    pub panic: RefCell<Option<Box<dyn Any + Send>>>,
-    /// Class of lazy objects; 0: not registered yet.
-    pub lazy_class: Cell<qjs::JSClassID>,
-    /// Classes of handles, by what they stand for.
-    pub handle_classes: RefCell<Vec<(TypeId, qjs::JSClassID)>>,
-    /// Objects that keep the shapes of handles alive.
-    pub shape_keepers: RefCell<Vec<Persistent<rquickjs::Value<'static>>>>,
-    /// What lazy objects have in common, by type.
-    pub lazy_shapes: RefCell<Vec<LazyShape>>,
-}
-
-impl RuntimeState {
-    /// Lets go of JavaScript values before the runtime goes.
-    pub fn clear(&self) {
-        drop(std::mem::take(&mut *self.shape_keepers.borrow_mut()));
-        drop(std::mem::take(&mut *self.lazy_shapes.borrow_mut()));
-    }
-}
-
 /// What a context leads to.
 struct Attached {
     user: Rc<User>,
     embedder: Rc<dyn Embedder>,
     /// Compared instead of asking the embedder: every native function comes by here.
     embedder_type: TypeId,
+    runtime: Runtime,
 }
 
 /// Makes a runtime on the current stack, which has to be the user's coroutine, and enters its context: QuickJS measures
@@ -68,7 +41,7 @@ pub fn enter<E: Embedder, R>(
 ) -> Result<R> {
     let (runtime, context) = create(user.memory())?;
     let returned = context.with(|ctx| {
-        attach(&ctx, user, embedder.clone());
+        attach(&ctx, user, embedder.clone(), runtime.clone());
         module::install(&ctx);
         let returned = main(&ctx);
         user.events.clear(&ctx);
@@ -108,8 +81,8 @@ pub fn space_collections(ctx: &Ctx<'_>) {
 
 /// Makes the user findable from the context and lets it be interrupted. Undone by `detach`, which must be called before
 /// the runtime goes.
-fn attach<E: Embedder>(ctx: &Ctx<'_>, user: &Rc<User>, embedder: Rc<E>) {
-    let attached = Attached { user: user.clone(), embedder, embedder_type: TypeId::of::<E>() };
+fn attach<E: Embedder>(ctx: &Ctx<'_>, user: &Rc<User>, embedder: Rc<E>, runtime: Runtime) {
+    let attached = Attached { user: user.clone(), embedder, embedder_type: TypeId::of::<E>(), runtime };
     let raw = Box::into_raw(Box::new(attached));
     // SAFETY: context and runtime are live; `raw` stays valid until `detach` takes it back.
     unsafe {
@@ -158,6 +131,11 @@ pub(crate) fn embedder_of<T: Embedder>(ctx: &Ctx<'_>) -> Option<Rc<T>> {
     }
     // SAFETY: the type was compared; `Rc<dyn Embedder>` points at the value that the `Rc<T>` it was made of pointed at.
     Some(unsafe { Rc::from_raw(Rc::into_raw(attached.embedder.clone()).cast::<T>()) })
+}
+
+/// Keeps the runtime of this context alive.
+pub(crate) fn handle(ctx: &Ctx<'_>) -> Runtime {
+    attached(ctx).runtime.clone()
 }
 
 /// The embedder, for the host's own questions.

@@ -1,7 +1,7 @@
 //! A file's content as buffers of many users: one copy in memory, which each user maps privately.
 //!
-//! Every buffer is an ordinary, writable ArrayBuffer over pages that all share until one writes. What becomes of the file
-//! later changes nothing: mapped itself and truncated, it would end the process with SIGBUS.
+//! Every buffer is an ordinary, writable ArrayBuffer over pages that all share until one writes. What becomes of the
+//! file later changes nothing: mapped itself and truncated, it would end the process with SIGBUS.
 
 use std::fs::File;
 use std::io;

@@ -1,11 +1,13 @@
-//! How a coroutine learns that it is to stop. Who runs it says so; the coroutine asks whenever it waits or computes for long.
+//! How a coroutine learns that it is to stop. Who runs it says so; the coroutine asks whenever it waits or computes for
+//! long.
 
 use std::cell::{Cell, RefCell};
 use std::task::Waker;
 
 /// Tells one coroutine to leave what it is doing.
 pub trait Stop {
-    /// Whether it is to stop, as far as that is known without looking at a clock: for code that waits and is woken anyway.
+    /// Whether it is to stop, as far as that is known without looking at a clock: for code that waits and is woken
+    /// anyway.
     fn is_set(&self) -> bool;
 
     /// Whether it is to stop now; may look at a clock. For code that runs.

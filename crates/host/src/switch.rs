@@ -1,8 +1,8 @@
 //! The inside of a coroutine: how code that runs on it waits and gives way.
 //!
-//! `block_on` pins a future on the coroutine's stack, a pointer to it goes out, and the coroutine sleeps until the outside
-//! (`Fiber`) has found the future ready. Code that computes gives way in `tick`, which QuickJS calls, or is suspended by a signal
-//! (`preemption.rs`). Nothing here knows what jobs the coroutine does.
+//! `block_on` pins a future on the coroutine's stack, a pointer to it goes out, and the coroutine sleeps until the
+//! outside (`Fiber`) has found the future ready. Code that computes gives way in `tick`, which QuickJS calls, or is
+//! suspended by a signal (`preemption.rs`). Nothing here knows what jobs the coroutine does.
 
 use std::cell::{Cell, OnceCell};
 use std::future::Future;
@@ -17,8 +17,8 @@ use corosensei::Yielder;
 use crate::carrier::Preempted;
 use crate::stop::Stop;
 
-/// Address space of one coroutine stack. Only touched pages become resident (measured: 12-24 KiB after init code), so this is
-/// a limit on recursion, not a cost: about 2,000 JavaScript calls deep.
+/// Address space of one coroutine stack. Only touched pages become resident (measured: 12-24 KiB after init code), so
+/// this is a limit on recursion, not a cost: about 2,000 JavaScript calls deep.
 pub(crate) const STACK_BYTES: usize = 1024 * 1024;
 
 /// The smallest page. Where pages are larger, the kernel refuses what is not aligned and `trim_stack` does nothing.
@@ -158,8 +158,8 @@ impl Switch {
         }
         let mut waiting = Waiting { future: pin!(future), output: None };
         let outside: NonNull<dyn Wait + '_> = NonNull::from(&mut waiting);
-        // SAFETY: only the lifetime changes. The pointee lives on this stack until `suspend` returns, and the worker uses the
-        // pointer only while the coroutine is suspended here.
+        // SAFETY: only the lifetime changes. The pointee lives on this stack until `suspend` returns, and the worker
+        // uses the pointer only while the coroutine is suspended here.
         let outside: NonNull<dyn Wait> = unsafe { std::mem::transmute(outside) };
         match self.suspend(Signal::Wait(outside)) {
             Resume::Ready => waiting.output.take(),
@@ -211,8 +211,8 @@ impl Switch {
         }
     }
 
-    /// Gives back the stack below the caller's frames, which init code may have used deeply, to the system. It comes back as
-    /// zeroed pages when it is needed again.
+    /// Gives back the stack below the caller's frames, which init code may have used deeply, to the system. It comes
+    /// back as zeroed pages when it is needed again.
     #[inline(never)]
     pub fn trim_stack(&self) {
         /// Kept below this frame: what the calls from here need, with room to spare.
@@ -229,7 +229,8 @@ impl Switch {
 
     pub(crate) fn suspend(&self, signal: Signal) -> Resume {
         let yielder = self.yielder.get().expect("set by the coroutine before its main function runs");
-        // SAFETY: the yielder lives at the root of the coroutine's stack as long as the coroutine runs, and this code runs on it.
+        // SAFETY: the yielder lives at the root of the coroutine's stack as long as the coroutine runs, and this code
+        // runs on it.
         let resume = unsafe { yielder.as_ref() }.suspend(signal);
         self.slice_began.set(None);
         self.slices_used.set(0);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rquickjs::{Ctx, Function, Persistent, Result, Value};
 use rustc_hash::FxHashMap;
 
-use crate::memory::{Held, Memory};
+use crate::memory::{Memory, Reservation};
 
 /// Timers wait at most this long: the longest that browsers and Go's timers share (2^31-1 ms).
 const LONGEST_DELAY_MS: f64 = 2_147_483_647.0;
@@ -42,7 +42,7 @@ pub struct Timers {
     by_due: RefCell<BTreeMap<(Instant, u32), Timer>>,
     due: RefCell<FxHashMap<u32, Instant>>,
     last: Cell<u32>,
-    held: RefCell<Option<Held>>,
+    held: RefCell<Option<Reservation>>,
 }
 
 impl Timers {
@@ -75,7 +75,7 @@ impl Timers {
         match &mut *held {
             Some(held) => held.grow(bytes),
             None => {
-                *held = Some(memory.hold(bytes)?);
+                *held = Some(memory.reserve(bytes)?);
                 Ok(())
             }
         }

@@ -1,8 +1,8 @@
 //! One user of the engine: a coroutine, its runtime, its event loop, and what others keep with it.
 //!
-//! The host knows no scenario, metric or option. Who runs scripts on it implements `Embedder` and finds its own part of the
-//! user by `embedder_of`. Lives on one worker thread, in an `Rc` that every native function reaches through its context. All
-//! state is in cells; no borrow is held while JavaScript or a wait runs.
+//! The host knows no scenario, metric or option. Who runs scripts on it implements `Embedder` and finds its own part of
+//! the user by `embedder_of`. Lives on one worker thread, in an `Rc` that every native function reaches through its
+//! context. All state is in cells; no borrow is held while JavaScript or a wait runs.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -19,7 +19,8 @@ use crate::log::LogSink;
 use crate::memory::Memory;
 use crate::messages::Messages;
 use crate::module::Module;
-use crate::runtime::{self, RuntimeState};
+use crate::runtime;
+use crate::state::RuntimeState;
 use crate::stop::Stop;
 use crate::switch::Switch;
 
@@ -74,7 +75,7 @@ pub struct User {
     pub events: EventLoop,
     /// The message that a handler is being called for.
     pub messages: Messages,
-    pub(crate) runtime: RuntimeState,
+    pub(crate) state: RuntimeState,
     memory: Rc<Memory>,
     log: Arc<dyn LogSink>,
     phase: Cell<Phase>,
@@ -96,7 +97,7 @@ impl User {
             switch: Rc::new(Switch::new(parts.stop)),
             events: EventLoop::default(),
             messages: Messages::default(),
-            runtime: RuntimeState::default(),
+            state: RuntimeState::default(),
             memory: Rc::default(),
             log: parts.log,
             phase: Cell::new(Phase::Init),
@@ -123,9 +124,9 @@ impl User {
         &self.switch
     }
 
-    /// Waits for `future` by suspending the user: synchronous for the script, asynchronous for the worker. When the user is told
-    /// to stop, this throws an error that the script cannot catch, and the future is dropped. No `RefCell` borrow may be held
-    /// across it.
+    /// Waits for `future` by suspending the user: synchronous for the script, asynchronous for the worker. When the
+    /// user is told to stop, this throws an error that the script cannot catch, and the future is dropped. No `RefCell`
+    /// borrow may be held across it.
     #[inline]
     pub fn block_on<T>(&self, ctx: &Ctx<'_>, future: impl Future<Output = T>) -> Result<T> {
         if self.phase() == Phase::Serving {
@@ -142,14 +143,14 @@ impl User {
     }
 
     /// The account of what this user holds in memory. Native code that holds as much as the script wants asks it first:
-    /// `let held = user.memory().hold(bytes).map_err(|over| over.throw(ctx))?`.
+    /// `let held = user.memory().reserve(bytes).map_err(|over| over.throw(ctx))?`.
     #[inline]
     pub fn memory(&self) -> &Rc<Memory> {
         &self.memory
     }
 
-    /// Runs `future` on the user's event loop and settles a promise with what `convert` makes of its output. The iteration
-    /// does not end before it has.
+    /// Runs `future` on the user's event loop and settles a promise with what `convert` makes of its output. The
+    /// iteration does not end before it has.
     pub fn promise<'js, T: 'static>(
         &self,
         ctx: &Ctx<'js>,
@@ -180,10 +181,17 @@ impl User {
         self.worker.get()
     }
 
+    /// Goes on with a panic of native code that a script's frames were in the way of.
+    pub fn resume_panic(&self) {
+        if let Some(panic) = self.state.panic.take() {
+            std::panic::resume_unwind(panic);
+        }
+    }
+
     /// Forgets what may hold values of the script, before the runtime goes.
     pub(crate) fn clear(&self) {
         self.local.clear();
-        self.runtime.clear();
+        self.state.clear();
     }
 }
 

@@ -1,6 +1,8 @@
-//! Resident memory and time of virtual users: `cargo run --release -p onrush-script --example memory -- 1000 [script [iterations]]`.
+//! Resident memory and time of virtual users: `cargo run --release -p onrush-script --example memory -- 1000 [script
+//! [iterations]]`.
 //!
-//! Prints a line after loading, after making the users and after the iterations of each (1). Linux only (/proc/self/statm).
+//! Prints a line after loading, after making the users and after the iterations of each (1). Linux only
+//! (/proc/self/statm).
 
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a program of its own")]
 

@@ -1,4 +1,5 @@
-//! Prints the signatures of classes that may be k6's FormData library: `signatures FILE…`. They go into `form_data::texts::KNOWN`.
+//! Prints the signatures of classes that may be k6's FormData library: `signatures FILE…`. They go into
+//! `form_data::texts::KNOWN`.
 
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a program of its own")]
 

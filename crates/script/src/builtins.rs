@@ -1,7 +1,7 @@
 //! What the loader knows of the built-in modules: a list, made by `modules`, which alone knows them.
 //!
-//! The loader, the linker and the life of a user see this value and no module. Everything that a module wants of them is a field
-//! of the list.
+//! The loader, the linker and the life of a user see this value and no module. Everything that a module wants of them
+//! is a field of the list.
 
 use host::js::{Ctx, Object};
 
@@ -32,7 +32,8 @@ pub struct LibraryText {
 pub struct Builtins {
     /// Each module once, by its import path.
     pub modules: &'static [ModuleDef],
-    /// The module that any other import path means: a library's address in any version, a module that only the loader names.
+    /// The module that any other import path means: a library's address in any version, a module that only the loader
+    /// names.
     pub alias: fn(&str) -> Option<&'static ModuleDef>,
     /// Texts of libraries that a module replaces.
     pub libraries: &'static [LibraryText],

@@ -35,6 +35,20 @@ pub struct Place {
     pub source_line: String,
 }
 
+impl Place {
+    /// The place of a byte of a text.
+    pub fn of_offset(file: &str, text: &str, offset: usize) -> Place {
+        let before = &text[..text.floor_char_boundary(offset.min(text.len()))];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Place {
+            file: file.to_string(),
+            line: before.matches('\n').count() as u32 + 1,
+            column: before[line_start..].chars().count() as u32 + 1,
+            source_line: text[line_start..].lines().next().unwrap_or_default().to_string(),
+        }
+    }
+}
+
 /// A script could not be loaded, or threw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {

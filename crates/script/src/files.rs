@@ -1,9 +1,10 @@
 //! Files of the init code, read once for the process: what `open` and modules that open files have in common.
 //!
-//! Text is kept once and becomes a string in each user. Of `open(path, "b")` the process keeps one copy in memory, which it maps
-//! privately: each user gets an ordinary, writable ArrayBuffer over pages that all share until one writes. As in k6, what becomes
-//! of the file later changes nothing (the file itself mapped, truncating it would end the process with SIGBUS), and a file that
-//! the first run of the init code did not open cannot be opened by a later one. Refuses what is no regular file.
+//! Text is kept once and becomes a string in each user. Of `open(path, "b")` the process keeps one copy in memory,
+//! which it maps privately: each user gets an ordinary, writable ArrayBuffer over pages that all share until one
+//! writes. As in k6, what becomes of the file later changes nothing (the file itself mapped, truncating it would end
+//! the process with SIGBUS), and a file that the first run of the init code did not open cannot be opened by a later
+//! one. Refuses what is no regular file.
 
 use std::collections::HashMap;
 use std::fs::File;

@@ -22,6 +22,7 @@ pub mod paths;
 pub mod program;
 pub mod series;
 mod shared;
+pub mod source_kind;
 pub mod test_mark;
 pub mod unstamped;
 pub mod user;

@@ -14,7 +14,8 @@ use host::{Embedder, Phase};
 
 use crate::builtins::{LibraryText, ModuleDef};
 use crate::error::{ScriptError, exit_code};
-use crate::loader::{Compiled, Kind, Prepared, remote};
+use crate::loader::{Compiled, Prepared, remote};
+use crate::source_kind::SourceKind;
 use crate::vu::Vu;
 use crate::{exception, go_error};
 
@@ -45,8 +46,8 @@ pub fn run_entry<'js>(ctx: &Ctx<'js>, vu: &Vu, until: Until) -> host::js::Result
             let promise = module.evaluate()?;
             vu.events.look_after(ctx, promise.as_value());
             match until {
-                Until::Idle => vu.events.run(ctx, vu)?,
-                Until::Settled => vu.events.run_until_settled(ctx, vu, &promise)?,
+                Until::Idle => vu.run_events(ctx)?,
+                Until::Settled => vu.run_until_settled(ctx, &promise)?,
             }
             finish(ctx, &promise)?;
             module.namespace()
@@ -98,8 +99,8 @@ fn known_exports<'js>(ctx: &Ctx<'js>, vu: &Vu, name: &str) -> host::js::Result<O
     known.map(|value| value.restore(ctx)).transpose()
 }
 
-/// A script error as a JavaScript exception, with its place in front of the message; an error without one happened where
-/// the module is imported.
+/// A script error as a JavaScript exception, with its place in front of the message; an error without one happened
+/// where the module is imported.
 fn throw(ctx: &Ctx<'_>, error: &ScriptError) -> Error {
     let vu = Vu::of(ctx);
     let importing = vu.script.importing.borrow();
@@ -151,8 +152,8 @@ fn fetch(ctx: &Ctx<'_>, vu: &Vu, name: &str) -> host::js::Result<()> {
 }
 
 /// A module that is known by its compiled form.
-fn linked<'js>(name: &str, kind: Kind, code: Code<'js>) -> host::js::Result<Linked<'js>> {
-    if kind == Kind::CommonJs {
+fn linked<'js>(name: &str, kind: SourceKind, code: Code<'js>) -> host::js::Result<Linked<'js>> {
+    if kind == SourceKind::CommonJs {
         return Ok(Linked::CommonJs(code));
     }
     let module = code.into_module().ok_or(Error::Unknown)?;
@@ -168,9 +169,9 @@ fn linked<'js>(name: &str, kind: Kind, code: Code<'js>) -> host::js::Result<Link
 /// Compiles without running. A CommonJS module becomes an expression whose value is the function of its wrap.
 fn compile<'js>(ctx: &Ctx<'js>, name: &str, prepared: &Prepared) -> host::js::Result<Code<'js>> {
     match prepared.kind {
-        Kind::EsModule => Code::compile(ctx, name, prepared.code.clone(), Form::Module),
+        SourceKind::EsModule => Code::compile(ctx, name, prepared.code.clone(), Form::Module),
         // On one line with the code, so that line numbers stay true.
-        Kind::CommonJs => {
+        SourceKind::CommonJs => {
             let wrapped = format!("(function(module, exports, require){{{}\n}})", prepared.code);
             Code::compile(ctx, name, wrapped, Form::Expression)
         }
@@ -286,7 +287,7 @@ fn common_js_module<'js>(ctx: &Ctx<'js>, name: &str, exports: Value<'js>) -> hos
 
 /// The error behind an exception of the module loader, with its place, if the exception is one.
 pub fn take_error(ctx: &Ctx<'_>, vu: &Vu, error: Error) -> exception::Caught {
-    host::exception::resume_panic(vu);
+    vu.resume_panic();
     match exception::take(ctx, error, &vu.shared.modules) {
         exception::Caught::Thrown(thrown) => {
             let loading = vu.script.load_error.take();

@@ -1,7 +1,9 @@
-//! Received WebSocket messages on their way to a log, one line of JSON each, with what `record` of `onrush/delay` said of them.
+//! Received WebSocket messages on their way to a log, one line of JSON each, with what `record` of `onrush/delay` said
+//! of them.
 //!
-//! A line is begun before the handlers of its message run and handed over when they have, also when they threw. Whoever runs the
-//! test says where lines go; they must be taken without waiting. Nothing of this happens, but for one look, when nobody asked.
+//! A line is begun before the handlers of its message run and handed over when they have, also when they threw. Whoever
+//! runs the test says where lines go; they must be taken without waiting. Nothing of this happens, but for one look,
+//! when nobody asked.
 
 use std::borrow::Cow;
 use std::io::Write;

@@ -7,7 +7,8 @@ use host::js::Ctx;
 use crate::loader::resolve;
 use crate::vu::Vu;
 
-/// Relative paths start at the module that calls. A native function has no stack frame of its own: level 0 is the caller.
+/// Relative paths start at the module that calls. A native function has no stack frame of its own: level 0 is the
+/// caller.
 pub fn absolute(ctx: &Ctx<'_>, vu: &Vu, path: &str) -> PathBuf {
     let path = Path::new(path.strip_prefix("file://").unwrap_or(path));
     let caller = ctx.script_or_module_name(0).and_then(|name| name.to_string().ok()).unwrap_or_default();

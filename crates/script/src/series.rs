@@ -1,8 +1,8 @@
 //! Series of samples that scripts record themselves, resolved once per worker.
 //!
-//! Resolving a series builds a tag set; a hot loop must not. The cache belongs to the worker, so that a thousand virtual
-//! users with the same tags share it, and it is emptied when scripts make ever new tags. No borrow is held while a series
-//! is being resolved or JavaScript runs.
+//! Resolving a series builds a tag set; a hot loop must not. The cache belongs to the worker, so that a thousand
+//! virtual users with the same tags share it, and it is emptied when scripts make ever new tags. No borrow is held
+//! while a series is being resolved or JavaScript runs.
 
 use std::cell::RefCell;
 

@@ -141,8 +141,8 @@ impl Shared {
     }
 }
 
-/// The text of the entry script. That it is missing is a mistake on the command line, with another exit code than k6 gives
-/// to a missing import.
+/// The text of the entry script. That it is missing is a mistake on the command line, with another exit code than k6
+/// gives to a missing import.
 fn read_entry(path: &Path) -> Result<String, ScriptError> {
     let shown = resolve::normalize(path);
     let message = match std::fs::read(path).map(String::from_utf8) {

@@ -1,8 +1,8 @@
 //! How many exchanges had to be timed by this program because the kernel gave no usable time of arrival.
 //!
-//! Such timings end when the program got round to reading, which on a busy machine is later than the truth, so the summary
-//! tells how many there were. Each worker counts for itself, in a cache line of its own; a run in which all exchanges were
-//! stamped counts nothing.
+//! Such timings end when the program got round to reading, which on a busy machine is later than the truth, so the
+//! summary tells how many there were. Each worker counts for itself, in a cache line of its own; a run in which all
+//! exchanges were stamped counts nothing.
 
 use std::cell::OnceCell;
 use std::sync::atomic::{AtomicU64, Ordering};

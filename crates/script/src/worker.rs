@@ -62,7 +62,8 @@ impl WorkerState {
         })
     }
 
-    /// The final options. A copy, because iterations ask: neither a lock nor a reference count is shared between workers.
+    /// The final options. A copy, because iterations ask: neither a lock nor a reference count is shared between
+    /// workers.
     pub fn options(&self, shared: &Shared) -> Arc<Options> {
         self.options.get_or_init(|| Arc::new(Options::clone(&shared.options()))).clone()
     }

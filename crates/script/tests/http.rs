@@ -1,4 +1,5 @@
-//! `k6/http` against a real server: its `test.js` in our host and, where a k6 binary is at hand, in k6; samples and tags.
+//! `k6/http` against a real server: its `test.js` in our host and, where a k6 binary is at hand, in k6; samples and
+//! tags.
 
 #![allow(clippy::unwrap_used)]
 

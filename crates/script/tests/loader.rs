@@ -270,17 +270,17 @@ export default function () {}";
 #[test]
 fn a_known_copy_of_the_form_library_is_replaced_in_any_module() {
     use onrush_script::builtins::LibraryText;
-    use onrush_script::loader::Kind;
     use onrush_script::loader::library::{replace, signatures};
-    let signature = signatures(COPY, Kind::CommonJs).remove(0).1;
+    use onrush_script::source_kind::SourceKind;
+    let signature = signatures(COPY, SourceKind::CommonJs).remove(0).1;
     let module = "https://jslib.k6.io/formdata/0.0.2/index.js";
     let known = [LibraryText { signature: signature.leak(), version: "1", module }];
     let common = format!("if (exports.FormData) {{ return; }}\nexports.FormData = FormData;\n{COPY}");
     let bundle = format!(
         "var all = {{ 7: (module, exports) => {{ exports.FormData = FormData; {COPY} }} }}; all[7]({{}}, exports);"
     );
-    let cases = [("common.js", common, Kind::CommonJs), ("bundle.js", bundle, Kind::CommonJs)];
-    let module_text = (("es.js"), format!("{COPY}\nexport {{ FormData }};"), Kind::EsModule);
+    let cases = [("common.js", common, SourceKind::CommonJs), ("bundle.js", bundle, SourceKind::CommonJs)];
+    let module_text = (("es.js"), format!("{COPY}\nexport {{ FormData }};"), SourceKind::EsModule);
     for (name, text, kind) in cases.into_iter().chain([module_text]) {
         let (replaced, _) = replace(&text, kind, &known).expect("it is known");
         let main = format!("import {{ FormData }} from './{name}';{USE}");

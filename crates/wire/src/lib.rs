@@ -43,7 +43,7 @@ pub use io::socket::Socket;
 pub use io::stamps::wall_ns;
 pub use io::timer;
 pub use ipnet::IpNet;
-pub use payload::{FileRange, Lender, Payload, PayloadError, PayloadFile, Random, Repeat, Segment};
+pub use payload::{BorrowedBytes, FileRange, Payload, PayloadError, PayloadFile, Random, Repeat, Segment};
 pub use request::{Method, Request};
 pub use response::{Body, Response};
 pub use role::Role;

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use crate::io::arrival::{Arrival, TURN, TransportError, end_turn};
 use crate::io::buffers::Buffers;
-use crate::io::upload::{MAX_PARTS, MAX_WRITE, Upload};
+use crate::io::upload::{MAX_PARTS, MAX_WRITE, Shown, Upload};
 use crate::link::LinkedSocket;
 use crate::payload::Segment;
 use crate::tls::session::Session;
@@ -39,20 +39,31 @@ impl Transport {
         buffers: &Buffers,
         upload: &mut Upload<'_>,
     ) -> Poll<Result<(), TransportError>> {
+        upload.show(|upload, shown| self.poll_send_shown(cx, buffers, upload, shown))
+    }
+
+    #[inline]
+    fn poll_send_shown(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffers: &Buffers,
+        upload: &mut Upload<'_>,
+        shown: Shown<'_>,
+    ) -> Poll<Result<(), TransportError>> {
         if let Some(session) = &mut self.tls {
-            return session.poll_send(cx, &self.socket, buffers, upload, &mut self.sent);
+            return session.poll_send(cx, &self.socket, buffers, (upload, shown), &mut self.sent);
         }
         let turn = self.sent + TURN;
         while !upload.is_done() {
             if self.sent >= turn {
                 return end_turn(cx);
             }
-            let n = if let Some(part) = upload.only_part() {
+            let n = if let Some(part) = upload.only_part(shown) {
                 ready!(self.socket.poll_send(cx, &[IoSlice::new(part)])).map_err(TransportError::Io)?
             } else if let Some((segment, offset)) = upload.stream() {
                 ready!(self.poll_send_stream(cx, buffers, segment, offset))?
             } else {
-                ready!(self.poll_send_parts(cx, upload)).map_err(TransportError::Io)?
+                ready!(self.poll_send_parts(cx, upload, shown)).map_err(TransportError::Io)?
             };
             self.sent += n as u64;
             upload.advance(n);
@@ -60,11 +71,11 @@ impl Transport {
         Poll::Ready(Ok(()))
     }
 
-    fn poll_send_parts(&self, cx: &mut Context<'_>, upload: &Upload<'_>) -> Poll<io::Result<usize>> {
+    fn poll_send_parts(&self, cx: &mut Context<'_>, upload: &Upload<'_>, shown: Shown<'_>) -> Poll<io::Result<usize>> {
         let mut parts = [IoSlice::new(&[]); MAX_PARTS];
-        let filled = upload.parts(&mut parts);
+        let filled = upload.parts(shown, &mut parts);
         let parts = &parts[..filled];
-        if upload.is_stream_after(parts.iter().map(|part| part.len()).sum()) {
+        if upload.is_stream_after(shown, parts.iter().map(|part| part.len()).sum()) {
             return self.socket.poll_send_more(cx, parts);
         }
         self.socket.poll_send(cx, parts)

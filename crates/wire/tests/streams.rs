@@ -50,7 +50,7 @@ fn put(url: Url, payload: Payload) -> Request {
 fn mixed(range: &FileRange) -> (Payload, Vec<u8>) {
     let mut payload = Payload::from_bytes("first ");
     payload.push(Segment::File(range.clone()));
-    payload.push(Segment::Lent(Rc::new(b" then ".to_vec())));
+    payload.push(Segment::Borrowed(Rc::new(b" then ".to_vec())));
     payload.push(Segment::Random(Random::new(300_001, 3)));
     payload.push(Segment::File(range.slice(5, 70_000).unwrap()));
     payload.push(Segment::Repeat(Repeat::new(bytes::Bytes::from_static(b"0123456789"), 1_500_003)));

@@ -2,10 +2,10 @@
 //!
 //! Plain Rust recursion over values the script may have nested deeply, so the depth is limited.
 
+use host::Building;
 use host::bytes;
 use host::js::{Array, Ctx, Object, Value};
 use host::kind::{BufferKind, Kind};
-use host::memory::Building;
 use host::object;
 
 /// Deeper values print as `...`: a limit of the coroutine's stack, far beyond what people read.
@@ -22,12 +22,12 @@ pub(crate) fn top_level(ctx: &Ctx<'_>, value: &Value<'_>) -> host::js::Result<St
     if let Some(symbol) = value.as_symbol() {
         return description(symbol.as_value());
     }
-    let mut printer = Printer { ctx, out: String::new(), memory: Building::default(), open: Vec::new() };
+    let mut printer = ConsolePrinter { ctx, out: String::new(), memory: Building::default(), open: Vec::new() };
     printer.value(value)?;
     Ok(printer.out)
 }
 
-struct Printer<'a, 'js> {
+struct ConsolePrinter<'a, 'js> {
     ctx: &'a Ctx<'js>,
     out: String,
     memory: Building,
@@ -35,7 +35,7 @@ struct Printer<'a, 'js> {
     open: Vec<usize>,
 }
 
-impl<'js> Printer<'_, 'js> {
+impl<'js> ConsolePrinter<'_, 'js> {
     fn value(&mut self, value: &Value<'_>) -> host::js::Result<()> {
         if value.is_undefined() || value.is_null() {
             self.out.push_str("null");

@@ -125,7 +125,7 @@ fn timers<'js>(ctx: &Ctx<'js>, globals: &Object<'js>) -> host::js::Result<()> {
                 Some(delay) if !delay.is_undefined() => delay.get::<host::js::Coerced<f64>>()?.0,
                 _ => 0.0,
             };
-            Vu::of(&ctx).events.add_timer(&ctx, callback, args.0, delay, repeat)
+            Vu::of(&ctx).add_timer(&ctx, (callback, args.0), delay, repeat)
         };
         function(ctx, globals, name, set)?;
     }

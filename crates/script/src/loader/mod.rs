@@ -1,7 +1,7 @@
 //! Modules of a test: found, read, stripped of types and compiled once, then loaded as bytecode by every virtual user.
 //!
-//! VU 0 fills the store while it runs the init code; then the store is sealed, and a user that asks for a module VU 0 never
-//! imported gets an error, as in k6. Nothing here runs JavaScript.
+//! VU 0 fills the store while it runs the init code; then the store is sealed, and a user that asks for a module VU 0
+//! never imported gets an error, as in k6. Nothing here runs JavaScript.
 
 pub mod library;
 mod nesting;
@@ -19,22 +19,14 @@ use host::module::Bytecode;
 
 use crate::builtins::{Builtins, LibraryText};
 use crate::error::{Place, ScriptError, exit_code};
+use crate::source_kind::SourceKind;
 use transpile::PositionMap;
-
-/// How a module is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Has `import`, `export` or top-level `await`.
-    EsModule,
-    /// Anything else: a function of `module`, `exports` and `require`.
-    CommonJs,
-}
 
 /// A module ready to be compiled.
 #[derive(Clone, Debug)]
 pub struct Prepared {
     /// How it is run.
-    pub kind: Kind,
+    pub kind: SourceKind,
     /// What QuickJS compiles.
     pub code: String,
     /// The copies of k6's FormData library that were replaced in it.
@@ -45,7 +37,7 @@ pub struct Prepared {
 #[derive(Debug)]
 pub struct Compiled {
     /// How it is run.
-    pub kind: Kind,
+    pub kind: SourceKind,
     /// What has to be there before it runs.
     pub parts: Parts,
     /// For the runtimes of all users.

@@ -7,8 +7,6 @@
 
 use crate::error::{Place, ScriptError, exit_code};
 
-use super::transpile::place_of_offset;
-
 /// Brackets that may be open at once.
 const DEEPEST: usize = 5000;
 
@@ -19,7 +17,7 @@ const MOST_UNCLOSED: usize = 500;
 pub fn check(name: &str, text: &str) -> Result<(), ScriptError> {
     match too_deep(text) {
         None => Ok(()),
-        Some((at, what)) => Err(refusal(place_of_offset(name, text, at), &what)),
+        Some((at, what)) => Err(refusal(Place::of_offset(name, text, at), &what)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Modules imported from https URLs: fetched once for the process, through our own client.
 //!
-//! Each load asks the network first, so that a changed module is seen; what came is kept in the cache directory and used,
-//! with a warning, when the network does not answer. Plain http is refused before this is reached.
+//! Each load asks the network first, so that a changed module is seen; what came is kept in the cache directory and
+//! used, with a warning, when the network does not answer. Plain http is refused before this is reached.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -84,8 +84,8 @@ fn cache_file(directory: &Path, url: &str) -> PathBuf {
     directory.join(digest)
 }
 
-/// Written beside and renamed, so that a run that starts meanwhile never reads half of it. A cache that cannot be written is
-/// no reason to fail.
+/// Written beside and renamed, so that a run that starts meanwhile never reads half of it. A cache that cannot be
+/// written is no reason to fail.
 fn store(file: &Path, text: &str) {
     let Some(directory) = file.parent() else { return };
     let partial = file.with_extension(std::process::id().to_string());

@@ -1,7 +1,7 @@
 //! From what an `import` says to the one name of a module, and from that name to its text.
 //!
-//! Names are built-in paths (`k6/http`), `file:///…` or `https://…`. Paths are exact, as in k6: no extension is guessed and
-//! `node_modules` is not searched.
+//! Names are built-in paths (`k6/http`), `file:///…` or `https://…`. Paths are exact, as in k6: no extension is guessed
+//! and `node_modules` is not searched.
 
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Component, Path, PathBuf};

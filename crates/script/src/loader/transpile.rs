@@ -11,14 +11,15 @@ use oxc_span::SourceType;
 use oxc_transformer::{TransformOptions, Transformer};
 
 use super::library;
-use super::{Kind, nesting};
+use super::nesting;
 use crate::builtins::LibraryText;
 use crate::error::{Place, ScriptError, exit_code};
+use crate::source_kind::SourceKind;
 
 /// JavaScript, and how to get from its places to those of the source.
 pub struct Output {
     /// How the module is run.
-    pub kind: Kind,
+    pub kind: SourceKind,
     /// The code.
     pub code: String,
     /// `None`: places in the code are those of the source.
@@ -54,8 +55,8 @@ impl PositionMap {
     }
 }
 
-/// Stack that the parser uses at most for a byte of source: a level of nested type arguments, tried in several ways, takes
-/// 10 KiB and is two bytes long.
+/// Stack that the parser uses at most for a byte of source: a level of nested type arguments, tried in several ways,
+/// takes 10 KiB and is two bytes long.
 const STACK_A_BYTE: usize = 10 << 10;
 const LEAST_STACK: usize = 8 << 20;
 /// Address space only: pages are used when they are touched.
@@ -63,9 +64,9 @@ const MOST_STACK: usize = 1 << 30;
 
 /// Makes a source ready for QuickJS. `.ts` names are TypeScript; others only when they do not parse as JavaScript.
 ///
-/// The parser calls itself for each level of a source and has no limit of its own. Brackets have the limit of `nesting`; for
-/// the rest it works on a stack of its own that is deep enough for all but the strangest texts: a stack that is too small
-/// ends the process without a word.
+/// The parser calls itself for each level of a source and has no limit of its own. Brackets have the limit of
+/// `nesting`; for the rest it works on a stack of its own that is deep enough for all but the strangest texts: a stack
+/// that is too small ends the process without a word.
 pub fn to_javascript(name: &str, text: &str, known: &[LibraryText]) -> Result<Output, ScriptError> {
     nesting::check(name, text)?;
     let stack = text.len().saturating_mul(STACK_A_BYTE).clamp(LEAST_STACK, MOST_STACK);
@@ -87,15 +88,15 @@ fn transpiled(name: &str, text: &str) -> Result<Output, ScriptError> {
     let module = Parser::new(&allocator, text, SourceType::mjs()).parse();
     if is_clean(&module) {
         let kind = if module.module_record.has_module_syntax || has_top_level_await(text) {
-            Kind::EsModule
+            SourceKind::EsModule
         } else {
-            Kind::CommonJs
+            SourceKind::CommonJs
         };
         return Ok(Output { kind, code: text.to_string(), map: None, libraries: Vec::new() });
     }
     let script = Parser::new(&allocator, text, SourceType::cjs()).parse();
     if is_clean(&script) {
-        return Ok(Output { kind: Kind::CommonJs, code: text.to_string(), map: None, libraries: Vec::new() });
+        return Ok(Output { kind: SourceKind::CommonJs, code: text.to_string(), map: None, libraries: Vec::new() });
     }
     let plain_name = !name.starts_with("file://") || name.ends_with("/-");
     if plain_name && let Ok(output) = strip_types(name, text) {
@@ -130,9 +131,9 @@ fn strip_types(name: &str, text: &str) -> Result<Output, ScriptError> {
         return Err(syntax_error(name, text, &parsed));
     }
     let kind = if parsed.module_record.has_module_syntax || has_top_level_await(text) {
-        Kind::EsModule
+        SourceKind::EsModule
     } else {
-        Kind::CommonJs
+        SourceKind::CommonJs
     };
     let scoping = SemanticBuilder::new().with_enum_eval(true).build(&parsed.program).semantic.into_scoping();
     let options = TransformOptions::default();
@@ -153,20 +154,9 @@ fn syntax_error(name: &str, text: &str, parsed: &ParserReturn<'_>) -> ScriptErro
         return ScriptError::new(format!("SyntaxError: {name} cannot be parsed"), exit_code::SCRIPT_EXCEPTION);
     };
     let offset = diagnostic.labels.first().map_or(0, |label| label.offset());
-    let place = place_of_offset(name, text, offset as usize);
+    let place = Place::of_offset(name, text, offset as usize);
     let message = format!("SyntaxError: {}", diagnostic.message);
     ScriptError { message, place: Some(place), stack: String::new(), exit_code: exit_code::SCRIPT_EXCEPTION }
-}
-
-pub(super) fn place_of_offset(name: &str, text: &str, offset: usize) -> Place {
-    let before = &text[..text.floor_char_boundary(offset.min(text.len()))];
-    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-    Place {
-        file: name.to_string(),
-        line: before.matches('\n').count() as u32 + 1,
-        column: before[line_start..].chars().count() as u32 + 1,
-        source_line: text[line_start..].lines().next().unwrap_or_default().to_string(),
-    }
 }
 
 #[cfg(test)]

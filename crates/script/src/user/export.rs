@@ -3,10 +3,10 @@
 //! k6 exports the value to Go and writes that: functions are refused, `undefined` is null, dates are RFC 3339, byte
 //! arrays are base64, `toJSON` is not asked. Recursion is limited, because the text may come from a value of any depth.
 
+use host::Building;
 use host::bytes;
 use host::js::{Ctx, Exception, Object, Value};
 use host::kind::{BufferKind, ElementType, Kind};
-use host::memory::Building;
 use host::object;
 
 /// Nesting that is still written; Go's own limit for reading JSON is 10,000, a coroutine's stack allows this much.

@@ -151,7 +151,7 @@ impl<'js> User<'js> {
 
     fn judge(&self, ctx: &Ctx<'js>, vu: &Vu, error: Error) -> IterationEnd {
         let caught = linker::take_error(ctx, vu, error);
-        vu.events.stop_timers(vu);
+        vu.stop_timers();
         vu.events.abandon_sources();
         vu.events.clear(ctx);
         match caught {
@@ -168,7 +168,7 @@ impl<'js> User<'js> {
         let function = self.exec_function(ctx, vu)?;
         let data = self.setup_data(ctx, vu)?;
         object::call(ctx, &function, &data)?;
-        vu.events.run(ctx, vu)
+        vu.run_events(ctx)
     }
 
     fn exec_function(&mut self, ctx: &Ctx<'js>, vu: &Vu) -> host::js::Result<Value<'js>> {
@@ -251,7 +251,7 @@ impl<'js> User<'js> {
         if returned.is_promise() {
             vu.events.look_after(ctx, &returned);
         }
-        vu.events.run(ctx, vu)?;
+        vu.run_events(ctx)?;
         let value = settled(returned)?;
         if phase == Phase::Summary {
             return Ok(Returned::Files(export::files_of(ctx, &value)?));

@@ -32,8 +32,8 @@ pub(crate) fn make(
     Ok((fiber, vu))
 }
 
-/// A coroutine that enters the user's runtime with its first job and runs `main` in it. `failed` is the end of that job when there
-/// is no memory for a runtime.
+/// A coroutine that enters the user's runtime with its first job and runs `main` in it. `failed` is the end of that job
+/// when there is no memory for a runtime.
 pub fn coroutine<J: 'static, E: 'static>(
     vu: &Rc<Vu>,
     main: impl for<'js> FnOnce(&Ctx<'js>, &Rc<Vu>, &Jobs<J, E>) + 'static,

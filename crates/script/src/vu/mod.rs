@@ -1,7 +1,7 @@
 //! A virtual user as the modules see it: a user of the host, and what a load test adds to it.
 //!
-//! What waits, computes, logs and remembers is the host's `User`, to which a `Vu` dereferences. Here is its place in the run:
-//! scenario, iteration, tags, samples and network.
+//! What waits, computes, logs and remembers is the host's `User`, to which a `Vu` dereferences. Here is its place in
+//! the run: scenario, iteration, tags, samples and network.
 
 mod network;
 mod script_state;
@@ -80,7 +80,8 @@ impl Stop for Interrupted {
 pub enum Role {
     /// One of the test's users.
     Member(VuContext),
-    /// It belongs to no scenario: the first run of the init code, setup, teardown, summary, an app. Stopped by the flag.
+    /// It belongs to no scenario: the first run of the init code, setup, teardown, summary, an app. Stopped by the
+    /// flag.
     Guest(Rc<StopFlag>),
 }
 
@@ -275,21 +276,21 @@ impl Vu {
         self.with_tags(|key, tags| self.traffic.report(&self.worker, (key, tags), at_ns));
     }
 
-    /// Tags that every sample carries now: run tags, scenario and its tags, group, `exec.vu.metrics.tags`. Only the enabled
-    /// system tags among them.
+    /// Tags that every sample carries now: run tags, scenario and its tags, group, `exec.vu.metrics.tags`. Only the
+    /// enabled system tags among them.
     pub fn tags(&self) -> TagSet {
         self.with_tags(|_, tags| tags.clone())
     }
 
     /// Changes whenever `tags` would return another set; caches of resolved series compare it. Values are unique within
-    /// a worker for distinct sets, and equal sets have equal values unless there are very many, so that users of one worker
-    /// may share a cache.
+    /// a worker for distinct sets, and equal sets have equal values unless there are very many, so that users of one
+    /// worker may share a cache.
     pub fn tags_key(&self) -> u32 {
         self.with_tags(|key, _| key)
     }
 
     fn with_tags<R>(&self, use_them: impl FnOnce(u32, &TagSet) -> R) -> R {
-        let compute = |own: &tags::OwnTags| {
+        let compute = |own: &tags::ScriptTags| {
             let tags = tags::all(&self.options(), self.iteration.borrow().as_ref(), self.group(), own);
             (self.worker.tags_key(&tags), tags)
         };
@@ -316,8 +317,8 @@ impl Vu {
         self.traffic.count(sent, received);
     }
 
-    /// Reports what a lasting connection has moved once a second: k6 does at the iteration's end alone, which puts the data of
-    /// minutes into one second. Inside a group it waits: the data of an iteration belongs to none.
+    /// Reports what a lasting connection has moved once a second: k6 does at the iteration's end alone, which puts the
+    /// data of minutes into one second. Inside a group it waits: the data of an iteration belongs to none.
     pub fn report_data_by_second(&self, now_ns: u64) {
         if self.traffic.is_due(now_ns) && !self.tags.is_in_group() {
             self.report_data(now_ns);

@@ -1,4 +1,5 @@
-//! The tags that every sample of a user carries: what the script set, the group it is in, and the whole set made of them.
+//! The tags that every sample of a user carries: what the script set, the group it is in, and the whole set made of
+//! them.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -10,11 +11,11 @@ use metrics::system_tags::SystemTag;
 use crate::options::Options;
 
 /// What a script set (or, with `None`, removed) in this scenario.
-pub(super) type OwnTags = Vec<(Arc<str>, Option<Arc<str>>)>;
+pub(super) type ScriptTags = Vec<(Arc<str>, Option<Arc<str>>)>;
 
 /// The tags of one user.
 pub(super) struct Tags {
-    own: RefCell<OwnTags>,
+    own: RefCell<ScriptTags>,
     group: RefCell<Arc<str>>,
     /// Key and set, until something changes.
     current: RefCell<Option<(u32, TagSet)>>,
@@ -31,7 +32,7 @@ impl Tags {
     #[inline]
     pub fn with<R>(
         &self,
-        compute: impl FnOnce(&OwnTags) -> (u32, TagSet),
+        compute: impl FnOnce(&ScriptTags) -> (u32, TagSet),
         use_them: impl FnOnce(u32, &TagSet) -> R,
     ) -> R {
         if self.current.borrow().is_none() {
@@ -76,8 +77,9 @@ impl Tags {
     }
 }
 
-/// Run tags, scenario and its tags, group and what the script set, in this order; of the system tags only those enabled.
-pub(super) fn all(options: &Options, iteration: Option<&Iteration>, group: Arc<str>, own: &OwnTags) -> TagSet {
+/// Run tags, scenario and its tags, group and what the script set, in this order; of the system tags only those
+/// enabled.
+pub(super) fn all(options: &Options, iteration: Option<&Iteration>, group: Arc<str>, own: &ScriptTags) -> TagSet {
     let mut all: Vec<(Arc<str>, Arc<str>)> = options.run_tags();
     let system = options.enabled_system_tags();
     if let Some(iteration) = iteration {

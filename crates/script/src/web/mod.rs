@@ -4,7 +4,7 @@
 pub mod streams;
 
 use host::intrinsics;
-use host::js::context::EvalOptions;
+use host::js::EvalOptions;
 use host::js::{Ctx, Function, Result};
 
 /// The function that a source is: one expression. Its name is in call stacks.

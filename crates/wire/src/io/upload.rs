@@ -1,7 +1,7 @@
 //! How far a request has been written: head first, then the segments of its body, none of them copied together.
 //!
-//! What is in memory is lent as slices. A streamed segment (file, random bytes) is lent as itself with a position:
-//! the writer decides how it is read. Invariant: `advance` alone moves the cursor, by what the kernel took.
+//! What lies in memory is given as slices, borrowed bytes for the time of a call (`Upload::show`). A streamed segment (file,
+//! random bytes) is given as itself with a position: whoever writes decides how it is read. Invariant: `advance` alone moves the cursor, by what the kernel took.
 
 use std::io::IoSlice;
 
@@ -23,6 +23,26 @@ pub(crate) struct Upload<'a> {
     offset: u64,
 }
 
+/// The borrowed bytes of a request, by the numbers of their segments, as long as they are shown.
+#[derive(Clone, Copy)]
+pub(crate) struct Shown<'s>(&'s [&'s [u8]]);
+
+/// Has the bytes of borrowed segments shown, one within the other, those before them already being so.
+fn show_from(segments: &[Segment], mut shown: Vec<&[u8]>, look: &mut dyn FnMut(Shown<'_>)) {
+    for (index, segment) in segments.iter().enumerate() {
+        if let Segment::Borrowed(bytes) = segment {
+            bytes.show(&mut |bytes| {
+                let mut shown = shown.clone();
+                shown.push(bytes);
+                show_from(&segments[index + 1..], shown, look);
+            });
+            return;
+        }
+        shown.push(&[]);
+    }
+    look(Shown(&shown));
+}
+
 impl<'a> Upload<'a> {
     pub(crate) fn new(head: &'a [u8], segments: &'a [Segment]) -> Upload<'a> {
         let mut upload = Upload { head, segments, part: 0, offset: 0 };
@@ -40,6 +60,19 @@ impl<'a> Upload<'a> {
         self.part == 0 && self.offset == 0
     }
 
+    /// Calls `send` while all borrowed bytes are shown.
+    #[inline]
+    pub(crate) fn show<R>(&mut self, send: impl FnOnce(&mut Self, Shown<'_>) -> R) -> R {
+        if !self.segments.iter().any(|segment| matches!(segment, Segment::Borrowed(_))) {
+            return send(self, Shown(&[]));
+        }
+        let (segments, mut send, mut sent) = (self.segments, Some(send), None);
+        show_from(segments, Vec::with_capacity(segments.len()), &mut |shown| {
+            sent = send.take().map(|send| send(self, shown));
+        });
+        sent.expect("whoever has borrowed bytes shows them once")
+    }
+
     /// How much of the head was taken.
     pub(crate) fn head_taken(&self) -> usize {
         if self.part == 0 { self.offset as usize } else { self.head.len() }
@@ -54,17 +87,24 @@ impl<'a> Upload<'a> {
 
     /// The bytes in memory from `offset` of a part on, as far as they lie in one run; `None` when they are streamed or
     /// there is no such part.
-    fn run(&self, part: usize, offset: u64) -> Option<&'a [u8]> {
-        match part.checked_sub(1) {
-            None => Some(&self.head[offset as usize..]),
-            Some(segment) => self.segments.get(segment)?.run_at(offset),
+    fn run<'s>(&self, shown: Shown<'s>, part: usize, offset: u64) -> Option<&'s [u8]>
+    where
+        'a: 's,
+    {
+        let Some(index) = part.checked_sub(1) else { return Some(&self.head[offset as usize..]) };
+        match self.segments.get(index)? {
+            Segment::Borrowed(_) => Some(shown.0.get(index)?.get(offset as usize..).unwrap_or_default()),
+            segment => segment.run_at(offset),
         }
     }
 
     /// Fills in the next slices, up to the next streamed segment, and says how many.
-    pub(crate) fn parts<'s>(&'s self, out: &mut [IoSlice<'s>; MAX_PARTS]) -> usize {
+    pub(crate) fn parts<'s>(&self, shown: Shown<'s>, out: &mut [IoSlice<'s>; MAX_PARTS]) -> usize
+    where
+        'a: 's,
+    {
         let (mut filled, mut part, mut offset, mut room) = (0, self.part, self.offset, MAX_WRITE);
-        while let (true, Some(run)) = (filled < MAX_PARTS && room > 0, self.run(part, offset)) {
+        while let (true, Some(run)) = (filled < MAX_PARTS && room > 0, self.run(shown, part, offset)) {
             let run = &run[..run.len().min(room)];
             if run.is_empty() {
                 (part, offset) = (part + 1, 0);
@@ -78,12 +118,15 @@ impl<'a> Upload<'a> {
         filled
     }
 
-    /// The next bytes to write, when all that is left is in one slice.
-    pub(crate) fn only_part(&self) -> Option<&'a [u8]> {
+    /// The next bytes to write, when all that is left lies in one slice.
+    pub(crate) fn only_part<'s>(&self, shown: Shown<'s>) -> Option<&'s [u8]>
+    where
+        'a: 's,
+    {
         if self.part != self.segments.len() {
             return None;
         }
-        let run = self.run(self.part, self.offset)?;
+        let run = self.run(shown, self.part, self.offset)?;
         let is_all = self.len_of(self.part) == Some(self.offset + run.len() as u64);
         is_all.then(|| &run[..run.len().min(MAX_WRITE)])
     }
@@ -91,13 +134,14 @@ impl<'a> Upload<'a> {
     /// The segment to read from and where in it, when the next bytes are streamed.
     pub(crate) fn stream(&self) -> Option<(&'a Segment, u64)> {
         let segment = self.segments.get(self.part.checked_sub(1)?)?;
-        segment.run_at(self.offset).is_none().then_some((segment, self.offset))
+        let is_streamed = !matches!(segment, Segment::Borrowed(_)) && segment.run_at(self.offset).is_none();
+        is_streamed.then_some((segment, self.offset))
     }
 
     /// Whether streamed bytes follow right after `taken` bytes from here, all of them in memory.
-    pub(crate) fn is_stream_after(&self, mut taken: usize) -> bool {
+    pub(crate) fn is_stream_after(&self, shown: Shown<'_>, mut taken: usize) -> bool {
         let (mut part, mut offset) = (self.part, self.offset);
-        while let Some(run) = self.run(part, offset) {
+        while let Some(run) = self.run(shown, part, offset) {
             if run.is_empty() {
                 (part, offset) = (part + 1, 0);
             } else if taken == 0 {
@@ -126,10 +170,13 @@ impl<'a> Upload<'a> {
     }
 
     /// The next run of bytes for one record: borrowed when one slice suffices, else gathered or read into `buffer`.
-    pub(crate) fn next_run<'s>(&'s self, buffer: &'s mut [u8]) -> Result<&'s [u8], PayloadError> {
+    pub(crate) fn next_run<'s>(&self, shown: Shown<'s>, buffer: &'s mut [u8]) -> Result<&'s [u8], PayloadError>
+    where
+        'a: 's,
+    {
         let most = buffer.len();
-        let first = self.run(self.part, self.offset).unwrap_or_default();
-        if first.len() >= most || (!first.is_empty() && self.only_part().is_some()) {
+        let first = self.run(shown, self.part, self.offset).unwrap_or_default();
+        if first.len() >= most || (!first.is_empty() && self.only_part(shown).is_some()) {
             return Ok(&first[..first.len().min(most)]);
         }
         let (mut len, mut part, mut offset) = (0, self.part, self.offset);
@@ -162,6 +209,9 @@ mod tests {
     use super::*;
     use crate::payload::{Random, Repeat};
     use bytes::Bytes;
+    use std::rc::Rc;
+
+    const NONE: Shown<'static> = Shown(&[]);
 
     fn segments() -> Vec<Segment> {
         let shared = |text: &'static [u8]| Segment::Shared(Bytes::from_static(text));
@@ -170,7 +220,7 @@ mod tests {
 
     fn rest(upload: &Upload<'_>) -> Vec<u8> {
         let mut parts = [IoSlice::new(&[]); MAX_PARTS];
-        let filled = upload.parts(&mut parts);
+        let filled = upload.parts(NONE, &mut parts);
         parts[..filled].iter().flat_map(|p| p.to_vec()).collect()
     }
 
@@ -192,22 +242,22 @@ mod tests {
     fn one_slice_is_known_as_such() {
         let segments = segments();
         let mut upload = Upload::new(b"ab", &segments);
-        assert_eq!(upload.only_part(), None);
+        assert_eq!(upload.only_part(NONE), None);
         upload.advance(6);
-        assert_eq!(upload.only_part(), Some(&b"g"[..]));
+        assert_eq!(upload.only_part(NONE), Some(&b"g"[..]));
         upload.advance(1);
-        assert_eq!(upload.only_part(), None);
-        assert_eq!(Upload::new(b"ab", &[]).only_part(), Some(&b"ab"[..]));
+        assert_eq!(upload.only_part(NONE), None);
+        assert_eq!(Upload::new(b"ab", &[]).only_part(NONE), Some(&b"ab"[..]));
     }
 
     #[test]
     fn runs_are_gathered_only_across_slices() {
         let segments = segments();
         let upload = Upload::new(b"ab", &segments);
-        assert_eq!(upload.next_run(&mut [0; 4]), Ok(&b"abcd"[..]));
-        assert_eq!(upload.next_run(&mut [0; 2]), Ok(&b"ab"[..]));
-        assert_eq!(upload.next_run(&mut [0; 99]), Ok(&b"abcdefg"[..]));
-        assert_eq!(Upload::new(b"", &[]).next_run(&mut [0; 9]), Ok(&b""[..]));
+        assert_eq!(upload.next_run(NONE, &mut [0; 4]), Ok(&b"abcd"[..]));
+        assert_eq!(upload.next_run(NONE, &mut [0; 2]), Ok(&b"ab"[..]));
+        assert_eq!(upload.next_run(NONE, &mut [0; 99]), Ok(&b"abcdefg"[..]));
+        assert_eq!(Upload::new(b"", &[]).next_run(NONE, &mut [0; 9]), Ok(&b""[..]));
         assert!(Upload::new(b"", &[]).is_done());
     }
 
@@ -241,15 +291,17 @@ mod tests {
         let mut upload = Upload::new(b"ab", &segments);
         assert!(upload.stream().is_none());
         assert_eq!(rest(&upload), b"abxyzxyzxyzx");
-        assert!(upload.is_stream_after(12) && !upload.is_stream_after(11) && !upload.is_stream_after(13));
+        assert!(
+            upload.is_stream_after(NONE, 12) && !upload.is_stream_after(NONE, 11) && !upload.is_stream_after(NONE, 13)
+        );
         upload.advance(12);
         assert_eq!(rest(&upload), b"");
         assert_eq!(upload.stream().map(|(segment, at)| (segment.len(), at)), Some((100, 0)));
         upload.advance(99);
         assert_eq!(upload.stream().map(|(_, at)| at), Some(99));
         upload.advance(1);
-        assert!(upload.stream().is_none() && !upload.is_stream_after(3));
-        assert_eq!(upload.only_part(), Some(&b"end"[..]));
+        assert!(upload.stream().is_none() && !upload.is_stream_after(NONE, 3));
+        assert_eq!(upload.only_part(NONE), Some(&b"end"[..]));
     }
 
     #[test]
@@ -259,13 +311,32 @@ mod tests {
             let (mut upload, mut seen) = (Upload::new(b"ab", &segments), Vec::new());
             while !upload.is_done() {
                 let mut buffer = vec![0; size];
-                let run = upload.next_run(&mut buffer).unwrap();
+                let run = upload.next_run(NONE, &mut buffer).unwrap();
                 assert!(!run.is_empty(), "nothing at {} in runs of {size}", seen.len());
                 seen.extend_from_slice(run);
                 let n = run.len();
                 upload.advance(n);
             }
             assert!(seen == expected, "runs of {size}");
+        }
+    }
+
+    #[test]
+    fn borrowed_bytes_go_out_with_the_others_while_they_are_shown() {
+        let borrowed = |text: &str| Segment::Borrowed(Rc::new(text.as_bytes().to_vec()));
+        let segments = [borrowed("cde"), Segment::Static(b"f"), borrowed("gh")];
+        for first in 0..=8 {
+            let mut upload = Upload::new(b"ab", &segments);
+            upload.advance(first);
+            let rest = upload.show(|upload, shown| {
+                let mut parts = [IoSlice::new(&[]); MAX_PARTS];
+                let filled = upload.parts(shown, &mut parts);
+                assert!(upload.stream().is_none());
+                parts[..filled].iter().flat_map(|part| part.to_vec()).collect::<Vec<u8>>()
+            });
+            assert_eq!(rest, b"abcdefgh"[first..], "{first}");
+            let run = upload.show(|upload, shown| upload.next_run(shown, &mut [0; 9]).map(<[u8]>::to_vec));
+            assert_eq!(run.as_deref(), Ok(&b"abcdefgh"[first..]), "{first}");
         }
     }
 }

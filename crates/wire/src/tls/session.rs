@@ -14,7 +14,7 @@ use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedS
 
 use crate::io::arrival::{Arrival, TURN, TransportError, end_turn};
 use crate::io::buffers::Buffers;
-use crate::io::upload::Upload;
+use crate::io::upload::{Shown, Upload};
 use crate::link::LinkedSocket;
 use crate::tls::config::TlsTarget;
 
@@ -169,7 +169,7 @@ impl Session {
         cx: &mut Context<'_>,
         socket: &LinkedSocket,
         buffers: &Buffers,
-        upload: &mut Upload<'_>,
+        (upload, shown): (&mut Upload<'_>, Shown<'_>),
         sent: &mut u64,
     ) -> Poll<Result<(), TransportError>> {
         let turn = *sent + TURN;
@@ -183,7 +183,7 @@ impl Session {
             }
             while !upload.is_done() && self.outbox.end + RECORD + RECORD_EXTRA <= OUTBOX {
                 let mut gathered = buffers.gather_buffer(RECORD);
-                let run = upload.next_run(&mut gathered).map_err(TransportError::Payload)?;
+                let run = upload.next_run(shown, &mut gathered).map_err(TransportError::Payload)?;
                 self.encrypt(buffers, run)?;
                 let n = run.len();
                 upload.advance(n);

@@ -63,8 +63,8 @@ const BOUNDARIES: &[Boundary] = &[
     },
 ];
 
-const HOST: &[&str] = &["crates/host/", "crates/script/src/host/"];
-const UNSAFE: &[&str] = &["crates/host/", "crates/script/src/host/", "crates/wire/src/io/"];
+const HOST: &[&str] = &["crates/host/"];
+const UNSAFE: &[&str] = &["crates/host/", "crates/wire/src/io/"];
 
 pub fn findings(workspace: &Workspace, circles: &Circles) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -12,7 +12,7 @@ use oxc_span::{GetSpan, Span};
 use sha2::{Digest, Sha256};
 
 use super::{MARK, parsed, span_range};
-use crate::loader::Kind;
+use crate::source_kind::SourceKind;
 
 /// A class of the old kind: a function, and functions assigned to its prototype beside it.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(super) enum Export {
 }
 
 /// The classes of a module that may be the library's.
-pub(super) fn forms(code: &str, kind: Kind) -> Vec<LibraryForm> {
+pub(super) fn forms(code: &str, kind: SourceKind) -> Vec<LibraryForm> {
     let allocator = Allocator::default();
     let found = parsed(&allocator, code, kind, |program| {
         let _symbols = SemanticBuilder::new().build(program);
@@ -144,7 +144,7 @@ fn declared<'t, 'a>(statement: &'t Statement<'a>) -> Option<(&'t Function<'a>, O
 }
 
 /// The hash of the constructor and, by their names, the methods.
-pub(super) fn signature(code: &str, kind: Kind, form: &LibraryForm) -> Option<String> {
+pub(super) fn signature(code: &str, kind: SourceKind, form: &LibraryForm) -> Option<String> {
     let allocator = Allocator::default();
     let printed = parsed(&allocator, code, kind, |program| {
         let mut scoping = SemanticBuilder::new().build(program).semantic.into_scoping();

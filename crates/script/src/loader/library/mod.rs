@@ -15,8 +15,8 @@ use oxc_parser::{ParseOptions, Parser};
 use oxc_span::{SourceType, Span};
 
 use self::form::{Export, LibraryForm, forms, signature, start_of};
-use super::Kind;
 use crate::builtins::LibraryText;
+use crate::source_kind::SourceKind;
 
 /// Every text of the library writes this; what has it not is not parsed a second time.
 const MARK: &str = "form-data; name=";
@@ -24,7 +24,7 @@ const MARK: &str = "form-data; name=";
 const MOST: usize = 4;
 
 /// The module with its copies of the library replaced, and which they were; `None` when it has none that is known.
-pub fn replace(code: &str, kind: Kind, known: &[LibraryText]) -> Option<(String, Vec<LibraryText>)> {
+pub fn replace(code: &str, kind: SourceKind, known: &[LibraryText]) -> Option<(String, Vec<LibraryText>)> {
     let mut edits = Vec::new();
     let mut found = Vec::new();
     for class in classes(code, kind) {
@@ -41,26 +41,26 @@ pub fn replace(code: &str, kind: Kind, known: &[LibraryText]) -> Option<(String,
 }
 
 /// The signature of each class that may be the library's, by the class's name.
-pub fn signatures(code: &str, kind: Kind) -> Vec<(String, String)> {
+pub fn signatures(code: &str, kind: SourceKind) -> Vec<(String, String)> {
     classes(code, kind).into_iter().map(|class| (class.form.name, class.signature)).collect()
 }
 
 /// What the native class is called in a module.
 const OURS: &str = "__onrushFormData";
 
-fn with_imports(code: &str, kind: Kind, found: &[LibraryText]) -> String {
+fn with_imports(code: &str, kind: SourceKind, found: &[LibraryText]) -> String {
     let mut imports = String::new();
     for (number, LibraryText { module, .. }) in found.iter().enumerate() {
         match kind {
-            Kind::EsModule => write!(imports, "\n;import{{FormData as {OURS}{number}}}from\"{module}\";"),
-            Kind::CommonJs => write!(imports, "var {OURS}{number}=require(\"{module}\").FormData;"),
+            SourceKind::EsModule => write!(imports, "\n;import{{FormData as {OURS}{number}}}from\"{module}\";"),
+            SourceKind::CommonJs => write!(imports, "var {OURS}{number}=require(\"{module}\").FormData;"),
         }
         .expect("a String takes all");
     }
     match kind {
         // Imports come first wherever they stand.
-        Kind::EsModule => [code, &imports].concat(),
-        Kind::CommonJs => {
+        SourceKind::EsModule => [code, &imports].concat(),
+        SourceKind::CommonJs => {
             let at = parsed(&Allocator::default(), code, kind, |program| start_of(&program.directives, &program.body));
             let (before, after) = code.split_at(at.unwrap_or_default() as usize);
             [before, ";", &imports, after].concat()
@@ -73,7 +73,7 @@ struct Class {
     signature: String,
 }
 
-fn classes(code: &str, kind: Kind) -> Vec<Class> {
+fn classes(code: &str, kind: SourceKind) -> Vec<Class> {
     if !code.contains(MARK) || !code.contains(".prototype") {
         return Vec::new();
     }
@@ -85,8 +85,8 @@ fn classes(code: &str, kind: Kind) -> Vec<Class> {
 }
 
 /// Looks at the syntax tree of a module that is known to parse.
-fn parsed<R>(allocator: &Allocator, code: &str, kind: Kind, look: impl FnOnce(&Program<'_>) -> R) -> Option<R> {
-    let source_type = if kind == Kind::EsModule { SourceType::mjs() } else { SourceType::cjs() };
+fn parsed<R>(allocator: &Allocator, code: &str, kind: SourceKind, look: impl FnOnce(&Program<'_>) -> R) -> Option<R> {
+    let source_type = if kind == SourceKind::EsModule { SourceType::mjs() } else { SourceType::cjs() };
     // Parentheses that change nothing are no part of the form.
     let options = ParseOptions { preserve_parens: false, ..ParseOptions::default() };
     let parsed = Parser::new(allocator, code, source_type).with_options(options).parse();
@@ -145,14 +145,14 @@ mod tests {
             return new Uint8Array(out.length & 0xff).buffer;
         };";
 
-    fn signature_of(code: &str, kind: Kind) -> String {
+    fn signature_of(code: &str, kind: SourceKind) -> String {
         let found = signatures(code, kind);
         assert_eq!(found.len(), 1, "{code}");
         found[0].1.clone()
     }
 
     fn common(code: &str) -> String {
-        signature_of(code, Kind::CommonJs)
+        signature_of(code, SourceKind::CommonJs)
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
         for module in
             [format!("{CLASS}\nexport {{ Parts }};"), format!("export {CLASS}"), format!("export default {CLASS}")]
         {
-            assert_eq!(signature_of(&module, Kind::EsModule), plain, "{module}");
+            assert_eq!(signature_of(&module, SourceKind::EsModule), plain, "{module}");
         }
     }
 
@@ -206,7 +206,7 @@ mod tests {
             |code| LibraryText { signature: Box::leak(common(code).into_boxed_str()), version: "1", module: "m" };
         let known = [known(CLASS)];
         let code = format!("'use strict'\nexports.F = Parts;\n{CLASS}\nlast();");
-        let (replaced, found) = replace(&code, Kind::CommonJs, &known).expect("it is known");
+        let (replaced, found) = replace(&code, SourceKind::CommonJs, &known).expect("it is known");
         assert_eq!(found, known);
         assert_eq!(
             replaced,
@@ -215,11 +215,11 @@ mod tests {
              ;\n        ;\n\n\n\n\nlast();"
         );
         assert_eq!(replaced.lines().count(), code.lines().count());
-        let (replaced, _) = replace(&format!("export {CLASS}"), Kind::EsModule, &known).expect("it is known");
+        let (replaced, _) = replace(&format!("export {CLASS}"), SourceKind::EsModule, &known).expect("it is known");
         assert!(replaced.starts_with(";var Parts=__onrushFormData0;;export{Parts};\n"), "{replaced}");
         assert!(replaced.ends_with("\n;import{FormData as __onrushFormData0}from\"m\";"), "{replaced}");
         for unknown in [&CLASS.replace("0xff", "0x7f"), "exports.F = 1", &format!("{CLASS} x.__toByteArray();")] {
-            assert!(replace(unknown, Kind::CommonJs, &known).is_none(), "{unknown}");
+            assert!(replace(unknown, SourceKind::CommonJs, &known).is_none(), "{unknown}");
         }
     }
 }

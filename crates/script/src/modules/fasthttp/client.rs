@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use host::Phase;
+use host::borrow::Borrows;
 use host::js::function::{Constructor, Opt};
 use host::js::{Ctx, Exception, Object, Result, Value};
-use host::loan::Loans;
 use host::native::{self, NativeClass};
 use host::plain::{self, Plain};
 use wire::Method;
@@ -209,10 +209,10 @@ fn send<'js>(
     let line = pool.line(ctx, &vu, &state)?;
     pool.before(&vu, line);
     let sender = (&line.client, &line.user_agent);
-    Loans::with(ctx, |loans| match ready.prepare(ctx, &vu, &state, request, method, sender, loans) {
+    Borrows::with(ctx, |borrows| match ready.prepare(ctx, &vu, &state, request, method, sender, borrows) {
         Ok(prepared) => {
             let call = Rc::new(Call::new(prepared));
-            let response = verbs::complete(ctx, &vu, &state, Rc::clone(&call), loans)?;
+            let response = verbs::complete(ctx, &vu, &state, Rc::clone(&call), borrows)?;
             pool.after(line, &call, ready.closes);
             Ok(response)
         }

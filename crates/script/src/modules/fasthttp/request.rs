@@ -8,11 +8,11 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
+use host::borrow::Borrows;
 use host::js::function::{Constructor, Opt, This};
 use host::js::object::{Accessor, Filter};
 use host::js::{Ctx, Exception, Object, Result, Value};
 use host::keeper;
-use host::loan::Loans;
 use host::native::NativeClass;
 use host::{bytes, object};
 use wire::{Method, Payload};
@@ -194,7 +194,7 @@ impl ParsedRequest {
         request: &Value<'js>,
         method: &Method,
         (client, user_agent): (&Rc<wire::Client>, &Rc<str>),
-        loans: &Loans<'js>,
+        borrows: &Borrows<'js>,
     ) -> Checked<Rc<PreparedRequest>> {
         let edition = state.edition().filter(|_| self.params.jar.is_none());
         if let Some(last) = &*self.last.borrow()
@@ -211,11 +211,11 @@ impl ParsedRequest {
             Body::Same(body) => (body.clone(), true),
             Body::Live => {
                 let given = given_of(request, |_| {}).ok_or(host::js::Error::Unknown)?;
-                (body::from_js(ctx, &given.get("body")?, loans)?, false)
+                (body::from_js(ctx, &given.get("body")?, borrows)?, false)
             }
         };
         let body = if matches!(method, Method::Get | Method::Head) { body } else { completed(body, method) };
-        loans.check()?;
+        borrows.check()?;
         let sender = (Rc::clone(client), Rc::clone(user_agent));
         let prepared = prepare_outlined(vu, state, outline, (method.clone(), body), sender);
         if let (Some(edition), true) = (edition, is_same) {
@@ -252,7 +252,7 @@ impl Body {
         if !is_short {
             return Ok(Body::Live);
         }
-        let body = body::from_js(ctx, &value, &Loans::none(ctx));
+        let body = body::from_js(ctx, &value, &Borrows::none(ctx));
         body.map(Body::Same).map_err(|error| error.or_throw(|refusal| wrong(ctx, &refusal.message)))
     }
 }

@@ -12,14 +12,14 @@ pub mod texts;
 
 use std::ffi::CStr;
 
+use host::borrow::Borrows;
 use host::js::atom::PredefinedAtom;
 use host::js::function::This;
 use host::js::object::Accessor;
 use host::js::{Ctx, Exception, Function, IntoJs, Object, Result, Value};
 use host::kind::Kind;
-use host::loan::Loans;
 use host::plain::{self, Plain};
-use host::record::Record;
+use host::record::RecordShape;
 use host::{bytes, keeper, native::NativeClass, object};
 use wire::Payload;
 
@@ -30,7 +30,7 @@ use crate::modules::payload::streamed;
 use crate::vu::Vu;
 
 /// What `http.file` returns: data, filename and content type.
-pub type FilePart = Record<3>;
+pub type FilePart = RecordShape<3>;
 
 /// The module that answers imports of k6's FormData library, whatever its version.
 pub const MODULE: ModuleDef = ModuleDef {
@@ -83,7 +83,7 @@ impl Plain for Make {
 }
 
 /// The form in a value as a body, and its Content-Type; `None` when it is no form.
-pub fn as_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>, loans: &Loans<'js>) -> Result<Option<(Payload, String)>> {
+pub fn as_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>, borrows: &Borrows<'js>) -> Result<Option<(Payload, String)>> {
     let found = keeper::with(value, |form: &mut FormData, values| {
         let boundary = form.boundary.as_ref().map_err(|found| {
             let expected = "expected 1 to 70 letters, digits or any of ' + _ - .";
@@ -93,7 +93,7 @@ pub fn as_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>, loans: &Loans<'js>) -> R
         for (field, value) in form.fields.iter().zip(values) {
             contents.push(match field.text {
                 Some(_) => None,
-                None => Some(content(ctx, field, value, loans)?),
+                None => Some(content(ctx, field, value, borrows)?),
             });
         }
         let payload = form::write(&form.fields, &contents, boundary);
@@ -102,8 +102,8 @@ pub fn as_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>, loans: &Loans<'js>) -> R
     found.transpose()
 }
 
-fn content<'js>(ctx: &Ctx<'js>, field: &Field, value: &Value<'js>, loans: &Loans<'js>) -> Result<Payload> {
-    streamed::content(value, Kind::of(value), loans)?.ok_or_else(|| {
+fn content<'js>(ctx: &Ctx<'js>, field: &Field, value: &Value<'js>, borrows: &Borrows<'js>) -> Result<Payload> {
+    streamed::content(value, Kind::of(value), borrows)?.ok_or_else(|| {
         let name = String::from_utf8_lossy(&field.name);
         Exception::throw_type(ctx, &format!("FormData: the buffer of field \"{name}\" was detached before it was sent"))
     })
@@ -218,7 +218,7 @@ impl Plain for CallMethod {
 
 /// The whole body in one buffer.
 fn assembled<'js>(ctx: &Ctx<'js>, form: &Value<'js>) -> Result<Value<'js>> {
-    let (payload, _) = as_body(ctx, form, &Loans::none(ctx))?.expect("the caller looked");
+    let (payload, _) = as_body(ctx, form, &Borrows::none(ctx))?.expect("the caller looked");
     let mut whole = Vec::with_capacity(payload.len() as usize);
     let read = payload.read(|piece| whole.extend_from_slice(piece));
     read.map_err(|error| Exception::throw_message(ctx, &format!("FormData.body: {error}")))?;

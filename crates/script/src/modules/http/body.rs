@@ -5,9 +5,9 @@
 //! (`go_format.rs`), because servers under test have been fed that.
 //! Differs from k6 on purpose: any typed array and DataView is sent as its bytes.
 
+use host::borrow::Borrows;
 use host::js::{Ctx, IntoJs, Object, Result, Value};
 use host::kind::{BufferKind, Kind};
-use host::loan::Loans;
 use host::plain::{Args, Plain};
 use host::{bytes, object};
 use wire::Payload;
@@ -64,14 +64,14 @@ fn now_ns() -> u128 {
 }
 
 /// Converts the body argument of a request.
-pub fn from_js<'js>(ctx: &Ctx<'js>, value: &Value<'js>, loans: &Loans<'js>) -> Checked<BodyArg> {
+pub fn from_js<'js>(ctx: &Ctx<'js>, value: &Value<'js>, borrows: &Borrows<'js>) -> Checked<BodyArg> {
     let kind = Kind::of(value);
     let payload = match kind {
         Kind::Nothing => return Ok(BodyArg::default()),
-        Kind::Text(_) => loans.text(value)?.map(segment).map(Payload::from).unwrap_or_default(),
+        Kind::Text(_) => borrows.text(value)?.map(segment).map(Payload::from).unwrap_or_default(),
         Kind::Symbol => Payload::from_bytes(bytes::to_text(ctx, value)?),
-        Kind::Plain(object) => return Ok(form(ctx, object, loans)?),
-        Kind::Buffer(_) | Kind::Other(_) => return Ok(of_bytes(ctx, value, kind, loans)?),
+        Kind::Plain(object) => return Ok(form(ctx, object, borrows)?),
+        Kind::Buffer(_) | Kind::Other(_) => return Ok(of_bytes(ctx, value, kind, borrows)?),
         _ => return Err(unknown_type(value).into()),
     };
     Ok(BodyArg { payload: Some(payload), content_type: None })
@@ -79,17 +79,17 @@ pub fn from_js<'js>(ctx: &Ctx<'js>, value: &Value<'js>, loans: &Loans<'js>) -> C
 
 /// A FormData, or what stands for bytes. Any other object is a form of its properties: also a detached buffer, which
 /// has none.
-fn of_bytes<'js>(ctx: &Ctx<'js>, value: &Value<'js>, kind: Kind<'_, 'js>, loans: &Loans<'js>) -> Result<BodyArg> {
+fn of_bytes<'js>(ctx: &Ctx<'js>, value: &Value<'js>, kind: Kind<'_, 'js>, borrows: &Borrows<'js>) -> Result<BodyArg> {
     if let Kind::Other(_) = kind
-        && let Some((payload, content_type)) = form_data::as_body(ctx, value, loans)?
+        && let Some((payload, content_type)) = form_data::as_body(ctx, value, borrows)?
     {
         return Ok(BodyArg { payload: Some(payload), content_type: Some(content_type) });
     }
-    if let Some(content) = streamed::content(value, kind, loans)? {
+    if let Some(content) = streamed::content(value, kind, borrows)? {
         return Ok(BodyArg { payload: Some(content), content_type: None });
     }
     let object = object::of(value).expect("its kind says so");
-    form(ctx, object, loans)
+    form(ctx, object, borrows)
 }
 
 fn unknown_type(value: &Value<'_>) -> Refusal {
@@ -98,7 +98,7 @@ fn unknown_type(value: &Value<'_>) -> Refusal {
     Refusal::new(format!("unknown request body type {}, expected {expected}", go_type(value)))
 }
 
-fn form<'js>(ctx: &Ctx<'js>, object: &Object<'js>, loans: &Loans<'js>) -> Result<BodyArg> {
+fn form<'js>(ctx: &Ctx<'js>, object: &Object<'js>, borrows: &Borrows<'js>) -> Result<BodyArg> {
     let mut fields: Vec<(String, Value<'js>)> = Vec::new();
     object::each_entry(ctx, object, |name, value| {
         fields.push((name.text()?, value));
@@ -106,7 +106,7 @@ fn form<'js>(ctx: &Ctx<'js>, object: &Object<'js>, loans: &Loans<'js>) -> Result
     })?;
     let files = Vu::of(ctx).local::<FilePart>();
     if fields.iter().any(|(_, value)| files.is(value)) {
-        return multipart(ctx, &files, &fields, loans);
+        return multipart(ctx, &files, &fields, borrows);
     }
     fields.sort_by(|a, b| a.0.as_bytes().cmp(b.0.as_bytes()));
     let mut text = String::new();
@@ -150,7 +150,7 @@ fn multipart<'js>(
     ctx: &Ctx<'js>,
     files: &FilePart,
     fields: &[(String, Value<'js>)],
-    loans: &Loans<'js>,
+    borrows: &Borrows<'js>,
 ) -> Result<BodyArg> {
     let boundary = multipart::go_boundary();
     let mut form = Multipart::new(&boundary, Quoting::Backslash);
@@ -166,7 +166,7 @@ fn multipart<'js>(
             return Err(go_error::throw(ctx, &format!("http.file {filename:?}: {problem}")));
         }
         let head = PartHead { name, filename: Some(filename.as_bytes()), content_type: Some(kind.as_bytes()) };
-        match streamed::content(&data, Kind::of(&data), loans)? {
+        match streamed::content(&data, Kind::of(&data), borrows)? {
             Some(content) => form.part(&head, &content),
             None => form.short_part(&head, go_text(ctx, &data)?.as_bytes()),
         }

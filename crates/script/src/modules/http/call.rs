@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use host::js::Value;
-use host::memory::Held;
+use host::memory::Reservation;
 use wire::cookies::CookieJar;
 use wire::{Body, Exchange, Failure, FailureKind, Method, Payload, Request, Response, Step};
 
@@ -81,7 +81,7 @@ pub struct Call {
     pub prepared: Rc<PreparedRequest>,
     exchange: OnceCell<Box<Exchange>>,
     /// The user's memory that a large body takes.
-    memory: OnceCell<Held>,
+    memory: OnceCell<Reservation>,
 }
 
 /// Bodies up to this size are not counted as the user's memory: their responses rarely stay.
@@ -100,8 +100,8 @@ impl Call {
         if body.len() <= SMALL_BODY {
             return;
         }
-        match vu.memory().hold(body.len()) {
-            Ok(held) => drop(self.memory.set(held)),
+        match vu.memory().reserve(body.len()) {
+            Ok(reserved) => drop(self.memory.set(reserved)),
             Err(over) => {
                 let message = format!("response body too large: {over}");
                 exchange.outcome = Err(Failure { step: Step::Receive, kind: FailureKind::BodyTooLarge, message });

@@ -64,10 +64,10 @@ impl Watch for HttpDebug {
         let mut shown = text_of(head).into_owned();
         if let Some(body) = body.filter(|_| self.full) {
             for segment in body.segments() {
-                match segment.in_memory() {
+                segment.show(|bytes| match bytes {
                     Some(bytes) => shown.push_str(&String::from_utf8_lossy(bytes)),
                     None => shown.push_str(&format!("[{segment:?}]")),
-                }
+                });
             }
         }
         self.show(&format!("Request:\n{shown}\n"), &id);

@@ -6,9 +6,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use host::borrow::Borrows;
 use host::bytes;
 use host::js::{Ctx, Value};
-use host::loan::Loans;
 use wire::mask::Mask;
 use wire::request::{Auth, BodyUse};
 use wire::{FailureKind, Method, Request};
@@ -25,13 +25,13 @@ use super::state::{HttpState, RunSettings};
 use super::url::{self, Target, Unsendable};
 use crate::Vu;
 
-/// Turns arguments into a request. What of the body is lent instead of copied goes to `loans`.
+/// Turns arguments into a request. What of the body is borrowed instead of copied goes to `borrows`.
 pub fn prepare<'js>(
     ctx: &Ctx<'js>,
     vu: &Vu,
     state: &HttpState,
     args: &RequestArgs<'_, 'js>,
-    loans: &Loans<'js>,
+    borrows: &Borrows<'js>,
 ) -> Checked<Rc<PreparedRequest>> {
     let run = state.run(vu);
     let (target, template_name) = target(ctx, state, run, args.url)?;
@@ -39,7 +39,7 @@ pub fn prepare<'js>(
     if may_repeat && let Some(same) = state.fixed.request(&target, args) {
         return Ok(same);
     }
-    let body = args.body.map_or_else(|| Ok(BodyArg::default()), |value| body::from_js(ctx, value, loans))?;
+    let body = args.body.map_or_else(|| Ok(BodyArg::default()), |value| body::from_js(ctx, value, borrows))?;
     let params = match state.fixed.params(args.params) {
         Some(params) => params,
         None => {
@@ -48,10 +48,10 @@ pub fn prepare<'js>(
             params
         }
     };
-    loans.check()?;
+    borrows.check()?;
     if matches!(params.intake, Intake::Callback(_)) {
-        // The script continues in the callback: its own bytes must not be in use then.
-        loans.copy();
+        // The script goes on in the callback: what is being sent must not be its own then.
+        borrows.copy();
     }
     let arguments = Arguments { method: args.method.clone(), target, template_name, body, params };
     let prepared = Rc::new(assemble(vu, state, run, arguments));
@@ -68,7 +68,7 @@ pub fn prepare_beside<'js>(
     state: &HttpState,
     args: &RequestArgs<'_, 'js>,
 ) -> Checked<Rc<PreparedRequest>> {
-    let prepared = prepare(ctx, vu, state, args, &Loans::none(ctx))?;
+    let prepared = prepare(ctx, vu, state, args, &Borrows::none(ctx))?;
     if matches!(prepared.intake, Intake::Callback(_)) {
         let instead = "use a function that waits for its response, such as http.get";
         return Err(Refusal::new(format!("onBody is not possible with asyncRequest and batch: {instead}")).into());

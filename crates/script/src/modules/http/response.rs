@@ -369,7 +369,7 @@ fn body_text<'js>(ctx: &Ctx<'js>, sent: &Sent, lent: Option<&Array<'js>>) -> Res
     let mut all = Vec::new();
     for segment in sent.body.iter().flat_map(Payload::segments) {
         match (segment, segment.in_memory()) {
-            (Segment::Lent(_), _) => {
+            (Segment::Borrowed(_), _) => {
                 let Some(value) = lent.next().transpose()? else { return text(ctx, "") };
                 if value.is_string() && all.is_empty() && sent.body.iter().flat_map(Payload::segments).count() == 1 {
                     return Ok(value);

@@ -4,10 +4,10 @@ use std::ffi::CStr;
 use std::rc::Rc;
 
 use host::Phase;
+use host::borrow::Borrows;
 use host::bytes;
 use host::js::prelude::{Func, Opt};
 use host::js::{Ctx, Object, Promise, Result, Value};
-use host::loan::Loans;
 use host::plain::{self, Plain};
 use wire::Method;
 
@@ -115,8 +115,8 @@ fn send<'js>(ctx: &Ctx<'js>, args: &RequestArgs<'_, 'js>) -> Result<Value<'js>> 
     let vu = Vu::of(ctx);
     refuse_in_init(ctx, &vu)?;
     let state = vu.local::<HttpState>();
-    Loans::with(ctx, |loans| match prepare(ctx, &vu, &state, args, loans) {
-        Ok(prepared) => complete(ctx, &vu, &state, Rc::new(Call::new(prepared)), loans),
+    Borrows::with(ctx, |borrows| match prepare(ctx, &vu, &state, args, borrows) {
+        Ok(prepared) => complete(ctx, &vu, &state, Rc::new(Call::new(prepared)), borrows),
         Err(error) => refused(ctx, &vu, &state, error),
     })
 }
@@ -127,10 +127,10 @@ pub fn complete<'js>(
     vu: &Vu,
     state: &HttpState,
     call: Rc<Call>,
-    loans: &Loans<'js>,
+    borrows: &Borrows<'js>,
 ) -> Result<Value<'js>> {
     wait(ctx, vu, state, &call)?;
-    finish(ctx, vu, call, loans.values())
+    finish(ctx, vu, call, borrows.values())
 }
 
 /// Waits until the exchanges of a request are over.

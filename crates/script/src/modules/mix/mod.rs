@@ -144,7 +144,7 @@ fn plan_next<'js>(ctx: &Ctx<'js>, every: &Value<'js>) -> Result<()> {
     let Some((due, tick)) = planned.flatten() else { return Ok(()) };
     let tick = tick.into_function().expect("it was made as one");
     let delay = due.saturating_duration_since(Instant::now());
-    let timer = Vu::of(ctx).events.add_timer(ctx, tick, vec![every.clone()], delay.as_secs_f64() * 1e3, false)?;
+    let timer = Vu::of(ctx).add_timer(ctx, (tick, vec![every.clone()]), delay.as_secs_f64() * 1e3, false)?;
     keeper::with(every, |every: &mut Every, _| every.timer = timer);
     Ok(())
 }

@@ -1,20 +1,20 @@
-//! Bytes that a script lends to a request, as a part of a payload.
+//! Bytes of a script value, as a part of a payload.
 
 use std::rc::Rc;
 
-use host::loan::{Content, Lent};
-use wire::{Lender, Segment};
+use host::borrow::{Borrowed, Content};
+use wire::{BorrowedBytes, Segment};
 
-/// The lender of a payload's segment.
-struct Borrowed(Lent);
+/// As `wire` asks for them.
+struct OfScript(Borrowed);
 
-impl Lender for Borrowed {
+impl BorrowedBytes for OfScript {
     fn len(&self) -> usize {
         self.0.len()
     }
 
-    fn bytes(&self) -> &[u8] {
-        self.0.bytes()
+    fn show(&self, look: &mut dyn FnMut(&[u8])) {
+        self.0.show(look);
     }
 }
 
@@ -22,6 +22,6 @@ impl Lender for Borrowed {
 pub fn segment(content: Content) -> Segment {
     match content {
         Content::Shared(bytes) => Segment::Shared(bytes),
-        Content::Lent(lent) => Segment::Lent(Rc::new(Borrowed(lent))),
+        Content::Borrowed(bytes) => Segment::Borrowed(Rc::new(OfScript(bytes))),
     }
 }

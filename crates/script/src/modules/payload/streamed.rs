@@ -5,12 +5,12 @@
 
 use std::path::Path;
 
+use host::borrow::Borrows;
 use host::js::function::{Opt, This};
 use host::js::object::Property;
 use host::js::prelude::Func;
 use host::js::{Ctx, Exception, Object, Result, Value};
 use host::kind::Kind;
-use host::loan::Loans;
 use host::native::{self, NativeClass};
 use wire::{FileRange, Payload, Segment};
 
@@ -56,9 +56,9 @@ pub fn is_content(value: &Value<'_>, kind: Kind<'_, '_>) -> bool {
 
 /// The bytes of a value of this kind that stands for bytes alone (an ArrayBuffer or a view of one, a file, generated
 /// bytes), as a body or as a part of a form; `None` for anything else and for a detached buffer.
-pub fn content<'js>(value: &Value<'js>, kind: Kind<'_, 'js>, loans: &Loans<'js>) -> Result<Option<Payload>> {
+pub fn content<'js>(value: &Value<'js>, kind: Kind<'_, 'js>, borrows: &Borrows<'js>) -> Result<Option<Payload>> {
     let segment = match kind {
-        Kind::Buffer(_) => loans.buffer(value)?.map(borrowed::segment),
+        Kind::Buffer(_) => borrows.buffer(value)?.map(borrowed::segment),
         Kind::Other(_) => segment_of(value),
         _ => None,
     };

@@ -1,0 +1,179 @@
+//! The inside of one lazy object: its data, and the values that were made of it so far.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell, RefMut};
+use std::rc::Rc;
+
+use rquickjs::{Ctx, Error, Value, qjs};
+
+use crate::lazy_shape::FieldAtoms;
+
+/// The data of an object, whatever its type.
+pub(super) trait Fields {
+    /// The value of a field.
+    fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> rquickjs::Result<Value<'js>>;
+    /// The same for an object that keeps a script value.
+    fn field_with<'js>(&self, ctx: &Ctx<'js>, index: usize, kept: Value<'js>) -> rquickjs::Result<Value<'js>>;
+    /// The data itself.
+    fn as_any(self: Rc<Self>) -> Rc<dyn Any>;
+}
+
+/// A field's value and what may be done with the property.
+#[derive(Clone, Copy)]
+pub(super) struct Slot {
+    /// `JS_UNINITIALIZED` until it is made.
+    pub value: qjs::JSValue,
+    pub flags: u32,
+}
+
+impl Slot {
+    const EMPTY: Slot = Slot { value: qjs::JS_UNINITIALIZED, flags: qjs::JS_PROP_C_W_E };
+
+    pub fn is_made(&self) -> bool {
+        // SAFETY: only the tag is looked at.
+        unsafe { qjs::JS_VALUE_GET_TAG(self.value) != qjs::JS_TAG_UNINITIALIZED }
+    }
+}
+
+pub(super) struct LazyCell {
+    pub atoms: Rc<FieldAtoms>,
+    pub fields: Rc<dyn Fields>,
+    /// `JS_UNDEFINED` when there is none; owned.
+    pub kept: qjs::JSValue,
+    /// Empty until something is to be kept: most responses are never looked at.
+    pub slots: RefCell<Box<[Slot]>>,
+    /// All fields have become ordinary properties; the slots are empty.
+    pub expanded: Cell<bool>,
+}
+
+impl LazyCell {
+    /// The cell of an object of our class.
+    ///
+    /// # Safety
+    /// `object` must be one, and alive as long as the result is used.
+    pub unsafe fn of<'a>(object: qjs::JSValue) -> Option<&'a LazyCell> {
+        let mut class = qjs::JS_INVALID_CLASS_ID;
+        // SAFETY: by the contract; QuickJS calls the exotic methods with objects of our class alone.
+        unsafe { qjs::JS_GetAnyOpaque(object, &mut class).cast::<LazyCell>().as_ref() }
+    }
+
+    fn kept<'js>(&self, ctx: &Ctx<'js>) -> Option<Value<'js>> {
+        // SAFETY: the cell owns the value; the result gets a count of its own.
+        unsafe {
+            let is_there = qjs::JS_VALUE_GET_TAG(self.kept) != qjs::JS_TAG_UNDEFINED;
+            is_there.then(|| Value::from_raw(ctx.clone(), qjs::JS_DupValue(ctx.as_raw().as_ptr(), self.kept)))
+        }
+    }
+
+    pub fn slot(&self, index: usize) -> Slot {
+        self.slots.borrow().get(index).copied().unwrap_or(Slot::EMPTY)
+    }
+
+    /// All slots, to be changed.
+    fn slots_mut(&self) -> RefMut<'_, Box<[Slot]>> {
+        let mut slots = self.slots.borrow_mut();
+        if slots.is_empty() {
+            *slots = vec![Slot::EMPTY; self.atoms.atoms.len()].into_boxed_slice();
+        }
+        slots
+    }
+
+    /// The value of a field, owned by the slot where it has an owner.
+    pub fn value(&self, ctx: &Ctx<'_>, index: usize) -> rquickjs::Result<qjs::JSValue> {
+        let slot = self.slot(index);
+        if slot.is_made() {
+            return Ok(slot.value);
+        }
+        let made = match self.kept(ctx) {
+            None => self.fields.field(ctx, index)?,
+            Some(kept) => self.fields.field_with(ctx, index, kept)?,
+        };
+        if made.is_int() && self.slots.borrow().is_empty() {
+            // Nobody owns a number, and making it anew costs less than the slots: `status` is often all that is read.
+            return Ok(made.as_raw());
+        }
+        // SAFETY: one count is made for the slot; `made` gives back its own.
+        let value = unsafe { qjs::JS_DupValue(ctx.as_raw().as_ptr(), made.as_raw()) };
+        let mut slots = self.slots_mut();
+        if slots[index].is_made() {
+            // Making it ran code that read it, too: the first one made stays.
+            // SAFETY: gives back the count made above.
+            unsafe { qjs::JS_FreeValue(ctx.as_raw().as_ptr(), value) };
+        } else {
+            slots[index].value = value;
+        }
+        Ok(slots[index].value)
+    }
+
+    /// Turns all fields into ordinary properties, in order.
+    pub fn expand(&self, ctx: &Ctx<'_>, object: qjs::JSValue) -> rquickjs::Result<()> {
+        // From here on numbers are kept, too.
+        drop(self.slots_mut());
+        for index in 0..self.atoms.atoms.len() {
+            self.value(ctx, index)?;
+        }
+        self.expanded.set(true);
+        let slots: Vec<Slot> = self.slots_mut().iter_mut().map(|slot| std::mem::replace(slot, Slot::EMPTY)).collect();
+        for (slot, &atom) in slots.iter().zip(&self.atoms.atoms) {
+            let all_given = qjs::JS_PROP_HAS_VALUE
+                | qjs::JS_PROP_HAS_CONFIGURABLE
+                | qjs::JS_PROP_HAS_WRITABLE
+                | qjs::JS_PROP_HAS_ENUMERABLE;
+            let flags = slot.flags | all_given | qjs::JS_PROP_NO_EXOTIC | qjs::JS_PROP_THROW;
+            // SAFETY: object, atom and value are live; the slot's count is given back after the property made its own.
+            let result = unsafe {
+                let context = ctx.as_raw().as_ptr();
+                let none = qjs::JS_UNDEFINED;
+                let result = qjs::JS_DefineProperty(context, object, atom, slot.value, none, none, flags as _);
+                qjs::JS_FreeValue(context, slot.value);
+                result
+            };
+            if result < 0 {
+                return Err(Error::Exception);
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies a property descriptor to a field that is still a slot.
+    pub fn define(&self, ctx: &Ctx<'_>, index: usize, value: qjs::JSValue, flags: u32) -> Defined {
+        let current = self.slot(index).flags;
+        let given = (flags >> qjs::JS_PROP_HAS_SHIFT) & qjs::JS_PROP_C_W_E;
+        let changes = (current ^ flags) & given;
+        let has_accessor = flags & (qjs::JS_PROP_HAS_GET | qjs::JS_PROP_HAS_SET) != 0;
+        let has_value = flags & qjs::JS_PROP_HAS_VALUE != 0;
+        let is_writable = current & qjs::JS_PROP_WRITABLE != 0;
+        if current & qjs::JS_PROP_CONFIGURABLE == 0 {
+            // Of a property that is not configurable only the value may change, or `writable` to false, while it is
+            // writable.
+            let other_changes = changes & !qjs::JS_PROP_WRITABLE != 0;
+            if has_accessor || other_changes || !is_writable && (has_value || changes != 0) {
+                return Defined::Refused;
+            }
+        }
+        if has_accessor {
+            return Defined::NeedsProperty;
+        }
+        if has_value {
+            // SAFETY: one count for the slot; the old value's is given back after the borrow has ended, for freeing it
+            // may run finalizers.
+            unsafe {
+                let context = ctx.as_raw().as_ptr();
+                let value = qjs::JS_DupValue(context, value);
+                let old = std::mem::replace(&mut self.slots_mut()[index].value, value);
+                qjs::JS_FreeValue(context, old);
+            }
+        }
+        self.slots_mut()[index].flags = (current & !given) | (flags & given);
+        Defined::Done
+    }
+}
+
+/// What became of a descriptor.
+pub(super) enum Defined {
+    Done,
+    /// Only an ordinary property can hold it.
+    NeedsProperty,
+    /// The slot's flags forbid it.
+    Refused,
+}

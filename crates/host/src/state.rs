@@ -1,0 +1,34 @@
+//! What the host keeps for a user beside its runtime.
+
+use std::any::{Any, TypeId};
+use std::cell::{Cell, RefCell};
+
+use rquickjs::{Persistent, Value, qjs};
+
+use crate::lazy_shape::LazyShape;
+use crate::parts::Parts;
+
+/// State of one user, held apart so that whoever uses a part of it need not know the others.
+#[derive(Default)]
+pub(crate) struct RuntimeState {
+    /// The parts of the language that were made so far, beyond those of every user.
+    pub intrinsics: Cell<Parts>,
+    /// A panic on its way through a script.
+    pub panic: RefCell<Option<Box<dyn Any + Send>>>,
+    /// Class of lazy objects; 0: not registered yet.
+    pub lazy_class: Cell<qjs::JSClassID>,
+    /// Classes of Rust types.
+    pub classes: RefCell<Vec<(TypeId, qjs::JSClassID)>>,
+    /// Objects that keep the shapes of such objects alive.
+    pub shape_keepers: RefCell<Vec<Persistent<Value<'static>>>>,
+    /// What lazy objects have in common, by type.
+    pub lazy_shapes: RefCell<Vec<LazyShape>>,
+}
+
+impl RuntimeState {
+    /// Lets go of JavaScript values before the runtime goes.
+    pub fn clear(&self) {
+        drop(std::mem::take(&mut *self.shape_keepers.borrow_mut()));
+        drop(std::mem::take(&mut *self.lazy_shapes.borrow_mut()));
+    }
+}
