@@ -12,8 +12,7 @@ pub fn banner(script: &str, share: f64, scenarios: &[&Scenario], max_vus: u64, l
     let script = visible(script);
     let mut text = format!(
         "\n     execution: local\n        script: {script}\n        output: -\n\n     scenarios: ({:.2}%) {} \
-         scenario{}, \
-         {max_vus} max VUs, {} max duration (incl. graceful stop):\n",
+         scenario{}, {max_vus} max VUs, {} max duration (incl. graceful stop):\n",
         share * 100.0,
         scenarios.len(),
         if scenarios.len() == 1 { "" } else { "s" },

@@ -20,8 +20,7 @@ pub fn check(max_vus: u64, per_vu: u64) -> Result<(), Failure> {
         ExitCode::InvalidConfig,
         format!(
             "too few file descriptors for {max_vus} VUs: {needed} needed (a connection for each VU and {OWN} for \
-             Onrush \
-             itself), {limit} allowed; raise the limit with `ulimit -n {needed}` or use fewer VUs"
+             Onrush itself), {limit} allowed; raise the limit with `ulimit -n {needed}` or use fewer VUs"
         ),
     ))
 }

@@ -29,8 +29,7 @@ macro_rules! exit_codes {
 exit_codes! {
     Ok = 0, None,
         "The test ran and every threshold held. As in k6, this includes tests whose iterations threw: `--fail-on \
-         'errors>1%'` sets a limit. \
-        `onrush compare`: same or better, or every condition holds";
+        'errors>1%'` sets a limit. `onrush compare`: same or better, or every condition holds";
     Worse = 1, None, "`onrush compare`: something is worse, or a condition failed";
     CannotTell = 2, None, "`onrush compare`: the evidence is not enough for a verdict";
     NotComparable = 3, None,

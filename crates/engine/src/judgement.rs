@@ -116,8 +116,7 @@ pub fn judge(health: &Health, facts: &Facts) -> Judgement {
 fn busy(health: &Health, facts: &Facts) -> Judgement {
     let complaint = format!(
         "the generator was the limit: its busiest worker used {} of a core and was up to {:.1} ms late (p99); the \
-         target may \
-         be faster than these numbers",
+         target may be faster than these numbers",
         percent(health.busiest_cpu_share(), 0),
         health.worst_lag_p99_ms()
     );
@@ -178,8 +177,7 @@ fn note(health: &Health, facts: &Facts) -> String {
     let starts = starts.map(|lag| format!("; one iteration in a hundred started {:.1} ms late or more", lag.p99_ms));
     format!(
         "a worker that used {} of a core was up to {:.1} ms late (p99); {text}{}. Timings of requests do not include \
-         that, because \
-         the kernel stamps arrivals; times that the script takes itself may",
+         that, because the kernel stamps arrivals; times that the script takes itself may",
         percent(health.busiest_cpu_share(), 0),
         health.worst_lag_p99_ms(),
         starts.unwrap_or_default()
@@ -225,8 +223,7 @@ fn why(health: &Health, facts: &Facts) -> Why {
                 None => String::from("the machine was busy with something else"),
             },
             "end what else runs on this machine, or give generator and target cores of their own (taskset); more \
-             workers do \
-             not help",
+             workers do not help",
         ),
     }
 }
@@ -264,10 +261,8 @@ mod tests {
     #[test]
     fn an_idle_worker_that_was_late_on_a_busy_machine_is_a_note() {
         let expected = "a worker that used 1 % of a core was up to 13.0 ms late (p99); the worker waited for a core \
-            4.0 % of the time. \
-                        Timings of requests do not include that, because the kernel stamps arrivals; times that the \
-                        script takes \
-                        itself may";
+            4.0 % of the time. Timings of requests do not include that, because the kernel stamps arrivals; times that \
+            the script takes itself may";
         assert_eq!(judge(&health(0.01, 0.3, 13.0), &facts()), Judgement::Note(String::from(expected)));
         assert_eq!(judge(&health(0.01, 0.3, 9.0), &facts()), Judgement::OnTime);
         // The same with a rate that was kept, but for some starts.
@@ -285,8 +280,7 @@ mod tests {
     fn a_full_worker_is_a_verdict_and_more_workers_help_only_where_there_are_cores() {
         let (cause, complaint, advice) = limit(judge(&health(0.97, 0.1, 2.0), &facts()));
         let expected = "the generator was the limit: its busiest worker used 97 % of a core and was up to 2.0 ms late \
-            (p99); the \
-                        target may be faster than these numbers";
+            (p99); the target may be faster than these numbers";
         assert_eq!((cause, complaint.as_str()), (Cause::Busy, expected));
         assert_eq!(advice, "give the generator more cores or a core of its own (taskset), or fewer virtual users");
         let (.., advice) = limit(judge(&health(0.95, 0.1, 2.0), &Facts { allowed_cores: 8, ..facts() }));
@@ -304,12 +298,10 @@ mod tests {
         let facts = Facts { iteration_lag: Some(IterationLag { p95_ms: 41.0, p99_ms: 60.0 }), closed: None, ..facts() };
         let (cause, complaint, advice) = limit(judge(&health(0.2, 3.0, 45.0), &facts));
         let expected = "iterations started late: one in twenty by 41.0 ms or more; the worker waited for a core 4.0 % \
-            of the time; the \
-                        load was not the planned one";
+            of the time; the load was not the planned one";
         assert_eq!((cause, complaint.as_str()), (Cause::LateStarts, expected));
         let expected = "end what else runs on this machine, or give generator and target cores of their own (taskset); \
-            more \
-                        workers do not help";
+            more workers do not help";
         assert_eq!(advice, expected);
     }
 

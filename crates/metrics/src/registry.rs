@@ -110,8 +110,7 @@ impl fmt::Display for DefineError {
             DefineError::InvalidName(name) => write!(
                 f,
                 "invalid metric name '{name}': expected 2 to 129 ASCII letters, digits and underscores, not starting \
-                 with \
-                 a digit"
+                 with a digit"
             ),
             DefineError::Conflict { name, existing, wanted } => write!(
                 f,
@@ -289,8 +288,7 @@ impl RegistryState {
             let name = &self.metrics[metric.0 as usize].name;
             self.crowding = Crowding::Untold(format!(
                 "{name}: tag '{tag}' has more than {SPLIT_LIMIT} values; '{value}' and further ones get no lines of \
-                 their own: \
-                 use kinds of things as values, not single things"
+                 their own: use kinds of things as values, not single things"
             ));
         }
     }
@@ -336,8 +334,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "metric 'checks' already exists as a rate of plain numbers and cannot become a trend of milliseconds; \
-             choose \
-             another name"
+             choose another name"
         );
     }
 

@@ -96,7 +96,8 @@ A  base
 B  new
    8 runs of A, 8 runs of B, 8 pairs compared
 
-worse: http_reqs /s -4.97 %, http_req_duration med +5.23 %, http_req_duration p(95) +5.23 %, http_req_duration p(99) +5.23 %
+worse: http_reqs /s -4.97 %, http_req_duration med +5.23 %, http_req_duration p(95) +5.23 %, http_req_duration p(99) \
++5.23 %
 
   metric                   A, median  B, median  change, median of pairs    95 % interval       p  verdict
   http_reqs /s                  2000       1900                  -4.97 %  -5.02 … -4.91 %  0.0312  worse
@@ -206,8 +207,8 @@ fn one_run_of_each_is_compared_by_its_seconds_and_marked_as_weaker() {
     for part in [
         " (weaker evidence: one run each)\n",
         "  metric                   A, whole run  B, whole run  change, median of blocks  ",
-        "· one run of each: the intervals tell these runs apart, not A from B, because runs of the same program easily differ by \
-         5 %; for evidence about A and B run 7 more of each by turns\n",
+        "· one run of each: the intervals tell these runs apart, not A from B, because runs of the same program easily \
+         differ by 5 %; for evidence about A and B run 7 more of each by turns\n",
         "8 blocks of 60 seconds, each block of B against that of A from the same time, without the first 6 s; ",
         "· better and worse need p at or under 0.05 and an interval beyond ±5 % (shares: ±1 point)",
     ] {
@@ -330,7 +331,8 @@ fn saturated_and_broken_runs_are_left_out_with_their_partners() {
     for line in [
         "! base/2 is no evidence: the generator was the limit: 97 % of a core; left out with it: new/2\n",
         "! new/5 is no evidence: it ended early with exit code 105: stopped by SIGINT; left out with it: base/5\n",
-        "! give the generator more cores (--workers) or a core of its own, or fewer virtual users, so that the target is the limit\n",
+        "! give the generator more cores (--workers) or a core of its own, or fewer virtual users, so that the target \
+         is the limit\n",
         "! run it again to its end\n",
     ] {
         assert!(text.contains(line), "{line}\n{text}");

@@ -1,4 +1,5 @@
-//! The matrix's result: its schema is the committed one, it reads back as it was written, and what is not one is refused.
+//! The matrix's result: its schema is the committed one, it reads back as it was written, and what is not one is
+//! refused.
 
 #![allow(clippy::disallowed_methods, reason = "told by the environment to write the expected files anew")]
 

@@ -150,8 +150,7 @@ fn errors_are_named_and_make_no_green_verdict() {
     holds(
         &html,
         "<li class=\"bad\"><strong>Errors:</strong>6 of 7 iterations threw; answers from 400 on: 404 × 1; 2 of 7 \
-         requests got no \
-         answer</li>",
+         requests got no answer</li>",
     );
     holds(&html, "TypeError: &lt;a&gt; is not a function (/x.js:3:5)");
     holds(&html, "dial: connection refused");

@@ -45,8 +45,8 @@ impl ScriptUser {
     fn farewell(&self, given_up: &GivenUp) -> String {
         let iteration = self.vu.iteration().expect("an iteration was running");
         format!(
-            "VU {} could not be stopped in iteration {} of scenario '{}': {given_up}; the VU is given up with all it holds, \
-             and the iteration counts as interrupted; avoid the call, or make its data smaller",
+            "VU {} could not be stopped in iteration {} of scenario '{}': {given_up}; the VU is given up with all it \
+             holds, and the iteration counts as interrupted; avoid the call, or make its data smaller",
             self.vu.id(),
             self.vu.iterations_before(),
             iteration.scenario.name

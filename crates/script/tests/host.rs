@@ -206,12 +206,10 @@ fn console_prints_as_k6_does() {
     assert_eq!(
         lines,
         [
-            "{ a: 1, b: [ 1, null, null, \"x\" ], c: [object Function], d: \"1970-01-01T00:00:00.000Z\", e: {}, \
-             f: Uint8Array(2) [ 1, 2 ], g: ArrayBuffer { [Uint8Contents]: <00 00 00>, byteLength: 3 }, h: {}, i: \
-             \"q\", \
+            "{ a: 1, b: [ 1, null, null, \"x\" ], c: [object Function], d: \"1970-01-01T00:00:00.000Z\", e: {}, f: \
+             Uint8Array(2) [ 1, 2 ], g: ArrayBuffer { [Uint8Contents]: <00 00 00>, byteLength: 3 }, h: {}, i: \"q\", \
              j: Error: boo, k: 1, l: null, m: NaN, n: \"it's \"q\"\", o: true, p: {} } [] s 1.5 null undefined Error: \
-             top \
-             [object Function] z [ 0 ] \"1970-01-01T00:00:00.005Z\"",
+             top [object Function] z [ 0 ] \"1970-01-01T00:00:00.005Z\"",
             "",
             "warning a 1",
             "{ o: [Circular] } { 1: 2, a-b: 1 }",
@@ -259,8 +257,7 @@ fn crypto_gives_random_values() {
 fn an_exhausted_memory_limit_is_an_exception() {
     block_on(async {
         let test = load(
-            "export default function () \
-            { try { let a = []; for (;;) a.push('x'.repeat(100000) + a.length) } catch (e) \
+            "export default function () { try { let a = []; for (;;) a.push('x'.repeat(100000) + a.length) } catch (e) \
             { console.log(`${e}`.includes(\"out of memory\") || e === null) } }",
         )
         .await;

@@ -116,8 +116,7 @@ fn a_user_that_stays_in_native_code_is_given_up_and_the_next_one_lives() {
             let end = stuck.iterate(iteration(&scenario, 0)).await;
             let IterationEnd::Lost(text) = end else { panic!("{end:?}") };
             let expected = "VU 1 could not be stopped in iteration 0 of scenario 'default': it is in native code of \
-                the \
-                            JavaScript engine (js_array_reverse), where it has computed for ";
+                the JavaScript engine (js_array_reverse), where it has computed for ";
             assert!(text.starts_with(expected), "{text}");
             assert_eq!(stuck.iterate(iteration(&scenario, 1)).await, IterationEnd::Lost(text));
         };

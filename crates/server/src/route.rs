@@ -153,8 +153,7 @@ pub static ROUTES: &[Route] = &[
         GET,
         websocket::hold,
         "websocket: sends back `[message,in,out]` after seconds or a duration such as `50ms`; in and out are when it \
-         came and went, \
-         in microseconds since 1970",
+         came and went, in microseconds since 1970",
     ),
     route("/ws/close/{code}", GET, websocket::closing, "websocket: closes with that code at once; `?reason=`"),
     route(

@@ -14,8 +14,7 @@ const MIB: usize = 1 << 20;
 const CLIENTS: usize = 12;
 const TOTAL: usize = 4 * MIB;
 const DETAIL: &str = "the bodies of all clients together would take more than 4194304 bytes (--max-kept); try again, \
-    or use \
-                      /upload, which keeps none";
+    or use /upload, which keeps none";
 
 fn start() -> Server {
     let any = "127.0.0.1:0".parse().unwrap();

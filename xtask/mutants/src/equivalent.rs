@@ -99,8 +99,7 @@ mod tests {
         let list = Equivalents::parse(TEXT).unwrap();
         assert_eq!(list.check(&subject, &[change("if x < y {")]), Ok(()));
         let message = "xtask/mutants/equivalent.txt: nothing of a fits any more, take it out:\na/b.rs: replace < with \
-            <= in f\n    \
-                       in: if x < y {";
+            <= in f\n    in: if x < y {";
         assert_eq!(list.check(&subject, &[change("if x < z {")]), Err(message.to_owned()));
     }
 

@@ -67,8 +67,7 @@ impl Tally {
         let (equivalent, share) = (self.equivalent, self.share() * 100.0);
         text.push_str(&format!(
             "{subject}: {caught} caught, {missed} missed, {unviable} unviable, {equivalent} equivalent: {share:.1} % \
-             of \
-             viable changes caught\n"
+             of viable changes caught\n"
         ));
         text
     }
@@ -113,8 +112,7 @@ mod tests {
         assert_eq!(
             tally.text("metrics"),
             "missed: b:1:2: replace < with <=\n    in: x < y\nmetrics: 2 caught, 1 missed, 1 unviable, 3 equivalent: \
-             66.7 % of \
-             viable changes caught\n"
+             66.7 % of viable changes caught\n"
         );
         assert_eq!(Tally { found: Vec::new(), equivalent: 0 }.share(), 1.0);
     }

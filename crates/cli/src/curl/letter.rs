@@ -250,8 +250,7 @@ mod tests {
         assert_eq!(
             refusal('t', "30"),
             "-t 30 can mean two things with a URL: write --workers 30 for threads (wrk), or --max-time 30 for seconds \
-             that a \
-             request may take (oha, hey, bombardier)"
+             that a request may take (oha, hey, bombardier)"
         );
         assert!(
             refusal('D', "my body")

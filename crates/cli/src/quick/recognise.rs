@@ -123,8 +123,7 @@ fn is_url_given(line: &Line) -> Result<bool, Failure> {
         [word] if word != "-" && !has_script_ending(word) && !std::path::Path::new(word).exists() => {
             Err(refused(format!(
                 "{word} is neither a script nor a URL: there is no such file, and a URL has a scheme, a port or a \
-                 domain, as in \
-                 http://host/path, localhost:8080 or test.example/path"
+                 domain, as in http://host/path, localhost:8080 or test.example/path"
             )))
         }
         _ => Ok(false),

@@ -18,8 +18,7 @@ pub fn text() -> String {
     let flags = table("| flag | environment | what it does |", flags);
     format!(
         "## Options of the test\n\n{options}\n## Flags of `onrush run`\n\nThey concern the run and not the test, so a \
-         script \
-         cannot set them.\n\n{flags}"
+         script cannot set them.\n\n{flags}"
     )
 }
 

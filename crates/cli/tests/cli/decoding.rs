@@ -88,8 +88,7 @@ fn bombs_fail_with_a_code_of_their_own_in_twice_the_cap() {
     for coding in CODINGS.map(Coding::name) {
         let expected = format!(
             "{coding}: 0 1710 response body too large: it decodes to more than 104857600 bytes, the limit of the \
-             option \
-             maxDecodedBody no body"
+             option maxDecodedBody no body"
         );
         assert!(said.contains(&expected), "{expected}\n{said}");
     }
@@ -128,9 +127,8 @@ fn bodies_count_in_the_memory_of_their_user() {
     let (said, _) = run(BOMBS, &["-e", "MIB=40", "--max-decoded-ratio", "10000000", "--vu-memory-limit", "32m"]);
     for coding in CODINGS.map(Coding::name) {
         let expected = format!(
-            "{coding}: 0 1710 response body too large: out of memory: 41943040 more bytes do not fit into the \
-             33554432 bytes of a \
-             virtual user; raise the limit with --vu-memory-limit no body"
+            "{coding}: 0 1710 response body too large: out of memory: 41943040 more bytes do not fit into the 33554432 \
+             bytes of a virtual user; raise the limit with --vu-memory-limit no body"
         );
         assert!(said.contains(&expected), "{expected}\n{said}");
     }

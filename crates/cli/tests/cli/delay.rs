@@ -116,8 +116,7 @@ fn a_metric_of_the_same_name_and_another_kind_is_refused() {
     );
     let run = lab.run(&[]);
     let expected = "onrush/delay: metric 'message_delay' already exists as a counter of plain numbers and cannot \
-        become a \
-                    trend of milliseconds";
+        become a trend of milliseconds";
     run.says(expected);
 }
 

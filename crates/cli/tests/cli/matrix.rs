@@ -227,10 +227,7 @@ fn loads_may_be_other_programs_and_scripts() {
             variant("script", "script = \"load.js\", connections = 2, requests = 50"),
             variant(
                 "program",
-                &format!(
-                    "command = \"echo {{seconds}} $SIZE Requests/sec: 1234.5 p99 1.5ms\", \
-                {figures}"
-                )
+                &format!("command = \"echo {{seconds}} $SIZE Requests/sec: 1234.5 p99 1.5ms\", {figures}")
             ),
             variant("silent", &format!("command = \"echo nothing\", {figures}")),
             variant("zero", &format!("command = [\"echo\", \"Requests/sec: 0 p99 1\"], {figures}")),

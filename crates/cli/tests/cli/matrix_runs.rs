@@ -109,8 +109,7 @@ fn rounds_that_can_prove_nothing_are_told_before_they_run() {
         ),
     );
     let warning = "warning: 6 rounds can never prove which of 3 variants is the best (exact signed-rank tests with \
-        Holm's \
-                   correction over 2 comparisons): 7 are needed\n";
+        Holm's correction over 2 comparisons): 7 are needed\n";
     let dry = lab.onrush(&["matrix", "--dry-run", "plan.toml"]).code(0).prints(warning).stdout;
     // 18 runs of 2 s, starting their processes (0.15 s) and making 100 users (0.1 s).
     assert!(dry.starts_with("plan: 3 variants in 1 cell, 6 rounds: 18 runs, about 41s, more where servers"), "{dry}");

@@ -101,8 +101,7 @@ fn phases_that_run_once_keep_their_time_limits_in_native_code() {
         let run = Lab::with(&slow(name)).run(&[]).code(code);
         let expected = format!(
             "{name}() did not end within 200ms; raise the limit with the option {name}Timeout; {name}() could not be \
-             stopped: \
-             it is in native code of the JavaScript engine (js_array_reverse), where it has computed for "
+             stopped: it is in native code of the JavaScript engine (js_array_reverse), where it has computed for "
         );
         assert!(run.stderr.contains(&expected), "{}", run.stderr);
     }

@@ -119,9 +119,8 @@ const REFUSED: [[&str; 6]; 5] = [
         "K6_SYSTEM_TAGS",
         "urll",
         "unknown system tag 'urll'; did you mean 'url'? (expected any of proto, subproto, status, method, url, name, \
-         group, \
-          check, error, error_code, tls_version, scenario, service, expected_response, iter, vu, \
-             ocsp_status, ip)",
+         group, check, error, error_code, tls_version, scenario, service, expected_response, iter, vu, ocsp_status, \
+         ip)",
     ],
     [
         "minIterationDuration",

@@ -12,8 +12,7 @@ const THREE: &str = "import http from 'k6/http'; import { check } from 'k6';
     }";
 
 const REMARK: &str = "timings of 3 of 3 requests were taken by this program, not by the kernel, because unix sockets \
-    have no \
-                      receive stamps";
+    have no receive stamps";
 
 /// Answers every request on a connection until it is closed.
 fn answer(stream: UnixStream) {

@@ -276,15 +276,13 @@ mod tests {
                 "p95<5",
                 0..3,
                 "unknown aggregation 'p95'; did you mean 'p(95)'? (expected one of count, rate, value, avg, min, max, \
-                 med, \
-                 p(N))",
+                 med, p(N))",
             ),
             (
                 "agv<5",
                 0..3,
                 "unknown aggregation 'agv'; did you mean 'avg'? (expected one of count, rate, value, avg, min, max, \
-                 med, \
-                 p(N))",
+                 med, p(N))",
             ),
             ("<5", 0..0, "nothing found before the operator, expected an aggregation such as avg, p(95) or rate"),
         ];

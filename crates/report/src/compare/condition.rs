@@ -57,8 +57,7 @@ impl Condition {
         let refuse = || {
             format!(
                 "found '{text}', expected a metric or a statistic of http_req_duration and a change with its sign, as \
-                 in \
-                 'p(95) +5%', 'http_reqs -3%' or 'http_req_duration:avg +20'"
+                 in 'p(95) +5%', 'http_reqs -3%' or 'http_req_duration:avg +20'"
             )
         };
         let at = text.rfind(['+', '-']).ok_or_else(refuse)?;

@@ -125,8 +125,7 @@ fn by_order<'a>(a: &'a Side, b: &'a Side) -> Result<Partners<'a>, String> {
     if of_a != of_b {
         return Err(format!(
             "found {of_a} runs in {} and {of_b} in {}, expected as many of each, run by turns, so that each has its \
-             partner; \
-             where a run is missing, give all of them a --label round=N",
+             partner; where a run is missing, give all of them a --label round=N",
             a.name, b.name
         ));
     }

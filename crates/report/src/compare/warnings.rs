@@ -44,14 +44,14 @@ fn order(pairs: &[Pair<'_>]) -> Option<String> {
     let (early, late): (Vec<_>, Vec<_>) = starts.map(|(a, b)| if a_first == 0 { (b, a) } else { (a, b) }).unzip();
     if early.iter().max() < late.iter().min() {
         return Some(format!(
-            "all runs of {first} were made before the first of {second}: a machine that became slower or faster meanwhile \
-             looks like a difference; run them by turns, A B B A"
+            "all runs of {first} were made before the first of {second}: a machine that became slower or faster \
+             meanwhile looks like a difference; run them by turns, A B B A"
         ));
     }
     (pairs.len() >= 4).then(|| {
         format!(
-            "in every pair {first} ran before {second}: what the first leaves behind for the second looks like a difference; \
-             change the order from pair to pair, A B B A"
+            "in every pair {first} ran before {second}: what the first leaves behind for the second looks like a \
+             difference; change the order from pair to pair, A B B A"
         )
     })
 }

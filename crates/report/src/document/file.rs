@@ -1,7 +1,8 @@
 //! A result document as a file: written whole or not at all, read with errors that say what to do.
 //!
-//! Writing goes to a temporary name beside the file and is then renamed, so that a reader never sees half of a result, nor an
-//! old one mixed with a new one. What is read may come from anywhere: it is checked before anybody reckons with it.
+//! Writing goes to a temporary name beside the file and is then renamed, so that a reader never sees half of a result,
+//! nor an old one mixed with a new one. What is read may come from anywhere: it is checked before anybody reckons with
+//! it.
 
 use std::fmt;
 use std::fs::File;
@@ -66,7 +67,8 @@ fn contradiction(document: &Document) -> Option<String> {
 }
 
 impl Document {
-    /// Writes `result.json` into this directory, which must be there. The file is whole or, on an error, as it was before.
+    /// Writes `result.json` into this directory, which must be there. The file is whole or, on an error, as it was
+    /// before.
     pub fn write(&self, dir: &Path) -> io::Result<()> {
         let (path, half) = (dir.join(FILE_NAME), dir.join(format!(".{FILE_NAME}.{}", std::process::id())));
         let written = self.write_to(&half).and_then(|()| std::fs::rename(&half, &path));

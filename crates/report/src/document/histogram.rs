@@ -1,8 +1,8 @@
 //! The histogram of a Trend in a document: bucket numbers and counts, exact count, sum and extremes beside them.
 //!
-//! Percentiles are asked of a `metrics::Trend` that is made of it. Where in its bucket a value lies is kept for the buckets in
-//! which common percentiles lie, so a report prints the number the summary printed. Schema 2 writes the counts as one text, a
-//! fifth of what schema 1 needed for a mean and a count a bucket; both are read.
+//! Percentiles are asked of a `metrics::Trend` that is made of it. Where in its bucket a value lies is kept for the
+//! buckets in which common percentiles lie, so a report prints the number the summary printed. Schema 2 writes the
+//! counts as one text, a fifth of what schema 1 needed for a mean and a count a bucket; both are read.
 
 use metrics::Trend;
 use metrics::bucket;
@@ -28,7 +28,8 @@ pub struct Histogram {
     pub max: f64,
     /// Number and samples of each bucket that has some, by ascending value.
     pub buckets: Vec<(i32, u64)>,
-    /// For some of the buckets, by ascending number: where in it the mean of its samples lies (`metrics::bucket::place`).
+    /// For some of the buckets, by ascending number: where in it the mean of its samples lies
+    /// (`metrics::bucket::place`).
     pub places: Vec<(i32, u32)>,
 }
 
@@ -44,15 +45,16 @@ struct Written {
     min: f64,
     /// Highest; 0 when empty.
     max: f64,
-    /// Number of the first bucket that has samples; 0 when empty. Bucket 0 holds zeros. A positive value whose 64 bits are
-    /// `b` (IEEE 754) is in bucket `(b >> 42) + 1`; a negative one in that of its magnitude, negated. A bucket's borders
-    /// differ by 1/1024 at most.
+    /// Number of the first bucket that has samples; 0 when empty. Bucket 0 holds zeros. A positive value whose 64 bits
+    /// are `b` (IEEE 754) is in bucket `(b >> 42) + 1`; a negative one in that of its magnitude, negated. A bucket's
+    /// borders differ by 1/1024 at most.
     first: i32,
     /// The buckets from `first` on as a sequence of numbers in Base64 VLQ, the encoding of JavaScript's source maps: a
     /// positive number is the samples of a bucket, a negative one says how many empty buckets follow.
     counts: String,
-    /// Of some buckets the mean, pairs of numbers in Base64 VLQ: how many buckets with samples lie between this one and the
-    /// last that was told, and where in its bucket the mean lies, in 524,288 steps from the lowest value to the highest.
+    /// Of some buckets the mean, pairs of numbers in Base64 VLQ: how many buckets with samples lie between this one and
+    /// the last that was told, and where in its bucket the mean lies, in 524,288 steps from the lowest value to the
+    /// highest.
     #[serde(skip_serializing_if = "String::is_empty")]
     means: String,
 }
@@ -182,7 +184,8 @@ fn unpacked_places(buckets: &[(i32, u64)], means: &str) -> Result<Vec<(i32, u32)
     Ok(places)
 }
 
-/// The buckets of schema 1, and where in them their means lie. Rounding may have carried a mean into the neighbouring bucket.
+/// The buckets of schema 1, and where in them their means lie. Rounding may have carried a mean into the neighbouring
+/// bucket.
 fn numbered(means: &[(f64, u64)]) -> (Vec<(i32, u64)>, Vec<(i32, u32)>) {
     let (mut buckets, mut places): (Vec<(i32, u64)>, Vec<(i32, u32)>) = (Vec::new(), Vec::new());
     for &(mean, count) in means {

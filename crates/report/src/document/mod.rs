@@ -1,12 +1,12 @@
 //! The result document: the whole outcome of a run, in one JSON file that other commands and other programs read.
 //!
 //! `onrush run --save DIR` writes `DIR/result.json`; reports, comparisons and matrices are made from it alone. Whole
-//! histograms are in it, so any percentile can be asked for later, and results of several runs can be merged. Units last in
-//! a name (`duration_s`, `lag_p99_ms`); values of metrics are ms, bytes or plain numbers, as `contains` says.
+//! histograms are in it, so any percentile can be asked for later, and results of several runs can be merged. Units
+//! last in a name (`duration_s`, `lag_p99_ms`); values of metrics are ms, bytes or plain numbers, as `contains` says.
 //!
-//! Fields may be added within a schema; a reader ignores those it does not know. What is there keeps its name and meaning,
-//! else the number changes. `docs/schema/result-2.json` is made from these types, and a test compares the two. Schema 1, whose
-//! histograms were means of buckets, is read as well and becomes schema 2 on reading.
+//! Fields may be added within a schema; a reader ignores those it does not know. What is there keeps its name and
+//! meaning, else the number changes. `docs/schema/result-2.json` is made from these types, and a test compares the two.
+//! Schema 1, whose histograms were means of buckets, is read as well and becomes schema 2 on reading.
 
 mod file;
 mod histogram;
@@ -41,7 +41,8 @@ pub(crate) fn check_schema(found: Option<u64>) -> Result<(), String> {
     }
     let found = found.map_or(String::from("none"), |number| number.to_string());
     Err(format!(
-        "found schema {found}, this version reads schemas {OLDEST} and {SCHEMA}; read it with the version of onrush that wrote it"
+        "found schema {found}, this version reads schemas {OLDEST} and {SCHEMA}; read it with the version of onrush \
+         that wrote it"
     ))
 }
 

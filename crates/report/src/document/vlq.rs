@@ -1,8 +1,8 @@
 //! Whole numbers as text, as the field `mappings` of JavaScript's source maps has them: Base64 VLQ.
 //!
-//! A number's bits leave in groups of five, the lowest first; in the first group the lowest bit is the sign. A group is one
-//! Base64 digit, whose sixth bit says that another follows. Small numbers, which counts of buckets mostly are, take a
-//! single character.
+//! A number's bits leave in groups of five, the lowest first; in the first group the lowest bit is the sign. A group is
+//! one Base64 digit, whose sixth bit says that another follows. Small numbers, which counts of buckets mostly are, take
+//! a single character.
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 /// Bits of a number in a digit.

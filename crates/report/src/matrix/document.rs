@@ -1,8 +1,9 @@
-//! The result of a matrix: one JSON file with the plan, the order as it was, and every run's result document without its
-//! per-second series.
+//! The result of a matrix: one JSON file with the plan, the order as it was, and every run's result document without
+//! its per-second series.
 //!
-//! It is written again after every run, so that whatever happens the runs made are kept; a run that failed stays in it with the
-//! reason. Of a run's Trends those are kept that tables and comparisons read. Schema 1 is read as well and becomes schema 2.
+//! It is written again after every run, so that whatever happens the runs made are kept; a run that failed stays in it
+//! with the reason. Of a run's Trends those are kept that tables and comparisons read. Schema 1 is read as well and
+//! becomes schema 2.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -160,9 +161,9 @@ impl RunRecord {
         self.outcome == Outcome::Ok
     }
 
-    /// Why its rate is no evidence about servers: its generator was the limit or was held up. It may say so itself; another
-    /// program does not, nor does a run that was too short to judge itself: they were the limit when they filled their cores
-    /// and the server left some of its own idle.
+    /// Why its rate is no evidence about servers: its generator was the limit or was held up. It may say so itself;
+    /// another program does not, nor does a run that was too short to judge itself: they were the limit when they
+    /// filled their cores and the server left some of its own idle.
     pub fn limit(&self, pin: &Pin) -> Option<Cause> {
         if let Some(result) = &self.result
             && (result.generator.saturated || result.generator.late_accepted)

@@ -1,8 +1,8 @@
 //! A matrix: variants × cells × rounds, and the outcome of its runs.
 //!
-//! Pure: a plan becomes checked cells, variants and an order (`Matrix`), each run a record in a `MatrixDocument`, and tables are
-//! made from that alone. Starting processes is the binary's work. What makes no sense is refused before anything runs, with
-//! the place in the plan.
+//! Pure: a plan becomes checked cells, variants and an order (`Matrix`), each run a record in a `MatrixDocument`, and
+//! tables are made from that alone. Starting processes is the binary's work. What makes no sense is refused before
+//! anything runs, with the place in the plan.
 
 pub mod cells;
 pub mod document;
@@ -185,8 +185,8 @@ mod tests {
     #[test]
     fn a_variant_may_bring_its_own_load_and_keep_to_some_cells() {
         let text = PLAN.to_owned()
-            + "only = { size = '1k' }\nload = { command = ['wrk', '-d{seconds}', '-c{connections}', '{base}/'], connections = 7, \
-               duration = '1500ms', figures = ['(?<rate>.)'] }\n";
+            + "only = { size = '1k' }\nload = { command = ['wrk', '-d{seconds}', '-c{connections}', '{base}/'], \
+               connections = 7, duration = '1500ms', figures = ['(?<rate>.)'] }\n";
         let matrix = matrix(&text).unwrap();
         assert_eq!(matrix.variants(), [vec![0, 1], vec![0]]);
         let load = matrix.parts[1].load(&matrix.cells[0], &Names::from([("port", String::from("81"))])).unwrap();

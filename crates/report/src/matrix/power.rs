@@ -64,8 +64,7 @@ mod tests {
     #[test]
     fn rounds_that_can_prove_nothing_are_told_with_the_number_that_can() {
         let three = "6 rounds can never prove which of 3 variants is the best (exact signed-rank tests with Holm's \
-            correction \
-                     over 2 comparisons): 7 are needed";
+            correction over 2 comparisons): 7 are needed";
         assert_eq!(told(6, 3, None).as_deref(), Some(three));
         assert_eq!(told(7, 3, None), None);
         let two = "1 round can never prove which of 2 variants is the best (an exact signed-rank test): 6 are needed";

@@ -171,8 +171,7 @@ mod tests {
         assert_eq!(
             options.read_links().unwrap_err(),
             "scenario 'far': field 'network': download: found \"fast\", expected a number with one of the units bps, \
-             kbps, mbps, \
-             gbps, as in \"10mbps\""
+             kbps, mbps, gbps, as in \"10mbps\""
         );
     }
 }

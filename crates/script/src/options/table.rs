@@ -147,7 +147,8 @@ others {
         switch().flag("insecure-skip-tls-verify").env("K6_INSECURE_SKIP_TLS_VERIFY");
     tls_version: Written<TlsVersions> = "tlsVersion", network::tls_versions, "TLS versions to offer",
         json("text, or object with min and max").more("`tls1.2` or `tls1.3`, or `{ min, max }`");
-    tls_cipher_suites: Written<CipherSuites> = "tlsCipherSuites", network::cipher_suites, "TLS cipher suites to offer, by their IANA names",
+    tls_cipher_suites: Written<CipherSuites> = "tlsCipherSuites", network::cipher_suites, "TLS cipher suites to offer, \
+        by their IANA names",
         json("list of texts").more("this concerns TLS 1.2; the suites of TLS 1.3 are always on");
     tls_auth: Written<Vec<Arc<ClientIdentity>>> = "tlsAuth", network::tls_auth, "Client certificates",
         json("list of objects").more("`{ domains, cert, key, password }`; `cert` and `key` are PEM");
@@ -160,7 +161,8 @@ others {
     block_hostnames: Written<HostPatterns> = "blockHostnames", network::host_patterns,
         "Host names never to connect to; a leading * is allowed",
         list("PATTERNS").flag("block-hostnames").env("K6_BLOCK_HOSTNAMES");
-    blacklist_ips: Written<Vec<IpNet>> = "blacklistIPs", network::blocks, "Addresses never to connect to, as CIDR or IP",
+    blacklist_ips: Written<Vec<IpNet>> = "blacklistIPs", network::blocks, "Addresses never to connect to, as CIDR or \
+        IP",
         list("RANGES").flag("blacklist-ip").env("K6_BLACKLIST_IPS");
     local_ips: Written<Vec<IpAddr>> = "localIPs", network::local_ips, "Addresses to connect from: IPs, ranges a-b, \
         CIDRs",

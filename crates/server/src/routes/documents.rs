@@ -29,8 +29,7 @@ pub(crate) fn xml(_: &Request<'_>) -> Reply {
 pub(crate) fn utf8(_: &Request<'_>) -> Reply {
     const PAGE: &str = "<!doctype html>\n<html><head><meta charset=\"utf-8\"><title>UTF-8</title></head><body>\n\
         <p>sea, S\u{f8}, \u{39f}\u{3b4}\u{3cd}\u{3c3}\u{3c3}\u{3b5}\u{3b9}\u{3b1}, \u{43c}\u{43e}\u{440}\u{435}, \
-        \u{d9}\u{308}, \
-        \u{5d9}\u{5dd}, \u{628}\u{62d}\u{631}, \u{6d77}, \u{bc14}\u{b2e4}, \u{1f30a}</p>\n\
+        \u{d9}\u{308}, \u{5d9}\u{5dd}, \u{628}\u{62d}\u{631}, \u{6d77}, \u{bc14}\u{b2e4}, \u{1f30a}</p>\n\
         <p>\u{20ac}5 \u{2264} \u{221e}, 0\u{2009}\u{b5}s, \u{201e}low\u{201c}, \u{1d7d8}</p>\n</body></html>\n";
     Response::new(200, HTML, Body::Static(PAGE.as_bytes())).into()
 }

@@ -19,7 +19,8 @@ pub struct Listener {
 impl Listener {
     /// Takes a non-blocking socket that listens.
     pub fn new(socket: OwnedFd, tcp: bool) -> io::Result<Listener> {
-        // SAFETY: the descriptor is owned by the value registered, is never exchanged, and closes only when that is dropped.
+        // SAFETY: the descriptor is owned by the value registered, is never exchanged, and closes only when that is
+        // dropped.
         let fd = unsafe { AsyncFd::register(socket) }?;
         Ok(Listener { fd, tcp })
     }
@@ -39,8 +40,8 @@ impl Listener {
 }
 
 fn accept(listener: RawFd) -> io::Result<(OwnedFd, SockAddr)> {
-    // SAFETY: accept4 writes an address of at most the given length and says how long it is; a descriptor that it returns is new and
-    // nobody else's.
+    // SAFETY: accept4 writes an address of at most the given length and says how long it is; a descriptor that it
+    // returns is new and nobody else's.
     unsafe {
         SockAddr::try_init(|address, len| {
             let fd = libc::accept4(listener, address.cast(), len, libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC);

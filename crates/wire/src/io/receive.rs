@@ -17,8 +17,8 @@ pub struct Received {
     pub stamp_ns: Option<u64>,
 }
 
-/// Keeps the kernel's receive stamping switched on while it lives. The kernel starts stamping with the first socket that
-/// asks and stops with the last; without this, short-lived connections would switch it for each of them.
+/// Keeps the kernel's receive stamping switched on while it lives. The kernel starts stamping with the first socket
+/// that asks and stops with the last; without this, short-lived connections would switch it for each of them.
 pub(crate) struct StampKeeper {
     _socket: Option<socket2::Socket>,
 }
@@ -34,9 +34,9 @@ impl StampKeeper {
     }
 }
 
-/// The kernel switches stamping on in the background, a millisecond or so after it was asked: what arrives before that has no
-/// stamp. Sends datagrams to itself until one has; gives up soon, because where there are no stamps there never will be
-/// any.
+/// The kernel switches stamping on in the background, a millisecond or so after it was asked: what arrives before that
+/// has no stamp. Sends datagrams to itself until one has; gives up soon, because where there are no stamps there never
+/// will be any.
 fn await_stamps(socket: &socket2::Socket) {
     const PATIENCE: Duration = Duration::from_millis(20);
     let localhost = SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into();
@@ -55,8 +55,8 @@ fn await_stamps(socket: &socket2::Socket) {
     }
 }
 
-/// The software stamp. SO_TIMESTAMPNS brings it alone, SO_TIMESTAMPING among two others, which costs 50 ns more a read; but
-/// for datagrams only the latter (`arrival`) never makes up a stamp at the time of reading.
+/// The software stamp. SO_TIMESTAMPNS brings it alone, SO_TIMESTAMPING among two others, which costs 50 ns more a read;
+/// but for datagrams only the latter (`arrival`) never makes up a stamp at the time of reading.
 pub(super) fn ask_for_stamps(fd: RawFd, arrival: bool) -> bool {
     let (option, value) = if arrival {
         (libc::SO_TIMESTAMPING, libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE)
@@ -94,8 +94,8 @@ pub(super) fn receive(
         }
         let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
         let mut control = MaybeUninit::<Control>::uninit();
-        // SAFETY: the header points at one iovec over `buffer` and at the control area, both writable and alive during the
-        // call; zero is valid for its other fields.
+        // SAFETY: the header points at one iovec over `buffer` and at the control area, both writable and alive during
+        // the call; zero is valid for its other fields.
         let (n, header) = unsafe {
             let mut header: libc::msghdr = mem::zeroed();
             header.msg_iov = &raw mut part;
@@ -120,8 +120,8 @@ fn outcome(n: isize) -> io::Result<Option<usize>> {
 }
 
 fn stamp_of(header: &libc::msghdr) -> Option<u64> {
-    // SAFETY: `header` was filled in by a successful recvmsg, and its control area is still alive in the caller; the CMSG
-    // macros stay inside msg_controllen; the stamp is read unaligned, its length having been checked.
+    // SAFETY: `header` was filled in by a successful recvmsg, and its control area is still alive in the caller; the
+    // CMSG macros stay inside msg_controllen; the stamp is read unaligned, its length having been checked.
     unsafe {
         let mut message = libc::CMSG_FIRSTHDR(header);
         while !message.is_null() {

@@ -211,10 +211,8 @@ mod tests {
         assert_eq!(
             found.to_string(),
             "crates/a/src/d.rs:1: 4 files import each other in 1 circles of more than 3; the largest has 4: a.rs b.rs \
-             c.rs d.rs \
-             [circle crates/a]\n    found 4, allowed 0\n    move what both sides need below both; these 1 imports \
-             close the \
-             circles:\n      crates/a/src/d.rs:1 imports a.rs"
+             c.rs d.rs [circle crates/a]\n    found 4, allowed 0\n    move what both sides need below both; these 1 \
+             imports close the circles:\n      crates/a/src/d.rs:1 imports a.rs"
         );
         assert!(Graph::of(&package).room_circle(&package).is_none());
     }

@@ -70,9 +70,8 @@ mod tests {
     #[test]
     fn the_table_of_sockets_is_read() {
         let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout \
-            inode\n   \
-                     0: 0100007F:1F90 00000000:0000 01 00000000:00000000 00:00000000 00000000     0        0 11 1\n   \
-                     1: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1\n";
+            inode\n   0: 0100007F:1F90 00000000:0000 01 00000000:00000000 00:00000000 00000000     0        0 11 1\n   \
+            1: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1\n";
         assert_eq!(listener(table, 8080), Some(4711), "the one that listens, not the one that is connected");
         assert_eq!(listener(table, 80), None);
     }

@@ -64,8 +64,7 @@ impl Store {
             let list = differences.join("\n  ");
             return Err(refuse(format!(
                 "--resume: the plan is not the one of {name}; runs of two plans cannot be paired:\n  {list}\nundo \
-                 that, or write \
-                 to another file with -o"
+                 that, or write to another file with -o"
             )));
         }
         if document.onrush != env!("CARGO_PKG_VERSION") {

@@ -92,10 +92,8 @@ impl Saving {
     fn stored(&self) -> String {
         format!(
             "{} has the options, figures, names of checks and groups, and facts about this machine; passwords, \
-             parameters \
-             that look like credentials and the keys of tlsAuth are masked or left out; bodies, headers and cookies \
-             are \
-             not kept",
+             parameters that look like credentials and the keys of tlsAuth are masked or left out; bodies, headers and \
+             cookies are not kept",
             self.dir.join(FILE_NAME).display()
         )
     }

@@ -213,10 +213,8 @@ pub fn notes(comparison: &Comparison) -> Vec<String> {
     if !comparison.conditions.is_empty() {
         notes.push(String::from(
             "a condition fails when the change is proven to be beyond its bound, holds when it is proven to be on this \
-             side, \
-             and otherwise nobody can tell (signed-rank test against the bound at 5 %, Holm over the conditions); \
-             conditions \
-             alone decide the exit code",
+             side, and otherwise nobody can tell (signed-rank test against the bound at 5 %, Holm over the \
+             conditions); conditions alone decide the exit code",
         ));
         notes.extend(too_few_for_conditions(comparison).filter(|_| comparison.all.seconds.is_none()));
     }
@@ -244,8 +242,7 @@ pub fn notes(comparison: &Comparison) -> Vec<String> {
     if !comparison.cells.is_empty() {
         notes.push(format!(
             "the verdict is that over all pairs; the {} cells are judged one by one, so one in twenty may be called \
-             changed by \
-             chance",
+             changed by chance",
             comparison.cells.len()
         ));
     }
@@ -260,20 +257,16 @@ fn weaker(comparison: &Comparison, used: SecondsUsed) -> Vec<String> {
     vec![
         format!(
             "{each} of each: the intervals tell these runs apart, not A from B, because runs of the same program \
-             easily differ by \
-             {percent:.0} %; for evidence about A and B run {more} more of each by turns"
+             easily differ by {percent:.0} %; for evidence about A and B run {more} more of each by turns"
         ),
         format!(
             "change is the Hodges-Lehmann estimate over {BLOCKS} blocks of {seconds} seconds, each block of B against \
-             that of A \
-             from the same time, without the first {warm_up} s; p and interval are those of the exact signed-rank test \
-             over the \
-             blocks, spread for seconds that are like the one before, p after Holm"
+             that of A from the same time, without the first {warm_up} s; p and interval are those of the exact \
+             signed-rank test over the blocks, spread for seconds that are like the one before, p after Holm"
         ),
         format!(
             "better and worse need p at or under 0.05 and an interval beyond ±{percent:.0} % (shares: ±{points:.0} \
-             point); same is an \
-             interval that stays within the margin when it is wider by as much"
+             point); same is an interval that stays within the margin when it is wider by as much"
         ),
     ]
 }
@@ -289,8 +282,7 @@ fn alone(section: &ComparedCell) -> Option<String> {
     (!names.is_empty()).then(|| {
         format!(
             "alone these would be told apart: {}; Holm's correction over {tests} metrics asks for more. `onrush table` \
-             asks about \
-             the rate alone, as --metric does with one metric",
+             asks about the rate alone, as --metric does with one metric",
             names.join(", ")
         )
     })
@@ -303,8 +295,7 @@ fn rule(comparison: &Comparison) -> String {
     };
     format!(
         "change is the Hodges-Lehmann estimate over the pairs, p that of the exact signed-rank test after Holm; better \
-         and \
-         worse need p at or under 0.05, same is {margin}"
+         and worse need p at or under 0.05, same is {margin}"
     )
 }
 

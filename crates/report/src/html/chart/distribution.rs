@@ -1,7 +1,8 @@
 //! How the values of a Trend are spread: the share of samples by value, percentiles marked.
 //!
-//! Bins are of equal width, or of equal ratio when values span more than a magnitude and a half. The last thousandth of the
-//! samples may lie far out: when it does, it is gathered beyond the right border and the chart says where the highest lies.
+//! Bins are of equal width, or of equal ratio when values span more than a magnitude and a half. The last thousandth of
+//! the samples may lie far out: when it does, it is gathered beyond the right border and the chart says where the
+//! highest lies.
 
 use std::fmt::Write;
 
@@ -97,8 +98,8 @@ impl Distribution<'_> {
     }
 }
 
-/// Share of the samples in each bin, and of those beyond the last. What is below the first, zeros on a logarithmic axis,
-/// is in it.
+/// Share of the samples in each bin, and of those beyond the last. What is below the first, zeros on a logarithmic
+/// axis, is in it.
 fn shares(trend: &Trend, axis: &Axis, factor: f64) -> (Vec<f64>, f64) {
     let (mut shares, mut beyond) = (vec![0.0; BINS], 0.0);
     let total = trend.count() as f64;

@@ -140,10 +140,8 @@ pub(super) mod tests {
         let row = &tables.groups[0].rows[0];
         assert_eq!((row.saturated, row.limited_by, row.late_accepted), (1, Some(Cause::HeldUp), 0));
         let expected = "! in 1 of 31 runs the generator was held up by something else: the server may do more than \
-            these rates; \
-                        end what else runs on the machine, or pin servers and load to cores of their own; \
-                        --accept-late counts \
-                        such runs";
+            these rates; end what else runs on the machine, or pin servers and load to cores of their own; \
+            --accept-late counts such runs";
         assert_eq!(tables.notes[1], expected);
         late(&mut document, true);
         let tables = super::tables(&document, &TableOptions::default()).unwrap();

@@ -11,9 +11,8 @@ use crate::matrix::document::{MatrixDocument, RunRecord};
 use crate::matrix::number;
 
 /// Why `compare` may say less of the same runs.
-pub(super) const BEST_IS_BY_RATE: &str = "a best goes by one figure, with no margin and Holm's correction over the rows; `onrush \
-    compare` judges \
-                               several metrics together, so with few rounds it may not tell yet";
+pub(super) const BEST_IS_BY_RATE: &str = "a best goes by one figure, with no margin and Holm's correction over the \
+    rows; `onrush compare` judges several metrics together, so with few rounds it may not tell yet";
 
 /// What the reader must know: what failed, where the generator was the limit, what the matrix itself took.
 pub(super) fn notes(document: &MatrixDocument, tables: &Tables) -> Vec<String> {
@@ -68,8 +67,7 @@ fn limited(document: &MatrixDocument) -> Vec<String> {
             Cause::Busy => "these rates are its own, not the server's; give it more cores or the server fewer",
             Cause::HeldUp | Cause::LateStarts => {
                 "the server may do more than these rates; end what else runs on the machine, or pin servers and load \
-                 to cores \
-                 of their own; --accept-late counts such runs"
+                 to cores of their own; --accept-late counts such runs"
             }
         };
         format!("! in {count} of {} runs {}: {meaning}", valid.len(), cause.text())

@@ -212,10 +212,10 @@ mod tests {
         assert_eq!(payload.segments().len(), 3, "one for the file, one for what is before, one for what is after");
         assert_eq!(
             text(&payload),
-            "--B\r\nContent-Disposition: form-data; name=\"k\\\"%0A\"\r\n\r\nv\r\n--B\r\nContent-Disposition: form-data; \
-             name=\"f\"; filename=\"n\\\\.txt\"\r\nContent-Type: text/x\r\n\r\nabc\r\n--B\r\nContent-Disposition: \
-             form-data; name=\"e\"; filename=\"\"\r\nContent-Type: a/b\r\n\r\n\r\n--B\r\nContent-Disposition: form-data; \
-             name=\"z\"\r\n\r\n\r\n--B--\r\n"
+            "--B\r\nContent-Disposition: form-data; name=\"k\\\"%0A\"\r\n\r\nv\r\n--B\r\nContent-Disposition: \
+             form-data; name=\"f\"; filename=\"n\\\\.txt\"\r\nContent-Type: \
+             text/x\r\n\r\nabc\r\n--B\r\nContent-Disposition: form-data; name=\"e\"; filename=\"\"\r\nContent-Type: \
+             a/b\r\n\r\n\r\n--B\r\nContent-Disposition: form-data; name=\"z\"\r\n\r\n\r\n--B--\r\n"
         );
         assert_eq!(payload.len(), text(&payload).len() as u64);
     }

@@ -158,8 +158,8 @@ fn detail<'js>(ctx: &Ctx<'js>, cookie: &mut Cookie, details: &Object<'js>) -> Re
             go_error::throw(
                 ctx,
                 &format!(
-                    "unable to parse \"expires\" date string {text:?}: parsing time {text:?} as \"Mon, 02 Jan 2006 15:04:05 MST\": \
-                     cannot parse {text:?} as \"Mon\""
+                    "unable to parse \"expires\" date string {text:?}: parsing time {text:?} as \"Mon, 02 Jan 2006 \
+                     15:04:05 MST\": cannot parse {text:?} as \"Mon\""
                 ),
             )
         })?;

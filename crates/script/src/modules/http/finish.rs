@@ -43,8 +43,8 @@ fn warn_about_redirects(vu: &Vu, call: &Call) {
         return;
     }
     let message = format!(
-        "Stopped after {} redirects and returned the redirection; pass {{ redirects: n }} in request params or set global \
-         maxRedirects to silence this",
+        "Stopped after {} redirects and returned the redirection; pass {{ redirects: n }} in request params or set \
+         global maxRedirects to silence this",
         request.max_redirects + 1
     );
     vu.log().warn(&message, &[("url", &call.prepared.sent.target.name)]);

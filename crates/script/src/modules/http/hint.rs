@@ -39,8 +39,8 @@ fn consider_long(vu: &Vu, body: &BodyArg, params: &Params) {
         return;
     }
     let message = format!(
-        "this test computes for {} ms or more before it sends a multipart body: JavaScript that puts bytes together is slow; \
-         FormData of onrush/http and http.file send them from where they are, see docs/guides/uploading.md",
+        "this test computes for {} ms or more before it sends a multipart body: JavaScript that puts bytes together is \
+         slow; FormData of onrush/http and http.file send them from where they are, see docs/guides/uploading.md",
         (LONG * SLICE).as_millis()
     );
     vu.log().warn(&message, &[]);

@@ -3,8 +3,8 @@
 use wire::failure::{NO_LOCAL_PORT, UNVERIFIED};
 use wire::{Failure, FailureKind};
 
-/// The text of `res.error` and of the tag `error`: k6 leaves hosts, addresses and patterns to the log line, and Onrush its
-/// advice.
+/// The text of `res.error` and of the tag `error`: k6 leaves hosts, addresses and patterns to the log line, and Onrush
+/// its advice.
 pub fn k6_error(failure: &Failure) -> &str {
     let message = failure.message.strip_suffix(NO_LOCAL_PORT).unwrap_or(&failure.message);
     match failure.kind {

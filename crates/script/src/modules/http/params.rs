@@ -239,8 +239,8 @@ pub fn tags<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Checked<(Option<RequestT
         let name = bytes::to_text(ctx, &name)?;
         if !matches!(Kind::of(&value), Kind::Text(_) | Kind::Number(_) | Kind::Bool(_)) {
             let message = format!(
-                "invalid HTTP request metric tags: invalid value for metric tag '{name}': only String, Boolean and Number types \
-                 are accepted as a metric tag values"
+                "invalid HTTP request metric tags: invalid value for metric tag '{name}': only String, Boolean and \
+                 Number types are accepted as a metric tag values"
             );
             return Err(Refusal::new(message).into());
         }

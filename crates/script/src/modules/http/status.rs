@@ -83,7 +83,8 @@ fn range<'js>(ctx: &Ctx<'js>, number: usize, arg: &Value<'js>) -> Result<(i64, i
     }
     let neither = || {
         format!(
-            "argument number {number} to expectedStatuses was neither an integer nor an object like {{min:100, max:329}}"
+            "argument number {number} to expectedStatuses was neither an integer nor an object like {{min:100, \
+             max:329}}"
         )
     };
     let Some(object) = arg.as_object() else { return Err(go_error::throw(ctx, &neither())) };
