@@ -206,7 +206,8 @@ fn form(random: &mut Random, way: &str) -> Value {
             let content: Vec<u8> = (0..longest).map(|_| *random.pick(b"\0\r\n--ab\xff\x80")).collect();
             let kind =
                 *random.pick(&["text/plain", "image/png", "application/octet-stream", "text/plain; charset=utf-8"]);
-            json!({ "name": name, "filename": format!("f{}", random.text(&format!("é. ;'{quoted}"), 6)), "type": kind, "content": content })
+            json!({ "name": name, "filename": format!("f{}", random.text(&format!("é. ;'{quoted}"), 6)),
+                "type": kind, "content": content })
         })
         .collect();
     json!({ "way": way, "fields": with_a_file(fields, way) })

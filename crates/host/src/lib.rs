@@ -19,8 +19,8 @@
 //! | a buffer over memory that Rust owns | `shared_buffer`, `received`, `sealed_file` | bytes that are not copied |
 //! | a function | `plain::function`; elsewhere a closure in a `js::Function` | hot paths and tables of methods; all others |
 //!
-//! The first three have one class a Rust type (`class.rs`, `lazy_object`), so that a script cannot forge them. Bytes of the
-//! script go the other way: `bytes::read` for the time of a call, `borrow::Borrows` for the time of a request.
+//! The first three have one class a Rust type (`class.rs`, `lazy_object`), so that a script cannot forge them. Bytes of
+//! the script go the other way: `bytes::read` for the time of a call, `borrow::Borrows` for the time of a request.
 
 #![allow(unsafe_code)]
 

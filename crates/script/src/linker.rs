@@ -135,7 +135,8 @@ fn link<'js>(ctx: &Ctx<'js>, vu: &Vu, name: &str) -> host::js::Result<Linked<'js
 fn log_replaced(vu: &Vu, name: &str, known: &LibraryText) {
     let file = name.strip_prefix("file://").unwrap_or(name);
     let message = format!(
-        "{file} has the FormData of k6's library formdata ({}): the native FormData takes its place, see docs/guides/uploading.md",
+        "{file} has the FormData of k6's library formdata ({}): the native FormData takes its place, see \
+         docs/guides/uploading.md",
         known.version
     );
     vu.log().log(&Record { level: Level::Info, message: &message, fields: &[] });

@@ -98,6 +98,7 @@ pub fn tag_text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<String
 /// The message for a value that cannot be a tag. `what`: `tag` or `metadata`.
 pub fn refusal(what: &str, name: &str) -> String {
     format!(
-        "invalid value for metric {what} '{name}': only String, Boolean and Number types are accepted as a metric {what} value"
+        "invalid value for metric {what} '{name}': only String, Boolean and Number types are accepted as a metric \
+         {what} value"
     )
 }

@@ -96,8 +96,8 @@ mod tests {
         assert_eq!(all.remark(9), None);
         one.unix.store(2, Ordering::Relaxed);
         two.unix.store(1, Ordering::Relaxed);
-        let expected = "timings of 3 of 9 requests were taken by this program, not by the kernel, because unix sockets have \
-                        no receive stamps";
+        let expected = "timings of 3 of 9 requests were taken by this program, not by the kernel, because unix sockets \
+            have no receive stamps";
         assert_eq!(all.remark(9).as_deref(), Some(expected));
         two.other.store(1, Ordering::Relaxed);
         assert!(all.remark(9).is_some_and(|line| line.starts_with("timings of 4 of 9 ")));

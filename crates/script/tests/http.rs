@@ -203,10 +203,10 @@ fn warnings_are_logged() {
         log,
         [
             "warning http.get only accepts a url and a params argument (2 arguments), but 3 were given",
-            "warning The specified Content-Length header \"7\" in the POST request for BASE/echo doesn't match the actual request body \
-         length of 2, so it will be ignored!",
-            "warning Stopped after 11 redirects and returned the redirection; pass { redirects: n } in request params or set global \
-         maxRedirects to silence this",
+            "warning The specified Content-Length header \"7\" in the POST request for BASE/echo doesn't match the \
+         actual request body length of 2, so it will be ignored!",
+            "warning Stopped after 11 redirects and returned the redirection; pass { redirects: n } in request params \
+         or set global maxRedirects to silence this",
             "warning Request Failed",
         ]
     );

@@ -56,10 +56,12 @@ fn common_js_and_es_modules_mix() {
                 "import * as ns from './cjs.js'; import d, { x } from './cjs.js'; import './plain.js';
                  import * as r from './returns.js';
                  console.log(Object.keys(ns).sort().join(), d, x, r.y);
-                 const q = require('./cjs.js'); console.log(q.x, q.default, require('./esm.js').z, require('./esm.js').default);
+                 const q = require('./cjs.js'); console.log(q.x, q.default, require('./esm.js').z, \
+                 require('./esm.js').default);
                  try { exports.z = 1 } catch (e) { console.log(e.message.includes('CommonJS')) }
                  console.log(import.meta.resolve('./x.js').endsWith('/x.js'));
-                 export default function () { try { require('./cjs.js') } catch (e) { console.log(e.message.includes('init code')) } }",
+                 export default function () { try { require('./cjs.js') } catch (e) \
+                 { console.log(e.message.includes('init code')) } }",
             ),
         ],
     );
@@ -82,7 +84,8 @@ fn typescript_keeps_its_places() {
         &[
             (
                 "lib.ts",
-                "interface A {\n  a: number\n}\nenum C { P = 1, Q }\nexport function x(a?: A): void {\n  const q: A = { a: 1 };\n  console.log(C.Q, q);\n  throw new Error('here');\n}\n",
+                "interface A {\n  a: number\n}\nenum C { P = 1, Q }\nexport function x(a?: A): void \
+                 {\n  const q: A = { a: 1 };\n  console.log(C.Q, q);\n  throw new Error('here');\n}\n",
             ),
             ("main.js", "import { x } from './lib.ts';\nexport default function () { x() }"),
         ],
@@ -98,7 +101,8 @@ fn top_level_await() {
         "tla",
         &[(
             "main.js",
-            "const v = await new Promise((r) => setTimeout(() => r(3), 5)); export default function () { console.log(v) }",
+            "const v = await new Promise((r) => setTimeout(() => r(3), 5)); export default function () \
+             { console.log(v) }",
         )],
     );
     assert_eq!(run(&files.0, "main.js").unwrap(), ["3"]);
@@ -122,7 +126,8 @@ fn open_reads_and_maps() {
             ),
         ],
     );
-    let expected = "hello ArrayBuffer { [Uint8Contents]: <48 65 6c 6c 6f>, byteLength: 5 } ArrayBuffer { [Uint8Contents]: <>, byteLength: 0 }";
+    let expected = "hello ArrayBuffer { [Uint8Contents]: <48 65 6c 6c 6f>, byteLength: 5 } ArrayBuffer \
+        { [Uint8Contents]: <>, byteLength: 0 }";
     assert_eq!(run(&files.0, "main.js").unwrap(), [expected, "true"]);
     assert_eq!(std::fs::read(files.0.join("data.txt")).unwrap(), b"hello");
 }
@@ -255,7 +260,8 @@ function FormData() { if (!(this instanceof FormData)) return new FormData(); th
 FormData.prototype.append = function(name, value) { this.all.push([name, value]) };
 FormData.prototype.body = function() {
     var text = 'copy', bytes = [];
-    for (var part of this.all) text += '--B\\r\\nContent-Disposition: form-data; name=\"' + part[0] + '\"\\r\\n\\r\\n' + part[1] + '\\r\\n';
+    for (var part of this.all) text += '--B\\r\\nContent-Disposition: form-data; name=\"' + part[0] + '\"\\r\\n\\r\\n' \
+    + part[1] + '\\r\\n';
     for (var i = 0; i < text.length; ++i) bytes.push(text.charCodeAt(i) & 0xff);
     return new Uint8Array(bytes).buffer;
 };";

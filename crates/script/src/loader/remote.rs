@@ -48,7 +48,8 @@ pub(crate) async fn fetch(
 fn unreachable_module(url: &str, cause: &str) -> ScriptError {
     let url = Mask::standard().url(url);
     let message = format!(
-        "cannot import {url}: {cause}; check the address and the network, or download the module and import it as a file"
+        "cannot import {url}: {cause}; check the address and the network, or download the module and import it as a \
+         file"
     );
     ScriptError::new(message, exit_code::SCRIPT_EXCEPTION)
 }

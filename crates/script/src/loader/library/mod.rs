@@ -211,8 +211,7 @@ mod tests {
         assert_eq!(
             replaced,
             "'use strict';;var __onrushFormData0=require(\"m\").FormData;var Parts=__onrushFormData0;\nexports.F = \
-             Parts;\n;\n        \
-             ;\n        ;\n\n\n\n\nlast();"
+             Parts;\n;\n        ;\n        ;\n\n\n\n\nlast();"
         );
         assert_eq!(replaced.lines().count(), code.lines().count());
         let (replaced, _) = replace(&format!("export {CLASS}"), SourceKind::EsModule, &known).expect("it is known");

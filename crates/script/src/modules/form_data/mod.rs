@@ -311,8 +311,8 @@ impl<'js> NewField<'_, 'js> {
         let name = String::from_utf8_lossy(&self.name);
         let found = described(found);
         let message = format!(
-            "FormData.{}: the value of field \"{name}\" is {found}, expected a string, a number, a boolean, an ArrayBuffer, a \
-             view of one, a FileStream, a payload, or what http.file makes",
+            "FormData.{}: the value of field \"{name}\" is {found}, expected a string, a number, a boolean, an \
+             ArrayBuffer, a view of one, a FileStream, a payload, or what http.file makes",
             self.method
         );
         Exception::throw_type(self.ctx, &message)
