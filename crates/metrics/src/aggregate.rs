@@ -285,3 +285,37 @@ fn value_of(sink: &Sink, duration: Duration) -> Value {
         Sink::Trend(trend) => Value::Trend(TrendValue::from((**trend).clone())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::Recorder;
+    use crate::tags::TagSet;
+
+    #[test]
+    fn a_warning_of_many_series_is_said_again_when_they_have_doubled() {
+        let registry = Registry::new();
+        let recorder = Recorder::new(registry.clone());
+        let mut aggregate = Aggregate::new(registry, Thresholds::default());
+        let grow_to = |aggregate: &mut Aggregate, series: u64| {
+            for id in aggregate.cardinality.series()..series {
+                recorder.series(crate::builtin::HTTP_REQS, &TagSet::new([("id", id.to_string())]));
+            }
+            aggregate.merge(recorder.take());
+            assert_eq!(aggregate.cardinality.series(), series, "few are counted exactly");
+            aggregate.warnings().collect::<Vec<String>>()
+        };
+        aggregate.next_warning = 10;
+        assert_eq!(grow_to(&mut aggregate, 10), [""; 0]);
+        let said = grow_to(&mut aggregate, 11);
+        assert!(said[0].starts_with("the test has made about 11 unique time series, "), "{said:?}");
+        assert_eq!(grow_to(&mut aggregate, 22), [""; 0]);
+        assert_eq!(grow_to(&mut aggregate, 23).len(), 1);
+    }
+
+    #[test]
+    fn a_new_aggregate_warns_above_the_suggested_limit() {
+        let aggregate = Aggregate::new(Registry::new(), Thresholds::default());
+        assert_eq!(aggregate.next_warning, SUGGESTED_SERIES);
+    }
+}

@@ -153,4 +153,52 @@ mod tests {
         let warning = seen.warning(seen.series());
         assert!(warning.contains("tag 'id' has about "), "{warning}");
     }
+    /// Worked out by hand from the formula, at both sides of where the number of empty registers is the better witness.
+    #[test]
+    fn estimates_follow_the_formula() {
+        let sketch = |empty: usize, rank: u8| {
+            let mut sketch = Sketch(Box::new([rank; REGISTERS]));
+            sketch.0[..empty].fill(0);
+            sketch.estimate()
+        };
+        assert_eq!((sketch(0, 5), sketch(1, 5), sketch(512, 3)), (23_611, 22_917, 710));
+    }
+
+    #[test]
+    fn it_says_whether_anything_was_new() {
+        let mut seen = Cardinality::default();
+        let mut insert = |metric, tags: &[(&'static str, &'static str)]| {
+            seen.insert(MetricId(metric), &TagSet::new(tags.iter().copied()))
+        };
+        assert!(insert(0, &[("a", "1")]));
+        assert!(!insert(0, &[("a", "1")]));
+        assert!(insert(1, &[("a", "1")]), "a new series of known values");
+        assert!(insert(0, &[("a", "2"), ("b", "1")]), "new values, and a new tag");
+    }
+
+    #[test]
+    fn what_two_workers_saw_is_put_together() {
+        let see = |seen: &mut Cardinality, tag: &'static str, count: u32| {
+            for id in 0..count {
+                seen.insert(MetricId(0), &TagSet::new([(tag, id.to_string())]));
+            }
+        };
+        let (mut one, mut other, mut both) = (Cardinality::default(), Cardinality::default(), Cardinality::default());
+        see(&mut one, "a", 5);
+        see(&mut other, "b", 20);
+        see(&mut both, "a", 5);
+        see(&mut both, "b", 20);
+        assert_ne!(one.series, both.series);
+        one.merge(&other);
+        assert_eq!((one.series, one.tags), (both.series, both.tags));
+    }
+
+    #[test]
+    fn tags_beyond_the_limit_are_not_told_apart() {
+        let mut seen = Cardinality::default();
+        for name in 0..TAGS + 1 {
+            seen.insert(MetricId(0), &TagSet::new([(format!("tag{name:02}"), "x")]));
+        }
+        assert_eq!(seen.tags.len(), TAGS);
+    }
 }

@@ -226,4 +226,27 @@ mod tests {
         let series = seconds.into_series();
         assert_eq!(series[0].points, Points::Rate(vec![None, None, Some((1, 1))]));
     }
+    #[test]
+    fn gauges_and_extremes_of_an_interval_are_told_and_the_breakdown_is_not() {
+        let registry = Registry::new();
+        registry.set_breakdown(true);
+        let recorder = Recorder::new(registry.clone());
+        let tags = TagSet::new([("scenario", "a"), ("group", "::g"), ("check", "ok")]);
+        for (at, value) in [(1, 4.0), (2, 2.0)] {
+            recorder.add(recorder.series(builtin::VUS, &tags), value, at);
+            recorder.add(recorder.series(builtin::HTTP_REQ_DURATION, &tags), value, at);
+            recorder.add(recorder.series(builtin::CHECKS, &tags), value - 2.0, at);
+        }
+        let mut seconds = Seconds::new(registry);
+        seconds.add(Duration::from_secs(3), Duration::from_secs(5), &[recorder.take()]);
+        assert_eq!(seconds.intervals(), [(Duration::from_secs(3), Duration::from_secs(2))]);
+        let point = TrendPoint { count: 2, avg: 3.0, min: 2.0, max: 4.0, percentiles: [3.0, 3.8, 3.9, 3.98] };
+        let series: Vec<(String, Points)> = seconds.into_series().into_iter().map(|s| (s.name, s.points)).collect();
+        let expected = [
+            ("checks", Points::Rate(vec![Some((1, 2))])),
+            ("http_req_duration", Points::Trend(vec![Some(point)])),
+            ("vus", Points::Gauge(vec![Some(2.0)])),
+        ];
+        assert_eq!(series, expected.map(|(name, points)| (name.to_owned(), points)));
+    }
 }

@@ -178,4 +178,51 @@ mod tests {
         sink.merge(filled(Kind::Counter, &[(-0.5, 0)]));
         assert!(matches!(sink, Sink::Counter { sum: 3.0, samples: 3 }));
     }
+    #[test]
+    fn a_gauge_keeps_the_later_of_two_of_one_moment_and_nothing_of_an_empty_one() {
+        let mut sink = filled(Kind::Gauge, &[(5.0, 20), (6.0, 20)]);
+        sink.merge(Sink::new(Kind::Gauge));
+        let told = |sink: &Sink| match sink {
+            Sink::Gauge { last, min, max, samples, .. } => (*last, *min, *max, *samples),
+            other => panic!("a gauge, not {other:?}"),
+        };
+        assert_eq!(told(&sink), (6.0, 5.0, 6.0, 2));
+        sink.merge(filled(Kind::Gauge, &[(7.0, 20)]));
+        assert_eq!(told(&sink), (7.0, 5.0, 7.0, 3));
+        sink.merge(filled(Kind::Gauge, &[(1.0, 19)]));
+        assert_eq!(told(&sink), (7.0, 1.0, 7.0, 4));
+        // The first one of all may have come at the beginning of time.
+        let mut first = Sink::new(Kind::Gauge);
+        first.merge(filled(Kind::Gauge, &[(2.0, 0)]));
+        assert_eq!(told(&first), (2.0, 2.0, 2.0, 1));
+    }
+
+    #[test]
+    fn zeros_count_in_every_kind_that_takes_them() {
+        for kind in [Kind::Counter, Kind::Rate, Kind::Trend] {
+            let mut sink = filled(kind, &[(2.0, 0)]);
+            sink.add_zeros(3);
+            assert_eq!(sink.samples(), 4, "{kind:?}");
+            assert_eq!(sink.emptied().samples(), 0);
+            assert_eq!(std::mem::discriminant(&sink.emptied()), std::mem::discriminant(&sink));
+            let mut twice = sink.clone();
+            twice.merge(sink);
+            assert_eq!(twice.samples(), 8, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn groups_and_checks_are_in_the_tree() {
+        let scope = |group: Option<&str>| Scope { scenario: None, group: group.map(Into::into) };
+        let metric = |group| SinkKey::Metric(MetricId(0), scope(group));
+        for (key, is_in_tree) in [
+            (SinkKey::Group(scope(None)), true),
+            (SinkKey::Check(scope(None), "c".into()), true),
+            (metric(Some("::g")), true),
+            (metric(None), false),
+            (SinkKey::Sub(SubMetricId(0)), false),
+        ] {
+            assert_eq!(key.is_in_tree(), is_in_tree, "{key:?}");
+        }
+    }
 }

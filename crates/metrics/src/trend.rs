@@ -6,6 +6,9 @@
 //! many there are. Minimum, maximum and count are exact; the sum is as good as adding numbers of one magnitude at a
 //! time and then combining them with compensation.
 //!
+//! Our own, because HdrHistogram holds whole numbers between limits that are chosen beforehand, and k6's trends take any
+//! number. Adding a sample is on the path of every request.
+//!
 //! Refused: NaN and infinities. Below 2.3e-308 (subnormal numbers) the error is absolute, not relative.
 
 mod stored;
@@ -418,5 +421,29 @@ mod tests {
         assert_eq!(trend.allocated_buckets(), after_one);
         // 1-1001 spans ten exponents of 1024 buckets each.
         assert!(after_one <= 10 * 1024, "{after_one}");
+    }
+    #[test]
+    fn zeros_and_signs_are_counted_apart() {
+        let with_zero = trend(&[3.0, 0.0]);
+        assert_eq!((with_zero.min(), with_zero.max(), with_zero.count(), with_zero.sum()), (0.0, 3.0, 2, 3.0));
+        let below = trend(&[-3.0, 0.0]);
+        assert_eq!((below.min(), below.max(), below.avg()), (-3.0, 0.0, -1.5));
+        let mut zeros = Trend::default();
+        zeros.add_zeros(2);
+        zeros.add_zeros(3);
+        assert_eq!((zeros.count(), zeros.min(), zeros.max(), zeros.percentile(50.0)), (5, 0.0, 0.0, 0.0));
+        let mut all = trend(&[-1.0]);
+        all.merge(&zeros);
+        all.merge(&with_zero);
+        assert_eq!((all.count(), all.min(), all.max(), all.sum()), (8, -1.0, 3.0, 2.0));
+    }
+
+    /// A page that lies before, behind or between the known ones is found again.
+    #[test]
+    fn pages_are_made_in_any_order() {
+        let trend = trend(&[1e6, 1e-6, 1.0, 1e12, 1e-12, 1.0]);
+        let buckets: Vec<(f64, u64)> = trend.buckets().collect();
+        assert_eq!(buckets, [(1e-12, 1), (1e-6, 1), (1.0, 2), (1e6, 1), (1e12, 1)]);
+        assert_eq!(trend.allocated_buckets(), 5 * PAGE);
     }
 }

@@ -8,6 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Waits until no other run changes the copy; the caller is alone as long as it holds the file.
+pub(crate) fn alone(folder: &Path) -> Result<fs::File, String> {
+    let locked = fs::File::create(folder.join("lock")).and_then(|file| file.lock().map(|()| file));
+    locked.map_err(|error| format!("cannot lock {}: {error}", folder.display()))
+}
+
 /// Makes `tree` equal to what git knows of `root`, and to what is new there and not ignored.
 pub(crate) fn mirror(root: &Path, tree: &Path) -> Result<(), String> {
     let files = known_files(root)?;

@@ -59,6 +59,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let options = Options::read(arguments, &names)?;
     let folder = root.join("target/mutants");
     let tool = Tool::install(&root.join("target/tools"), &folder)?;
+    let _alone = copy::alone(&folder)?;
     copy::mirror(root, &tool.tree)?;
     let equivalents = Equivalents::read(root)?;
     let mut short = Vec::new();
