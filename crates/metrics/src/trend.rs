@@ -6,8 +6,8 @@
 //! many there are. Minimum, maximum and count are exact; the sum is as good as adding numbers of one magnitude at a
 //! time and then combining them with compensation.
 //!
-//! Our own, because HdrHistogram holds whole numbers between limits that are chosen beforehand, and k6's trends take any
-//! number. Adding a sample is on the path of every request.
+//! Our own, because HdrHistogram holds whole numbers between limits that are chosen beforehand, and k6's trends take
+//! any number. Adding a sample is on the path of every request.
 //!
 //! Refused: NaN and infinities. Below 2.3e-308 (subnormal numbers) the error is absolute, not relative.
 
