@@ -91,4 +91,28 @@ mod tests {
         let not_told = Usage { waited: None, ..at(0, 0, 0) };
         assert_eq!(WorkerHealth::between(&not_told, &at(10, 5, 5), &Trend::default()).waited_share, None);
     }
+    #[test]
+    fn the_worst_worker_speaks_for_all() {
+        let worker = |cpu_share, lag_avg_ms, lag_p99_ms| WorkerHealth {
+            cpu_share,
+            lag_avg_ms,
+            lag_p99_ms,
+            ..WorkerHealth::default()
+        };
+        let health = Health { workers: vec![worker(0.5, 1.0, 9.0), worker(0.25, 2.0, 3.0)], ..Health::default() };
+        assert_eq!(health.busiest_cpu_share(), 0.5);
+        assert_eq!((health.worst_lag_avg_ms(), health.worst_lag_p99_ms()), (2.0, 9.0));
+    }
+
+    #[test]
+    fn lateness_is_that_of_the_event_loop() {
+        let mut lag = Trend::default();
+        (0..=100).for_each(|ms| lag.add(f64::from(ms)));
+        let at = |ms| Usage { at: Duration::from_millis(ms), cpu: Duration::ZERO, waited: None };
+        let health = WorkerHealth::between(&at(0), &at(1000), &lag);
+        assert_eq!(
+            [health.lag_avg_ms, health.lag_p50_ms, health.lag_p99_ms, health.lag_max_ms],
+            [50.0, 50.0, 99.0, 100.0]
+        );
+    }
 }

@@ -347,4 +347,74 @@ mod tests {
         alone.workers.iter_mut().for_each(|worker| worker.waited_share = None);
         assert!(late(facts(), alone).0.contains("the machine was busy with something else"));
     }
+    /// Each limit from both sides: what lies on it counts.
+    #[test]
+    fn limits_count_from_their_own_value_on() {
+        let of = |health: Health, facts: Facts| match judge(&health, &facts) {
+            Judgement::TooShort => "too short",
+            Judgement::OnTime => "on time",
+            Judgement::Note(_) => "note",
+            Judgement::Limit { cause: Cause::Busy, .. } => "busy",
+            Judgement::Limit { cause: Cause::HeldUp, .. } => "held up",
+            Judgement::Limit { cause: Cause::LateStarts, .. } => "late starts",
+        };
+        let lasting = |ms| Health { wall: Duration::from_millis(ms), ..health(0.01, 0.3, 2.0) };
+        assert_eq!([of(lasting(999), facts()), of(lasting(1000), facts())], ["too short", "on time"]);
+        assert_eq!([0.899, 0.9].map(|share| of(health(share, 0.1, 2.0), facts())), ["on time", "busy"]);
+        assert_eq!([9.99, 10.0].map(|p99| of(health(0.1, 0.1, p99), facts())), ["on time", "note"]);
+        let starting = |p95_ms| Facts { iteration_lag: Some(IterationLag { p95_ms, p99_ms: 20.0 }), ..facts() };
+        assert_eq!([9.99, 10.0].map(|p95| of(health(0.1, 0.1, 20.0), starting(p95))), ["note", "late starts"]);
+        let unstamped = |unstamped| Facts { unstamped, ..facts() };
+        assert_eq!([50, 51].map(|count| of(health(0.1, 0.1, 20.0), unstamped(count))), ["note", "held up"]);
+        let nothing_sent = Facts { requests: 0, unstamped: 0, closed: None, ..facts() };
+        assert_eq!(of(health(0.1, 0.1, 20.0), nothing_sent), "note");
+        // 1000 waits of 0.5 ms are 500 ms: a twentieth of 10 s, and less of more.
+        let spent = |spent_ms| Facts { closed: Some(ClosedLoop { waits: 1000.0, spent_ms }), ..facts() };
+        assert_eq!([10_100.0, 10_000.0].map(|ms| of(health(0.1, 0.5, 20.0), spent(ms))), ["note", "held up"]);
+        assert_eq!(of(health(0.1, 0.5, 20.0), spent(0.0)), "note");
+    }
+
+    #[test]
+    fn users_lose_no_more_than_all_of_their_time() {
+        let fast = Facts { closed: Some(ClosedLoop { waits: 1000.0, spent_ms: 100.0 }), ..facts() };
+        let (_, complaint, _) = limit(judge(&health(0.3, 5.0, 13.0), &fast));
+        assert!(complaint.contains("its users lost about 100 % of their time"), "{complaint}");
+    }
+
+    #[test]
+    fn a_note_tells_of_late_starts_from_the_limit_on() {
+        let note = |p99_ms| {
+            let facts = Facts { iteration_lag: Some(IterationLag { p95_ms: 1.0, p99_ms }), ..facts() };
+            match judge(&health(0.01, 0.3, 13.0), &facts) {
+                Judgement::Note(note) => note.contains("one iteration in a hundred"),
+                other => panic!("no note: {other:?}"),
+            }
+        };
+        assert_eq!([note(9.99), note(10.0)], [false, true]);
+    }
+
+    #[test]
+    fn causes_begin_at_their_limits() {
+        let why_of = |health: &Health, facts: &Facts| why(health, facts).text;
+        let using = |process_cores| Health { process_cores, ..health(0.1, 1.0, 20.0) };
+        assert!(why_of(&using(1.8), &facts()).starts_with("this process used 1.80 of its 2 cores"));
+        assert!(why_of(&using(1.79), &facts()).starts_with("the worker waited"));
+        let unknown = Facts { allowed_cores: 0, ..facts() };
+        assert!(why_of(&using(1.9), &unknown).starts_with("the worker waited"));
+        let waiting = |share| {
+            let mut health = health(0.1, 1.0, 20.0);
+            health.workers[1].waited_share = Some(share);
+            health.workers[0].waited_share = Some(0.0);
+            why_of(&health, &facts())
+        };
+        assert_eq!(waiting(0.002), "the worker waited for a core 0.2 % of the time");
+        assert!(waiting(0.0019).starts_with("no other program held it up"));
+    }
+
+    #[test]
+    fn as_many_workers_as_cores_are_enough() {
+        let advice = |allowed_cores| limit(judge(&health(0.95, 0.1, 2.0), &Facts { allowed_cores, ..facts() })).2;
+        assert!(advice(2).starts_with("give the generator more cores"));
+        assert_eq!(advice(3), "use more workers (--workers): there are 2 for 3 cores");
+    }
 }

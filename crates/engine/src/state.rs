@@ -232,3 +232,71 @@ impl Counts {
         self.active += cell.active.load(Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(name: &str, start_s: u64, iterations: Option<u64>) -> ScenarioFacts {
+        ScenarioFacts {
+            name: name.to_owned(),
+            executor: "constant-vus",
+            start_time: Duration::from_secs(start_s),
+            time: Duration::from_secs(10),
+            iterations,
+            stripes: Stripes::whole(),
+        }
+    }
+
+    /// Two scenarios on two workers, each cell with counts of its own.
+    fn state() -> RunState {
+        let state = RunState::new(vec![facts("a", 0, None), facts("b", 5, Some(4))], 2);
+        for (worker, scenario, count) in [(0, 0, 1), (1, 0, 2), (0, 1, 3), (1, 1, 4)] {
+            (0..count * 5).for_each(|_| state.iteration_started(worker, scenario));
+            (0..count * 2).for_each(|_| state.iteration_completed(worker, scenario));
+            (0..count).for_each(|_| state.iteration_interrupted(worker, scenario));
+            (0..count * 3).for_each(|_| state.vu_active(worker, scenario, true));
+            (0..count).for_each(|_| state.vu_active(worker, scenario, false));
+            state.iterations_dropped(worker, scenario, count * 7);
+        }
+        state
+    }
+
+    #[test]
+    fn counts_are_sums_over_workers_and_over_scenarios() {
+        let state = state();
+        let of = |n: u64| Counts { started: 5 * n, completed: 2 * n, interrupted: n, dropped: 7 * n, active: 2 * n };
+        assert_eq!([state.scenario_counts(0), state.scenario_counts(1), state.counts()], [of(3), of(7), of(10)]);
+        assert_eq!(state.vus_initialised(), 0);
+        state.vu_initialised(0);
+        state.vu_initialised(1);
+        state.vu_initialised(1);
+        assert_eq!(state.vus_initialised(), 3);
+    }
+
+    #[test]
+    fn progress_is_by_iterations_where_they_are_counted_and_else_by_time() {
+        let at = Duration::from_secs;
+        let state = RunState::new(vec![facts("a", 5, None), facts("b", 0, Some(4))], 1);
+        assert_eq!((state.progress(0, at(100)), state.started(), state.scenario_start(0)), (0.0, None, None));
+        state.set_started(at(2));
+        assert_eq!((state.started(), state.scenario_start(0)), (Some(at(2)), Some(at(7))));
+        assert_eq!([6, 7, 12, 17, 30].map(|s| state.progress(0, at(s))), [0.0, 0.0, 0.5, 1.0, 1.0]);
+        assert_eq!(state.progress(1, at(100)), 0.0);
+        state.iteration_completed(0, 1);
+        state.iteration_interrupted(0, 1);
+        assert_eq!(state.progress(1, at(0)), 0.5);
+        (0..9).for_each(|_| state.iteration_completed(0, 1));
+        assert_eq!(state.progress(1, at(0)), 1.0);
+    }
+
+    #[test]
+    fn scenarios_are_told_as_they_were_given() {
+        let state = state();
+        assert_eq!(state.scenarios().collect::<Vec<_>>(), [("a", "constant-vus"), ("b", "constant-vus")]);
+        assert_eq!((state.scenario_iterations(0), state.scenario_iterations(1)), (None, Some(4)));
+        assert_eq!(state.scenario_time(1), Duration::from_secs(10));
+        let number = |in_instance| IterationNumber { in_instance, in_test: in_instance };
+        assert_eq!(state.iteration_number(0, 3), number(3));
+    }
+}
