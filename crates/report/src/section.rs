@@ -74,3 +74,45 @@ pub(crate) fn is_phase(name: &str) -> bool {
     ];
     PHASES.contains(&name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_metric_is_below_the_heading_that_k6_gives_it() {
+        let cases = [
+            ("checks", None),
+            ("group_duration", None),
+            ("orders", Some(Section::Custom)),
+            ("http_orders", Some(Section::Custom)),
+            ("ws_orders", Some(Section::Custom)),
+            ("data_sent", Some(Section::Network)),
+            ("data_received", Some(Section::Network)),
+            ("http_reqs", Some(Section::Http)),
+            ("http_req_failed", Some(Section::Http)),
+            ("ws_sessions", Some(Section::WebSocket)),
+            ("iterations", Some(Section::Execution)),
+            ("vus_max", Some(Section::Execution)),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(Section::of(name), expected, "{name}");
+        }
+        let prefixes =
+            [("grpc_", Section::Grpc), ("browser_web_vital_", Section::WebVitals), ("browser_", Section::Browser)];
+        for metric in builtin::ALL.iter() {
+            let expected = prefixes.iter().find(|(prefix, _)| metric.name.starts_with(prefix));
+            if let Some((_, section)) = expected {
+                assert_eq!(Section::of(metric.name), Some(*section), "{}", metric.name);
+            }
+        }
+        let titles = Section::ALL.map(Section::title);
+        assert_eq!(titles, ["CUSTOM", "HTTP", "EXECUTION", "NETWORK", "BROWSER", "WEB_VITALS", "GRPC", "WEBSOCKET"]);
+    }
+
+    #[test]
+    fn phases_are_the_parts_of_a_request() {
+        assert!(is_phase("http_req_blocked") && is_phase("http_req_waiting"));
+        assert!(!is_phase("http_req_duration") && !is_phase("http_reqs"));
+    }
+}

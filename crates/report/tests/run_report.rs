@@ -112,7 +112,7 @@ fn the_first_screen_says_how_it_went() {
     holds(&html, "<li class=\"good\"><strong>Passed:</strong>no thresholds were set</li>");
     holds(
         &html,
-        "half of the requests took at most 12ms, 95 % at most 132.59ms; slowest at 2 s: p95 144ms, usually 17.6ms",
+        "half of the requests took at most 12ms, 95 % at most 132.59ms; slowest at 2 s: p95 144ms, usually 16.8ms",
     );
     holds(&html, "14.28% of the requests failed (1 of 7); the first at 2 s, most at 2 s");
     holds(&html, "the generator was on time: its busiest worker used 34 % of a core and was at most 400µs late (p99)");
@@ -254,6 +254,38 @@ fn a_trend_of_the_script_that_is_tagged_by_event_has_the_same_table_and_charts()
     holds(&html, "Delay of edit alone");
     for plain in ["untagged, mean of each second", "other, mean of each second"] {
         assert!(!html.contains(plain), "{plain}");
+    }
+}
+
+#[test]
+fn metrics_of_the_script_have_a_section_of_their_own() {
+    let mut document = busy();
+    let sum = || Value::Counter { count: 4.0, rate: 0.8 };
+    document.metrics.extend([
+        metric("orders", None, sum()),
+        metric("orders_by_shop", Some("shop:1"), sum()),
+        metric("queue", None, Value::Gauge { value: 1.0, min: 0.0, max: 2.0 }),
+        metric("hits", None, Value::Rate { passes: 1, total: 2 }),
+        metric("iterations", None, sum()),
+        metric("message_sends", None, sum()),
+    ]);
+    let column = vec![Some(1.0); 5];
+    let counts = |count| vec![Some(count); 5];
+    let series = |name: &str, points| Series { name: name.to_owned(), filter: None, points };
+    document.seconds.series.extend([
+        series("orders", Points::Counter { sum: column.clone() }),
+        series("queue", Points::Gauge { last: column.clone() }),
+        series("hits", Points::Rate { passes: counts(1), total: counts(2) }),
+        series("iterations", Points::Counter { sum: column.clone() }),
+        series("message_sends", Points::Counter { sum: column }),
+    ]);
+    let html = page(&document);
+    let section = html.split("<h2>").find(|part| part.starts_with("Metrics of the script</h2>")).expect("a section");
+    for own in ["orders", "queue", "hits"] {
+        assert!(section.contains(own), "{own} of {section}");
+    }
+    for other in ["http_req", "iterations", "message_sends", "orders_by_shop"] {
+        assert!(!section.contains(other), "{other} in {section}");
     }
 }
 

@@ -60,10 +60,10 @@ impl Trend {
         }
         let means: HashMap<i32, f64> = places.iter().map(|&(at, place)| (at, bucket::value_at(at, place))).collect();
         let inner = |&(number, count): &(i32, u64)| match means.get(&number) {
-            Some(mean) => Inner { number, count, known: mean * count as f64, others: 0.0 },
-            None => Inner::new(number, count, min, max),
+            Some(mean) => KnownValues { number, count, known: mean * count as f64, others: 0.0 },
+            None => KnownValues::new(number, count, min, max),
         };
-        let buckets: Vec<Inner> = numbers.iter().map(inner).collect();
+        let buckets: Vec<KnownValues> = numbers.iter().map(inner).collect();
         let share = share_of_bucket(sum, &buckets)?;
         let mut trend = Trend::default();
         buckets.iter().for_each(|bucket| trend.restore(bucket, share));
@@ -74,7 +74,7 @@ impl Trend {
         Some(trend)
     }
 
-    fn restore(&mut self, inner: &Inner, share: f64) {
+    fn restore(&mut self, inner: &KnownValues, share: f64) {
         if inner.number == 0 {
             self.zeros += inner.count;
             return;
@@ -97,7 +97,7 @@ fn is_possible(min: f64, max: f64, numbers: &[(i32, u64)]) -> bool {
 }
 
 /// What is known of the values of one bucket.
-struct Inner {
+struct KnownValues {
     number: i32,
     /// Of all its values.
     count: u64,
@@ -107,19 +107,19 @@ struct Inner {
     others: f64,
 }
 
-impl Inner {
+impl KnownValues {
     /// A bucket whose mean is not known: only the lowest and the highest of all values are.
-    fn new(number: i32, count: u64, min: f64, max: f64) -> Inner {
+    fn new(number: i32, count: u64, min: f64, max: f64) -> KnownValues {
         let extremes = [min, max].into_iter().filter(|extreme| bucket::number(*extreme) == number);
         let known: Vec<f64> = extremes.take(usize::try_from(count).unwrap_or(usize::MAX)).collect();
-        Inner { number, count, known: known.iter().sum(), others: count as f64 - known.len() as f64 }
+        KnownValues { number, count, known: known.iter().sum(), others: count as f64 - known.len() as f64 }
     }
 }
 
 /// The share of its bucket at which each value lies that is not known; None when no share gives this sum.
-fn share_of_bucket(sum: f64, buckets: &[Inner]) -> Option<f64> {
+fn share_of_bucket(sum: f64, buckets: &[KnownValues]) -> Option<f64> {
     let (mut lowest, mut room, mut magnitude) = (0.0, 0.0, 0.0);
-    for Inner { number, count, known, others } in buckets {
+    for KnownValues { number, count, known, others } in buckets {
         let (low, high) = bucket::bounds(*number);
         lowest += known + others * low;
         room += others * (high - low);

@@ -231,8 +231,8 @@ mod tests {
         let (_, histogram) = histogram([1.0, 1.0, 1.0 + 1.0 / 1024.0, 2.0]);
         let written = serde_json::to_value(&histogram).expect("JSON");
         // Two samples, one, 1022 empty buckets, one.
-        let expected = json!({ "count": 4, "sum": 5.0009765625, "min": 1.0, "max": 2.0, "first": 1_047_553, "counts": "EC9/BC",
-                               "means": "AAAAAA" });
+        let expected = json!({ "count": 4, "sum": 5.0009765625, "min": 1.0, "max": 2.0, "first": 1_047_553,
+                               "counts": "EC9/BC", "means": "AAAAAA" });
         assert_eq!(written, expected);
         assert_eq!(serde_json::from_value::<Histogram>(written).expect("reads back"), histogram);
         let (_, empty) = self::histogram([]);

@@ -111,9 +111,4 @@ impl Document {
     pub fn passed(&self) -> bool {
         self.metrics.iter().flat_map(|metric| &metric.thresholds).all(|threshold| threshold.ok)
     }
-
-    /// The JSON Schema of this document, as stored in `docs/schema/result-2.json`.
-    pub fn json_schema() -> serde_json::Value {
-        schemars::schema_for!(Document).to_value()
-    }
 }

@@ -74,7 +74,8 @@ impl Page {
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
              <link rel=\"icon\" href=\"data:,\">\n\
-             <title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n{}</main>\n<script>\n{}</script>\n</body>\n</html>\n",
+             <title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n{}</main>\n\
+             <script>\n{}</script>\n</body>\n</html>\n",
             Text(&self.title),
             include_str!("page.css"),
             self.body,

@@ -288,8 +288,3 @@ pub fn read(path: &Path) -> Result<MatrixDocument, String> {
     document.runs.iter_mut().filter_map(|run| run.result.as_mut()).for_each(|result| result.schema = SCHEMA);
     Ok(document)
 }
-
-/// The JSON Schema of the result, as stored in `docs/schema/matrix-2.json`.
-pub fn json_schema() -> Value {
-    schemars::schema_for!(MatrixDocument).to_value()
-}

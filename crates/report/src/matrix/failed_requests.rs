@@ -90,7 +90,10 @@ mod tests {
     fn kinds_are_named_and_the_rest_is_counted() {
         let errors = json!({
             "exceptions": [{ "what": "thrown", "count": 5 }],
-            "answers": [{ "status": 503, "expected": false, "count": 12 }, { "status": 404, "expected": true, "count": 9 }],
+            "answers": [
+                { "status": 503, "expected": false, "count": 12 },
+                { "status": 404, "expected": true, "count": 9 },
+            ],
             "unanswered": [{ "what": "dial: connection refused", "count": 4 }],
         });
         let found = FailedRequests::of_result(&result(19, errors)).expect("requests were made");

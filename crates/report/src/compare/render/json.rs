@@ -32,7 +32,9 @@ pub fn json(comparison: &Comparison) -> Value {
     fields.extend(object(json!({
         "cells": comparison.cells.iter().map(cell).collect::<Vec<_>>(),
         "conditions": comparison.conditions.iter().map(condition).collect::<Vec<_>>(),
-        "left_out": left_out.map(|run| json!({ "run": run.run, "why": run.why, "advice": run.advice, "partner": run.partner })).collect::<Vec<_>>(),
+        "left_out": left_out
+            .map(|run| json!({ "run": run.run, "why": run.why, "advice": run.advice, "partner": run.partner }))
+            .collect::<Vec<_>>(),
         "warnings": comparison.warnings,
         "notes": words::notes(comparison),
     })));

@@ -156,7 +156,8 @@ fn failures(document: &MatrixDocument) -> Vec<String> {
 fn circumstances(document: &MatrixDocument) -> String {
     let pretty = |value: serde_json::Result<String>| value.unwrap_or_default();
     format!(
-        "<details><summary>plan</summary><pre>{}</pre></details>\n<details><summary>machine</summary><pre>{}</pre></details>",
+        "<details><summary>plan</summary><pre>{}</pre></details>\n\
+         <details><summary>machine</summary><pre>{}</pre></details>",
         Text(&pretty(serde_json::to_string_pretty(&document.plan))),
         Text(&pretty(serde_json::to_string_pretty(&document.environment)))
     )

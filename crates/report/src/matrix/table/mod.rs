@@ -38,6 +38,10 @@ pub(super) mod tests {
     use crate::matrix::figures::Figures;
     use crate::matrix::plan;
 
+    fn timing() -> Timing {
+        Timing { measured_s: 64.0, warm_up_s: 32.0, commands_s: 0.0, servers_s: 1.0, loads_s: 2.0, own_s: 1.0 }
+    }
+
     /// Two variants in two cells over six rounds; b is 10 % faster than a at 1k, and as fast at 10k. c died once.
     pub fn document() -> MatrixDocument {
         let plan = plan::from_toml(
@@ -89,14 +93,7 @@ pub(super) mod tests {
             seed: 1,
             plan: plan::Plan { rounds: 8, ..plan },
             environment: Default::default(),
-            timing: Timing {
-                measured_s: 64.0,
-                warm_up_s: 32.0,
-                commands_s: 0.0,
-                servers_s: 1.0,
-                loads_s: 2.0,
-                own_s: 1.0,
-            },
+            timing: timing(),
             runs,
         }
     }
