@@ -44,8 +44,8 @@ fn bodies_of_every_kind_go_out() {
         ("new Response(new Set(['a', 'b']))", "ab"),
         ("new Response((function* () { yield 'a'; yield 'b' })())", "ab"),
         (
-            "new Response((async function* () \
-             { yield 'a'; await new Promise((done) => setTimeout(done, 5)); yield 'b' })())",
+            "new Response((async function* () { yield 'a'; await new Promise((done) => setTimeout(done, 5)); \
+             yield 'b' })())",
             "ab",
         ),
         ("new Response(ReadableStream.from(['a', 'b']))", "ab"),
@@ -56,8 +56,8 @@ fn bodies_of_every_kind_go_out() {
         ),
         ("new Response(5)", "5"),
         (
-            "(await (async () => { const r = new Response('ab', { status: 201 }); return Response.json([await \
-             r.clone().text(), r.status, r.ok, r.headers.get('content-type')]) })())",
+            "(await (async () => { const r = new Response('ab', { status: 201 }); \
+             return Response.json([await r.clone().text(), r.status, r.ok, r.headers.get('content-type')]) })())",
             "[\"ab\",201,true,\"text/plain;charset=UTF-8\"]",
         ),
         ("new Response(await new Response((function* () { yield 'a'; yield 'b' })()).text())", "ab"),
@@ -135,13 +135,13 @@ fn bodies_of_every_kind_come_in() {
         ("(await (await request.blob()).text())", "one two"),
         ("await Array.fromAsync(request.body, (piece) => piece.length)", "3,4"),
         (
-            "await (async () => \
-             { const reader = request.body.getReader(); return (await reader.read()).value.length })()",
+            "await (async () => { const reader = request.body.getReader(); \
+             return (await reader.read()).value.length })()",
             "3",
         ),
         (
-            "await (async () => \
-             { await request.text(); return [request.bodyUsed, await request.text().catch(String)] })()",
+            "await (async () => { await request.text(); \
+             return [request.bodyUsed, await request.text().catch(String)] })()",
             "true,TypeError: the body has been read already",
         ),
         ("await request.json().catch((error) => error.name)", "SyntaxError"),

@@ -8,19 +8,9 @@
 //! so scripts are synchronous and the network is not. A suspended user is never dropped: C frames lie on its stack; it
 //! is resumed with the news that it is to stop instead.
 
-//! # How Rust stands behind JavaScript
-//!
-//! | what the script sees | made by | what it is for |
-//! |---|---|---|
-//! | an object that stands for a Rust value | `native::object`, `native::shared` | everything that has methods; `shared` for hot paths |
-//! | the same, holding values of the script too | `keeper::object` | forms, timers: the collector is told what is held |
-//! | an object whose fields are made when they are read | `lazy_object::LazyObject` | responses, of which a script reads two fields |
-//! | an ordinary object of a known shape | `record::RecordShape` | what native code makes and reads often: `http.file` |
-//! | a buffer over memory that Rust owns | `shared_buffer`, `received`, `sealed_file` | bytes that are not copied |
-//! | a function | `plain::function`; elsewhere a closure in a `js::Function` | hot paths and tables of methods; all others |
-//!
-//! The first three have one class a Rust type (`class.rs`, `lazy_object`), so that a script cannot forge them. Bytes of
-//! the script go the other way: `bytes::read` for the time of a call, `borrow::Borrows` for the time of a request.
+//! How Rust is put behind JavaScript, one table for all ways: `script/src/modules/mod.rs`. Objects have one class a
+//! Rust type (`class.rs`, `lazy_object`), so that a script cannot forge them. Bytes of the script go the other way:
+//! `bytes::read` for the time of a call, `borrow::Borrows` for the time of a request.
 
 #![allow(unsafe_code)]
 

@@ -11,6 +11,8 @@
 //! | the same, with script values that the collector has to see | `host::keeper` | `FormData` |
 //! | many fields, few of which are read | `host::lazy_object` | a response |
 //! | objects of one shape, made and read often | `host::record` | what `http.file` makes |
+//! | an object of a value that others share, with any prototype | `host::native::shared` | an app's `Request` |
+//! | bytes that are not copied | `host::shared_buffer`, `received`, `sealed_file` | `SharedArray`, `open(path, "b")` |
 //! | properties that are kept elsewhere | a proxy | `SharedArray`, tags |
 
 pub mod crypto;
