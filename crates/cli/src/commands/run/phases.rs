@@ -43,14 +43,20 @@ impl Phases {
         let now = Arc::clone(&phase);
         signals::listen(move |name| {
             let before = *count.borrow();
+            let phase = now.load(Ordering::SeqCst);
+            let ends_the_test = before == 0 && matches!(phase, RUNNING | ENDING);
+            if ends_the_test {
+                // Before the count, because whoever waits for a signal reads its name next.
+                stopper.stop(StopCause::Signal(name));
+            }
             count.send_replace(before + 1);
-            match now.load(Ordering::SeqCst) {
+            match phase {
                 LOADING => {
                     let text = format!("error: {name} came while the script was being loaded; nothing has run\n");
                     output::stderr().print(text.as_bytes());
                     leave(Duration::ZERO)
                 }
-                RUNNING | ENDING if before == 0 => stopper.stop(StopCause::Signal(name)),
+                _ if ends_the_test => {}
                 ENDING => leave(MOMENT),
                 _ => leave(Duration::ZERO),
             }
