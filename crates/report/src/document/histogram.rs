@@ -13,6 +13,12 @@ use serde::{Deserialize, Serialize};
 use super::metric::finite;
 use super::vlq;
 
+/// The number of a bucket, and how many samples it has.
+type BucketCount = (i32, u64);
+
+/// The number of a bucket, and where in it the mean of its samples lies.
+type BucketPlace = (i32, u32);
+
 /// A distribution with a relative error of at most 0.1 % for percentiles; the other fields are exact.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "Written", try_from = "Read")]
@@ -27,10 +33,10 @@ pub struct Histogram {
     /// Highest; 0 when empty.
     pub max: f64,
     /// Number and samples of each bucket that has some, by ascending value.
-    pub buckets: Vec<(i32, u64)>,
+    pub buckets: Vec<BucketCount>,
     /// For some of the buckets, by ascending number: where in it the mean of its samples lies
     /// (`metrics::bucket::place`).
-    pub places: Vec<(i32, u32)>,
+    pub places: Vec<BucketPlace>,
 }
 
 /// A distribution with a relative error of at most 0.1 % for percentiles; the other fields are exact.
@@ -132,7 +138,7 @@ impl TryFrom<Read> for Histogram {
 }
 
 /// The counts from the bucket `first` on.
-fn packed(first: i32, buckets: &[(i32, u64)]) -> String {
+fn packed(first: i32, buckets: &[BucketCount]) -> String {
     let (mut text, mut next) = (String::new(), first);
     for &(number, count) in buckets {
         if number > next {
@@ -144,7 +150,7 @@ fn packed(first: i32, buckets: &[(i32, u64)]) -> String {
     text
 }
 
-fn unpacked(first: i32, counts: &str) -> Result<Vec<(i32, u64)>, String> {
+fn unpacked(first: i32, counts: &str) -> Result<Vec<BucketCount>, String> {
     let (mut buckets, mut next) = (Vec::new(), i64::from(first));
     for number in vlq::numbers(counts)? {
         let at = i32::try_from(next).map_err(|_| format!("found samples in bucket {next}, which no value lies in"))?;
@@ -160,7 +166,7 @@ fn unpacked(first: i32, counts: &str) -> Result<Vec<(i32, u64)>, String> {
 }
 
 /// The places, each with how many buckets lie between it and the one before.
-fn packed_places(buckets: &[(i32, u64)], places: &[(i32, u32)]) -> String {
+fn packed_places(buckets: &[BucketCount], places: &[BucketPlace]) -> String {
     let (mut text, mut rest) = (String::new(), buckets);
     for (number, place) in places {
         let Some(between) = rest.iter().position(|(at, _)| at == number) else { continue };
@@ -171,7 +177,7 @@ fn packed_places(buckets: &[(i32, u64)], places: &[(i32, u32)]) -> String {
     text
 }
 
-fn unpacked_places(buckets: &[(i32, u64)], means: &str) -> Result<Vec<(i32, u32)>, String> {
+fn unpacked_places(buckets: &[BucketCount], means: &str) -> Result<Vec<BucketPlace>, String> {
     let numbers = vlq::numbers(means)?;
     let (mut places, mut rest) = (Vec::new(), buckets.iter());
     for pair in numbers.chunks(2) {
@@ -186,8 +192,8 @@ fn unpacked_places(buckets: &[(i32, u64)], means: &str) -> Result<Vec<(i32, u32)
 
 /// The buckets of schema 1, and where in them their means lie. Rounding may have carried a mean into the neighbouring
 /// bucket.
-fn numbered(means: &[(f64, u64)]) -> (Vec<(i32, u64)>, Vec<(i32, u32)>) {
-    let (mut buckets, mut places): (Vec<(i32, u64)>, Vec<(i32, u32)>) = (Vec::new(), Vec::new());
+fn numbered(means: &[(f64, u64)]) -> (Vec<BucketCount>, Vec<BucketPlace>) {
+    let (mut buckets, mut places): (Vec<BucketCount>, Vec<BucketPlace>) = (Vec::new(), Vec::new());
     for &(mean, count) in means {
         let number = bucket::number(mean);
         match buckets.last_mut() {

@@ -199,7 +199,7 @@ fn generator(run: &ShownRun<'_>) -> String {
     let mut table =
         Table::new(["worker", "share of a core", "waited for a core", "late, median", "late, p99", "late, at most"]);
     for (number, worker) in generator.workers.iter().enumerate() {
-        let lag = [worker.lag_p50_ms, worker.lag_p99_ms, worker.lag_max_ms].map(|ms| show::time(ms));
+        let lag = [worker.lag_p50_ms, worker.lag_p99_ms, worker.lag_max_ms].map(show::time);
         let percent = |share: f64| match generator.too_short {
             true => "run too short".to_owned(),
             false => show::percent(share, 1),

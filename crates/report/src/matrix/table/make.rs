@@ -137,7 +137,7 @@ fn server_stats(runs: &[&RunRecord]) -> BTreeMap<String, f64> {
     for (name, figure) in runs.iter().filter_map(|run| run.server_stats.as_ref()).flat_map(ServerStats::figures) {
         by_name.entry(name).or_default().push(figure);
     }
-    by_name.into_iter().filter_map(|(name, figures)| Some((name.to_owned(), median(figures.into_iter())?))).collect()
+    by_name.into_iter().filter_map(|(name, figures)| Some((name.to_owned(), median(figures)?))).collect()
 }
 
 fn spread(values: &[f64]) -> Option<Spread> {

@@ -82,7 +82,7 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, plan: &Plan, begin: &Function<'js>) -> Resu
             let subprotocol = agreed.protocol.as_deref().unwrap_or_default();
             let samples = Samples::of(vu, plan, Naming::UrlOrName, answer.status, subprotocol);
             samples.connected(vu, ms(began.elapsed()));
-            let socket = Socket::new(Channel::new(link, samples, began, MessageLog::of(&vu, &plan.text)));
+            let socket = Socket::new(Channel::new(link, samples, began, MessageLog::of(vu, &plan.text)));
             let holder = native::object(ctx, SocketObject(socket.clone()))?;
             socket.run(ctx, vu, begin, holder)?;
             response(ctx, &plan.text, Some(&answer), "")
