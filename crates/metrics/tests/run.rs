@@ -261,11 +261,11 @@ fn work_of(names: usize) -> Duration {
     begin.elapsed()
 }
 
-/// Four times the names may cost eight times as much, not sixteen. The best of several runs, because the machine may be
-/// busy.
+/// Four times the names may cost eight times as much, not sixteen. Several tries, each the best of several runs, because
+/// the machine may be busy: work that grows with the square fails all of them.
 #[test]
 fn names_cost_what_their_number_costs() {
     let best = |names| (0..4).map(|_| work_of(names)).min().expect("four runs");
-    let (few, many) = (best(2_500), best(10_000));
-    assert!(many < few * 8, "2,500 names took {few:?}, 10,000 took {many:?}");
+    let mut tries = (0..4).map(|_| (best(2_500), best(10_000)));
+    assert!(tries.any(|(few, many)| many < few * 8), "10,000 names take more than 8 times as long as 2,500");
 }
