@@ -261,8 +261,8 @@ fn work_of(names: usize) -> Duration {
     begin.elapsed()
 }
 
-/// Four times the names may cost eight times as much, not sixteen. Several tries, each the best of several runs, because
-/// the machine may be busy: work that grows with the square fails all of them.
+/// Four times the names may cost eight times as much, not sixteen. Several tries, each the best of several runs,
+/// because the machine may be busy: work that grows with the square fails all of them.
 #[test]
 fn names_cost_what_their_number_costs() {
     let best = |names| (0..4).map(|_| work_of(names)).min().expect("four runs");
