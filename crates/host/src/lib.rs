@@ -1,13 +1,13 @@
 //! Runs JavaScript: QuickJS on coroutines, one runtime a user.
 //!
 //! The only crate of the workspace that touches raw QuickJS values and coroutine stacks, and, with the socket files of
-//! `wire`, the only one with unsafe code. It knows no module, metric, option or server: whoever runs scripts on it
-//! implements `Embedder`. What leaves this crate is safe to use from any native function.
+//! `wire`, the only one with unsafe code. It knows no module, metric, option or server: the crate that runs scripts
+//! on it implements `Embedder`. What leaves this crate is safe to use from any native function.
 //!
 //! A user is a coroutine with a QuickJS runtime of its own. A native function that has to wait suspends the coroutine,
 //! so scripts are synchronous and the network is not. A suspended user is never dropped: C frames lie on its stack; it
-//! is resumed with the news that it is to stop instead.
-
+//! is resumed with a stop reason instead.
+//!
 //! How Rust is put behind JavaScript, one table for all ways: `script/src/modules/mod.rs`. Objects have one class a
 //! Rust type (`class.rs`, `lazy_object`), so that a script cannot forge them. Bytes of the script go the other way:
 //! `bytes::read` for the time of a call, `borrow::Borrows` for the time of a request.

@@ -1,7 +1,8 @@
 //! How far a request has been written: head first, then the segments of its body, none of them copied together.
 //!
-//! What lies in memory is given as slices, borrowed bytes for the time of a call (`Upload::show`). A streamed segment (file,
-//! random bytes) is given as itself with a position: whoever writes decides how it is read. Invariant: `advance` alone moves the cursor, by what the kernel took.
+//! What lies in memory is given as slices, borrowed bytes for the time of a call (`Upload::show`). A streamed segment
+//! (file, random bytes) is given as itself with a position: the code that writes decides how it reads the segment.
+//! Invariant: `advance` alone moves the cursor, by what the kernel took.
 
 use std::io::IoSlice;
 
