@@ -34,6 +34,17 @@ pub(crate) enum Event {
     Readable(usize),
 }
 
+/// What our JavaScript does for native code.
+#[derive(Clone)]
+pub(crate) struct SlowPaths {
+    /// (body) → [body, type or undefined]
+    pub extract: Persistent<Function<'static>>,
+    /// (headers) → [name, value, …]
+    pub flatten: Persistent<Function<'static>>,
+    /// (response, body): keeps the body with the object
+    pub keep: Persistent<Function<'static>>,
+}
+
 /// One per app; on its worker's thread.
 #[derive(Default)]
 pub(crate) struct Door {
@@ -46,7 +57,7 @@ pub(crate) struct Door {
     /// The class `Response` and its prototype.
     pub response: RefCell<Option<(Persistent<Value<'static>>, Persistent<Object<'static>>)>>,
     /// Our JavaScript for bodies and headers that are not plain.
-    pub slow_paths: RefCell<Option<[Persistent<Function<'static>>; 3]>>,
+    pub slow_paths: RefCell<Option<SlowPaths>>,
     /// Objects of WebSockets.
     pub objects: Objects,
     /// The app has an `allocate` function.

@@ -8,10 +8,11 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use host::js::{Array, Ctx, Exception, Function, Object, Result, Value};
+use host::js::{Array, Ctx, Exception, Function, Object, Persistent, Result, Value};
 use host::plain::{Args, Plain};
 use host::{bytes as script_bytes, native, object};
 
+use crate::door::SlowPaths;
 use crate::message::{Answer, AnswerBody};
 use crate::values::{argument, flat, string, undefined};
 use crate::{answer, door};
@@ -35,33 +36,22 @@ pub(crate) struct Made {
     has_headers: Cell<bool>,
 }
 
-/// Our functions for what native code does not do.
-#[derive(Clone, Copy)]
-enum SlowPath {
-    /// (body) → [body, type or undefined]
-    Extract = 0,
-    /// (headers) → [name, value, …]
-    Flatten = 1,
-    /// (response, body): keeps the body with the object
-    Keep = 2,
-}
-
 /// `slowPaths(extract, flatten, keep, Response)`: tells which they are.
 pub(super) fn slow_paths<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
-    let function = |index| -> Result<_> {
-        Ok(host::js::Persistent::save(ctx, argument(ctx, args, index).get::<Function<'js>>()?))
-    };
+    let function =
+        |index| -> Result<_> { Ok(Persistent::save(ctx, argument(ctx, args, index).get::<Function<'js>>()?)) };
     let class = argument(ctx, args, 3);
     let prototype = prototype(ctx, &class)?;
     native::keep_shape::<Made>(ctx, &prototype)?;
-    let kept = (host::js::Persistent::save(ctx, class), host::js::Persistent::save(ctx, prototype));
+    let kept = (Persistent::save(ctx, class), Persistent::save(ctx, prototype));
     *door::of(ctx).response.borrow_mut() = Some(kept);
-    *door::of(ctx).slow_paths.borrow_mut() = Some([function(0)?, function(1)?, function(2)?]);
+    let paths = SlowPaths { extract: function(0)?, flatten: function(1)?, keep: function(2)? };
+    *door::of(ctx).slow_paths.borrow_mut() = Some(paths);
     Ok(undefined(ctx))
 }
 
-fn slow<'js>(ctx: &Ctx<'js>, which: SlowPath) -> Result<Function<'js>> {
-    let known = door::of(ctx).slow_paths.borrow().as_ref().map(|all| all[which as usize].clone());
+fn slow<'js>(ctx: &Ctx<'js>, which: impl Fn(&SlowPaths) -> &Persistent<Function<'static>>) -> Result<Function<'js>> {
+    let known = door::of(ctx).slow_paths.borrow().as_ref().map(|all| which(all).clone());
     known.ok_or(host::js::Error::Unknown)?.restore(ctx)
 }
 
@@ -75,7 +65,7 @@ impl Plain for Constructor {
         let mut content_type = body.is_string().then_some(Cow::Borrowed(TEXT));
         let mut whole = answer::whole_body(ctx, &body)?;
         if whole.is_none() {
-            let extracted: Array<'js> = slow(ctx, SlowPath::Extract)?.call((body,))?;
+            let extracted: Array<'js> = slow(ctx, |paths| &paths.extract)?.call((body,))?;
             body = extracted.get(0)?;
             content_type = script_bytes::text(&extracted.get(1)?)?.map(Cow::Owned);
             whole = answer::whole_body(ctx, &body)?;
@@ -100,7 +90,7 @@ impl Plain for Constructor {
         }
         let object = native::shared(ctx, Some(&prototype), Rc::new(made))?;
         if is_streamed {
-            slow(ctx, SlowPath::Keep)?.call::<_, ()>((object.clone(), body))?;
+            slow(ctx, |paths| &paths.keep)?.call::<_, ()>((object.clone(), body))?;
         }
         Ok(object)
     }
@@ -133,7 +123,7 @@ impl Made {
             self.headers = match object::of(&headers).filter(|_| object::is_literal(&headers)) {
                 Some(literal) => answer::lines_of_literal(ctx, literal)?,
                 None => {
-                    let lines: Value<'js> = slow(ctx, SlowPath::Flatten)?.call((headers,))?;
+                    let lines: Value<'js> = slow(ctx, |paths| &paths.flatten)?.call((headers,))?;
                     answer::lines(ctx, &lines)?
                 }
             };

@@ -6,6 +6,7 @@
 //! what does not fit into 64 bits of nanoseconds. Reading keeps nanoseconds exactly; writing gives the form that k6
 //! prints (`1h0m30s`, `1.5ms`).
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
@@ -120,8 +121,10 @@ fn read(text: &str, bare: Option<u64>) -> Option<Span> {
     Some(Span { ns: sign * i64::try_from(ns?).ok()? })
 }
 
-/// `1500`, `1.5` or `1e3`.
+/// `1500`, `1.5`, `1e3` or `1_000`.
 fn without_unit(text: &str, unit: u64) -> Option<u64> {
+    let ungrouped = without_underscores(text)?;
+    let text = &*ungrouped;
     if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         return scaled(text, unit);
     }
@@ -130,15 +133,27 @@ fn without_unit(text: &str, unit: u64) -> Option<u64> {
     (text.starts_with(|c: char| c.is_ascii_digit() || c == '.') && ns < i64::MAX as f64).then_some(ns as u64)
 }
 
-/// `1d2h3.5s`: numbers with units, days only in front.
+/// Without the underscores that part the digits of a long number. Each has to stand alone between two digits.
+fn without_underscores(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('_') {
+        return Some(Cow::Borrowed(text));
+    }
+    let is_apart = |pair: &[&str]| {
+        pair[0].ends_with(|c: char| c.is_ascii_digit()) && pair[1].starts_with(|c: char| c.is_ascii_digit())
+    };
+    let groups: Vec<&str> = text.split('_').collect();
+    groups.windows(2).all(is_apart).then(|| Cow::Owned(groups.concat()))
+}
+
+/// `1d2h3.5s`: numbers with units, days only in front. k6 reads a plus behind the days too.
 fn with_units(text: &str) -> Option<u64> {
     let (mut total, mut rest) = (0u64, text);
     if let Some((days, after)) = text.split_once('d') {
         total = scaled(days, DAY)?;
-        rest = after;
-        if rest.is_empty() {
+        if after.is_empty() {
             return Some(total);
         }
+        rest = after.strip_prefix('+').unwrap_or(after);
     }
     if rest.is_empty() {
         return None;
@@ -222,6 +237,9 @@ mod tests {
         assert_eq!(ns("5e-1"), Some(500_000));
         assert_eq!(ns("1."), Some(1_000_000));
         assert_eq!(ns("+5"), Some(5_000_000));
+        assert_eq!(ns("1_000"), Some(1_000_000_000));
+        assert_eq!(ns("1_0.5"), Some(10_500_000));
+        assert_eq!(ns("1d+2h"), Some(26 * 3_600_000_000_000));
         assert_eq!(ns("0.9ns"), Some(0));
         assert_eq!(ns("9223372036854775807ns"), Some(i64::MAX));
     }

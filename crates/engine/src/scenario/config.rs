@@ -112,15 +112,49 @@ pub enum Executor {
     },
 }
 
-/// k6's names of the executors, in the order of the enum.
-const NAMES: [&str; 6] = [
-    "shared-iterations",
-    "per-vu-iterations",
-    "constant-vus",
-    "ramping-vus",
-    "constant-arrival-rate",
-    "ramping-arrival-rate",
-];
+/// An executor without its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ExecutorKind {
+    SharedIterations,
+    PerVuIterations,
+    ConstantVus,
+    RampingVus,
+    ConstantArrivalRate,
+    RampingArrivalRate,
+}
+
+impl ExecutorKind {
+    const ALL: [ExecutorKind; 6] = [
+        ExecutorKind::SharedIterations,
+        ExecutorKind::PerVuIterations,
+        ExecutorKind::ConstantVus,
+        ExecutorKind::RampingVus,
+        ExecutorKind::ConstantArrivalRate,
+        ExecutorKind::RampingArrivalRate,
+    ];
+
+    /// k6's name.
+    fn name(self) -> &'static str {
+        match self {
+            ExecutorKind::SharedIterations => "shared-iterations",
+            ExecutorKind::PerVuIterations => "per-vu-iterations",
+            ExecutorKind::ConstantVus => "constant-vus",
+            ExecutorKind::RampingVus => "ramping-vus",
+            ExecutorKind::ConstantArrivalRate => "constant-arrival-rate",
+            ExecutorKind::RampingArrivalRate => "ramping-arrival-rate",
+        }
+    }
+
+    /// Of the field `executor`; the error says which scenario and what was expected.
+    fn read(place: &str, name: Option<&str>) -> Result<ExecutorKind, String> {
+        let names = ExecutorKind::ALL.map(ExecutorKind::name);
+        let expected = names.join(", ");
+        let name = name.ok_or_else(|| format!("{place}: executor is missing, expected any of {expected}"))?;
+        let hint = metrics::suggest::hint(name, names);
+        let found = ExecutorKind::ALL.into_iter().find(|kind| kind.name() == name);
+        found.ok_or_else(|| format!("{place}: unknown executor '{name}'{hint} (expected any of {expected})"))
+    }
+}
 
 /// The checked scenarios of a test, in the order in which they were given; never empty.
 #[derive(Clone, Debug, PartialEq)]
@@ -199,13 +233,17 @@ impl Scenario {
 impl Executor {
     /// k6's name: `constant-vus`.
     pub fn name(&self) -> &'static str {
+        self.kind().name()
+    }
+
+    fn kind(&self) -> ExecutorKind {
         match self {
-            Executor::SharedIterations { .. } => NAMES[0],
-            Executor::PerVuIterations { .. } => NAMES[1],
-            Executor::ConstantVus { .. } => NAMES[2],
-            Executor::RampingVus { .. } => NAMES[3],
-            Executor::ConstantArrivalRate { .. } => NAMES[4],
-            Executor::RampingArrivalRate { .. } => NAMES[5],
+            Executor::SharedIterations { .. } => ExecutorKind::SharedIterations,
+            Executor::PerVuIterations { .. } => ExecutorKind::PerVuIterations,
+            Executor::ConstantVus { .. } => ExecutorKind::ConstantVus,
+            Executor::RampingVus { .. } => ExecutorKind::RampingVus,
+            Executor::ConstantArrivalRate { .. } => ExecutorKind::ConstantArrivalRate,
+            Executor::RampingArrivalRate { .. } => ExecutorKind::RampingArrivalRate,
         }
     }
 
@@ -262,7 +300,7 @@ fn read_scenario(name: &str, value: &Value) -> Result<Scenario, Vec<String>> {
     }
     // The other fields cannot be judged without knowing the executor.
     let kind = fields.text("executor");
-    let kind = executor_index(&place, kind.as_deref()).map_err(|problem| vec![problem])?;
+    let kind = ExecutorKind::read(&place, kind.as_deref()).map_err(|problem| vec![problem])?;
     let scenario = Scenario {
         name: name.to_owned(),
         start_time: fields.duration("startTime", Duration::ZERO, Some(Duration::ZERO)),
@@ -278,17 +316,9 @@ fn read_scenario(name: &str, value: &Value) -> Result<Scenario, Vec<String>> {
     if problems.is_empty() { Ok(scenario) } else { Err(problems) }
 }
 
-fn executor_index(place: &str, kind: Option<&str>) -> Result<usize, String> {
-    let expected = NAMES.join(", ");
-    let kind = kind.ok_or_else(|| format!("{place}: executor is missing, expected any of {expected}"))?;
-    let hint = metrics::suggest::hint(kind, NAMES);
-    let found = NAMES.iter().position(|name| *name == kind);
-    found.ok_or_else(|| format!("{place}: unknown executor '{kind}'{hint} (expected any of {expected})"))
-}
-
-fn read_executor(index: usize, fields: &mut Fields<'_>, place: &str) -> Executor {
-    match index {
-        0 => {
+fn read_executor(kind: ExecutorKind, fields: &mut Fields<'_>, place: &str) -> Executor {
+    match kind {
+        ExecutorKind::SharedIterations => {
             let vus = fields.count("vus", 1, Some(1));
             let iterations = fields.count("iterations", 1, Some(1));
             if iterations < vus {
@@ -297,16 +327,16 @@ fn read_executor(index: usize, fields: &mut Fields<'_>, place: &str) -> Executor
             let max_duration = fields.duration("maxDuration", SECOND, Some(MAX_DURATION));
             Executor::SharedIterations { vus, iterations, max_duration }
         }
-        1 => Executor::PerVuIterations {
+        ExecutorKind::PerVuIterations => Executor::PerVuIterations {
             vus: fields.count("vus", 1, Some(1)),
             iterations: fields.count("iterations", 1, Some(1)),
             max_duration: fields.duration("maxDuration", SECOND, Some(MAX_DURATION)),
         },
-        2 => Executor::ConstantVus {
+        ExecutorKind::ConstantVus => Executor::ConstantVus {
             vus: fields.count("vus", 1, Some(1)),
             duration: fields.duration("duration", SECOND, None),
         },
-        3 => {
+        ExecutorKind::RampingVus => {
             let start_vus = fields.count("startVUs", 0, Some(1));
             let stages = read_stages(fields, place);
             if start_vus == 0 && !stages.is_empty() && stages.iter().all(|stage| stage.target == 0) {
@@ -315,14 +345,14 @@ fn read_executor(index: usize, fields: &mut Fields<'_>, place: &str) -> Executor
             let graceful_ramp_down = fields.duration("gracefulRampDown", Duration::ZERO, Some(GRACE));
             Executor::RampingVus { start_vus, stages, graceful_ramp_down }
         }
-        4 => {
+        ExecutorKind::ConstantArrivalRate => {
             let rate = fields.count("rate", 1, None);
             let time_unit = read_time_unit(fields);
             let duration = fields.duration("duration", SECOND, None);
             let (pre_allocated_vus, max_vus) = read_vus(fields);
             Executor::ConstantArrivalRate { rate, time_unit, duration, pre_allocated_vus, max_vus }
         }
-        _ => {
+        ExecutorKind::RampingArrivalRate => {
             let start_rate = fields.count("startRate", 0, Some(0));
             let time_unit = read_time_unit(fields);
             let stages = read_stages(fields, place);
