@@ -88,3 +88,68 @@ impl Deadlines {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::FakeClock;
+
+    const fn s(n: u64) -> Duration {
+        Duration::from_secs(n)
+    }
+
+    /// When users with these deadlines, watched one after the other at these times, are interrupted; none for one that
+    /// is not within ten seconds.
+    fn interrupted(watched: &[(Duration, Duration)]) -> Vec<Option<Duration>> {
+        let (fake, deadlines) = (FakeClock::new(), Deadlines::default());
+        let clock = AnyClock::Fake(fake.clone());
+        let users: Vec<Rc<Interrupt>> = watched.iter().map(|_| Rc::default()).collect();
+        let mut seen = vec![None; users.len()];
+        fake.run(async {
+            let watching = async {
+                for (user, (at, deadline)) in users.iter().zip(watched) {
+                    clock.sleep_until(*at).await;
+                    user.set_deadline(Some(*deadline));
+                    deadlines.watch(user, *deadline);
+                }
+                std::future::pending().await
+            };
+            let looking = async {
+                for at in (0..=20).map(|half| Duration::from_millis(500 * half)) {
+                    clock.sleep_until(at + Duration::from_nanos(1)).await;
+                    for (user, seen) in users.iter().zip(&mut seen).filter(|(user, _)| user.is_set()) {
+                        assert_eq!(user.reason(), Some(StopReason::GracefulStopOver));
+                        seen.get_or_insert(at);
+                    }
+                }
+            };
+            tokio::select! {
+                () = deadlines.run(&clock) => {}
+                () = watching => {}
+                () = looking => {}
+            }
+        });
+        seen
+    }
+
+    #[test]
+    fn each_user_is_interrupted_at_its_own_deadline() {
+        let all = [(s(0), s(5)), (s(0), s(2)), (s(1), s(3)), (s(1), s(3)), (s(6), s(8)), (s(6), s(60))];
+        assert_eq!(interrupted(&all), [Some(s(5)), Some(s(2)), Some(s(3)), Some(s(3)), Some(s(8)), None]);
+    }
+
+    #[test]
+    fn a_user_that_has_gone_on_is_left_alone() {
+        let deadlines = Deadlines::default();
+        let users: [Rc<Interrupt>; 4] = Default::default();
+        users.iter().for_each(|user| deadlines.watch(user, s(5)));
+        users[0].set_deadline(Some(s(9)));
+        users[1].clear();
+        users[2].set_deadline(Some(s(5)));
+        let [later, idle, due, gone] = users;
+        drop(gone);
+        deadlines.interrupt_due(s(5));
+        assert_eq!([later, idle, due].map(|user| user.is_set()), [false, false, true]);
+        assert!(deadlines.heap.borrow().is_empty());
+    }
+}

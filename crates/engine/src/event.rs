@@ -82,3 +82,18 @@ impl fmt::Display for RunError {
 }
 
 impl std::error::Error for RunError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_cannot_take_place_says_why() {
+        let create = RunError::Create(CreateError { message: "init code failed".into(), exit_code: 107 });
+        let system = RunError::System(std::io::Error::other("no threads left"));
+        assert_eq!(
+            [create.to_string(), system.to_string()],
+            ["init code failed", "could not start a worker thread: no threads left"]
+        );
+    }
+}

@@ -274,13 +274,11 @@ impl<F: Users> Lane<F> {
         halted.as_mut().enable();
         // The users spawned just now become idle before the first start looks for one.
         tokio::task::yield_now().await;
-        let mut in_a_row = 0;
+        let mut late = LateStarts::default();
         for k in (0..).map(|n| first + n * step) {
             let Some(planned) = arrivals.start(stripes.unscale(k)) else { break };
             let is_late = self.worker.clock.now() >= self.start + planned;
-            in_a_row = if is_late { in_a_row + 1 } else { 0 };
-            if in_a_row >= BURST {
-                in_a_row = 0;
+            if late.is_over(is_late) {
                 tokio::task::yield_now().await;
             }
             if !is_late {
@@ -385,6 +383,22 @@ impl BusyIterations {
     }
 }
 
+/// Starts in a row that are late.
+#[derive(Default)]
+struct LateStarts(u32);
+
+impl LateStarts {
+    /// Whether other tasks should have their turn before the next start.
+    fn is_over(&mut self, is_late: bool) -> bool {
+        self.0 = if is_late { self.0 + 1 } else { 0 };
+        let is_over = self.0 >= BURST;
+        if is_over {
+            self.0 = 0;
+        }
+        is_over
+    }
+}
+
 /// What an arrival rate has beside its users.
 struct Open {
     idle: Rc<IdleUsers>,
@@ -409,5 +423,36 @@ impl Open {
             making: Rc::default(),
             has_warned: Cell::new(false),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which of these iterations, given as (whether it waited, its end in µs), are followed by other tasks' turn.
+    fn turns(iterations: impl IntoIterator<Item = (bool, u64)>) -> Vec<bool> {
+        let mut busy = BusyIterations::default();
+        let turn = |(has_waited, ended)| busy.is_over(has_waited, Duration::from_micros(ended));
+        iterations.into_iter().map(turn).collect()
+    }
+
+    #[test]
+    fn a_user_that_never_waits_gives_way_after_a_time_or_a_number_of_iterations() {
+        let (o, x) = (false, true);
+        assert_eq!(turns([(o, 5), (o, 204), (o, 205), (o, 206)]), [o, o, x, o], "200 µs after the first end");
+        assert_eq!(turns([(o, 5), (x, 105), (o, 206), (o, 305), (o, 406)]), [o, o, o, o, x], "waiting begins anew");
+        let many = turns((0..129).map(|_| (o, 5)));
+        let given: Vec<usize> = (0..129).filter(|at| many[*at]).collect();
+        assert_eq!(given, [63, 127], "every 64th");
+    }
+
+    #[test]
+    fn late_starts_give_way_in_bursts() {
+        let mut late = LateStarts::default();
+        let given: Vec<u32> = (1..=200).filter(|_| late.is_over(true)).collect();
+        assert_eq!(given, [64, 128, 192]);
+        assert!(!late.is_over(false), "a start on time waits anyway");
+        assert_eq!((1..=64).find(|_| late.is_over(true)), Some(64));
     }
 }

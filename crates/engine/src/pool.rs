@@ -101,3 +101,59 @@ impl<U> Pool<U> {
         self.free.take()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::FakeClock;
+    use crate::stop::StopReason;
+
+    fn name(free: Free<&str>) -> String {
+        match free {
+            Free::Member(member) => member.user.to_owned(),
+            Free::Number(id) => format!("number {id}"),
+        }
+    }
+
+    fn pool_of(users: &[&'static str]) -> Pool<&'static str> {
+        let pool = Pool::new();
+        for (id, user) in (1..).zip(users) {
+            pool.put(pool.add_user(id, *user, Rc::default()));
+        }
+        pool
+    }
+
+    #[test]
+    fn who_came_back_first_is_taken_first_and_takers_wait() {
+        let pool = pool_of(&["a", "b"]);
+        FakeClock::new().run(async {
+            let Free::Member(first) = pool.take().await else { panic!("a user") };
+            assert_eq!((first.user, name(pool.take().await).as_str()), ("a", "b"));
+            let (taken, ()) = tokio::join!(pool.take(), async { pool.put(first) });
+            assert_eq!(name(taken), "a");
+        });
+        assert!(pool.drain().is_empty());
+    }
+
+    #[test]
+    fn a_lost_user_leaves_its_number_and_hears_of_nothing() {
+        let pool = pool_of(&["a", "b", "c"]);
+        let free = pool.drain().into_iter().map(|free| match free {
+            Free::Member(member) => member,
+            Free::Number(_) => panic!("nobody is lost yet"),
+        });
+        let mut members: Vec<Member<&str>> = free.collect();
+        let interrupts: Vec<Rc<Interrupt>> = members.iter().map(|member| Rc::clone(&member.interrupt)).collect();
+        pool.put_number_of(members.remove(1));
+        members.into_iter().for_each(|member| pool.put(member));
+        pool.each_interrupt(|interrupt| interrupt.set(StopReason::Aborted));
+        assert_eq!(interrupts.iter().map(|interrupt| interrupt.is_set()).collect::<Vec<_>>(), [true, false, true]);
+        assert_eq!(pool.drain().into_iter().map(name).collect::<Vec<_>>(), ["number 2", "a", "c"]);
+    }
+
+    #[test]
+    fn iterations_are_counted_for_each_scenario() {
+        let mut member = pool_of(&[]).add_user(1, "a", Rc::default());
+        assert_eq!([2, 2, 0, 2, 1, 0].map(|scenario| member.begin(scenario)), [0, 1, 0, 2, 0, 1]);
+    }
+}

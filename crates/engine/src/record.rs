@@ -122,3 +122,114 @@ impl UsersRecord {
         self.recorder.add(self.initialised, initialised as f64, at_ns);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vu::{Iteration, IterationEnd};
+    use metrics::Registry;
+
+    /// A user whose tags are named by this key.
+    struct User(u32);
+
+    impl VirtualUser for User {
+        async fn iterate(&mut self, _: Iteration) -> IterationEnd {
+            IterationEnd::Completed
+        }
+        fn tags_key(&self) -> u32 {
+            self.0
+        }
+        fn tags(&self) -> TagSet {
+            TagSet::new([("own", self.0.to_string())])
+        }
+    }
+
+    /// What is recorded, as `metric{tags} value at`.
+    fn seen(record: impl FnOnce(&Rc<Recorder>)) -> Vec<String> {
+        let registry = Registry::new();
+        let names = registry.definitions();
+        let recorder = Rc::new(Recorder::new(registry));
+        let log: Rc<RefCell<Vec<String>>> = Rc::default();
+        let lines = Rc::clone(&log);
+        recorder.set_tap(Box::new(move |sample| {
+            let tags: Vec<String> = sample.tags.iter().map(|(key, value)| format!("{key}:{value}")).collect();
+            let name = &names[sample.metric.0 as usize].name;
+            lines.borrow_mut().push(format!("{name}{{{}}} {} {}", tags.join(","), sample.value, sample.at_ns));
+        }));
+        record(&recorder);
+        log.take()
+    }
+
+    fn texts(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+
+    fn lane(recorder: &Rc<Recorder>, system: SystemTags, is_open: bool) -> LaneRecord {
+        let (run, own) = (texts(&[("run", "r")]), texts(&[("mine", "m")]));
+        LaneRecord::new(Rc::clone(recorder), system, &run, ("a", &own), is_open)
+    }
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn an_arrival_rate_records_how_late_it_was_and_what_a_visitor_waited() {
+        let lines = seen(|recorder| {
+            let lane = lane(recorder, SystemTags::default(), true);
+            lane.lag(3 * MS, 1);
+            lane.completed(&User(0), 20 * MS, 23 * MS, 2);
+            lane.dropped(2, 3);
+            lane.dropped(0, 4);
+        });
+        let tags = "{group:,mine:m,run:r,scenario:a}";
+        let expected = [
+            format!("iteration_lag{tags} 3 1"),
+            format!("iteration_duration{tags} 20 2"),
+            format!("iterations{tags} 1 2"),
+            format!("iteration_duration_from_plan{tags} 23 2"),
+            "dropped_iterations{run:r,scenario:a} 2 3".to_owned(),
+        ];
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn a_closed_scenario_has_no_plan_and_tags_are_those_that_are_on() {
+        let lines = seen(|recorder| {
+            let lane = lane(recorder, SystemTags::parse([""]).unwrap(), false);
+            lane.lag(3 * MS, 1);
+            lane.completed(&User(0), 20 * MS, 23 * MS, 2);
+            lane.dropped(1, 3);
+        });
+        let expected =
+            ["iteration_duration{mine:m,run:r} 20 2", "iterations{mine:m,run:r} 1 2", "dropped_iterations{run:r} 1 3"];
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn a_user_with_tags_of_its_own_is_counted_with_these() {
+        let lines = seen(|recorder| {
+            let lane = lane(recorder, SystemTags::default(), true);
+            lane.completed(&User(7), MS, 2 * MS, 1);
+        });
+        let expected =
+            ["iteration_duration{own:7} 1 1", "iterations{own:7} 1 1", "iteration_duration_from_plan{own:7} 2 1"];
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn remembered_tags_are_bounded() {
+        let recorder = Rc::new(Recorder::new(Registry::new()));
+        let lane = lane(&recorder, SystemTags::default(), false);
+        let known = |keys: u32| {
+            (1..=keys).for_each(|key| lane.completed(&User(key), MS, MS, 0));
+            lane.others.borrow().len()
+        };
+        assert_eq!(known(OTHERS as u32), OTHERS);
+        assert_eq!(known(1), 1, "they were forgotten, because the next one may be new");
+    }
+
+    #[test]
+    fn numbers_of_users_carry_the_tags_of_the_run() {
+        let lines = seen(|recorder| UsersRecord::new(Rc::clone(recorder), &texts(&[("run", "r")])).add(3, 5, 9));
+        assert_eq!(lines, ["vus{run:r} 3 9", "vus_max{run:r} 5 9"]);
+    }
+}

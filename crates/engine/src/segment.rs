@@ -328,4 +328,61 @@ mod tests {
             "execution segment 1/2:1 is none of the sequence's segments"
         );
     }
+
+    #[test]
+    fn borders_are_fractions_decimals_or_percentages() {
+        let empty = |border: &str| Segment::parse(&format!("{border}:0")).unwrap_err().to_string();
+        for (border, lowest_terms) in [
+            ("0/7", "0"),
+            ("1/4", "1/4"),
+            ("2/8", "1/4"),
+            ("25%", "1/4"),
+            ("12.5%", "1/8"),
+            ("1/2%", "1/200"),
+            ("0.25", "1/4"),
+            (".25", "1/4"),
+            ("0.123456789", "123456789/1000000000"),
+            ("1.", "1"),
+            (" 1 ", "1"),
+        ] {
+            let expected = format!("execution segment {lowest_terms}:0 is empty: expected its end after its start");
+            assert_eq!(empty(border), expected);
+        }
+        for wrong in ["", ".", "-1", "0.1234567891", "1/", "/2", "1/0", "%", "a%", "1e-3", "99999999999999999999"] {
+            let message = empty(wrong);
+            assert!(message.starts_with(&format!("'{wrong}' is not a border of an execution segment: ")), "{message}");
+        }
+        assert_eq!(empty("1.5"), "execution segment border 1.5 lies outside of 0 to 1");
+        assert_eq!(Segment::parse("1"), Ok(Segment::WHOLE));
+    }
+
+    #[test]
+    fn a_sequence_alone_is_enough_only_where_it_is_the_whole() {
+        let whole = Sequence::parse("0,1").unwrap();
+        assert_eq!(Stripes::new(None, Some(&whole)).unwrap().scale(7), 7);
+        let halves = Sequence::parse("0,1/2,1").unwrap();
+        let error = Stripes::new(None, Some(&halves)).unwrap_err().to_string();
+        assert_eq!(error, "an execution segment sequence needs the execution segment too");
+        assert!(Sequence::parse("1/2,1").is_err() && Sequence::parse("0").is_err());
+    }
+
+    #[test]
+    fn fractions_without_a_common_denominator_are_too_fine() {
+        for segment in ["1/9999991:1/9999973", "0:1/10000019", "1/4294967311:1/4294967291"] {
+            let error = Stripes::new(Some(Segment::parse(segment).unwrap()), None).unwrap_err().to_string();
+            let expected =
+                "execution segments are too fine: expected fractions with a common denominator up to 10000000";
+            assert_eq!(error, expected, "{segment}");
+        }
+    }
+
+    #[test]
+    fn who_owns_no_position_gets_nothing() {
+        let parts = all("0,1/2,1");
+        let [first, second] = [&parts[0], &parts[1]].map(|part| part.of_users(1));
+        assert_eq!((first.scale(100), second.scale(100)), (100, 0));
+        assert_eq!((first.share(), second.share()), (1.0, 0.0));
+        assert_eq!((first.unscale(3), second.unscale(0)), (3, u64::MAX));
+        assert_eq!(first.of_users(0).scale(5), 0, "of nobody");
+    }
 }

@@ -185,4 +185,68 @@ mod tests {
         stopper.stop(StopCause::Requested);
         assert_eq!(interrupt.reason(), Some(StopReason::Aborted));
     }
+
+    #[test]
+    fn the_first_reason_stays_until_the_next_iteration() {
+        let interrupt = Interrupt::default();
+        assert_eq!((interrupt.is_set(), interrupt.reason()), (false, None));
+        interrupt.set(StopReason::GracefulStopOver);
+        interrupt.set(StopReason::Aborted);
+        assert_eq!((interrupt.is_set(), interrupt.reason()), (true, Some(StopReason::GracefulStopOver)));
+        interrupt.set_deadline(Some(Duration::from_secs(1)));
+        assert_eq!(interrupt.deadline(), Some(Duration::from_secs(1)));
+        interrupt.clear();
+        assert_eq!((interrupt.is_set(), interrupt.reason(), interrupt.deadline()), (false, None, None));
+    }
+
+    #[test]
+    fn a_stop_of_the_test_sets_every_interrupt_without_a_look_at_the_clock() {
+        let (clock, stopper) = (FakeClock::new(), Stopper::new());
+        let interrupt = Interrupt::new(AnyClock::Fake(clock.clone()), stopper.clone());
+        interrupt.set_deadline(Some(Duration::ZERO));
+        assert!(!interrupt.is_set(), "a deadline is not looked at");
+        stopper.stop(StopCause::Requested);
+        assert!(interrupt.is_set());
+    }
+
+    #[test]
+    fn who_waits_is_woken_by_the_interrupt() {
+        let interrupt = Interrupt::default();
+        FakeClock::new().run(async {
+            let waiting = std::future::poll_fn(|context| {
+                interrupt.register(context.waker());
+                interrupt.reason().map_or(std::task::Poll::Pending, std::task::Poll::Ready)
+            });
+            let (reason, ()) = tokio::join!(waiting, async { interrupt.set(StopReason::Aborted) });
+            assert_eq!(reason, StopReason::Aborted);
+        });
+    }
+
+    #[test]
+    fn the_waker_registered_last_is_the_one_that_is_woken() {
+        struct Count(std::sync::atomic::AtomicU32);
+        impl std::task::Wake for Count {
+            fn wake(self: Arc<Self>) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let counts: [Arc<Count>; 2] = std::array::from_fn(|_| Arc::new(Count(0.into())));
+        let interrupt = Interrupt::default();
+        for count in [&counts[0], &counts[1], &counts[1]] {
+            interrupt.register(&Waker::from(Arc::clone(count)));
+        }
+        interrupt.set(StopReason::Aborted);
+        interrupt.set(StopReason::Aborted);
+        assert_eq!(counts.map(|count| count.0.load(Ordering::Relaxed)), [0, 1], "once, as it did not register again");
+    }
+
+    #[test]
+    fn waiting_for_the_stop_ends_with_it() {
+        let stopper = Stopper::new();
+        FakeClock::new().run(async {
+            tokio::join!(stopper.stopped(), async { stopper.stop(StopCause::Requested) });
+            stopper.stopped().await;
+        });
+        assert_eq!(stopper.cause(), Some(&StopCause::Requested));
+    }
 }

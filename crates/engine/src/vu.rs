@@ -142,3 +142,14 @@ pub enum IterationEnd {
     /// The script asked for the whole test to end (`exec.test.abort`). Counts as completed, as in k6.
     AbortTest(String),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_init_code_is_told_in_its_own_words() {
+        let error = CreateError { message: "ReferenceError: x".into(), exit_code: 107 };
+        assert_eq!(error.to_string(), "ReferenceError: x");
+    }
+}

@@ -192,3 +192,48 @@ fn numbers_of_users_are_gauged_every_second() {
     }
     assert_eq!(ran.ticks, 4, "one a second and the last");
 }
+
+#[test]
+fn a_run_is_told_event_by_event() {
+    let scenarios = json!({ "a": { "executor": "constant-vus", "vus": 3, "duration": "2500ms" } });
+    let ran = simulation(scenarios, FakeUsers::sleeping(500)).workers(2).run();
+    let expected = [
+        "making 1 of 3",
+        "making 2 of 3",
+        "making 3 of 3",
+        "made",
+        "started",
+        "tick after 1s: 2 until 1s",
+        "tick after 2s: 2 until 2s",
+        "tick after 2s: 2 until 2.5s, the last",
+    ];
+    assert_eq!(ran.events, expected, "each tick has the samples of both workers");
+    let mut made = ran.made;
+    made.sort_unstable();
+    assert_eq!(made, [(1, 1, 0), (2, 2, 1), (3, 3, 0)], "number in the instance, in the test, and worker");
+    let health = &ran.outcome.health;
+    assert_eq!((health.wall, health.dropped, health.workers.len()), (Duration::from_millis(2500), 0, 2));
+    assert_eq!(health.process_cores, 0.0, "nothing is used in simulated time");
+}
+
+#[test]
+fn nothing_is_said_of_iterations_that_were_not_dropped() {
+    let limits = json!({ "executor": "per-vu-iterations", "vus": 1, "maxDuration": "1s", "gracefulStop": "0s" });
+    let names = |iterations: u64| {
+        let mut scenario = limits.clone();
+        scenario["iterations"] = iterations.into();
+        let ran = simulation(json!({ "a": scenario }), FakeUsers::sleeping(400)).run();
+        let names: Vec<String> = ran.results.metrics.into_iter().map(|metric| metric.name).collect();
+        (names.contains(&"dropped_iterations".to_owned()), ran.outcome.health.dropped)
+    };
+    assert_eq!([names(2), names(5)], [(false, 0), (true, 2)]);
+}
+
+#[test]
+fn a_worker_that_has_ended_reports_nothing_more() {
+    let scenarios = json!({ "a": { "executor": "per-vu-iterations", "vus": 2 } });
+    let users = FakeUsers::acting(|_, seat| Doing::Sleep(Duration::from_millis([500, 2500][seat.worker])));
+    let ran = simulation(scenarios, users).workers(2).run();
+    let expected = ["tick after 1s: 2 until 1s", "tick after 2s: 1 until 2s", "tick after 2s: 1 until 2.5s, the last"];
+    assert_eq!(ran.events[4..], expected);
+}

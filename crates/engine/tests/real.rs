@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use metrics::{Aggregate, Registry, Thresholds};
+use onrush_engine::clock::Clock;
 use onrush_engine::scenario::Scenarios;
 use onrush_engine::segment::Stripes;
 use onrush_engine::{
@@ -22,6 +23,8 @@ enum Habit {
     Sleep(Duration),
     /// Computes until it is interrupted, without ever giving the event loop its turn.
     Spin,
+    /// Computes for this long, without ever giving the event loop its turn.
+    Compute(Duration),
     /// Waits for a turn of the option `rps`.
     WaitTurn,
     /// Is stuck in native code for good, on the second worker only.
@@ -56,6 +59,12 @@ impl VirtualUser for SimpleUser {
                 std::thread::park();
             },
             Habit::Hang => {}
+            Habit::Compute(time) => {
+                let end = clock.now() + time;
+                while clock.now() < end {
+                    std::hint::spin_loop();
+                }
+            }
             Habit::Spin => {
                 while self.1.interrupt.reason().is_none() {
                     std::hint::spin_loop();
@@ -156,6 +165,18 @@ fn users_that_never_wait_leave_each_other_their_turn() {
     assert_eq!(USERS.load(Ordering::Relaxed), 6);
     assert_eq!(ran.iterations, ran.state.counts().completed);
     println!("{} iterations a second on two workers", ran.iterations);
+}
+
+#[test]
+fn a_worker_tells_how_late_its_event_loop_was_and_what_it_used() {
+    let ran = run_real(Habit::Compute(Duration::from_millis(100)), iterations(1, 3), |_| {}).unwrap();
+    let [busy, idle] = &ran.outcome.health.workers[..] else { panic!("two workers") };
+    // Nobody else had a turn for 100 ms, and the loop looks every 10 ms how late it is.
+    assert!(busy.lag_max_ms >= 89.0 && busy.lag_avg_ms > 0.0, "{busy:?}");
+    assert!(busy.cpu_share > 0.0, "{busy:?}");
+    assert_eq!((idle.lag_max_ms, ran.outcome.health.dropped), (0.0, 0), "{idle:?}");
+    assert!(ran.outcome.health.wall >= Duration::from_millis(300), "{:?}", ran.outcome.health);
+    assert!(ran.outcome.health.process_cores > 0.0, "{:?}", ran.outcome.health);
 }
 
 #[test]

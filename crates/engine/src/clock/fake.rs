@@ -148,4 +148,24 @@ mod tests {
     fn waiting_for_no_deadline_is_a_bug_and_not_a_hang() {
         FakeClock::new().run(std::future::pending::<()>());
     }
+
+    #[test]
+    fn moments_have_a_date() {
+        let clock = FakeClock::new();
+        clock.run(clock.sleep_until(Duration::from_millis(1500)));
+        assert_eq!(format!("{clock:?}"), "FakeClock(1.5s)");
+        assert_eq!(clock.epoch_ns(Duration::ZERO), 1_000_000_000_000_000_000, "2001-09-09 01:46:40");
+        assert_eq!(clock.epoch_ns(clock.now()), 1_000_000_001_500_000_000);
+    }
+
+    #[test]
+    fn a_deadline_that_has_passed_is_not_slept_for() {
+        let clock = FakeClock::new();
+        clock.run(async {
+            clock.sleep_until(Duration::from_secs(2)).await;
+            clock.sleep_until(Duration::from_secs(1)).await;
+            clock.sleep_until(Duration::from_secs(2)).await;
+        });
+        assert_eq!(clock.now(), Duration::from_secs(2));
+    }
 }

@@ -99,3 +99,39 @@ impl Clock for AnyClock {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn either_clock_sleeps_and_dates_its_moments() {
+        let fake = FakeClock::new();
+        let clock = AnyClock::Fake(fake.clone());
+        fake.run(async {
+            clock.sleep_until(Duration::from_secs(3)).await;
+            clock.sleep(Duration::from_secs(4)).await;
+        });
+        assert_eq!(clock.now(), Duration::from_secs(7));
+        assert_eq!(clock.now_epoch_ns(), 1_000_000_007_000_000_000);
+        assert_eq!(clock.epoch_ns(Duration::from_secs(1)), 1_000_000_001_000_000_000);
+    }
+
+    #[test]
+    fn nothing_is_used_in_simulated_time() {
+        let fake = FakeClock::new();
+        let clock = AnyClock::Fake(fake.clone());
+        fake.run(fake.sleep_until(Duration::from_secs(7)));
+        for used in [clock.thread_usage(), clock.process_usage()] {
+            assert_eq!((used.at, used.cpu, used.waited), (Duration::from_secs(7), Duration::ZERO, None));
+        }
+    }
+
+    #[test]
+    fn a_real_thread_has_used_something() {
+        let clock = AnyClock::real();
+        for used in [clock.thread_usage(), clock.process_usage()] {
+            assert!(used.at > Duration::ZERO && used.cpu > Duration::ZERO, "{used:?}");
+        }
+    }
+}

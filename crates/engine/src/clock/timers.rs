@@ -124,4 +124,33 @@ mod tests {
         timers.remove(old);
         assert_eq!(timers.next(), Some(ms(7)));
     }
+
+    #[test]
+    fn the_task_that_polled_last_is_woken() {
+        struct Nothing;
+        impl std::task::Wake for Nothing {
+            fn wake(self: std::sync::Arc<Self>) {}
+        }
+        let [first, last] = [(); 2].map(|()| Waker::from(std::sync::Arc::new(Nothing)));
+        let mut timers = Timers::default();
+        let (ticket, _) = timers.add(ms(1), first.clone());
+        assert!(timers.renew(ticket, &last));
+        let woken = timers.pop_due(ms(1)).unwrap();
+        assert!(woken.will_wake(&last) && !woken.will_wake(&first));
+        assert!(!timers.renew(ticket, &last), "it was woken already");
+    }
+
+    #[test]
+    fn a_sleeper_given_up_holds_up_nobody() {
+        let mut timers = Timers::default();
+        let tickets = [1, 2, 3].map(|at| timers.add(ms(at), Waker::noop().clone()).0);
+        timers.remove(tickets[0]);
+        timers.remove(tickets[0]);
+        assert_eq!(timers.next(), Some(ms(2)));
+        let added = timers.add(ms(9), Waker::noop().clone()).0;
+        assert_ne!(added, tickets[0]);
+        assert_eq!((added.slot, timers.slots.len(), timers.free.len()), (tickets[0].slot, 3, 0));
+        let due = (0..10).map_while(|_| timers.pop_due(ms(5))).count();
+        assert_eq!((due, timers.next()), (2, Some(ms(9))));
+    }
 }

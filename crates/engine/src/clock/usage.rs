@@ -64,4 +64,11 @@ mod tests {
         assert_eq!(waited("381940 111894 2\n"), Some(Duration::from_nanos(111_894)));
         assert_eq!(waited(""), None);
     }
+
+    #[test]
+    fn cores_in_use_are_cpu_by_wall_time() {
+        let at = |at, cpu| Usage { at: Duration::from_secs(at), cpu: Duration::from_secs(cpu), waited: None };
+        assert_eq!(at(10, 3).cores_until(&at(14, 9)), 1.5);
+        assert_eq!(at(10, 3).cores_until(&at(10, 3)), 0.0, "no time has passed");
+    }
 }

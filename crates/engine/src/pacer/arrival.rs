@@ -118,13 +118,17 @@ fn fits(rate: u64, lasts_ns: u64) -> bool {
 impl Piece {
     /// The first nanosecond within the piece at which its area has reached `area`.
     fn reaches(&self, area: u128) -> u64 {
+        self.correct(self.guess(area), area)
+    }
+
+    /// That nanosecond as precisely as a float has it.
+    fn guess(&self, area: u128) -> u64 {
         let (from, lasts) = (self.from as f64, self.lasts_ns as f64);
         let slope = self.to as f64 - from;
         // Of the two forms of the root this one does not cancel: area·d / (r0·d + √((r0·d)² + slope·area·d)).
         let root = ((from * lasts).powi(2) + slope * area as f64 * lasts).max(0.0).sqrt();
         let guess = area as f64 * lasts / (from * lasts + root);
-        let guess = if guess.is_finite() { (guess as u64).min(self.lasts_ns) } else { 0 };
-        self.correct(guess, area)
+        if guess.is_finite() { (guess as u64).min(self.lasts_ns) } else { 0 }
     }
 
     /// Moves a guess to the exact place, in doubling steps and then by halves.
@@ -244,5 +248,69 @@ mod tests {
         assert_eq!(arrivals.rate(SECOND), 5.0);
         assert_eq!(arrivals.rate(Duration::from_millis(2500)), 10.0);
         assert_eq!(arrivals.rate(Duration::from_secs(9)), 0.0);
+    }
+
+    /// Where it were not, `correct` would have to walk.
+    #[test]
+    fn a_guess_is_within_a_few_nanoseconds() {
+        let shapes: [(u64, &[Stage]); 4] = [
+            (10, &[stage(60, 1000), stage(60, 20)]),
+            (0, &[stage(10, 7)]),
+            (5, &[stage(100, 5)]),
+            (100, &[stage(1, 300), stage(2, 30)]),
+        ];
+        for (start_rate, stages) in shapes {
+            let arrivals = Arrivals::ramping(start_rate, SECOND, stages).unwrap();
+            for k in 0..arrivals.total() {
+                let area = u128::from(k + 1) * arrivals.twice_unit;
+                let piece = arrivals.pieces.iter().find(|piece| piece.with >= area).unwrap();
+                let (guess, exact) = (piece.guess(area - piece.before), piece.reaches(area - piece.before));
+                assert!(guess.abs_diff(exact) <= 4, "{stages:?} {k}: {guess} for {exact}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_guess_is_corrected_from_either_side() {
+        let arrivals = Arrivals::ramping(2, SECOND, &[stage(3, 8)]).unwrap();
+        let piece = arrivals.pieces[0];
+        for k in 1..=15 {
+            let area = u128::from(k as u64) * arrivals.twice_unit;
+            let exact = piece.reaches(area);
+            for guess in [0, 1, exact - 1, exact, exact + 1, exact / 2, 3_000_000_000] {
+                assert_eq!(piece.correct(guess, area), exact, "from {guess}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_start_at_the_border_of_two_stages_is_in_the_first() {
+        // 5 iterations come together in each second; the second stage begins with nothing.
+        let arrivals = Arrivals::ramping(5, SECOND, &[stage(1, 5), stage(0, 10), stage(1, 10)]).unwrap();
+        let ms: Vec<u128> = (0..).map_while(|k| arrivals.start(k)).map(|start| start.as_millis()).collect();
+        assert_eq!(ms, [200, 400, 600, 800, 1000, 1100, 1200, 1300, 1400, 1500, 1600, 1700, 1800, 1900, 2000]);
+    }
+
+    #[test]
+    fn the_rate_of_a_later_stage_begins_where_the_one_before_ended() {
+        let arrivals = Arrivals::ramping(0, SECOND, &[stage(2, 10), stage(4, 30), stage(1, 0)]).unwrap();
+        let rates = [0, 1000, 2000, 3000, 5000, 6500, 7000].map(|ms| arrivals.rate(Duration::from_millis(ms)));
+        assert_eq!(rates, [0.0, 5.0, 10.0, 15.0, 25.0, 15.0, 0.0]);
+    }
+
+    #[test]
+    fn rates_and_times_are_bounded() {
+        let of = |rate, unit, duration| Arrivals::constant(rate, unit, duration).map(|arrivals| arrivals.total());
+        let (month, tick) = (Duration::from_secs(30 * 86_400), Duration::from_nanos(1));
+        assert_eq!(of(1, SECOND, month), Ok(30 * 86_400 + 1));
+        assert_eq!(of(1, SECOND, month + tick), Err(TooFast));
+        assert_eq!(of(1, month, SECOND), Ok(1));
+        assert_eq!(of(1, month + tick, SECOND), Err(TooFast));
+        assert_eq!(of(1 << 40, SECOND, SECOND), Ok((1 << 40) + 1));
+        assert_eq!(of((1 << 40) + 1, SECOND, SECOND), Err(TooFast));
+        assert_eq!(
+            TooFast.to_string(),
+            "the rate is too high for its duration, expected at most 10 million iterations a second and 30 days"
+        );
     }
 }

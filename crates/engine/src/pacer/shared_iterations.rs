@@ -32,11 +32,12 @@ impl SharedIterations {
 
     /// Takes a chunk: its first number and the one after its last.
     fn take(&self) -> Option<(u64, u64)> {
+        // Never more than there are, because nobody takes a chunk when none is left.
         let chunk = |next: u64| (self.total.saturating_sub(next) / (4 * self.takers)).clamp(1, LARGEST);
-        let taken = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| {
-            (next < self.total).then(|| next + chunk(next).min(self.total - next))
-        });
-        taken.ok().map(|first| (first, first + chunk(first).min(self.total - first)))
+        let taken = self
+            .next
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| (next < self.total).then(|| next + chunk(next)));
+        taken.ok().map(|first| (first, first + chunk(first)))
     }
 
     /// Takes everything that is left and says how much it was.
@@ -116,5 +117,15 @@ mod tests {
         (0..3).for_each(|_| _ = one.take());
         (0..5).for_each(|_| _ = two.take());
         assert_eq!(one.take_rest() + two.take_rest(), 10_000 - 8);
+    }
+
+    #[test]
+    fn chunks_shrink_with_what_is_left() {
+        let all = SharedIterations::new(1_000, 10);
+        let chunks: Vec<u64> = std::iter::from_fn(|| all.take()).map(|(first, end)| end - first).collect();
+        assert_eq!(chunks[..6], [25, 24, 23, 23, 22, 22], "a fortieth of 1000, 975, 951, 928, 905, 883");
+        assert!(chunks.is_sorted_by(|before, after| before >= after));
+        assert_eq!((chunks.iter().sum::<u64>(), chunks.last()), (1_000, Some(&1)));
+        assert_eq!(SharedIterations::new(7, 0).take(), Some((0, 1)), "without takers as with one");
     }
 }

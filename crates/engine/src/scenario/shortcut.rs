@@ -192,4 +192,51 @@ mod tests {
         let kept = flags.overlaid(only_vus);
         assert_eq!(kept, Shortcuts { vus: Some(1), iterations: Some(7), ..Default::default() });
     }
+
+    #[test]
+    fn every_way_to_say_how_replaces_the_lower_layer() {
+        let lower = Shortcuts { vus: Some(3), iterations: Some(7), ..Default::default() };
+        let stages = Some(vec![Stage { duration: Duration::from_secs(1), target: 2 }]);
+        for higher in [
+            Shortcuts { duration: span("1s"), ..Default::default() },
+            Shortcuts { iterations: Some(9), ..Default::default() },
+            Shortcuts { stages, ..Default::default() },
+            Shortcuts { scenarios: some_scenarios(), ..Default::default() },
+        ] {
+            assert_eq!(lower.clone().overlaid(higher.clone()), Shortcuts { vus: Some(3), ..higher });
+        }
+    }
+
+    #[test]
+    fn limits_of_shortcuts_count_from_their_own_value_on() {
+        let equal = Shortcuts { vus: Some(5), iterations: Some(5), duration: span("1s"), ..Default::default() };
+        let max_duration = Duration::from_secs(1);
+        assert_eq!(executor(equal), Executor::SharedIterations { vus: 5, iterations: 5, max_duration });
+        let short = Shortcuts { duration: span("999ms"), ..Default::default() };
+        assert_eq!(refusal(short), "duration is 999ms, expected at least 1s");
+        let one = |vus, target| Shortcuts {
+            vus: Some(vus),
+            stages: Some(vec![Stage { duration: max_duration, target }]),
+            ..Default::default()
+        };
+        assert!(one(0, 1).derive().is_ok() && one(1, 0).derive().is_ok());
+        assert_eq!(refusal(one(-1, 1)), "vus is -1, expected at least 0");
+        let no_stages = Shortcuts { vus: Some(4), stages: Some(Vec::new()), ..Default::default() };
+        assert_eq!(
+            executor(no_stages),
+            Executor::SharedIterations { vus: 4, iterations: 4, max_duration: MAX_DURATION }
+        );
+    }
+
+    #[test]
+    fn stages_are_read_and_checked() {
+        let read = |value| Shortcuts::stages_from_json(&value).map_err(|error| error.to_string());
+        let stages = read(serde_json::json!([{ "duration": "5s", "target": 3 }]));
+        assert_eq!(stages, Ok(vec![Stage { duration: Duration::from_secs(5), target: 3 }]));
+        assert_eq!(
+            read(serde_json::json!([{ "target": 3 }])),
+            Err("stages[0]: duration is missing, expected a duration like 30s".to_owned())
+        );
+        assert_eq!(read(serde_json::json!(7)), Err("stages is 7, expected a list of {duration, target}".to_owned()));
+    }
 }

@@ -141,6 +141,8 @@ pub struct Ran {
     pub state: Arc<RunState>,
     pub warnings: Vec<String>,
     pub ticks: usize,
+    /// Everything but warnings, in order, a line each.
+    pub events: Vec<String>,
 }
 
 /// A run to be set up.
@@ -185,20 +187,28 @@ impl Simulation {
         config.stopper = self.stopper;
         (self.configure)(&mut config);
         let mut aggregate = Aggregate::new(registry, Thresholds::default());
-        let (mut warnings, mut ticks) = (Vec::new(), 0);
+        let (mut warnings, mut ticks, mut events, mut started) = (Vec::new(), 0, Vec::new(), Duration::ZERO);
         let (diary, made) = (Arc::clone(&self.users.diary), Arc::clone(&self.users.made));
         let outcome = run_simulated(plan, Arc::new(self.users), config, &FakeClock::new(), |event| match event {
             Event::Tick(tick) => {
                 ticks += 1;
+                let (elapsed, cut) = (tick.elapsed.as_secs(), tick.cut - started);
+                let last = if tick.is_last { ", the last" } else { "" };
+                events.push(format!("tick after {elapsed}s: {} until {cut:?}{last}", tick.snapshots.len()));
                 tick.snapshots.into_iter().for_each(|snapshot| aggregate.merge(snapshot));
                 (self.on_tick)(tick.elapsed);
             }
             Event::Warning(text) | Event::Lost(text) => warnings.push(text),
-            _ => {}
+            Event::Making { done, of } => events.push(format!("making {done} of {of}")),
+            Event::Made => events.push("made".to_owned()),
+            Event::Started(at) => {
+                started = at;
+                events.push("started".to_owned());
+            }
         })?;
         let results = aggregate.results(outcome.ended, false);
         let (diary, made) = (diary.lock().unwrap().clone(), made.lock().unwrap().clone());
-        Ok(Ran { outcome, diary, made, results, state, warnings, ticks })
+        Ok(Ran { outcome, diary, made, results, state, warnings, ticks, events })
     }
 }
 
