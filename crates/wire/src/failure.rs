@@ -23,55 +23,57 @@ pub enum Step {
     Decode,
 }
 
-macro_rules! failure_kinds {
-    ($($name:ident = $code:literal, $meaning:literal;)*) => {
-        /// What kind of failure it was. The one list from kinds to k6's `error_code`.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum FailureKind {
-            $(#[doc = $meaning] $name),*
-        }
-
-        impl FailureKind {
-            /// k6's `error_code`.
-            pub fn code(self) -> u16 {
-                match self {
-                    $(FailureKind::$name => $code),*
-                }
-            }
-
-            /// Each kind's code and meaning, for the reference.
-            pub const MEANINGS: &[(u16, &str)] = &[$(($code, $meaning)),*];
-        }
-    };
-}
-
-failure_kinds! {
-    Other = 1000, "An error without a code of its own";
-    Protocol = 1000, "The server broke HTTP: a bad chunk, a head that is too large, a status 101, a short body";
-    Payload = 1000, "The body could not be read to its announced end, for example because its file was truncated";
-    Cancelled = 1000, "The test was stopped; not counted as a request";
-    NonTcp = 1010, "A network error that is not TCP's";
-    InvalidUrl = 1020, "The URL is invalid";
-    Timeout = 1050, "The request's time was over";
-    Dns = 1100, "The name lookup failed";
-    NoSuchHost = 1101, "There is no such host";
-    BlacklistedIp = 1110, "The address is in `blacklistIPs`";
-    BlockedHost = 1111, "The host is in `blockHostnames`";
-    Tcp = 1200, "A TCP error without a code of its own";
-    BrokenPipe = 1201, "The server closed the connection while the request was sent";
-    UnknownErrno = 1202, "A TCP error that has only a number of the operating system";
-    Dial = 1210, "Connecting failed";
-    DialTimeout = 1211, "Connecting took too long";
-    DialRefused = 1212, "The connection was refused";
-    DialErrno = 1213, "Connecting failed with a number of the operating system";
-    ConnectionReset = 1220, "The server reset the connection";
-    Tls = 1300, "The TLS handshake failed";
-    NotTls = 1301, "The server does not speak TLS";
-    UnknownAuthority = 1310, "An unknown authority signed the certificate";
-    WrongHost = 1311, "The certificate is for another host";
-    Decompression = 1701, "The body could not be decoded";
-    BodyTooLarge = 1710, "The decoded body exceeds `maxDecodedBody`, `maxDecodedRatio` or the user's memory; k6 has no \
-        such limit";
+/// What kind of failure it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FailureKind {
+    /// None of the others.
+    Other,
+    /// The server broke HTTP: a bad chunk, a head that is too large, a status 101, a short body.
+    Protocol,
+    /// The body could not be read to its announced end, for example because its file was truncated.
+    Payload,
+    /// The test was stopped; not counted as a request.
+    Cancelled,
+    /// A network error that is not TCP's.
+    NonTcp,
+    /// The URL is invalid.
+    InvalidUrl,
+    /// The request's time was over.
+    Timeout,
+    /// The name lookup failed.
+    Dns,
+    /// There is no such host.
+    NoSuchHost,
+    /// The address is in `blacklistIPs`.
+    BlacklistedIp,
+    /// The host is in `blockHostnames`.
+    BlockedHost,
+    /// The server closed the connection while the request was sent.
+    BrokenPipe,
+    /// A TCP error that has only a number of the operating system.
+    UnknownErrno,
+    /// Connecting failed.
+    Dial,
+    /// Connecting took too long.
+    DialTimeout,
+    /// The connection was refused.
+    DialRefused,
+    /// Connecting failed with a number of the operating system.
+    DialErrno,
+    /// The server reset the connection.
+    ConnectionReset,
+    /// The TLS handshake failed.
+    Tls,
+    /// The server does not speak TLS.
+    NotTls,
+    /// An unknown authority signed the certificate.
+    UnknownAuthority,
+    /// The certificate is for another host.
+    WrongHost,
+    /// The body could not be decoded.
+    Decompression,
+    /// The decoded body exceeds its limits or the user's memory.
+    BodyTooLarge,
 }
 
 /// Why an exchange has no complete response.

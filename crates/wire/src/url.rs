@@ -49,8 +49,7 @@ pub struct UrlParts {
 pub struct UrlError {
     /// Text for people.
     pub message: String,
-    /// `InvalidUrl` (1020) for what cannot be parsed; `Other` (1000) for another scheme or no host; `Dial` (1210) for a
-    /// port out of range: k6's error codes differ, so ours do.
+    /// `InvalidUrl` for what cannot be parsed; `Other` for another scheme or no host; `Dial` for a port out of range.
     pub kind: FailureKind,
 }
 

@@ -56,7 +56,8 @@ fn options_and_flags() {
 
 #[test]
 fn error_codes() {
-    let rows = wire::failure::FailureKind::MEANINGS.iter().map(|(code, meaning)| format!("| {code} | {meaning} |"));
+    let rows =
+        script::modules::http::error_code::MEANINGS.iter().map(|(code, meaning)| format!("| {code} | {meaning} |"));
     holds("error-codes.md", &table("| code | meaning |", rows));
 }
 

@@ -229,7 +229,7 @@ mod tests {
         let all = origins(Settings::default());
         let origin = all.find(&url("http://[::1]:1/")).unwrap();
         let failure = run(all.route(&origin, Some("127.0.0.7".parse().unwrap()))).err().unwrap();
-        assert_eq!(failure.kind.code(), 1210);
+        assert_eq!(failure.kind, FailureKind::Dial);
         assert_eq!(failure.message, "dial tcp: address 127.0.0.7:0: no suitable address found");
     }
 }

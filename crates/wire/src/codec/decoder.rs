@@ -296,17 +296,18 @@ mod tests {
 
     fn undo(coding: &str, body: Vec<u8>) -> Result<Bytes, String> {
         undo_within(DecodeLimits { bytes: 1 << 20, ..DecodeLimits::default() }, coding, body).map_err(
-            |(code, message)| {
-                assert!(code == 1701 || (code, message.as_str()) == (1000, "unexpected EOF"), "{code} {message}");
+            |(kind, message)| {
+                let is_short = (kind, message.as_str()) == (FailureKind::Other, "unexpected EOF");
+                assert!(kind == FailureKind::Decompression || is_short, "{kind:?} {message}");
                 message
             },
         )
     }
 
-    fn undo_within(limits: DecodeLimits, coding: &str, body: Vec<u8>) -> Result<Bytes, (u16, String)> {
+    fn undo_within(limits: DecodeLimits, coding: &str, body: Vec<u8>) -> Result<Bytes, (FailureKind, String)> {
         ContentDecoder::new(limits).decode(coding, body.into()).map_err(|Undecoded { failure, .. }| {
             assert_eq!(failure.step, Step::Decode);
-            (failure.kind.code(), failure.message)
+            (failure.kind, failure.message)
         })
     }
 
@@ -333,14 +334,54 @@ mod tests {
     }
 
     #[test]
-    fn raw_deflate_members_and_header_fields() {
+    fn raw_deflate_and_members_of_gzip() {
         let zlib = packed(Coding::Deflate, b"hello");
         assert_eq!(undo("deflate", zlib[2..zlib.len() - 4].to_vec()).unwrap(), "hello");
         let gzip = packed(Coding::Gzip, b"hello");
         assert_eq!(undo("gzip", [&gzip[..], &gzip[..]].concat()).unwrap(), "hellohello");
-        let fancy =
-            [&[0x1f, 0x8b, 8, 2 | 4 | 8 | 16, 0, 0, 0, 0, 0, 3, 2, 0, 9, 9][..], b"name\0note\0", &[7, 7], &gzip[10..]];
-        assert_eq!(undo("gzip", fancy.concat()).unwrap(), "hello");
+    }
+
+    /// RFC 1952 2.3.1, each field by itself.
+    #[test]
+    fn headers_of_gzip() {
+        let gzip = packed(Coding::Gzip, b"hello");
+        let with = |flags: u8, fields: &[u8]| [&[0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 3], fields, &gzip[10..]].concat();
+        let all = b"\x02\x00\x09\x09name\0note\0\x07\x07";
+        let alone: [&[u8]; 6] = [b"", b"", b"\x07\x07", b"\x03\x00abc", b"name\0", b"\0"];
+        for (flags, fields) in [0, 1, 2, 4, 8, 16].into_iter().zip(alone).chain([(30, &all[..])]) {
+            assert_eq!(undo("gzip", with(flags, fields)).unwrap(), "hello", "flags {flags:#x}");
+            let cut = with(flags, fields)[..9 + fields.len()].to_vec();
+            assert!(undo("gzip", cut).is_err(), "flags {flags:#x} without the end of the header");
+        }
+        for reserved in [0x20, 0x40, 0x80] {
+            let said = undo("gzip", with(reserved, b"")).unwrap_err();
+            assert_eq!(said, "error decompressing response body (gzip: invalid header)", "{reserved:#x}");
+        }
+    }
+
+    #[test]
+    fn what_stands_behind_the_end() {
+        let behind = |coding: Coding, more: &[u8]| undo(coding.name(), [&packed(coding, b"hello"), more].concat());
+        let said = |name: &str| Err(format!("error decompressing response body ({name}: bytes after the end)"));
+        assert_eq!(behind(Coding::Deflate, b"x"), said("deflate"));
+        assert_eq!(behind(Coding::Brotli, b"x"), said("brotli"));
+        assert_eq!(behind(Coding::Zstd, &packed(Coding::Zstd, b" you")).unwrap(), "hello you");
+        assert_eq!(undo("deflate", vec![]).unwrap_err(), "error decompressing response body (unexpected EOF)");
+    }
+
+    /// k6 shows what came of the last coding that is undone, and nothing of a body that was given up.
+    #[test]
+    fn what_came_out_of_another_coding_is_not_shown() {
+        let limits = DecodeLimits { bytes: 1_000, ..DecodeLimits::default() };
+        let so_far = |coding: &str, body: &[u8]| {
+            ContentDecoder::new(limits).decode(coding, Bytes::copy_from_slice(body)).unwrap_err().so_far
+        };
+        let gzip = packed(Coding::Gzip, b"hello");
+        let broken = &gzip[..gzip.len() - 1];
+        assert_eq!(so_far("gzip", broken), Some(Bytes::from("hello")));
+        assert_eq!(so_far("br, gzip", broken), None);
+        assert_eq!(so_far("gzip", b"no gzip at all"), None);
+        assert_eq!(so_far("gzip", &packed(Coding::Gzip, &[0; 1_001])), None);
     }
 
     #[test]
@@ -374,7 +415,8 @@ mod tests {
             let whole = packed(coding, &text);
             let short = Bytes::copy_from_slice(&whole[..whole.len() - 5]);
             let undecoded = ContentDecoder::new(DecodeLimits::default()).decode(coding.name(), short).unwrap_err();
-            assert_eq!((undecoded.failure.kind.code(), undecoded.failure.message.as_str()), (1000, "unexpected EOF"));
+            let failure = undecoded.failure;
+            assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::Other, "unexpected EOF"));
             let so_far = undecoded.so_far.unwrap();
             assert!(so_far.len() > 1_000_000 && text.starts_with(&so_far), "{coding:?}: {} bytes", so_far.len());
         }
@@ -387,12 +429,16 @@ mod tests {
             "response body too large: it decodes to more than 1048576 bytes, the limit of the option maxDecodedBody";
         for coding in ALL {
             let bomb = packed(coding, &vec![0; 4 << 20]);
-            assert_eq!(undo_within(limits, coding.name(), bomb), Err((1710, String::from(told))), "{coding:?}");
+            assert_eq!(
+                undo_within(limits, coding.name(), bomb),
+                Err((FailureKind::BodyTooLarge, String::from(told))),
+                "{coding:?}"
+            );
             let fits = packed(coding, &vec![0; 1 << 20]);
             assert_eq!(undo(coding.name(), fits).unwrap().len(), 1 << 20, "{coding:?}");
         }
         let twice = packed(Coding::Zstd, &packed(Coding::Gzip, &vec![0; 4 << 20]));
-        assert_eq!(undo_within(limits, "gzip, zstd", twice), Err((1710, String::from(told))));
+        assert_eq!(undo_within(limits, "gzip, zstd", twice), Err((FailureKind::BodyTooLarge, String::from(told))));
     }
 
     #[test]
@@ -411,25 +457,28 @@ mod tests {
                 "response body too large: {wire} bytes decode to more than 50 times as much, the limit of the option \
                  maxDecodedRatio"
             );
-            assert_eq!(outcome, Err((1710, told)), "{coding:?}");
+            assert_eq!(outcome, Err((FailureKind::BodyTooLarge, told)), "{coding:?}");
             assert_eq!(within(100_000_000, 20 << 20).0, Ok(20 << 20), "{coding:?}");
         }
     }
 
     #[test]
     fn windows_are_no_larger_than_a_body_may_be() {
-        let limits = DecodeLimits { bytes: 16 << 20, ..DecodeLimits::default() };
-        let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
-        encoder.window_log(25).unwrap();
-        std::io::Write::write_all(&mut encoder, b"short").unwrap();
-        let (code, _) = undo_within(limits, "zstd", encoder.finish().unwrap()).unwrap_err();
-        assert_eq!(code, 1710);
+        // RFC 9659 lets a body without a limit of its own have 8 MiB.
+        for (bytes, window_log, fits) in
+            [(1 << 20, 23, true), (1 << 20, 24, false), (16 << 20, 24, true), (16 << 20, 25, false)]
+        {
+            let limits = DecodeLimits { bytes, ..DecodeLimits::default() };
+            let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+            encoder.window_log(window_log).unwrap();
+            std::io::Write::write_all(&mut encoder, b"short").unwrap();
+            let decoded = undo_within(limits, "zstd", encoder.finish().unwrap()).map_err(|(kind, _)| kind);
+            let expected = if fits { Ok(Bytes::from("short")) } else { Err(FailureKind::BodyTooLarge) };
+            assert_eq!(decoded, expected, "a window of {window_log} bits");
+        }
         // The first byte of brotli's large windows, which no content coding has (RFC 7932 9.1 leaves it reserved).
-        let (code, message) = undo_within(limits, "br", vec![0x11, 0x1e, 0, 0, 0]).unwrap_err();
-        assert_eq!(
-            (code, message.as_str()),
-            (1701, "error decompressing response body (brotli: the stream is damaged)")
-        );
+        let said = undo("br", vec![0x11, 0x1e, 0, 0, 0]).unwrap_err();
+        assert_eq!(said, "error decompressing response body (brotli: the stream is damaged)");
     }
 
     #[test]

@@ -22,7 +22,7 @@ fn a_response_that_does_not_come() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());
     let exchange = limited(StepLimits { read: Some(SHORT), ..StepLimits::default() }, &url, "short");
-    assert_eq!(outcome(&exchange), "1050 request timeout");
+    assert_eq!(outcome(&exchange), "Timeout: request timeout");
     assert_eq!(exchange.outcome.unwrap_err().step, Step::Wait);
 }
 
@@ -31,7 +31,7 @@ fn a_request_that_is_not_taken() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());
     let exchange = limited(StepLimits { write: Some(SHORT), ..StepLimits::default() }, &url, &"x".repeat(64 << 20));
-    assert_eq!(outcome(&exchange), "1050 request timeout");
+    assert_eq!(outcome(&exchange), "Timeout: request timeout");
     assert_eq!(exchange.outcome.unwrap_err().step, Step::Send);
 }
 
@@ -48,7 +48,7 @@ fn a_connection_that_does_not_come_to_stand() {
         assert!(waiting.len() < 100, "the queue never fills");
     }
     let exchange = limited(StepLimits { dial: SHORT, ..StepLimits::default() }, &format!("http://{address}/"), "");
-    assert_eq!(outcome(&exchange), "1211 dial: i/o timeout");
+    assert_eq!(outcome(&exchange), "DialTimeout: dial: i/o timeout");
 }
 
 #[test]

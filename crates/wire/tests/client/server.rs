@@ -178,11 +178,11 @@ pub fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-/// Status, or error code and message.
+/// Status, or kind of failure and message.
 pub fn outcome(exchange: &Exchange) -> String {
     match &exchange.outcome {
         Ok(response) => response.status.to_string(),
-        Err(failure) => format!("{} {failure}", failure.kind.code()),
+        Err(failure) => format!("{:?}: {failure}", failure.kind),
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod call;
 pub(crate) mod cookies;
 mod debug;
 mod encode;
+pub mod error_code;
 pub(crate) mod failure_text;
 mod finish;
 mod fixed;

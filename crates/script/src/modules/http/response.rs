@@ -18,10 +18,11 @@ use wire::request::Auth;
 use wire::{Body, Exchange, Payload, Request, Response, Segment};
 
 use super::call::{Call, Sent, without_userinfo};
+use super::error_code;
 use super::k6_error::k6_error;
 use super::params::ResponseType;
 use super::refusal::Refusal;
-use super::samples::{ms, status_code};
+use super::samples::ms;
 use crate::go_error;
 use crate::json_path::{self, Selector};
 
@@ -197,9 +198,11 @@ impl Call {
     /// k6's error code and the text.
     fn error(&self) -> (u16, &str) {
         match (&self.prepared.unsendable, self.exchange()) {
-            (Some(why), _) => (why.kind.code(), &why.message),
-            (None, Some(Exchange { outcome: Err(failure), .. })) => (failure.kind.code(), k6_error(failure)),
-            (None, _) => (self.answer().map_or(0, |answer| status_code(answer.status)), ""),
+            (Some(why), _) => (error_code::of_failure(why.kind), &why.message),
+            (None, Some(Exchange { outcome: Err(failure), .. })) => {
+                (error_code::of_failure(failure.kind), k6_error(failure))
+            }
+            (None, _) => (self.answer().map_or(0, |answer| error_code::of_status(answer.status)), ""),
         }
     }
 

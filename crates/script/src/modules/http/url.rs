@@ -19,6 +19,7 @@ use rustc_hash::FxHashMap;
 use wire::mask::Mask;
 use wire::{FailureKind, Url};
 
+use super::error_code;
 use super::refusal::{Checked, Refusal};
 use crate::Vu;
 use crate::go_error;
@@ -100,7 +101,7 @@ impl Target {
             Ok(url) => Ok(url),
             Err(error) if error.kind == FailureKind::InvalidUrl => {
                 let message = mask.text(&error.message).into_owned();
-                return Err(Refusal { message, code: FailureKind::InvalidUrl.code() });
+                return Err(Refusal { message, code: error_code::of_failure(FailureKind::InvalidUrl) });
             }
             Err(error) => Err(Unsendable { kind: error.kind, message: error.message }),
         };
@@ -154,7 +155,8 @@ pub fn from_js<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Checked<UrlArg> {
             None => String::from("map[]"),
         },
     };
-    Err(Refusal { message: format!("invalid URL: '#{shown}'"), code: FailureKind::InvalidUrl.code() }.into())
+    Err(Refusal { message: format!("invalid URL: '#{shown}'"), code: error_code::of_failure(FailureKind::InvalidUrl) }
+        .into())
 }
 
 /// Whether the value is a template, and so an address rather than a description of a request.
@@ -261,6 +263,7 @@ mod tests {
         assert_eq!(refused.code, 1020);
         assert_eq!(refused.message, "invalid URL: parse \"http://****:****@[::1/?token=****\": missing ']' in host");
         let unsendable = parse("foo").unwrap().url.unwrap_err();
-        assert_eq!((unsendable.kind.code(), unsendable.message.as_str()), (1000, "unsupported protocol scheme \"\""));
+        let other = (FailureKind::Other, "unsupported protocol scheme \"\"");
+        assert_eq!((unsendable.kind, unsendable.message.as_str()), other);
     }
 }
