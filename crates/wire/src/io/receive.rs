@@ -34,11 +34,12 @@ impl StampKeeper {
     }
 }
 
-/// The kernel switches stamping on in the background, a millisecond or so after it was asked: what arrives before that
-/// has no stamp. Sends datagrams to itself until one has; gives up soon, because where there are no stamps there never
-/// will be any.
+/// The kernel switches stamping on in the background: what arrives before that has no stamp. A kernel worker does it,
+/// which has to wait for a processor like everybody: a millisecond on an idle machine, more than 30 ms were measured on
+/// two cores with nine busy processes. Sends datagrams to itself until one has a stamp. Gives up in the end, because
+/// some kernels accept the option and never stamp.
 fn await_stamps(socket: &socket2::Socket) {
-    const PATIENCE: Duration = Duration::from_millis(20);
+    const PATIENCE: Duration = Duration::from_secs(1);
     let localhost = SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into();
     let own = socket.bind(&localhost).and_then(|()| socket.local_addr());
     if own.and_then(|own| socket.connect(&own)).is_err() {
