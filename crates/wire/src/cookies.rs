@@ -3,17 +3,20 @@
 //! RFC 6265 as Go's jar reads it: host-only unless a Domain is given, paths match at slashes, Secure goes to https
 //! alone, Max-Age wins over Expires, IP hosts take no Domain. As in browsers, a Domain that is a public suffix (`test`,
 //! `co.uk`) is refused, unless the host itself has that name: then the cookie is for that host alone (section 5.3). k6
-//! takes them. Values that no Cookie header can carry (quotes, backslash, controls, non-ASCII) are refused as Go
-//! refuses them.
+//! takes them. What a `Set-Cookie` value says is read in `set_cookie`.
 //!
 //! Our own jar, because scripts read and write it in k6's shape, and the known crates hold one jar for a whole client.
 //!
 //! Invariant: no entry of the jar can break the header line it is written to.
 
+mod set_cookie;
+
 use std::cell::{Cell, RefCell};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::field::{self, is_token};
+pub use self::set_cookie::Cookie;
+use self::set_cookie::is_value_byte;
+use crate::field;
 pub use crate::http_date::parse_date;
 use crate::percent::percent_decode;
 use crate::url::Url;
@@ -25,27 +28,6 @@ pub struct CookieJar {
     /// Apart from `entries`, so that the hot path reads one byte.
     filled: Cell<bool>,
     next_order: Cell<u64>,
-}
-
-/// One cookie, as `Set-Cookie` gives it and as k6 shows it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cookie {
-    /// Name.
-    pub name: String,
-    /// Value, without the double quotes it may have been wrapped in.
-    pub value: String,
-    /// Domain attribute as written (k6 shows a leading dot too); empty when absent.
-    pub domain: String,
-    /// Path attribute; empty when absent.
-    pub path: String,
-    /// HttpOnly.
-    pub http_only: bool,
-    /// Secure.
-    pub secure: bool,
-    /// Max-Age in seconds; 0 when absent, -1 for "expired" (Max-Age of zero or less).
-    pub max_age: i64,
-    /// Expires as ms since the epoch; `None` when absent.
-    pub expires_ms: Option<i64>,
 }
 
 #[derive(Debug)]
@@ -64,13 +46,6 @@ struct Entry {
     order: u64,
 }
 
-impl Cookie {
-    /// Parses one Set-Cookie value; `None` when it has no usable name or value.
-    pub fn parse(set_cookie: &[u8]) -> Option<Cookie> {
-        parse(set_cookie).map(|(cookie, _)| cookie)
-    }
-}
-
 impl CookieJar {
     /// Stores a cookie as if this URL had set it. Rejected ones (foreign domain, line breaks) are dropped silently, as
     /// browsers do.
@@ -82,7 +57,7 @@ impl CookieJar {
 
     /// Stores what one Set-Cookie field of a response from this URL says.
     pub fn set_from_header(&self, url: &Url, set_cookie: &[u8]) {
-        if let Some((cookie, quoted)) = parse(set_cookie) {
+        if let Some((cookie, quoted)) = Cookie::read(set_cookie) {
             self.store(url, cookie, quoted, now_ms());
         }
     }
@@ -276,64 +251,6 @@ fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// The cookie, and whether its value came in double quotes.
-fn parse(set_cookie: &[u8]) -> Option<(Cookie, bool)> {
-    let mut parts = set_cookie.split(|b| *b == b';');
-    let (name, value) = split_pair(parts.next()?)?;
-    let name = std::str::from_utf8(name).ok().filter(|n| is_token(n))?;
-    let (value, quoted) = match value {
-        [b'"', inner @ .., b'"'] => (inner, true),
-        plain => (plain, false),
-    };
-    if !value.iter().all(|b| is_value_byte(*b)) {
-        return None;
-    }
-    let mut cookie = Cookie {
-        name: name.to_owned(),
-        value: String::from_utf8_lossy(value).into_owned(),
-        domain: String::new(),
-        path: String::new(),
-        http_only: false,
-        secure: false,
-        max_age: 0,
-        expires_ms: None,
-    };
-    for part in parts {
-        let (key, value) = split_pair(part).unwrap_or((part.trim_ascii(), b""));
-        if let (Ok(key), Ok(value)) = (std::str::from_utf8(key), std::str::from_utf8(value)) {
-            apply_attribute(&mut cookie, key, value);
-        }
-    }
-    Some((cookie, quoted))
-}
-
-fn apply_attribute(cookie: &mut Cookie, key: &str, value: &str) {
-    match key.to_ascii_lowercase().as_str() {
-        "domain" => cookie.domain = value.to_owned(),
-        "path" => cookie.path = value.to_owned(),
-        "secure" => cookie.secure = true,
-        "httponly" => cookie.http_only = true,
-        "max-age" => {
-            let digits = value.strip_prefix('-').unwrap_or(value);
-            if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
-                let seconds = if value.starts_with('-') { 0 } else { digits.parse().unwrap_or(i64::MAX) };
-                cookie.max_age = if seconds == 0 { -1 } else { seconds };
-            }
-        }
-        "expires" => cookie.expires_ms = parse_date(value),
-        _ => {}
-    }
-}
-
-fn split_pair(part: &[u8]) -> Option<(&[u8], &[u8])> {
-    let at = part.iter().position(|b| *b == b'=')?;
-    Some((part[..at].trim_ascii(), part[at + 1..].trim_ascii()))
-}
-
-fn is_value_byte(b: u8) -> bool {
-    (0x20..0x7f).contains(&b) && !b"\";\\".contains(&b)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -350,32 +267,6 @@ mod tests {
 
     fn sent(jar: &CookieJar, to: &str) -> String {
         cookie_header(None, &[], Some(jar), &url(to)).unwrap_or_default()
-    }
-
-    #[test]
-    fn attributes_are_read_as_k6_shows_them() {
-        let c = Cookie::parse(
-            b"a=\"x y\"; DOMAIN=.Foo.test; path=x; HttpOnly; Secure; Max-Age=10; Expires=Wed, 21 Oct 2099 07:28:00 GMT",
-        )
-        .unwrap();
-        assert_eq!(
-            (c.name.as_str(), c.value.as_str(), c.domain.as_str(), c.path.as_str()),
-            ("a", "x y", ".Foo.test", "x")
-        );
-        assert_eq!((c.http_only, c.secure, c.max_age, c.expires_ms), (true, true, 10, Some(4_096_250_880_000)));
-        for (text, age) in [("0", -1), ("-5", -1), ("x", 0), ("", 0), ("99999999999999999999", i64::MAX)] {
-            assert_eq!(Cookie::parse(format!("a=1; Max-Age={text}").as_bytes()).unwrap().max_age, age, "{text}");
-        }
-    }
-
-    #[test]
-    fn unusable_cookies_are_refused() {
-        for text in ["=noname", "nosep", "bad name=1", "sl=a\\b", "in=a\"b", "\u{e9}=1", "e=\u{e9}", "", ";", "a=\x01"]
-        {
-            assert_eq!(Cookie::parse(text.as_bytes()), None, "{text}");
-        }
-        assert_eq!(Cookie::parse(b"eq=a=b=c").unwrap().value, "a=b=c");
-        assert_eq!(Cookie::parse(b"none=").unwrap().value, "");
     }
 
     #[test]
