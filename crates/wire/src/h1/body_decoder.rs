@@ -413,6 +413,7 @@ mod tests {
 
     #[test]
     fn lines_are_bounded_to_the_byte() {
+        assert_eq!((MAX_SIZE_LINE, MAX_KEPT_TRAILERS, MAX_PASSED_TRAILERS), (4096, 16_384, 65_536));
         let refused = |role, body: String| feed(role, BodyFraming::Chunked, body.as_bytes(), 1000).err();
         let size_line = |n: u32| format!("1;{}\r\na", "x".repeat(n as usize));
         let space = |n: u32| format!("1{};\r\na", " ".repeat(n as usize));

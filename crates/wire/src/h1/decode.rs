@@ -298,6 +298,10 @@ mod tests {
     use super::*;
     use crate::failure::{FailureKind, Step};
 
+    fn nothing() -> Place {
+        Err(Failure { step: Step::Wait, kind: FailureKind::Other, message: String::from("nothing came") })
+    }
+
     /// A read is made short only for the sake of bodies that can be dropped by their length.
     #[test]
     fn only_a_length_of_the_head_is_one() {
@@ -306,11 +310,75 @@ mod tests {
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", false),
             ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", false),
         ] {
-            let mut place = Err(Failure { step: Step::Wait, kind: FailureKind::Other, message: String::new() });
-            let mut reader = ResponseReader::new(false, BodyUse::Discard);
+            let (mut reader, mut place) = (ResponseReader::new(false, BodyUse::Discard), nothing());
             let fed = reader.feed(response.as_bytes(), &KnownHeads::default(), &mut place);
             assert_eq!(fed, Ok(Fed::Complete { surplus: 0 }), "{response}");
             assert_eq!(reader.finished().map(|finished| finished.has_length), Some(expected), "{response}");
         }
+    }
+    /// What a server announces costs memory only when it comes.
+    #[test]
+    fn room_for_a_body_is_made_ahead_up_to_a_mebibyte() {
+        for (length, room) in [(1_000, 1_000), (1 << 20, 1 << 20), (1u64 << 40, 1 << 20)] {
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+            let mut reader = ResponseReader::new(false, BodyUse::Keep);
+            let fed = reader.feed(head.as_bytes(), &KnownHeads::default(), &mut nothing());
+            assert_eq!((fed, reader.content.capacity()), (Ok(Fed::More), room));
+        }
+    }
+
+    /// Looking at all of it with each piece takes a time that grows with the square of its length.
+    #[test]
+    fn a_long_head_is_looked_at_again_when_it_has_doubled() {
+        let head = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(1 << 20));
+        let (mut reader, mut place) = (ResponseReader::new(false, BodyUse::Keep), nothing());
+        let mut next_looks = Vec::new();
+        for piece in head.as_bytes().chunks(512) {
+            assert_eq!(reader.feed(piece, &KnownHeads::default(), &mut place), Ok(Fed::More));
+            next_looks.push(reader.parse_from);
+        }
+        next_looks.dedup();
+        // With each piece up to 16 KiB, then at the first length beyond and at its doubles.
+        assert_eq!(next_looks, [0, 33, 66, 132, 264, 528, 1056].map(|kib| kib << 10));
+        // Its end is seen at once all the same.
+        let end = b"\r\nContent-Length: 0\r\n\r\nsurplus";
+        assert_eq!(reader.feed(end, &KnownHeads::default(), &mut place), Ok(Fed::Complete { surplus: 7 }));
+    }
+
+    #[test]
+    fn a_field_over_several_lines_is_one_value_wherever_it_is_cut() {
+        let response = "HTTP/1.1 200 OK\r\nX: a\r\n \t b\r\nContent-Length:\r\n 2\r\nY: c\r\n\r\nhi";
+        for step in 1..=response.len() {
+            let (mut reader, mut place) = (ResponseReader::new(false, BodyUse::Keep), nothing());
+            let pieces = response.as_bytes().chunks(step);
+            let last = pieces.map(|piece| reader.feed(piece, &KnownHeads::default(), &mut place)).last();
+            assert_eq!(last, Some(Ok(Fed::Complete { surplus: 0 })), "in pieces of {step}");
+            let response = place.unwrap();
+            let values = ["x", "content-length", "y"].map(|name| response.header(name));
+            assert_eq!(values, [Some(&b"a b"[..]), Some(b"2"), Some(b"c")], "in pieces of {step}");
+        }
+    }
+
+    /// What nobody wants is skipped unseen, but only what certainly belongs to the body.
+    #[test]
+    fn only_the_rest_of_a_discarded_body_of_known_length_is_unwanted() {
+        let after = |body_use: BodyUse, response: &str| {
+            let mut reader = ResponseReader::new(false, body_use);
+            assert_eq!(reader.feed(response.as_bytes(), &KnownHeads::default(), &mut nothing()), Ok(Fed::More));
+            reader
+        };
+        let of_length = "HTTP/1.1 201 Created\r\nContent-Length: 9\r\n\r\nabc";
+        assert_eq!(after(BodyUse::Keep, of_length).unwanted(), None);
+        assert_eq!(after(BodyUse::Discard, "HTTP/1.1 200 OK\r\n\r\nabc").unwanted(), None);
+        let chunk = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nabc";
+        assert_eq!(after(BodyUse::Discard, chunk).unwanted(), None);
+        let (mut reader, mut place) = (after(BodyUse::Discard, of_length), nothing());
+        assert_eq!((reader.unwanted(), reader.status()), (Some(6), Some(201)));
+        assert_eq!(reader.skip(4, &mut place), Fed::More);
+        assert_eq!((reader.unwanted(), reader.finished().is_none()), (Some(2), true));
+        assert!(!reader.end_of_stream(&mut place), "two bytes are missing");
+        assert_eq!(reader.skip(2, &mut place), Fed::Complete { surplus: 0 });
+        assert_eq!((reader.unwanted(), reader.status()), (None, Some(201)));
+        assert!(matches!(place.unwrap().body, Body::Discarded(9)));
     }
 }

@@ -225,6 +225,15 @@ mod tests {
     }
 
     #[test]
+    fn a_connection_line_of_the_caller_is_the_only_one_and_framing_is_not_its_business() {
+        let headers = [pair("CONNECTION", "upgrade"), pair("Transfer-Encoding", "chunked"), pair("trailer", "T")];
+        let mut head = head(&headers);
+        head.close = true;
+        let expected = "GET /a?b HTTP/1.1\r\nHost: h:1\r\nUser-Agent: agent\r\nCONNECTION: upgrade\r\n\r\n";
+        assert_eq!(text(&head), expected);
+    }
+
+    #[test]
     fn fields_that_would_split_the_message_are_refused() {
         let cases = [
             (pair("X\r\nY", "v"), "net/http: invalid header field name \"X\\r\\nY\""),
@@ -237,6 +246,9 @@ mod tests {
             let failure = head(&headers).encode(&mut Vec::new()).unwrap_err();
             assert_eq!((failure.message.as_str(), failure.step), (message, Step::Prepare));
         }
+        let method = Method::Other("GET /x".into());
+        let failure = RequestHead { method: &method, ..head(&[]) }.encode(&mut Vec::new()).unwrap_err();
+        assert_eq!(failure.message, "net/http: invalid method \"GET /x\"");
         let mut added = head(&[]);
         added.added = &[("Cookie", "a=b\r\nX: y")];
         let failure = added.encode(&mut Vec::new()).unwrap_err();

@@ -57,3 +57,22 @@ pub fn reason(status: u16) -> &'static str {
         _ => "Unknown",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The `http` crate has them too. It has other words for three, and statuses of extensions that nothing here sends.
+    #[test]
+    fn phrases_are_those_of_the_rfc() {
+        let other =
+            [(203, "Non-Authoritative Information"), (413, "Content Too Large"), (422, "Unprocessable Content")];
+        let extensions = [102, 207, 208, 226, 305, 423, 424, 506, 507, 508, 510];
+        for status in 100..1000 {
+            let known = http::StatusCode::from_u16(status).unwrap().canonical_reason();
+            let known = known.filter(|_| !extensions.contains(&status)).unwrap_or("Unknown");
+            let expected = other.iter().find(|(of, _)| *of == status).map_or(known, |(_, phrase)| *phrase);
+            assert_eq!(reason(status), expected, "{status}");
+        }
+    }
+}

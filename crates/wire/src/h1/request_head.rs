@@ -342,4 +342,124 @@ mod tests {
             assert!(!is_host(host.as_bytes()), "{host}");
         }
     }
+    #[test]
+    fn a_head_is_complete_at_its_last_byte() {
+        let head = "\r\nOPTIONS HTTP://b:1/c?d HTTP/1.1\r\nHost: a\r\nX-A: 1\r\nx-a: 2\r\nE:\r\n\r\n";
+        for cut in 0..head.len() {
+            let mut room = header_room();
+            assert!(parse(&head.as_bytes()[..cut], &mut room).unwrap().is_none(), "cut at {cut}");
+        }
+        let (bytes, mut room) = (format!("{head}GET"), header_room());
+        let found = parse(bytes.as_bytes(), &mut room).unwrap().unwrap();
+        assert_eq!((found.method, found.authority, found.target), ("OPTIONS", Some("b:1"), "/c?d"));
+        assert_eq!((found.minor, found.len, found.headers.len()), (1, head.len(), 4));
+        let values = ["host", "X-a", "e", "b"].map(|name| found.header(name));
+        assert_eq!(values, [Some(&b"a"[..]), Some(b"1"), Some(b""), None]);
+    }
+
+    #[test]
+    fn the_limit_is_the_last_byte_of_a_head() {
+        let of = |bytes: &str, limit| {
+            let mut room = header_room();
+            parse_within(bytes.as_bytes(), &mut room, limit).map(|head| head.map(|head| head.len))
+        };
+        let too_long = Err(Refused { status: 431, why: "the request head is longer than the limit" });
+        let head = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+        assert_eq!(of(head, head.len()), Ok(Some(head.len())));
+        assert_eq!(of(&format!("{head}body"), head.len()), Ok(Some(head.len())));
+        assert_eq!(of(head, head.len() - 1), too_long);
+        assert_eq!((of("GET / HTTP/1.1\r\n", 16), of("GET / HTTP/1.1\r\n", 15)), (Ok(None), too_long));
+        let fields = |n| format!("GET / HTTP/1.1\r\nHost: a\r\n{}\r\n", "A: b\r\n".repeat(n));
+        assert!(of(&fields(127), MAX_HEAD).unwrap().is_some());
+        let many = Err(Refused { status: 431, why: "the request has more than 128 headers" });
+        assert_eq!(of(&fields(128), MAX_HEAD), many);
+    }
+
+    #[test]
+    fn a_version_is_judged_when_its_line_is_whole() {
+        let of = |bytes: &str, limit| {
+            let mut room = header_room();
+            parse_within(bytes.as_bytes(), &mut room, limit).map(|head| head.is_some())
+        };
+        for (line, status, why) in [
+            ("GET / HTTP/2.0", 505, "the request is not HTTP/1.0 or HTTP/1.1"),
+            ("\r\nGET / HTTP/0.9", 505, "the request is not HTTP/1.0 or HTTP/1.1"),
+            ("GET / HTTP/1.x", 400, "the request line does not end with a version"),
+            ("GET / HTTP/x.1", 400, "the request line does not end with a version"),
+            ("GET / http/1.1", 400, "the request line does not end with a version"),
+            ("GET /a b HTTP/1.1", 400, "the request line is malformed"),
+            ("GET /a b HTTP/1.0", 400, "the request line is malformed"),
+        ] {
+            for cut in 0..=line.len() {
+                assert_eq!(of(&line[..cut], MAX_HEAD), Ok(false), "{line:?} cut at {cut}");
+            }
+            let refused = Err(Refused { status, why });
+            assert_eq!(of(&format!("{line}\r\n"), MAX_HEAD), refused, "{line:?}");
+            assert_eq!(of(&format!("{line}\nHost: a\r\n\r\n"), MAX_HEAD), refused, "{line:?}");
+        }
+        // A client that sends no line end waits no longer than the limit lets it.
+        assert_eq!(of("GET / HTTP/2.0", 14), Ok(false));
+        assert!(of("GET / HTTP/2.0", 13).is_err());
+    }
+
+    /// RFC 9112 2.2 lets a reader take a bare line feed for a line end; one that does sees another request than one
+    /// that does not.
+    #[test]
+    fn lines_end_with_both_bytes() {
+        let refused = Refused { status: 400, why: "a line of the request head ends without a carriage return" };
+        for head in [
+            "GET / HTTP/1.1\nHost: a\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\nX: y\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\r\n\n",
+            "GET / HTTP/1.0\n\n",
+            "\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
+            "\n\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
+            "\r\n\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
+        ] {
+            let mut room = header_room();
+            assert_eq!(parse(head.as_bytes(), &mut room).unwrap_err(), refused, "{head:?}");
+        }
+        let mut room = header_room();
+        assert!(parse(b"\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", &mut room).unwrap().is_some());
+    }
+
+    #[test]
+    fn what_is_refused_is_named() {
+        let why = |head: &str| {
+            let mut room = header_room();
+            parse(head.as_bytes(), &mut room).map(|head| head.is_some()).map_err(|refused| refused.why)
+        };
+        let one_host = Err("an HTTP/1.1 request needs exactly one host header");
+        assert_eq!(why("GET / HTTP/1.1\r\n\r\n"), one_host);
+        assert_eq!(why("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"), one_host);
+        assert_eq!(why("GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n"), one_host);
+        assert_eq!(why("GET / HTTP/1.0\r\nHost: a\r\n\r\n"), Ok(true));
+        for (line, refused) in [
+            ("Host: a b", "the host header is not a host"),
+            ("Expect: tea", "the only expectation known is 100-continue"),
+            ("Content-Length: 1x", "content-length is not a number"),
+            ("Content-Length: 1\r\nContent-Length: 1", "the request has two content-length headers"),
+            (
+                "Content-Length: 1\r\nTransfer-Encoding: chunked",
+                "the request has both transfer-encoding and \
+                content-length",
+            ),
+            ("Transfer-Encoding: gzip, chunked", "the only transfer coding known is chunked"),
+            ("Transfer-Encoding: chunked, chunked", "the transfer-encoding is not chunked once and at the end"),
+            ("Transfer-Encoding: chunked, gzip", "the transfer-encoding is not chunked once and at the end"),
+            ("Transfer-Encoding: a b, chunked", "the transfer-encoding is not chunked once and at the end"),
+            ("Transfer-Encoding: , chunked", "the transfer-encoding is not chunked once and at the end"),
+            ("Transfer-Encoding:", "the transfer-encoding is not chunked once and at the end"),
+        ] {
+            assert_eq!(why(&format!("PUT / HTTP/1.1\r\n{line}\r\nHost: a\r\n\r\n")), Err(refused), "{line}");
+        }
+        let chunked = "PUT / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n";
+        assert_eq!(why(chunked), Err("HTTP/1.0 has no transfer-encoding"));
+        let expects = "PUT / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n";
+        assert!(
+            !framing_of(expects).unwrap().unwrap().expect_continue,
+            "an HTTP/1.0 client knows no 100 (RFC 9110 10.1.1)"
+        );
+    }
 }

@@ -69,3 +69,41 @@ fn in_words(error: FramingError, value: &[u8]) -> String {
         FramingError::Coding => format!("unsupported transfer encoding: {text:?}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(fields: &[(&str, &str)]) -> Facts {
+        let fields = fields.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
+        Facts::of(1, 200, false, fields).unwrap()
+    }
+
+    #[test]
+    fn cookies_and_codings_are_marked_so_that_others_need_not_be_searched_for_them() {
+        for (name, sets_cookie, is_coded) in [
+            ("Set-Cookie", true, false),
+            ("set-cookie2", false, false),
+            ("Max-Cookie", false, false),
+            ("CONTENT-ENCODING", false, true),
+            ("Content-Language", false, false),
+        ] {
+            let marks = of(&[("A", "b"), (name, "gzip")]).marks;
+            assert_eq!((marks.sets_cookie, marks.is_coded), (sets_cookie, is_coded), "{name}");
+        }
+    }
+
+    #[test]
+    fn chunked_wins_over_a_length_and_costs_the_connection() {
+        let (length, chunked) = (("Content-Length", "3"), ("Transfer-Encoding", "chunked"));
+        for (fields, framing, keep_alive) in [
+            (&[][..], BodyFraming::UntilClose, true),
+            (&[length], BodyFraming::Length(3), true),
+            (&[chunked], BodyFraming::Chunked, true),
+            (&[chunked, length], BodyFraming::Chunked, false),
+        ] {
+            let facts = of(fields);
+            assert_eq!((facts.body_framing(), facts.keep_alive), (framing, keep_alive), "{fields:?}");
+        }
+    }
+}

@@ -191,4 +191,42 @@ mod tests {
             assert_eq!(has_end(input.as_bytes(), from), expected, "{input:?} from {from}");
         }
     }
+    #[test]
+    fn status_lines_that_are_none_are_named() {
+        let long = "x".repeat(100);
+        for (line, text) in [
+            ("HTTP/1.1 20 OK", String::from("malformed HTTP status code \"20\"")),
+            ("HTTP/1.1 2000 OK", String::from("malformed HTTP status code \"2000\"")),
+            ("HTTP/1.1 +20 OK", String::from("malformed HTTP status code \"+20\"")),
+            ("HTTP/1.1 ", String::from("malformed HTTP status code \"\"")),
+            ("HTTP/1.1", String::from("malformed HTTP response \"HTTP/1.1\"")),
+            ("HTTP/2.0 200 OK", String::from("malformed HTTP version \"HTTP/2.0\"")),
+            (&long, format!("malformed HTTP response \"{}\"", &long[..80])),
+        ] {
+            assert_eq!(parse_head(format!("{line}\r\n\r\n").as_bytes()).unwrap_err(), text, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_head_of_folds_is_as_long_as_it_was_sent_and_complete_at_its_last_byte() {
+        let head = "\r\nHTTP/1.0  404 Not Found\r\nX : a\r\n \tb\r\nContent-Length:\r\n 3\r\n\r\n";
+        for cut in 0..head.len() {
+            assert!(parse_head(&head.as_bytes()[..cut]).unwrap().is_none(), "cut at {cut}");
+        }
+        let facts = parse_head(format!("{head}abc").as_bytes()).unwrap().unwrap();
+        assert_eq!((facts.head_len, facts.status, facts.http_10), (head.len(), 404, true));
+        assert_eq!((facts.length, facts.folded), (Some(3), true));
+        let plain = parse_head(b"HTTP/1.1 200 OK\r\nX : a\r\n\r\n").unwrap().unwrap();
+        assert!(!plain.folded && !plain.http_10);
+    }
+
+    #[test]
+    fn ten_mebibytes_of_head_are_read_and_no_more() {
+        let head = |size: usize| format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(size - 24));
+        assert_eq!(parse_head(head(10 << 20).as_bytes()).unwrap().unwrap().head_len, 10 << 20);
+        let refused = "net/http: server response headers exceeded 10485760 bytes; aborted";
+        assert_eq!(parse_head(head((10 << 20) + 1).as_bytes()).unwrap_err(), refused);
+        assert!(parse_head(&head(11 << 20).as_bytes()[..10 << 20]).unwrap().is_none());
+        assert_eq!(parse_head(&head(11 << 20).as_bytes()[..(10 << 20) + 1]).unwrap_err(), refused);
+    }
 }

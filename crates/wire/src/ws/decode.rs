@@ -370,6 +370,19 @@ mod tests {
         }
     }
 
+    /// The usual message costs no copy; one that is not all here does.
+    #[test]
+    fn a_whole_message_is_given_where_it_is() {
+        let bytes = b"\x82\x03abc\x81\x02hi\x02\x01a\x80\x01b";
+        let (mut decoder, mut input) = (client(100), &bytes[..]);
+        let Ok(Some(Event::Binary(whole))) = decoder.next(&mut input) else { panic!("a binary message") };
+        assert_eq!(whole.as_ptr(), bytes[2..].as_ptr());
+        let Ok(Some(Event::Text(whole))) = decoder.next(&mut input) else { panic!("a text") };
+        assert_eq!(whole.as_ptr(), bytes[7..].as_ptr());
+        let Ok(Some(Event::Binary(parts))) = decoder.next(&mut input) else { panic!("a message of two frames") };
+        assert!(!bytes.as_ptr_range().contains(&parts.as_ptr()));
+    }
+
     #[test]
     fn texts_fail_at_the_byte_that_tells() {
         // The lead byte alone may become a character; with 0x90 behind it, it cannot any more.

@@ -200,6 +200,14 @@ mod tests {
         assert_eq!(round(&mut deflater, &mut inflater, &text), first);
     }
 
+    /// A peer that keeps 256 bytes cannot follow a reference to what was before them.
+    #[test]
+    fn the_smallest_window_gets_stored_blocks() {
+        let size =
+            |window| round(&mut Deflater::new(window, false), &mut Inflater::new(window, false), &[b'x'; 10_000]);
+        assert!(size(8) > 10_000 && size(9) < 1_000, "{} and {} bytes", size(8), size(9));
+    }
+
     #[test]
     fn a_bomb_ends_at_the_limit() {
         let mut bomb = Vec::new();
@@ -228,5 +236,29 @@ mod tests {
                 assert_eq!(out, b"Hello");
             }
         }
+    }
+    /// Thousands of idle connections share what their thread keeps, and it keeps no more than four of each.
+    #[test]
+    fn a_side_without_context_leaves_its_state_to_the_next_message_of_the_thread() {
+        let on_a_thread_of_its_own = std::thread::spawn(|| {
+            let spares = || (COMPRESSORS.with_borrow(Vec::len), DECOMPRESSORS.with_borrow(Vec::len));
+            let pair = |window, takes_over| (Deflater::new(window, takes_over), Inflater::new(window, takes_over));
+            for _ in 0..2 {
+                let (mut deflater, mut inflater) = pair(15, false);
+                round(&mut deflater, &mut inflater, b"hello");
+                assert!(deflater.state.is_none() && inflater.state.is_none());
+                assert_eq!(spares(), (1, 1));
+            }
+            let (mut deflater, mut inflater) = pair(15, true);
+            round(&mut deflater, &mut inflater, b"hello");
+            assert!(deflater.state.is_some() && inflater.state.is_some());
+            assert_eq!(spares(), (0, 0), "one that takes its context over begins with a spare and keeps it");
+            for (window, kept) in [(9, 1), (10, 2), (11, 3), (12, 4), (13, 4), (12, 4)] {
+                let (mut deflater, mut inflater) = pair(window, false);
+                round(&mut deflater, &mut inflater, b"hello");
+                assert_eq!(spares(), (kept, kept), "after a window of {window} bits");
+            }
+        });
+        on_a_thread_of_its_own.join().unwrap();
     }
 }

@@ -145,4 +145,27 @@ mod tests {
         assert_eq!((out.len(), out[1]), (22, 0x85));
         assert_ne!(out[2..6], out[13..17]);
     }
+    #[test]
+    fn control_frames_without_words_and_pongs() {
+        let mut encoder = Encoder::new(Role::Server, Some(DeflateParams::default()));
+        let mut out = Vec::new();
+        encoder.pong(&mut out, b"p");
+        encoder.close(&mut out, None);
+        assert_eq!(out, b"\x8a\x01p\x88\x00", "control frames are never compressed (RFC 7692 6.1)");
+    }
+
+    #[test]
+    fn a_shared_message_is_masked_by_a_client_and_compressed_where_that_was_agreed_on() {
+        let message = Shared::new(Kind::Text, b"Hello");
+        let first_bytes = |role, deflate| {
+            let mut out = Vec::new();
+            Encoder::new(role, deflate).shared(&mut out, &message);
+            (out[0], out[1] & 0x80)
+        };
+        assert_eq!(message.payload, "Hello");
+        assert_eq!(first_bytes(Role::Server, None), (0x81, 0));
+        assert_eq!(first_bytes(Role::Client, None), (0x81, 0x80));
+        assert_eq!(first_bytes(Role::Server, Some(DeflateParams::default())), (0xc1, 0));
+        assert_eq!(first_bytes(Role::Client, Some(DeflateParams::default())), (0xc1, 0x80));
+    }
 }

@@ -185,12 +185,42 @@ mod tests {
     }
 
     #[test]
+    fn answers_that_a_client_refuses() {
+        const ANSWER: [(&str, &str); 3] = [
+            ("Upgrade", "websocket"),
+            ("Connection", "Upgrade"),
+            ("Sec-WebSocket-Accept", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="),
+        ];
+        let check = |headers: &[Field<'_>]| check_answer(headers, KEY, &["chat"], None);
+        assert_eq!(check(&fields(&ANSWER)), Ok(Agreement::default()));
+        for (missing, why) in [
+            ("Upgrade", "the response does not upgrade to websocket"),
+            ("Connection", "the response does not upgrade to websocket"),
+            ("Sec-WebSocket-Accept", "the sec-websocket-accept header is not the answer to the key that was sent"),
+        ] {
+            let headers: Vec<_> = fields(&ANSWER).into_iter().filter(|(name, _)| *name != missing).collect();
+            assert_eq!(check(&headers), Err(why.to_owned()), "without {missing}");
+        }
+        // Empty values choose nothing.
+        let empty = [("Sec-WebSocket-Protocol", &b" "[..]), ("Sec-WebSocket-Extensions", b"")];
+        assert_eq!(check(&[&fields(&ANSWER)[..], &empty].concat()), Ok(Agreement::default()));
+        let chosen = [("Sec-WebSocket-Protocol", &b" chat "[..])];
+        let agreed = Agreement { protocol: Some(String::from("chat")), deflate: None };
+        assert_eq!(check(&[&fields(&ANSWER)[..], &chosen].concat()), Ok(agreed));
+    }
+
+    #[test]
     fn requests_that_are_refused() {
         let without = |name: &str| fields(&REQUEST).into_iter().filter(|(n, _)| *n != name).collect::<Vec<_>>();
         let status =
             |method, minor, headers: &[Field<'_>]| Upgrade::check(method, minor, headers).map_err(|r| r.status);
         assert_eq!(status("POST", 1, &fields(&REQUEST)), Err(405));
         assert_eq!(status("GET", 0, &fields(&REQUEST)), Err(405));
+        assert!(is_upgrade(&fields(&REQUEST)) && !is_upgrade(&without("upgrade")));
+        for key in ["", "dGhlIHNhbXBsZSBub25j", "dGhlIHNhbXBsZSBub25jZSE=", "not base64 of sixteen=="] {
+            let headers = [without("Sec-WebSocket-Key"), vec![("sec-websocket-key", key.as_bytes())]].concat();
+            assert_eq!(status("GET", 1, &headers), Err(400), "{key:?}");
+        }
         for (name, expected) in
             [("upgrade", 426), ("Connection", 426), ("Sec-WebSocket-Version", 426), ("Sec-WebSocket-Key", 400)]
         {
