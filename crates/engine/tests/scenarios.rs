@@ -10,6 +10,10 @@ fn read(value: Value) -> Result<Scenario, Vec<String>> {
     all.map(|all| all.iter().next().unwrap().clone()).map_err(|error| error.problems)
 }
 
+fn refused(value: Value) -> Vec<String> {
+    read(value).unwrap_err()
+}
+
 /// The problem of a scenario that has one.
 fn problem(executor: &str, field: &str, value: Value) -> String {
     let mut given = match executor {
@@ -19,7 +23,7 @@ fn problem(executor: &str, field: &str, value: Value) -> String {
     };
     given["executor"] = executor.into();
     given[field] = value;
-    let problems = read(given).unwrap_err();
+    let problems = refused(given);
     assert_eq!(problems.len(), 1, "{problems:?}");
     problems.concat()
 }
@@ -31,7 +35,9 @@ fn names_have_letters_digits_and_two_signs() {
         assert!(of(name).is_ok(), "{name}");
     }
     for name in ["", "a b", "a.b", "é"] {
-        assert!(of(name).is_err(), "{name}");
+        let message = of(name).unwrap_err().to_string();
+        let expected = "its name has other characters than letters, digits, '_' and '-'";
+        assert_eq!(message, format!("scenario '{name}': {expected}"));
     }
 }
 
@@ -132,4 +138,20 @@ fn scenarios_are_an_object_with_something_in_it() {
     let expected = "scenario 'a' is 1, expected an object with an executor\n\
                     scenario 'b' is 2, expected an object with an executor";
     assert_eq!(both, expected);
+}
+
+#[test]
+fn stages_are_checked_one_by_one() {
+    let stages = json!([{ "target": 1 }, { "duration": "-1s", "target": 5 }, { "duration": "1s" }]);
+    let expected = [
+        "scenario 'a': stages[0]: duration is missing, expected a duration like 30s",
+        "scenario 'a': stages[1]: duration is -1s, expected 0s or more",
+        "scenario 'a': stages[2]: target is missing, expected a whole number",
+    ];
+    assert_eq!(refused(json!({ "executor": "ramping-vus", "stages": stages })), expected);
+    let stages = json!([{ "duration": "1s", "target": 0 }]);
+    let found = refused(json!({ "executor": "ramping-vus", "startVUs": 0, "stages": stages }));
+    assert_eq!(found, ["scenario 'a': startVUs and all targets are 0, expected one above 0"]);
+    let found = refused(json!({ "executor": "ramping-vus", "stages": [] }));
+    assert_eq!(found, ["scenario 'a': stages is missing or empty, expected at least one {duration, target}"]);
 }

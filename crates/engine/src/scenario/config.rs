@@ -484,30 +484,4 @@ mod tests {
              ramping-arrival-rate)";
         assert_eq!(found, [expected]);
     }
-
-    #[test]
-    fn stages_are_checked_one_by_one() {
-        let stages = json!([{ "target": 1 }, { "duration": "-1s", "target": 5 }, { "duration": "1s" }]);
-        let expected = [
-            "scenario 'a': stages[0]: duration is missing, expected a duration like 30s",
-            "scenario 'a': stages[1]: duration is -1s, expected 0s or more",
-            "scenario 'a': stages[2]: target is missing, expected a whole number",
-        ];
-        assert_eq!(problems(json!({ "executor": "ramping-vus", "stages": stages })), expected);
-        let stages = json!([{ "duration": "1s", "target": 0 }]);
-        let found = problems(json!({ "executor": "ramping-vus", "startVUs": 0, "stages": stages }));
-        assert_eq!(found, ["scenario 'a': startVUs and all targets are 0, expected one above 0"]);
-        let found = problems(json!({ "executor": "ramping-vus", "stages": [] }));
-        assert_eq!(found, ["scenario 'a': stages is missing or empty, expected at least one {duration, target}"]);
-    }
-
-    #[test]
-    fn other_refusals() {
-        let found = problems(json!({ "executor": "shared-iterations", "vus": 10, "iterations": 5 }));
-        assert_eq!(found, ["scenario 'a': iterations is 5, expected at least as many as vus (10)"]);
-        assert_eq!(problems(json!(3)), ["scenario 'a' is 3, expected an object with an executor"]);
-        let spaced = json!({ "a b": { "executor": "per-vu-iterations" } });
-        let expected = "scenario 'a b': its name has other characters than letters, digits, '_' and '-'";
-        assert_eq!(Scenarios::from_json(&spaced).unwrap_err().to_string(), expected);
-    }
 }
