@@ -318,4 +318,26 @@ mod tests {
         let aggregate = Aggregate::new(Registry::new(), Thresholds::default());
         assert_eq!(aggregate.next_warning, SUGGESTED_SERIES);
     }
+
+    #[test]
+    fn details_are_the_parts_with_samples_that_nobody_else_asked_for() {
+        let registry = Registry::new();
+        registry.set_details(true);
+        registry.split_in_details(crate::builtin::HTTP_REQS, &["event"]);
+        registry.split(crate::builtin::ITERATIONS, &["event"]);
+        let recorder = Recorder::new(registry.clone());
+        let series = |metric, event: &'static str| recorder.series(metric, &TagSet::new([("event", event)]));
+        recorder.add(series(crate::builtin::HTTP_REQS, "edit"), 1.0, 0);
+        recorder.add(series(crate::builtin::ITERATIONS, "edit"), 1.0, 0);
+        series(crate::builtin::HTTP_REQS, "without samples");
+        let mut aggregate = Aggregate::new(registry, Thresholds::default());
+        aggregate.merge(recorder.take());
+        let told = |results: Vec<MetricResult>| -> Vec<String> {
+            let parts = results.into_iter().filter_map(|metric| Some(format!("{}{{{}}}", metric.name, metric.filter?)));
+            parts.collect()
+        };
+        let second = Duration::from_secs(1);
+        assert_eq!(told(aggregate.details(second)), ["http_reqs{event:edit}"]);
+        assert_eq!(told(aggregate.results(second, false).metrics), ["iterations{event:edit}"]);
+    }
 }

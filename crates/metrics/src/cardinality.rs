@@ -201,4 +201,35 @@ mod tests {
         }
         assert_eq!(seen.tags.len(), TAGS);
     }
+
+    #[test]
+    fn a_register_holds_the_highest_first_bit() {
+        let ranks = |hashes: &[u64]| {
+            let mut sketch = Sketch::default();
+            let news: Vec<bool> = hashes.iter().map(|hash| sketch.insert(*hash)).collect();
+            (sketch.0[5], news)
+        };
+        assert_eq!(ranks(&[5 + (1 << 10)]), (1, vec![true]));
+        assert_eq!(ranks(&[5 + (1 << 13), 5 + (1 << 11), 5 + (1 << 13)]), (4, vec![true, false, false]));
+        assert_eq!(ranks(&[5]), (55, vec![true]), "none of the 54 bits is set");
+    }
+
+    /// 2.5 values a register, to the last bit: 295 registers are empty, the others are what is left of the sum.
+    #[test]
+    fn at_the_border_the_empty_registers_decide() {
+        let mut left = 295.133_494_608_708_25_f64 - 295.0;
+        let mut ranks = vec![0; 295];
+        for rank in 1..=44_u8 {
+            let share = 0.5_f64.powi(i32::from(rank));
+            if left >= share {
+                left -= share;
+                ranks.push(rank);
+            }
+        }
+        assert_eq!(left, 0.0);
+        // So high that they are lost in the sum.
+        ranks.resize(REGISTERS, 255);
+        let sketch = Sketch(Box::new(ranks.try_into().expect("one for each register")));
+        assert_eq!(sketch.estimate(), 1274, "1024 × ln(1024 / 295), and not 2560");
+    }
 }

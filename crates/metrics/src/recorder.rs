@@ -403,4 +403,29 @@ mod tests {
         }
         assert_eq!(*seen.borrow(), ["8 /a 1 7", "8 /b 1 7"]);
     }
+
+    #[test]
+    fn a_snapshot_is_empty_when_nothing_at_all_came_in() {
+        let recorder = Recorder::new(Registry::new());
+        assert!(recorder.take().is_empty());
+        let series = recorder.series(builtin::ITERATIONS, &TagSet::empty());
+        assert!(!recorder.take().is_empty(), "a new series");
+        recorder.add(series, 1.0, 0);
+        assert!(!recorder.take().is_empty(), "a sample");
+        recorder.add(series, f64::NAN, 0);
+        assert!(!recorder.take().is_empty(), "a refused one");
+        assert!(recorder.take().is_empty());
+    }
+
+    #[test]
+    fn a_failed_request_feeds_what_a_fine_one_feeds_and_its_error() {
+        let registry = Registry::new();
+        let sub = registry.sub_metric(builtin::HTTP_REQS, TagFilter::parse("url:/").unwrap());
+        let recorder = Recorder::new(registry);
+        recorder.series(builtin::ITERATIONS, &TagSet::empty());
+        let gone = ErrorKind::Status { status: 404, expected: false };
+        let failed = recorder.series_of_error(builtin::HTTP_REQS, &TagSet::new([("url", "/")]), &gone);
+        recorder.add(failed, 1.0, 0);
+        assert_eq!(keys(&recorder.take()), [total(builtin::HTTP_REQS), SinkKey::Sub(sub), SinkKey::Error(gone)]);
+    }
 }

@@ -187,3 +187,19 @@ pub struct ScenarioResult {
     /// Its checks without groups, as `Results::checks`.
     pub checks: Vec<CheckResult>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distribution_answers_for_its_trend() {
+        let mut trend = Trend::default();
+        [1.0, 2.0, 9.0].iter().for_each(|value| trend.add(*value));
+        let value = TrendValue::from(trend);
+        assert_eq!((value.count(), value.sum(), value.avg()), (3, 12.0, 4.0));
+        assert_eq!((value.min(), value.percentile(50.0), value.max()), (1.0, 2.0, 9.0));
+        assert_eq!(value.numbers().collect::<Vec<_>>(), [(1_047_553, 1), (1_048_577, 1), (1_050_753, 1)]);
+        assert_eq!(value.places(), [(1_047_553, 0), (1_048_577, 0), (1_050_753, 0)], "the lowest of their buckets");
+    }
+}

@@ -195,6 +195,8 @@ mod tests {
         let mut first = Sink::new(Kind::Gauge);
         first.merge(filled(Kind::Gauge, &[(2.0, 0)]));
         assert_eq!(told(&first), (2.0, 2.0, 2.0, 1));
+        first.merge(Sink::new(Kind::Gauge));
+        assert_eq!(told(&first), (2.0, 2.0, 2.0, 1));
     }
 
     #[test]

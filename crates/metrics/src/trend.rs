@@ -411,6 +411,13 @@ mod tests {
     }
 
     #[test]
+    fn a_bucket_whose_sum_left_the_range_answers_with_its_border() {
+        let border = bucket::border(bucket::key(f64::MAX));
+        let buckets: Vec<(f64, u64)> = trend(&[f64::MAX, -f64::MAX, f64::MAX, -f64::MAX]).buckets().collect();
+        assert_eq!(buckets, [(-border, 2), (border, 2)], "the one nearest to zero");
+    }
+
+    #[test]
     fn memory_follows_the_spread_not_the_count() {
         let mut random = Random(3);
         let mut trend = Trend::default();
@@ -445,5 +452,19 @@ mod tests {
         let buckets: Vec<(f64, u64)> = trend.buckets().collect();
         assert_eq!(buckets, [(1e-12, 1), (1e-6, 1), (1.0, 2), (1e6, 1), (1e12, 1)]);
         assert_eq!(trend.allocated_buckets(), 5 * PAGE);
+    }
+
+    #[test]
+    fn what_rounding_takes_from_a_sum_is_given_back() {
+        assert_eq!(trend(&[-1e16, 1.0, 1e16]).sum(), 1.0);
+        assert_eq!(trend(&[-3e16, 1.0, 1e16, 2e16]).sum(), 1.0);
+        assert_eq!(trend(&[-1e16, 3.0, 2e16]).sum(), 1e16 + 4.0, "1e16 + 3 has no double of its own");
+        assert_eq!(trend(&[1.0, 1e16]).sum(), 1e16);
+    }
+
+    #[test]
+    fn percentiles_of_extremes_stay_in_their_range() {
+        let trend = trend(&[-f64::MAX, f64::MAX]);
+        assert_eq!(trend.percentiles([-1.0, 0.0, 100.0, 101.0]), [-f64::MAX, -f64::MAX, f64::MAX, f64::MAX]);
     }
 }
