@@ -53,7 +53,7 @@ const SUBJECTS: [Subject; 4] = [
     },
 ];
 
-/// `[--seed N] [--count N] [--part K/N] [--match TEXT] [SUBJECT…]`; the error says which subjects fell short.
+/// `[--seed N] [--count N] [--part K/N] [--match TEXT] [--list] [SUBJECT…]`; the error says which subjects fell short.
 pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let names = SUBJECTS.map(|subject| subject.name);
     let options = Options::read(arguments, &names)?;
@@ -64,6 +64,10 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let equivalents = Equivalents::read(root)?;
     let mut short = Vec::new();
     for subject in SUBJECTS.iter().filter(|subject| options.wants(subject.name)) {
+        if options.is_listing {
+            list(subject, &tool, &options)?;
+            continue;
+        }
         let tally = judge(subject, &tool, &equivalents, &options)?;
         print!("{}", tally.text(subject.name));
         if tally.share() < LEAST_CAUGHT {
@@ -74,6 +78,14 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         true => Ok(()),
         false => Err(format!("tests of {} catch less than {:.0} %", short.join(", "), LEAST_CAUGHT * 100.0)),
     }
+}
+
+/// Names what would be changed.
+fn list(subject: &Subject, tool: &Tool, options: &Options) -> Result<(), String> {
+    for Change { name, code, .. } in options.draw(tool.list(subject)?) {
+        println!("{name}\n    in: {code}");
+    }
+    Ok(())
 }
 
 fn judge(subject: &Subject, tool: &Tool, equivalents: &Equivalents, options: &Options) -> Result<Tally, String> {

@@ -2,7 +2,7 @@
 
 use crate::change::Change;
 
-const USAGE: &str = "usage: cargo xtask mutants [--seed N] [--count N] [--part K/N] [--match TEXT] [SUBJECT…]";
+const USAGE: &str = "usage: cargo xtask mutants [--seed N] [--count N] [--part K/N] [--match TEXT] [--list] [SUBJECT…]";
 
 /// Which changes are made.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,12 +13,15 @@ pub(crate) struct Options {
     part: (usize, usize),
     /// All changes with this text in their name, instead of a draw.
     matching: Option<String>,
+    /// Whether the changes are only named.
+    pub(crate) is_listing: bool,
     subjects: Vec<String>,
 }
 
 impl Options {
     pub(crate) fn read(arguments: &[String], known: &[&str]) -> Result<Options, String> {
-        let mut options = Options { seed: 1, count: 100, part: (1, 1), matching: None, subjects: Vec::new() };
+        let (seed, count, part) = (1, 100, (1, 1));
+        let mut options = Options { seed, count, part, matching: None, is_listing: false, subjects: Vec::new() };
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value\n{USAGE}"));
@@ -26,8 +29,11 @@ impl Options {
             match argument.as_str() {
                 "--seed" => options.seed = value().and_then(|v| v.parse().map_err(|_| wrong(v, "a whole number")))?,
                 "--count" => options.count = value().and_then(|v| v.parse().map_err(|_| wrong(v, "a whole number")))?,
-                "--part" => options.part = value().and_then(|v| part(v).ok_or_else(|| wrong(v, "a form like 1/4")))?,
+                "--part" => {
+                    options.part = value().and_then(|v| a_part(v).ok_or_else(|| wrong(v, "a form like 1/4")))?
+                }
                 "--match" => options.matching = Some(value()?.clone()),
+                "--list" => options.is_listing = true,
                 name if known.contains(&name) => options.subjects.push(name.to_owned()),
                 name => return Err(format!("found {name:?}, expected some of {}\n{USAGE}", known.join(", "))),
             }
@@ -58,7 +64,7 @@ impl Options {
     }
 }
 
-fn part(text: &str) -> Option<(usize, usize)> {
+fn a_part(text: &str) -> Option<(usize, usize)> {
     let (k, n) = text.split_once('/')?;
     let (k, n) = (k.parse().ok()?, n.parse().ok()?);
     (1..=n).contains(&k).then_some((k, n))
@@ -100,6 +106,12 @@ mod tests {
         let found = read(&["--match", "29", "engine"]).unwrap().draw(changes());
         let names: Vec<&str> = found.iter().map(|change| change.name.as_str()).collect();
         assert_eq!(names, ["029", "129", "229", "290", "291", "292", "293", "294", "295", "296", "297", "298", "299"]);
+    }
+
+    #[test]
+    fn changes_can_be_listed_only() {
+        assert!(read(&["--list"]).unwrap().is_listing);
+        assert!(!read(&["engine"]).unwrap().is_listing);
     }
 
     #[test]

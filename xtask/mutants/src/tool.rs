@@ -67,6 +67,8 @@ impl Tool {
         for change in changes {
             command.arg("--re").arg(format!("^{}$", escaped(&change.name)));
         }
+        // Without the examples, which would be built for each change and test nothing.
+        command.arg("--cargo-arg=--tests");
         command.env("CARGO_TARGET_DIR", &self.build).stdin(Stdio::null());
         command.env("CARGO_PROFILE_DEV_DEBUG", "false").env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
         std::fs::create_dir_all(&self.output)
