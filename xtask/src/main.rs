@@ -3,6 +3,7 @@
 //! ```text
 //! cargo xtask tidy [TEXT…]      tell what breaks the rules of the source: circles, lengths, names, boundaries
 //! cargo xtask mutants [SUBJECT…] change the code at random and count the changes that a crate's own tests catch
+//! cargo xtask cost [NAME…]      count instructions, system calls and memory, and compare them with their budgets
 //! cargo xtask parity [NAME…]    run the same scripts under k6 and Onrush and compare what they report
 //! cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
 //! cargo xtask curl              send the commands of a table with curl and with `onrush curl`, and compare the bytes
@@ -32,6 +33,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask mutants [--seed N] [--count N] [--part K/N] [--match TEXT] [SUBJECT…]
+       cargo xtask cost [--write] [NAME…]
        cargo xtask parity [NAME…]
        cargo xtask forms [SEED]
        cargo xtask curl [--record]
@@ -50,6 +52,11 @@ runs the
          the second
          fifth of them; --match makes all whose name contains TEXT. xtask/mutants/equivalent.txt excuses, with reasons.
          Installs cargo-mutants in target/tools.
+cost     counts with valgrind what an iteration of a script or a request of a server costs in user instructions, with \
+strace the
+         system calls, and the bytes of a user that waits; fails when a figure is 2 % beyond its budget in \
+xtask/cost/budgets.txt.
+         --write writes what it counts there. NAME picks figures. Builds for release unless $ONRUSH names a binary.
 parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
          metric names, tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts \
          whose path
@@ -91,6 +98,7 @@ fn main() -> ExitCode {
     let outcome = match command.as_deref() {
         Some("tidy") => tidy(&rest),
         Some("mutants") => parity::workspace().and_then(|root| mutants::run(&root, &rest)),
+        Some("cost") => parity::workspace().and_then(|root| cost::run(&root, &parity::build_release(&root)?, &rest)),
         Some("parity") => parity::run(&rest),
         Some("forms") => forms::run(&rest),
         Some("curl") => curl::run(&rest),

@@ -230,12 +230,22 @@ pub(crate) fn workspace() -> Result<PathBuf, String> {
 
 /// The binary in $ONRUSH, else one built now. With k6 in $ONRUSH the command shows which facts are not stable.
 pub(crate) fn build_onrush(root: &Path) -> Result<PathBuf, String> {
+    build(root, &[], "debug")
+}
+
+/// The same, optimised: for what is measured.
+pub(crate) fn build_release(root: &Path) -> Result<PathBuf, String> {
+    build(root, &["--release"], "release")
+}
+
+fn build(root: &Path, flags: &[&str], profile: &str) -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os("ONRUSH") {
         return Ok(PathBuf::from(path));
     }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
         .args(["build", "--quiet", "--package", "onrush-cli"])
+        .args(flags)
         .current_dir(root)
         .status()
         .map_err(|error| format!("cannot start cargo: {error}"))?;
@@ -243,7 +253,8 @@ pub(crate) fn build_onrush(root: &Path) -> Result<PathBuf, String> {
         return Err("onrush does not build".to_owned());
     }
     let own = std::env::current_exe().map_err(|error| format!("cannot find the target folder: {error}"))?;
-    Ok(own.with_file_name("onrush"))
+    let target = own.parent().and_then(Path::parent).ok_or("xtask is not in a target folder")?;
+    Ok(target.join(profile).join("onrush"))
 }
 
 /// Every script, in order of its path.

@@ -1,0 +1,111 @@
+//! What is counted: a script or a server, and how much of it.
+
+/// A workload whose instructions are counted.
+pub(crate) struct Workload {
+    /// Its name on the command line and in the budgets.
+    pub(crate) name: &'static str,
+    /// What the figure is for.
+    pub(crate) unit: &'static str,
+    pub(crate) script: &'static str,
+    pub(crate) counted: Counted,
+    pub(crate) amount: Amount,
+    /// The lower and the higher count: start and end of a run cost the same in both.
+    pub(crate) counts: (u32, u32),
+    pub(crate) is_tls: bool,
+}
+
+/// Which end runs under valgrind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// `onrush run`.
+    Generator,
+    /// `onrush serve`, which answers by its routes.
+    Routes,
+    /// `onrush serve app.js`.
+    App,
+}
+
+/// What the counts are counts of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Amount {
+    /// Iterations of all users together.
+    Iterations,
+    /// Messages of each user, in one iteration each.
+    Messages,
+    /// Iterations that start at a rate that the script sets.
+    Scheduled,
+}
+
+/// Users of a workload.
+pub(crate) const USERS: u32 = 64;
+
+/// The app that answers for `Counted::App`.
+pub(crate) const APP: &str = include_str!("../scripts/app.js");
+
+const GET: Workload = Workload {
+    name: "get",
+    unit: "iteration",
+    script: include_str!("../scripts/get.js"),
+    counted: Counted::Generator,
+    amount: Amount::Iterations,
+    counts: (5_000, 20_000),
+    is_tls: false,
+};
+
+pub(crate) const WORKLOADS: [Workload; 12] = [
+    GET,
+    Workload { name: "check", script: include_str!("../scripts/check.js"), ..GET },
+    Workload { name: "get-tls", counts: (4_000, 12_000), is_tls: true, ..GET },
+    Workload { name: "post", script: include_str!("../scripts/post.js"), counts: (4_000, 12_000), ..GET },
+    Workload { name: "form-data", script: include_str!("../scripts/form.js"), counts: (1_000, 3_000), ..GET },
+    Workload { name: "http-file", script: include_str!("../scripts/file.js"), counts: (1_000, 3_000), ..GET },
+    Workload { name: "stream-1m", script: include_str!("../scripts/stream.js"), counts: (500, 1_500), ..GET },
+    Workload {
+        name: "ws",
+        unit: "message and echo",
+        script: include_str!("../scripts/ws.js"),
+        amount: Amount::Messages,
+        counts: (100, 400),
+        ..GET
+    },
+    Workload {
+        name: "websockets",
+        unit: "message and echo",
+        script: include_str!("../scripts/websockets.js"),
+        amount: Amount::Messages,
+        counts: (100, 400),
+        ..GET
+    },
+    Workload {
+        name: "rate",
+        script: include_str!("../scripts/rate.js"),
+        amount: Amount::Scheduled,
+        counts: (2_000, 6_000),
+        ..GET
+    },
+    Workload { name: "serve-route", unit: "request", counted: Counted::Routes, ..GET },
+    Workload { name: "serve-app", unit: "request", counted: Counted::App, ..GET },
+];
+
+impl Workload {
+    /// How many units the higher count has more than the lower.
+    pub(crate) fn difference(&self) -> u64 {
+        let more = u64::from(self.counts.1 - self.counts.0);
+        match self.amount {
+            Amount::Iterations | Amount::Scheduled => more,
+            Amount::Messages => more * u64::from(USERS),
+        }
+    }
+
+    /// The flags of `onrush run` for one of the counts.
+    pub(crate) fn flags(&self, count: u32) -> Vec<String> {
+        let users = USERS.to_string();
+        match self.amount {
+            Amount::Iterations => vec!["-u".into(), users, "-i".into(), count.to_string()],
+            Amount::Messages => {
+                vec!["-u".into(), users.clone(), "-i".into(), users, "-e".into(), format!("MESSAGES={count}")]
+            }
+            Amount::Scheduled => vec!["-e".into(), format!("ITERATIONS={count}")],
+        }
+    }
+}
