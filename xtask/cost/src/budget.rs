@@ -46,8 +46,10 @@ impl Budgets {
     /// Writes the file, its comment included.
     pub(crate) fn write(&self, root: &Path) -> Result<(), String> {
         let mut text = String::from(
-            "# What a workload may cost: user instructions an iteration, thousandths of a system call an iteration (calls-…), bytes of\n\
-             # a user that waits (waiting…). `cargo xtask cost` fails 2 % above; `cargo xtask cost --write NAME` writes what it counts.\n",
+            "# What a workload may cost: user instructions an iteration, thousandths of a system call an iteration \
+             (calls-…), bytes of\n\
+             # a user that waits (waiting…). `cargo xtask cost` fails 2 % above; `cargo xtask cost --write NAME` \
+             writes what it counts.\n",
         );
         for (name, value) in &self.0 {
             let _ = writeln!(text, "{name} {value}");

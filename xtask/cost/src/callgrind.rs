@@ -1,7 +1,7 @@
 //! valgrind's callgrind: how many instructions the busiest thread of a program has executed.
 //!
-//! The busiest thread is the worker, because a workload has one. What the others do is left out: they merge snapshots by
-//! the clock, so that a slower machine would count more of it.
+//! The busiest thread is the worker, because a workload has one. What the others do is left out: they merge snapshots
+//! by the clock, so that a slower machine would count more of it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

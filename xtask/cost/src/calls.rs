@@ -41,7 +41,8 @@ mod tests {
 
     #[test]
     fn the_last_line_has_the_total() {
-        let table = "syscall    calls\n------ ---------\nsendto     20003\nrecvmsg    20003\n------ ---------\ntotal      40006\n";
+        let table = "syscall    calls\n------ ---------\nsendto     20003\nrecvmsg    20003\n------ \
+            ---------\ntotal      40006\n";
         assert_eq!(total(table), Some(40_006));
         assert_eq!(total("nothing"), None);
     }

@@ -1,8 +1,8 @@
 //! What does an iteration cost? Instructions by callgrind, system calls by strace, bytes of a user that waits.
 //!
-//! Counts do not depend on how busy the machine is, so that a change of one percent is seen anywhere. Two runs of different
-//! length are subtracted: start and end of a run drop out. What varies still is how many answers arrive together, which
-//! only makes a count higher; so a figure beyond its budget is counted again, and the lowest stands.
+//! Counts do not depend on how busy the machine is, so that a change of one percent is seen anywhere. Two runs of
+//! different length are subtracted: start and end of a run drop out. What varies still is how many answers arrive
+//! together, which only makes a count higher; so a figure beyond its budget is counted again, and the lowest stands.
 
 mod budget;
 mod callgrind;
@@ -57,7 +57,8 @@ fn all_names() -> Vec<&'static str> {
     instructions.chain(CALLS.map(|(name, _)| name)).chain(WAITING.iter().map(|waiting| waiting.name)).collect()
 }
 
-/// Counts with this binary, a release build. `[--write] [NAME…]`; the error says which figures are beyond their budgets.
+/// Counts with this binary, a release build. `[--write] [NAME…]`; the error says which figures are beyond their
+/// budgets.
 pub fn run(root: &Path, onrush: &Path, arguments: &[String]) -> Result<(), String> {
     let options = Options::read(arguments)?;
     let mut budgets = Budgets::read(root)?;

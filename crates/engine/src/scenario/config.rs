@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use units::Span;
 
+use super::executor_kind::ExecutorKind;
 use super::fields::{ConfigError, Fields};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -110,50 +111,6 @@ pub enum Executor {
         /// Virtual users at most.
         max_vus: u64,
     },
-}
-
-/// An executor without its fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ExecutorKind {
-    SharedIterations,
-    PerVuIterations,
-    ConstantVus,
-    RampingVus,
-    ConstantArrivalRate,
-    RampingArrivalRate,
-}
-
-impl ExecutorKind {
-    const ALL: [ExecutorKind; 6] = [
-        ExecutorKind::SharedIterations,
-        ExecutorKind::PerVuIterations,
-        ExecutorKind::ConstantVus,
-        ExecutorKind::RampingVus,
-        ExecutorKind::ConstantArrivalRate,
-        ExecutorKind::RampingArrivalRate,
-    ];
-
-    /// k6's name.
-    fn name(self) -> &'static str {
-        match self {
-            ExecutorKind::SharedIterations => "shared-iterations",
-            ExecutorKind::PerVuIterations => "per-vu-iterations",
-            ExecutorKind::ConstantVus => "constant-vus",
-            ExecutorKind::RampingVus => "ramping-vus",
-            ExecutorKind::ConstantArrivalRate => "constant-arrival-rate",
-            ExecutorKind::RampingArrivalRate => "ramping-arrival-rate",
-        }
-    }
-
-    /// Of the field `executor`; the error says which scenario and what was expected.
-    fn read(place: &str, name: Option<&str>) -> Result<ExecutorKind, String> {
-        let names = ExecutorKind::ALL.map(ExecutorKind::name);
-        let expected = names.join(", ");
-        let name = name.ok_or_else(|| format!("{place}: executor is missing, expected any of {expected}"))?;
-        let hint = metrics::suggest::hint(name, names);
-        let found = ExecutorKind::ALL.into_iter().find(|kind| kind.name() == name);
-        found.ok_or_else(|| format!("{place}: unknown executor '{name}'{hint} (expected any of {expected})"))
-    }
 }
 
 /// The checked scenarios of a test, in the order in which they were given; never empty.

@@ -1,10 +1,11 @@
 //! Scenarios as the options give them, and what a running iteration may know of its own.
 //!
 //! `config` holds them after reading and checking, `fields` reads JSON with messages that name the scenario and the
-//! field, `shortcut` makes scenarios of `vus`, `duration`, `iterations` and `stages`. Nothing here knows of segments or
-//! workers.
+//! field, `executor_kind` has the names of executors, `shortcut` makes scenarios of `vus`, `duration`, `iterations` and
+//! `stages`. Nothing here knows of segments or workers.
 
 mod config;
+mod executor_kind;
 mod fields;
 mod shortcut;
 

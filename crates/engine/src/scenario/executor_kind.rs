@@ -1,0 +1,45 @@
+//! The six executors by k6's names.
+
+/// An executor without its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ExecutorKind {
+    SharedIterations,
+    PerVuIterations,
+    ConstantVus,
+    RampingVus,
+    ConstantArrivalRate,
+    RampingArrivalRate,
+}
+
+impl ExecutorKind {
+    const ALL: [ExecutorKind; 6] = [
+        ExecutorKind::SharedIterations,
+        ExecutorKind::PerVuIterations,
+        ExecutorKind::ConstantVus,
+        ExecutorKind::RampingVus,
+        ExecutorKind::ConstantArrivalRate,
+        ExecutorKind::RampingArrivalRate,
+    ];
+
+    /// k6's name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            ExecutorKind::SharedIterations => "shared-iterations",
+            ExecutorKind::PerVuIterations => "per-vu-iterations",
+            ExecutorKind::ConstantVus => "constant-vus",
+            ExecutorKind::RampingVus => "ramping-vus",
+            ExecutorKind::ConstantArrivalRate => "constant-arrival-rate",
+            ExecutorKind::RampingArrivalRate => "ramping-arrival-rate",
+        }
+    }
+
+    /// Of the field `executor`; the error says which scenario and what was expected.
+    pub(super) fn read(place: &str, name: Option<&str>) -> Result<ExecutorKind, String> {
+        let names = ExecutorKind::ALL.map(ExecutorKind::name);
+        let expected = names.join(", ");
+        let name = name.ok_or_else(|| format!("{place}: executor is missing, expected any of {expected}"))?;
+        let hint = metrics::suggest::hint(name, names);
+        let found = ExecutorKind::ALL.into_iter().find(|kind| kind.name() == name);
+        found.ok_or_else(|| format!("{place}: unknown executor '{name}'{hint} (expected any of {expected})"))
+    }
+}
