@@ -50,7 +50,7 @@ class Result:
         with open(path) as f:
             document = json.load(f)
         self.seconds = document["duration_s"]
-        self.metrics = {(m["name"], m["filter"]): m["value"] for m in document["metrics"]}
+        self.metrics = {(m["name"], m.get("filter")): m["value"] for m in document["metrics"]}
         self.generator = document["generator"]
 
     def row(self, event=None):

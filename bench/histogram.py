@@ -1,4 +1,4 @@
-"""Reads the histograms of result documents of schema 2, as docs/results.md explains them."""
+"""Reads the histograms of result documents of schema 2, as docs/guides/results.md explains them."""
 
 import struct
 

@@ -16,12 +16,13 @@ use super::histogram::Histogram;
 pub struct Metric {
     /// Name without filter: `http_req_duration`.
     pub name: String,
-    /// For a sub-metric the text between the braces: `status:200`.
+    /// For a sub-metric the text between the braces: `status:200`; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
     /// What the values are.
     pub contains: Contains,
-    /// Thresholds on it, in the order given.
-    #[serde(default)]
+    /// Thresholds on it, in the order given; absent without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<Threshold>,
     /// `kind` and `value`.
     #[serde(flatten)]

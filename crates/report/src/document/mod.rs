@@ -6,11 +6,14 @@
 //!
 //! Fields may be added within a schema; a reader ignores those it does not know. What is there keeps its name and
 //! meaning, else the number changes. `docs/schema/result-2.json` is made from these types, and a test compares the two.
-//! Schema 1, whose histograms were means of buckets, is read as well and becomes schema 2 on reading.
+//! Schema 1, whose histograms were means of buckets and whose series were columns of plain numbers, is read as well and
+//! becomes schema 2 on reading.
 
+mod column;
 mod file;
 mod histogram;
 mod metric;
+mod packed_seconds;
 mod run;
 mod seconds;
 mod vlq;

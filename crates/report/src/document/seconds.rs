@@ -1,5 +1,7 @@
 //! The metrics second by second: parallel columns, one entry an interval.
 //!
+//! `packed_seconds` is how a document writes them.
+//!
 //! A sample belongs to the interval in which its worker recorded it, which is when the request or iteration it tells of
 //! ended; what a busy worker hands over late counts where it was handed over. Nothing is lost: sums and counts of a
 //! series add up to the metric's total. An interval in which nothing came in is null, never 0.
@@ -8,7 +10,9 @@ use metrics::seconds::{Points as Gathered, SecondsSeries, TrendPoint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::column;
 use super::metric::finite;
+use super::packed_seconds::{ReadSeconds, WrittenSeconds};
 
 /// One number an interval; null where no sample came in.
 pub type Column = Vec<Option<f64>>;
@@ -17,23 +21,23 @@ pub type Counts = Vec<Option<u64>>;
 
 /// All series of a run over the same intervals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(into = "WrittenSeconds", try_from = "ReadSeconds")]
+#[schemars(with = "WrittenSeconds")]
 pub struct Seconds {
     /// Start of each interval, from the start of the run's clock.
     pub starts_s: Vec<f64>,
     /// Length of each interval: about 1; setup, teardown and the last second of the test are as long as they were.
     pub lengths_s: Vec<f64>,
     /// When the scenarios began, from the start of the run's clock: what is before belongs to setup.
-    #[serde(default)]
     pub scenarios_start_s: f64,
     /// When the last iteration ended: what is after belongs to teardown.
-    #[serde(default)]
     pub scenarios_end_s: f64,
-    /// One a metric and sub-metric that has samples.
+    /// One a metric and sub-metric that has samples, by name; a sub-metric follows its parent.
     pub series: Vec<Series>,
 }
 
 /// One metric or sub-metric over time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Series {
     /// Name without filter.
     pub name: String,
@@ -45,7 +49,7 @@ pub struct Series {
 }
 
 /// The columns of a series, each as long as `starts_s`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "kind", content = "points", rename_all = "lowercase")]
 pub enum Points {
     /// Of a Counter.
@@ -86,9 +90,6 @@ pub enum Points {
     },
 }
 
-/// Digits that a mean or percentile of an interval is kept with: more than it is good for, and the file stays small.
-const DIGITS: usize = 6;
-
 impl From<SecondsSeries> for Series {
     fn from(series: SecondsSeries) -> Self {
         let points = match series.points {
@@ -105,26 +106,31 @@ impl From<SecondsSeries> for Series {
 }
 
 fn columns(points: &[Option<TrendPoint>]) -> Points {
-    let column =
-        |of: fn(&TrendPoint) -> f64| points.iter().map(|point| point.as_ref().map(|p| rounded(of(p)))).collect();
-    Points::Trend {
+    let column = |of: fn(&TrendPoint) -> f64| points.iter().map(|point| point.as_ref().map(of)).collect();
+    let percentile = |of: fn([f64; 4]) -> f64| points.iter().map(|point| point.map(|p| of(p.percentiles))).collect();
+    let columns = Points::Trend {
         count: points.iter().map(|point| point.map(|p| p.count)).collect(),
         avg: column(|p| p.avg),
         min: column(|p| p.min),
         max: column(|p| p.max),
-        p50: column(|p| p.percentiles[0]),
-        p90: column(|p| p.percentiles[1]),
-        p95: column(|p| p.percentiles[2]),
-        p99: column(|p| p.percentiles[3]),
-    }
-}
-
-/// To this many digits, whatever the magnitude. By way of text: only that leaves no extra digits.
-fn rounded(value: f64) -> f64 {
-    format!("{:.*e}", DIGITS - 1, finite(value)).parse().map_or(value, finite)
+        p50: percentile(|[p50, _, _, _]| p50),
+        p90: percentile(|[_, p90, _, _]| p90),
+        p95: percentile(|[_, _, p95, _]| p95),
+        p99: percentile(|[_, _, _, p99]| p99),
+    };
+    columns.in_steps()
 }
 
 impl Points {
+    /// With the numbers of a distribution as exact as a document keeps them.
+    pub(super) fn in_steps(mut self) -> Points {
+        if let Points::Trend { count: _, avg, min, max, p50, p90, p95, p99 } = &mut self {
+            let values = [avg, min, max, p50, p90, p95, p99].into_iter().flatten().flatten();
+            values.for_each(|value| *value = column::nearest(finite(*value)));
+        }
+        self
+    }
+
     /// Lengths of all columns.
     pub(super) fn lengths(&self) -> Vec<usize> {
         match self {
@@ -156,24 +162,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_are_those_of_the_magnitude() {
-        let cases = [
-            (1234.56789, 1234.57),
-            (0.000123456789, 0.000123457),
-            (0.0, 0.0),
-            (-2.5, -2.5),
-            (1e300, 1e300),
-            (1.7976931348623157e308, 1.79769e308),
-        ];
-        for (value, expected) in cases {
-            assert_eq!(rounded(value), expected, "{value}");
-        }
-    }
-
-    #[test]
     fn gaps_stay_gaps() {
         let series = SecondsSeries { name: "r".into(), filter: None, points: Gathered::Rate(vec![None, Some((1, 2))]) };
         let expected = Points::Rate { passes: vec![None, Some(1)], total: vec![None, Some(2)] };
+        assert_eq!(Series::from(series).points, expected);
+    }
+
+    #[test]
+    fn each_figure_of_a_distribution_has_its_column() {
+        let point = TrendPoint { count: 9, avg: 2.5, min: 1.0, max: 8.0, percentiles: [2.0, 6.0, 7.0, 7.5] };
+        let series = SecondsSeries { name: "t".into(), filter: None, points: Gathered::Trend(vec![Some(point), None]) };
+        let column = |value| vec![Some(value), None];
+        let expected = Points::Trend {
+            count: vec![Some(9), None],
+            avg: column(2.5),
+            min: column(1.0),
+            max: column(8.0),
+            p50: column(2.0),
+            p90: column(6.0),
+            p95: column(7.0),
+            p99: column(7.5),
+        };
         assert_eq!(Series::from(series).points, expected);
     }
 }

@@ -26,8 +26,17 @@ pub fn push(text: &mut String, number: i64) {
 
 /// The numbers of a text; the error says what is wrong with it.
 pub fn numbers(text: &str) -> Result<Vec<i64>, String> {
-    let (mut numbers, mut number, mut shift) = (Vec::new(), 0_u128, 0);
-    for (at, byte) in text.bytes().enumerate() {
+    let (mut numbers, mut at) = (Vec::new(), 0);
+    while at < text.len() {
+        numbers.push(number(text, &mut at)?);
+    }
+    Ok(numbers)
+}
+
+/// The number that begins at byte `at`, which then is behind it; the error says what is wrong with it.
+pub fn number(text: &str, at: &mut usize) -> Result<i64, String> {
+    let (mut number, mut shift) = (0_u128, 0);
+    for byte in text.bytes().skip(*at) {
         let digit = DIGITS.iter().position(|digit| *digit == byte);
         let Some(digit) = digit else { return Err(format!("found no Base64 digit at byte {at}")) };
         number |= (digit as u128 & u128::from(MORE - 1)) << shift;
@@ -37,11 +46,12 @@ pub fn numbers(text: &str) -> Result<Vec<i64>, String> {
         }
         if digit as u8 & MORE == 0 {
             let magnitude = i64::try_from(number >> 1).map_err(|_| format!("found a number too large at byte {at}"))?;
-            numbers.push(if number & 1 == 1 { -magnitude } else { magnitude });
-            (number, shift) = (0, 0);
+            *at += 1;
+            return Ok(if number & 1 == 1 { -magnitude } else { magnitude });
         }
+        *at += 1;
     }
-    if shift == 0 { Ok(numbers) } else { Err(String::from("its last number is not complete")) }
+    Err(String::from("its last number is not complete"))
 }
 
 #[cfg(test)]

@@ -10,26 +10,16 @@ use serde_json::{Map, Value};
 use super::plan::PlanError;
 use super::template;
 
-/// How many of the built-in names no axis may take: the rest give way to an axis.
-const RESERVED: usize = 10;
+/// What only the runner knows: no axis may take these names.
+const RESERVED: [&str; 10] =
+    ["variant", "base", "port", "tls_port", "stats_port", "unix", "aunix", "folder", "scratch", "onrush"];
+/// What gives way to an axis of the same name.
+const REPLACEABLE: [&str; 4] = ["round", "connections", "duration", "seconds"];
 
 /// What templates know without any axis.
-pub const BUILT_IN: [&str; 14] = [
-    "variant",
-    "base",
-    "port",
-    "tls_port",
-    "stats_port",
-    "unix",
-    "aunix",
-    "folder",
-    "scratch",
-    "onrush",
-    "round",
-    "connections",
-    "duration",
-    "seconds",
-];
+pub fn built_in() -> impl Iterator<Item = &'static str> {
+    RESERVED.into_iter().chain(REPLACEABLE)
+}
 
 /// One value of an axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +88,7 @@ fn axis_values(axis: &str, values: &Value) -> Result<Vec<AxisValue>, PlanError> 
     if !template::is_name(axis) || axis.contains('.') {
         return refuse(String::from("a name has letters, digits, _ and -, a letter first"));
     }
-    if BUILT_IN[..RESERVED].contains(&axis) {
+    if RESERVED.contains(&axis) {
         return refuse(format!("{{{axis}}} stands for something else already; call the axis something else"));
     }
     let Value::Array(values) = values else {

@@ -237,25 +237,22 @@ impl RunRecord {
     }
 }
 
-/// Trends that comparisons read besides the plan's own.
-const KEPT: [&str; 2] = ["http_req_duration", "message_delay"];
+/// How long requests took, and how long messages: Trends that comparisons read besides the plan's own.
+const REQUEST_TIME: &str = "http_req_duration";
+const MESSAGE_TIME: &str = "message_delay";
 
-/// A run's result as a matrix keeps it: no series, no options that were not set, and of the Trends only those that are
-/// asked for later.
+/// A run's result as a matrix keeps it: no series, and of the Trends only those that are asked for later.
 pub fn slim(mut result: Document, plan: &Plan) -> Document {
     // Every response expected, every iteration a request: those would be the same histogram again.
     let again = |metric: &Metric| metric.filter.as_deref() == Some("expected_response:true");
-    let has_requests = result.metric(KEPT[0]).is_some();
+    let has_requests = result.metric(REQUEST_TIME).is_some();
     let kept = |metric: &Metric| {
         let wanted = metric.name == plan.measure.time
-            || KEPT.contains(&metric.name.as_str())
+            || [REQUEST_TIME, MESSAGE_TIME].contains(&metric.name.as_str())
             || (metric.name == "iteration_duration" && !has_requests);
         metric.histogram().is_none() || (wanted && !again(metric))
     };
     result.metrics.retain(kept);
-    if let Some(options) = result.options.as_object_mut() {
-        options.retain(|_, value| !value.is_null());
-    }
     result.seconds = Default::default();
     result.groups = Default::default();
     result

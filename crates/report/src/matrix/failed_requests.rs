@@ -102,4 +102,15 @@ mod tests {
         let none = json!({ "exceptions": [], "answers": [], "unanswered": [] });
         assert_eq!(FailedRequests::of_result(&result(0, none)), Some(FailedRequests::default()));
     }
+
+    #[test]
+    fn those_of_several_runs_add_up_by_kind() {
+        let failed = |total: f64, kinds: &[(&str, f64)]| FailedRequests {
+            total,
+            kinds: kinds.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect(),
+        };
+        let mut all = failed(3.0, &[("status 500", 2.0), ("timeout", 1.0)]);
+        all.add(&failed(9.0, &[("status 503", 5.0), ("timeout", 4.0)]));
+        assert_eq!(all, failed(12.0, &[("status 500", 2.0), ("status 503", 5.0), ("timeout", 5.0)]));
+    }
 }

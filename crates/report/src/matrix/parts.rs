@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::cells::{BUILT_IN, Cell, scalar};
+use super::cells::{Cell, built_in, scalar};
 use super::figures;
 use super::plan::{Body, Command, Load, Number, Plan, PlanError, Ready, Serve, Server, Stats, Variant};
 use super::server_stats;
@@ -406,9 +406,12 @@ pub fn unknown(error: &TemplateError, cell: &Cell, variant: &str) -> PlanError {
         true => String::from("there are no axes"),
         false => format!("the axes are {}", axes.join(", ")),
     };
-    let hint = match BUILT_IN.contains(&name.as_str()) {
+    let hint = match built_in().any(|known| known == name) {
         true => format!("variant '{variant}' has none here"),
-        false => format!("{known}; also {{{}}}; write literal braces twice: {{{{{name}}}}}", BUILT_IN.join("}, {")),
+        false => format!(
+            "{known}; also {{{}}}; write literal braces twice: {{{{{name}}}}}",
+            built_in().collect::<Vec<_>>().join("}, {")
+        ),
     };
     PlanError::near(format!("unknown name {{{name}}}: {hint}"), text.clone())
 }

@@ -150,4 +150,19 @@ mod tests {
         assert_eq!(verdict(-0.2, 0.02), Verdict::Better);
         assert_eq!([verdict(0.0, 0.06), verdict(0.03, 0.06)], [Verdict::Same, Verdict::CannotTell]);
     }
+
+    #[test]
+    fn a_correlation_costs_what_the_covariances_add_up_to() {
+        // Of 1, 1, -1, -1 neighbours agree once and differ once less: 1 / 4, then (1 + 4 / 4) / 4 for the short series.
+        let pairs = [1.0, 1.0, -1.0, -1.0];
+        assert_eq!(correlation(&pairs), 0.75);
+        assert_eq!(correlation(&[3.0, 3.0, 1.0, 1.0]), 0.75, "whatever the mean is");
+        assert_eq!([correlation(&[1.0, -1.0, 1.0, -1.0]), correlation(&[2.0; 9]), correlation(&[])], [0.0; 3]);
+        let halves: Vec<f64> = (0..40).map(|at| f64::from(at / 20)).collect();
+        assert_eq!(correlation(&halves), MOST_CORRELATED);
+        // Variances of a mean of four and of two, from the sums of 0.75 to the power of each distance.
+        let (four, two) = (0.724_609_375, 0.875);
+        assert!((inflation(2, &pairs) - four / (two - four)).abs() < 1e-9, "{}", inflation(2, &pairs));
+        assert_eq!((inflation(1, &pairs), inflation(2, &[1.0, -1.0, 1.0, -1.0])), (1.0, 1.0));
+    }
 }

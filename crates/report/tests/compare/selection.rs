@@ -1,6 +1,7 @@
 //! Which runs of a matrix a side has.
 
 use onrush_report::compare::{Side, read_sides};
+use onrush_report::document::Cause;
 
 /// Six rounds of `wrk` and of `onrush, url` at 8 connections.
 const MATRIX: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/schema_1/matrix.json");
@@ -36,4 +37,34 @@ fn all_runs_of_a_matrix_have_their_variant_in_the_cell() {
     assert_eq!(results.len(), 6);
     assert!(results.iter().all(|result| result.script.is_empty()), "the matrix wrote it itself");
     assert!(results.iter().all(|result| result.generator.saturated), "as the runs say themselves");
+}
+
+#[test]
+fn a_run_too_short_to_judge_itself_is_judged_by_the_cores_of_its_plan() {
+    let mut matrix: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(MATRIX).expect("the fixture")).expect("JSON");
+    for (at, run) in matrix["runs"].as_array_mut().expect("runs").iter_mut().enumerate() {
+        run["server"] = serde_json::json!({ "cpu_s": 0.5 });
+        if let Some(generator) = run.get_mut("result").map(|result| &mut result["generator"]) {
+            generator["saturated"] = false.into();
+            generator["complaint"] = serde_json::Value::Null;
+            // The plan gives it one core.
+            generator["process_cores"] = (if at < 6 { 0.96 } else { 0.9 }).into();
+        }
+    }
+    let path = std::env::temp_dir().join(format!("onrush-short-runs-{}.json", std::process::id()));
+    std::fs::write(&path, matrix.to_string()).expect("written");
+    let (side, _) = read_sides(&path.display().to_string(), MATRIX).expect("sides");
+    std::fs::remove_file(&path).expect("removed");
+    let results = side.runs.iter().filter_map(|run| run.result.as_ref().ok());
+    let generators: Vec<_> = results.map(|result| &result.generator).collect();
+    let full = generators.iter().filter(|generator| generator.process_cores > 0.95);
+    assert_eq!((full.clone().count(), generators.len()), (3, 6));
+    let complaint = "the generator was the limit: it filled the cores that the plan gave it";
+    for generator in generators {
+        let is_full = generator.process_cores > 0.95;
+        assert_eq!(generator.saturated, is_full);
+        assert_eq!(generator.complaint.as_deref(), is_full.then_some(complaint));
+        assert_eq!(generator.limit(), is_full.then_some(Cause::Busy));
+    }
 }

@@ -62,13 +62,18 @@ impl Judged {
 
 fn worker(worker: &engine::health::WorkerHealth) -> WorkerFigures {
     WorkerFigures {
-        cpu_share: worker.cpu_share,
-        waited_share: worker.waited_share,
-        lag_avg_ms: worker.lag_avg_ms,
-        lag_p50_ms: worker.lag_p50_ms,
-        lag_p99_ms: worker.lag_p99_ms,
-        lag_max_ms: worker.lag_max_ms,
+        cpu_share: rounded(worker.cpu_share),
+        waited_share: worker.waited_share.map(rounded),
+        lag_avg_ms: rounded(worker.lag_avg_ms),
+        lag_p50_ms: rounded(worker.lag_p50_ms),
+        lag_p99_ms: rounded(worker.lag_p99_ms),
+        lag_max_ms: rounded(worker.lag_max_ms),
     }
+}
+
+/// To a millionth of a core or of a millisecond: more than these figures are good for, and the file stays small.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
 }
 
 fn cause_in_document(cause: engine::Cause) -> Cause {

@@ -169,7 +169,7 @@ fn document(facts: Facts<'_>) -> Document {
         duration_s: results.duration.as_secs_f64(),
         script: facts.mask.url(facts.script).into_owned(),
         labels: facts.labels.iter().map(|(name, value)| (name.clone(), facts.mask.text(value).into_owned())).collect(),
-        options: without_secrets(facts.options, facts.mask),
+        options: set_options(without_secrets(facts.options, facts.mask)),
         environment: facts.environment,
         generator: facts.generator,
         exit: exit(code, facts.reason),
@@ -205,6 +205,14 @@ fn without_secrets(options: Value, mask: &Mask) -> Value {
     options
 }
 
+/// The options that have a value. A script could set fifty; most set three.
+fn set_options(mut options: Value) -> Value {
+    if let Some(options) = options.as_object_mut() {
+        options.retain(|_, value| !value.is_null());
+    }
+    options
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,5 +223,12 @@ mod tests {
         let expected =
             serde_json::json!({ "tlsAuth": [{ "cert": "c", "key": "left out", "password": null }], "vus": 1 });
         assert_eq!(without_secrets(options, &Mask::standard()), expected);
+    }
+
+    #[test]
+    fn options_without_a_value_are_left_out() {
+        let options = serde_json::json!({ "vus": 1, "rps": null, "scenarios": { "a": { "options": null } } });
+        let expected = serde_json::json!({ "vus": 1, "scenarios": { "a": { "options": null } } });
+        assert_eq!(set_options(options), expected);
     }
 }

@@ -350,3 +350,29 @@ pub fn counts(comparison: &Comparison) -> String {
     }
     format!("{} of A, {} of B, {pairs} {} compared", runs(comparison.a.1), runs(comparison.b.1), plural(pairs, "pair"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p_values_have_four_digits_or_are_below_them() {
+        for (p, text) in [(1.0, "1.0000"), (0.03125, "0.0312"), (0.0001, "0.0001"), (0.000_099, "<0.0001")] {
+            assert_eq!(p_value(p), text);
+        }
+    }
+
+    #[test]
+    fn large_numbers_have_fewer_decimals() {
+        for (number, text) in [
+            (1234.4, "1234"),
+            (1000.0, "1000"),
+            (999.94, "999.9"),
+            (10.0, "10.0"),
+            (-12.34, "-12.3"),
+            (-2000.2, "-2000"),
+        ] {
+            assert_eq!(plain(number, Contains::Default), text);
+        }
+    }
+}
