@@ -10,6 +10,7 @@ use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::watch;
 use tokio::task::spawn_local;
 use tokio::time::sleep;
+use wire::TlsAcceptor;
 
 use crate::app::AppFactory;
 use crate::h1::connection::Connection;
@@ -19,14 +20,15 @@ use crate::worker::{Plan, Worker};
 
 /// How long accepting pauses when it fails, usually because file descriptors are used up.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
+
 /// A listener of this thread's runtime.
 struct Accepting {
     listener: wire::Listener,
-    tls: Option<Arc<rustls::ServerConfig>>,
+    tls: Option<Rc<TlsAcceptor>>,
 }
 
 impl Accepting {
-    fn new(listener: Listener, tls: Option<&Arc<rustls::ServerConfig>>) -> io::Result<Self> {
+    fn new(listener: Listener, tls: Option<&Rc<TlsAcceptor>>) -> io::Result<Self> {
         let (socket, is_tcp, is_tls) = match listener {
             Listener::Tcp(socket) => (socket.into(), true, false),
             Listener::Tls(socket) => (socket.into(), true, true),
@@ -40,10 +42,7 @@ impl Accepting {
         let (socket, peer) = self.listener.accept().await?;
         let stream = match &self.tls {
             None => Stream::plain(socket),
-            Some(config) => {
-                let session = rustls::ServerConnection::new(config.clone()).map_err(io::Error::other)?;
-                Stream::tls(socket, session)
-            }
+            Some(acceptor) => Stream::tls(acceptor.accept(socket)?),
         };
         Ok((stream, peer.map(|peer| peer.ip())))
     }
@@ -80,6 +79,7 @@ async fn serve(
     listeners: Vec<Listener>,
     mut stop: watch::Receiver<Option<Duration>>,
 ) {
+    let tls = tls.map(|config| Rc::new(TlsAcceptor::new(config)));
     let mut accepting = Vec::new();
     for listener in listeners {
         let listener = Accepting::new(listener, tls.as_ref())

@@ -1,9 +1,9 @@
 //! Bytes on the network and how long each step took.
 //!
-//! Payloads, connections, HTTP/1.1, WebSocket, TLS, unix sockets and links, client side; the WebSocket codec, the text
-//! of header fields and the precise timer also for `target`. Knows no metric, no virtual user, no tag and no
-//! JavaScript: every exchange returns its timings as a value. Single-threaded: each worker has its own clients and
-//! pools; nothing here is `Send` and nothing is locked on the request path.
+//! Payloads, connections, HTTP/1.1, WebSocket, TLS, unix sockets and links, client side; HTTP/1.1, WebSocket, TLS,
+//! sockets, the text of header fields and the precise timer also for `server`. Knows no metric, no virtual user, no tag
+//! and no JavaScript: every exchange returns its timings as a value. Single-threaded: each worker has its own clients
+//! and pools; nothing here is `Send` and nothing is locked on the request path.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("Linux is required: epoll, timerfd, receive stamps of the kernel, sendfile, abstract unix sockets");
@@ -49,5 +49,5 @@ pub use response::{Body, Response};
 pub use role::Role;
 pub use settings::Settings;
 pub use timings::Timings;
-pub use tls::trust_authorities_in;
+pub use tls::{TlsAcceptor, TlsStream, trust_authorities_in};
 pub use url::Url;

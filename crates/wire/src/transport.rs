@@ -11,12 +11,13 @@ use crate::io::buffers::Buffers;
 use crate::io::upload::{MAX_PARTS, MAX_WRITE, Shown, Upload};
 use crate::link::LinkedSocket;
 use crate::payload::Segment;
-use crate::tls::session::Session;
+use crate::tls::client::ClientSession;
+use crate::tls::end::Line;
 
 /// A socket, with TLS or without.
 pub(crate) struct Transport {
     pub(crate) socket: LinkedSocket,
-    pub(crate) tls: Option<Box<Session>>,
+    pub(crate) tls: Option<Box<ClientSession>>,
     pub(crate) sent: u64,
     pub(crate) received: u64,
 }
@@ -50,8 +51,8 @@ impl Transport {
         upload: &mut Upload<'_>,
         shown: Shown<'_>,
     ) -> Poll<Result<(), TransportError>> {
-        if let Some(session) = &mut self.tls {
-            return session.poll_send(cx, &self.socket, buffers, (upload, shown), &mut self.sent);
+        if let Transport { socket, tls: Some(session), sent, received } = self {
+            return session.poll_send(cx, Line { socket, buffers, sent, received }, upload, shown);
         }
         let turn = self.sent + TURN;
         while !upload.is_done() {
@@ -127,8 +128,8 @@ impl Transport {
         most: usize,
         mut sink: impl FnMut(&[u8]),
     ) -> Poll<Result<Arrival, TransportError>> {
-        if let Some(session) = &mut self.tls {
-            return session.poll_receive(cx, &self.socket, buffers, sink, &mut self.received);
+        if let Transport { socket, tls: Some(session), sent, received } = self {
+            return session.poll_receive(cx, &mut Line { socket, buffers, sent, received }, usize::MAX, &mut sink);
         }
         let mut buffer = buffers.receive_buffer();
         let room = buffer.len().min(most);

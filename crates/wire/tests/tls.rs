@@ -11,37 +11,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use onrush_wire::settings::{ClientIdentity, TlsSettings};
-use onrush_wire::{FailureKind, FileRange, Payload, PayloadFile, Random, Request, Segment, Settings, Url};
+use onrush_wire::{FailureKind, FileRange, Payload, PayloadFile, Random, Request, Segment, Settings};
 use rustls::pki_types::{PrivateKeyDer, pem::PemObject};
-use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use support::tls::{OK, key_for, server_config, tls, trust_any, trusting, url};
 use support::{body, failure, get, read_request, send_all, settings};
-
-type Key = rcgen::CertifiedKey<rcgen::KeyPair>;
-
-fn key_for(name: &str) -> Key {
-    rcgen::generate_simple_self_signed([String::from(name)]).unwrap()
-}
-
-fn server_config(
-    key: &Key,
-    versions: &[&'static rustls::SupportedProtocolVersion],
-    clients: Option<&Key>,
-) -> ServerConfig {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ServerConfig::builder_with_provider(provider.clone()).with_protocol_versions(versions).unwrap();
-    let builder = match clients {
-        None => builder.with_no_client_auth(),
-        Some(client) => {
-            let mut roots = RootCertStore::empty();
-            roots.add(client.cert.der().clone()).unwrap();
-            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build().unwrap();
-            builder.with_client_cert_verifier(verifier)
-        }
-    };
-    let private = PrivateKeyDer::from_pem_slice(key.signing_key.serialize_pem().as_bytes()).unwrap();
-    builder.with_single_cert(vec![key.cert.der().clone()], private).unwrap()
-}
 
 /// What a server saw on its connections: each request, and whether the session was resumed.
 type Seen = Vec<(Vec<u8>, bool)>;
@@ -76,24 +50,6 @@ fn serve(config: ServerConfig, connections: usize, requests: usize, reply: Vec<u
     });
     (address, thread)
 }
-
-fn url(address: SocketAddr) -> Url {
-    Url::parse(&format!("https://{address}/")).unwrap()
-}
-
-fn tls(tls: TlsSettings) -> Settings {
-    Settings { tls, ..settings() }
-}
-
-fn trust_any() -> TlsSettings {
-    TlsSettings { insecure_skip_verify: true, ..TlsSettings::default() }
-}
-
-fn trusting() -> Settings {
-    tls(trust_any())
-}
-
-const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 #[test]
 fn both_versions_are_spoken_and_named() {

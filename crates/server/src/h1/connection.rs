@@ -7,11 +7,11 @@ use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::net::IpAddr;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
+use tokio::io::AsyncReadExt;
 
 use crate::output::Output;
 use crate::phase_timer::{Phase, PhaseTimer};
@@ -171,27 +171,25 @@ pub(crate) const NO_REQUEST: Begun = Begun {
     is_head: false,
 };
 
-/// Reads once into the shared buffer and hands over what came; the end of the input is an error.
-pub(crate) async fn with_bytes<T>(stream: &mut Stream, mut use_bytes: impl FnMut(&[u8]) -> T) -> io::Result<T> {
+/// Reads once and hands over what came, possibly in several pieces; the end of the input is an error.
+pub(crate) async fn with_bytes(stream: &mut Stream, mut use_bytes: impl FnMut(&[u8])) -> io::Result<()> {
     poll_fn(|cx| poll_bytes(stream, cx, SCRATCH, &mut use_bytes)).await
 }
 
 /// As `with_bytes`, of at most `most` bytes.
-pub(crate) fn poll_bytes<T>(
+pub(crate) fn poll_bytes(
     stream: &mut Stream,
     cx: &mut Context<'_>,
     most: usize,
-    use_bytes: &mut impl FnMut(&[u8]) -> T,
-) -> Poll<io::Result<T>> {
+    use_bytes: &mut impl FnMut(&[u8]),
+) -> Poll<io::Result<()>> {
     BUFFER.with_borrow_mut(|buffer| {
         if buffer.len() < most {
             buffer.resize(most, 0);
         }
-        let mut buffer = ReadBuf::new(&mut buffer[..most]);
-        ready!(Pin::new(&mut *stream).poll_read(cx, &mut buffer))?;
-        if buffer.filled().is_empty() {
-            return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
+        match ready!(stream.poll_bytes(cx, &mut buffer[..most], use_bytes))? {
+            0 => Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
+            _ => Poll::Ready(Ok(())),
         }
-        Poll::Ready(Ok(use_bytes(buffer.filled())))
     })
 }

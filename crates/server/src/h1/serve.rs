@@ -10,7 +10,7 @@ use std::io;
 use crate::after::After;
 use crate::app::AppRequest;
 use crate::h1::connection::{Begun, Connection, Filled, NO_REQUEST};
-use crate::h1::upload::{BadBody, BodyRead};
+use crate::h1::upload::{BadBody, BodyRead, Uploaded};
 use crate::h2;
 use crate::kept::Kept;
 use crate::phase_timer::Phase;
@@ -153,7 +153,7 @@ impl Connection {
             return Ok(After::CloseUnread);
         }
         let mut body = BodyRead::new(begun, instead.is_none(), self.worker.limits().body, self.worker.budget());
-        if let Err(bad) = self.read_body(&mut body, begun, head_end).await? {
+        if let Uploaded::Refused(bad) = self.read_body(&mut body, begun, head_end).await? {
             self.worker.stats().timed_out.add(u64::from(matches!(bad, BadBody::TimedOut)));
             self.respond(begun, bad.response(self.worker.budget()), false).await?;
             return Ok(After::CloseUnread);

@@ -28,20 +28,24 @@ pub(crate) struct BodyRead {
 }
 
 impl Connection {
-    /// Reads a body to its end and takes it out of the input, so that the next request follows the head. Inside: the
-    /// refusal.
+    /// Reads a body to its end and takes it out of the input, so that the next request follows the head.
     pub(crate) async fn read_body(
         &mut self,
         body: &mut BodyRead,
         begun: Begun,
         head_end: usize,
-    ) -> io::Result<Result<(), BadBody>> {
+    ) -> io::Result<Uploaded> {
         if begun.framing.expect_continue && self.input.len() == head_end {
             encode::interim(self.out.buffer(), 100, std::iter::empty());
         }
-        let mut taken =
-            body.take(&self.input[head_end..]).map(|used| drop(self.input.drain(head_end..head_end + used)));
-        while taken.is_ok() && !body.decoder.is_done() {
+        let mut refused = match body.take(&self.input[head_end..]) {
+            Ok(used) => {
+                self.input.drain(head_end..head_end + used);
+                None
+            }
+            Err(bad) => Some(bad),
+        };
+        while refused.is_none() && !body.decoder.is_done() {
             self.flush().await?;
             self.timer.enter(Phase::Body, self.worker.now());
             let (stream, input, timer) = (&mut self.stream, &mut self.input, &self.timer);
@@ -49,20 +53,33 @@ impl Connection {
             let most = self.worker.receive_size().unwrap_or(SCRATCH);
             let mut use_bytes = |bytes: &[u8]| {
                 received.add(bytes.len() as u64);
-                let used = body.take(bytes)?;
-                input.extend_from_slice(&bytes[used..]);
-                Ok(())
+                if refused.is_none() {
+                    match body.take(bytes) {
+                        Ok(used) => input.extend_from_slice(&bytes[used..]),
+                        Err(bad) => refused = Some(bad),
+                    }
+                }
             };
-            taken = poll_fn(|cx| match poll_bytes(stream, cx, most, &mut use_bytes) {
-                Poll::Pending if timer.wait(cx) => Poll::Ready(Ok(Err(BadBody::TimedOut))),
-                polled => polled,
-            })
-            .await?;
+            let in_time = poll_fn(|cx| match poll_bytes(stream, cx, most, &mut use_bytes) {
+                Poll::Pending if timer.wait(cx) => Poll::Ready(Ok(false)),
+                polled => polled.map_ok(|()| true),
+            });
+            if !in_time.await? {
+                refused = Some(BadBody::TimedOut);
+            }
         }
         self.timer.enter(Phase::Busy, self.worker.now());
         self.worker.stats().body_received.add(body.length);
-        Ok(taken)
+        Ok(refused.map_or(Uploaded::Whole, Uploaded::Refused))
     }
+}
+
+/// How reading a body ended.
+pub(crate) enum Uploaded {
+    /// All of it was taken.
+    Whole,
+    /// The connection ends with the answer to it.
+    Refused(BadBody),
 }
 
 /// A body that ends the connection.

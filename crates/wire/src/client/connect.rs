@@ -28,8 +28,9 @@ use crate::io::timer;
 use crate::link::LinkedSocket;
 use crate::request::BodyUse;
 use crate::timings::Timings;
+use crate::tls::client::ClientSession;
 use crate::tls::config::TlsTarget;
-use crate::tls::session::Session;
+use crate::tls::end::Line;
 use crate::transport::Transport;
 
 /// A connection that was not opened, and what went over the network until that was clear.
@@ -110,9 +111,10 @@ async fn prepare(
 
 async fn shake(io: &IoContext, transport: &mut Transport, target: &TlsTarget) -> Result<(), Failure> {
     let failed = |error| failure_map::transport(error, Step::Handshake);
-    let mut session = Box::new(Session::new(target).map_err(failed)?);
+    let mut session = Box::new(ClientSession::towards(target).map_err(failed)?);
     let Transport { socket, sent, received, .. } = transport;
-    session.handshake(socket, &io.buffers, sent, received).await.map_err(failed)?;
+    let line = Line { socket, buffers: &io.buffers, sent, received };
+    session.handshake(line).await.map_err(failed)?;
     transport.tls = Some(session);
     Ok(())
 }

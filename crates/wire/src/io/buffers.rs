@@ -59,7 +59,9 @@ impl Buffers {
         cipher
     }
 
+    /// Keeps the larger of two.
     pub(crate) fn return_cipher(&self, cipher: Vec<u8>) {
-        self.spare_cipher.set(cipher);
+        let spare = self.spare_cipher.take();
+        self.spare_cipher.set(if spare.len() > cipher.len() { spare } else { cipher });
     }
 }

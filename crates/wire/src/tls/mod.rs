@@ -1,11 +1,16 @@
 //! TLS: sessions over a socket, what they offer and whom they trust.
 
 pub(crate) mod choice;
+pub(crate) mod client;
 pub(crate) mod config;
+pub(crate) mod end;
 mod issuers;
+mod outbox;
 pub(crate) mod private_key;
 mod roots;
-pub(crate) mod session;
+mod server;
+mod session;
 mod weak_rsa;
 
 pub use roots::trust_authorities_in;
+pub use server::{TlsAcceptor, TlsStream};

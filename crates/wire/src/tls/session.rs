@@ -1,326 +1,291 @@
-//! TLS on a connection: the handshake and the records, by rustls' unbuffered interface.
+//! TLS on a connection, at either end: the handshake and the records, by rustls' unbuffered interface.
 //!
-//! Records are decrypted out of the worker's shared receive buffer; only an incomplete one is kept by the connection.
-//! Requests are encrypted run by run, up to 64 KiB for one write, and a small request leaves as one record in one
-//! write. Invariant: bytes in `outbox` were encrypted in order and are written exactly once.
+//! Records are decrypted in the thread's shared receive buffer. A connection keeps a record that is not complete, and
+//! content that its reader had no room for; once that is read it keeps neither. What is sent is encrypted record by
+//! record, and a small message leaves as one record in one write. Refuses to interpret the content.
+//! Invariant: what rustls is shown begins where it left off, also when nothing was received: it remembers parts of
+//! messages by their place.
 
-use std::future::poll_fn;
-use std::io::{self, IoSlice};
+use std::io;
+use std::mem;
 use std::task::{Context, Poll, ready};
 
-use rustls::ProtocolVersion;
-use rustls::client::UnbufferedClientConnection;
-use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus};
+use rustls::unbuffered::{ConnectionState, UnbufferedStatus, WriteTraffic};
 
-use crate::io::arrival::{Arrival, TURN, TransportError, end_turn};
+use super::end::{Line, TlsEnd};
+use super::outbox::{Outbox, RECORD};
+use crate::io::arrival::{Arrival, TransportError};
 use crate::io::buffers::Buffers;
-use crate::io::upload::{Shown, Upload};
-use crate::link::LinkedSocket;
-use crate::tls::config::TlsTarget;
 
-/// Content of one record at most (RFC 8446 5.1).
-const RECORD: usize = 16 << 10;
-/// Header, nonce and tag of a record stay below this.
-const RECORD_EXTRA: usize = 64;
-/// Encrypted bytes of one write.
-const OUTBOX: usize = 4 * (RECORD + RECORD_EXTRA);
+/// A received record at most: content, what its protection may add (RFC 5246 6.2.3), header.
+const RECEIVED_RECORD: usize = RECORD + 2048 + 5;
+/// An alert before anything is encrypted: the end of what is sent (RFC 8446 6.1).
+const PLAIN_CLOSE_NOTIFY: [u8; 7] = [21, 3, 3, 0, 2, 1, 0];
 
 /// TLS state of one connection.
-pub(crate) struct Session {
-    connection: UnbufferedClientConnection,
-    /// Received bytes of an incomplete record.
+pub(crate) struct Session<E: TlsEnd> {
+    connection: E,
+    /// Received bytes of an incomplete record, or of an incomplete message in several.
     incoming: Vec<u8>,
+    /// Decrypted content that nobody had room for, and how much of it was given since.
+    content: Vec<u8>,
+    given: usize,
+    /// The peer has said that it sends nothing more, or closed its side.
+    is_ended: bool,
+    /// What ended it: rustls is not asked again, because it would look for bytes that are gone.
+    failed: Option<rustls::Error>,
+    /// `close` was called.
+    is_closing: bool,
     outbox: Outbox,
 }
 
-/// Encrypted bytes on their way to the socket. The buffer is the worker's and goes back there when all is written.
-#[derive(Default)]
-struct Outbox {
-    bytes: Vec<u8>,
-    start: usize,
-    end: usize,
+/// What rustls wants after one step.
+enum Next {
+    /// Another step.
+    Step,
+    /// Another step if there are more bytes.
+    StepOverMore,
+    /// More bytes.
+    Receive,
 }
 
-impl Outbox {
-    fn poll_flush(
-        &mut self,
-        cx: &mut Context<'_>,
-        socket: &LinkedSocket,
-        buffers: &Buffers,
-        sent: &mut u64,
-    ) -> Poll<io::Result<()>> {
-        while self.start < self.end {
-            let n = ready!(socket.poll_send(cx, &[IoSlice::new(&self.bytes[self.start..self.end])]))?;
-            *sent += n as u64;
-            self.start += n;
-        }
-        if !self.bytes.is_empty() {
-            (self.start, self.end) = (0, 0);
-            buffers.return_cipher(std::mem::take(&mut self.bytes));
-        }
-        Poll::Ready(Ok(()))
-    }
-
-    fn room(&mut self, buffers: &Buffers, len: usize) -> &mut [u8] {
-        if self.bytes.is_empty() {
-            self.bytes = buffers.take_cipher(OUTBOX);
-        }
-        if self.bytes.len() - self.end < len {
-            self.bytes.resize(self.end + len, 0);
-        }
-        &mut self.bytes[self.end..]
-    }
-}
-
-/// The outcome of one pass over received records.
-struct Pass {
-    discard: usize,
-    content: usize,
-    next: NextStep,
-}
-
-/// What the TLS layer wants next.
-#[derive(PartialEq, Eq)]
-enum NextStep {
-    Again,
-    /// Content was taken: go on if there are more bytes.
-    Taken,
-    ReadMore,
-    Ready,
-    PeerClosed,
-}
-
-impl Session {
-    pub(crate) fn new(target: &TlsTarget) -> Result<Session, TransportError> {
-        let connection = UnbufferedClientConnection::new(target.config.clone(), target.name.clone());
-        let connection = connection.map_err(TransportError::Tls)?;
-        Ok(Session { connection, incoming: Vec::new(), outbox: Outbox::default() })
-    }
-
-    /// `tls1.2` or `tls1.3`.
-    pub(crate) fn version(&self) -> Option<&'static str> {
-        match self.connection.protocol_version()? {
-            ProtocolVersion::TLSv1_2 => Some("tls1.2"),
-            ProtocolVersion::TLSv1_3 => Some("tls1.3"),
-            _ => None,
+impl<E: TlsEnd> Session<E> {
+    pub(crate) fn new(connection: E) -> Session<E> {
+        Session {
+            connection,
+            incoming: Vec::new(),
+            content: Vec::new(),
+            given: 0,
+            is_ended: false,
+            failed: None,
+            is_closing: false,
+            outbox: Outbox::default(),
         }
     }
 
-    /// IANA name of the suite in use.
-    pub(crate) fn cipher_suite(&self) -> Option<&'static str> {
-        crate::tls::choice::suite_name(self.connection.negotiated_cipher_suite()?.suite())
+    /// What rustls knows.
+    pub(crate) fn connection(&self) -> &E {
+        &self.connection
     }
 
-    /// Runs the handshake to its end.
-    pub(crate) async fn handshake(
-        &mut self,
-        socket: &LinkedSocket,
-        buffers: &Buffers,
-        sent: &mut u64,
-        received: &mut u64,
-    ) -> Result<(), TransportError> {
-        poll_fn(|cx| self.poll_handshake(cx, socket, buffers, sent, received)).await
+    /// Says what comes before anything is received: a client's first message.
+    pub(crate) fn begin(&mut self, buffers: &Buffers) -> Result<(), TransportError> {
+        self.process(buffers, &mut [], 0, &mut |_| {}).map(drop)
     }
 
-    fn poll_handshake(
-        &mut self,
-        cx: &mut Context<'_>,
-        socket: &LinkedSocket,
-        buffers: &Buffers,
-        sent: &mut u64,
-        received: &mut u64,
-    ) -> Poll<Result<(), TransportError>> {
-        loop {
-            let mut incoming = std::mem::take(&mut self.incoming);
-            let pass = self.pass(buffers, &mut incoming, &mut |_| {});
-            let pass = match pass {
-                Ok(pass) => pass,
-                Err(error) => {
-                    // The alert that tells the peer why is worth one try; its loss is not worth a wait.
-                    let _ = self.outbox.poll_flush(cx, socket, buffers, sent);
-                    return Poll::Ready(Err(error));
-                }
-            };
-            incoming.drain(..pass.discard);
-            self.incoming = incoming;
-            match pass.next {
-                NextStep::Again | NextStep::Taken => continue,
-                NextStep::Ready => {
-                    ready!(self.outbox.poll_flush(cx, socket, buffers, sent)).map_err(TransportError::Io)?;
-                    return Poll::Ready(Ok(()));
-                }
-                NextStep::PeerClosed => return Poll::Ready(Err(closed_in_handshake())),
-                NextStep::ReadMore => {}
-            }
-            ready!(self.outbox.poll_flush(cx, socket, buffers, sent)).map_err(TransportError::Io)?;
-            let mut buffer = buffers.receive_buffer();
-            let read = ready!(socket.poll_receive(cx, &mut buffer)).map_err(TransportError::Io)?;
-            if read.bytes == 0 {
-                return Poll::Ready(Err(closed_in_handshake()));
-            }
-            *received += read.bytes as u64;
-            self.incoming.extend_from_slice(&buffer[..read.bytes]);
-        }
-    }
-
-    /// Encrypts and writes until everything is with the kernel.
-    pub(crate) fn poll_send(
-        &mut self,
-        cx: &mut Context<'_>,
-        socket: &LinkedSocket,
-        buffers: &Buffers,
-        (upload, shown): (&mut Upload<'_>, Shown<'_>),
-        sent: &mut u64,
-    ) -> Poll<Result<(), TransportError>> {
-        let turn = *sent + TURN;
-        loop {
-            ready!(self.outbox.poll_flush(cx, socket, buffers, sent)).map_err(TransportError::Io)?;
-            if upload.is_done() {
-                return Poll::Ready(Ok(()));
-            }
-            if *sent >= turn {
-                return end_turn(cx);
-            }
-            while !upload.is_done() && self.outbox.end + RECORD + RECORD_EXTRA <= OUTBOX {
-                let mut gathered = buffers.gather_buffer(RECORD);
-                let run = upload.next_run(shown, &mut gathered).map_err(TransportError::Payload)?;
-                self.encrypt(buffers, run)?;
-                let n = run.len();
-                upload.advance(n);
-            }
-        }
-    }
-
-    /// Waits for bytes and gives the content of complete records to the sink.
+    /// Waits for bytes and gives the content of complete records to the sink, at most `most` bytes. What goes beyond is
+    /// for the next call; with `most` 0 all of it.
     pub(crate) fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
-        socket: &LinkedSocket,
-        buffers: &Buffers,
-        mut sink: impl FnMut(&[u8]),
-        received: &mut u64,
+        line: &mut Line<'_, E::Socket>,
+        most: usize,
+        sink: &mut impl FnMut(&[u8]),
     ) -> Poll<Result<Arrival, TransportError>> {
-        let mut buffer = buffers.receive_buffer();
+        if let Some(error) = &self.failed {
+            return Poll::Ready(Err(TransportError::Tls(error.clone())));
+        }
+        if self.has_content() && most > 0 {
+            let content = self.give_content(most, sink);
+            return Poll::Ready(Ok(Arrival { content, closed: false, stamp_ns: None }));
+        }
+        if self.is_ended {
+            return Poll::Ready(Ok(Arrival { content: 0, closed: true, stamp_ns: None }));
+        }
+        let mut buffer = line.buffers.receive_buffer();
         let kept = self.incoming.len();
+        // Content is shorter than its records. Where there is room for a record, so all of it will be taken.
+        let end = most.max(RECEIVED_RECORD).max(if kept < RECEIVED_RECORD { 0 } else { kept + RECORD });
+        let end = end.min(buffer.len());
+        let read = ready!(E::poll_receive(line.socket, cx, &mut buffer[kept..end])).map_err(TransportError::Io)?;
+        *line.received += read.bytes as u64;
+        if read.bytes == 0 {
+            self.is_ended = true;
+            return Poll::Ready(match kept {
+                0 => Ok(Arrival { content: 0, closed: true, stamp_ns: None }),
+                _ => Err(TransportError::Io(io::ErrorKind::UnexpectedEof.into())),
+            });
+        }
         buffer[..kept].copy_from_slice(&self.incoming);
-        let read = ready!(socket.poll_receive(cx, &mut buffer[kept..])).map_err(TransportError::Io)?;
-        *received += read.bytes as u64;
-        self.incoming.clear();
-        let mut arrival = Arrival { content: 0, closed: read.bytes == 0, stamp_ns: read.stamp_ns };
-        if read.bytes == 0 && kept > 0 {
-            let error = io::Error::new(io::ErrorKind::UnexpectedEof, "unexpected EOF");
-            return Poll::Ready(Err(TransportError::Io(error)));
+        self.incoming = Vec::new();
+        let bytes = &mut buffer[..kept + read.bytes];
+        let processed = self.process(line.buffers, bytes, most, sink);
+        // Answers to the handshake, tickets, alerts. After an error the alert tells the peer why; its loss changes
+        // nothing in what is reported.
+        let flushed = self.outbox.poll_flush_messages::<E>(cx, line);
+        let (used, content) = processed?;
+        flushed.map_err(TransportError::Io)?;
+        if !self.is_ended && used < bytes.len() {
+            self.incoming = bytes[used..].to_vec();
         }
-        let (mut start, end) = (0, kept + read.bytes);
-        loop {
-            let pass = self.pass(buffers, &mut buffer[start..end], &mut sink)?;
-            start += pass.discard;
-            arrival.content += pass.content;
-            match pass.next {
-                NextStep::Again => continue,
-                NextStep::Taken if start < end => continue,
-                NextStep::PeerClosed => arrival.closed = true,
-                NextStep::Taken | NextStep::Ready | NextStep::ReadMore => {}
-            }
-            break;
-        }
-        if start < end && !arrival.closed {
-            self.incoming.extend_from_slice(&buffer[start..end]);
-        }
-        // A key update or an alert: written when the socket takes it, at the latest before the next request.
-        if let Poll::Ready(Err(error)) = self.outbox.poll_flush(cx, socket, buffers, &mut 0) {
-            return Poll::Ready(Err(TransportError::Io(error)));
-        }
-        Poll::Ready(Ok(arrival))
+        Poll::Ready(Ok(Arrival { content, closed: self.is_ended, stamp_ns: read.stamp_ns }))
     }
 
-    /// One step of the TLS state machine over received bytes.
-    fn pass(
+    /// Content is waiting that was received before.
+    pub(crate) fn has_content(&self) -> bool {
+        self.given < self.content.len()
+    }
+
+    /// Nothing is to be received any more.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.is_ended
+    }
+
+    fn give_content(&mut self, most: usize, sink: &mut impl FnMut(&[u8])) -> usize {
+        let content = &self.content[self.given..];
+        let content = &content[..content.len().min(most)];
+        sink(content);
+        let n = content.len();
+        self.given += n;
+        if !self.has_content() {
+            (self.content, self.given) = (Vec::new(), 0);
+        }
+        n
+    }
+
+    /// Steps over received bytes until more are needed; how many are used up, and how much content was given.
+    fn process(
         &mut self,
         buffers: &Buffers,
-        incoming: &mut [u8],
+        bytes: &mut [u8],
+        most: usize,
         sink: &mut impl FnMut(&[u8]),
-    ) -> Result<Pass, TransportError> {
-        let UnbufferedStatus { mut discard, state } = self.connection.process_tls_records(incoming);
-        let mut content = 0;
-        let next = match state {
-            Ok(ConnectionState::ReadTraffic(mut traffic)) => {
-                while let Some(record) = traffic.next_record() {
-                    let record = record.map_err(TransportError::Tls)?;
-                    discard += record.discard;
-                    content += record.payload.len();
-                    sink(record.payload);
-                }
-                NextStep::Taken
-            }
-            Ok(ConnectionState::EncodeTlsData(mut data)) => {
-                encode_into(&mut data, buffers, &mut self.outbox)?;
-                NextStep::Again
-            }
-            Ok(ConnectionState::TransmitTlsData(data)) => {
-                data.done();
-                NextStep::Again
-            }
-            Ok(ConnectionState::BlockedHandshake) => NextStep::ReadMore,
-            Ok(ConnectionState::WriteTraffic(_)) => NextStep::Ready,
-            Ok(ConnectionState::PeerClosed | ConnectionState::Closed) => NextStep::PeerClosed,
-            Ok(_) => return Err(TransportError::Tls(rustls::Error::General("unexpected TLS state".into()))),
-            Err(error) => {
-                self.queue_alert(buffers);
-                return Err(TransportError::Tls(error));
-            }
-        };
-        Ok(Pass { discard, content, next })
-    }
-
-    /// After an error the connection offers its alert as one more thing to encode.
-    fn queue_alert(&mut self, buffers: &Buffers) {
-        if let Ok(ConnectionState::EncodeTlsData(mut data)) = self.connection.process_tls_records(&mut []).state {
-            // Without the alert the peer learns less, but the failure reported is the same.
-            let _ = encode_into(&mut data, buffers, &mut self.outbox);
-        }
-    }
-
-    fn encrypt(&mut self, buffers: &Buffers, content: &[u8]) -> Result<(), TransportError> {
+    ) -> Result<(usize, usize), TransportError> {
+        let (mut used, mut content) = (0, 0);
         loop {
-            let UnbufferedStatus { state, .. } = self.connection.process_tls_records(&mut []);
-            match state.map_err(TransportError::Tls)? {
-                ConnectionState::WriteTraffic(mut traffic) => {
-                    let room = self.outbox.room(buffers, content.len() + RECORD_EXTRA);
-                    let written = traffic.encrypt(content, room).map_err(encrypt_failed)?;
-                    self.outbox.end += written;
-                    return Ok(());
+            let (next, discard) = self.step(buffers, &mut bytes[used..], most, &mut content, sink);
+            used += discard;
+            match next {
+                Ok(Next::Step) => {}
+                Ok(Next::StepOverMore) if used < bytes.len() => {}
+                Ok(Next::StepOverMore | Next::Receive) => return Ok((used, content)),
+                Err(error) => {
+                    self.failed = Some(error.clone());
+                    self.put_alert(buffers, &mut bytes[used..]);
+                    return Err(TransportError::Tls(error));
                 }
-                ConnectionState::EncodeTlsData(mut data) => encode_into(&mut data, buffers, &mut self.outbox)?,
-                ConnectionState::TransmitTlsData(data) => data.done(),
+            }
+        }
+    }
+
+    /// One step; also how many bytes are used up.
+    fn step(
+        &mut self,
+        buffers: &Buffers,
+        bytes: &mut [u8],
+        most: usize,
+        given: &mut usize,
+        sink: &mut impl FnMut(&[u8]),
+    ) -> (Result<Next, rustls::Error>, usize) {
+        let UnbufferedStatus { mut discard, state } = self.connection.process(bytes);
+        let next = match state {
+            Ok(ConnectionState::ReadTraffic(mut traffic)) => loop {
+                let record = match traffic.next_record() {
+                    None => break Ok(Next::StepOverMore),
+                    Some(Err(error)) => break Err(error),
+                    Some(Ok(record)) => record,
+                };
+                discard += record.discard;
+                let (now, later) = record.payload.split_at(record.payload.len().min(most - *given));
+                if !now.is_empty() {
+                    sink(now);
+                }
+                *given += now.len();
+                self.content.extend_from_slice(later);
+            },
+            Ok(ConnectionState::EncodeTlsData(mut message)) => {
+                self.outbox.put_message(buffers, &mut message).map(|()| Next::Step)
+            }
+            Ok(ConnectionState::TransmitTlsData(transmit)) => {
+                transmit.done();
+                Ok(Next::Step)
+            }
+            Ok(ConnectionState::BlockedHandshake | ConnectionState::WriteTraffic(_)) => Ok(Next::Receive),
+            Ok(ConnectionState::PeerClosed | ConnectionState::Closed) => {
+                self.is_ended = true;
+                Ok(Next::Receive)
+            }
+            Ok(_) => Err(rustls::Error::General("unexpected TLS state".into())),
+            Err(error) => Err(error),
+        };
+        (next, discard)
+    }
+
+    /// After an error the connection offers its alert as the last thing to encode.
+    fn put_alert(&mut self, buffers: &Buffers, bytes: &mut [u8]) {
+        while self.connection.wants_write()
+            && let Ok(ConnectionState::EncodeTlsData(mut message)) = self.connection.process(bytes).state
+        {
+            // Without the alert the peer learns less, but the failure reported is the same.
+            let _ = self.outbox.put_message(buffers, &mut message);
+        }
+    }
+
+    /// Another record of content may be encrypted before the next `poll_flush`.
+    pub(crate) fn has_room(&self) -> bool {
+        self.outbox.has_room()
+    }
+
+    /// Writes everything that was encrypted.
+    pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>, line: &mut Line<'_, E::Socket>) -> Poll<io::Result<()>> {
+        self.outbox.poll_flush::<E>(cx, line)
+    }
+
+    /// Encrypts content, at most a record of it, into the outbox.
+    pub(crate) fn encrypt(&mut self, buffers: &Buffers, content: &[u8]) -> Result<(), TransportError> {
+        self.with_traffic(buffers, |traffic, outbox| {
+            outbox.put(buffers, content.len(), |room| traffic.encrypt(content, room))
+        })
+    }
+
+    /// Says that nothing more is sent. Nothing is said within a handshake whose first message came: rustls offers no
+    /// way.
+    pub(crate) fn close(&mut self, buffers: &Buffers) {
+        if mem::replace(&mut self.is_closing, true) || self.failed.is_some() {
+            return;
+        }
+        let said = if self.connection.protocol_version().is_none() {
+            self.outbox
+                .put(buffers, 0, |room| {
+                    room[..PLAIN_CLOSE_NOTIFY.len()].copy_from_slice(&PLAIN_CLOSE_NOTIFY);
+                    Ok(PLAIN_CLOSE_NOTIFY.len())
+                })
+                .map_err(TransportError::Tls)
+        } else {
+            self.with_traffic(buffers, |traffic, outbox| {
+                outbox.put(buffers, 0, |room| traffic.queue_close_notify(room))
+            })
+        };
+        // The end of the connection says the same.
+        drop(said);
+    }
+
+    /// Steps to where content may be sent.
+    fn with_traffic(
+        &mut self,
+        buffers: &Buffers,
+        put: impl FnOnce(&mut WriteTraffic<'_, E::Data>, &mut Outbox) -> Result<(), rustls::Error>,
+    ) -> Result<(), TransportError> {
+        if let Some(error) = &self.failed {
+            return Err(TransportError::Tls(error.clone()));
+        }
+        loop {
+            let UnbufferedStatus { discard, state } = self.connection.process(&mut self.incoming);
+            let done = match state.map_err(TransportError::Tls)? {
+                ConnectionState::WriteTraffic(mut traffic) => {
+                    let done = put(&mut traffic, &mut self.outbox);
+                    self.incoming.drain(..discard);
+                    return done.map_err(TransportError::Tls);
+                }
+                ConnectionState::EncodeTlsData(mut message) => self.outbox.put_message(buffers, &mut message),
+                ConnectionState::TransmitTlsData(transmit) => {
+                    transmit.done();
+                    Ok(())
+                }
                 _ => return Err(TransportError::Io(io::ErrorKind::BrokenPipe.into())),
-            }
+            };
+            done.map_err(TransportError::Tls)?;
+            self.incoming.drain(..discard);
         }
     }
-}
-
-fn encode_into<Data>(
-    data: &mut rustls::unbuffered::EncodeTlsData<'_, Data>,
-    buffers: &Buffers,
-    outbox: &mut Outbox,
-) -> Result<(), TransportError> {
-    let mut room = 1024;
-    loop {
-        match data.encode(outbox.room(buffers, room)) {
-            Ok(written) => {
-                outbox.end += written;
-                return Ok(());
-            }
-            Err(EncodeError::InsufficientSize(needed)) if needed.required_size > room => room = needed.required_size,
-            Err(error) => return Err(TransportError::Tls(rustls::Error::General(error.to_string()))),
-        }
-    }
-}
-
-fn encrypt_failed(error: EncryptError) -> TransportError {
-    TransportError::Tls(rustls::Error::General(error.to_string()))
-}
-
-fn closed_in_handshake() -> TransportError {
-    TransportError::Io(io::ErrorKind::UnexpectedEof.into())
 }

@@ -3,6 +3,8 @@
 //! Each connection is one `Script`: what to do in order. The peer runs on a thread of its own and reports what it read.
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub mod tls;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::rc::Rc;
