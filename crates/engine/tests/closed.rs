@@ -5,6 +5,7 @@ mod fake;
 use fake::{Doing, FakeUsers, simulation};
 use onrush_engine::segment::{Sequence, Stripes};
 use serde_json::json;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 #[test]
@@ -236,4 +237,23 @@ fn a_worker_that_has_ended_reports_nothing_more() {
     let ran = simulation(scenarios, users).workers(2).run();
     let expected = ["tick after 1s: 2 until 1s", "tick after 2s: 1 until 2s", "tick after 2s: 1 until 2.5s, the last"];
     assert_eq!(ran.events[4..], expected);
+}
+
+#[test]
+fn iterations_carry_the_tags_of_their_scenario() {
+    let scenarios = json!({ "a": { "executor": "per-vu-iterations", "tags": { "mine": "m" } } });
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let log = Arc::clone(&seen);
+    let mut simulation = simulation(scenarios, FakeUsers::sleeping(10));
+    simulation.configure = Box::new(move |config| {
+        config.prepare = Some(Arc::new(move |_, recorder| {
+            let log = Arc::clone(&log);
+            recorder.set_tap(Box::new(move |sample| {
+                let tags: Vec<String> = sample.tags.iter().map(|(key, value)| format!("{key}:{value}")).collect();
+                log.lock().unwrap().push(tags.join(","));
+            }));
+        }));
+    });
+    simulation.run();
+    assert_eq!(*seen.lock().unwrap(), ["group:,mine:m,scenario:a"; 2], "the iteration and its duration");
 }
