@@ -60,10 +60,13 @@ mod tests {
     }
 
     #[test]
-    fn long_heads_are_not_kept() {
-        let known = KnownHeads::default();
-        let long = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(LONGEST));
-        assert!(learn(&known, &long).is_none());
-        assert!(known.find(long.as_bytes()).is_none());
+    fn heads_of_more_than_four_kibibytes_and_folded_ones_are_not_kept() {
+        let folded = String::from("HTTP/1.1 200 OK\r\nX: a\r\n b\r\n\r\n");
+        let of = |length: usize| format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(length - 24));
+        for (head, kept) in [(of(4096), true), (of(4097), false), (folded, false)] {
+            let known = KnownHeads::default();
+            assert_eq!(learn(&known, &head).is_some(), kept, "{} bytes", head.len());
+            assert_eq!(known.find(head.as_bytes()).is_some(), kept, "{} bytes", head.len());
+        }
     }
 }

@@ -168,4 +168,19 @@ mod tests {
         assert_eq!(first_bytes(Role::Server, Some(DeflateParams::default())), (0xc1, 0));
         assert_eq!(first_bytes(Role::Client, Some(DeflateParams::default())), (0xc1, 0x80));
     }
+    #[test]
+    fn a_large_message_leaves_no_large_buffer_to_its_thread() {
+        let kept = || {
+            let buffer = COMPRESSED.take();
+            let capacity = buffer.capacity();
+            COMPRESSED.set(buffer);
+            capacity
+        };
+        let noise: Vec<u8> = (0..2 << 20).map(|_| fastrand::u8(..)).collect();
+        let mut encoder = Encoder::new(Role::Server, Some(DeflateParams::default()));
+        encoder.message(&mut Vec::new(), Kind::Binary, &noise);
+        assert_eq!(kept(), 0);
+        encoder.message(&mut Vec::new(), Kind::Binary, &noise[..1000]);
+        assert!((1000..=1 << 20).contains(&kept()), "{} bytes", kept());
+    }
 }
