@@ -67,3 +67,18 @@ impl Level {
         GroupResult { name, path, checks, metrics, groups: groups.into_iter().map(Level::finish).collect() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_of_one_name_made_in_two_groups_is_one_with_both_counts() {
+        let mut level = Level::default();
+        level.add_check("::first", "is fine", &Sink::Rate { passes: 3, total: 8 });
+        level.add_check("::second", "is fine", &Sink::Rate { passes: 4, total: 6 });
+        let checks = level.into_checks();
+        let shown: Vec<_> = checks.iter().map(|check| (check.path.as_str(), check.passes, check.fails)).collect();
+        assert_eq!(shown, [("::first::is fine", 7, 7)]);
+    }
+}

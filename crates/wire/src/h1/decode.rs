@@ -381,4 +381,17 @@ mod tests {
         assert_eq!((reader.unwanted(), reader.status()), (None, Some(201)));
         assert!(matches!(place.unwrap().body, Body::Discarded(9)));
     }
+
+    /// Heads of every size: a small one beside a larger body, and a large one beside a smaller body.
+    #[test]
+    fn what_lies_behind_a_body_is_counted_whatever_the_head_is_long() {
+        for (padding, body, behind) in [(0, 2, 0), (0, 2, 3), (5_000, 2, 0), (5_000, 2, 3), (0, 9_000, 1)] {
+            let (filler, body) = ("x".repeat(padding), "b".repeat(body));
+            let head = format!("HTTP/1.1 200 OK\r\nX-Filler: {filler}\r\nContent-Length: {}\r\n\r\n", body.len());
+            let input = format!("{head}{body}{}", "s".repeat(behind));
+            let (mut reader, mut place) = (ResponseReader::new(false, BodyUse::Keep), nothing());
+            let fed = reader.feed(input.as_bytes(), &KnownHeads::default(), &mut place);
+            assert_eq!(fed, Ok(Fed::Complete { surplus: behind }), "{padding} {} {behind}", body.len());
+        }
+    }
 }
