@@ -100,7 +100,7 @@ fn records_may_come_byte_by_byte() {
     );
     let exchanges = send_all(trusting(), &[get(url.clone()), get(url)]);
     assert!(exchanges.iter().all(|exchange| body(exchange) == b"ok"));
-    assert_eq!(exchanges[1].connection.as_ref().unwrap().reused, true);
+    assert!(exchanges[1].connection.as_ref().unwrap().reused);
     server.join().unwrap();
 }
 
