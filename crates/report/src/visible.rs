@@ -57,4 +57,13 @@ mod tests {
             assert!(matches!(visible(plain), Cow::Borrowed(same) if same == plain), "{plain}");
         }
     }
+
+    #[test]
+    fn a_character_is_appended_as_it_is_or_as_its_escape() {
+        let mut out = String::new();
+        for c in ['a', '\n', 'é', '\u{9b}', ' ', '\u{2028}', '\x1b', '\\', '日'] {
+            push_visible(&mut out, c);
+        }
+        assert_eq!(out, "a\\né\\u009b \\u2028\\x1b\\日");
+    }
 }

@@ -295,3 +295,24 @@ impl Distance {
         JudgedCondition { condition, scale, estimate: change, adjusted_p, outcome }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_to_tell_grow_with_the_square_of_the_noise() {
+        let of = |center: f64, interval: Option<(f64, f64)>| {
+            pairs_to_tell(&Estimate { pairs: 8, center, interval, p: 1.0 }, (-0.25, 0.25))
+        };
+        // Off zero by 1, within four times as much: sixteen times as many.
+        assert_eq!(of(1.0, Some((-3.0, 5.0))), Some(128));
+        assert_eq!(of(-1.0, Some((-5.0, 3.0))), Some(128));
+        // In the middle of the margin the room is what is left of that, on either side.
+        assert_eq!(of(0.0, Some((-0.5, 0.5))), Some(32));
+        assert_eq!(of(0.0625, Some((-0.3125, 0.4375))), Some(32));
+        // Narrow enough already: one more at least, because something stood in the way.
+        assert_eq!(of(1.0, Some((0.875, 1.125))), Some(9));
+        assert_eq!(of(1.0, None), None);
+    }
+}

@@ -285,3 +285,64 @@ pub fn read(path: &Path) -> Result<MatrixDocument, String> {
     document.runs.iter_mut().filter_map(|run| run.result.as_mut()).for_each(|result| result.schema = SCHEMA);
     Ok(document)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_of_the_time_are_of_all_of_it() {
+        let timing =
+            Timing { measured_s: 32.0, warm_up_s: 16.0, commands_s: 8.0, servers_s: 4.0, loads_s: 3.0, own_s: 1.0 };
+        assert_eq!((timing.total_s(), timing.share(timing.warm_up_s)), (64.0, 0.25));
+        assert_eq!(Timing::default().share(0.0), 0.0, "of no time at all");
+    }
+
+    /// The metrics that are kept of a result with these, each a Trend but for `http_reqs`.
+    fn kept(keys: &[&str], time: &str) -> Vec<String> {
+        let metric = |key: &&str| {
+            let (name, filter) = key.trim_end_matches('}').split_once('{').unzip();
+            let value = match *key {
+                "http_reqs" => serde_json::json!({ "kind": "counter", "value": { "count": 1, "rate": 1 } }),
+                _ => serde_json::json!({
+                    "kind": "trend",
+                    "value": { "count": 1, "sum": 1.0, "min": 1.0, "max": 1.0, "buckets": [[1, 1]] },
+                }),
+            };
+            let mut metric = serde_json::json!({ "name": name.unwrap_or(key), "filter": filter, "contains": "time" });
+            metric.as_object_mut().unwrap().extend(value.as_object().unwrap().clone());
+            metric
+        };
+        let document = serde_json::from_value(serde_json::json!({
+            "kind": "onrush-result", "schema": 1, "onrush": "0.1.0", "started_at": "", "duration_s": 2.0, "script": "",
+            "options": {}, "environment": Environment::default(), "generator": crate::document::Generator::default(),
+            "exit": { "code": 0, "reason": null }, "metrics": keys.iter().map(metric).collect::<Vec<_>>(),
+            "checks": [], "groups": { "name": "", "path": "", "checks": [], "groups": [] },
+            "seconds": { "starts_s": [0.0], "lengths_s": [1.0], "series": [] },
+        }));
+        let mut plan = Plan::default();
+        plan.measure.time = time.to_owned();
+        let slim = slim(document.expect("a document"), &plan);
+        assert!(slim.seconds.starts_s.is_empty(), "no series");
+        slim.metrics.iter().map(Metric::key).collect()
+    }
+
+    #[test]
+    fn of_trends_those_are_kept_that_are_asked_for_later() {
+        let all = [
+            "http_req_blocked",
+            "http_req_duration",
+            "http_req_duration{expected_response:true}",
+            "http_req_duration{scenario:a}",
+            "http_reqs",
+            "iteration_duration",
+            "message_delay",
+            "mine",
+        ];
+        let usual = ["http_req_duration", "http_req_duration{scenario:a}", "http_reqs", "message_delay"];
+        assert_eq!(kept(&all, "http_req_duration"), usual);
+        assert_eq!(kept(&all, "mine"), [&usual[..], &["mine"]].concat(), "the plan's own");
+        let no_requests = ["http_req_blocked", "iteration_duration", "message_delay", "mine"];
+        assert_eq!(kept(&no_requests, "http_req_duration"), ["iteration_duration", "message_delay"]);
+    }
+}

@@ -169,4 +169,18 @@ mod tests {
         let noise = question(&[0.1, -0.2, 0.3, -0.4, 0.5, -0.6], Direction::Lower);
         assert_eq!(verdicts(&[up, still, noise]), [Verdict::CannotTell, Verdict::Same, Verdict::CannotTell]);
     }
+
+    /// At or under 5 %, and an interval that leaves 0 out.
+    #[test]
+    fn a_verdict_needs_the_p_value_and_the_interval() {
+        let level = 1.0 - CONFIDENCE;
+        let of = |interval: (f64, f64), p: f64| {
+            judge(&Estimate { pairs: 8, center: 0.0, interval: Some(interval), p }, p, &question(&UP, Direction::Lower))
+        };
+        assert_eq!(of((0.03, 0.05), level), Verdict::Worse);
+        assert_eq!(of((0.03, 0.05), level.next_up()), Verdict::CannotTell);
+        assert_eq!([of((0.0, 0.05), level), of((-0.05, 0.0), level)], [Verdict::CannotTell; 2]);
+        assert_eq!(of((-0.05, -0.03), level), Verdict::Better);
+        assert_eq!([of((-0.02, 0.02), 1.0), of((-0.02, 0.021), 1.0)], [Verdict::Same, Verdict::CannotTell]);
+    }
 }

@@ -1,5 +1,6 @@
 //! Comparisons of result documents, from pairing to every format, with whole texts asserted.
 
+mod formats;
 mod seconds;
 mod selection;
 

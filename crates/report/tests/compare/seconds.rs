@@ -153,3 +153,15 @@ fn one_run_of_each_without_enough_seconds_or_samples_says_so() {
     assert!(text.contains(expected), "{text}");
     assert!(render::junit(&comparison).contains("http_req_duration p(99): takes 100 samples"), "{text}");
 }
+
+/// A count is what it would be if the whole run had gone on like the block.
+#[test]
+fn blocks_tell_counts_of_the_whole_run() {
+    let run = |rate: f64| by_seconds(60, move |_| rate);
+    let wanted = ["http_reqs:count", "http_reqs", "http_req_duration:count"].map(|text| Wanted::parse(text).unwrap());
+    let settings = Settings { wanted: wanted.to_vec(), ..Settings::default() };
+    let comparison = compare(&side("a", [run(2000.0)]), &side("b", [run(1500.0)]), &settings).unwrap();
+    let values: Vec<_> = comparison.all.judged.iter().map(|row| row.values.as_slice()).collect();
+    let eight = |a: f64, b: f64| vec![(a, b); 8];
+    assert_eq!(values, [eight(120_000.0, 90_000.0), eight(2000.0, 1500.0), eight(120_000.0, 90_000.0)]);
+}

@@ -159,7 +159,7 @@ fn why_not(comparison: &Comparison) -> String {
 fn too_few(section: &ComparedCell) -> String {
     let ComparedCell { pairs, pairs_needed: needed, judged, .. } = section;
     let tests = judged.iter().filter(|row| row.is_test()).count();
-    let fewer = if *needed > 6 && *pairs >= 6 { ", or judge fewer metrics (--metric)" } else { "" };
+    let fewer = if *pairs >= pairs_needed(1) { ", or judge fewer metrics (--metric)" } else { "" };
     let takes = match tests {
         0 | 1 => String::from("a verdict takes"),
         tests => format!("a verdict on {tests} metrics takes"),
@@ -369,6 +369,9 @@ mod tests {
             (1000.0, "1000"),
             (999.94, "999.9"),
             (10.0, "10.0"),
+            (9.999_94, "9.9999"),
+            (-9.25, "-9.25"),
+            (0.000_04, "0"),
             (-12.34, "-12.3"),
             (-2000.2, "-2000"),
         ] {

@@ -123,4 +123,17 @@ mod tests {
         assert_eq!(chart(vec![None, None, None]), "");
         assert!(chart(vec![Some(1.0), Some(2.0), Some(400.0)]).contains("logarithmic"));
     }
+
+    #[test]
+    fn magnitudes_are_those_of_the_unit_that_is_shown() {
+        let html = chart(vec![Some(100.0), Some(1_000.0), Some(10_000.0)]);
+        // Seconds from 0.9 times the lowest to 1.1 times the highest: of ln (11 / 0.09) = 4.8058, ln (10 / 9) = 0.1054
+        // is below the first, and each power of ten takes 2.3026.
+        assert!(html.contains("d=\"M0.0 293.4L397.2 149.7L965.5 5.9\""), "{html}");
+        assert!(html.contains("s, logarithmic scale") && html.contains("[0.1,1,10]"), "{html}");
+        for tick in ["0.1", "0.2", "0.5", "1", "2", "5", "10"] {
+            assert!(html.contains(&format!(">{tick}</span>")), "{tick}: {html}");
+        }
+        assert!(!html.contains(">20</span>") && !html.contains(">0.05</span>"), "{html}");
+    }
 }

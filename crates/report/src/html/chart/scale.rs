@@ -225,4 +225,22 @@ mod tests {
         assert_eq!(Unit::BytesPerSecond.suited(2_500_000.0), (1e-6, "MB/s"));
         assert_eq!(Unit::Bytes.suited(0.0), (1.0, "B"));
     }
+
+    #[test]
+    fn days_step_by_round_numbers_of_hours() {
+        let shown = |hours: f64| {
+            let axis = Axis::clock(hours * 3600.0);
+            axis.ticks().iter().map(|(_, s)| clock_tick(*s, hours * 3600.0)).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(shown(16.0), "0 h 2 h 4 h 6 h 8 h 10 h 12 h 14 h 16 h");
+        assert_eq!(shown(17.0), "0 h 5 h 10 h 15 h");
+        assert_eq!(shown(100.0), "0 h 20 h 40 h 60 h 80 h 100 h");
+    }
+
+    #[test]
+    fn magnitudes_without_extent_reach_to_twice_the_value() {
+        let axis = Axis::logarithmic(5.0, 5.0);
+        assert_eq!([5.0, 10.0].map(|value| axis.position(value)), [Some(0.0), Some(1.0)]);
+        assert_eq!(texts(&axis), ["5", "10"]);
+    }
 }

@@ -156,3 +156,52 @@ fn totals<'a>(rows: impl Iterator<Item = &'a BTreeMap<String, f64>>) -> Vec<(Str
     totals.sort_by(|a, b| b.1.total_cmp(&a.1));
     totals
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::document::{MatrixDocument, Outcome};
+    use crate::matrix::server_stats::ServerStats;
+    use crate::matrix::table::tests::document;
+    use crate::matrix::table::{TableOptions, tables};
+
+    fn names(document: &MatrixDocument) -> Vec<String> {
+        let tables = tables(document, &TableOptions::default()).expect("tables");
+        columns(&tables).into_iter().map(|column| column.name).collect()
+    }
+
+    #[test]
+    fn a_table_is_about_rates_also_where_none_was_measured() {
+        let mut document = document();
+        let measured = ["http_reqs/s", "lowest", "highest", "× first", "per server CPU s", "server cores"];
+        assert_eq!(names(&document)[..6], measured);
+        for run in &mut document.runs {
+            (run.outcome, run.figures, run.server, run.load) = (Outcome::Dead, None, None, None);
+        }
+        assert_eq!(names(&document), ["http_reqs/s", "lowest", "highest", "× first"]);
+        document.plan.variants.pop();
+        assert_eq!(names(&document), ["http_reqs/s", "lowest", "highest"], "nothing to compare with");
+    }
+
+    /// Which of so many statistics of a server have a column, and how many have none; only every third changes.
+    fn statistics(count: u32) -> (Vec<String>, usize) {
+        let mut document = document();
+        let all = |value: &dyn Fn(u32) -> f64| (1..=count).map(|n| (format!("s{n:02}"), value(n))).collect();
+        for run in &mut document.runs {
+            let (before, after) = (all(&|_| 1.0), all(&|n| if n % 3 == 0 { 8.0 } else { 1.0 }));
+            run.server_stats = Some(ServerStats { before, after, ..ServerStats::default() });
+        }
+        let tables = tables(&document, &TableOptions::default()).expect("tables");
+        let shown = columns(&tables).into_iter().filter(FigureColumn::is_stat).map(|column| column.name);
+        (shown.collect(), hidden_stats(&tables))
+    }
+
+    #[test]
+    fn twelve_statistics_of_a_server_are_all_shown_and_of_more_those_that_changed() {
+        let (twelve, hidden) = statistics(12);
+        assert_eq!((twelve, hidden), ((1..=12).map(|n| format!("s{n:02}")).collect(), 0));
+        assert_eq!(statistics(13), (["s03", "s06", "s09", "s12"].map(String::from).to_vec(), 9));
+        let (many, hidden) = statistics(60);
+        assert_eq!((many.len(), many.last().map(String::as_str), hidden), (12, Some("s36"), 48));
+    }
+}
