@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::histogram::Histogram;
+use super::metric_list;
 
 /// One metric or sub-metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -115,6 +116,8 @@ pub struct Scenario {
     /// Its name.
     pub name: String,
     /// Its metrics, by name.
+    #[serde(with = "metric_list")]
+    #[schemars(with = "Vec<metric_list::MetricEntry<'static>>")]
     pub metrics: Vec<Metric>,
     /// Its checks.
     pub checks: Vec<Check>,

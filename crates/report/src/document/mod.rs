@@ -13,6 +13,7 @@ mod column;
 mod file;
 mod histogram;
 mod metric;
+mod metric_list;
 mod packed_seconds;
 mod run;
 mod seconds;
@@ -79,6 +80,8 @@ pub struct Document {
     #[serde(default)]
     pub errors: Errors,
     /// Metrics that have samples or thresholds, by name; a sub-metric follows its parent.
+    #[serde(with = "metric_list")]
+    #[schemars(with = "Vec<metric_list::MetricEntry<'static>>")]
     pub metrics: Vec<Metric>,
     /// All checks in the order they were first seen, those of one name from different groups added up.
     pub checks: Vec<Check>,
