@@ -14,7 +14,7 @@ fn a_saved_result_becomes_a_page() {
     assert_eq!(said.stdout, "wrote r/report.html\n");
     let page = lab.read("r/report.html");
     assert!(page.starts_with("<!doctype html>") && page.contains("<h1>script.js</h1>"), "{page}");
-    // Every statistic of the summary's line is in the table. A result keeps percentiles to a few billionths, and times are
+    // Every statistic of the line is in the table. A result keeps percentiles to a few billionths, and times are
     // cut, not rounded: the last digit may be one off.
     let line =
         summary.lines().find(|line| line.trim_start().starts_with("http_req_duration.")).expect("in the summary");
