@@ -32,7 +32,7 @@ mod timing;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
-       cargo xtask mutants [--seed N] [--count N] [--part K/N] [--match TEXT] [SUBJECT…]
+       cargo xtask mutants [--seed N] [--count N] [--part K/N] [--match TEXT] [--list] [SUBJECT…]
        cargo xtask cost [--write] [NAME…]
        cargo xtask parity [NAME…]
        cargo xtask forms [SEED]
@@ -46,17 +46,14 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
 
 tidy     reads the source and tells what breaks its rules; TEXT picks findings that contain it. --all tells what
          xtask/tidy/allow.txt allows, too; --shrink takes out of that list what is no longer needed.
-mutants  makes --count changes (100) drawn by --seed (1) in a copy of each SUBJECT (metrics, engine, report, codecs), \
-runs the
-         crate's own tests on each, and fails when they catch less than 90 % of those that compile. --part 2/5 makes \
-         the second
-         fifth of them; --match makes all whose name contains TEXT. xtask/mutants/equivalent.txt excuses, with reasons.
-         Installs cargo-mutants in target/tools.
-cost     counts with valgrind what an iteration of a script or a request of a server costs in user instructions, with \
-strace the
-         system calls, and the bytes of a user that waits; fails when a figure is 2 % beyond its budget in \
-xtask/cost/budgets.txt.
-         --write writes what it counts there. NAME picks figures. Builds for release unless $ONRUSH names a binary.
+mutants  makes --count changes (100) drawn by --seed (1) in a copy of each SUBJECT (metrics, engine, report, codecs),
+         runs the crate's own tests on each, and fails when they catch less than 90 % of those that compile.
+         --part 2/5 makes the second fifth of them; --match makes all whose name contains TEXT; --list names them and
+         makes none. xtask/mutants/equivalent.txt excuses, with reasons. Installs cargo-mutants in target/tools.
+cost     counts what an iteration of a script or a request of a server costs: user instructions with valgrind, system
+         calls with strace, and the bytes of a user that waits. Fails when a figure is 2 % beyond its budget in
+         xtask/cost/budgets.txt; --write writes what it counts there. NAME picks figures. Builds for release unless
+         $ONRUSH names a binary.
 parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
          metric names, tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts \
          whose path

@@ -53,7 +53,7 @@ const SUBJECTS: [Subject; 4] = [
     },
 ];
 
-/// `[--seed N] [--count N] [--part K/N] [--match TEXT] [--list] [SUBJECT…]`; the error says which subjects fell short.
+/// The arguments are those of `cargo xtask mutants`; the error says which subjects fell short.
 pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let names = SUBJECTS.map(|subject| subject.name);
     let options = Options::read(arguments, &names)?;

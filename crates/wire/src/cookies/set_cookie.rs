@@ -28,6 +28,20 @@ pub struct Cookie {
 }
 
 impl Cookie {
+    /// A cookie without attributes.
+    pub fn new(name: String, value: String) -> Cookie {
+        Cookie {
+            name,
+            value,
+            domain: String::new(),
+            path: String::new(),
+            http_only: false,
+            secure: false,
+            max_age: 0,
+            expires_ms: None,
+        }
+    }
+
     /// Parses one Set-Cookie value; `None` when it has no usable name or value.
     pub fn parse(set_cookie: &[u8]) -> Option<Cookie> {
         Cookie::read(set_cookie).map(|(cookie, _)| cookie)
@@ -45,16 +59,7 @@ impl Cookie {
         if !value.iter().all(|b| is_value_byte(*b)) {
             return None;
         }
-        let mut cookie = Cookie {
-            name: name.to_owned(),
-            value: String::from_utf8_lossy(value).into_owned(),
-            domain: String::new(),
-            path: String::new(),
-            http_only: false,
-            secure: false,
-            max_age: 0,
-            expires_ms: None,
-        };
+        let mut cookie = Cookie::new(name.to_owned(), String::from_utf8_lossy(value).into_owned());
         for part in parts {
             let (key, value) = split_pair(part).unwrap_or((part.trim_ascii(), b""));
             if let (Ok(key), Ok(value)) = (std::str::from_utf8(key), std::str::from_utf8(value)) {

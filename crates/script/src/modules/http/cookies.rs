@@ -117,16 +117,7 @@ fn set<'js>(
     if let Some(problem) = problem_in(&name, &value) {
         return Err(go_error::throw(&ctx, &problem));
     }
-    let mut cookie = Cookie {
-        name,
-        value,
-        domain: String::new(),
-        path: String::new(),
-        http_only: false,
-        secure: false,
-        max_age: 0,
-        expires_ms: None,
-    };
+    let mut cookie = Cookie::new(name, value);
     if let Some(details) = details.0.as_ref().and_then(Value::as_object) {
         detail(&ctx, &mut cookie, details)?;
     }
