@@ -84,7 +84,7 @@ pub(super) struct ReadSeconds {
     rate: SeriesTable,
     #[serde(default)]
     trend: SeriesTable,
-    /// Of schema 1.
+    /// Of schema 1, and of the first results of schema 2.
     #[serde(default)]
     series: Vec<Series>,
 }
