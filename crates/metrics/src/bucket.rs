@@ -48,10 +48,16 @@ pub fn place(value: f64) -> u32 {
     if high > low { ((value - low) / (high - low) * PLACES).round().min(PLACES - 1.0) as u32 } else { 0 }
 }
 
-/// The value at a place of a bucket.
+/// The value at a place of a bucket: the whole number there if there is one, else the millionth, else the middle. Values
+/// are counts or times, which are nanoseconds told in milliseconds, so that most come back as they were.
 pub(crate) fn value_at(number: i32, place: u32) -> f64 {
     let (low, high) = bounds(number);
-    (low + (high - low) * (f64::from(place) / PLACES)).min(high)
+    let step = (high - low) / PLACES;
+    let value = low + step * f64::from(place);
+    // The last place is also that of the highest value. A millionth is for rounding errors.
+    let reach = step * if f64::from(place) == PLACES - 1.0 { 1.000_001 } else { 0.5 };
+    let rounded = [1.0, 1e6].map(|parts| (value * parts).round() / parts);
+    rounded.into_iter().find(|rounded| (rounded - value).abs() <= reach).unwrap_or(value).clamp(low, high)
 }
 
 #[cfg(test)]
@@ -87,6 +93,18 @@ mod tests {
             let again = value_at(number(value), place(value));
             assert!((again - value).abs() <= value.abs() * 2e-9, "{again} != {value}");
             assert_eq!((number(again), place(again)), (number(value), place(value)));
+        }
+    }
+
+    #[test]
+    fn whole_numbers_and_whole_nanoseconds_come_back_as_they_were() {
+        let again = |value: f64| value_at(number(value), place(value));
+        for count in [7.0, 102_400.0, 5_000_001.0, 123_456_789.0, -140.0] {
+            assert_eq!(again(count), count);
+        }
+        for ns in (1..400_000).step_by(7) {
+            let ms = std::time::Duration::from_nanos(ns).as_secs_f64() * 1e3;
+            assert!((again(ms) - ms).abs() <= 2.0 * f64::EPSILON * ms, "{ns} ns: {} != {ms}", again(ms));
         }
     }
 

@@ -37,7 +37,7 @@ pub fn time(ms: f64) -> String {
 }
 
 fn suited_time(ms: f64) -> String {
-    let ns = (ms * 1e6) as u64;
+    let ns = whole_ns(ms);
     match ns {
         0 if ms == 0.0 => "0s".to_owned(),
         0..1_000 => format!("{ns}ns"),
@@ -46,6 +46,15 @@ fn suited_time(ms: f64) -> String {
         1_000_000_000..60_000_000_000 => format!("{}s", two_decimals(ns, 1_000_000_000)),
         _ => minutes(ns / 1_000_000_000),
     }
+}
+
+/// Cut to whole nanoseconds. What the last bits of `ms` lack to one is not cut: 0.19208 ms times a million is a hair less
+/// than 192,080.
+fn whole_ns(ms: f64) -> u64 {
+    /// Some rounding errors of one calculation, relative.
+    const ERROR: f64 = 1e-13;
+    let ns = ms * 1e6;
+    (if (ns.round() - ns).abs() <= ns * ERROR { ns.round() } else { ns }) as u64
 }
 
 /// `1m5s`, `1h0m0s`.
@@ -163,6 +172,20 @@ mod tests {
         for (ms, text) in cases {
             assert_eq!(time(ms), text, "{ms}");
         }
+    }
+
+    #[test]
+    fn the_last_bits_of_a_time_do_not_change_its_digits() {
+        for ns in (10..1_000_000_u64).step_by(10) {
+            let (ms, unit) = (ns as f64 / 1e6, if ns < 1_000 { 1 } else { 1_000 });
+            let shown = time(ms);
+            for near in [ms.next_down().next_down(), ms.next_down(), ms.next_up(), ms.next_up().next_up()] {
+                assert_eq!(time(near), shown, "{ns} ns");
+            }
+            let digits = shown.trim_end_matches(['n', 'µ', 's']);
+            assert_eq!(digits.parse::<f64>().unwrap(), ns as f64 / f64::from(unit), "{shown}");
+        }
+        assert_eq!(time(0.192_079_9), "192.07µs", "a tenth of a nanosecond less is less");
     }
 
     #[test]

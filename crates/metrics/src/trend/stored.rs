@@ -1,8 +1,8 @@
 //! A Trend as documents store it: which buckets have values and how many, beside exact sum, minimum and maximum.
 //!
 //! Where in its bucket a value lies is stored for the buckets in which common percentiles lie: these stay as they were
-//! within one part in a billion, so a report prints the number that the summary printed, but for the last digit where
-//! cutting it falls the other way. Elsewhere it is lost, and percentiles have an error of at most 0.1 %.
+//! (`bucket::value_at`), so a report prints the number that the summary printed. Elsewhere it is lost, and percentiles
+//! have an error of at most 0.1 %.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,8 @@
 //! The histogram of a Trend in a document: bucket numbers and counts, exact count, sum and extremes beside them.
 //!
 //! Percentiles are asked of a `metrics::Trend` that is made of it. Where in its bucket a value lies is kept for the
-//! buckets in which common percentiles lie, so a report prints the number the summary printed, but for the last
-//! digit now and then: times are cut, not rounded. Schema 2 writes the counts as one text, a fifth of what schema 1
-//! needed for a mean and a count a bucket; both are read.
+//! buckets in which common percentiles lie, so a report prints the number the summary printed. Schema 2 writes the
+//! counts as one text, a fifth of what schema 1 needed for a mean and a count a bucket; both are read.
 
 use metrics::Trend;
 use metrics::bucket;
