@@ -48,8 +48,8 @@ pub fn place(value: f64) -> u32 {
     if high > low { ((value - low) / (high - low) * PLACES).round().min(PLACES - 1.0) as u32 } else { 0 }
 }
 
-/// The value at a place of a bucket: the whole number there if there is one, else the millionth, else the middle. Values
-/// are counts or times, which are nanoseconds told in milliseconds, so that most come back as they were.
+/// The value at a place of a bucket: the whole number there if there is one, else the millionth, else the middle.
+/// Values are counts or times, which are nanoseconds told in milliseconds, so that most come back as they were.
 pub(crate) fn value_at(number: i32, place: u32) -> f64 {
     let (low, high) = bounds(number);
     let step = (high - low) / PLACES;

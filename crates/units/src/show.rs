@@ -48,8 +48,8 @@ fn suited_time(ms: f64) -> String {
     }
 }
 
-/// Cut to whole nanoseconds. What the last bits of `ms` lack to one is not cut: 0.19208 ms times a million is a hair less
-/// than 192,080.
+/// Cut to whole nanoseconds. What the last bits of `ms` lack to one is not cut: 0.19208 ms times a million is a hair
+/// less than 192,080.
 fn whole_ns(ms: f64) -> u64 {
     /// Some rounding errors of one calculation, relative.
     const ERROR: f64 = 1e-13;

@@ -2,10 +2,22 @@
 //!
 //! The busiest thread is the worker, because a workload has one. What the others do is left out: they merge snapshots
 //! by the clock, so that a slower machine would count more of it.
+//!
+//! The program is counted without its symbols. It then preempts nobody (`host/src/preemption.rs`), because callgrind
+//! breaks off at a signal handler that suspends a coroutine (3.19: an assertion in `vgCallgrind_post_signal`), and what
+//! is slow under valgrind looks to the watchdog like a user that computes. The code is the same, byte by byte.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// A copy of the program without symbols, to be counted.
+pub(crate) fn stripped(program: &Path, folder: &Path) -> Result<PathBuf, String> {
+    let copy = folder.join("onrush");
+    let status = Command::new("strip").arg("-o").arg(&copy).arg(program).status();
+    let status = status.map_err(|error| format!("cannot run strip, a program of binutils: {error}"))?;
+    if status.success() { Ok(copy) } else { Err(format!("strip of {} failed: {status}", program.display())) }
+}
 
 /// A command under callgrind, and where it will have written.
 pub(crate) struct Counting {

@@ -1,4 +1,4 @@
-//! How many system calls an iteration makes, by strace.
+//! How many system calls an iteration makes, by strace: two runs of different length, subtracted.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -6,11 +6,17 @@ use std::process::{Command, Stdio};
 use crate::served::Served;
 use crate::workload::{USERS, Workload};
 
-/// The iterations that are counted: enough for the start and the end of the run to count little.
-const ITERATIONS: u64 = 40_000;
+const ITERATIONS: (u64, u64) = (2_000, 22_000);
 
 /// System calls an iteration of a workload of the generator, in thousandths.
 pub(crate) fn count(onrush: &Path, folder: &Path, workload: &Workload) -> Result<u64, String> {
+    let few = of_run(onrush, folder, workload, ITERATIONS.0)?;
+    let many = of_run(onrush, folder, workload, ITERATIONS.1)?;
+    Ok(many.saturating_sub(few) * 1000 / (ITERATIONS.1 - ITERATIONS.0))
+}
+
+/// System calls of a whole run.
+fn of_run(onrush: &Path, folder: &Path, workload: &Workload, iterations: u64) -> Result<u64, String> {
     let script = crate::write(folder, workload.name, workload.script)?;
     let table = folder.join("strace.txt");
     let served = Served::start(Command::new(onrush), None)?;
@@ -18,15 +24,14 @@ pub(crate) fn count(onrush: &Path, folder: &Path, workload: &Workload) -> Result
     // What the threads wait by is left out: strace makes them wait longer, and more often.
     command.args(["-f", "-c", "-U", "name,calls", "-e", "trace=!futex,clock_nanosleep,sched_yield", "-o"]);
     command.arg(&table).arg(onrush).args(["run", "-q", "--workers", "1", "-u", &USERS.to_string()]);
-    command.args(["-i", &ITERATIONS.to_string(), "-e", &format!("URL={}", served.url(workload.is_tls))]).arg(&script);
+    command.args(["-i", &iterations.to_string(), "-e", &format!("URL={}", served.url(workload.is_tls))]).arg(&script);
     let output = command.stdin(Stdio::null()).output().map_err(|error| format!("cannot run strace: {error}"))?;
     served.stop()?;
     if !output.status.success() {
         return Err(format!("{command:?} failed: {}", String::from_utf8_lossy(&output.stderr)));
     }
     let text = std::fs::read_to_string(&table).map_err(|error| format!("{}: {error}", table.display()))?;
-    let calls = total(&text).ok_or_else(|| format!("strace's table has no total: {text}"))?;
-    Ok(calls * 1000 / ITERATIONS)
+    total(&text).ok_or_else(|| format!("strace's table has no total: {text}"))
 }
 
 /// The line `total N` of strace's table.

@@ -68,8 +68,9 @@ pub fn run(root: &Path, onrush: &Path, arguments: &[String]) -> Result<(), Strin
     if !has("valgrind") {
         return Err("instructions are counted by valgrind, which is not installed".to_owned());
     }
+    let onrush = &callgrind::stripped(onrush, &folder)?;
     let counts_calls = has("strace");
-    let mut beyond = Vec::new();
+    let (mut beyond, mut without) = (Vec::new(), Vec::new());
     println!("{:<18} {:>10} {:>10}", "figure", "counted", "budget");
     for figure in figures().filter(|figure| options.wants(figure.name())) {
         if matches!(figure, Figure::Calls(..)) && !counts_calls {
@@ -81,18 +82,29 @@ pub fn run(root: &Path, onrush: &Path, arguments: &[String]) -> Result<(), Strin
         let found = lowest(&figure, onrush, &folder, budget, trials)?;
         let told = budget.map_or("none".to_owned(), |budget| budget.to_string());
         println!("{:<18} {found:>10} {told:>10}  {}", figure.name(), figure.unit());
-        if budget.is_some_and(|budget| is_beyond(found, budget)) {
-            beyond.push(figure.name());
+        match budget {
+            Some(budget) if is_beyond(found, budget) => beyond.push(figure.name()),
+            None if !options.writes => without.push(figure.name()),
+            _ => {}
         }
         budgets.set(figure.name(), found);
     }
     if options.writes {
         budgets.write(root)?;
     }
-    match beyond.is_empty() {
-        true => Ok(()),
-        false => Err(format!("beyond the budgets of {}: {}", budget::FILE, beyond.join(", "))),
+    verdict(&beyond, &without)
+}
+
+fn verdict(beyond: &[&str], without: &[&str]) -> Result<(), String> {
+    let mut problems = Vec::new();
+    if !beyond.is_empty() {
+        problems.push(format!("beyond the budgets of {}: {}", budget::FILE, beyond.join(", ")));
     }
+    if !without.is_empty() {
+        let names = without.join(" ");
+        problems.push(format!("without a budget in {}: {names}; write them with --write {names}", budget::FILE));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 
 /// Counts so many times at most, until the figure is within its budget.
@@ -159,19 +171,8 @@ fn instructions(onrush: &Path, folder: &Path, workload: &Workload) -> Result<u64
     Ok(many.saturating_sub(few) / workload.difference())
 }
 
-/// Instructions of a whole run. Now and then callgrind itself breaks off, when a signal reaches a user that computes on
-/// a stack of its own; then the run is made again.
+/// Instructions of a whole run.
 fn total(onrush: &Path, folder: &Path, workload: &Workload, count: u32) -> Result<u64, String> {
-    for _ in 1..TRIALS {
-        match run_counted(onrush, folder, workload, count) {
-            Err(error) if error.contains("Callgrind: ") => {}
-            counted => return counted,
-        }
-    }
-    run_counted(onrush, folder, workload, count)
-}
-
-fn run_counted(onrush: &Path, folder: &Path, workload: &Workload, count: u32) -> Result<u64, String> {
     let script = write(folder, workload.name, workload.script)?;
     let (counted, counting) = Counting::of(onrush, folder, workload.name)?;
     let (server, mut generator, app) = match workload.counted {
