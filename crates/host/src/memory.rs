@@ -13,6 +13,13 @@ use std::rc::Rc;
 
 use rquickjs::{Ctx, Error, Exception};
 
+/// What small blocks of the engine may take beyond the limit: with nothing left, a script could not even catch the
+/// refusal of something large.
+const FOR_ERRORS: usize = 64 << 10;
+
+/// A block of the engine up to this size is small: an arena.
+const SMALL: usize = 4 << 10;
+
 /// The account of one user. Reached by `User::memory`.
 #[derive(Debug)]
 pub struct Memory {
@@ -42,6 +49,12 @@ impl Memory {
     /// From now on no more than this is reserved.
     pub fn set_limit(&self, limit: usize) {
         self.limit.set(limit);
+    }
+
+    /// Whether the engine may have a block of this size.
+    pub(crate) fn admits(&self, size: usize) -> bool {
+        let beyond = if size <= SMALL { FOR_ERRORS } else { 0 };
+        self.reserved.get().saturating_add(size) <= self.limit.get().saturating_add(beyond)
     }
 
     /// Counts a block that was allocated.

@@ -175,6 +175,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_engine_is_the_patched_one_whose_arenas_begin_small() {
+        let memory = Rc::new(Memory::default());
+        memory.set_limit(1 << 20);
+        let _fresh = create(&memory).unwrap();
+        let held = (1 << 20) - memory.room();
+        assert!(held < 100 << 10, "a fresh runtime holds {held} bytes; build.rs says which library should be linked");
+    }
+
+    #[test]
     fn collections_are_spaced_but_never_brought_closer() {
         let (_runtime, context) = create(&Rc::default()).unwrap();
         context.with(|ctx| {

@@ -1,0 +1,69 @@
+//! Compiles QuickJS with the patches of the folder `quickjs`: `arenas.patch` makes a user smaller by a third. They are
+//! fit to be offered to QuickJS; a user's script cannot tell.
+//!
+//! The source is that of the package rquickjs-sys, wherever cargo keeps it: `cargo metadata` tells. The linker takes a
+//! function from the first library that has it, and a crate stands before what it depends on, so this copy of the
+//! engine is linked and that of rquickjs-sys is not. A test of `runtime.rs` notices when it is the other way round.
+//! A patch that no longer fits ends the build.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// The package, as the lock file has it. Its Rust side knows the layout of the engine's structures, so the two go
+/// together.
+const PACKAGE: (&str, &str) = ("rquickjs-sys", "0.14.0");
+
+/// To be applied to `quickjs.c`, in this order.
+const PATCHES: [&str; 1] = ["quickjs/arenas.patch"];
+
+const SOURCES: [&str; 4] = ["quickjs.c", "libregexp.c", "libunicode.c", "dtoa.c"];
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=quickjs");
+    println!("cargo:rerun-if-changed=../../Cargo.lock");
+    let original = package().join("quickjs");
+    let out = PathBuf::from(variable("OUT_DIR"));
+    write_patched(&original.join("quickjs.c"), &out.join("quickjs.c"));
+    let mut build = cc::Build::new();
+    for name in SOURCES {
+        let own = out.join(name);
+        build.file(if own.exists() { own } else { original.join(name) });
+    }
+    build.include(original).define("_GNU_SOURCE", None).define("NDEBUG", None).warnings(false).extra_warnings(false);
+    // As for rquickjs-sys in the root Cargo.toml: too slow to test with when unoptimised, and no frame pointers.
+    build.opt_level(3).debug(false).compile("onrush_quickjs");
+}
+
+fn variable(name: &str) -> String {
+    env::var(name).unwrap_or_else(|_| panic!("cargo sets {name} for build scripts"))
+}
+
+/// The folder of the package.
+fn package() -> PathBuf {
+    let manifest = Path::new(&variable("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let mut command = Command::new(variable("CARGO"));
+    command.args(["metadata", "--format-version=1", "--locked", "--filter-platform", &variable("TARGET")]);
+    let output = command.arg("--manifest-path").arg(manifest).output().expect("cargo can be run");
+    assert!(output.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
+    let known: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo metadata writes JSON");
+    let packages = known["packages"].as_array().into_iter().flatten();
+    let mut named =
+        packages.filter(|package| (&package["name"], &package["version"]) == (&PACKAGE.0.into(), &PACKAGE.1.into()));
+    let manifest = named.next().and_then(|package| package["manifest_path"].as_str());
+    let manifest = manifest.unwrap_or_else(|| {
+        panic!("the lock file has no {} {}: see whether the patches fit another version", PACKAGE.0, PACKAGE.1)
+    });
+    Path::new(manifest).parent().expect("a file is in a folder").to_owned()
+}
+
+fn write_patched(from: &Path, to: &Path) {
+    let mut text = fs::read_to_string(from).unwrap_or_else(|error| panic!("cannot read {}: {error}", from.display()));
+    for name in PATCHES {
+        let patch = fs::read_to_string(name).unwrap_or_else(|error| panic!("cannot read {name}: {error}"));
+        let patch = diffy::Patch::from_str(&patch).unwrap_or_else(|error| panic!("{name} is no patch: {error}"));
+        text = diffy::apply(&text, &patch).unwrap_or_else(|error| panic!("{name} does not fit: {error}"));
+    }
+    fs::write(to, text).unwrap_or_else(|error| panic!("cannot write {}: {error}", to.display()));
+}
