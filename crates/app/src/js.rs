@@ -58,7 +58,7 @@ impl<'js> Script<'js> {
         }
         parts.set("makeBlob", web::blob_maker(ctx)?)?;
         for (file, source) in SOURCES {
-            let make = web::evaluate(ctx, format!("onrush/app/{file}"), source)?;
+            let make = web::evaluate(ctx, &format!("onrush/app/{file}"), source)?;
             let added: Object<'js> = make.call((parts.clone(),))?;
             for entry in added.props::<String, Value<'js>>() {
                 let (name, value) = entry?;

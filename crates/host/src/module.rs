@@ -6,10 +6,12 @@
 use std::ffi::{CStr, CString};
 use std::fmt;
 use std::ptr::{NonNull, null_mut};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rquickjs::{Ctx, Error, Exception, Object, Promise, Result, Value, qjs};
 
 use crate::runtime;
+use crate::user::User;
 
 /// How a text is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,28 @@ impl fmt::Debug for Bytecode {
 pub struct Code<'js> {
     value: Value<'js>,
     form: Form,
+}
+
+/// Bytecode of sources that are part of this program, by their addresses.
+static OWN: Mutex<Vec<(usize, Arc<Bytecode>)>> = Mutex::new(Vec::new());
+
+/// The value of an expression that is part of this program, in strict mode. Compiled once for all users, who load
+/// bytecode: compiling costs more time, and what it compiles keeps the text.
+pub fn evaluate_own<'js>(ctx: &Ctx<'js>, name: &str, source: &'static str) -> Result<Value<'js>> {
+    let own = || OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let address = source.as_ptr() as usize;
+    let known = own().iter().find(|(of, _)| *of == address).map(|(_, bytecode)| Arc::clone(bytecode));
+    let bytecode = match known {
+        Some(bytecode) => bytecode,
+        None => {
+            // On one line with the source, so that line numbers stay true.
+            let code = Code::compile(ctx, name, format!("'use strict'; {source}"), Form::Expression)?;
+            let bytecode = Arc::new(code.bytecode()?);
+            own().push((address, Arc::clone(&bytecode)));
+            bytecode
+        }
+    };
+    Code::load(ctx, &bytecode)?.run()
 }
 
 /// A module of a context.
@@ -135,11 +159,8 @@ impl<'js> Module<'js> {
                 qjs::JS_AddModuleExport(context, module, CString::new(export.as_str())?.as_ptr());
             }
             qjs::JS_AddModuleExport(context, module, c"default".as_ptr());
-            let pair = rquickjs::Array::new(ctx.clone())?;
-            pair.set(0, value)?;
-            pair.set(1, exports)?;
-            let pair = pair.into_value();
-            qjs::JS_SetModulePrivateValue(context, module, qjs::JS_DupValue(context, pair.as_raw()));
+            qjs::JS_SetModulePrivateValue(context, module, qjs::JS_DupValue(context, value.as_raw()));
+            User::of(ctx).state.exports.borrow_mut().push((module, exports));
             Ok(Module { ctx: ctx.clone(), raw: module })
         }
     }
@@ -241,11 +262,14 @@ unsafe extern "C" fn on_value_module(context: *mut qjs::JSContext, module: *mut 
 
 fn set_exports(ctx: &Ctx<'_>, module: *mut qjs::JSModuleDef) -> Result<()> {
     let context = ctx.as_raw().as_ptr();
-    // SAFETY: `of_value` stored an array; the call hands over one count.
-    let pair = unsafe { own(ctx, qjs::JS_GetModulePrivateValue(context, module))? };
-    let pair = pair.into_array().ok_or(Error::Unknown)?;
-    let value: Value<'_> = pair.get(0)?;
-    let names: Vec<String> = pair.get(1)?;
+    // SAFETY: `of_value` stored the value; the call hands over one count.
+    let value = unsafe { own(ctx, qjs::JS_GetModulePrivateValue(context, module))? };
+    let names = {
+        let user = User::of(ctx);
+        let mut pending = user.state.exports.borrow_mut();
+        let place = pending.iter().position(|(of, _)| *of == module).ok_or(Error::Unknown)?;
+        pending.swap_remove(place).1
+    };
     let object = value.as_object();
     let set = |name: &str, value: Value<'_>| -> Result<()> {
         let name = CString::new(name)?;

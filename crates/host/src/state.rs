@@ -13,6 +13,8 @@ use crate::parts::Parts;
 pub(crate) struct RuntimeState {
     /// The parts of the language that were made so far, beyond those of every user.
     pub intrinsics: Cell<Parts>,
+    /// Names that modules made of values export, by the module, until it is evaluated.
+    pub exports: RefCell<Vec<(*mut qjs::JSModuleDef, Vec<String>)>>,
     /// A panic on its way through a script.
     pub panic: RefCell<Option<Box<dyn Any + Send>>>,
     /// Class of lazy objects; 0: not registered yet.

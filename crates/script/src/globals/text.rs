@@ -1,7 +1,9 @@
 //! The native part of `TextEncoder` and `TextDecoder`.
 
+use host::bytes;
 use host::js::{Ctx, Exception, Function, Object, Value};
-use host::{bytes, intrinsics};
+
+use crate::web;
 
 const SOURCE: &str = include_str!("text.js");
 
@@ -11,9 +13,8 @@ pub(crate) fn classes<'js>(ctx: &Ctx<'js>) -> host::js::Result<Object<'js>> {
         let text = bytes::text(&text)?.unwrap_or_default();
         Ok(bytes::array_buffer(&ctx, text.into_bytes())?.into_value())
     };
-    intrinsics::for_source(ctx, SOURCE)?;
-    let make: Function<'js> = ctx.eval(SOURCE)?;
-    make.call((Function::new(ctx.clone(), encode)?, Function::new(ctx.clone(), decode)?))
+    web::evaluate(ctx, "onrush/text.js", SOURCE)?
+        .call((Function::new(ctx.clone(), encode)?, Function::new(ctx.clone(), decode)?))
 }
 
 /// `flags`: 1 throw on bytes that are no text, 2 keep the byte order mark, 4 more will follow.

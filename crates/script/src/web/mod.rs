@@ -3,19 +3,22 @@
 
 pub mod streams;
 
-use host::intrinsics;
-use host::js::EvalOptions;
-use host::js::{Ctx, Function, Result};
+use host::js::{Ctx, Error, Function, Result};
+use host::{intrinsics, module};
 
 /// The function that a source is: one expression. Its name is in call stacks.
-pub fn evaluate<'js>(ctx: &Ctx<'js>, name: String, source: &str) -> Result<Function<'js>> {
+pub fn evaluate<'js>(ctx: &Ctx<'js>, name: &str, source: &'static str) -> Result<Function<'js>> {
     intrinsics::for_source(ctx, source)?;
-    let mut options = EvalOptions::default();
-    options.filename = Some(name);
-    ctx.eval_with_options(source, options)
+    evaluate_bare(ctx, name, source)
 }
 
-/// The function that makes the class `Blob`; `blob.js` says of what.
+/// The same for a source that asks for parts of the language when it comes to need them.
+pub fn evaluate_bare<'js>(ctx: &Ctx<'js>, name: &str, source: &'static str) -> Result<Function<'js>> {
+    module::evaluate_own(ctx, name, source)?.into_function().ok_or(Error::Unknown)
+}
+
+/// The function that makes the class `Blob`; `blob.js` says of what. Typed arrays have to be there when it has read the
+/// parts of a blob.
 pub fn blob_maker<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
-    evaluate(ctx, String::from("onrush/web/blob.js"), include_str!("blob.js"))
+    evaluate_bare(ctx, "onrush/web/blob.js", include_str!("blob.js"))
 }

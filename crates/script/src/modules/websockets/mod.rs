@@ -7,6 +7,7 @@ mod native_socket;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use host::intrinsics::{self, Parts};
 use host::js::prelude::Func;
 use host::js::{Ctx, Object, Result};
 
@@ -40,12 +41,14 @@ fn load_experimental<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 }
 
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    let classes = web::evaluate(ctx, format!("{}/websocket.js", MODULE.name), include_str!("websocket.js"))?;
+    let classes = web::evaluate_bare(ctx, "k6/websockets/websocket.js", include_str!("websocket.js"))?;
     let native = Object::new(ctx.clone())?;
     native.set("open", Func::from(native_socket::open))?;
     native.set("fail", Func::from(native_socket::fail))?;
     native.set("jobs", Func::from(native_socket::jobs))?;
     native.set("warn", Func::from(native_socket::warn))?;
+    native.set("now", Func::from(|ctx: Ctx<'_>| (Vu::of(&ctx).now_ns() / 1_000_000) as f64))?;
+    native.set("buffers", Func::from(|ctx: Ctx<'_>| intrinsics::add(&ctx, Parts::BINARY)))?;
     native.set("makeBlob", web::blob_maker(ctx)?)?;
     native.set("streams", Func::from(|ctx| web::streams::classes(&ctx)))?;
     classes.call((native,))

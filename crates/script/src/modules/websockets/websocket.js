@@ -1,9 +1,12 @@
 // The classes of `k6/websockets`. Called once a virtual user with the native functions: gives the module's exports.
+// Typed arrays and what is made of them are there after `native.buffers()`: most users of sockets need none. Nothing of Date
+// or of Map and Set is used.
 (function (native) {
   const CONNECTING = 0, OPEN = 1, CLOSING = 2, CLOSED = 3;
   const EVENTS = ["open", "message", "error", "close", "ping", "pong"];
 
   function utf8(text) {
+    native.buffers();
     const encoded = unescape(encodeURIComponent(text.toWellFormed()));
     const bytes = new Uint8Array(encoded.length);
     for (let i = 0; i < encoded.length; i++) bytes[i] = encoded.charCodeAt(i);
@@ -23,6 +26,7 @@
 
   const { Blob, bytesOfBlob: contentOf } = native.makeBlob({
     readParts(parts) {
+      native.buffers();
       if (parts === undefined || parts === null) return [];
       if (!Array.isArray(parts)) native.fail(`failed to process [blobParts]: could not convert ${parts} to an array`);
       return parts.map(bytesOf);
@@ -33,8 +37,6 @@
     decode: (bytes) => new TextDecoder().decode(bytes),
     streamClass: () => native.streams().ReadableStream,
   });
-
-  const now = Date.now;
 
   // What happens most often is made cheapest: three own properties, the rest by the prototype.
   class MessageEvent {
@@ -85,7 +87,7 @@
   }
 
   function happened(s, type, first, second) {
-    const event = { type, target: s.socket, timestamp: now() };
+    const event = { type, target: s.socket, timestamp: native.now() };
     if (type === "error" || type === "close") {
       s.state = CLOSED;
       if (type === "error") {
@@ -211,7 +213,7 @@
         native.fail(`InvalidAccessError: the close code is ${number}, expected 1000 or 3000 to 4999`);
       }
       const text = reason === undefined || reason === null ? "" : String(reason);
-      const length = utf8(text).length;
+      const length = text === "" ? 0 : utf8(text).length;
       if (length > 123) native.fail(`SyntaxError: the close reason has ${length} bytes, expected 123 at most`);
       s.state = CLOSING;
       s.handle.close(number, text);

@@ -16,7 +16,7 @@ pub const NAMES: &[&str] = &[
 
 /// An object of the classes.
 pub fn classes<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    let evaluate = |file: &str, source: &str| super::evaluate(ctx, format!("k6/experimental/streams/{file}"), source);
+    let evaluate = |file: &str, source| super::evaluate(ctx, &format!("k6/experimental/streams/{file}"), source);
     let parts: Object<'js> = evaluate("parts.js", include_str!("parts.js"))?.call(())?;
     let readable: Object<'js> = evaluate("readable.js", include_str!("readable.js"))?.call((parts.clone(),))?;
     let writable: Object<'js> = evaluate("writable.js", include_str!("writable.js"))?.call((parts.clone(),))?;
