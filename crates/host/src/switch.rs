@@ -213,13 +213,24 @@ impl Switch {
 
     /// Gives back the stack below the caller's frames, which init code may have used deeply, to the system. It comes
     /// back as zeroed pages when it is needed again.
-    #[inline(never)]
     pub fn trim_stack(&self) {
-        /// Kept below this frame: what the calls from here need, with room to spare.
+        /// What the calls from here need, with room to spare.
         const KEPT: usize = 8 * 1024;
+        self.trim_below(KEPT);
+    }
+
+    /// The same for a user that is about to wait long: what it needs to wait is all that is kept.
+    pub fn trim_stack_to_wait(&self) {
+        const KEPT: usize = 512;
+        self.trim_below(KEPT);
+    }
+
+    /// Keeps so much below this frame.
+    #[inline(never)]
+    fn trim_below(&self, kept: usize) {
         let marker = 0u8;
         let here = std::ptr::from_ref(&marker) as usize;
-        let top = here.saturating_sub(KEPT) & !(PAGE - 1);
+        let top = here.saturating_sub(kept) & !(PAGE - 1);
         let (end, _) = self.stack.get();
         if end != 0 && top > end {
             // SAFETY: the range is in this coroutine's own stack, below all its live frames; anonymous private memory.

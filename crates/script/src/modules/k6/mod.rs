@@ -21,6 +21,9 @@ use crate::go_error;
 /// Longer sleeps are endless for any test.
 const LONGEST_SLEEP_S: f64 = 1e9;
 
+/// From here on giving back the stack that requests have used costs nothing beside the sleep.
+const LONG_SLEEP: Duration = Duration::from_secs(1);
+
 /// The module.
 pub const MODULE: ModuleDef = ModuleDef {
     name: "k6",
@@ -59,6 +62,9 @@ fn sleep(ctx: Ctx<'_>, seconds: Opt<Coerced<f64>>) -> Result<()> {
     }
     let time = Duration::from_secs_f64(seconds.min(LONGEST_SLEEP_S));
     let vu = Vu::of(&ctx);
+    if time >= LONG_SLEEP {
+        vu.switch().trim_stack_to_wait();
+    }
     let clock = vu.clock();
     vu.block_on(&ctx, clock.sleep(time))
 }
