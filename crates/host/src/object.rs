@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use rquickjs::{Ctx, Error, Function, Object, Result, Value, object::Filter, qjs};
+use rquickjs::{Ctx, Error, Object, Result, Value, object::Filter, qjs};
 
 use crate::bytes;
 
@@ -193,8 +193,8 @@ pub fn define<'js>(object: &Object<'js>, name: &CStr, value: Value<'js>) -> Resu
     if result < 0 { Err(Error::Exception) } else { Ok(()) }
 }
 
-/// Whether the function was declared `async`.
-pub fn is_async(function: &Function<'_>) -> bool {
+/// Whether it is a function that was declared `async`.
+pub fn is_async(function: &Value<'_>) -> bool {
     // SAFETY: looks at the class of the object only.
     unsafe { qjs::JS_IsAsyncFunction(function.as_raw()) }
 }

@@ -6,6 +6,9 @@
 //! script.
 
 use std::ffi::CStr;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
@@ -40,11 +43,43 @@ impl<'js> Args<'_, 'js> {
         unsafe { Value::from_raw(self.ctx.clone(), qjs::JS_DupValue(self.ctx.as_raw().as_ptr(), self.this)) }
     }
 
+    /// An argument, if it was given, for the time of the call: neither it nor the context is counted.
+    pub fn peek(&self, index: usize) -> Option<Peeked<'_, 'js>> {
+        Some(self.peeked(*self.values.get(index)?))
+    }
+
+    /// The same, or undefined.
+    pub fn peek_or_undefined(&self, index: usize) -> Peeked<'_, 'js> {
+        self.peeked(self.values.get(index).copied().unwrap_or(qjs::JS_UNDEFINED))
+    }
+
+    fn peeked(&self, raw: qjs::JSValue) -> Peeked<'_, 'js> {
+        // SAFETY: arguments and context are alive while the function runs, and `Peeked` outlives neither. The second
+        // handle of the context and the value are never dropped, so that no count is given back that was not made.
+        let value = unsafe { Value::from_raw(std::ptr::read(self.ctx), raw) };
+        Peeked { value: ManuallyDrop::new(value), _call: PhantomData }
+    }
+
     /// An argument, if it was given.
     pub fn get(&self, index: usize) -> Option<Value<'js>> {
         let raw = *self.values.get(index)?;
         // SAFETY: arguments are alive while the function runs; the value gets a count of its own.
         Some(unsafe { Value::from_raw(self.ctx.clone(), qjs::JS_DupValue(self.ctx.as_raw().as_ptr(), raw)) })
+    }
+}
+
+/// An argument as long as the call lasts.
+pub struct Peeked<'a, 'js> {
+    value: ManuallyDrop<Value<'js>>,
+    _call: PhantomData<&'a ()>,
+}
+
+impl<'js> Deref for Peeked<'_, 'js> {
+    type Target = Value<'js>;
+
+    #[inline]
+    fn deref(&self) -> &Value<'js> {
+        &self.value
     }
 }
 

@@ -42,17 +42,12 @@ pub trait LazyFields: 'static {
 pub struct LazyObject;
 
 impl LazyObject {
-    /// A new object with these fields.
-    pub fn create<'js, T: LazyFields>(ctx: &Ctx<'js>, fields: Rc<T>) -> rquickjs::Result<Object<'js>> {
-        Self::create_keeping(ctx, fields, None)
-    }
-
-    /// A new object with these fields that keeps a script value, out of the script's sight, for `field_with`.
-    pub fn create_keeping<'js, T: LazyFields>(
+    /// A new object with these fields. It may keep a script value, out of the script's sight, for `field_with`.
+    pub fn create<'js, T: LazyFields>(
         ctx: &Ctx<'js>,
         fields: Rc<T>,
         kept: Option<Value<'js>>,
-    ) -> rquickjs::Result<Object<'js>> {
+    ) -> rquickjs::Result<Value<'js>> {
         let user = User::of(ctx);
         let class = register_class(ctx, &user)?;
         let (atoms, prototype) = shape_of::<T>(ctx, &user, class)?;
@@ -65,7 +60,7 @@ impl LazyObject {
         // SAFETY: the object was made just now, with our class; the pointer is taken back by `on_finalize`.
         unsafe {
             qjs::JS_SetOpaque(object, Box::into_raw(cell).cast());
-            Value::from_raw(ctx.clone(), object).into_object().ok_or(Error::Unknown)
+            Ok(Value::from_raw(ctx.clone(), object))
         }
     }
 
@@ -177,8 +172,8 @@ mod tests {
     fn eval(source: &str) -> (String, u32) {
         crate::test_user::with_user(|ctx| {
             let count = Rc::new(Cell::new(0));
-            let object = LazyObject::create(ctx, Rc::new(Answer(count.clone()))).unwrap();
-            assert!(Rc::ptr_eq(&LazyObject::data::<Answer>(object.as_value()).unwrap().0, &count));
+            let object = LazyObject::create(ctx, Rc::new(Answer(count.clone())), None).unwrap();
+            assert!(Rc::ptr_eq(&LazyObject::data::<Answer>(&object).unwrap().0, &count));
             ctx.globals().set("o", object).unwrap();
             let text: rquickjs::Result<rquickjs::Coerced<String>> = ctx.eval(source);
             let text = text.map(|text| text.0).unwrap_or_else(|_| {

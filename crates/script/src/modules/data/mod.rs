@@ -72,7 +72,7 @@ fn shared_array<'js>(ctx: Ctx<'js>, name: Opt<Value<'js>>, make: Opt<Value<'js>>
         let message = "a function is expected as the second argument of SharedArray's constructor";
         return Err(go_error::throw(&ctx, message));
     };
-    if object::is_async(&make) {
+    if object::is_async(make.as_value()) {
         let message = "SharedArray constructor does not support async functions as second argument";
         return Err(go_error::throw(&ctx, message));
     }

@@ -26,7 +26,9 @@ pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Call>, lent: Vec<Value<'js>
         Intake::Body | Intake::Callback(_) => None,
     };
     let response = response::object(ctx, call, lent)?;
-    if let (Some(hash), Some(response)) = (hash, response.as_object()) {
+    if let Some(hash) = hash
+        && let Some(response) = response.as_object()
+    {
         match hash {
             Some(hash) => response.set("hash", hash)?,
             None => response.set("hash", Value::new_null(ctx.clone()))?,

@@ -33,7 +33,7 @@ const NO_EXPIRY: i64 = -6_795_364_578_871;
 /// `lent`: what the script gave as body and was sent without a copy, in the order of the payload's lent segments.
 pub fn object<'js>(ctx: &Ctx<'js>, call: Rc<Call>, lent: Vec<Value<'js>>) -> Result<Value<'js>> {
     let kept = (!lent.is_empty()).then(|| list(ctx, lent)).transpose()?;
-    LazyObject::create_keeping(ctx, call, kept).map(Object::into_value)
+    LazyObject::create(ctx, call, kept)
 }
 
 fn list<'js>(ctx: &Ctx<'js>, values: Vec<Value<'js>>) -> Result<Value<'js>> {
@@ -46,7 +46,7 @@ fn list<'js>(ctx: &Ctx<'js>, values: Vec<Value<'js>>) -> Result<Value<'js>> {
 
 /// The response of a request whose arguments were refused; `None` for one that was never looked at.
 pub fn refused<'js>(ctx: &Ctx<'js>, refusal: Option<Refusal>) -> Result<Value<'js>> {
-    LazyObject::create(ctx, Rc::new(RefusedCall(refusal))).map(Object::into_value)
+    LazyObject::create(ctx, Rc::new(RefusedCall(refusal)), None)
 }
 
 /// What the response to refused arguments is made from.

@@ -62,14 +62,14 @@ struct CallVerb;
 
 impl Plain for CallVerb {
     fn call<'js>(ctx: &Ctx<'js>, args: plain::Args<'_, 'js>, number: i32) -> Result<Value<'js>> {
-        let (first, second, third) = (args.get(0), args.get(1), args.get(2));
+        let (first, second, third) = (args.peek(0), args.peek(1), args.peek(2));
         let with_body =
-            |method| RequestArgs { method, url: first.as_ref(), body: second.as_ref(), params: third.as_ref() };
+            |method| RequestArgs { method, url: first.as_deref(), body: second.as_deref(), params: third.as_deref() };
         let without_body = |name, method| {
             if args.count() > 2 {
                 warn_about_arguments(ctx, name, args.count());
             }
-            RequestArgs { method, url: first.as_ref(), body: None, params: second.as_ref() }
+            RequestArgs { method, url: first.as_deref(), body: None, params: second.as_deref() }
         };
         let given = match VERBS[number as usize].0 {
             Verb::Get => without_body("get", Method::Get),
@@ -80,8 +80,8 @@ impl Plain for CallVerb {
             Verb::Del => with_body(Method::Delete),
             Verb::Options => with_body(Method::Options),
             Verb::Request => {
-                let (method, params) = (method_argument(ctx, first)?, args.get(3));
-                let (url, body, params) = (second.as_ref(), third.as_ref(), params.as_ref());
+                let (method, params) = (method_argument(ctx, args.get(0))?, args.peek(3));
+                let (url, body, params) = (second.as_deref(), third.as_deref(), params.as_deref());
                 return send(ctx, &RequestArgs { method, url, body, params });
             }
         };

@@ -29,7 +29,7 @@ impl Plain for Check {
     fn call<'js>(ctx: &Ctx<'js>, args: plain::Args<'_, 'js>, _: i32) -> Result<Value<'js>> {
         let vu = Vu::of(ctx);
         refuse_in_init(ctx, &vu, "check")?;
-        let Some(checks) = args.get(1) else {
+        let Some(checks) = args.peek(1) else {
             return Err(go_error::throw(ctx, "no checks provided to `check`"));
         };
         if checks.is_null() || checks.is_undefined() {
@@ -37,8 +37,8 @@ impl Plain for Check {
             return Err(Exception::throw_type(ctx, message));
         }
         let tags = series::own_tags(ctx, args.get(2))?;
-        let value = args.get(0).unwrap_or_else(|| Value::new_undefined(ctx.clone()));
-        let Some(checks) = checks.as_object() else { return Ok(Value::new_bool(ctx.clone(), true)) };
+        let value = args.peek_or_undefined(0);
+        let Some(checks) = object::of(&checks) else { return Ok(Value::new_bool(ctx.clone(), true)) };
         let (at_ns, known) = (vu.now_ns(), vu.local::<KnownChecks>());
         let mut all = true;
         object::each_entry(ctx, checks, |name, condition| {
@@ -59,7 +59,7 @@ impl Plain for Check {
 
 /// An async condition is no outcome at all: neither passed nor failed.
 fn refuse_async(ctx: &Ctx<'_>, condition: &Value<'_>) -> Result<()> {
-    if condition.as_function().is_some_and(object::is_async) {
+    if object::is_async(condition) {
         let message = "check() does not support async functions: it cannot wait for what they return; await the value \
                        first, or use the check function of k6's jslib utils";
         return Err(go_error::throw(ctx, message));

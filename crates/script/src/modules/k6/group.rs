@@ -21,7 +21,7 @@ pub(super) fn group<'js>(ctx: Ctx<'js>, name: Opt<Value<'js>>, body: Opt<Value<'
     let Some(body) = body.0.and_then(Value::into_function) else {
         return Err(go_error::throw(&ctx, "group() requires a callback as a second argument"));
     };
-    if object::is_async(&body) {
+    if object::is_async(body.as_value()) {
         let message = "group() does not support async functions: it would end before they do; group the steps inside \
                        the async function instead";
         return Err(go_error::throw(&ctx, message));
