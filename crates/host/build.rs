@@ -1,6 +1,6 @@
 //! Compiles QuickJS with the patches of the folder `quickjs`: `arenas.patch` makes a user smaller by a third,
-//! `literals.patch` makes functions and the fields of object literals without looking for what a new object cannot have.
-//! Both say what they change and are fit to be offered to QuickJS; a user's script cannot tell.
+//! `literals.patch` makes functions and the fields of object literals without looking for what a new object cannot
+//! have. They are fit to be offered to QuickJS; a user's script cannot tell.
 //!
 //! The source is that of the package rquickjs-sys, wherever cargo keeps it: `cargo metadata` tells. The linker takes a
 //! function from the first library that has it, and a crate stands before what it depends on, so this copy of the
