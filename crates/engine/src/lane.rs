@@ -15,6 +15,7 @@ use crate::plan::{LanePlan, Work};
 use crate::pool::{Free, Member};
 use crate::record::LaneRecord;
 use crate::report::Report;
+use crate::run_queue::RunQueue;
 use crate::scenario::ScenarioInfo;
 use crate::segment::Stripes;
 use crate::stop::StopCause;
@@ -66,13 +67,13 @@ impl<F: Users> Lane<F> {
                 self.run_looping(users, || Looping { end, hard, most, share: share.clone() }, share.as_deref()).await;
             }
             Work::Ramping { vus, ramp, stripes } => {
-                let mut tasks = Tasks::default();
+                let users = RunQueue::default();
                 for position in spread.positions(place, vus) {
                     let pace = Ramping::new(ramp.spans(stripes.unscale(position)));
                     let lane = Rc::clone(&self);
-                    tasks.spawn(async move { _ = lane.run_user(None, pace).await });
+                    users.spawn(async move { _ = lane.run_user(None, pace).await });
                 }
-                tasks.join().await;
+                users.join().await;
             }
             Work::Arriving { arrivals, stripes, pre_allocated, max, hard } => {
                 let pre_allocated = spread.positions(place, pre_allocated).count();
@@ -91,17 +92,17 @@ impl<F: Users> Lane<F> {
             // A worker without users must not take what others are still doing.
             return;
         }
-        let mut tasks = Tasks::default();
+        let queue = RunQueue::default();
         let left = Rc::new(Cell::new(0));
         for _ in 0..users {
             let (lane, left, pace) = (Rc::clone(self), Rc::clone(&left), pace());
-            tasks.spawn(async move {
+            queue.spawn(async move {
                 let most = pace.most;
                 let begun = lane.run_user(None, pace).await;
                 left.set(left.get() + most.map_or(0, |most| most - begun));
             });
         }
-        tasks.join().await;
+        queue.join().await;
         // What an aborted test leaves undone was not dropped because of time.
         if !self.worker.is_halted() {
             self.drop_iterations(left.get() + share.map_or(0, IterationShare::take_rest));
@@ -110,14 +111,20 @@ impl<F: Users> Lane<F> {
 
     /// Users who wait for work, and the pacing that starts them.
     async fn run_arriving(self: &Rc<Self>, open: Open, arrivals: &Arrivals, stripes: &Stripes, stripe: (u64, u64)) {
-        let mut tasks = Tasks::default();
+        let users = Rc::new(RunQueue::default());
         for _ in 0..open.users.get() {
             let (lane, pace) = (Rc::clone(self), open.idle.join(open.hard));
-            tasks.spawn(async move { _ = lane.run_user(None, pace).await });
+            users.spawn(async move { _ = lane.run_user(None, pace).await });
         }
-        self.pace(&open, arrivals, stripes, stripe, &mut tasks).await;
+        // They become idle before the first start looks for one.
+        users.settle().await;
+        let mut beside = Tasks::default();
+        let running = Rc::clone(&users);
+        beside.spawn(async move { running.run().await });
+        self.pace(&open, arrivals, stripes, stripe, &users).await;
         open.idle.close();
-        tasks.join().await;
+        users.close();
+        beside.join().await;
     }
 
     /// The one loop: ask, iterate, count. Returns how many iterations were begun.
@@ -127,38 +134,46 @@ impl<F: Users> Lane<F> {
         let mut last_end: Option<Duration> = None;
         while !self.worker.is_halted() {
             let mut now = last_end.take().unwrap_or_else(|| self.worker.clock.now());
-            match pace.next(now.saturating_sub(self.start), begun) {
+            // What is rare is boxed, so that the loop's own state is small and stays where it is.
+            let turn = match pace.next(now.saturating_sub(self.start), begun) {
+                Next::Start(turn) => turn,
                 Next::Done => break,
                 Next::Rest => {
                     if member.is_none() {
-                        member = self.take_user().await;
+                        member = Box::pin(self.take_user()).await;
                     }
                     // When the test is stopped, the pacing ends all users.
                     pace.rest().await;
+                    continue;
                 }
                 Next::Away(until) => {
                     self.return_user(member.take());
-                    self.worker.sleep_until(self.start + until).await;
+                    Box::pin(self.worker.sleep_until(self.start + until)).await;
+                    continue;
                 }
-                Next::Start(turn) => {
-                    if member.is_none() {
-                        member = self.take_user().await;
-                        now = self.worker.clock.now();
-                    }
-                    let Some(user) = &mut member else { break };
-                    let Iterated { ended, has_waited, lost } = self.iterate(user, turn, now).await;
-                    begun += 1;
-                    if let Some(text) = lost {
-                        self.lose(member.take(), text);
-                        continue;
-                    }
-                    // A script that never waits must not keep the event loop from other tasks.
-                    if busy.is_over(has_waited, ended) {
-                        tokio::task::yield_now().await;
-                    } else if self.worker.min_iteration_duration.is_zero() {
-                        last_end = Some(ended);
-                    }
-                }
+            };
+            if member.is_none() {
+                member = Box::pin(self.take_user()).await;
+                now = self.worker.clock.now();
+            }
+            let Some(user) = &mut member else { break };
+            let (times, iteration) = self.begin(user, turn, now);
+            let (end, has_waited) = observed(user.user.iterate(iteration)).await;
+            begun += 1;
+            let Iterated { ended, lost } = self.end(user, &times, end);
+            if lost.is_none() {
+                self.fill_up(&times).await;
+            }
+            self.release(user, turn);
+            if let Some(text) = lost {
+                self.lose(member.take(), text);
+                continue;
+            }
+            // A script that never waits must not keep the event loop from other tasks.
+            if busy.is_over(has_waited, ended) {
+                tokio::task::yield_now().await;
+            } else if self.worker.min_iteration_duration.is_zero() {
+                last_end = Some(ended);
             }
         }
         self.return_user(member);
@@ -201,8 +216,8 @@ impl<F: Users> Lane<F> {
         self.worker.report(Report::Lost(text));
     }
 
-    /// One iteration that starts `now`, and what is counted of it.
-    async fn iterate(&self, member: &mut Member<F::User>, turn: Turn, now: Duration) -> Iterated {
+    /// An iteration starts `now`.
+    fn begin(&self, member: &mut Member<F::User>, turn: Turn, now: Duration) -> (Times, Iteration) {
         let (worker, scenario) = (&self.worker, self.info.index);
         let in_scenario = member.begin(scenario);
         let hard = self.start + turn.hard;
@@ -216,19 +231,25 @@ impl<F: Users> Lane<F> {
         }
         worker.state.iteration_started(worker.index, scenario);
         let iteration = Iteration { scenario: Rc::clone(&self.info), in_scenario, number: turn.number, planned };
-        let (end, has_waited) = observed(member.user.iterate(iteration)).await;
-        let ended = worker.clock.now();
-        worker.clock.nudge(ended);
-        member.user.ended(worker.clock.epoch_ns(ended));
-        let lost = self.count(&member.user, end, (planned, started, ended));
-        if lost.is_none() {
-            self.fill_up(started, hard).await;
-        }
+        (Times { planned, started, hard }, iteration)
+    }
+
+    /// An iteration has ended, and is counted.
+    fn end(&self, member: &mut Member<F::User>, times: &Times, end: IterationEnd) -> Iterated {
+        let clock = &self.worker.clock;
+        let ended = clock.now();
+        clock.nudge(ended);
+        let at_ns = clock.epoch_ns(ended);
+        member.user.ended(at_ns);
+        Iterated { ended, lost: self.count(&member.user, end, times, (ended, at_ns)) }
+    }
+
+    /// The user is free for what comes next.
+    fn release(&self, member: &Member<F::User>, turn: Turn) {
         member.interrupt.clear();
         if turn.planned.is_some() {
-            worker.state.vu_active(worker.index, scenario, false);
+            self.worker.state.vu_active(self.worker.index, self.info.index, false);
         }
-        Iterated { ended, has_waited, lost }
     }
 
     /// Counts an iteration; what to log when its user was lost.
@@ -236,7 +257,8 @@ impl<F: Users> Lane<F> {
         &self,
         user: &F::User,
         end: IterationEnd,
-        (planned, started, ended): (Duration, Duration, Duration),
+        times: &Times,
+        (ended, at_ns): (Duration, u64),
     ) -> Option<String> {
         let (worker, scenario) = (&self.worker, self.info.index);
         if let IterationEnd::Interrupted | IterationEnd::Lost(_) = end {
@@ -244,8 +266,8 @@ impl<F: Users> Lane<F> {
             return if let IterationEnd::Lost(text) = end { Some(text) } else { None };
         }
         // The iteration that aborts the test ended where the script wanted it to: k6 counts it too.
-        let from_plan = ended.saturating_sub(planned);
-        self.record.completed(user, ended - started, from_plan, worker.clock.epoch_ns(ended));
+        let from_plan = ended.saturating_sub(times.planned);
+        self.record.completed(user, ended - times.started, from_plan, at_ns);
         worker.state.iteration_completed(worker.index, scenario);
         if let IterationEnd::AbortTest(message) = end {
             worker.stopper.stop(StopCause::Script(message));
@@ -254,10 +276,10 @@ impl<F: Users> Lane<F> {
     }
 
     /// Waits out the option `minIterationDuration`, as part of the iteration but not of its measured time.
-    async fn fill_up(&self, started: Duration, hard: Duration) {
+    async fn fill_up(&self, times: &Times) {
         let least = self.worker.min_iteration_duration;
         if !least.is_zero() {
-            self.worker.sleep_until((started + least).min(hard)).await;
+            Box::pin(self.worker.sleep_until((times.started + least).min(times.hard))).await;
         }
     }
 
@@ -268,12 +290,10 @@ impl<F: Users> Lane<F> {
         arrivals: &Arrivals,
         stripes: &Stripes,
         (first, step): (u64, u64),
-        tasks: &mut Tasks,
+        users: &RunQueue,
     ) {
         let mut halted = std::pin::pin!(self.worker.halted());
         halted.as_mut().enable();
-        // The users spawned just now become idle before the first start looks for one.
-        tokio::task::yield_now().await;
         let mut late = LateStarts::default();
         for k in (0..).map(|n| first + n * step) {
             let Some(planned) = arrivals.start(stripes.unscale(k)) else { break };
@@ -302,13 +322,13 @@ impl<F: Users> Lane<F> {
                 }
             }
             self.drop_iterations(1);
-            self.want_user(open, tasks);
+            self.want_user(open, users);
         }
         self.worker.sleep_until(self.start + arrivals.end()).await;
     }
 
     /// Has one more user made, one at a time, up to the scenario's maximum.
-    fn want_user(self: &Rc<Self>, open: &Open, tasks: &mut Tasks) {
+    fn want_user(self: &Rc<Self>, open: &Open, users: &RunQueue) {
         if open.making.get() {
             return;
         }
@@ -321,7 +341,7 @@ impl<F: Users> Lane<F> {
         open.making.set(true);
         open.users.set(open.users.get() + 1);
         let (lane, pace, making) = (Rc::clone(self), open.idle.join(open.hard), Rc::clone(&open.making));
-        tasks.spawn(async move {
+        users.spawn(async move {
             let made = lane.worker.make_first(lane.worker.next_user()).await;
             making.set(false);
             match made {
@@ -338,11 +358,17 @@ impl<F: Users> Lane<F> {
     }
 }
 
+/// The times of an iteration, by the engine's clock.
+struct Times {
+    planned: Duration,
+    started: Duration,
+    /// When it is interrupted.
+    hard: Duration,
+}
+
 /// An iteration that is over.
 struct Iterated {
     ended: Duration,
-    /// Whether it waited for anything.
-    has_waited: bool,
     /// What to log when its user is stuck for good.
     lost: Option<String>,
 }

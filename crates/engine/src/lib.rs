@@ -16,6 +16,7 @@
 //!     │  pool    the virtual users that no scenario uses now                                │
 //!     │  lane    one scenario on this worker; its users all run the one loop:               │
 //!     │              pacer says Start → iterate → record → ask the pacer again              │
+//!     │  run_queue  the users of a lane who can go on; polls them                           │
 //!     │  deadlines  sets the `Interrupt` of users whose grace is over                       │
 //!     │  watch   a second's snapshot of the samples, the lag of the event loop, CPU         │
 //!     └─────────────────────────────────────────────────────────────────────────────────────┘
@@ -50,6 +51,7 @@ pub mod rate_limit;
 mod record;
 mod report;
 pub mod run;
+mod run_queue;
 pub mod scenario;
 pub mod segment;
 pub mod state;

@@ -139,11 +139,16 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
 
     /// Runs one job to its end. `None` when the coroutine returned instead of finishing it (or had returned before).
     pub fn run(&mut self, job: J) -> Run<'_, J, E> {
+        self.start(job);
+        Run { fiber: self }
+    }
+
+    /// Gives it a job, for callers that poll it themselves.
+    pub fn start(&mut self, job: J) {
         if matches!(self.state, State::Idle) {
             self.exchange.job.set(Some(job));
             self.state = State::Starting;
         }
-        Run { fiber: self }
     }
 
     /// There are no others of its kind on the worker: it does not wait for them.
@@ -188,10 +193,10 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
         None
     }
 
-    /// Goes on until there is nothing to do, or until what comes next is another kind of work: running JavaScript,
-    /// sending, receiving. Each kind is done for all users who are ready, or `GROUP` of them, before the next kind
-    /// begins.
-    fn poll_job(&mut self, cx: &mut Context<'_>) -> Poll<Option<E>> {
+    /// Goes on with the job until there is nothing to do, or until what comes next is another kind of work: running
+    /// JavaScript, sending, receiving. Each kind is done for all users who are ready, or `GROUP` of them, before the
+    /// next kind begins.
+    pub fn poll_job(&mut self, cx: &mut Context<'_>) -> Poll<Option<E>> {
         if std::mem::take(&mut self.is_grouped) {
             GROUPED.set(GROUPED.get() - 1);
         }

@@ -1,5 +1,6 @@
 //! Virtual users for the engine: it says when, the script says what.
 
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -62,14 +63,18 @@ pub struct ScriptUser {
 }
 
 impl VirtualUser for ScriptUser {
-    async fn iterate(&mut self, iteration: Iteration) -> IterationEnd {
-        match self.fiber.run(Job::Iterate(iteration)).await {
-            Some(JobEnd::Iteration(end)) => end,
-            _ => match self.fiber.given_up() {
-                Some(given_up) => IterationEnd::Lost(self.farewell(given_up)),
-                None => IterationEnd::Interrupted,
-            },
-        }
+    // Not an async function: its future would hold the iteration, and would be moved with it.
+    fn iterate(&mut self, iteration: Iteration) -> impl Future<Output = IterationEnd> {
+        self.fiber.start(Job::Iterate(iteration));
+        poll_fn(|context| {
+            self.fiber.poll_job(context).map(|end| match end {
+                Some(JobEnd::Iteration(end)) => end,
+                _ => match self.fiber.given_up() {
+                    Some(given_up) => IterationEnd::Lost(self.farewell(given_up)),
+                    None => IterationEnd::Interrupted,
+                },
+            })
+        })
     }
 
     fn ended(&mut self, at_ns: u64) {
