@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::time::Duration;
 
-use metrics::{MetricId, Recorder, Series, SystemTag, SystemTags, TagSet, builtin};
+use metrics::{Bundle, MetricId, Recorder, Series, SystemTag, SystemTags, TagSet, builtin};
 
 use crate::vu::VirtualUser;
 
@@ -18,28 +18,20 @@ const OTHERS: usize = 1_000;
 /// Adds the samples of one lane.
 pub(crate) struct LaneRecord {
     recorder: Rc<Recorder>,
-    own: IterationSeries,
+    own: Bundle,
     dropped: Series,
     lag: Option<Series>,
-    others: RefCell<HashMap<u32, IterationSeries>>,
+    others: RefCell<HashMap<u32, Bundle>>,
 }
 
-/// Where one iteration is counted.
-#[derive(Clone, Copy)]
-struct IterationSeries {
-    iterations: Series,
-    duration: Series,
-    from_plan: Option<Series>,
-}
-
-impl IterationSeries {
-    fn new(recorder: &Recorder, tags: &TagSet, is_open: bool) -> Self {
-        IterationSeries {
-            iterations: recorder.series(builtin::ITERATIONS, tags),
-            duration: recorder.series(builtin::ITERATION_DURATION, tags),
-            from_plan: is_open.then(|| recorder.series(builtin::ITERATION_DURATION_FROM_PLAN, tags)),
-        }
-    }
+/// Where an iteration is counted: its duration, its number, and for an arrival rate its duration from plan.
+fn iteration_series(recorder: &Recorder, tags: &TagSet, is_open: bool) -> Bundle {
+    let from_plan = is_open.then_some(builtin::ITERATION_DURATION_FROM_PLAN);
+    // Resolved in the order in which summaries tell of them.
+    let iterations = recorder.series(builtin::ITERATIONS, tags);
+    let duration = recorder.series(builtin::ITERATION_DURATION, tags);
+    let from_plan = from_plan.map(|metric| recorder.series(metric, tags));
+    recorder.bundle(&[duration, iterations].into_iter().chain(from_plan).collect::<Vec<Series>>())
 }
 
 impl LaneRecord {
@@ -58,7 +50,7 @@ impl LaneRecord {
         let full = TagSet::new(run().chain(scenario).chain(group).chain(own));
         let plain = TagSet::new(run().chain(scenario));
         LaneRecord {
-            own: IterationSeries::new(&recorder, &full, is_open),
+            own: iteration_series(&recorder, &full, is_open),
             dropped: recorder.series(builtin::DROPPED_ITERATIONS, &plain),
             lag: is_open.then(|| recorder.series(builtin::ITERATION_LAG, &full)),
             others: RefCell::default(),
@@ -72,10 +64,10 @@ impl LaneRecord {
             0 => self.own,
             key => self.series_of(key, user),
         };
-        self.recorder.add(series.duration, took.as_secs_f64() * 1e3, at_ns);
-        self.recorder.add(series.iterations, 1.0, at_ns);
-        if let Some(series) = series.from_plan {
-            self.recorder.add(series, from_plan.as_secs_f64() * 1e3, at_ns);
+        let took = took.as_secs_f64() * 1e3;
+        match self.lag {
+            None => self.recorder.add_bundle(series, &[took, 1.0], at_ns),
+            Some(_) => self.recorder.add_bundle(series, &[took, 1.0, from_plan.as_secs_f64() * 1e3], at_ns),
         }
     }
 
@@ -93,12 +85,12 @@ impl LaneRecord {
         }
     }
 
-    fn series_of(&self, key: u32, user: &impl VirtualUser) -> IterationSeries {
+    fn series_of(&self, key: u32, user: &impl VirtualUser) -> Bundle {
         let mut others = self.others.borrow_mut();
         if others.len() >= OTHERS {
             others.clear();
         }
-        *others.entry(key).or_insert_with(|| IterationSeries::new(&self.recorder, &user.tags(), self.lag.is_some()))
+        *others.entry(key).or_insert_with(|| iteration_series(&self.recorder, &user.tags(), self.lag.is_some()))
     }
 }
 

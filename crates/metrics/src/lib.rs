@@ -31,7 +31,7 @@ pub use recorder::{Recorder, Sample, Snapshot};
 pub use registry::Registry;
 pub use results::Results;
 pub use seconds::Seconds;
-pub use store::Series;
+pub use store::{Bundle, Series};
 pub use system_tags::{SystemTag, SystemTags};
 pub use tags::TagSet;
 pub use threshold::{ThresholdSpecs, Thresholds};

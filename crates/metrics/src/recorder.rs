@@ -1,7 +1,8 @@
 //! A worker's own store of samples.
 //!
 //! `series` resolves a metric and a tag set once into a `Series`; `add` with it touches only the cells of that series:
-//! no lock, no hashing, no allocation. `take` hands over what came in since the last `take`.
+//! no lock, no hashing, no allocation. `bundle` ties series that get their samples together, `add_bundle` adds to all
+//! of them. `take` hands over what came in since the last `take`.
 //!
 //! Memory follows the number of sinks (metrics, sub-metrics, groups, checks), not the number of samples nor of distinct
 //! tag sets: sets that feed the same sinks share one entry, and the table that finds them is emptied when it grows
@@ -17,7 +18,7 @@ use crate::errors::{ErrorKind, KINDS};
 use crate::metric::{Kind, MetricId};
 use crate::registry::Registry;
 use crate::sink::{Scope, Sink, SinkKey};
-use crate::store::{Cell, Entry, Series, Store};
+use crate::store::{Bundle, Cell, Entry, Series, Store};
 use crate::tags::TagSet;
 
 /// Distinct tag sets that the table of resolved series holds before it is emptied.
@@ -54,6 +55,7 @@ pub struct Recorder {
 struct Lookup {
     resolved: HashMap<(MetricId, TagSet), Series>,
     shared: HashMap<(MetricId, Box<[u32]>), Series>,
+    bundles: HashMap<Box<[Series]>, Bundle>,
     sinks: HashMap<Arc<SinkKey>, u32>,
     /// Keys by position of their sink.
     keys: Vec<Arc<SinkKey>>,
@@ -162,20 +164,22 @@ impl Recorder {
         }
     }
 
-    /// Adds samples of one moment, as `add` does one by one: the samples of a request.
-    pub fn add_many(&self, samples: &[(Series, f64)], at_ns: u64) {
+    /// Ties series, none of them a gauge's, that get their samples together. For callers that keep what they got.
+    pub fn bundle(&self, series: &[Series]) -> Bundle {
+        let (mut lookup, mut store) = (self.lookup.borrow_mut(), self.store.borrow_mut());
+        debug_assert!(!series.iter().any(|series| store.is_gauge(*series)), "a gauge wants to know when: use add");
+        *lookup.bundles.entry(series.into()).or_insert_with(|| store.push_bundle(series))
+    }
+
+    /// Adds samples of one moment, one to each series of a bundle in its order, as `add` does one by one: the samples
+    /// of a request.
+    #[inline]
+    pub fn add_bundle(&self, bundle: Bundle, values: &[f64], at_ns: u64) {
         let mut store = self.store.borrow_mut();
-        for (series, value) in samples {
-            if value.is_finite() {
-                store.add(*series, *value, at_ns);
-            } else {
-                self.refused.set(self.refused.get() + 1);
-            }
-        }
-        if self.tapped.get() {
-            for (series, value) in samples.iter().filter(|(_, value)| value.is_finite()) {
-                self.show(store.entry(*series), *value, at_ns);
-            }
+        let refused = store.add_bundle(bundle, values);
+        if refused > 0 || self.tapped.get() {
+            self.refused.set(self.refused.get() + refused);
+            self.show_bundle(&store, bundle, values, at_ns);
         }
     }
 
@@ -185,9 +189,17 @@ impl Recorder {
         let grown = std::mem::take(&mut lookup.grown);
         let cardinality = grown.then(|| Box::new(lookup.cardinality.clone()));
         let mut store = self.store.borrow_mut();
+        store.settle_zeros();
         let used = store.cells.iter_mut().zip(&lookup.keys).filter(|(cell, _)| cell.is_used());
         let sinks = used.map(|(cell, key)| (key.clone(), cell.take())).collect();
         Snapshot { sinks, refused: self.refused.take(), cardinality }
+    }
+
+    #[cold]
+    fn show_bundle(&self, store: &Store, bundle: Bundle, values: &[f64], at_ns: u64) {
+        for (series, value) in store.series_of(bundle).zip(values).filter(|(_, value)| value.is_finite()) {
+            self.show(store.entry(series), *value, at_ns);
+        }
     }
 
     #[cold]

@@ -66,14 +66,14 @@ impl Sink {
         }
     }
 
-    /// An empty sink of the same kind.
+    /// An empty sink of the same kind, with room for as much.
     pub fn emptied(&self) -> Self {
-        Sink::new(match self {
-            Sink::Counter { .. } => Kind::Counter,
-            Sink::Gauge { .. } => Kind::Gauge,
-            Sink::Rate { .. } => Kind::Rate,
-            Sink::Trend(_) => Kind::Trend,
-        })
+        match self {
+            Sink::Counter { .. } => Sink::new(Kind::Counter),
+            Sink::Gauge { .. } => Sink::new(Kind::Gauge),
+            Sink::Rate { .. } => Sink::new(Kind::Rate),
+            Sink::Trend(trend) => Sink::Trend(Box::new(trend.emptied())),
+        }
     }
 
     pub fn samples(&self) -> u64 {

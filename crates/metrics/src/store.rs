@@ -1,20 +1,26 @@
 //! What a sample touches: the cells of its series, which a recorder empties once a second.
 //!
 //! No lock, no hashing, no allocation, and for a series that feeds nothing but its metric's total no look at its entry
-//! either.
+//! either. Series that get their samples together, as those of a request do, are a bundle: what is 0 of it costs a
+//! comparison.
 
 use crate::metric::{Kind, MetricId};
 use crate::sink::Sink;
 use crate::tags::TagSet;
 
 /// A metric together with one tag set, resolved by the `Recorder` that made it and valid for that one only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Series {
     /// Its metric's total, which every series feeds. Here, so that a sample which feeds nothing else needs no entry.
     pub(crate) first: u32,
     /// Position of its entry; the top bit tells that it feeds more.
     entry: u32,
 }
+
+/// Series that get a sample each at the same moments, tied by the `Recorder` that made them and valid for that one
+/// only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bundle(u32);
 
 /// In `Series::entry`.
 const MORE: u32 = 1 << 31;
@@ -24,6 +30,20 @@ const MORE: u32 = 1 << 31;
 pub(crate) struct Store {
     pub(crate) entries: Vec<Entry>,
     pub(crate) cells: Vec<Cell>,
+    bundles: Vec<Bundled>,
+}
+
+/// The series of a bundle since its zeros were last settled.
+struct Bundled {
+    /// Samples of each series.
+    times: u64,
+    members: Box<[Member]>,
+}
+
+/// A series of a bundle, and how many of its samples were not 0.
+struct Member {
+    series: Series,
+    others: u64,
 }
 
 /// One resolved series.
@@ -58,6 +78,63 @@ impl Store {
         &self.entries[(series.entry & !MORE) as usize]
     }
 
+    pub(crate) fn push_bundle(&mut self, series: &[Series]) -> Bundle {
+        let members = series.iter().map(|series| Member { series: *series, others: 0 }).collect();
+        self.bundles.push(Bundled { times: 0, members });
+        Bundle(self.bundles.len() as u32 - 1)
+    }
+
+    /// The series of a bundle, in the order given.
+    pub(crate) fn series_of(&self, bundle: Bundle) -> impl Iterator<Item = Series> {
+        self.bundles[bundle.0 as usize].members.iter().map(|member| member.series)
+    }
+
+    /// Adds a sample to each series of a bundle without gauges; how many were not finite.
+    #[inline]
+    pub(crate) fn add_bundle(&mut self, bundle: Bundle, values: &[f64]) -> u64 {
+        let Store { bundles, cells, entries } = self;
+        let bundled = &mut bundles[bundle.0 as usize];
+        debug_assert_eq!(bundled.members.len(), values.len(), "a value for each series");
+        bundled.times += 1;
+        let mut refused = 0;
+        for (member, value) in bundled.members.iter_mut().zip(values) {
+            if *value == 0.0 {
+                continue;
+            }
+            member.others += 1;
+            if !value.is_finite() {
+                refused += 1;
+                continue;
+            }
+            cells[member.series.first as usize].add_other(*value);
+            if member.series.entry & MORE != 0 {
+                let more = &entries[(member.series.entry & !MORE) as usize].more;
+                more.iter().for_each(|sink| cells[*sink as usize].add_other(*value));
+            }
+        }
+        refused
+    }
+
+    /// Counts the samples of bundles that were 0.
+    pub(crate) fn settle_zeros(&mut self) {
+        let Store { bundles, cells, entries } = self;
+        for bundled in bundles.iter_mut().filter(|bundled| bundled.times > 0) {
+            let times = std::mem::take(&mut bundled.times);
+            for member in &mut bundled.members {
+                let zeros = times - std::mem::take(&mut member.others);
+                let more = &entries[(member.series.entry & !MORE) as usize].more;
+                for sink in std::iter::once(&member.series.first).chain(more) {
+                    cells[*sink as usize].zeros += zeros;
+                }
+            }
+        }
+    }
+
+    /// Whether all samples of a series are kept with their moment.
+    pub(crate) fn is_gauge(&self, series: Series) -> bool {
+        matches!(self.cells[series.first as usize].sink, Sink::Gauge { .. })
+    }
+
     #[inline(always)]
     pub(crate) fn add(&mut self, series: Series, value: f64, at_ns: u64) {
         self.cells[series.first as usize].add(value, at_ns);
@@ -86,12 +163,20 @@ impl Cell {
             // A gauge wants to know when.
             Sink::Gauge { .. } => self.add_rarely(value, at_ns),
             _ if value == 0.0 => self.zeros += 1,
+            _ => self.add_other(value),
+        }
+    }
+
+    /// Adds a value that is not 0, to what is no gauge.
+    #[inline(always)]
+    fn add_other(&mut self, value: f64) {
+        match &mut self.sink {
             Sink::Trend(trend) => trend.add_other(value),
             Sink::Counter { sum, samples } => {
                 *sum += value;
                 *samples += 1;
             }
-            Sink::Rate { .. } => self.add_rarely(value, at_ns),
+            _ => self.add_rarely(value, 0),
         }
     }
 

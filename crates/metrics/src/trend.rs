@@ -110,6 +110,14 @@ impl Default for Trend {
 }
 
 impl Trend {
+    /// An empty one that grows to the same spread without moving its buckets.
+    pub(crate) fn emptied(&self) -> Trend {
+        let mut empty = Trend::default();
+        empty.negative.buckets.reserve_exact(self.negative.buckets.len());
+        empty.positive.buckets.reserve_exact(self.positive.buckets.len());
+        empty
+    }
+
     /// Adds one value. NaN and infinities are not counted.
     pub fn add(&mut self, value: f64) {
         if value == 0.0 {

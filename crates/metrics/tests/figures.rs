@@ -7,6 +7,7 @@ use onrush_metrics::errors::{ErrorCount, ErrorKind};
 use onrush_metrics::metric::{Contains, Kind};
 use onrush_metrics::results::{TrendValue, Value};
 use onrush_metrics::system_tags::SystemTags;
+use onrush_metrics::tags::TagFilter;
 use onrush_metrics::threshold::{Aggregation, Moment, Operator, ThresholdSpec};
 use onrush_metrics::{Aggregate, MetricId, Recorder, Registry, TagSet, ThresholdSpecs, Thresholds, Trend, builtin};
 
@@ -196,7 +197,7 @@ fn a_tap_sees_what_is_counted() {
     let failed = ErrorKind::NoAnswer("refused".into());
     let series = recorder.series(builtin::HTTP_REQS, &TagSet::empty());
     let of_error = recorder.series_of_error(builtin::HTTP_REQ_FAILED, &TagSet::empty(), &failed);
-    recorder.add_many(&[(series, 1.0), (of_error, f64::NAN), (of_error, 1.0)], 5);
+    recorder.add_bundle(recorder.bundle(&[series, of_error, of_error]), &[1.0, f64::NAN, 1.0], 5);
     recorder.add(series, 2.0, 6);
     let expected = [(builtin::HTTP_REQS, 1.0, 5), (builtin::HTTP_REQ_FAILED, 1.0, 5), (builtin::HTTP_REQS, 2.0, 6)];
     assert_eq!(*seen.lock().unwrap(), expected);
@@ -207,17 +208,54 @@ fn samples_of_a_request_are_counted_together_and_nonsense_is_refused() {
     let registry = Registry::new();
     let recorder = Recorder::new(registry.clone());
     let duration = recorder.series(builtin::HTTP_REQ_DURATION, &TagSet::empty());
-    recorder.add_many(&[(duration, 1.0), (duration, f64::INFINITY), (duration, f64::NAN), (duration, 3.0)], 0);
+    recorder.add_bundle(recorder.bundle(&[duration; 4]), &[1.0, f64::INFINITY, f64::NAN, 3.0], 0);
     let snapshot = recorder.take();
     assert!(!snapshot.is_empty());
     let mut aggregate = Aggregate::new(registry, Thresholds::default());
     aggregate.merge(snapshot);
-    recorder.add_many(&[(duration, f64::NAN)], 0);
+    recorder.add_bundle(recorder.bundle(&[duration]), &[f64::NAN], 0);
     let refused_alone = recorder.take();
     assert!(!refused_alone.is_empty());
     aggregate.merge(refused_alone);
     assert_eq!((aggregate.refused(), aggregate.samples(builtin::HTTP_REQ_DURATION)), (3, 2));
     assert!(recorder.take().is_empty());
+}
+
+/// A bundle counts what its series would have counted one by one, in every sink that they feed.
+#[test]
+fn a_bundle_is_its_series_one_by_one() {
+    let registry = Registry::new();
+    registry.set_breakdown(true);
+    registry.sub_metric(builtin::HTTP_REQ_DURATION, TagFilter::parse("status:200").unwrap());
+    let metrics = [
+        builtin::HTTP_REQS,
+        builtin::HTTP_REQ_DURATION,
+        builtin::HTTP_REQ_BLOCKED,
+        builtin::HTTP_REQ_FAILED,
+        builtin::DATA_SENT,
+    ];
+    let tags = TagSet::new([("scenario", "a"), ("group", "::g"), ("status", "200")]);
+    let (single, tied) = (Recorder::new(registry.clone()), Recorder::new(registry.clone()));
+    let of = |recorder: &Recorder| metrics.map(|metric| recorder.series(metric, &tags));
+    let (series, bundle) = (of(&single), tied.bundle(&of(&tied)));
+    assert_eq!(bundle, tied.bundle(&of(&tied)), "made once");
+    let [mut one, mut other] = [(); 2].map(|()| Aggregate::new(registry.clone(), Thresholds::default()));
+    let rounds = [[1.0, 3.5, 0.0, 0.0, 0.0], [1.0, 0.0, 0.25, 1.0, 77.0], [1.0, 7.0, 0.0, 0.0, -0.0], [0.0; 5]];
+    for (at, values) in rounds.iter().enumerate() {
+        series.iter().zip(values).for_each(|(series, value)| single.add(*series, *value, 9));
+        tied.add_bundle(bundle, values, 9);
+        if at % 2 == 1 {
+            one.merge(single.take());
+            other.merge(tied.take());
+        }
+    }
+    assert!(tied.take().is_empty(), "zeros are handed over once");
+    for metric in metrics {
+        assert_eq!(one.samples(metric), rounds.len() as u64);
+    }
+    let told = |aggregate: &Aggregate| format!("{:?} {:?}", aggregate.results(SECOND, true), aggregate.details(SECOND));
+    assert_eq!(told(&one), told(&other));
+    assert!(told(&one).contains("status:200"), "the sub-metric too");
 }
 
 #[test]

@@ -174,7 +174,8 @@ impl Clock for RealClock {
     }
 
     fn epoch_ns(&self, at: Duration) -> u64 {
-        self.origin.epoch_ns.saturating_add(u64::try_from(at.as_nanos()).unwrap_or(u64::MAX))
+        let since = at.as_secs().saturating_mul(1_000_000_000).saturating_add(at.subsec_nanos().into());
+        self.origin.epoch_ns.saturating_add(since)
     }
 }
 

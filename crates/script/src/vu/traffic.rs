@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use metrics::{Series, TagSet, builtin};
+use metrics::{Bundle, TagSet, builtin};
 
 use crate::worker::WorkerState;
 
@@ -13,7 +13,7 @@ pub(super) struct Traffic {
     moved: Cell<(u64, u64)>,
     reported_ns: Cell<u64>,
     /// Where it goes, for the tags with this key.
-    series: Cell<Option<(u32, [Series; 2])>>,
+    series: Cell<Option<(u32, Bundle)>>,
 }
 
 impl Traffic {
@@ -42,11 +42,11 @@ impl Traffic {
             _ => {
                 let series =
                     [builtin::DATA_SENT, builtin::DATA_RECEIVED].map(|metric| worker.data_series(key, metric, tags));
+                let series = worker.recorder.bundle(&series);
                 self.series.set(Some((key, series)));
                 series
             }
         };
-        worker.recorder.add(series[0], sent as f64, at_ns);
-        worker.recorder.add(series[1], received as f64, at_ns);
+        worker.recorder.add_bundle(series, &[sent as f64, received as f64], at_ns);
     }
 }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use metrics::{ErrorKind, MetricId, Recorder, Series, SystemTag, SystemTags, TagSet, builtin};
+use metrics::{Bundle, ErrorKind, MetricId, Recorder, Series, SystemTag, SystemTags, TagSet, builtin};
 use wire::{Exchange, FailureKind, Method, Timings};
 
 use super::error_code;
@@ -23,40 +23,27 @@ use crate::Vu;
 /// Distinct tag sets kept by a worker.
 const KEPT: usize = 8192;
 
-/// The series of one tag set.
-#[derive(Clone, Copy)]
-struct SeriesSet {
-    reqs: Series,
-    duration: Series,
-    blocked: Series,
-    connecting: Series,
-    tls_handshaking: Series,
-    sending: Series,
-    waiting: Series,
-    receiving: Series,
-    /// Gets no sample when nobody judges the answer.
-    failed: Series,
-}
+/// The series of the timings, in k6's order.
+const TIMINGS: [MetricId; 7] = [
+    builtin::HTTP_REQ_DURATION,
+    builtin::HTTP_REQ_BLOCKED,
+    builtin::HTTP_REQ_CONNECTING,
+    builtin::HTTP_REQ_TLS_HANDSHAKING,
+    builtin::HTTP_REQ_SENDING,
+    builtin::HTTP_REQ_WAITING,
+    builtin::HTTP_REQ_RECEIVING,
+];
 
-impl SeriesSet {
-    /// Resolved in k6's order.
-    fn resolve(recorder: &Recorder, tags: &TagSet, error: Option<&ErrorKind>) -> SeriesSet {
-        let series = |metric: MetricId| recorder.series(metric, tags);
-        SeriesSet {
-            reqs: match error {
-                Some(error) => recorder.series_of_error(builtin::HTTP_REQS, tags, error),
-                None => series(builtin::HTTP_REQS),
-            },
-            duration: series(builtin::HTTP_REQ_DURATION),
-            blocked: series(builtin::HTTP_REQ_BLOCKED),
-            connecting: series(builtin::HTTP_REQ_CONNECTING),
-            tls_handshaking: series(builtin::HTTP_REQ_TLS_HANDSHAKING),
-            sending: series(builtin::HTTP_REQ_SENDING),
-            waiting: series(builtin::HTTP_REQ_WAITING),
-            receiving: series(builtin::HTTP_REQ_RECEIVING),
-            failed: series(builtin::HTTP_REQ_FAILED),
-        }
-    }
+/// Ties the series of one tag set, resolved in k6's order. `http_req_failed` gets no sample when nobody judges the
+/// answer.
+fn resolve_series(recorder: &Recorder, tags: &TagSet, key: &Key) -> Bundle {
+    let requests = match key.error_kind() {
+        Some(error) => recorder.series_of_error(builtin::HTTP_REQS, tags, &error),
+        None => recorder.series(builtin::HTTP_REQS, tags),
+    };
+    let failed = key.expected.map(|_| builtin::HTTP_REQ_FAILED);
+    let rest = TIMINGS.into_iter().chain(failed).map(|metric| recorder.series(metric, tags));
+    recorder.bundle(&std::iter::once(requests).chain(rest).collect::<Vec<Series>>())
 }
 
 /// Everything that decides which series a sample goes to.
@@ -92,7 +79,7 @@ impl Key {
 /// The series that a worker resolved.
 #[derive(Default)]
 pub struct SeriesSets {
-    known: RefCell<HashMap<Key, SeriesSet>>,
+    known: RefCell<HashMap<Key, Bundle>>,
 }
 
 /// What of a request, beyond the exchange, its samples depend on.
@@ -158,7 +145,7 @@ impl<'a> HopFacts<'a> {
 pub struct Sampler {
     enabled: SystemTags,
     worker: Rc<SeriesSets>,
-    last: RefCell<Option<(Key, SeriesSet)>>,
+    last: RefCell<Option<(Key, Bundle)>>,
 }
 
 impl Sampler {
@@ -183,7 +170,7 @@ impl Sampler {
             Some(series) => series,
             None => self.resolve(vu, &wanted, hop.method, labels, url, ip),
         };
-        add(vu.recorder(), &series, hop, judged);
+        add(vu.recorder(), series, hop, judged);
     }
 
     fn remembered(
@@ -193,7 +180,7 @@ impl Sampler {
         labels: &Labels,
         url: Option<&str>,
         ip: Option<IpAddr>,
-    ) -> Option<SeriesSet> {
+    ) -> Option<Bundle> {
         let last = self.last.borrow();
         let (key, series) = last.as_ref()?;
         let same_url = match url {
@@ -218,7 +205,7 @@ impl Sampler {
         labels: &Labels,
         url: Option<&str>,
         ip: Option<IpAddr>,
-    ) -> SeriesSet {
+    ) -> Bundle {
         let key = Key {
             tags_key: wanted.tags_key,
             status: wanted.status,
@@ -236,7 +223,7 @@ impl Sampler {
         let known = self.worker.known.borrow().get(&key).copied();
         let series = known.unwrap_or_else(|| {
             let tags = self.tags(&vu.tags(), &key);
-            let series = SeriesSet::resolve(vu.recorder(), &tags, key.error_kind().as_ref());
+            let series = resolve_series(vu.recorder(), &tags, &key);
             let mut known = self.worker.known.borrow_mut();
             if known.len() >= KEPT {
                 known.clear();
@@ -312,27 +299,34 @@ fn same(a: &'static str, b: &'static str) -> bool {
 }
 
 /// A duration in milliseconds, to the nanosecond.
+#[inline]
 pub fn ms(duration: Duration) -> f64 {
+    // Most steps of most requests take no time: they are not calculated.
+    if duration.is_zero() {
+        return 0.0;
+    }
     // Whole nanoseconds are exact up to a hundred days; `mul_add` would be a call into the C library.
     (duration.as_secs() as f64 * 1e9 + f64::from(duration.subsec_nanos())) / 1e6
 }
 
-fn add(recorder: &Recorder, series: &SeriesSet, hop: &HopFacts<'_>, judged: Option<bool>) {
-    let at_ns = hop.ended_at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+/// In the order of `resolve_series`.
+fn add(recorder: &Recorder, series: Bundle, hop: &HopFacts<'_>, judged: Option<bool>) {
+    let since = hop.ended_at.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let at_ns = since.as_secs() * 1_000_000_000 + u64::from(since.subsec_nanos());
     let timings = &hop.timings;
     let samples = [
-        (series.reqs, 1.0),
-        (series.duration, ms(timings.duration())),
-        (series.blocked, ms(timings.blocked)),
-        (series.connecting, ms(timings.connecting)),
-        (series.tls_handshaking, ms(timings.tls_handshaking)),
-        (series.sending, ms(timings.sending)),
-        (series.waiting, ms(timings.waiting)),
-        (series.receiving, ms(timings.receiving)),
-        (series.failed, f64::from(u8::from(judged == Some(false)))),
+        1.0,
+        ms(timings.duration()),
+        ms(timings.blocked),
+        ms(timings.connecting),
+        ms(timings.tls_handshaking),
+        ms(timings.sending),
+        ms(timings.waiting),
+        ms(timings.receiving),
+        f64::from(u8::from(judged == Some(false))),
     ];
     let counted = if judged.is_some() { samples.len() } else { samples.len() - 1 };
-    recorder.add_many(&samples[..counted], at_ns);
+    recorder.add_bundle(series, &samples[..counted], at_ns);
 }
 
 #[cfg(test)]
