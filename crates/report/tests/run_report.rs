@@ -112,7 +112,7 @@ fn the_first_screen_says_how_it_went() {
     holds(&html, "<li class=\"good\"><strong>Passed:</strong>no thresholds were set</li>");
     holds(
         &html,
-        "half of the requests took at most 12ms, 95 % at most 132.59ms; slowest at 2 s: p95 144ms, usually 16.8ms",
+        "half of the requests took at most 12ms, 95 % at most 132.6ms; slowest at 2 s: p95 144ms, usually 16.8ms",
     );
     holds(&html, "14.28% of the requests failed (1 of 7); the first at 2 s, most at 2 s");
     holds(&html, "the generator was on time: its busiest worker used 34 % of a core and was at most 400µs late (p99)");
