@@ -9,8 +9,8 @@ pub(crate) struct Workload {
     pub(crate) script: &'static str,
     pub(crate) counted: Counted,
     pub(crate) amount: Amount,
-    /// The lower and the higher count: start and end of a run cost the same in both, to one million instructions. So
-    /// the difference is chosen to be a hundred million or more, and no run takes longer than some seconds.
+    /// The lower and the higher count: start and end of a run cost the same in both, within a million
+    /// instructions. So the two runs differ by a hundred million or more, and none takes longer than some seconds.
     pub(crate) counts: (u32, u32),
     pub(crate) is_tls: bool,
 }
