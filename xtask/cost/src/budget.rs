@@ -49,7 +49,8 @@ impl Budgets {
             "# What a workload may cost: user instructions an iteration, thousandths of a system call an iteration \
              (calls-…), bytes of\n\
              # a user that waits (waiting…). `cargo xtask cost` fails 2 % above; `cargo xtask cost --write NAME` \
-             writes what it counts.\n",
+             writes the highest of five counts.\n\
+             # Machines differ by up to 3 %: keep the higher figure where another machine counted it.\n",
         );
         for (name, value) in &self.0 {
             let _ = writeln!(text, "{name} {value}");
