@@ -183,6 +183,46 @@ mod tests {
         assert!(held < 100 << 10, "a fresh runtime holds {held} bytes; build.rs says which library should be linked");
     }
 
+    /// More names than the table of a thread has room for, long ones and wide ones; well-known symbols as weak keys.
+    const NAMES: &str = r#"
+        const o = {}, seen = new WeakMap([[Symbol.iterator, mark], [o, 1]]);
+        const names = Array.from({ length: 6000 }, (_, i) => (i % 3 ? 'name' : i % 2 ? 'näme' : '名') + i);
+        names.push('length', 'x'.repeat(65), 'x'.repeat(64), '7');
+        names.forEach((name, i) => { o[name] = i });
+        const wrong = names.filter((name, i) => o[name] !== i || o[name.split('').join('')] !== i);
+        const order = names.slice(-1).concat(names.slice(0, -1)).join();
+        const same = Object.keys(o).join() === order && Symbol.for('a') === Symbol.for('a');
+        names.forEach(name => delete o[name]);
+        [wrong.length, same, Object.keys(o).length, seen.get(Symbol.iterator), seen.delete(Symbol.iterator)].join()
+    "#;
+
+    #[test]
+    fn names_are_shared_by_the_runtimes_of_a_thread() {
+        let run = |context: &Context, mark: u32| {
+            context.with(|ctx| {
+                // SAFETY: a live context, and called once for it.
+                unsafe { qjs::JS_AddIntrinsicMapSet(ctx.as_raw().as_ptr()) };
+                ctx.globals().set("mark", mark).unwrap();
+                assert_eq!(ctx.eval::<String, _>(NAMES).unwrap(), format!("0,true,0,{mark},true"));
+            });
+        };
+        let (first, second) = (create(&Rc::default()).unwrap(), create(&Rc::default()).unwrap());
+        run(&second.1, 2);
+        run(&first.1, 1);
+        drop(first);
+        run(&create(&Rc::default()).unwrap().1, 3);
+        second.1.with(|ctx| {
+            assert_eq!(ctx.eval::<String, _>("'' + Object.keys({ name1: 1, other: 2 })").unwrap(), "name1,other")
+        });
+        drop(second);
+        let further = Rc::new(Memory::default());
+        further.set_limit(1 << 20);
+        let _user = create(&Rc::default()).unwrap();
+        let _fresh = create(&further).unwrap();
+        let held = (1 << 20) - further.room();
+        assert!(held < 64 << 10, "a further runtime of a thread holds {held} bytes");
+    }
+
     #[test]
     fn collections_are_spaced_but_never_brought_closer() {
         let (_runtime, context) = create(&Rc::default()).unwrap();
