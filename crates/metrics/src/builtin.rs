@@ -1,5 +1,5 @@
 //! The one list of built-in metrics: k6's names, kinds and order of definition, and ours: `iteration_lag` and
-//! `iteration_duration_from_plan` of arrival rates, and `iterations_threw`.
+//! `iteration_duration_from_plan` of arrival rates, `iterations_threw`, and those of server-sent events.
 //!
 //! The position in the list is the `MetricId`, so entries are only ever added at the end. The summary's sections go by
 //! these names too: a metric that is not here counts as custom.
@@ -63,4 +63,10 @@ builtin! {
          waited.";
     ITERATIONS_THREW = "iterations_threw", Counter, Default, "Iterations that ended in an exception; they are in \
         `iterations` too.";
+    SSE_EVENT = "sse_event", Counter, Default, "Server-sent events received.";
+    SSE_FIRST_EVENT = "sse_first_event", Trend, Time,
+        "From asking for a stream of events, connection included, to the arrival of its first event.";
+    SSE_EVENT_GAP = "sse_event_gap", Trend, Time, "From the arrival of an event to that of the next one of its stream.";
+    SSE_EVENT_RATE = "sse_event_rate", Trend, Default,
+        "Events a second of one stream, from its first event to its last.";
 }

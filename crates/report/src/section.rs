@@ -1,7 +1,7 @@
 //! The heading of a metric, in the text summary and in the report.
 //!
-//! Headings, their order and what belongs to them are those of k6's summary. A metric that is not built in counts as
-//! custom.
+//! Headings, their order and what belongs to them are those of k6's summary, and one of ours for server-sent events. A
+//! metric that is not built in counts as custom.
 
 use metrics::builtin;
 
@@ -16,11 +16,12 @@ pub(crate) enum Section {
     WebVitals,
     Grpc,
     WebSocket,
+    Streams,
 }
 
 impl Section {
     /// In the order they are printed.
-    pub const ALL: [Section; 8] = [
+    pub const ALL: [Section; 9] = [
         Section::Custom,
         Section::Http,
         Section::Execution,
@@ -29,6 +30,7 @@ impl Section {
         Section::WebVitals,
         Section::Grpc,
         Section::WebSocket,
+        Section::Streams,
     ];
 
     /// What is printed above them.
@@ -42,6 +44,7 @@ impl Section {
             Section::WebVitals => "WEB_VITALS",
             Section::Grpc => "GRPC",
             Section::WebSocket => "WEBSOCKET",
+            Section::Streams => "STREAMS",
         }
     }
 
@@ -54,6 +57,7 @@ impl Section {
             "data_sent" | "data_received" => Some(Section::Network),
             _ if name.starts_with("http_") => Some(Section::Http),
             _ if name.starts_with("ws_") => Some(Section::WebSocket),
+            _ if name.starts_with("sse_") => Some(Section::Streams),
             _ if name.starts_with("grpc_") => Some(Section::Grpc),
             _ if name.starts_with("browser_web_vital_") => Some(Section::WebVitals),
             _ if name.starts_with("browser_") => Some(Section::Browser),
@@ -92,6 +96,7 @@ mod tests {
             ("http_reqs", Some(Section::Http)),
             ("http_req_failed", Some(Section::Http)),
             ("ws_sessions", Some(Section::WebSocket)),
+            ("sse_event", Some(Section::Streams)),
             ("iterations", Some(Section::Execution)),
             ("vus_max", Some(Section::Execution)),
         ];
@@ -107,7 +112,10 @@ mod tests {
             }
         }
         let titles = Section::ALL.map(Section::title);
-        assert_eq!(titles, ["CUSTOM", "HTTP", "EXECUTION", "NETWORK", "BROWSER", "WEB_VITALS", "GRPC", "WEBSOCKET"]);
+        assert_eq!(
+            titles,
+            ["CUSTOM", "HTTP", "EXECUTION", "NETWORK", "BROWSER", "WEB_VITALS", "GRPC", "WEBSOCKET", "STREAMS"]
+        );
     }
 
     #[test]

@@ -5,7 +5,9 @@
 //! `TypeError`s.
 
 use host::js::function::Constructor;
-use host::js::{Ctx, Error, Object, Result, Value};
+use host::js::object::Property;
+use host::js::prelude::Func;
+use host::js::{Ctx, Error, Function, Object, Result, Value};
 
 /// Makes the class; it is the global `GoError`, as in k6.
 pub(crate) fn class<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
@@ -21,6 +23,18 @@ pub fn throw(ctx: &Ctx<'_>, message: &str) -> Error {
         Ok(error) => ctx.throw(error.into_value()),
         Err(error) => error,
     }
+}
+
+/// An error as event handlers get it, who are told of it and not thrown at: `e.error()` and `String(e)` are the
+/// message.
+pub fn told<'js>(ctx: &Ctx<'js>, message: &str) -> Result<Object<'js>> {
+    let error = Object::new(ctx.clone())?;
+    let told = message.to_owned();
+    error.set("error", Func::from(move || told.clone()))?;
+    let shown = message.to_owned();
+    let to_string = Function::new(ctx.clone(), move || shown.clone())?;
+    error.prop("toString", Property::from(to_string).configurable())?;
+    Ok(error)
 }
 
 /// Made as an `Error` and given its class afterwards: a constructor written in JavaScript would be a frame of the

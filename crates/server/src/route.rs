@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use crate::request::Request;
 use crate::respond::Reply;
 use crate::routes::{
-    auth, body, cache, coding, cookies, data, delay, documents, echo, faults, image, redirect, simple, stream,
+    auth, body, cache, chat, coding, cookies, data, delay, documents, echo, faults, image, redirect, simple, stream,
     websocket,
 };
 
@@ -121,6 +121,13 @@ pub static ROUTES: &[Route] = &[
     keeping(route("/dump/request", ANY, documents::dump, "the request as it came")),
     route("/unstable", ANY, simple::unstable, "500 in `?failure_rate=0.5` of all cases, else 200"),
     route("/sse", ANY, stream::events, "`?count=10` server-sent events over `?duration=5s`, after `?delay=`"),
+    keeping(route(
+        "/v1/chat/completions",
+        &["POST"],
+        chat::completions,
+        "a chat completion of `max_tokens` in the body, as a stream when it says so: the first token after \
+         `?first=200ms`, each other after `?gap=20ms`",
+    )),
     route("/uuid", ANY, data::uuid, "a random uuid"),
     route("/stream/{n}", ANY, stream::lines, "n JSON lines, chunked, at most 10,000"),
     route("/stream-bytes/{n}", ANY, stream::bytes, "n bytes, chunked by `?chunk_size=` (10240); `?seed=`"),

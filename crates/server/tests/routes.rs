@@ -255,6 +255,34 @@ fn documents() {
 }
 
 #[test]
+fn a_chat_completion_comes_at_once_or_by_tokens() {
+    let server = server(1);
+    let mut client = connect(&server);
+    let mut ask = |query: &str, body: &str| {
+        let (path, length) = ("/v1/chat/completions", body.len());
+        client.send(format!("POST {path}?{query} HTTP/1.1\r\nhost: a\r\nContent-Length: {length}\r\n\r\n{body}"));
+        client.answer()
+    };
+    let begun = std::time::Instant::now();
+    let whole = ask("first=30ms&gap=10ms", r#"{"max_tokens":3,"model":"m"}"#).json();
+    assert!(begun.elapsed().as_millis() >= 50);
+    assert_eq!((&whole["model"], &whole["usage"]["completion_tokens"]), (&"m".into(), &3.into()));
+    assert_eq!(whole["choices"][0]["message"]["content"], "load is what");
+    let stream = r#"{"max_tokens":2,"stream":true,"stream_options":{"include_usage":true}}"#;
+    let streamed = ask("first=1ms&gap=1ms", stream);
+    assert_eq!(streamed.header("content-type"), Some("text/event-stream"));
+    let events: Vec<&str> = streamed.text().split("\n\n").map(|event| event.trim_start_matches("data: ")).collect();
+    assert_eq!((events.len(), events[4], events[5]), (6, "[DONE]", ""));
+    let chunk = |at: usize| serde_json::from_str::<serde_json::Value>(events[at]).unwrap();
+    assert_eq!(chunk(1)["choices"][0]["delta"]["content"], " is");
+    assert_eq!(chunk(2)["choices"][0]["finish_reason"], "length");
+    assert_eq!(chunk(3)["usage"]["total_tokens"], 3);
+    for (query, body) in [("", "no"), ("", r#"{"max_tokens":0}"#), ("gap=x", "{}")] {
+        assert_eq!(ask(query, body).status, 400, "{query} {body}");
+    }
+}
+
+#[test]
 fn holds_follow_their_law_and_tell_the_truth() {
     let ask = |client: &mut client::Client<std::net::TcpStream>, query: &str| {
         let begun = std::time::Instant::now();

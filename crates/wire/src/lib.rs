@@ -13,6 +13,7 @@ mod auth;
 pub mod client;
 pub mod codec;
 pub mod cookies;
+pub mod event_stream;
 pub mod failure;
 mod failure_map;
 pub mod field;

@@ -5,9 +5,10 @@
 use std::fmt;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::payload::Payload;
+use crate::response::Response;
 use crate::url::Url;
 
 /// An HTTP method; always upper case, any token allowed.
@@ -70,8 +71,22 @@ pub enum BodyUse {
 
 /// Takes a response body piece by piece.
 pub trait BodySink {
+    /// The answer whose body follows, its own body empty. False: the body is kept as usual instead.
+    fn begin(&self, _answer: &Response) -> bool {
+        true
+    }
+
     /// The next bytes. They are gone after the call.
     fn take(&self, bytes: &[u8]);
+
+    /// What was taken since the last call had reached this machine by then.
+    fn arrived(&self, _at: Instant) {}
+
+    /// The rest is not wanted: the exchange ends here as a complete one, and its connection is closed. Asked before
+    /// `poll_ready`.
+    fn has_enough(&self) -> bool {
+        false
+    }
 
     /// Asked before each read from the network. Pending: wait with it, so that the sender slows down; wake the task
     /// when there is room again. An error ends the exchange with that text.

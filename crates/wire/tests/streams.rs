@@ -8,10 +8,11 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 use onrush_wire::request::{BodySink, BodyUse};
 use onrush_wire::{
-    Body, FailureKind, FileRange, Method, Payload, PayloadFile, Random, Repeat, Request, Segment, Step, Url,
+    Body, FailureKind, FileRange, Method, Payload, PayloadFile, Random, Repeat, Request, Response, Segment, Step, Url,
 };
 use support::{Act, Peer, body, failure, get, run, send, send_all, settings, write};
 
@@ -183,5 +184,54 @@ fn a_sink_that_hesitates_gets_everything_and_one_that_has_enough_ends_the_exchan
     assert_eq!(hesitant.bytes.borrow().len(), 1_000_000);
     assert!(hesitant.pauses.get() > 1);
     assert_eq!(failure(&exchanges[1]), "enough");
+    peer.finish();
+}
+
+/// Wants one kind of answer and the first bytes of it, and notes when they came.
+struct Choosy {
+    wanted: &'static str,
+    bytes: RefCell<Vec<u8>>,
+    times: RefCell<Vec<Instant>>,
+}
+
+impl BodySink for Choosy {
+    fn begin(&self, answer: &Response) -> bool {
+        answer.header("X-Kind") == Some(self.wanted.as_bytes())
+    }
+
+    fn take(&self, bytes: &[u8]) {
+        self.bytes.borrow_mut().extend_from_slice(bytes);
+    }
+
+    fn arrived(&self, at: Instant) {
+        self.times.borrow_mut().push(at);
+    }
+
+    fn has_enough(&self) -> bool {
+        self.bytes.borrow().len() >= 6
+    }
+
+    fn poll_ready(&self, _cx: &mut Context<'_>) -> Poll<Result<(), String>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[test]
+fn a_sink_may_turn_an_answer_down_end_another_and_knows_when_bytes_came() {
+    let head = "HTTP/1.1 200 OK\r\nX-Kind: good\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let pause = Act::Pause(Duration::from_millis(60));
+    let good = [Act::ReadRequest, write(head), write("3\r\nabc\r\n"), pause, write("4\r\ndefg\r\n"), Act::AwaitClose];
+    let other = write("HTTP/1.1 200 OK\r\nX-Kind: other\r\nContent-Length: 5\r\n\r\nother");
+    let peer = Peer::play(vec![[vec![Act::ReadRequest, other], good.into()].concat()]);
+    let sink = Rc::new(Choosy { wanted: "good", bytes: RefCell::default(), times: RefCell::default() });
+    let request = || Request { body_use: BodyUse::Stream(Rc::<Choosy>::clone(&sink)), ..get(peer.url("/")) };
+    let before = Instant::now();
+    let exchanges = send_all(settings(), &[request(), request()]);
+    assert_eq!(body(&exchanges[0]), b"other");
+    assert!(exchanges[1].connection.as_ref().unwrap().reused);
+    assert!(matches!(exchanges[1].outcome.as_ref().unwrap().body, Body::Discarded(7)));
+    assert_eq!(*sink.bytes.borrow(), b"abcdefg");
+    let times = sink.times.borrow();
+    assert!(times[0] >= before && *times.last().unwrap() - times[0] > Duration::from_millis(50), "{times:?}");
     peer.finish();
 }

@@ -39,6 +39,7 @@ mod serve_app;
 mod serve_flags;
 mod signals;
 mod special_files;
+mod sse;
 mod summary;
 mod terminal;
 mod time_series;

@@ -30,6 +30,7 @@ pub mod mix;
 pub mod onrush_fs;
 pub mod onrush_http;
 pub mod payload;
+pub mod sse;
 pub mod timers;
 pub mod together;
 pub mod websockets;
@@ -65,6 +66,7 @@ static MODULES: &[ModuleDef] = &[
     onrush_fs::MODULE,
     onrush_http::MODULE,
     payload::MODULE,
+    sse::MODULE,
     timers::MODULE,
     together::MODULE,
     websockets::EXPERIMENTAL,

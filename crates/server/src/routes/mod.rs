@@ -3,6 +3,7 @@
 pub(crate) mod auth;
 pub(crate) mod body;
 pub(crate) mod cache;
+pub(crate) mod chat;
 pub(crate) mod coding;
 pub(crate) mod cookies;
 pub(crate) mod data;

@@ -166,6 +166,10 @@ impl Transaction<'_> {
     /// One read; an end when the exchange is over.
     fn read(&mut self, cx: &mut Context<'_>) -> Poll<Option<End>> {
         if let Some(sink) = self.reader.sink() {
+            if sink.has_enough() {
+                self.reader.cut(self.place);
+                return Poll::Ready(Some(End::Complete { clean: false }));
+            }
             match sink.poll_ready(cx) {
                 Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(message)) => {
@@ -196,6 +200,7 @@ impl Transaction<'_> {
             Poll::Ready(Err(error)) => return Poll::Ready(Some(self.read_failed(error))),
         };
         self.note(arrival);
+        self.tell_sink();
         Poll::Ready(match fed {
             Err(message) => Some(End::Failed(failure_map::protocol(self.step(), message))),
             Ok(Fed::Complete { surplus }) => Some(End::Complete { clean: surplus == 0 && !arrival.closed }),
@@ -214,6 +219,14 @@ impl Transaction<'_> {
                 None => self.first = Some(moment),
                 Some(_) => self.last = Some(moment),
             }
+        }
+    }
+
+    /// Tells a sink when what it took last arrived.
+    fn tell_sink(&self) {
+        let (Some(sink), Some(moment)) = (self.reader.stream(), self.last.or(self.first)) else { return };
+        if let (Some(at), _) = self.moment(Some(moment), self.sent_at.unwrap_or(moment.seen)) {
+            sink.arrived(self.io.stamps.instant(at));
         }
     }
 

@@ -81,6 +81,14 @@ impl ResponseReader {
         }
     }
 
+    /// The sink that body bytes went to, also when the body is complete.
+    pub(crate) fn stream(&self) -> Option<&dyn BodySink> {
+        match (&self.body_use, &self.state) {
+            (BodyUse::Stream(sink), State::Body(..) | State::Done { .. }) => Some(&**sink),
+            _ => None,
+        }
+    }
+
     /// How many bytes are to come that nobody wants to see: the rest of a discarded body of known length.
     pub(crate) fn unwanted(&self) -> Option<u64> {
         match (&self.body_use, &self.state) {
@@ -176,6 +184,14 @@ impl ResponseReader {
         }
     }
 
+    /// Nobody wants the rest of a body that goes to a sink: the response ends with what came.
+    pub(crate) fn cut(&mut self, place: &mut Place) {
+        if let State::Body(facts, head, _) = &mut self.state {
+            let (facts, head) = (*facts, std::mem::take(head));
+            self.finish(facts, head, place);
+        }
+    }
+
     /// What the response says beside itself, once it is complete.
     pub(crate) fn finished(&self) -> Option<Finished> {
         match self.state {
@@ -236,7 +252,9 @@ impl ResponseReader {
             self.done(&facts, head, Body::None, place);
             return;
         }
-        if matches!(self.body_use, BodyUse::Stream(_)) && !(200..300).contains(&facts.status) {
+        if let BodyUse::Stream(sink) = &self.body_use
+            && !((200..300).contains(&facts.status) && sink.begin(&answer(&facts, head.clone(), Body::Discarded(0))))
+        {
             self.body_use = BodyUse::Keep;
         }
         let framing = facts.body_framing();
@@ -277,13 +295,17 @@ impl ResponseReader {
     }
 
     fn done(&mut self, facts: &Facts, head: Bytes, body: Body, place: &mut Place) {
-        let proto = if facts.http_10 { "HTTP/1.0" } else { "HTTP/1.1" };
         let delimited = facts.chunked || facts.length.is_some() || matches!(body, Body::None);
-        *place = Ok(Response { status: facts.status, proto, head, body });
+        *place = Ok(answer(facts, head, body));
         let keep_alive = facts.keep_alive && delimited;
         let has_length = facts.length.is_some() && !facts.chunked;
         self.state = State::Done { status: facts.status, keep_alive, has_length, marks: facts.marks };
     }
+}
+
+fn answer(facts: &Facts, head: Bytes, body: Body) -> Response {
+    let proto = if facts.http_10 { "HTTP/1.0" } else { "HTTP/1.1" };
+    Response { status: facts.status, proto, head, body }
 }
 
 fn is_interim(status: u16) -> Result<bool, String> {

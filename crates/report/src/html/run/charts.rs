@@ -14,6 +14,7 @@ pub(super) fn sections(run: &ShownRun<'_>) -> Vec<(String, Vec<String>)> {
     sections.push(("Message delay".to_owned(), delay::section(run)));
     sections.push(("HTTP".to_owned(), vec![grid(&http(run))]));
     sections.push(("WebSocket".to_owned(), websocket(run)));
+    sections.push(("Streams of events".to_owned(), streams(run)));
     sections.push(("Checks".to_owned(), vec![grid(&checks(run))]));
     sections.push(("Network".to_owned(), vec![grid(&network(run))]));
     sections.push(("Iterations".to_owned(), iterations(run)));
@@ -96,6 +97,14 @@ fn iterations(run: &ShownRun<'_>) -> Vec<String> {
     charts.push(grid(&trend_pair(run, "iteration_duration", "Iteration duration")));
     charts.push(grid(&trend_pair(run, "iteration_lag", "Planned to real start")));
     charts.push(grid(&trend_pair(run, "iteration_duration_from_plan", "Planned start to end")));
+    charts
+}
+
+fn streams(run: &ShownRun<'_>) -> Vec<String> {
+    let mut charts =
+        vec![over_time(run, "Events", Unit::PerSecond, rate_lines(run, &[("sse_event", "received")]), true)];
+    charts.push(grid(&trend_pair(run, "sse_first_event", "Time to the first event")));
+    charts.push(grid(&trend_pair(run, "sse_event_gap", "Time between events")));
     charts
 }
 

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use host::js::Value;
 use host::memory::Reservation;
+use metrics::SystemTag;
 use wire::cookies::CookieJar;
 use wire::{Body, Exchange, Failure, FailureKind, Method, Payload, Request, Response, Step};
 
@@ -16,6 +17,7 @@ use super::params::ResponseType;
 use super::samples::Labels;
 use super::url::{Target, Unsendable};
 use crate::Vu;
+use crate::series::SampleTags;
 
 /// The arguments of one request, as the script gave them.
 pub struct RequestArgs<'a, 'js> {
@@ -55,6 +57,18 @@ impl PreparedRequest {
     /// It is sent by a client that the script made.
     pub fn is_of_client(&self) -> bool {
         self.client.is_some()
+    }
+
+    /// The tags of samples about it that no answer is needed for: its own, its method and its name.
+    pub fn own_tags(&self, vu: &Vu) -> SampleTags {
+        let (system, labels) = (vu.options().enabled_system_tags(), &self.labels);
+        let given = labels.extra.iter().flat_map(|tags| tags.iter());
+        let mut tags: SampleTags = given.map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        let name = labels.name.as_ref().unwrap_or(&labels.url);
+        let told = [(SystemTag::Method, self.sent.method.as_str()), (SystemTag::Name, name), (SystemTag::Url, name)];
+        let enabled = told.into_iter().filter(|(tag, _)| system.has(*tag));
+        tags.extend(enabled.map(|(tag, value)| (tag.name().to_owned(), value.to_owned())));
+        tags
     }
 }
 

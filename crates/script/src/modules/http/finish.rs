@@ -23,7 +23,7 @@ pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Call>, lent: Vec<Value<'js>
     }
     let hash = match &call.prepared.intake {
         Intake::Hash(_) => Some(call.prepared.intake.digest_of(call.exchange())),
-        Intake::Body | Intake::Callback(_) => None,
+        Intake::Body | Intake::Callback(_) | Intake::Events(_) => None,
     };
     let response = response::object(ctx, call, lent)?;
     if let Some(hash) = hash

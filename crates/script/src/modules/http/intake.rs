@@ -1,4 +1,5 @@
-//! Response bodies that are taken in while they arrive and kept nowhere: `params.hash` and `params.onBody`.
+//! Response bodies that are taken in while they arrive and kept nowhere: `params.hash`, `params.onBody` and
+//! `params.onEvent`.
 //!
 //! Bytes reach a sink while the user is suspended, where no JavaScript can run. A digest takes them at once. For a
 //! callback one read's worth is set aside, and reading continues when the callback has had it: memory stays bounded and
@@ -16,6 +17,7 @@ use host::js::{Ctx, Error, Function, Persistent, Result, Value};
 use wire::request::{BodySink, BodyUse};
 use wire::{Body, Exchange};
 
+use super::events::EventStream;
 use super::refusal::Refusal;
 use crate::Vu;
 use crate::modules::crypto::digest::{Algorithm, Hasher};
@@ -30,6 +32,8 @@ pub enum Intake {
     Hash(Rc<Digest>),
     /// A function of the script.
     Callback(Rc<Chunks>),
+    /// Someone who wants its events.
+    Events(Rc<EventStream>),
 }
 
 impl Intake {
@@ -54,6 +58,16 @@ impl Intake {
             Intake::Body => None,
             Intake::Hash(digest) => Some(BodyUse::Stream(Rc::<Digest>::clone(digest))),
             Intake::Callback(chunks) => Some(BodyUse::Stream(Rc::<Chunks>::clone(chunks))),
+            Intake::Events(events) => Some(BodyUse::Stream(Rc::<EventStream>::clone(events))),
+        }
+    }
+
+    /// The name of the param, when it calls functions of the script while the request is under way.
+    pub fn calling(&self) -> Option<&'static str> {
+        match self {
+            Intake::Body | Intake::Hash(_) => None,
+            Intake::Callback(_) => Some("onBody"),
+            Intake::Events(_) => Some("onEvent"),
         }
     }
 

@@ -14,6 +14,7 @@ use wire::cookies::CookieJar;
 use wire::field::canonical;
 
 use super::cookies;
+use super::events::{self, EventStream};
 use super::go_format::go_type;
 use super::intake::Intake;
 use super::refusal::{Checked, Refusal};
@@ -119,6 +120,10 @@ impl Params {
             let Some(key) = bytes::text(&key)? else { continue };
             params.field(ctx, &key, &value)?;
         }
+        if let Intake::Events(events) = &params.intake {
+            let events = Rc::clone(events);
+            params.take_events(&events);
+        }
         Ok(params)
     }
 
@@ -145,11 +150,30 @@ impl Params {
                 let function = value.as_function().ok_or_else(|| wrong(key, value, "a function"))?;
                 self.intake = Intake::callback(ctx, function.clone());
             }
+            "onEvent" => {
+                let function = value.as_function().ok_or_else(|| wrong(key, value, "a function"))?;
+                self.intake = Intake::Events(EventStream::with_callback(ctx, function.clone()));
+            }
             "throw" => self.throw = Some(Coerced::<bool>::from_js(ctx, value.clone())?.0),
             "auth" | "compression" | "responseType" => self.word(key, &bytes::to_text(ctx, value)?)?,
             _ => {}
         }
         Ok(())
+    }
+
+    /// Asks for a stream of events, from behind the last one it had.
+    pub fn take_events(&mut self, events: &Rc<EventStream>) {
+        let last_id = events.last_id();
+        let mut headers = self.headers.to_vec();
+        let mut add = |name: &str, value: &str| {
+            if !value.is_empty() && !headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name)) {
+                headers.push((name.to_owned(), value.to_owned()));
+            }
+        };
+        add("Accept", events::CONTENT_TYPE);
+        add("Last-Event-ID", &last_id);
+        self.headers = headers.into();
+        self.intake = Intake::Events(Rc::clone(events));
     }
 
     fn word(&mut self, key: &str, text: &str) -> std::result::Result<(), Refusal> {

@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use host::borrow::Borrows;
 use host::bytes;
@@ -16,8 +17,8 @@ use wire::{FailureKind, Method, Request};
 use super::body::{self, BodyArg};
 use super::call::{PreparedRequest, RequestArgs, Sent, without_userinfo};
 use super::encode::encode_body;
+use super::events::EventStream;
 use super::hint;
-use super::intake::Intake;
 use super::params::{Params, ResponseType};
 use super::refusal::{Checked, Refusal};
 use super::samples::Labels;
@@ -49,7 +50,7 @@ pub fn prepare<'js>(
         }
     };
     borrows.check()?;
-    if matches!(params.intake, Intake::Callback(_)) {
+    if params.intake.calling().is_some() {
         // The script goes on in the callback: what is being sent must not be its own then.
         borrows.copy();
     }
@@ -69,11 +70,41 @@ pub fn prepare_beside<'js>(
     args: &RequestArgs<'_, 'js>,
 ) -> Checked<Rc<PreparedRequest>> {
     let prepared = prepare(ctx, vu, state, args, &Borrows::none(ctx))?;
-    if matches!(prepared.intake, Intake::Callback(_)) {
+    if let Some(param) = prepared.intake.calling() {
         let instead = "use a function that waits for its response, such as http.get";
-        return Err(Refusal::new(format!("onBody is not possible with asyncRequest and batch: {instead}")).into());
+        return Err(Refusal::new(format!("{param} is not possible with asyncRequest and batch: {instead}")).into());
     }
     Ok(prepared)
+}
+
+/// A request of any method for a stream of events, which continues behind the last event it had. Without a timeout of
+/// the script it may take as long as it likes.
+pub fn prepare_events<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    state: &HttpState,
+    args: &RequestArgs<'_, 'js>,
+    events: &Rc<EventStream>,
+) -> Checked<Rc<PreparedRequest>> {
+    let run = state.run(vu);
+    let (target, template_name) = target(ctx, state, run, args.url)?;
+    let body =
+        args.body.map_or_else(|| Ok(BodyArg::default()), |value| body::from_js(ctx, value, &Borrows::none(ctx)))?;
+    let mut params = Params::from_js(ctx, args.params, &state.empty)?;
+    params.take_events(events);
+    let has_timeout = match args.params.and_then(Value::as_object) {
+        Some(given) => given.contains_key("timeout")?,
+        None => false,
+    };
+    if !has_timeout {
+        params.timeout = Duration::MAX;
+    }
+    Ok(Rc::new(assemble(
+        vu,
+        state,
+        run,
+        Arguments { method: args.method.clone(), target, template_name, body, params },
+    )))
 }
 
 /// Where a request goes, and the name that a template gave it.

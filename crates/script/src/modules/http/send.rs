@@ -8,6 +8,7 @@ use wire::request::Auth;
 use wire::{Exchange, FailureKind, Request, Timings};
 
 use super::call::Call;
+use super::intake::Intake;
 use super::samples::HopFacts;
 use super::state::HttpState;
 use crate::Vu;
@@ -33,6 +34,9 @@ pub async fn perform(vu: &Vu, state: &HttpState, call: &Call) {
     };
     if let Some(context) = vu.context().filter(|context| context.limit.is_some()) {
         context.wait_turn().await;
+    }
+    if let Intake::Events(events) = &prepared.intake {
+        events.ask();
     }
     let digest = request.auth == Auth::Digest;
     let record = |exchange: &Exchange, last: bool| {

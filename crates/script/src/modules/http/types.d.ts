@@ -117,6 +117,30 @@ export interface Params {
    * request ends and counts as failed. Not with `asyncRequest` and `batch`.
    */
   onBody?: (piece: ArrayBuffer) => void;
+  /**
+   * Not in k6. Gets each server-sent event of a 2xx answer of the type `text/event-stream` while it arrives; the body is not
+   * kept. `false` as its result ends the answer, which is no failure; an exception does too, and is one. `Accept` is
+   * `text/event-stream` unless `headers` has it. The metrics `sse_event`, `sse_first_event`, `sse_event_gap` and
+   * `sse_event_rate` tell when events came. Not with `asyncRequest` and `batch`.
+   */
+  onEvent?: (event: ServerSentEvent) => boolean | void;
+}
+
+/** A server-sent event, by the rules of the WHATWG: one without a data line is none. */
+export interface ServerSentEvent {
+  /** Empty when the event had none. */
+  id: string;
+  /** The last comment before the event's end; empty when there was none. */
+  comment: string;
+  /** The `event` field; empty when there was none. */
+  name: string;
+  /** The data lines, joined by line feeds. */
+  data: string;
+  /**
+   * Milliseconds from the request, connecting included, to the arrival of the event at this machine, by the kernel's
+   * clock where the connection has it.
+   */
+  at: number;
 }
 
 /** Milliseconds that the steps of a request took. */

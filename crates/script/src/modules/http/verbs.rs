@@ -139,6 +139,7 @@ fn wait(ctx: &Ctx<'_>, vu: &Vu, state: &HttpState, call: &Call) -> Result<()> {
     let request = std::pin::pin!(perform(vu, state, call));
     match &call.prepared.intake {
         Intake::Callback(chunks) => intake::drive(ctx, vu, chunks, request),
+        Intake::Events(events) => events.drive_callback((ctx, vu, &call.prepared.own_tags(vu)), request),
         _ => vu.block_on(ctx, request),
     }
 }

@@ -17,8 +17,7 @@ use host::js::prelude::Func;
 use host::js::{Ctx, Function, Object, Result, Value};
 use host::{bytes, native};
 use wire::client::Opening;
-use wire::field::canonical;
-use wire::response::{Body, Response};
+use wire::response::Response;
 
 use self::channel::Channel;
 use self::params::{BadAddress, ConnectParams, Plan};
@@ -29,6 +28,7 @@ use crate::builtins::ModuleDef;
 use crate::go_error;
 use crate::message_log::MessageLog;
 use crate::modules::http::failure_text::described;
+use crate::modules::http::plain_response::response;
 use crate::modules::http::samples::ms;
 use crate::modules::http::url::UrlCache;
 
@@ -112,24 +112,4 @@ fn failed<'js>(
         return Err(go_error::throw(ctx, why));
     }
     response(ctx, "", answer, if answer.is_some() { "" } else { why })
-}
-
-fn response<'js>(ctx: &Ctx<'js>, url: &str, answer: Option<&Response>, error: &str) -> Result<Object<'js>> {
-    let response = Object::new(ctx.clone())?;
-    response.set("url", url)?;
-    response.set("status", answer.map_or(0, |answer| answer.status))?;
-    let headers = Object::new(ctx.clone())?;
-    for (name, value) in answer.iter().flat_map(|answer| answer.headers()) {
-        let (name, value) = (canonical(name), String::from_utf8_lossy(value));
-        let before: Option<String> = headers.get(name.as_str())?;
-        headers.set(name, before.map_or(value.to_string(), |before| format!("{before}, {value}")))?;
-    }
-    response.set("headers", headers)?;
-    let body = match answer.map(|answer| &answer.body) {
-        Some(Body::Kept(body)) => String::from_utf8_lossy(body).into_owned(),
-        _ => String::new(),
-    };
-    response.set("body", body)?;
-    response.set("error", error)?;
-    Ok(response)
 }

@@ -348,16 +348,11 @@ impl Socket {
 
     fn error(&self, ctx: &Ctx<'_>, message: &str, of_close: Option<(u16, &str)>) -> Result<()> {
         self.emit(ctx, Happening::Error, |ctx, args| {
-            let error = Object::new(ctx.clone())?;
+            let error = go_error::told(ctx, message)?;
             if let Some((code, text)) = of_close {
                 error.set("code", code)?;
                 error.set("text", text)?;
             }
-            let told = message.to_owned();
-            error.set("error", Func::from(move || told.clone()))?;
-            let shown = message.to_owned();
-            let to_string = Function::new(ctx.clone(), move || shown.clone())?;
-            error.prop("toString", host::js::object::Property::from(to_string).configurable())?;
             args.push_arg(error)
         })
     }

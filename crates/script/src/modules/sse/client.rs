@@ -1,0 +1,124 @@
+//! The client object of `open`: handlers by event, and `close`.
+//!
+//! Handlers run on the user's stack, one event at a time; they may wait for anything else (`http.get`, `sleep`), during
+//! which nothing is read. Invariant: when `open` has returned no function of the script is held any more.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use host::js::function::{Args, Opt};
+use host::js::prelude::{Func, This};
+use host::js::{Ctx, Exception, Function, Object, Persistent, Result, Value};
+use host::native::{self, NativeClass};
+
+use crate::arguments;
+use crate::go_error;
+use crate::modules::http::events::EventStream;
+
+/// What handlers can be for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happening {
+    /// The answer is a stream of events.
+    Open,
+    /// An event came.
+    Event,
+    /// The stream broke, or there was none.
+    Error,
+}
+
+impl Happening {
+    const ALL: [(&'static str, Happening); 3] =
+        [("open", Happening::Open), ("event", Happening::Event), ("error", Happening::Error)];
+}
+
+/// A stream and who hears of it.
+pub struct SseClient {
+    /// The stream.
+    pub stream: Rc<EventStream>,
+    handlers: RefCell<[Vec<Persistent<Function<'static>>>; Happening::ALL.len()]>,
+    is_set_up: Cell<bool>,
+}
+
+impl SseClient {
+    /// A client that nobody listens to yet.
+    pub fn new() -> Rc<SseClient> {
+        Rc::new(SseClient { stream: Rc::default(), handlers: RefCell::default(), is_set_up: Cell::new(false) })
+    }
+
+    /// Has the script add its handlers; once.
+    pub fn set_up<'js>(self: &Rc<Self>, ctx: &Ctx<'js>, function: &Function<'js>) -> Result<()> {
+        if self.is_set_up.replace(true) {
+            return Ok(());
+        }
+        function.call((native::object(ctx, ClientObject(Rc::clone(self)))?,))
+    }
+
+    /// Whether the script has had its chance to add handlers.
+    pub fn is_set_up(&self) -> bool {
+        self.is_set_up.get()
+    }
+
+    /// Calls the handlers of an event, as many as there are when it begins.
+    pub fn emit<'js>(&self, ctx: &Ctx<'js>, happening: Happening, argument: Option<Value<'js>>) -> Result<()> {
+        for index in 0.. {
+            let handler = self.handlers.borrow()[happening as usize].get(index).cloned();
+            let Some(handler) = handler else { break };
+            let mut args = Args::new(ctx.clone(), 1);
+            if let Some(argument) = &argument {
+                args.push_arg(argument.clone())?;
+            }
+            handler.restore(ctx)?.call_arg::<Value<'js>>(args)?;
+        }
+        Ok(())
+    }
+
+    /// Tells of an error.
+    pub fn fail(&self, ctx: &Ctx<'_>, message: &str) -> Result<()> {
+        self.emit(ctx, Happening::Error, Some(go_error::told(ctx, message)?.into_value()))
+    }
+
+    /// Lets go of the handlers.
+    pub fn end(&self) {
+        self.stream.close();
+        drop(std::mem::take(&mut *self.handlers.borrow_mut()));
+    }
+}
+
+/// The object of the script.
+struct ClientObject(Rc<SseClient>);
+
+impl NativeClass for ClientObject {
+    const NAME: &'static str = "Client";
+
+    fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
+        prototype.set("on", Func::from(on))?;
+        prototype.set("close", Func::from(close))
+    }
+}
+
+fn of<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<Rc<SseClient>> {
+    native::with(this, |object: &ClientObject| Rc::clone(&object.0))
+        .ok_or_else(|| Exception::throw_type(ctx, "this method belongs to the client of sse.open: call it on one"))
+}
+
+fn on<'js>(
+    ctx: Ctx<'js>,
+    This(this): This<Value<'js>>,
+    event: Opt<Value<'js>>,
+    handler: Opt<Value<'js>>,
+) -> Result<()> {
+    let client = of(&ctx, &this)?;
+    let name = arguments::text_or(&ctx, event, "")?;
+    let happening = Happening::ALL.iter().find(|(known, _)| *known == name);
+    if let (Some((_, happening)), Some(handler)) = (happening, arguments::given(handler).and_then(Value::into_function))
+        && !client.stream.is_closed()
+    {
+        client.handlers.borrow_mut()[*happening as usize].push(Persistent::save(&ctx, handler));
+    }
+    Ok(())
+}
+
+fn close<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>) -> Result<()> {
+    of(&ctx, &this)?.stream.close();
+    Ok(())
+}
