@@ -18,8 +18,16 @@ use onrush_script::options::Options;
 use onrush_script::{ScriptUsers, Source};
 
 /// Modules whose test needs a server: theirs run through the binary.
-const ELSEWHERE: [&str; 7] =
-    ["k6/http", "k6/x/fasthttp", "k6/x/sse", "k6/ws", "k6/websockets", "k6/experimental/websockets", "onrush/delay"];
+const ELSEWHERE: [&str; 8] = [
+    "k6/http",
+    "k6/x/fasthttp",
+    "k6/x/sse",
+    "onrush/socketio",
+    "k6/ws",
+    "k6/websockets",
+    "k6/experimental/websockets",
+    "onrush/delay",
+];
 
 /// The failures of one script: what it logged as an error, checks and thresholds that do not hold.
 fn failures(path: PathBuf) -> Vec<String> {

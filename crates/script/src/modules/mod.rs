@@ -30,6 +30,7 @@ pub mod mix;
 pub mod onrush_fs;
 pub mod onrush_http;
 pub mod payload;
+pub mod socketio;
 pub mod sse;
 pub mod timers;
 pub mod together;
@@ -66,6 +67,7 @@ static MODULES: &[ModuleDef] = &[
     onrush_fs::MODULE,
     onrush_http::MODULE,
     payload::MODULE,
+    socketio::MODULE,
     sse::MODULE,
     timers::MODULE,
     together::MODULE,

@@ -1,15 +1,26 @@
-//! Server-sent events through the binary: the module's own test script against the app beside it, and the times of
-//! events over TLS.
+//! Modules over HTTP that need a server of their own: their test scripts against the app beside them; and the times of
+//! server-sent events over TLS.
 
 use std::path::Path;
 
 use crate::lab::Lab;
 
-#[test]
-fn the_module() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../script/src/modules/sse");
+/// Runs the test.js of a module against its app.js.
+#[track_caller]
+fn passes(module: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../script/src/modules").join(module);
     let path = |name: &str| folder.join(name).to_str().expect("a path in UTF-8").to_owned();
     Lab::new().onrush(&["run", "-q", &format!("--serve={}", path("app.js")), &path("test.js")]).code(0);
+}
+
+#[test]
+fn server_sent_events() {
+    passes("sse");
+}
+
+#[test]
+fn socket_io() {
+    passes("socketio");
 }
 
 #[test]

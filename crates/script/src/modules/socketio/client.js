@@ -1,0 +1,529 @@
+// `io` and its sockets: namespaces over one connection, events, acknowledgements, reconnecting. Called once a virtual user with the
+// parts it is made of: gives the module's exports.
+(function ({ packets, Engine, Trend, Counter, now, fail }) {
+  const { CONNECT, DISCONNECT, EVENT, ACK, CONNECT_ERROR, encode, Decoder } = packets;
+  const metrics = {
+    connecting: new Trend("socketio_connecting", true),
+    acknowledged: new Trend("socketio_ack", true),
+    sent: new Counter("socketio_events_sent"),
+    received: new Counter("socketio_events_received"),
+  };
+  const RESERVED = ["connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener"];
+  const DEFAULTS = {
+    path: "/socket.io/",
+    query: {},
+    transports: ["polling", "websocket"],
+    reconnection: true,
+    reconnectionAttempts: Infinity,
+    reconnectionDelay: 1000,
+    reconnectionDelayMax: 5000,
+    randomizationFactor: 0.5,
+    timeout: 20000,
+    autoConnect: true,
+  };
+
+  class Emitter {
+    #listeners = {};
+
+    on(event, listener) {
+      if (typeof listener !== "function") fail(`on: the listener of "${String(event)}" is not a function`);
+      (this.#listeners[event] ??= []).push(listener);
+      return this;
+    }
+
+    addEventListener(event, listener) {
+      return this.on(event, listener);
+    }
+
+    once(event, listener) {
+      const once = (...args) => {
+        this.off(event, once);
+        listener.apply(this, args);
+      };
+      once.listener = listener;
+      return this.on(event, once);
+    }
+
+    off(event, listener) {
+      if (event === undefined) this.#listeners = {};
+      else if (listener === undefined) delete this.#listeners[event];
+      else {
+        const rest = this.listeners(event).filter((known) => known !== listener && known.listener !== listener);
+        this.#listeners[event] = rest;
+      }
+      return this;
+    }
+
+    removeListener(event, listener) {
+      return this.off(event, listener);
+    }
+
+    removeAllListeners(event) {
+      return this.off(event);
+    }
+
+    listeners(event) {
+      return this.#listeners[event] ?? [];
+    }
+
+    hasListeners(event) {
+      return this.listeners(event).length > 0;
+    }
+
+    happen(event, ...args) {
+      for (const listener of [...this.listeners(event)]) listener.apply(this, args);
+    }
+  }
+
+  class Manager extends Emitter {
+    constructor(host, options) {
+      super();
+      this.host = host;
+      this.opts = options;
+      this.sockets = {};
+      this.engine = undefined;
+      this.state = "closed";
+      this.attempts = 0;
+      this.isReconnecting = false;
+      this.mayReconnect = options.reconnection;
+      this.timer = undefined;
+    }
+
+    socket(namespace, auth) {
+      const socket = (this.sockets[namespace] ??= new Socket(this, namespace, auth));
+      if (this.opts.autoConnect) socket.connect();
+      return socket;
+    }
+
+    open() {
+      if (this.state !== "closed") return;
+      this.state = "opening";
+      this.mayReconnect = this.opts.reconnection;
+      this.decoder = new Decoder((packet) => this.sockets[packet.namespace]?.received(packet));
+      const limit = this.opts.timeout === false ? undefined : setTimeout(() => engine.end("timeout"), this.opts.timeout);
+      const engine = new Engine(this.host, this.opts, {
+        opened: () => {
+          clearTimeout(limit);
+          this.opened();
+        },
+        message: (data) => this.message(data),
+        pinged: () => this.happen("ping"),
+        closed: (reason, details) => {
+          clearTimeout(limit);
+          this.closed(reason, details);
+        },
+      });
+      this.engine = engine;
+    }
+
+    opened() {
+      this.state = "open";
+      const attempts = this.attempts;
+      this.attempts = 0;
+      for (const socket of Object.values(this.sockets)) if (socket.active) socket.introduce();
+      this.happen("open");
+      if (this.isReconnecting) {
+        this.isReconnecting = false;
+        this.happen("reconnect", attempts);
+      }
+    }
+
+    message(data) {
+      try {
+        this.decoder.add(data);
+      } catch (error) {
+        if (error.isOfScript) throw error.cause;
+        this.engine.end("parse error", error);
+      }
+    }
+
+    closed(reason, details) {
+      const wasOpen = this.state === "open";
+      this.state = "closed";
+      this.engine = undefined;
+      const sockets = Object.values(this.sockets).filter((socket) => socket.active);
+      if (wasOpen) {
+        for (const socket of sockets) socket.left(reason, details);
+        this.happen("close", reason, details);
+      } else {
+        const error = details instanceof Error ? details : new Error(reason);
+        for (const socket of sockets) socket.refused(error);
+        this.happen("error", error);
+        if (this.isReconnecting) this.happen("reconnect_error", error);
+      }
+      this.reconnect();
+    }
+
+    reconnect() {
+      const isWanted = this.mayReconnect && Object.values(this.sockets).some((socket) => socket.active);
+      if (!isWanted || this.state !== "closed" || this.timer !== undefined) return;
+      if (this.attempts >= this.opts.reconnectionAttempts) {
+        this.isReconnecting = false;
+        this.attempts = 0;
+        this.happen("reconnect_failed");
+        return;
+      }
+      this.isReconnecting = true;
+      const { reconnectionDelay, reconnectionDelayMax, randomizationFactor } = this.opts;
+      const spread = 1 + randomizationFactor * (2 * Math.random() - 1);
+      const delay = Math.min(reconnectionDelay * 2 ** this.attempts * spread, reconnectionDelayMax);
+      this.attempts++;
+      this.timer = setTimeout(() => {
+        this.timer = undefined;
+        this.happen("reconnect_attempt", this.attempts);
+        this.open();
+      }, Math.max(delay, 1));
+    }
+
+    send(packet) {
+      for (const part of encode(packet)) this.engine.send(part);
+    }
+
+    /** A socket does not need the connection any more. */
+    leave() {
+      if (!Object.values(this.sockets).some((socket) => socket.active)) this.close();
+    }
+
+    close() {
+      this.mayReconnect = false;
+      this.isReconnecting = false;
+      this.attempts = 0;
+      clearTimeout(this.timer);
+      this.timer = undefined;
+      this.engine?.close();
+    }
+
+    reconnection(value) {
+      return this.option("reconnection", value);
+    }
+
+    option(name, value) {
+      if (value === undefined) return this.opts[name];
+      this.opts[name] = value;
+      return this;
+    }
+  }
+  for (const name of ["reconnectionAttempts", "reconnectionDelay", "reconnectionDelayMax", "randomizationFactor", "timeout"]) {
+    Manager.prototype[name] = function (value) {
+      return this.option(name, value);
+    };
+  }
+
+  class Socket extends Emitter {
+    #namespace;
+    #flags = {};
+    #awaited = {};
+    #next = 0;
+    #toSend = [];
+    #toGive = [];
+    #any = [];
+    #anyOutgoing = [];
+    #session = {};
+    #asked = 0;
+
+    constructor(manager, namespace, auth) {
+      super();
+      this.io = manager;
+      this.#namespace = namespace;
+      this.auth = auth;
+      this.id = undefined;
+      this.connected = false;
+      this.recovered = false;
+      this.active = false;
+    }
+
+    get disconnected() {
+      return !this.connected;
+    }
+
+    connect() {
+      if (this.active) return this;
+      this.active = true;
+      this.#asked = now();
+      if (this.io.state === "open") this.introduce();
+      else if (!this.io.isReconnecting) this.io.open();
+      return this;
+    }
+
+    open() {
+      return this.connect();
+    }
+
+    /** Asks for the namespace: the connection stands. */
+    introduce() {
+      const ask = (data) => {
+        const known = this.#session.id === undefined ? {} : { pid: this.#session.id, offset: this.#session.offset };
+        this.#send(CONNECT, data === undefined && known.pid === undefined ? undefined : { ...known, ...data });
+      };
+      if (typeof this.auth === "function") this.auth(ask);
+      else ask(this.auth);
+    }
+
+    #send(type, data, id) {
+      this.io.send({ type, namespace: this.#namespace, data, id });
+    }
+
+    received({ type, data, id }) {
+      switch (type) {
+        case CONNECT:
+          if (data?.sid === undefined) {
+            this.happen("connect_error", new Error("the server speaks an older Socket.IO: it gave no id (expected revision 5)"));
+            return;
+          }
+          this.#welcome(data);
+          break;
+        case CONNECT_ERROR: {
+          this.#leave();
+          const error = new Error(data.message ?? data);
+          error.data = data.data;
+          this.#tell("connect_error", error);
+          break;
+        }
+        case EVENT:
+          this.#event(data, id);
+          break;
+        case ACK: {
+          const awaited = this.#awaited[id];
+          delete this.#awaited[id];
+          if (awaited !== undefined) this.#call(awaited.answered, data);
+          break;
+        }
+        case DISCONNECT:
+          this.#leave();
+          this.left("io server disconnect");
+          break;
+      }
+    }
+
+    #welcome({ sid, pid }) {
+      this.recovered = pid !== undefined && this.#session.id === pid;
+      this.#session.id = pid;
+      this.id = sid;
+      this.connected = true;
+      metrics.connecting.add(now() - this.#asked);
+      const given = this.#toGive;
+      this.#toGive = [];
+      for (const { data, id } of given) this.#event(data, id);
+      const sent = this.#toSend;
+      this.#toSend = [];
+      for (const { data, id } of sent) this.#out(data, id);
+      this.#tell("connect");
+    }
+
+    #event(data, id) {
+      if (!this.connected) {
+        this.#toGive.push({ data, id });
+        return;
+      }
+      metrics.received.add(1);
+      if (this.#session.id !== undefined && typeof data[data.length - 1] === "string") {
+        this.#session.offset = data[data.length - 1];
+      }
+      const args = [...data];
+      if (id !== undefined) {
+        let isAnswered = false;
+        args.push((...answer) => {
+          if (isAnswered || !this.connected) return;
+          isAnswered = true;
+          this.#send(ACK, answer, id);
+        });
+      }
+      for (const listener of [...this.#any]) this.#call(listener, args);
+      this.#tell(...args);
+    }
+
+    /** Calls code of the script; what it throws is not taken for a packet that is wrong. */
+    #call(listener, args) {
+      try {
+        listener.apply(this, args);
+      } catch (cause) {
+        throw { isOfScript: true, cause };
+      }
+    }
+
+    #tell(event, ...args) {
+      for (const listener of [...this.listeners(event)]) this.#call(listener, args);
+    }
+
+    emit(event, ...args) {
+      if (RESERVED.includes(event)) fail(`"${event}" is a reserved event name`);
+      const flags = this.#flags;
+      this.#flags = {};
+      let id;
+      const last = args[args.length - 1];
+      if (typeof last === "function") {
+        args.pop();
+        id = this.#await(last, flags.timeout ?? this.io.opts.ackTimeout);
+      }
+      const data = [event, ...args];
+      if (this.connected) {
+        if (flags.volatile && !this.io.engine.isWritable) return this;
+        this.#out(data, id);
+      } else if (!flags.volatile) {
+        this.#toSend.push({ data, id });
+      }
+      return this;
+    }
+
+    #out(data, id) {
+      for (const listener of [...this.#anyOutgoing]) listener.apply(this, data);
+      metrics.sent.add(1);
+      this.#send(EVENT, data, id);
+    }
+
+    #await(callback, limit) {
+      const id = this.#next++;
+      const begun = now();
+      let timer;
+      const awaited = {
+        withError: limit !== undefined,
+        answered: (...answer) => {
+          clearTimeout(timer);
+          metrics.acknowledged.add(now() - begun);
+          if (limit === undefined) callback.apply(this, answer);
+          else callback.call(this, null, ...answer);
+        },
+        failed: (error) => {
+          clearTimeout(timer);
+          callback.call(this, error);
+        },
+      };
+      if (limit !== undefined) {
+        timer = setTimeout(() => {
+          delete this.#awaited[id];
+          this.#toSend = this.#toSend.filter((packet) => packet.id !== id);
+          awaited.failed(new Error("operation has timed out"));
+        }, limit);
+      }
+      this.#awaited[id] = awaited;
+      return id;
+    }
+
+    emitWithAck(event, ...args) {
+      const hasLimit = this.#flags.timeout !== undefined || this.io.opts.ackTimeout !== undefined;
+      return new Promise((resolve, reject) => {
+        this.emit(event, ...args, (...answer) => {
+          if (!hasLimit) resolve(answer[0]);
+          else if (answer[0]) reject(answer[0]);
+          else resolve(answer[1]);
+        });
+      });
+    }
+
+    send(...args) {
+      return this.emit("message", ...args);
+    }
+
+    timeout(ms) {
+      this.#flags.timeout = ms;
+      return this;
+    }
+
+    get volatile() {
+      this.#flags.volatile = true;
+      return this;
+    }
+
+    compress() {
+      return this;
+    }
+
+    onAny(listener) {
+      this.#any.push(listener);
+      return this;
+    }
+
+    prependAny(listener) {
+      this.#any.unshift(listener);
+      return this;
+    }
+
+    offAny(listener) {
+      this.#any = listener === undefined ? [] : this.#any.filter((known) => known !== listener);
+      return this;
+    }
+
+    listenersAny() {
+      return this.#any;
+    }
+
+    onAnyOutgoing(listener) {
+      this.#anyOutgoing.push(listener);
+      return this;
+    }
+
+    offAnyOutgoing(listener) {
+      this.#anyOutgoing = listener === undefined ? [] : this.#anyOutgoing.filter((known) => known !== listener);
+      return this;
+    }
+
+    disconnect() {
+      if (this.connected) this.#send(DISCONNECT);
+      this.#leave();
+      this.left("io client disconnect");
+      return this;
+    }
+
+    close() {
+      return this.disconnect();
+    }
+
+    #leave() {
+      if (!this.active) return;
+      this.active = false;
+      this.io.leave();
+    }
+
+    /** The connection could not be made. */
+    refused(error) {
+      if (!this.connected) this.happen("connect_error", error);
+    }
+
+    /** The connection has gone. */
+    left(reason, details) {
+      if (!this.connected) return;
+      this.connected = false;
+      this.id = undefined;
+      this.#asked = now();
+      for (const [id, awaited] of Object.entries(this.#awaited)) {
+        const isUnsent = this.#toSend.some((packet) => String(packet.id) === id);
+        if (isUnsent) continue;
+        delete this.#awaited[id];
+        if (awaited.withError) awaited.failed(new Error("socket has been disconnected"));
+      }
+      this.happen("disconnect", reason, details);
+    }
+  }
+
+  const managers = {};
+
+  function parse(url) {
+    const parts = /^(?:(https?|wss?):)\/\/([^/?#]+)([^?#]*)(?:\?([^#]*))?/i.exec(url);
+    if (parts === null) fail(`io: the address is ${JSON.stringify(url)}, expected one with http, https, ws or wss`);
+    const [, scheme, host, path, query] = parts;
+    const secure = ["https", "wss"].includes(scheme.toLowerCase());
+    const pairs = (query ?? "").split("&").filter((pair) => pair !== "");
+    const given = pairs.map((pair) => pair.split("=").map((part) => decodeURIComponent(part)));
+    const namespace = path === "" ? "/" : path;
+    return { target: { secure, host }, namespace, query: Object.fromEntries(given) };
+  }
+
+  /** A socket of the namespace that the address's path names. */
+  function io(url, options = {}) {
+    const { target, namespace, query } = parse(String(url));
+    const all = { ...DEFAULTS, ...options, query: { ...query, ...options.query } };
+    if (!all.path.endsWith("/") && options.addTrailingSlash !== false) all.path += "/";
+    const unknown = all.transports.find((name) => name !== "polling" && name !== "websocket");
+    if (unknown !== undefined || all.transports.length === 0) {
+      fail(`io: transports has ${JSON.stringify(unknown)}, expected "polling" or "websocket"`);
+    }
+    const key = `${target.secure} ${target.host} ${all.path}`;
+    const known = managers[key];
+    const isFresh = all.forceNew || all.multiplex === false || known?.sockets[namespace] !== undefined;
+    const manager = isFresh || known === undefined ? new Manager(target, all) : known;
+    if (!isFresh || known?.state === "closed") managers[key] = manager;
+    return manager.socket(namespace, options.auth);
+  }
+
+  return { io, connect: io, Manager, Socket };
+})

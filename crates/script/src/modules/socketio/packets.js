@@ -1,0 +1,108 @@
+// The packets of the Socket.IO protocol (revision 5): to text and buffers, and back. Binary values travel as attachments behind
+// the text, which has numbered placeholders for them.
+(function () {
+  const CONNECT = 0, DISCONNECT = 1, EVENT = 2, ACK = 3, CONNECT_ERROR = 4, BINARY_EVENT = 5, BINARY_ACK = 6;
+
+  function isBinary(value) {
+    return value instanceof ArrayBuffer || ArrayBuffer.isView(value);
+  }
+
+  function hasBinary(value) {
+    if (value === null || typeof value !== "object") return false;
+    if (isBinary(value)) return true;
+    if (typeof value.toJSON === "function") return hasBinary(value.toJSON());
+    return Object.values(value).some(hasBinary);
+  }
+
+  function bytesOf(value) {
+    if (value instanceof ArrayBuffer) return value;
+    return value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength);
+  }
+
+  /** The value with placeholders for its binary parts, which go to `attachments`. */
+  function takeApart(value, attachments) {
+    if (value === null || typeof value !== "object") return value;
+    if (isBinary(value)) return { _placeholder: true, num: attachments.push(bytesOf(value)) - 1 };
+    if (Array.isArray(value)) return value.map((element) => takeApart(element, attachments));
+    if (typeof value.toJSON === "function") return takeApart(value.toJSON(), attachments);
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, takeApart(part, attachments)]));
+  }
+
+  function putTogether(value, attachments) {
+    if (value === null || typeof value !== "object") return value;
+    if (value._placeholder === true) {
+      const attachment = attachments[value.num];
+      if (attachment === undefined) throw new Error("illegal attachments");
+      return attachment;
+    }
+    for (const key of Object.keys(value)) value[key] = putTogether(value[key], attachments);
+    return value;
+  }
+
+  /** What is sent: a text, and the attachments that follow it. */
+  function encode(packet) {
+    let { type, data } = packet;
+    const attachments = [];
+    if ((type === EVENT || type === ACK) && hasBinary(data)) {
+      type += BINARY_EVENT - EVENT;
+      data = takeApart(data, attachments);
+    }
+    const count = attachments.length === 0 ? "" : `${attachments.length}-`;
+    const namespace = packet.namespace === "/" ? "" : `${packet.namespace},`;
+    const text = `${type}${count}${namespace}${packet.id ?? ""}${data === undefined ? "" : JSON.stringify(data)}`;
+    return [text, ...attachments];
+  }
+
+  function isFit(type, data) {
+    switch (type) {
+      case CONNECT: return data === undefined || (data !== null && typeof data === "object");
+      case DISCONNECT: return data === undefined;
+      case CONNECT_ERROR: return typeof data === "string" || (data !== null && typeof data === "object");
+      case EVENT: case BINARY_EVENT: return Array.isArray(data) && ["string", "number"].includes(typeof data[0]);
+      default: return Array.isArray(data);
+    }
+  }
+
+  function parse(text) {
+    const parts = /^([0-6])(?:(\d+)-)?(\/[^,]*)?,?(\d+)?/.exec(text);
+    if (parts === null) throw new Error(`unknown packet type ${text[0]}`);
+    const type = Number(parts[1]);
+    const isBinaryPacket = type === BINARY_EVENT || type === BINARY_ACK;
+    if (isBinaryPacket !== (parts[2] !== undefined)) throw new Error("illegal attachments");
+    const rest = text.slice(parts[0].length);
+    const data = rest === "" ? undefined : JSON.parse(rest);
+    if (!isFit(type, data)) throw new Error("invalid payload");
+    const id = parts[4] === undefined ? undefined : Number(parts[4]);
+    return { type, namespace: parts[3] ?? "/", id, data, awaited: Number(parts[2] ?? 0) };
+  }
+
+  /** Puts packets together from what arrives; throws when that is no packet. */
+  class Decoder {
+    constructor(found) {
+      this.found = found;
+      this.packet = undefined;
+      this.attachments = [];
+    }
+
+    add(data) {
+      if (typeof data !== "string") {
+        if (this.packet === undefined) throw new Error("got binary data when not reconstructing a packet");
+        this.attachments.push(data);
+      } else {
+        if (this.packet !== undefined) throw new Error("got plaintext data when reconstructing a packet");
+        this.packet = parse(data);
+      }
+      if (this.attachments.length < this.packet.awaited) return;
+      const { packet, attachments } = this;
+      this.packet = undefined;
+      this.attachments = [];
+      if (packet.awaited > 0) {
+        packet.data = putTogether(packet.data, attachments);
+        packet.type -= BINARY_EVENT - EVENT;
+      }
+      this.found(packet);
+    }
+  }
+
+  return { CONNECT, DISCONNECT, EVENT, ACK, CONNECT_ERROR, encode, Decoder };
+})

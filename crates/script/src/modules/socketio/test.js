@@ -1,0 +1,131 @@
+// Sockets over polling, WebSocket and the upgrade: events, acknowledgements, binary values, namespaces, rooms, reconnecting, and what
+// goes wrong, against app.js, whose address is in TARGET. It passes against npm's socket.io as well, but for what `isOurs` guards.
+// parity: skip k6 has no such module
+import { check } from 'k6';
+import socketio, { Manager, Socket, connect, io } from 'onrush/socketio';
+
+export const options = {
+  thresholds: {
+    checks: ['rate==1'],
+    socketio_connecting: ['max>0'],
+    socketio_ack: ['max>0'],
+    socketio_events_sent: ['count>25'],
+    socketio_events_received: ['count>10'],
+    // One name for all sessions.
+    'http_reqs{part:polling}': ['count>5'],
+  },
+};
+
+const base = __ENV.BASE || __ENV.TARGET;
+const isOurs = __ENV.BASE === undefined;
+const wait = (ms) => new Promise((r) => setTimeout(r, ms));
+const once = (s, e) => new Promise((r) => s.once(e, (...a) => r(a)));
+function thrown(action) {
+  try {
+    action();
+    return '';
+  } catch (error) {
+    return `${error.name}: ${error.message}`;
+  }
+}
+
+export default async function () {
+  check(socketio, {
+    exports: (m) => m.io === io && connect === io && typeof Manager === 'function' && typeof Socket === 'function',
+    'no address': () => thrown(() => io('/admin')) === 'GoError: io: the address is "/admin", expected one with http, https, ws or wss',
+    'no transport': () => thrown(() => io(base, { transports: ['quic'] })).includes('transports has "quic", expected'),
+  });
+  for (const transports of [['websocket'], ['polling'], ['polling', 'websocket']]) {
+    const tag = transports.join('+');
+    const s = io(base, { transports, tags: { part: tag }, query: { a: 'b&c' }, auth: { token: 't' }, extraHeaders: { 'X-Own': 'mine' }, forceNew: true });
+    check(s, { [`${tag} new`]: (s) => !s.connected && s.id === undefined && s.active });
+    await once(s, 'connect');
+    check(s, { [`${tag} connected`]: (s) => s.connected && s.id.length > 5 });
+    s.emit('echo', 'a', 5, { x: [1, null] });
+    const got = await once(s, 'echo');
+    check(got, { [`${tag} echo`]: (g) => JSON.stringify(g) === '["a",5,{"x":[1,null]}]' });
+    const ack = await s.emitWithAck('echo', 'x', new Uint8Array([1, 2, 3]).buffer, { deep: new Uint8Array([9, 8]) });
+    check(ack, { [`${tag} ack`]: (a) => a === 'x' });
+    s.emit('echo', new Uint8Array([1, 2, 3]), { deep: [new Uint8Array([9, 8]).buffer] }, 'ü');
+    const [bin, deep, text] = await once(s, 'echo');
+    check(0, { [`${tag} binary`]: () => bin instanceof ArrayBuffer && new Uint8Array(bin).join() === '1,2,3' && new Uint8Array(deep.deep[0]).join() === '9,8' && text === 'ü' });
+    const hs = await s.emitWithAck('handshake');
+    check(hs, { [`${tag} handshake`]: (h) => h.auth.token === 't' && h.query.a === 'b&c' && h.query.EIO === '4' && (isOurs || h.header === 'mine') });
+    let err; try { await s.timeout(50).emitWithAck('never', 1); } catch (e) { err = e; }
+    check(err, { [`${tag} timeout`]: (e) => e.message === 'operation has timed out' });
+    s.once('question', (n, answer) => answer(n + 1));
+    s.emit('ask');
+    check(await once(s, 'answered'), { [`${tag} asked`]: (a) => a[0] === 6 });
+    // Longer than a ping may take.
+    await wait(isOurs ? 2000 : 900);
+    check(s, { [`${tag} alive`]: (s) => s.connected });
+    const t = await s.emitWithAck('transport');
+    check(t, { [`${tag} transport`]: (t) => t === transports[transports.length - 1] });
+    const gone = once(s, 'disconnect');
+    s.emit('kick');
+    const [why] = await gone;
+    check(why, { [`${tag} kicked`]: (w) => w === 'io server disconnect' && !s.connected });
+    s.disconnect();
+  }
+  // namespaces over one connection
+  const a = io(base, { transports: ['websocket'] });
+  const b = io(`${base}/admin`, { auth: (cb) => cb({ token: 'good' }) });
+  check(0, { 'one manager': () => a.io === b.io });
+  const [hi] = await once(b, 'hi');
+  check(hi, { hi: (h) => h === '/admin' });
+  const c = io(`${base}/admin`, { auth: { token: 'bad' }, transports: ['websocket'] });
+  const [e] = await once(c, 'connect_error');
+  check(e, { refused: (e) => e.message === 'not authorized' && e.data.why === 'token' && !c.active });
+  const d = io(`${base}/none`, { transports: ['websocket'], forceNew: true });
+  const [e2] = await once(d, 'connect_error');
+  check(e2, { 'no namespace': (e) => e.message === 'Invalid namespace' });
+  d.disconnect();
+  // rooms
+  const r = io(base, { transports: ['websocket'], forceNew: true });
+  await a.emitWithAck('join', 'room'); await r.emitWithAck('join', 'room');
+  r.emit('say', 'room', 'hello');
+  check(await once(a, 'said'), { said: (m) => m[0] === 'hello' });
+  // reconnect
+  const events = [];
+  r.io.opts.reconnectionDelay = 50;
+  for (const n of ['reconnect', 'reconnect_attempt', 'close', 'open']) r.io.on(n, () => events.push(n));
+  r.on('disconnect', (why) => events.push(why));
+  r.emit('drop');
+  await once(r, 'disconnect');
+  r.emit('echo', 'buffered');
+  check(await once(r, 'echo'), { buffered: (m) => m[0] === 'buffered' });
+  check(events.join(), { events: (e) => e === 'transport close,close,reconnect_attempt,open,reconnect' });
+  const f = io('http://127.0.0.1:1', { transports: ['websocket'], reconnectionAttempts: 2, reconnectionDelay: 20 });
+  let errors = 0; f.on('connect_error', () => errors++);
+  await once(f.io, 'reconnect_failed');
+  check(errors, { failed: (n) => n === 3 });
+  f.disconnect();
+  for (const s of [a, b, c, r]) s.disconnect();
+  // once, off, volatile, any
+  const v = io(base, { transports: ['websocket'], forceNew: true, autoConnect: false });
+  const heard = [];
+  v.volatile.emit('echo', 'dropped');
+  v.emit('echo', 'kept');
+  v.onAny((name, ...args) => heard.push(`any ${name} ${args}`));
+  v.onAnyOutgoing((name) => heard.push(`out ${name}`));
+  v.on('echo', () => heard.push('off'));
+  v.off('echo');
+  check(v, { 'not asked to connect': (s) => !s.active, reserved: (s) => thrown(() => s.emit('connect')) === 'GoError: "connect" is a reserved event name' });
+  v.connect();
+  await once(v, 'echo');
+  check(heard.join(), { 'in order': (h) => h === 'out echo,any echo kept' });
+  v.disconnect();
+  check(v, { 'closed by us': (s) => s.disconnected && !s.active });
+  if (!isOurs) return;
+
+  const w = io(base, { transports: ['websocket'], forceNew: true, reconnection: false });
+  await once(w, 'connect');
+  const wrong = once(w, 'disconnect');
+  w.emit('wrong');
+  check(await wrong, { 'what is no packet': ([why, error]) => why === 'parse error' && error.message === 'unknown packet type x' });
+  const t = io(base, { transports: ['websocket'], forceNew: true, reconnection: false });
+  await once(t, 'connect');
+  const silent = once(t, 'disconnect');
+  t.emit('silent');
+  check(await silent, { 'no ping': ([why]) => why === 'ping timeout' });
+}
