@@ -41,7 +41,11 @@ pub fn load(
     let options = AppOptions {
         cwd,
         cache_dir: environment::cache_folder(&env),
-        options: Options { proxies: environment::proxies(&env), ..Options::default() },
+        options: Options {
+            proxies: environment::proxies(&env),
+            no_http2: environment::forbids_http2(&env),
+            ..Options::default()
+        },
         env,
         log,
         builtins: &script::modules::BUILTINS,

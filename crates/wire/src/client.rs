@@ -6,7 +6,7 @@
 //! network is either handed to `hop` or returned, exactly once.
 
 mod connect;
-mod connection;
+pub(crate) mod connection;
 pub(crate) mod context;
 mod dns;
 mod endpoint;
@@ -18,7 +18,7 @@ mod pool;
 mod proxy;
 mod redirect;
 mod socks;
-mod transaction;
+pub(crate) mod transaction;
 mod websocket;
 mod websocket_opening;
 
@@ -28,13 +28,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::client::connection::Connection;
 use crate::client::context::IoContext;
 use crate::client::endpoint::Route;
-use crate::client::exchange::{Outgoing, attempt, exchange_anew};
+use crate::client::exchange::{Outgoing, attempt, attempt_http2, exchange_anew};
 use crate::client::known_requests::{KnownRequests, PlainHead};
 use crate::client::origins::{Origin, Origins};
-use crate::client::pool::Pool;
+use crate::client::pool::{Kept, Pool};
 use crate::client::redirect::Hop;
 use crate::codec::ContentDecoder;
 use crate::cookies::CookieJar;
@@ -163,7 +162,7 @@ impl Client {
     }
 
     /// What a plain request needs to be sent at once: its head, which nothing is added to, and a kept connection.
-    fn ready(&self, request: &Request, jar: Option<&CookieJar>) -> Option<(PlainHead, Box<Connection>)> {
+    fn ready(&self, request: &Request, jar: Option<&CookieJar>) -> Option<(PlainHead, Kept)> {
         if !request.cookies.is_empty() || jar.is_some_and(|jar| !jar.is_empty()) || self.watch.get().is_some() {
             return None;
         }
@@ -172,7 +171,7 @@ impl Client {
             Some(known) => PlainHead::Known(known),
             None => self.encode_plain(request)?,
         };
-        let connection = self.pool.lease(&worker.io, &head.origin().endpoint);
+        let connection = self.pool.have(&worker.io, &head.origin().endpoint);
         if connection.is_none() {
             head.give_back(&worker.io);
             return None;
@@ -210,7 +209,7 @@ impl Client {
         &self,
         request: &Request,
         head: PlainHead,
-        connection: Box<Connection>,
+        connection: Kept,
         clock: &HopClock,
         hop: &mut Exchange,
     ) -> Marks {
@@ -224,8 +223,14 @@ impl Client {
             asked: clock.asked,
             headers: &request.headers,
             close: false,
+            http2: head.http2(),
         };
-        let marks = match attempt(io, &self.pool, &origin.endpoint, &out, connection, out.asked, hop).await {
+        let tried = match connection {
+            Kept::Own(connection) => attempt(io, &self.pool, &origin.endpoint, &out, connection, out.asked, hop).await,
+            // Boxed: those of HTTP/1.1 should not carry the room for it.
+            Kept::Shared(shared) => Box::pin(attempt_http2(io, &origin.endpoint, &out, shared, out.asked, hop)).await,
+        };
+        let marks = match tried {
             Some(marks) => marks,
             None => {
                 let route = async || self.route(origin).await;

@@ -70,6 +70,14 @@ pub enum FailureKind {
     UnknownAuthority,
     /// The certificate is for another host.
     WrongHost,
+    /// HTTP/2 failed without an error code.
+    Http2,
+    /// The server ended the HTTP/2 connection (GOAWAY) with this error code.
+    Http2GoAway(u8),
+    /// The server reset the HTTP/2 stream, or broke the rules of streams: this error code.
+    Http2Stream(u8),
+    /// The server broke the rules of HTTP/2 connections: this error code.
+    Http2Connection(u8),
     /// The body could not be decoded.
     Decompression,
     /// The decoded body exceeds its limits or the user's memory.

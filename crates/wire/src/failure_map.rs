@@ -60,6 +60,55 @@ pub(crate) fn payload(error: PayloadError, step: Step) -> Failure {
     Failure { step, kind: FailureKind::Payload, message: error.0 }
 }
 
+/// What the HTTP/2 library reports, in k6's words.
+pub(crate) fn http2(error: &h2::Error, step: Step) -> Failure {
+    if let Some(error) = error.get_io() {
+        return io_failure(error, step);
+    }
+    let Some(reason) = error.reason() else {
+        return Failure { step, kind: FailureKind::Http2, message: format!("http2: {error}") };
+    };
+    let (code, name) = http2_code(reason);
+    let (kind, what) = match () {
+        () if error.is_reset() => (FailureKind::Http2Stream(code), "stream error"),
+        () if error.is_go_away() && error.is_remote() => (FailureKind::Http2GoAway(code), "received GoAway"),
+        () => (FailureKind::Http2Connection(code), "connection error"),
+    };
+    Failure { step, kind, message: format!("http2: {what} with http2 ErrCode {name}") }
+}
+
+/// The server ended the connection before it processed the stream.
+pub(crate) fn http2_excluded(error: &h2::Error, step: Step) -> Failure {
+    let (_, name) = http2_code(error.reason().unwrap_or(h2::Reason::NO_ERROR));
+    let message = format!("http2: Transport received GOAWAY from server ErrCode:{name}");
+    Failure { step, kind: FailureKind::Other, message }
+}
+
+/// The number of an error code among k6's, 0 for one that no RFC knows, and its name (RFC 9113 7).
+fn http2_code(reason: h2::Reason) -> (u8, String) {
+    const NAMES: [&str; 14] = [
+        "NO_ERROR",
+        "PROTOCOL_ERROR",
+        "INTERNAL_ERROR",
+        "FLOW_CONTROL_ERROR",
+        "SETTINGS_TIMEOUT",
+        "STREAM_CLOSED",
+        "FRAME_SIZE_ERROR",
+        "REFUSED_STREAM",
+        "CANCEL",
+        "COMPRESSION_ERROR",
+        "CONNECT_ERROR",
+        "ENHANCE_YOUR_CALM",
+        "INADEQUATE_SECURITY",
+        "HTTP_1_1_REQUIRED",
+    ];
+    let code = u32::from(reason);
+    match NAMES.get(code as usize) {
+        Some(name) => (code as u8 + 1, String::from(*name)),
+        None => (0, format!("unknown error code {code:#x}")),
+    }
+}
+
 fn io_failure(error: &io::Error, step: Step) -> Failure {
     let verb = if step == Step::Send { "write" } else { "read" };
     let kind = match error.raw_os_error() {

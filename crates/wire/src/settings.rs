@@ -27,6 +27,8 @@ pub struct Settings {
     pub local_ips: Vec<IpAddr>,
     /// Trust, versions, suites, client certificates.
     pub tls: TlsSettings,
+    /// HTTP/2 is offered to https servers (ALPN).
+    pub http2: bool,
     /// A new connection for each request.
     pub no_connection_reuse: bool,
     /// Size of the socket's send buffer in bytes (SO_SNDBUF, which the kernel doubles for its bookkeeping); 0: the
@@ -129,6 +131,7 @@ impl Default for Settings {
             block_hostnames: Arc::default(),
             local_ips: Vec::new(),
             tls: TlsSettings::default(),
+            http2: true,
             no_connection_reuse: false,
             send_buffer: None,
             batch: 20,

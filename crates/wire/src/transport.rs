@@ -110,6 +110,47 @@ impl Transport {
         self.socket.poll_send(cx, &[IoSlice::new(&piece[..n])]).map_err(TransportError::Io)
     }
 
+    /// Takes bytes, as many as there is room for, waiting only when there is none. Encrypted ones leave with
+    /// `poll_flush`, or when room is needed.
+    pub(crate) fn poll_take(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffers: &Buffers,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<Result<usize, TransportError>> {
+        if self.tls.as_ref().is_some_and(|session| !session.has_room()) {
+            ready!(self.poll_flush(cx, buffers))?;
+        }
+        match &mut self.tls {
+            Some(session) => Poll::Ready(session.take(buffers, parts)),
+            None => {
+                let n = ready!(self.socket.poll_send(cx, parts)).map_err(TransportError::Io)?;
+                self.sent += n as u64;
+                Poll::Ready(Ok(n))
+            }
+        }
+    }
+
+    /// Writes until everything that was taken is with the kernel.
+    pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>, buffers: &Buffers) -> Poll<Result<(), TransportError>> {
+        let Transport { socket, tls: Some(session), sent, received } = self else { return Poll::Ready(Ok(())) };
+        session.poll_flush(cx, &mut Line { socket, buffers, sent, received }).map_err(TransportError::Io)
+    }
+
+    /// As `poll_receive`, of at most this many bytes: decrypted ones that go beyond are for the next call.
+    pub(crate) fn poll_receive_most(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffers: &Buffers,
+        most: usize,
+        mut sink: impl FnMut(&[u8]),
+    ) -> Poll<Result<Arrival, TransportError>> {
+        if let Transport { socket, tls: Some(session), sent, received } = self {
+            return session.poll_receive(cx, &mut Line { socket, buffers, sent, received }, most, &mut sink);
+        }
+        self.poll_receive_some(cx, buffers, most, sink)
+    }
+
     /// Waits for bytes and gives what one read brought to the sink, possibly in several pieces.
     pub(crate) fn poll_receive(
         &mut self,

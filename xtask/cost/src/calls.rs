@@ -24,7 +24,10 @@ fn of_run(onrush: &Path, folder: &Path, workload: &Workload, iterations: u64) ->
     // What the threads wait by is left out: strace makes them wait longer, and more often.
     command.args(["-f", "-c", "-U", "name,calls", "-e", "trace=!futex,clock_nanosleep,sched_yield", "-o"]);
     command.arg(&table).arg(onrush).args(["run", "-q", "--workers", "1", "-u", &USERS.to_string()]);
-    command.args(["-i", &iterations.to_string(), "-e", &format!("URL={}", served.url(workload.is_tls))]).arg(&script);
+    command
+        .args(["-i", &iterations.to_string(), "-e", &format!("URL={}", served.url(workload.carrier.is_tls()))])
+        .arg(&script);
+    command.envs(workload.carrier.environment());
     let output = command.stdin(Stdio::null()).output().map_err(|error| format!("cannot run strace: {error}"))?;
     served.stop()?;
     if !output.status.success() {

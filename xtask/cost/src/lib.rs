@@ -190,8 +190,9 @@ fn total(onrush: &Path, folder: &Path, workload: &Workload, count: u32) -> Resul
     };
     let served = Served::start(server, app.as_deref())?;
     generator.args(["run", "-q", "--workers", "1"]).args(workload.flags(count));
-    generator.args(["-e", &format!("URL={}", served.url(workload.is_tls))]);
+    generator.args(["-e", &format!("URL={}", served.url(workload.carrier.is_tls()))]);
     generator.args(["-e", &format!("FILE={}", mebibyte(folder)?.display())]).arg(&script).stdin(Stdio::null());
+    generator.envs(workload.carrier.environment());
     let output = generator.output().map_err(|error| format!("cannot run {generator:?}: {error}"))?;
     served.stop()?;
     if !output.status.success() {

@@ -40,6 +40,8 @@ impl Waiting {
         let mut command = Command::new(onrush);
         command.args(["run", "-q", "--workers", "1", "-u"]).arg(users.to_string());
         command.args(["-d", "10m", "-e"]).arg(format!("URL={}", served.url(self.is_tls))).arg(script);
+        // HTTP/1.1, also over TLS.
+        command.env("GODEBUG", "http2client=0");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| format!("cannot run {}: {error}", onrush.display()))?;
         let found = wait_for(&served, &mut child, users).and_then(|()| {

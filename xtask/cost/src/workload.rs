@@ -12,7 +12,7 @@ pub(crate) struct Workload {
     /// The lower and the higher count: start and end of a run cost the same in both, within a million
     /// instructions. So the two runs differ by a hundred million or more, and none takes longer than some seconds.
     pub(crate) counts: (u32, u32),
-    pub(crate) is_tls: bool,
+    pub(crate) carrier: Carrier,
 }
 
 /// Which end runs under valgrind.
@@ -24,6 +24,28 @@ pub(crate) enum Counted {
     Routes,
     /// `onrush serve app.js`.
     App,
+}
+
+/// What carries the requests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Carrier {
+    /// HTTP/1.1.
+    Plain,
+    /// HTTP/1.1 over TLS.
+    Tls,
+    /// HTTP/2 over TLS.
+    Http2,
+}
+
+impl Carrier {
+    pub(crate) fn is_tls(self) -> bool {
+        self != Carrier::Plain
+    }
+
+    /// The variable that keeps the generator from choosing HTTP/2.
+    pub(crate) fn environment(self) -> Option<(&'static str, &'static str)> {
+        (self != Carrier::Http2).then_some(("GODEBUG", "http2client=0"))
+    }
 }
 
 /// What the counts are counts of.
@@ -50,13 +72,14 @@ const GET: Workload = Workload {
     counted: Counted::Generator,
     amount: Amount::Iterations,
     counts: (2_000, 14_000),
-    is_tls: false,
+    carrier: Carrier::Plain,
 };
 
-pub(crate) const WORKLOADS: [Workload; 12] = [
+pub(crate) const WORKLOADS: [Workload; 13] = [
     GET,
     Workload { name: "check", script: include_str!("../scripts/check.js"), ..GET },
-    Workload { name: "get-tls", counts: (2_000, 10_000), is_tls: true, ..GET },
+    Workload { name: "get-tls", counts: (2_000, 10_000), carrier: Carrier::Tls, ..GET },
+    Workload { name: "get-h2", counts: (2_000, 10_000), carrier: Carrier::Http2, ..GET },
     Workload { name: "post", script: include_str!("../scripts/post.js"), counts: (1_000, 5_000), ..GET },
     Workload { name: "form-data", script: include_str!("../scripts/form.js"), counts: (500, 3_500), ..GET },
     Workload { name: "http-file", script: include_str!("../scripts/file.js"), counts: (500, 3_500), ..GET },

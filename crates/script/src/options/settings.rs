@@ -53,6 +53,7 @@ impl Options {
                 identities: self.tls_auth.as_deref().cloned().unwrap_or_default(),
                 session_resumption: false,
             },
+            http2: !self.no_http2,
             no_connection_reuse: self.no_connection_reuse.unwrap_or(false),
             batch,
             batch_per_host,

@@ -40,6 +40,8 @@ macro_rules! options {
             pub vu_memory_limit: Option<usize>,
             /// Proxies as the environment gives them. Not an option of k6.
             pub proxies: wire::settings::Proxies,
+            /// Requests go by HTTP/1.1 alone, as `GODEBUG=http2client=0` asks. Not an option of k6.
+            pub no_http2: bool,
             /// Certificates as PEM that are trusted beside the machine's: those of a target beside the test. Not an
             /// option of k6.
             pub trusted_pem: Option<String>,
@@ -68,6 +70,7 @@ macro_rules! options {
                     links: BTreeMap::new(),
                     vu_memory_limit: higher.vu_memory_limit.or(self.vu_memory_limit),
                     proxies,
+                    no_http2: higher.no_http2 || self.no_http2,
                     trusted_pem: higher.trusted_pem.or(self.trusted_pem),
                     $($field: higher.$field.or(self.$field),)*
                 }

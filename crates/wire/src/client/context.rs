@@ -1,6 +1,7 @@
 //! What all connections of one thread's clients share: buffers, the stamp clock, known heads, limits of steps.
 
 use std::cell::Cell;
+use std::rc::Rc;
 
 use crate::h1::known_heads::KnownHeads;
 use crate::io::buffers::Buffers;
@@ -10,7 +11,7 @@ use crate::settings::StepLimits;
 
 /// Buffers and clock of a worker thread.
 pub(crate) struct IoContext {
-    pub(crate) buffers: Buffers,
+    pub(crate) buffers: Rc<Buffers>,
     spare_head: Cell<Vec<u8>>,
     /// See `Settings::send_buffer`.
     pub(crate) send_buffer: Option<usize>,
@@ -24,7 +25,7 @@ impl IoContext {
     pub(crate) fn new(limits: StepLimits, send_buffer: Option<usize>) -> IoContext {
         IoContext {
             send_buffer,
-            buffers: Buffers::new(),
+            buffers: Rc::new(Buffers::new()),
             spare_head: Cell::default(),
             stamps: StampClock::new(),
             heads: KnownHeads::default(),

@@ -1,5 +1,6 @@
 //! Where requests go: addresses, the way to them, and what makes two connections interchangeable. Plain data.
 
+use std::cell::Cell;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::rc::Rc;
@@ -27,6 +28,14 @@ pub(crate) struct Endpoint {
     pub(crate) tunnel: Option<Tunnel>,
     /// TLS, for https.
     pub(crate) tls: Option<TlsTarget>,
+    /// A server there chose HTTP/2 when it was last asked: users share a connection from the start.
+    pub(crate) speaks_http2: Cell<bool>,
+}
+
+impl Endpoint {
+    pub(crate) fn new(tunnel: Option<Tunnel>, tls: Option<TlsTarget>) -> Rc<Endpoint> {
+        Rc::new(Endpoint { tunnel, tls, speaks_http2: Cell::new(false) })
+    }
 }
 
 /// What opens a tunnel through a proxy.

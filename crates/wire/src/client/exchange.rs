@@ -1,5 +1,6 @@
 //! One request-response pair as it happened: what the metrics are made from.
 
+use std::cell::OnceCell;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -11,10 +12,11 @@ use crate::client::connection::Connection;
 use crate::client::connection::ConnectionInfo;
 use crate::client::context::IoContext;
 use crate::client::endpoint::{Endpoint, Route};
-use crate::client::pool::Pool;
+use crate::client::pool::{Kept, Pool};
 use crate::client::transaction::{Outcome, Transaction, Work};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
+use crate::h2::{self, Ended, Http2Head, Slot};
 use crate::io::stamps::Tick;
 use crate::payload::Segment;
 use crate::request::{BodyUse, Method};
@@ -58,8 +60,10 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) asked: Tick,
     /// The caller's headers: Idempotency-Key among them makes a repetition harmless whatever the method.
     pub(crate) headers: &'a [(String, String)],
-    /// The head says `Connection: close`.
+    /// The connection is for this request alone; the head says `Connection: close`.
     pub(crate) close: bool,
+    /// Where the head is kept as HTTP/2 writes it, if it is kept.
+    pub(crate) http2: Option<&'a OnceCell<Http2Head>>,
 }
 
 impl Outgoing<'_> {
@@ -114,8 +118,8 @@ pub(crate) async fn exchange(
     resolve: impl AsyncFn() -> Result<Route, Failure>,
     hop: &mut Exchange,
 ) -> Marks {
-    if let Some(kept) = pool.lease(io, endpoint)
-        && let Some(marks) = attempt(io, pool, endpoint, out, kept, out.asked, hop).await
+    if let Some(kept) = pool.have(io, endpoint)
+        && let Some(marks) = attempt_any(io, pool, endpoint, out, (kept, out.asked), hop).await
     {
         return marks;
     }
@@ -132,18 +136,146 @@ pub(crate) async fn exchange_anew(
     resolve: impl AsyncFn() -> Result<Route, Failure>,
     hop: &mut Exchange,
 ) -> Marks {
-    match open(io, endpoint, out, &resolve, &mut hop.timings).await {
-        Ok(connection) => {
-            let marks = attempt(io, pool, endpoint, out, connection, Tick::now(), hop).await;
-            marks.expect("only what a kept connection failed is tried again")
+    for refused in 0..TRIES {
+        let kept = match connection(io, pool, endpoint, out, &resolve, &mut hop.timings).await {
+            Ok(kept) => kept,
+            Err(Unopened { failure, sent, received }) => {
+                hop.bytes_sent += sent;
+                hop.bytes_received += received;
+                hop.fail(io, failure);
+                return Marks::default();
+            }
+        };
+        if let Some(marks) = attempt_any(io, pool, endpoint, out, (kept, Tick::now()), hop).await {
+            return marks;
         }
-        Err(Unopened { failure, sent, received }) => {
-            hop.bytes_sent += sent;
-            hop.bytes_received += received;
-            hop.fail(io, failure);
-            Marks::default()
+        if hop.outcome.as_ref().is_err_and(|failure| matches!(failure.kind, FailureKind::Http2Stream(_)))
+            && !pause(io, out, refused).await
+        {
+            hop.outcome = Err(failure_map::timeout(Step::Wait));
+            break;
         }
     }
+    // The last try says why.
+    hop.ended_at = io.stamps.to_wall(Tick::now());
+    Marks::default()
+}
+
+/// A server that refuses stream after stream, or says goodbye on each connection, is asked no more often than this:
+/// Go's figure for refused streams.
+const TRIES: u32 = 7;
+
+/// Waits before a refused stream is tried again, as Go does: not at all, then 1 s, 2 s, 4 s … `false` when the
+/// request's time was over.
+async fn pause(io: &IoContext, out: &Outgoing<'_>, refused: u32) -> bool {
+    let Some(doublings) = refused.checked_sub(1) else { return true };
+    let end = Instant::now() + Duration::from_secs(1 << doublings);
+    let deadline = out.deadline.map(|tick| io.stamps.instant(tick));
+    tokio::time::sleep_until(deadline.map_or(end, |deadline| deadline.min(end)).into()).await;
+    deadline.is_none_or(|deadline| end < deadline)
+}
+
+/// A connection to the endpoint: a new one, or that of HTTP/2 which another request has opened meanwhile.
+async fn connection(
+    io: &IoContext,
+    pool: &Pool,
+    endpoint: &Rc<Endpoint>,
+    out: &Outgoing<'_>,
+    resolve: &impl AsyncFn() -> Result<Route, Failure>,
+    timings: &mut Timings,
+) -> Result<Kept, Unopened> {
+    let is_shared = endpoint.speaks_http2.get() && !out.close;
+    let deadline = out.deadline.map(|tick| io.stamps.instant(tick));
+    while is_shared {
+        if let Some(kept) = pool.have(io, endpoint) {
+            return Ok(kept);
+        }
+        let waited = match deadline {
+            Some(deadline) => tokio::time::timeout_at(deadline.into(), pool.opened(endpoint)).await,
+            None => Ok(pool.opened(endpoint).await),
+        };
+        if !waited.map_err(|_| failure_map::timeout(Step::Connect))? {
+            break;
+        }
+    }
+    let opening = is_shared.then(|| pool.open(endpoint));
+    let connection = open(io, endpoint, out, resolve, timings).await?;
+    let chose_http2 = connection.transport.tls.as_ref().is_some_and(|session| session.chose_http2());
+    endpoint.speaks_http2.set(chose_http2);
+    if !chose_http2 {
+        return Ok(Kept::Own(connection));
+    }
+    let shared = h2::Shared::begin(io, connection).await?;
+    if !out.close {
+        pool.share(endpoint, shared.clone());
+    }
+    drop(opening);
+    Ok(Kept::Shared(shared))
+}
+
+/// One try on this connection, which has been had at `start`. `None` when it must be repeated on another one.
+async fn attempt_any(
+    io: &IoContext,
+    pool: &Pool,
+    endpoint: &Rc<Endpoint>,
+    out: &Outgoing<'_>,
+    (kept, start): (Kept, Tick),
+    hop: &mut Exchange,
+) -> Option<Marks> {
+    match kept {
+        Kept::Own(connection) => attempt(io, pool, endpoint, out, connection, start, hop).await,
+        Kept::Shared(shared) => attempt_http2(io, endpoint, out, shared, start, hop).await,
+    }
+}
+
+/// One try on a stream of this connection. `None` when the server has not processed it: it must be repeated.
+pub(crate) async fn attempt_http2(
+    io: &IoContext,
+    endpoint: &Endpoint,
+    out: &Outgoing<'_>,
+    shared: Rc<h2::Shared>,
+    start: Tick,
+    hop: &mut Exchange,
+) -> Option<Marks> {
+    hop.timings.blocked = start.since(out.asked);
+    let info = shared.info();
+    let read;
+    let head = match out.http2.and_then(OnceCell::get) {
+        Some(head) => head,
+        None => match Http2Head::read(out.head, endpoint.tls.is_some()) {
+            Ok(head) => match out.http2 {
+                Some(kept) => kept.get_or_init(|| head),
+                None => {
+                    read = head;
+                    &read
+                }
+            },
+            Err(failure) => {
+                hop.fail(io, failure);
+                return Some(Marks::default());
+            }
+        },
+    };
+    let mut stream = match h2::Stream::begin(Slot::of(shared.clone()), io, head, &out.work()) {
+        Ok(stream) => stream,
+        // The server has said goodbye meanwhile.
+        Err(failure) => {
+            hop.outcome = Err(failure);
+            return None;
+        }
+    };
+    let ended = poll_fn(|cx| stream.poll(cx)).await;
+    let is_unprocessed = matches!(ended, Ended::Unprocessed(_));
+    let outcome = stream.outcome(ended, start, &mut hop.outcome);
+    let transport = &mut *shared.pipe.transport.borrow_mut();
+    hop.bytes_sent += std::mem::take(&mut transport.sent);
+    hop.bytes_received += std::mem::take(&mut transport.received);
+    hop.connection = Some(ConnectionInfo { kernel_stamps: outcome.stamped, ..info });
+    if is_unprocessed {
+        return None;
+    }
+    hop.finish(io, &outcome, start);
+    Some(outcome.marks)
 }
 
 /// One try on this connection, which has been had at `start`. `None` when it must be repeated on a new one.

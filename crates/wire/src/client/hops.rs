@@ -101,6 +101,7 @@ impl Client {
             asked: clock.asked,
             headers: &headers,
             close: self.worker.settings.no_connection_reuse,
+            http2: None,
         };
         let route = async || self.route(&origin).await;
         let marks = exchange(io, &self.pool, &origin.endpoint, &out, route, hop).await;

@@ -5,10 +5,12 @@
 //! 4 KiB, and everything that cookies, credentials, referers or proxies add something to. Invariant: the head of a
 //! known request is what encoding it again would give.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::client::context::IoContext;
 use crate::client::origins::Origin;
+use crate::h2::Http2Head;
 use crate::payload::Payload;
 use crate::recent::Recent;
 use crate::request::{Method, Request};
@@ -29,6 +31,8 @@ pub(crate) struct KnownRequest {
     headers: Rc<[(String, String)]>,
     origin: Rc<Origin>,
     head: Box<[u8]>,
+    /// The same for HTTP/2, once it was sent so.
+    http2: OnceCell<Http2Head>,
 }
 
 /// The head of a request that nothing is added to, and where it goes.
@@ -68,6 +72,7 @@ impl KnownRequests {
             headers: Rc::clone(&request.headers),
             origin,
             head: head.as_slice().into(),
+            http2: OnceCell::new(),
         });
         io.return_head(head);
         self.0.keep(Rc::clone(&known));
@@ -87,6 +92,14 @@ impl PlainHead {
         match self {
             PlainHead::Known(known) => &known.head,
             PlainHead::Once(_, head) => head,
+        }
+    }
+
+    /// Where the head is kept as HTTP/2 writes it.
+    pub(crate) fn http2(&self) -> Option<&OnceCell<Http2Head>> {
+        match self {
+            PlainHead::Known(known) => Some(&known.http2),
+            PlainHead::Once(..) => None,
         }
     }
 

@@ -17,7 +17,7 @@ use crate::client::proxy::{Proxy, ProxyRules};
 use crate::client::socks::SocksRequest;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::settings::Settings;
-use crate::tls::config::TlsConfigs;
+use crate::tls::config::{Offer, TlsConfigs};
 use crate::url::Url;
 
 /// A test that makes up hosts must not fill the memory: past this the map begins again. Idle connections to forgotten
@@ -42,6 +42,7 @@ pub(crate) struct Origins {
     proxies: ProxyRules,
     tls: TlsConfigs,
     user_agent: String,
+    offer: Offer,
     plain_proxy: Option<(Rc<Proxy>, Rc<Endpoint>)>,
     known: RefCell<HashMap<String, Vec<Rc<Origin>>>>,
 }
@@ -50,15 +51,14 @@ impl Origins {
     /// As the settings say; the error names what does not fit.
     pub(crate) fn new(settings: &Settings) -> Result<Origins, String> {
         let proxies = ProxyRules::new(settings)?;
-        let plain_proxy = proxies
-            .for_http()
-            .filter(|p| p.socks.is_none())
-            .map(|p| (Rc::new(p.clone()), Rc::new(Endpoint { tunnel: None, tls: None })));
+        let plain_proxy =
+            proxies.for_http().filter(|p| p.socks.is_none()).map(|p| (Rc::new(p.clone()), Endpoint::new(None, None)));
         Ok(Origins {
             resolver: Resolver::new(settings),
             proxies,
             tls: TlsConfigs::new(&settings.tls)?,
             user_agent: settings.user_agent.clone(),
+            offer: if settings.http2 { Offer::Http2 } else { Offer::Http1 },
             plain_proxy,
             known: RefCell::default(),
         })
@@ -80,11 +80,18 @@ impl Origins {
         Ok(origin)
     }
 
-    /// The origin of a URL for a connection that carries no requests: through a tunnel where others have a plain proxy.
+    /// The origin of a URL for a connection that carries no requests: through a tunnel where others have a plain proxy,
+    /// and never offered HTTP/2.
     pub(crate) fn find_for_stream(&self, url: &Url) -> Result<Rc<Origin>, Failure> {
         let origin = self.find(url)?;
-        let Some(proxy) = &origin.plain_proxy else { return Ok(origin) };
-        let endpoint = Rc::new(Endpoint { tunnel: Some(self.tunnel(url, proxy)?), tls: None });
+        let endpoint = match &origin.plain_proxy {
+            Some(proxy) => Endpoint::new(Some(self.tunnel(url, proxy)?), None),
+            None if !origin.tls || self.offer == Offer::Http1 => return Ok(origin),
+            None => {
+                let tunnel = self.proxies.find(url).map(|proxy| self.tunnel(url, proxy)).transpose()?;
+                Endpoint::new(tunnel, Some(self.tls.target_for(&url.host, Offer::Http1)?))
+            }
+        };
         let (host, dial) = (origin.host.clone(), origin.dial.clone());
         Ok(Rc::new(Origin { tls: origin.tls, port: origin.port, host, endpoint, plain_proxy: None, dial }))
     }
@@ -99,8 +106,8 @@ impl Origins {
             }
             _ => {
                 let tunnel = proxy.map(|p| self.tunnel(url, p)).transpose()?;
-                let target = tls.then(|| self.tls.target_for(&url.host)).transpose()?;
-                let endpoint = Rc::new(Endpoint { tunnel, tls: target });
+                let target = tls.then(|| self.tls.target_for(&url.host, self.offer)).transpose()?;
+                let endpoint = Endpoint::new(tunnel, target);
                 Ok(Origin { tls, port, host, endpoint, plain_proxy: None, dial })
             }
         }

@@ -40,6 +40,11 @@ impl Session<UnbufferedClientConnection> {
         super::choice::suite_name(self.connection().negotiated_cipher_suite()?.suite())
     }
 
+    /// The server chose HTTP/2.
+    pub(crate) fn chose_http2(&self) -> bool {
+        self.connection().alpn_protocol() == Some(b"h2")
+    }
+
     /// Runs the handshake to its end.
     pub(crate) async fn handshake(&mut self, mut line: Line<'_, LinkedSocket>) -> Result<(), TransportError> {
         self.begin(line.buffers)?;

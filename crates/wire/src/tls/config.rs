@@ -1,6 +1,6 @@
 //! TLS configurations: versions, suites, trust and client certificates, as rustls wants them.
 //!
-//! One configuration per client certificate, made when the first https endpoint needs it. ALPN offers http/1.1 alone.
+//! One configuration per client certificate and offer of protocols, made when the first https endpoint needs it.
 //! Sessions are not resumed unless the settings ask for it: k6 does a full handshake for every connection, and users
 //! that share tickets would load a server less than real ones do.
 
@@ -29,11 +29,28 @@ pub(crate) struct TlsTarget {
     pub(crate) config: Arc<ClientConfig>,
 }
 
+/// The protocols offered to the server (ALPN).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offer {
+    /// HTTP/1.1 alone: websockets, and runs without HTTP/2.
+    Http1,
+    /// HTTP/2, else HTTP/1.1: the server chooses.
+    Http2,
+}
+
+impl Offer {
+    fn protocols(self) -> Vec<Vec<u8>> {
+        let all = [&b"h2"[..], b"http/1.1"];
+        let from = if self == Offer::Http2 { 0 } else { 1 };
+        all[from..].iter().map(|name| name.to_vec()).collect()
+    }
+}
+
 /// The configurations of one worker.
 pub(crate) struct TlsConfigs {
     provider: Arc<CryptoProvider>,
     settings: TlsSettings,
-    /// By identity; the last is without a client certificate.
+    /// By identity, for each without and with HTTP/2; the last two are without a client certificate.
     made: RefCell<Vec<Option<Arc<ClientConfig>>>>,
 }
 
@@ -46,26 +63,28 @@ impl TlsConfigs {
         Ok(TlsConfigs {
             provider: Arc::new(provider),
             settings: settings.clone(),
-            made: RefCell::new(vec![None; settings.identities.len() + 1]),
+            made: RefCell::new(vec![None; 2 * (settings.identities.len() + 1)]),
         })
     }
 
     /// TLS for a host of a URL.
-    pub(crate) fn target_for(&self, host: &str) -> Result<TlsTarget, Failure> {
+    pub(crate) fn target_for(&self, host: &str, offer: Offer) -> Result<TlsTarget, Failure> {
         let failed = |message| Failure { step: Step::Prepare, kind: FailureKind::Tls, message };
         let name = ServerName::try_from(host.trim_end_matches('.').to_owned())
             .map_err(|_| failed(format!("tls: {host:?} cannot be used as a server name")))?;
         let identities = &self.settings.identities;
-        let at = identities.iter().position(|identity| identity.is_for(host)).unwrap_or(identities.len());
+        let of = identities.iter().position(|identity| identity.is_for(host));
+        let at = 2 * of.unwrap_or(identities.len()) + usize::from(offer == Offer::Http2);
         if let Some(config) = &self.made.borrow()[at] {
             return Ok(TlsTarget { name, config: config.clone() });
         }
-        let config = Arc::new(self.make(identities.get(at).map(Arc::as_ref)).map_err(|e| failed(format!("tls: {e}")))?);
+        let config =
+            Arc::new(self.make(of.map(|of| &*identities[of]), offer).map_err(|e| failed(format!("tls: {e}")))?);
         self.made.borrow_mut()[at] = Some(config.clone());
         Ok(TlsTarget { name, config })
     }
 
-    fn make(&self, identity: Option<&ClientIdentity>) -> Result<ClientConfig, Error> {
+    fn make(&self, identity: Option<&ClientIdentity>, offer: Offer) -> Result<ClientConfig, Error> {
         let builder = ClientConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(self.settings.versions.list())?;
         let verifier = Verifier::new(
@@ -78,7 +97,7 @@ impl TlsConfigs {
             Some(i) => builder.with_client_auth_cert(i.chain.clone(), i.key.clone_key())?,
             None => builder.with_no_client_auth(),
         };
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.alpn_protocols = offer.protocols();
         if !self.settings.session_resumption {
             config.resumption = Resumption::disabled();
         }

@@ -6,6 +6,7 @@ pub(crate) mod config;
 pub(crate) mod end;
 mod issuers;
 mod outbox;
+mod parts;
 pub(crate) mod private_key;
 mod roots;
 mod server;

@@ -13,7 +13,6 @@ use rustls::server::UnbufferedServerConnection;
 use tokio::io::ReadBuf;
 
 use super::end::Line;
-use super::outbox::RECORD;
 use super::session::Session;
 use crate::io::arrival::TransportError;
 use crate::io::buffers::Buffers;
@@ -128,17 +127,7 @@ impl TlsStream {
         if !self.session.has_room() {
             ready!(self.poll_flush(cx))?;
         }
-        let (mut parts, mut taken) = (Parts { parts, offset: 0 }, 0);
-        while self.session.has_room() {
-            let mut gathered = self.buffers.gather_buffer(RECORD);
-            let run = parts.next_run(&mut gathered);
-            if run.is_empty() {
-                break;
-            }
-            self.session.encrypt(&self.buffers, run).map_err(io_error)?;
-            taken += run.len();
-        }
-        Poll::Ready(Ok(taken))
+        Poll::Ready(self.session.take(&self.buffers, parts).map_err(io_error))
     }
 
     /// Writes until everything that was taken is with the kernel.
@@ -162,68 +151,5 @@ fn io_error(error: TransportError) -> io::Error {
         TransportError::Io(error) => error,
         TransportError::Tls(error) => io::Error::new(io::ErrorKind::InvalidData, error),
         TransportError::Payload(error) => io::Error::other(error.0),
-    }
-}
-
-/// Slices to be sent, record by record.
-struct Parts<'a> {
-    parts: &'a [IoSlice<'a>],
-    offset: usize,
-}
-
-impl<'a> Parts<'a> {
-    /// The next bytes for one record, none at the end: borrowed when one slice suffices, else gathered in `buffer`.
-    fn next_run<'s>(&mut self, buffer: &'s mut [u8]) -> &'s [u8]
-    where
-        'a: 's,
-    {
-        let mut len = 0;
-        while let Some((first, others)) = self.parts.split_first() {
-            let left = &first[self.offset..];
-            let is_whole = len == 0 && (left.len() >= buffer.len() || others.iter().all(|part| part.is_empty()));
-            let n = left.len().min(buffer.len() - len);
-            if n == left.len() {
-                (self.parts, self.offset) = (others, 0);
-            } else {
-                self.offset += n;
-            }
-            if is_whole && n > 0 {
-                return &left[..n];
-            }
-            buffer[len..len + n].copy_from_slice(&left[..n]);
-            len += n;
-            if len == buffer.len() {
-                break;
-            }
-        }
-        &buffer[..len]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn runs_hold_all_slices_in_order_and_copy_only_across_them() {
-        let texts: [&[u8]; 6] = [b"", b"ab", b"", b"cdefghij", b"k", b""];
-        let parts = texts.map(IoSlice::new);
-        for size in 1..=12 {
-            let (mut runs, mut seen) = (Parts { parts: &parts, offset: 0 }, Vec::new());
-            loop {
-                let mut buffer = vec![0; size];
-                let run = runs.next_run(&mut buffer);
-                if run.is_empty() {
-                    break;
-                }
-                assert!(run.len() == size || seen.len() + run.len() == 11, "{size}: a run of {}", run.len());
-                seen.extend_from_slice(run);
-            }
-            assert_eq!(seen, b"abcdefghijk", "runs of {size}");
-        }
-        let mut buffer = [0; 4];
-        let (from, alone) = (texts[3].as_ptr_range(), [IoSlice::new(texts[3]), IoSlice::new(b"")]);
-        let run = Parts { parts: &alone, offset: 0 }.next_run(&mut buffer);
-        assert!(run == b"cdef" && from.contains(&run.as_ptr()));
     }
 }

@@ -6,7 +6,7 @@
 //! Invariant: what rustls is shown begins where it left off, also when nothing was received: it remembers parts of
 //! messages by their place.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::mem;
 use std::task::{Context, Poll, ready};
 
@@ -14,6 +14,7 @@ use rustls::unbuffered::{ConnectionState, UnbufferedStatus, WriteTraffic};
 
 use super::end::{Line, TlsEnd};
 use super::outbox::{Outbox, RECORD};
+use super::parts::Parts;
 use crate::io::arrival::{Arrival, TransportError};
 use crate::io::buffers::Buffers;
 
@@ -236,6 +237,21 @@ impl<E: TlsEnd> Session<E> {
         self.with_traffic(buffers, |traffic, outbox| {
             outbox.put(buffers, content.len(), |room| traffic.encrypt(content, room))
         })
+    }
+
+    /// Encrypts as many bytes of the slices as there is room for; how many.
+    pub(crate) fn take(&mut self, buffers: &Buffers, parts: &[IoSlice<'_>]) -> Result<usize, TransportError> {
+        let (mut parts, mut taken) = (Parts::new(parts), 0);
+        while self.has_room() {
+            let mut gathered = buffers.gather_buffer(RECORD);
+            let run = parts.next_run(&mut gathered);
+            if run.is_empty() {
+                break;
+            }
+            self.encrypt(buffers, run)?;
+            taken += run.len();
+        }
+        Ok(taken)
     }
 
     /// Says that nothing more is sent. Nothing is said within a handshake whose first message came: rustls offers no

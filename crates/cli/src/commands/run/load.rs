@@ -143,6 +143,7 @@ impl Layers {
         let mut above = config::environment_layer(&flags.system_env)?.merge(config::flag_layer(matches)?);
         above.vu_memory_limit = flags.vu_memory_limit;
         above.proxies = environment::proxies(&flags.system_env);
+        above.no_http2 = environment::forbids_http2(&flags.system_env);
         above.trusted_pem = target.and_then(|target| target.addresses().certificate_pem.clone());
         Ok(Layers { below, above })
     }

@@ -108,6 +108,7 @@ impl Config {
     /// The settings of a client in a run with these settings.
     pub fn settings(&self, run: Settings) -> Settings {
         let mut settings = run;
+        settings.http2 = false;
         settings.limits = StepLimits { dial: self.dial, write: self.write, read: self.read };
         settings.tls.insecure_skip_verify |= self.insecure;
         if let Some(agent) = &self.user_agent {

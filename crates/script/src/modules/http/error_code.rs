@@ -4,12 +4,22 @@
 
 use wire::FailureKind;
 
+/// The first of the codes of GOAWAY: an error code that no RFC knows. NO_ERROR follows, then the others.
+const HTTP2_GOAWAY: u16 = 1610;
+/// The same of streams.
+const HTTP2_STREAM: u16 = 1630;
+/// The same of connections.
+const HTTP2_CONNECTION: u16 = 1650;
+
 macro_rules! error_codes {
-    ($($code:literal = $($kind:ident)|+, $meaning:literal;)*) => {
+    ($($code:literal = $($kind:ident)|*, $meaning:literal;)*) => {
         /// The code of a request that failed.
         pub fn of_failure(kind: FailureKind) -> u16 {
             match kind {
-                $($(FailureKind::$kind)|+ => $code),*
+                $($(FailureKind::$kind => $code,)*)*
+                FailureKind::Http2GoAway(reason) => HTTP2_GOAWAY + u16::from(reason),
+                FailureKind::Http2Stream(reason) => HTTP2_STREAM + u16::from(reason),
+                FailureKind::Http2Connection(reason) => HTTP2_CONNECTION + u16::from(reason),
             }
         }
 
@@ -40,6 +50,12 @@ error_codes! {
     1301 = NotTls, "The server does not speak TLS";
     1310 = UnknownAuthority, "An unknown authority signed the certificate";
     1311 = WrongHost, "The certificate is for another host";
+    1600 = Http2, "HTTP/2 failed without an error code";
+    1610 = , "The server ended the HTTP/2 connection (GOAWAY): 1611 with NO_ERROR, up to 1624 with HTTP_1_1_REQUIRED; \
+        1610 with a code that no RFC knows";
+    1630 = , "The server reset the HTTP/2 stream, or broke the rules of streams: 1631 with NO_ERROR, up to 1644 with \
+        HTTP_1_1_REQUIRED; 1630 with a code that no RFC knows";
+    1650 = , "The server broke the rules of HTTP/2 connections: 1652 with PROTOCOL_ERROR, and on as above";
     1701 = Decompression, "The body could not be decoded";
     1710 = BodyTooLarge, "The decoded body exceeds `maxDecodedBody`, `maxDecodedRatio` or the user's memory; k6 has no \
         such limit";
@@ -78,6 +94,11 @@ mod tests {
             (1220, &[K::ConnectionReset]),
             (1310, &[K::UnknownAuthority]),
             (1311, &[K::WrongHost]),
+            (1600, &[K::Http2]),
+            (1613, &[K::Http2GoAway(3)]),
+            (1630, &[K::Http2Stream(0)]),
+            (1638, &[K::Http2Stream(8)]),
+            (1652, &[K::Http2Connection(2)]),
             (1701, &[K::Decompression]),
         ] {
             kinds.iter().for_each(|kind| assert_eq!(of_failure(*kind), code, "{kind:?}"));

@@ -15,6 +15,8 @@ pub fn k6_error(failure: &Failure) -> &str {
         FailureKind::BlacklistedIp => "ip is blacklisted",
         // k6 keeps the "x509: " that the prefix ends with.
         _ if message.starts_with(UNVERIFIED) => &message[UNVERIFIED.len() - "x509: ".len()..],
+        // k6 keeps the package's name before its other texts.
+        _ if message.starts_with("http2: invalid ") => &message["http2: ".len()..],
         _ => message,
     }
 }
@@ -36,6 +38,11 @@ mod tests {
             (FailureKind::UnknownAuthority, &expired, "x509: unknown authority"),
             (FailureKind::WrongHost, &expired, "x509: certificate doesn't match hostname"),
             (FailureKind::Other, &expired, "x509: certificate has expired"),
+            (
+                FailureKind::Other,
+                "http2: invalid Upgrade request header: [\"x\"]",
+                "invalid Upgrade request header: [\"x\"]",
+            ),
             (FailureKind::BlockedHost, "hostname (a.b) is in a blocked pattern (*.b)", "hostname is blocked"),
             (FailureKind::BlacklistedIp, "IP (1.2.3.4) is in a blacklisted range (1.0.0.0/8)", "ip is blacklisted"),
             (FailureKind::Timeout, "request timeout: the name server has not answered yet", "request timeout"),

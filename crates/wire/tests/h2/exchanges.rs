@@ -1,0 +1,154 @@
+//! Exchanges on streams: one connection for a user, timings, what is tried again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use onrush_wire::{Exchange, Response, Settings};
+
+use crate::peer::*;
+use crate::support::tls::{trusting, url};
+use crate::support::{body, get, run, send_all};
+
+fn answer(tls: &mut Tls, stream: u32, text: &[u8]) {
+    write(tls, &[frame(HEADERS, END_HEADERS, stream, STATUS_200), frame(DATA, END_STREAM, stream, text)].concat());
+}
+
+fn begin(tls: &mut Tls) {
+    read_preface(tls);
+    write(tls, &frame(SETTINGS, 0, 0, &[]));
+}
+
+fn response(exchange: &Exchange) -> &Response {
+    exchange.outcome.as_ref().unwrap()
+}
+
+#[test]
+fn requests_of_one_user_share_a_connection() {
+    let (address, server) = serve(1, |tls, _| {
+        begin(tls);
+        let stream = read_request(tls).unwrap();
+        answer(tls, stream, b"first");
+        // All three are there before the first is answered, the last first.
+        let streams: Vec<u32> = (0..3).map(|_| read_request(tls).unwrap()).collect();
+        streams.iter().rev().for_each(|stream| answer(tls, *stream, stream.to_string().as_bytes()));
+        await_close(tls);
+    });
+    run(trusting(), async |client| {
+        let send = async || {
+            let exchange = client.send(&get(url(address)), None, &mut |_| {}).await;
+            (body(&exchange), exchange.timings.connecting)
+        };
+        send().await;
+        let (a, b, c) = tokio::join!(send(), send(), send());
+        assert_eq!([a, b, c].map(|(body, _)| body), [&b"3"[..], b"5", b"7"]);
+    });
+    server.join().unwrap();
+}
+
+#[test]
+fn an_exchange_says_how_long_each_step_took() {
+    let (address, server) = serve(1, |tls, _| {
+        begin(tls);
+        for _ in 0..2 {
+            let stream = read_request(tls).unwrap();
+            std::thread::sleep(Duration::from_millis(60));
+            write(tls, &frame(HEADERS, END_HEADERS, stream, &[STATUS_200, &field(b"x-a", b"b")].concat()));
+            std::thread::sleep(Duration::from_millis(40));
+            write(tls, &frame(DATA, END_STREAM, stream, b"hello"));
+        }
+        await_close(tls);
+    });
+    let exchanges = send_all(trusting(), &[get(url(address)), get(url(address))]);
+    server.join().unwrap();
+    for (exchange, reused) in exchanges.iter().zip([false, true]) {
+        assert_eq!(body(exchange), b"hello");
+        assert_eq!((response(exchange).proto, response(exchange).reason()), ("HTTP/2.0", "OK"));
+        assert_eq!(response(exchange).header("X-A"), Some(&b"b"[..]));
+        let timings = exchange.timings;
+        assert!(
+            timings.waiting >= Duration::from_millis(55) && timings.receiving >= Duration::from_millis(35),
+            "{timings:?}"
+        );
+        let connection = exchange.connection.as_ref().unwrap();
+        assert!(connection.reused == reused && connection.kernel_stamps, "{connection:?}");
+        assert_eq!((timings.connecting.is_zero(), timings.tls_handshaking.is_zero()), (reused, reused));
+    }
+}
+
+#[test]
+fn without_http2_the_server_is_not_offered_it() {
+    let (address, server) = serve(1, |tls, _| {
+        // The server speaks HTTP/2 alone: the handshake fails.
+        write(tls, b"");
+    });
+    let exchange = send_all(Settings { http2: false, ..trusting() }, &[get(url(address))]).remove(0);
+    assert_eq!(exchange.outcome.unwrap_err().message, "remote error: tls: no application protocol");
+    server.join().unwrap();
+}
+
+#[test]
+fn what_the_server_did_not_process_is_tried_again() {
+    let tries = Arc::new(AtomicUsize::new(0));
+    let seen = tries.clone();
+    let (address, server) = serve(2, move |tls, at| {
+        begin(tls);
+        while let Some(stream) = read_request(tls) {
+            match (at, seen.fetch_add(1, Ordering::Relaxed)) {
+                (0, 0) => write(tls, &frame(RST_STREAM, 0, stream, &[0, 0, 0, 7])),
+                (0, _) => {
+                    // On the same connection, which now takes no more.
+                    assert_eq!(stream, 3);
+                    write(tls, &frame(GOAWAY, 0, 0, &[0; 8]));
+                    return;
+                }
+                _ => answer(tls, stream, b"third"),
+            }
+        }
+    });
+    let exchange = send_all(trusting(), &[get(url(address))]).remove(0);
+    assert_eq!(body(&exchange), b"third");
+    server.join().unwrap();
+    assert_eq!(tries.load(Ordering::Relaxed), 3);
+}
+
+#[test]
+fn a_goaway_while_idle_costs_nobody_a_request() {
+    let (address, server) = serve(2, |tls, _| {
+        begin(tls);
+        let stream = read_request(tls).unwrap();
+        answer(tls, stream, b"ok");
+        write(tls, &frame(GOAWAY, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0]));
+    });
+    run(trusting(), async |client| {
+        for _ in 0..2 {
+            let exchange = client.send(&get(url(address)), None, &mut |_| {}).await;
+            assert_eq!(body(&exchange), b"ok");
+            assert!(!exchange.connection.as_ref().unwrap().reused);
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    });
+    server.join().unwrap();
+}
+
+#[test]
+fn a_request_that_is_given_up_resets_its_stream_and_no_other() {
+    let (address, server) = serve(1, |tls, _| {
+        begin(tls);
+        let first = read_request(tls).unwrap();
+        answer(tls, first, b"first");
+        let given_up = read_request(tls).unwrap();
+        let (kind, _, stream, code) = std::iter::from_fn(|| read_frame(tls)).find(|f| f.0 == RST_STREAM).unwrap();
+        assert_eq!((kind, stream, code), (RST_STREAM, given_up, vec![0, 0, 0, 8]));
+        let last = read_request(tls).unwrap();
+        answer(tls, last, b"last");
+        await_close(tls);
+    });
+    run(trusting(), async |client| {
+        let send = async || body(&*client.send(&get(url(address)), None, &mut |_| {}).await);
+        assert_eq!(send().await, b"first");
+        tokio::time::timeout(Duration::from_millis(50), send()).await.expect_err("nobody answers");
+        assert_eq!(send().await, b"last");
+    });
+    server.join().unwrap();
+}

@@ -1,0 +1,10 @@
+//! HTTP/2 over real sockets and TLS: exchanges as they should be, and what hostile servers get.
+
+#![allow(clippy::unwrap_used)]
+
+mod exchanges;
+mod floods;
+mod hostile;
+mod peer;
+#[path = "../support/mod.rs"]
+mod support;
