@@ -24,6 +24,9 @@ use crate::response::{Body, Marks, Response};
 /// A body vector is reserved up to this size ahead; beyond, it grows with what really arrives.
 const MAX_RESERVE: u64 = 1 << 20;
 
+/// As k6 names it.
+const PROTO: &str = "HTTP/2.0";
+
 /// An exchange under way.
 pub(crate) struct Stream<'a> {
     io: &'a IoContext,
@@ -191,6 +194,9 @@ impl<'a> Stream<'a> {
                 }
                 State::Body(body) => {
                     if let BodyUse::Stream(sink) = &self.body_use {
+                        if sink.has_enough() {
+                            return Some(Ended::Complete);
+                        }
                         match sink.poll_ready(cx) {
                             Poll::Ready(Ok(())) => {}
                             Poll::Ready(Err(message)) => {
@@ -205,9 +211,7 @@ impl<'a> Stream<'a> {
                         Some(Ok(bytes)) => {
                             // Fails when the stream was reset meanwhile, which the next poll finds out.
                             let _reset = body.flow_control().release_capacity(bytes.len());
-                            if let Some(end) = self.take_data(bytes) {
-                                return Some(end);
-                            }
+                            self.take_data(bytes);
                         }
                         Some(Err(error)) => return Some(self.failed(&error)),
                         None => {
@@ -238,15 +242,17 @@ impl<'a> Stream<'a> {
         let (text, marks) = response_text(status, &parts.headers);
         let declared = parts.headers.get(http::header::CONTENT_LENGTH);
         let declared = declared.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-        if matches!(self.body_use, BodyUse::Stream(_)) && !(200..300).contains(&status) {
-            self.body_use = BodyUse::Keep;
+        if let BodyUse::Stream(sink) = &self.body_use {
+            let answer = || Response { status, proto: PROTO, head: text.clone(), body: Body::Discarded(0) };
+            if !((200..300).contains(&status) && sink.begin(&answer())) {
+                self.body_use = BodyUse::Keep;
+            }
         }
         self.response = Some(Head { status, text, marks, declared });
         self.state = if body.is_end_stream() { State::Done } else { State::Body(body) };
     }
 
-    /// An end when more arrived than was declared.
-    fn take_data(&mut self, bytes: Bytes) -> Option<Ended> {
+    fn take_data(&mut self, bytes: Bytes) {
         self.note();
         self.length += bytes.len() as u64;
         match &self.body_use {
@@ -258,9 +264,15 @@ impl<'a> Stream<'a> {
                 self.content.extend_from_slice(&bytes);
             }
             BodyUse::Discard => {}
-            BodyUse::Stream(sink) => sink.take(&bytes),
+            BodyUse::Stream(sink) => {
+                sink.take(&bytes);
+                let moment = self.last.or(self.first);
+                let earliest = self.sent_at.or(moment.map(|moment| moment.seen));
+                if let (Some(at), _) = self.moment(moment, earliest.unwrap_or_else(Tick::now)) {
+                    sink.arrived(self.io.stamps.instant(at));
+                }
+            }
         }
-        None
     }
 
     /// Something arrived for this stream with the last read.
@@ -324,7 +336,7 @@ impl<'a> Stream<'a> {
             (Some(head), _) => {
                 let marks = head.marks;
                 let body = self.body(head.status);
-                *place = Ok(Response { status: head.status, proto: "HTTP/2.0", head: head.text, body });
+                *place = Ok(Response { status: head.status, proto: PROTO, head: head.text, body });
                 (marks, last)
             }
             (None, Ended::Failed(failure) | Ended::Unprocessed(failure)) => {

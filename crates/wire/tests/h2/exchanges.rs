@@ -1,10 +1,14 @@
 //! Exchanges on streams: one connection for a user, timings, what is tried again.
 
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
-use onrush_wire::{Exchange, Response, Settings};
+use onrush_wire::request::{BodySink, BodyUse};
+use onrush_wire::{Body, Exchange, Request, Response, Settings};
 
 use crate::peer::*;
 use crate::support::tls::{trusting, url};
@@ -151,4 +155,62 @@ fn a_request_that_is_given_up_resets_its_stream_and_no_other() {
         assert_eq!(send().await, b"last");
     });
     server.join().unwrap();
+}
+
+/// Takes three bytes, each at its time.
+#[derive(Default)]
+struct Three {
+    status: Cell<u16>,
+    bytes: RefCell<Vec<u8>>,
+    times: RefCell<Vec<Instant>>,
+}
+
+impl BodySink for Three {
+    fn begin(&self, answer: &Response) -> bool {
+        self.status.set(answer.status);
+        true
+    }
+
+    fn take(&self, bytes: &[u8]) {
+        self.bytes.borrow_mut().extend_from_slice(bytes);
+    }
+
+    fn arrived(&self, at: Instant) {
+        self.times.borrow_mut().push(at);
+    }
+
+    fn has_enough(&self) -> bool {
+        self.bytes.borrow().len() >= 3
+    }
+
+    fn poll_ready(&self, _: &mut Context<'_>) -> Poll<Result<(), String>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[test]
+fn a_sink_takes_what_arrives_and_ends_the_stream_alone() {
+    let (address, server) = serve(1, |tls, _| {
+        begin(tls);
+        let stream = read_request(tls).unwrap();
+        write(tls, &frame(HEADERS, END_HEADERS, stream, STATUS_200));
+        for byte in [b"a", b"b", b"c"] {
+            std::thread::sleep(Duration::from_millis(30));
+            write(tls, &frame(DATA, 0, stream, byte));
+        }
+        let reset = std::iter::from_fn(|| read_frame(tls)).find(|frame| frame.0 == RST_STREAM).unwrap();
+        assert_eq!((reset.2, reset.3), (stream, vec![0, 0, 0, 8]));
+        let stream = read_request(tls).unwrap();
+        answer(tls, stream, b"next");
+        await_close(tls);
+    });
+    let sink = Rc::new(Three::default());
+    let streamed = Request { body_use: BodyUse::Stream(sink.clone()), ..get(url(address)) };
+    let exchanges = send_all(trusting(), &[streamed, get(url(address))]);
+    server.join().unwrap();
+    assert!(matches!(response(&exchanges[0]).body, Body::Discarded(3)));
+    assert_eq!((sink.status.get(), sink.bytes.borrow().as_slice()), (200, &b"abc"[..]));
+    let times = sink.times.borrow();
+    assert!(times.len() == 3 && times[2] - times[0] >= Duration::from_millis(55), "{times:?}");
+    assert_eq!(body(&exchanges[1]), b"next");
 }
