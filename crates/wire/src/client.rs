@@ -6,11 +6,12 @@
 //! network is either handed to `hop` or returned, exactly once.
 
 mod connect;
-pub(crate) mod connection;
+mod connection;
 pub(crate) mod context;
 mod dns;
 mod endpoint;
 mod exchange;
+mod h2;
 mod hops;
 mod known_requests;
 mod origins;
@@ -18,7 +19,7 @@ mod pool;
 mod proxy;
 mod redirect;
 mod socks;
-pub(crate) mod transaction;
+mod transaction;
 mod websocket;
 mod websocket_opening;
 

@@ -12,11 +12,11 @@ use crate::client::connection::Connection;
 use crate::client::connection::ConnectionInfo;
 use crate::client::context::IoContext;
 use crate::client::endpoint::{Endpoint, Route};
+use crate::client::h2::{self, Ended, Http2Head, Slot};
 use crate::client::pool::{Kept, Pool};
 use crate::client::transaction::{Outcome, Transaction, Work};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
-use crate::h2::{self, Ended, Http2Head, Slot};
 use crate::io::stamps::Tick;
 use crate::payload::Segment;
 use crate::request::{BodyUse, Method};
@@ -205,7 +205,7 @@ async fn connection(
     if !chose_http2 {
         return Ok(Kept::Own(connection));
     }
-    let shared = h2::Shared::begin(io, connection).await?;
+    let shared = h2::SharedConnection::begin(io, connection).await?;
     if !out.close {
         pool.share(endpoint, shared.clone());
     }
@@ -233,7 +233,7 @@ pub(crate) async fn attempt_http2(
     io: &IoContext,
     endpoint: &Endpoint,
     out: &Outgoing<'_>,
-    shared: Rc<h2::Shared>,
+    shared: Rc<h2::SharedConnection>,
     start: Tick,
     hop: &mut Exchange,
 ) -> Option<Marks> {

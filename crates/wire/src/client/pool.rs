@@ -13,12 +13,12 @@ use tokio::sync::Notify;
 use crate::client::connection::Connection;
 use crate::client::context::IoContext;
 use crate::client::endpoint::Endpoint;
-use crate::h2::Shared;
+use crate::client::h2::SharedConnection;
 
 /// Connections by endpoint.
 pub(crate) struct Pool {
     idle: RefCell<Vec<(Rc<Endpoint>, Box<Connection>)>>,
-    shared: RefCell<Vec<(Rc<Endpoint>, Rc<Shared>)>>,
+    shared: RefCell<Vec<(Rc<Endpoint>, Rc<SharedConnection>)>>,
     /// Endpoints of HTTP/2 that a connection is being opened to.
     openings: RefCell<Vec<(Rc<Endpoint>, Rc<Notify>)>>,
     max_idle: usize,
@@ -49,7 +49,7 @@ impl Pool {
     }
 
     /// A connection of HTTP/2 on which the server takes another stream.
-    fn find_shared(&self, endpoint: &Rc<Endpoint>) -> Option<Rc<Shared>> {
+    fn find_shared(&self, endpoint: &Rc<Endpoint>) -> Option<Rc<SharedConnection>> {
         let mut all = self.shared.borrow_mut();
         all.retain(|(owner, shared)| !Rc::ptr_eq(owner, endpoint) || shared.is_usable());
         let mut of_endpoint = all.iter().filter(|(owner, _)| Rc::ptr_eq(owner, endpoint));
@@ -57,7 +57,7 @@ impl Pool {
     }
 
     /// Lets other requests use the connection, too.
-    pub(crate) fn share(&self, endpoint: &Rc<Endpoint>, shared: Rc<Shared>) {
+    pub(crate) fn share(&self, endpoint: &Rc<Endpoint>, shared: Rc<SharedConnection>) {
         self.shared.borrow_mut().push((endpoint.clone(), shared));
     }
 
@@ -113,7 +113,7 @@ pub(crate) enum Kept {
     /// Of HTTP/1.1: the request's own until it is given back.
     Own(Box<Connection>),
     /// Of HTTP/2.
-    Shared(Rc<Shared>),
+    Shared(Rc<SharedConnection>),
 }
 
 /// Lasts while a connection of HTTP/2 is opened; others that want one wait for its end.

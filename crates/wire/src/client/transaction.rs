@@ -12,7 +12,7 @@ use crate::client::context::IoContext;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::h1::decode::{Fed, Finished, Place, ResponseReader};
-use crate::io::arrival::{Arrival, TransportError};
+use crate::io::arrival::{Arrival, Moment, TransportError};
 use crate::io::stamps::Tick;
 use crate::io::upload::Upload;
 use crate::payload::Segment;
@@ -51,13 +51,6 @@ pub(crate) struct Outcome {
     pub(crate) stamped: bool,
     /// The last reading of the clock.
     pub(crate) ended: Tick,
-}
-
-/// A moment of arrival: this program's reading and the kernel's stamp.
-#[derive(Clone, Copy)]
-struct Moment {
-    seen: Tick,
-    stamp_ns: Option<u64>,
 }
 
 /// An exchange under way. The response is put where its owner keeps it: it is large, and a value handed up through
@@ -225,7 +218,7 @@ impl Transaction<'_> {
     /// Tells a sink when what it took last arrived.
     fn tell_sink(&self) {
         let (Some(sink), Some(moment)) = (self.reader.stream(), self.last.or(self.first)) else { return };
-        if let (Some(at), _) = self.moment(Some(moment), self.sent_at.unwrap_or(moment.seen)) {
+        if let (Some(at), _) = Moment::place(Some(moment), &self.io.stamps, self.sent_at.unwrap_or(moment.seen)) {
             sink.arrived(self.io.stamps.instant(at));
         }
     }
@@ -258,9 +251,9 @@ impl Transaction<'_> {
     pub(crate) fn outcome(self, end: End, start: Tick) -> Outcome {
         let whole_upload = self.upload.is_done() && self.sent_at.is_some();
         let nothing_sent = self.upload.is_untouched();
-        let (first, first_stamped) = self.moment(self.first, start);
+        let (first, first_stamped) = Moment::place(self.first, &self.io.stamps, start);
         let (last, last_stamped) = match self.last {
-            Some(_) => self.moment(self.last, first.unwrap_or(start)),
+            Some(_) => Moment::place(self.last, &self.io.stamps, first.unwrap_or(start)),
             None => (first, first_stamped),
         };
         let mut drops = false;
@@ -280,16 +273,5 @@ impl Transaction<'_> {
         let ended = ended.unwrap_or_else(Tick::now);
         let stamped = first_stamped && last_stamped;
         Outcome { marks, keep, nothing_sent, sent_at: self.sent_at, first, last, stamped, ended }
-    }
-
-    /// The kernel's stamp where it can be right, else this program's reading.
-    fn moment(&self, moment: Option<Moment>, earliest: Tick) -> (Option<Tick>, bool) {
-        let Some(Moment { seen, stamp_ns }) = moment else {
-            return (None, false);
-        };
-        match stamp_ns.and_then(|ns| self.io.stamps.place(ns, earliest, seen)) {
-            Some(at) => (Some(at), true),
-            None => (Some(seen.max(earliest)), false),
-        }
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::pin::pin;
 use std::task::{Context, Poll};
 
-use crate::io::stamps::wall_ns;
+use crate::io::stamps::{StampClock, Tick, wall_ns};
 use crate::io::upload::MAX_WRITE;
 use crate::payload::PayloadError;
 
@@ -42,6 +42,26 @@ impl Arrival {
     /// When the last byte reached this machine by the wall clock; without a stamp: now.
     pub(crate) fn wall_ns(&self) -> u64 {
         self.stamp_ns.unwrap_or_else(wall_ns)
+    }
+}
+
+/// A moment of arrival: this program's reading and the kernel's stamp.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment {
+    pub(crate) seen: Tick,
+    pub(crate) stamp_ns: Option<u64>,
+}
+
+impl Moment {
+    /// The kernel's stamp where it can be right, else this program's reading; whether it is the stamp.
+    pub(crate) fn place(moment: Option<Moment>, clock: &StampClock, earliest: Tick) -> (Option<Tick>, bool) {
+        let Some(Moment { seen, stamp_ns }) = moment else {
+            return (None, false);
+        };
+        match stamp_ns.and_then(|ns| clock.place(ns, earliest, seen)) {
+            Some(at) => (Some(at), true),
+            None => (Some(seen.max(earliest)), false),
+        }
     }
 }
 

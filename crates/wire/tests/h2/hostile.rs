@@ -1,7 +1,7 @@
 //! One table: what a server says instead of a proper answer, and how the exchange ends. Never a hang, never a panic.
 //!
-//! Which error code a broken rule has is the `h2` crate's decision: it says PROTOCOL_ERROR where an RFC has a name of its
-//! own (FRAME_SIZE_ERROR, COMPRESSION_ERROR), and ends the connection where ending the stream would do.
+//! Which error code a broken rule has is the `h2` crate's decision: it says PROTOCOL_ERROR where an RFC has a name of
+//! its own (FRAME_SIZE_ERROR, COMPRESSION_ERROR), and ends the connection where ending the stream would do.
 
 use std::time::{Duration, Instant};
 

@@ -11,12 +11,12 @@ use bytes::Bytes;
 
 use super::connection::{Drive, Slot};
 use super::head::{Http2Head, response_text};
-use super::pipe::Moment;
-use super::upload::Upload;
+use super::upload::StreamUpload;
 use crate::client::context::IoContext;
 use crate::client::transaction::{Outcome, Work};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
+use crate::io::arrival::Moment;
 use crate::io::stamps::Tick;
 use crate::request::BodyUse;
 use crate::response::{Body, Marks, Response};
@@ -34,10 +34,10 @@ pub(crate) struct Stream<'a> {
     write_by: Option<Tick>,
     to_head_request: bool,
     body_use: BodyUse,
-    upload: Upload<'a>,
+    upload: StreamUpload<'a>,
     sending: SendStream<Bytes>,
-    state: State,
-    response: Option<Head>,
+    state: Receiving,
+    response: Option<Answer>,
     content: Vec<u8>,
     /// Bytes of the body that arrived.
     length: u64,
@@ -54,14 +54,14 @@ pub(crate) struct Stream<'a> {
     slot: Slot,
 }
 
-enum State {
+enum Receiving {
     Head(ResponseFuture),
     Body(RecvStream),
     Trailers(RecvStream),
     Done,
 }
 
-struct Head {
+struct Answer {
     status: u16,
     text: Bytes,
     marks: Marks,
@@ -85,7 +85,7 @@ impl<'a> Stream<'a> {
         head: &Http2Head,
         work: &Work<'a>,
     ) -> Result<Stream<'a>, Failure> {
-        let upload = Upload::new(work.body);
+        let upload = StreamUpload::new(work.body);
         let opened = slot.shared.requests.clone().send_request(head.0.clone(), upload.is_done());
         let (response, sending) = opened.map_err(|error| failure_map::http2(&error, Step::Send))?;
         let reads = slot.shared.pipe.reads();
@@ -97,7 +97,7 @@ impl<'a> Stream<'a> {
             body_use: work.body_use.clone(),
             upload,
             sending,
-            state: State::Head(response),
+            state: Receiving::Head(response),
             response: None,
             content: Vec::new(),
             length: 0,
@@ -164,13 +164,13 @@ impl<'a> Stream<'a> {
 
     /// Content may wait that was not taken because its sink had no room.
     fn must_be_asked(&self) -> bool {
-        matches!((&self.body_use, &self.state), (BodyUse::Stream(_), State::Body(_)))
+        matches!((&self.body_use, &self.state), (BodyUse::Stream(_), Receiving::Body(_)))
     }
 
     /// The sink has no room: nothing more is read for this stream.
     fn waits_for_sink(&self, cx: &mut Context<'_>) -> bool {
         match (&self.body_use, &self.state) {
-            (BodyUse::Stream(sink), State::Body(_)) => sink.poll_ready(cx).is_pending(),
+            (BodyUse::Stream(sink), Receiving::Body(_)) => sink.poll_ready(cx).is_pending(),
             _ => false,
         }
     }
@@ -185,14 +185,14 @@ impl<'a> Stream<'a> {
         }
         loop {
             match &mut self.state {
-                State::Head(response) => {
+                Receiving::Head(response) => {
                     let Poll::Ready(answer) = std::pin::Pin::new(response).poll(cx) else { return None };
                     match answer {
                         Ok(answer) => self.take_head(answer),
                         Err(error) => return Some(self.failed(&error)),
                     }
                 }
-                State::Body(body) => {
+                Receiving::Body(body) => {
                     if let BodyUse::Stream(sink) = &self.body_use {
                         if sink.has_enough() {
                             return Some(Ended::Complete);
@@ -215,22 +215,22 @@ impl<'a> Stream<'a> {
                         }
                         Some(Err(error)) => return Some(self.failed(&error)),
                         None => {
-                            let State::Body(body) = std::mem::replace(&mut self.state, State::Done) else {
+                            let Receiving::Body(body) = std::mem::replace(&mut self.state, Receiving::Done) else {
                                 return None;
                             };
-                            self.state = if body.is_end_stream() { State::Done } else { State::Trailers(body) };
+                            self.state = if body.is_end_stream() { Receiving::Done } else { Receiving::Trailers(body) };
                         }
                     }
                 }
-                State::Trailers(body) => {
+                Receiving::Trailers(body) => {
                     let Poll::Ready(trailers) = body.poll_trailers(cx) else { return None };
                     if let Err(error) = trailers {
                         return Some(self.failed(&error));
                     }
                     self.note();
-                    self.state = State::Done;
+                    self.state = Receiving::Done;
                 }
-                State::Done => return Some(Ended::Complete),
+                Receiving::Done => return Some(Ended::Complete),
             }
         }
     }
@@ -248,8 +248,8 @@ impl<'a> Stream<'a> {
                 self.body_use = BodyUse::Keep;
             }
         }
-        self.response = Some(Head { status, text, marks, declared });
-        self.state = if body.is_end_stream() { State::Done } else { State::Body(body) };
+        self.response = Some(Answer { status, text, marks, declared });
+        self.state = if body.is_end_stream() { Receiving::Done } else { Receiving::Body(body) };
     }
 
     fn take_data(&mut self, bytes: Bytes) {
@@ -268,7 +268,7 @@ impl<'a> Stream<'a> {
                 sink.take(&bytes);
                 let moment = self.last.or(self.first);
                 let earliest = self.sent_at.or(moment.map(|moment| moment.seen));
-                if let (Some(at), _) = self.moment(moment, earliest.unwrap_or_else(Tick::now)) {
+                if let (Some(at), _) = Moment::place(moment, &self.io.stamps, earliest.unwrap_or_else(Tick::now)) {
                     sink.arrived(self.io.stamps.instant(at));
                 }
             }
@@ -323,9 +323,9 @@ impl<'a> Stream<'a> {
 
     /// How it went, of an exchange that started at `start`; the response goes to `place`.
     pub(crate) fn outcome(mut self, ended: Ended, start: Tick, place: &mut Result<Response, Failure>) -> Outcome {
-        let (first, first_stamped) = self.moment(self.first, start);
+        let (first, first_stamped) = Moment::place(self.first, &self.io.stamps, start);
         let (last, last_stamped) = match self.last {
-            Some(_) => self.moment(self.last, first.unwrap_or(start)),
+            Some(_) => Moment::place(self.last, &self.io.stamps, first.unwrap_or(start)),
             None => (first, first_stamped),
         };
         let complete = match (&ended, self.response.take()) {
@@ -345,7 +345,7 @@ impl<'a> Stream<'a> {
             }
             (None, Ended::Complete) => unreachable!("a complete exchange has a head"),
         };
-        if matches!(self.state, State::Done) && self.upload.is_done() {
+        if matches!(self.state, Receiving::Done) && self.upload.is_done() {
             self.slot.is_settled = true;
         } else {
             self.sending.send_reset(Reason::CANCEL);
@@ -367,17 +367,6 @@ impl<'a> Stream<'a> {
             _ if self.to_head_request || status == 204 || status == 304 => Body::None,
             BodyUse::Keep => Body::Kept(Bytes::from(std::mem::take(&mut self.content))),
             BodyUse::Discard | BodyUse::Stream(_) => Body::Discarded(self.length),
-        }
-    }
-
-    /// The kernel's stamp where it can be right, else this program's reading.
-    fn moment(&self, moment: Option<Moment>, earliest: Tick) -> (Option<Tick>, bool) {
-        let Some(Moment { seen, stamp_ns }) = moment else {
-            return (None, false);
-        };
-        match stamp_ns.and_then(|ns| self.io.stamps.place(ns, earliest, seen)) {
-            Some(at) => (Some(at), true),
-            None => (Some(seen.max(earliest)), false),
         }
     }
 }

@@ -30,7 +30,7 @@ const SEND_BUFFER: usize = 256 << 10;
 const DATA_FRAME_BUDGET: usize = 1 << 30;
 
 /// A connection and those who wait for it.
-pub(crate) struct Shared {
+pub(crate) struct SharedConnection {
     connection: RefCell<client::Connection<PipeEnd, Bytes>>,
     pub(super) requests: SendRequest<Bytes>,
     pub(crate) pipe: Rc<Pipe>,
@@ -57,16 +57,16 @@ pub(super) enum Drive {
     Ended,
 }
 
-impl Shared {
+impl SharedConnection {
     /// Speaks HTTP/2 on a connection that carried nothing yet. Waits only while the preface does not fit into the
     /// socket.
-    pub(crate) async fn begin(io: &IoContext, connection: Box<Connection>) -> Result<Rc<Shared>, Failure> {
+    pub(crate) async fn begin(io: &IoContext, connection: Box<Connection>) -> Result<Rc<SharedConnection>, Failure> {
         let Connection { transport, info, timer, .. } = *connection;
         let pipe = Pipe::new(transport, io.buffers.clone());
         let begun = builder().handshake(PipeEnd(pipe.clone())).await;
         let (requests, connection) = begun
             .map_err(|error| pipe.failure(Step::Send).unwrap_or_else(|| failure_map::http2(&error, Step::Send)))?;
-        Ok(Rc::new(Shared {
+        Ok(Rc::new(SharedConnection {
             connection: RefCell::new(connection),
             requests,
             pipe,
@@ -148,7 +148,7 @@ fn builder() -> Builder {
 
 /// A request's place among those that share a connection; given up when it is dropped.
 pub(crate) struct Slot {
-    pub(super) shared: Rc<Shared>,
+    pub(super) shared: Rc<SharedConnection>,
     pub(super) at: usize,
     pub(super) timer: DeadlineTimer,
     /// The stream came to its end on both sides.
@@ -156,7 +156,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    pub(crate) fn of(shared: Rc<Shared>) -> Slot {
+    pub(crate) fn of(shared: Rc<SharedConnection>) -> Slot {
         shared.streams.set(shared.streams.get() + 1);
         let mut waiting = shared.waiting.borrow_mut();
         let at = waiting.iter().position(Option::is_none).unwrap_or(waiting.len());

@@ -9,6 +9,6 @@ mod pipe;
 mod stream;
 mod upload;
 
-pub(crate) use connection::{Shared, Slot};
+pub(crate) use connection::{SharedConnection, Slot};
 pub(crate) use head::Http2Head;
 pub(crate) use stream::{Ended, Stream};

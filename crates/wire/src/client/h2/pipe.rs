@@ -14,17 +14,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::failure::{Failure, Step};
 use crate::failure_map;
-use crate::io::arrival::TransportError;
+use crate::io::arrival::{Moment, TransportError};
 use crate::io::buffers::Buffers;
 use crate::io::stamps::Tick;
 use crate::transport::Transport;
-
-/// A moment of arrival: this program's reading and the kernel's stamp.
-#[derive(Clone, Copy)]
-pub(crate) struct Moment {
-    pub(crate) seen: Tick,
-    pub(crate) stamp_ns: Option<u64>,
-}
 
 /// The transport, and what its users want to know of it.
 pub(crate) struct Pipe {

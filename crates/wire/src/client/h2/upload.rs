@@ -1,6 +1,6 @@
 //! A request's body on a stream: as much as the peer's windows allow, from where it lies.
 //!
-//! Shared bytes are sent as they are. Files, generated and borrowed bytes are copied piece by piece, so that the size
+//! SharedConnection bytes are sent as they are. Files, generated and borrowed bytes are copied piece by piece, so that the size
 //! of a body costs no memory. Invariant: what is handed over was allowed by the windows of stream and connection.
 
 use std::task::{Context, Poll};
@@ -14,16 +14,16 @@ use crate::payload::{PIECE, PayloadError, Segment};
 const SHORT: usize = 4 << 10;
 
 /// What is left to send.
-pub(super) struct Upload<'a> {
+pub(super) struct StreamUpload<'a> {
     segments: &'a [Segment],
     offset: u64,
     left: u64,
     is_refused: bool,
 }
 
-impl<'a> Upload<'a> {
-    pub(super) fn new(segments: &'a [Segment]) -> Upload<'a> {
-        Upload { segments, offset: 0, left: segments.iter().map(Segment::len).sum(), is_refused: false }
+impl<'a> StreamUpload<'a> {
+    pub(super) fn new(segments: &'a [Segment]) -> StreamUpload<'a> {
+        StreamUpload { segments, offset: 0, left: segments.iter().map(Segment::len).sum(), is_refused: false }
     }
 
     /// All of it is with the connection.
