@@ -1,8 +1,8 @@
 //! Bytes on the network and how long each step took.
 //!
 //! Payloads, connections, HTTP/1.1, HTTP/2, WebSocket, TLS, unix sockets and links, client side; HTTP/1.1, WebSocket,
-//! TLS, sockets, the text of header fields and the precise timer also for `server`. Knows no metric, no virtual user, no
-//! tag and no JavaScript: every exchange returns its timings as a value. Single-threaded: each worker has its own
+//! TLS, sockets, the text of header fields and the precise timer also for `server`. Knows no metric, no virtual user,
+//! no tag and no JavaScript: every exchange returns its timings as a value. Single-threaded: each worker has its own
 //! clients and pools; nothing here is `Send` and nothing is locked on the request path.
 
 #[cfg(not(target_os = "linux"))]

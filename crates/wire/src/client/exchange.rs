@@ -12,7 +12,9 @@ use crate::client::connection::Connection;
 use crate::client::connection::ConnectionInfo;
 use crate::client::context::IoContext;
 use crate::client::endpoint::{Endpoint, Route};
-use crate::client::h2::{self, Ended, Http2Head, Slot};
+use crate::client::http2_connection::{SharedConnection, Slot};
+use crate::client::http2_head::Http2Head;
+use crate::client::http2_stream::{Ended, Stream};
 use crate::client::pool::{Kept, Pool};
 use crate::client::transaction::{Outcome, Transaction, Work};
 use crate::failure::{Failure, FailureKind, Step};
@@ -205,7 +207,7 @@ async fn connection(
     if !chose_http2 {
         return Ok(Kept::Own(connection));
     }
-    let shared = h2::SharedConnection::begin(io, connection).await?;
+    let shared = SharedConnection::begin(io, connection).await?;
     if !out.close {
         pool.share(endpoint, shared.clone());
     }
@@ -233,7 +235,7 @@ pub(crate) async fn attempt_http2(
     io: &IoContext,
     endpoint: &Endpoint,
     out: &Outgoing<'_>,
-    shared: Rc<h2::SharedConnection>,
+    shared: Rc<SharedConnection>,
     start: Tick,
     hop: &mut Exchange,
 ) -> Option<Marks> {
@@ -256,7 +258,7 @@ pub(crate) async fn attempt_http2(
             }
         },
     };
-    let mut stream = match h2::Stream::begin(Slot::of(shared.clone()), io, head, &out.work()) {
+    let mut stream = match Stream::begin(Slot::of(shared.clone()), io, head, &out.work()) {
         Ok(stream) => stream,
         // The server has said goodbye meanwhile.
         Err(failure) => {

@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::client::context::IoContext;
-use crate::client::h2::Http2Head;
+use crate::client::http2_head::Http2Head;
 use crate::client::origins::Origin;
 use crate::payload::Payload;
 use crate::recent::Recent;

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use crate::client::connection::Connection;
 use crate::client::context::IoContext;
 use crate::client::endpoint::Endpoint;
-use crate::client::h2::SharedConnection;
+use crate::client::http2_connection::SharedConnection;
 
 /// Connections by endpoint.
 pub(crate) struct Pool {

@@ -1,6 +1,6 @@
 //! A request's body on a stream: as much as the peer's windows allow, from where it lies.
 //!
-//! SharedConnection bytes are sent as they are. Files, generated and borrowed bytes are copied piece by piece, so that the size
+//! Shared bytes are sent as they are. Files, generated and borrowed bytes are copied piece by piece, so that the size
 //! of a body costs no memory. Invariant: what is handed over was allowed by the windows of stream and connection.
 
 use std::task::{Context, Poll};
@@ -14,7 +14,7 @@ use crate::payload::{PIECE, PayloadError, Segment};
 const SHORT: usize = 4 << 10;
 
 /// What is left to send.
-pub(super) struct StreamUpload<'a> {
+pub(crate) struct StreamUpload<'a> {
     segments: &'a [Segment],
     offset: u64,
     left: u64,
@@ -22,22 +22,22 @@ pub(super) struct StreamUpload<'a> {
 }
 
 impl<'a> StreamUpload<'a> {
-    pub(super) fn new(segments: &'a [Segment]) -> StreamUpload<'a> {
+    pub(crate) fn new(segments: &'a [Segment]) -> StreamUpload<'a> {
         StreamUpload { segments, offset: 0, left: segments.iter().map(Segment::len).sum(), is_refused: false }
     }
 
     /// All of it is with the connection.
-    pub(super) fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.left == 0
     }
 
     /// All of it is with the connection, or no more is wanted.
-    pub(super) fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.is_done() || self.is_refused
     }
 
     /// Hands over what the windows allow now; waits for more where they do not allow all.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>, stream: &mut SendStream<Bytes>) -> Result<(), PayloadError> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>, stream: &mut SendStream<Bytes>) -> Result<(), PayloadError> {
         while !self.has_ended() {
             let wanted = usize::try_from(self.left).map_or(PIECE, |left| left.min(PIECE));
             stream.reserve_capacity(wanted);

@@ -9,10 +9,10 @@ use ::h2::client::ResponseFuture;
 use ::h2::{Reason, RecvStream, SendStream};
 use bytes::Bytes;
 
-use super::connection::{Drive, Slot};
-use super::head::{Http2Head, response_text};
-use super::upload::StreamUpload;
 use crate::client::context::IoContext;
+use crate::client::http2_connection::{Drive, Slot};
+use crate::client::http2_head::{Http2Head, response_text};
+use crate::client::http2_upload::StreamUpload;
 use crate::client::transaction::{Outcome, Work};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
@@ -37,7 +37,7 @@ pub(crate) struct Stream<'a> {
     upload: StreamUpload<'a>,
     sending: SendStream<Bytes>,
     state: Receiving,
-    response: Option<Answer>,
+    response: Option<Answered>,
     content: Vec<u8>,
     /// Bytes of the body that arrived.
     length: u64,
@@ -61,7 +61,7 @@ enum Receiving {
     Done,
 }
 
-struct Answer {
+struct Answered {
     status: u16,
     text: Bytes,
     marks: Marks,
@@ -248,7 +248,7 @@ impl<'a> Stream<'a> {
                 self.body_use = BodyUse::Keep;
             }
         }
-        self.response = Some(Answer { status, text, marks, declared });
+        self.response = Some(Answered { status, text, marks, declared });
         self.state = if body.is_end_stream() { Receiving::Done } else { Receiving::Body(body) };
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct Pipe {
 }
 
 impl Pipe {
-    pub(super) fn new(transport: Transport, buffers: Rc<Buffers>) -> Rc<Pipe> {
+    pub(crate) fn new(transport: Transport, buffers: Rc<Buffers>) -> Rc<Pipe> {
         Rc::new(Pipe {
             transport: RefCell::new(transport),
             buffers,
@@ -47,32 +47,32 @@ impl Pipe {
     }
 
     /// The next read may take place.
-    pub(super) fn allow_read(&self) {
+    pub(crate) fn allow_read(&self) {
         self.may_read.set(true);
     }
 
     /// The read that was allowed took place.
-    pub(super) fn has_read(&self) -> bool {
+    pub(crate) fn has_read(&self) -> bool {
         !self.may_read.get()
     }
 
     /// How many reads brought something.
-    pub(super) fn reads(&self) -> u64 {
+    pub(crate) fn reads(&self) -> u64 {
         self.reads.get()
     }
 
     /// When the last of them did.
-    pub(super) fn last(&self) -> Option<Moment> {
+    pub(crate) fn last(&self) -> Option<Moment> {
         self.last.get()
     }
 
     /// Something was written that is not with the kernel.
-    pub(super) fn has_unsent(&self) -> bool {
+    pub(crate) fn has_unsent(&self) -> bool {
         self.has_unsent.get()
     }
 
     /// Why the transport carries nothing more, at this step of an exchange; `None` while it does.
-    pub(super) fn failure(&self, step: Step) -> Option<Failure> {
+    pub(crate) fn failure(&self, step: Step) -> Option<Failure> {
         match &*self.failure.borrow() {
             Some(failure) => Some(Failure { step, ..failure.clone() }),
             // Go's words, also where nothing of the response came.
@@ -89,7 +89,7 @@ impl Pipe {
 }
 
 /// The end of a pipe that the `h2` crate holds.
-pub(super) struct PipeEnd(pub(super) Rc<Pipe>);
+pub(crate) struct PipeEnd(pub(crate) Rc<Pipe>);
 
 impl AsyncRead for PipeEnd {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, room: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {

@@ -1,4 +1,5 @@
-//! An HTTP/2 connection of one user, which its requests share.
+//! An HTTP/2 connection of one user, which its requests share. Frames, HPACK, windows and the states of streams are the
+//! `h2` crate's.
 //!
 //! The requests that wait for it poll it, so that a request costs no task and no channel. The one that polled last is
 //! woken by the socket; when it leaves, it wakes another that waits. A request that is given up says so to the peer at
@@ -11,9 +12,9 @@ use std::task::{Context, Poll, Waker};
 use ::h2::client::{self, Builder, SendRequest};
 use bytes::Bytes;
 
-use super::pipe::{Pipe, PipeEnd};
 use crate::client::connection::{Connection, ConnectionInfo};
 use crate::client::context::IoContext;
+use crate::client::http2_pipe::{Pipe, PipeEnd};
 use crate::failure::{Failure, Step};
 use crate::failure_map;
 use crate::io::deadline_timer::DeadlineTimer;
@@ -32,7 +33,7 @@ const DATA_FRAME_BUDGET: usize = 1 << 30;
 /// A connection and those who wait for it.
 pub(crate) struct SharedConnection {
     connection: RefCell<client::Connection<PipeEnd, Bytes>>,
-    pub(super) requests: SendRequest<Bytes>,
+    pub(crate) requests: SendRequest<Bytes>,
     pub(crate) pipe: Rc<Pipe>,
     info: ConnectionInfo,
     was_used: Cell<bool>,
@@ -48,7 +49,7 @@ pub(crate) struct SharedConnection {
 
 /// What polling a connection came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Drive {
+pub(crate) enum Drive {
     /// Something arrived: look at it, then poll again.
     Again,
     /// Nothing is to be done until the waker is called.
@@ -109,13 +110,13 @@ impl SharedConnection {
     }
 
     /// Why it carries nothing more, at this step of an exchange; `None` while it does.
-    pub(super) fn failure(&self, step: Step) -> Option<Failure> {
+    pub(crate) fn failure(&self, step: Step) -> Option<Failure> {
         let farewell = self.farewell.borrow();
         farewell.as_ref().map(|error| failure_map::http2(error, step)).or_else(|| self.pipe.failure(step))
     }
 
     /// Polls the connection for the request of this slot, until something arrived or nothing is to be done.
-    pub(super) fn drive(&self, cx: &mut Context<'_>, slot: usize) -> Drive {
+    pub(crate) fn drive(&self, cx: &mut Context<'_>, slot: usize) -> Drive {
         if self.has_ended.get() {
             return Drive::Ended;
         }
@@ -148,11 +149,11 @@ fn builder() -> Builder {
 
 /// A request's place among those that share a connection; given up when it is dropped.
 pub(crate) struct Slot {
-    pub(super) shared: Rc<SharedConnection>,
-    pub(super) at: usize,
-    pub(super) timer: DeadlineTimer,
+    pub(crate) shared: Rc<SharedConnection>,
+    pub(crate) at: usize,
+    pub(crate) timer: DeadlineTimer,
     /// The stream came to its end on both sides.
-    pub(super) is_settled: bool,
+    pub(crate) is_settled: bool,
 }
 
 impl Slot {
@@ -174,7 +175,7 @@ impl Slot {
 
     /// The request waits; it is woken when it is its turn to poll the connection. `false` when it waits with another
     /// waker than before.
-    pub(super) fn wait(&self, cx: &Context<'_>) -> bool {
+    pub(crate) fn wait(&self, cx: &Context<'_>) -> bool {
         let mut waiting = self.shared.waiting.borrow_mut();
         let waker = waiting[self.at].get_or_insert_with(|| cx.waker().clone());
         let is_same = waker.will_wake(cx.waker());

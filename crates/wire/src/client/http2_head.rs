@@ -15,7 +15,7 @@ use crate::h1::reason::reason;
 use crate::response::Marks;
 
 /// The head of a request, ready for a stream.
-pub(crate) struct Http2Head(pub(super) Request<()>);
+pub(crate) struct Http2Head(pub(crate) Request<()>);
 
 /// Bytes that Go sends in a query as they are, and the `http` crate refuses.
 const UNQUOTED: &[u8] = b"\"<>\\^`{|}";
@@ -105,7 +105,7 @@ fn add(headers: &mut HeaderMap, name: &[u8], value: &[u8]) -> Result<(), Failure
 }
 
 /// The head of a response as text.
-pub(super) fn response_text(status: u16, headers: &HeaderMap) -> (Bytes, Marks) {
+pub(crate) fn response_text(status: u16, headers: &HeaderMap) -> (Bytes, Marks) {
     let len = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum::<usize>();
     let mut out = Vec::with_capacity(len + 48);
     out.extend_from_slice(b"HTTP/2.0 ");
