@@ -8,7 +8,11 @@
     sent: new Counter("socketio_events_sent"),
     received: new Counter("socketio_events_received"),
   };
-  const RESERVED = ["connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener"];
+  const countSent = metrics.sent.add;
+  const countReceived = metrics.received.add;
+  const RESERVED = { __proto__: null, connect: 1, connect_error: 1, disconnect: 1, disconnecting: 1, newListener: 1, removeListener: 1 };
+  /** How the next event is sent, when nothing was said about it. */
+  const NONE = {};
   const DEFAULTS = {
     path: "/socket.io/",
     query: {},
@@ -23,11 +27,11 @@
   };
 
   class Emitter {
-    #listeners = {};
+    handlers = {};
 
     on(event, listener) {
       if (typeof listener !== "function") fail(`on: the listener of "${String(event)}" is not a function`);
-      (this.#listeners[event] ??= []).push(listener);
+      (this.handlers[event] ??= []).push(listener);
       return this;
     }
 
@@ -45,11 +49,11 @@
     }
 
     off(event, listener) {
-      if (event === undefined) this.#listeners = {};
-      else if (listener === undefined) delete this.#listeners[event];
+      if (event === undefined) this.handlers = {};
+      else if (listener === undefined) delete this.handlers[event];
       else {
         const rest = this.listeners(event).filter((known) => known !== listener && known.listener !== listener);
-        this.#listeners[event] = rest;
+        this.handlers[event] = rest;
       }
       return this;
     }
@@ -63,7 +67,7 @@
     }
 
     listeners(event) {
-      return this.#listeners[event] ?? [];
+      return this.handlers[event] ?? [];
     }
 
     hasListeners(event) {
@@ -71,7 +75,17 @@
     }
 
     happen(event, ...args) {
-      for (const listener of [...this.listeners(event)]) listener.apply(this, args);
+      this.each(this.handlers[event], args);
+    }
+
+    /** Calls listeners, as many as there are now. */
+    each(listeners, args) {
+      if (listeners === undefined || listeners.length === 0) return;
+      if (listeners.length === 1) {
+        listeners[0].apply(this, args);
+        return;
+      }
+      for (const listener of listeners.slice()) listener.apply(this, args);
     }
   }
 
@@ -99,7 +113,8 @@
       if (this.state !== "closed") return;
       this.state = "opening";
       this.mayReconnect = this.opts.reconnection;
-      this.decoder = new Decoder((packet) => this.sockets[packet.namespace]?.received(packet));
+      this.decoder = new Decoder((type, namespace, id, data) => this.sockets[namespace]?.received(type, id, data));
+      this.emitPart = (part) => this.engine.send(part);
       const limit = this.opts.timeout === false ? undefined : setTimeout(() => engine.end("timeout"), this.opts.timeout);
       const engine = new Engine(this.host, this.opts, {
         opened: () => {
@@ -175,8 +190,8 @@
       }, Math.max(delay, 1));
     }
 
-    send(packet) {
-      for (const part of encode(packet)) this.engine.send(part);
+    send(type, namespace, id, data) {
+      encode(type, namespace, id ?? "", data, this.emitPart);
     }
 
     /** A socket does not need the connection any more. */
@@ -210,21 +225,21 @@
   }
 
   class Socket extends Emitter {
-    #namespace;
-    #flags = {};
-    #awaited = {};
-    #next = 0;
-    #toSend = [];
-    #toGive = [];
-    #any = [];
-    #anyOutgoing = [];
-    #session = {};
-    #asked = 0;
+    _namespace;
+    _flags = NONE;
+    _awaited = {};
+    _next = 0;
+    _toSend = [];
+    _toGive = [];
+    _any = [];
+    _anyOutgoing = [];
+    _session = {};
+    _asked = 0;
 
     constructor(manager, namespace, auth) {
       super();
       this.io = manager;
-      this.#namespace = namespace;
+      this._namespace = namespace;
       this.auth = auth;
       this.id = undefined;
       this.connected = false;
@@ -239,7 +254,7 @@
     connect() {
       if (this.active) return this;
       this.active = true;
-      this.#asked = now();
+      this._asked = now();
       if (this.io.state === "open") this.introduce();
       else if (!this.io.isReconnecting) this.io.open();
       return this;
@@ -252,127 +267,125 @@
     /** Asks for the namespace: the connection stands. */
     introduce() {
       const ask = (data) => {
-        const known = this.#session.id === undefined ? {} : { pid: this.#session.id, offset: this.#session.offset };
-        this.#send(CONNECT, data === undefined && known.pid === undefined ? undefined : { ...known, ...data });
+        const known = this._session.id === undefined ? {} : { pid: this._session.id, offset: this._session.offset };
+        this._send(CONNECT, data === undefined && known.pid === undefined ? undefined : { ...known, ...data });
       };
       if (typeof this.auth === "function") this.auth(ask);
       else ask(this.auth);
     }
 
-    #send(type, data, id) {
-      this.io.send({ type, namespace: this.#namespace, data, id });
+    _send(type, data, id) {
+      this.io.send(type, this._namespace, id, data);
     }
 
-    received({ type, data, id }) {
+    received(type, id, data) {
+      if (type === EVENT) {
+        this._event(data, id);
+        return;
+      }
       switch (type) {
         case CONNECT:
           if (data?.sid === undefined) {
             this.happen("connect_error", new Error("the server speaks an older Socket.IO: it gave no id (expected revision 5)"));
             return;
           }
-          this.#welcome(data);
+          this._welcome(data);
           break;
         case CONNECT_ERROR: {
-          this.#leave();
+          this._leave();
           const error = new Error(data.message ?? data);
           error.data = data.data;
-          this.#tell("connect_error", error);
+          this._tell("connect_error", error);
           break;
         }
-        case EVENT:
-          this.#event(data, id);
-          break;
         case ACK: {
-          const awaited = this.#awaited[id];
-          delete this.#awaited[id];
-          if (awaited !== undefined) this.#call(awaited.answered, data);
+          const awaited = this._awaited[id];
+          delete this._awaited[id];
+          if (awaited !== undefined) this._call([awaited.answered], data);
           break;
         }
         case DISCONNECT:
-          this.#leave();
+          this._leave();
           this.left("io server disconnect");
           break;
       }
     }
 
-    #welcome({ sid, pid }) {
-      this.recovered = pid !== undefined && this.#session.id === pid;
-      this.#session.id = pid;
+    _welcome({ sid, pid }) {
+      this.recovered = pid !== undefined && this._session.id === pid;
+      this._session.id = pid;
       this.id = sid;
       this.connected = true;
-      metrics.connecting.add(now() - this.#asked);
-      const given = this.#toGive;
-      this.#toGive = [];
-      for (const { data, id } of given) this.#event(data, id);
-      const sent = this.#toSend;
-      this.#toSend = [];
-      for (const { data, id } of sent) this.#out(data, id);
-      this.#tell("connect");
+      metrics.connecting.add(now() - this._asked);
+      const given = this._toGive;
+      this._toGive = [];
+      for (const { data, id } of given) this._event(data, id);
+      const sent = this._toSend;
+      this._toSend = [];
+      for (const { data, id } of sent) this._out(data, id);
+      this._tell("connect");
     }
 
-    #event(data, id) {
+    _event(data, id) {
       if (!this.connected) {
-        this.#toGive.push({ data, id });
+        this._toGive.push({ data, id });
         return;
       }
-      metrics.received.add(1);
-      if (this.#session.id !== undefined && typeof data[data.length - 1] === "string") {
-        this.#session.offset = data[data.length - 1];
+      countReceived(1);
+      if (this._session.id !== undefined && typeof data[data.length - 1] === "string") {
+        this._session.offset = data[data.length - 1];
       }
-      const args = [...data];
       if (id !== undefined) {
         let isAnswered = false;
-        args.push((...answer) => {
+        data.push((...answer) => {
           if (isAnswered || !this.connected) return;
           isAnswered = true;
-          this.#send(ACK, answer, id);
+          this._send(ACK, answer, id);
         });
       }
-      for (const listener of [...this.#any]) this.#call(listener, args);
-      this.#tell(...args);
+      this._call(this._any, data);
+      const name = data.shift();
+      this._call(this.handlers[name], data);
     }
 
-    /** Calls code of the script; what it throws is not taken for a packet that is wrong. */
-    #call(listener, args) {
+    /** Calls listeners of the script; what they throw is not taken for a packet that is wrong. */
+    _call(listeners, args) {
+      if (listeners === undefined || listeners.length === 0) return;
       try {
-        listener.apply(this, args);
+        this.each(listeners, args);
       } catch (cause) {
         throw { isOfScript: true, cause };
       }
     }
 
-    #tell(event, ...args) {
-      for (const listener of [...this.listeners(event)]) this.#call(listener, args);
+    _tell(event, ...args) {
+      this._call(this.handlers[event], args);
     }
 
-    emit(event, ...args) {
-      if (RESERVED.includes(event)) fail(`"${event}" is a reserved event name`);
-      const flags = this.#flags;
-      this.#flags = {};
+    emit(...data) {
+      if (RESERVED[data[0]]) fail(`"${data[0]}" is a reserved event name`);
+      const flags = this._flags;
+      if (flags !== NONE) this._flags = NONE;
       let id;
-      const last = args[args.length - 1];
-      if (typeof last === "function") {
-        args.pop();
-        id = this.#await(last, flags.timeout ?? this.io.opts.ackTimeout);
-      }
-      const data = [event, ...args];
+      const last = data.length - 1;
+      if (last > 0 && typeof data[last] === "function") id = this._await(data.pop(), flags.timeout ?? this.io.opts.ackTimeout);
       if (this.connected) {
         if (flags.volatile && !this.io.engine.isWritable) return this;
-        this.#out(data, id);
+        this._out(data, id);
       } else if (!flags.volatile) {
-        this.#toSend.push({ data, id });
+        this._toSend.push({ data, id });
       }
       return this;
     }
 
-    #out(data, id) {
-      for (const listener of [...this.#anyOutgoing]) listener.apply(this, data);
-      metrics.sent.add(1);
-      this.#send(EVENT, data, id);
+    _out(data, id) {
+      this.each(this._anyOutgoing, data);
+      countSent(1);
+      this.io.send(EVENT, this._namespace, id, data);
     }
 
-    #await(callback, limit) {
-      const id = this.#next++;
+    _await(callback, limit) {
+      const id = this._next++;
       const begun = now();
       let timer;
       const awaited = {
@@ -390,19 +403,19 @@
       };
       if (limit !== undefined) {
         timer = setTimeout(() => {
-          delete this.#awaited[id];
-          this.#toSend = this.#toSend.filter((packet) => packet.id !== id);
+          delete this._awaited[id];
+          this._toSend = this._toSend.filter((packet) => packet.id !== id);
           awaited.failed(new Error("operation has timed out"));
         }, limit);
       }
-      this.#awaited[id] = awaited;
+      this._awaited[id] = awaited;
       return id;
     }
 
-    emitWithAck(event, ...args) {
-      const hasLimit = this.#flags.timeout !== undefined || this.io.opts.ackTimeout !== undefined;
+    emitWithAck(...data) {
+      const hasLimit = this._flags.timeout !== undefined || this.io.opts.ackTimeout !== undefined;
       return new Promise((resolve, reject) => {
-        this.emit(event, ...args, (...answer) => {
+        this.emit(...data, (...answer) => {
           if (!hasLimit) resolve(answer[0]);
           else if (answer[0]) reject(answer[0]);
           else resolve(answer[1]);
@@ -415,12 +428,12 @@
     }
 
     timeout(ms) {
-      this.#flags.timeout = ms;
+      this._flags = { ...this._flags, timeout: ms };
       return this;
     }
 
     get volatile() {
-      this.#flags.volatile = true;
+      this._flags = { ...this._flags, volatile: true };
       return this;
     }
 
@@ -429,37 +442,37 @@
     }
 
     onAny(listener) {
-      this.#any.push(listener);
+      this._any.push(listener);
       return this;
     }
 
     prependAny(listener) {
-      this.#any.unshift(listener);
+      this._any.unshift(listener);
       return this;
     }
 
     offAny(listener) {
-      this.#any = listener === undefined ? [] : this.#any.filter((known) => known !== listener);
+      this._any = listener === undefined ? [] : this._any.filter((known) => known !== listener);
       return this;
     }
 
     listenersAny() {
-      return this.#any;
+      return this._any;
     }
 
     onAnyOutgoing(listener) {
-      this.#anyOutgoing.push(listener);
+      this._anyOutgoing.push(listener);
       return this;
     }
 
     offAnyOutgoing(listener) {
-      this.#anyOutgoing = listener === undefined ? [] : this.#anyOutgoing.filter((known) => known !== listener);
+      this._anyOutgoing = listener === undefined ? [] : this._anyOutgoing.filter((known) => known !== listener);
       return this;
     }
 
     disconnect() {
-      if (this.connected) this.#send(DISCONNECT);
-      this.#leave();
+      if (this.connected) this._send(DISCONNECT);
+      this._leave();
       this.left("io client disconnect");
       return this;
     }
@@ -468,7 +481,7 @@
       return this.disconnect();
     }
 
-    #leave() {
+    _leave() {
       if (!this.active) return;
       this.active = false;
       this.io.leave();
@@ -484,11 +497,11 @@
       if (!this.connected) return;
       this.connected = false;
       this.id = undefined;
-      this.#asked = now();
-      for (const [id, awaited] of Object.entries(this.#awaited)) {
-        const isUnsent = this.#toSend.some((packet) => String(packet.id) === id);
+      this._asked = now();
+      for (const [id, awaited] of Object.entries(this._awaited)) {
+        const isUnsent = this._toSend.some((packet) => String(packet.id) === id);
         if (isUnsent) continue;
-        delete this.#awaited[id];
+        delete this._awaited[id];
         if (awaited.withError) awaited.failed(new Error("socket has been disconnected"));
       }
       this.happen("disconnect", reason, details);

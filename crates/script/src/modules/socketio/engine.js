@@ -124,8 +124,10 @@
         this.hasOpened = true;
         opened?.(this);
       };
-      this.socket.onmessage = (event) => {
-        if (!this.isOver) this.engine.received(this, event.data);
+      this.socket.onmessage = ({ data }) => {
+        if (this.isOver) return;
+        if (this === engine.transport && typeof data === "string" && data[0] === MESSAGE) engine.hooks.message(data.slice(1));
+        else engine.received(this, data);
       };
       this.socket.onerror = (event) => {
         this.error = event.error;
@@ -143,7 +145,7 @@
     }
 
     write(packets) {
-      for (const packet of packets) this.socket.send(packet);
+      for (let i = 0; i < packets.length; i++) this.socket.send(packets[i]);
     }
 
     close() {
@@ -170,7 +172,12 @@
 
     /** Sends a message, or keeps it until it can be sent. */
     send(data) {
-      this.waiting.push(typeof data === "string" ? MESSAGE + data : data);
+      const packet = typeof data === "string" ? MESSAGE + data : data;
+      if (this.waiting.length === 0 && this.transport.name === "websocket" && this.isWritable) {
+        this.transport.socket.send(packet);
+        return;
+      }
+      this.waiting.push(packet);
       this.flush();
     }
 

@@ -7,11 +7,23 @@
     return value instanceof ArrayBuffer || ArrayBuffer.isView(value);
   }
 
+  // Loops by index here and below: what happens for each event is made of the steps that cost least.
   function hasBinary(value) {
     if (value === null || typeof value !== "object") return false;
+    if (Array.isArray(value)) {
+      for (let i = 0; i < value.length; i++) {
+        const element = value[i];
+        if (typeof element === "object" && hasBinary(element)) return true;
+      }
+      return false;
+    }
     if (isBinary(value)) return true;
     if (typeof value.toJSON === "function") return hasBinary(value.toJSON());
-    return Object.values(value).some(hasBinary);
+    for (const key in value) {
+      const part = value[key];
+      if (typeof part === "object" && Object.hasOwn(value, key) && hasBinary(part)) return true;
+    }
+    return false;
   }
 
   function bytesOf(value) {
@@ -39,18 +51,21 @@
     return value;
   }
 
-  /** What is sent: a text, and the attachments that follow it. */
-  function encode(packet) {
-    let { type, data } = packet;
-    const attachments = [];
+  /** What is sent: gives a text, and then the attachments that follow it, to `send`. */
+  function encode(type, namespace, id, data, send) {
+    const head = namespace === "/" ? id : `${namespace},${id}`;
     if ((type === EVENT || type === ACK) && hasBinary(data)) {
-      type += BINARY_EVENT - EVENT;
-      data = takeApart(data, attachments);
+      const attachments = [];
+      const text = JSON.stringify(takeApart(data, attachments));
+      send(`${type + BINARY_EVENT - EVENT}${attachments.length}-${head}${text}`);
+      attachments.forEach((attachment) => send(attachment));
+      return;
     }
-    const count = attachments.length === 0 ? "" : `${attachments.length}-`;
-    const namespace = packet.namespace === "/" ? "" : `${packet.namespace},`;
-    const text = `${type}${count}${namespace}${packet.id ?? ""}${data === undefined ? "" : JSON.stringify(data)}`;
-    return [text, ...attachments];
+    send(data === undefined ? `${type}${head}` : `${type}${head}${JSON.stringify(data)}`);
+  }
+
+  function isEvent(data) {
+    return Array.isArray(data) && (typeof data[0] === "string" || typeof data[0] === "number");
   }
 
   function isFit(type, data) {
@@ -58,7 +73,7 @@
       case CONNECT: return data === undefined || (data !== null && typeof data === "object");
       case DISCONNECT: return data === undefined;
       case CONNECT_ERROR: return typeof data === "string" || (data !== null && typeof data === "object");
-      case EVENT: case BINARY_EVENT: return Array.isArray(data) && ["string", "number"].includes(typeof data[0]);
+      case EVENT: case BINARY_EVENT: return isEvent(data);
       default: return Array.isArray(data);
     }
   }
@@ -85,6 +100,13 @@
     }
 
     add(data) {
+      // Most packets are events of the namespace `/` that nobody has to acknowledge.
+      if (this.packet === undefined && data[0] === "2" && data[1] === "[") {
+        const event = JSON.parse(data.slice(1));
+        if (!isEvent(event)) throw new Error("invalid payload");
+        this.found(EVENT, "/", undefined, event);
+        return;
+      }
       if (typeof data !== "string") {
         if (this.packet === undefined) throw new Error("got binary data when not reconstructing a packet");
         this.attachments.push(data);
@@ -100,7 +122,7 @@
         packet.data = putTogether(packet.data, attachments);
         packet.type -= BINARY_EVENT - EVENT;
       }
-      this.found(packet);
+      this.found(packet.type, packet.namespace, packet.id, packet.data);
     }
   }
 
