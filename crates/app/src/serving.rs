@@ -53,6 +53,7 @@ pub(crate) fn run(ctx: &Ctx<'_>, vu: &Rc<Vu>, jobs: &Jobs<Job, JobEnd>) {
             let Bound { allocate, socket, .. } = &program.bound;
             let exports = Exports { allocates: allocate.is_some(), has_sockets: socket.is_some() };
             let mut end = JobEnd::Ready(Ok(exports));
+            host::trim_objects(ctx);
             vu.switch().trim_stack();
             vu.set_phase(Phase::Serving);
             while let Some(Job::Serve) = jobs.next(end) {

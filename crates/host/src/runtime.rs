@@ -79,6 +79,20 @@ pub fn space_collections(ctx: &Ctx<'_>) {
     }
 }
 
+unsafe extern "C" {
+    /// Of `quickjs/tables.patch`.
+    fn JS_TrimObjects(context: *mut qjs::JSContext) -> qjs::c_int;
+}
+
+/// Gives back what tables of objects have beyond their properties, for when init code has run.
+pub fn trim_objects(ctx: &Ctx<'_>) {
+    // SAFETY: the context is live.
+    if unsafe { JS_TrimObjects(ctx.as_raw().as_ptr()) } < 0 {
+        // Memory is short: the rest of the tables stays as it is.
+        drop(ctx.catch());
+    }
+}
+
 /// Makes the user findable from the context and lets it be interrupted. Undone by `detach`, which must be called before
 /// the runtime goes.
 fn attach<E: Embedder>(ctx: &Ctx<'_>, user: &Rc<User>, embedder: Rc<E>, runtime: Runtime) {
@@ -221,6 +235,27 @@ mod tests {
         let _fresh = create(&further).unwrap();
         let held = (1 << 20) - further.room();
         assert!(held < 64 << 10, "a further runtime of a thread holds {held} bytes");
+    }
+
+    #[test]
+    fn trimmed_objects_keep_their_properties_and_take_more() {
+        let memory = Rc::new(Memory::default());
+        memory.set_limit(8 << 20);
+        let (_runtime, context) = create(&memory).unwrap();
+        context.with(|ctx| {
+            let made = "globalThis.all = Array.from({ length: 300 }, (_, many) => { const o = { __proto__: { many } }; \
+                for (let i = 0; i < many; i++) o['p' + i] = i; return o })";
+            ctx.eval::<(), _>(made).unwrap();
+            let before = memory.room();
+            trim_objects(&ctx);
+            assert!(memory.room() - before > 50 << 10, "{} bytes came back", memory.room() - before);
+            let right = "all.every((o, many) => { o.more = 1; delete o.p9; o.last = 2; \
+                const names = Object.keys(o).join(), { length } = Object.keys(o); \
+                return o.many === many && names.endsWith('more,last') && length === many + 2 - (many > 9) && \
+                    (many < 1 || o['p' + (many - 1)] === (many === 10 ? undefined : many - 1)) }) && \
+                [3, 1, 2].sort().map(String).join() === '1,2,3' && new Function('return this')() === globalThis";
+            assert!(ctx.eval::<bool, _>(right).unwrap());
+        });
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod open;
 mod text;
 mod web_crypto;
 
+use host::js::atom::Atom;
 use host::js::function::{Opt, Rest};
 use host::js::object::Accessor;
 use host::js::{Ctx, Exception, Function, Object, Value};
@@ -110,7 +111,8 @@ fn refuse(ctx: &Ctx<'_>, name: &'static str) -> host::js::Result<()> {
 fn environment<'js>(ctx: &Ctx<'js>, vu: &Vu) -> host::js::Result<Object<'js>> {
     let env = Object::new(ctx.clone())?;
     for (name, value) in &vu.shared.env {
-        env.set(name.as_str(), value.as_str())?;
+        // As a name, so that the users of a worker share the text.
+        env.set(name.as_str(), Atom::from_str(ctx.clone(), value)?.to_js_string()?)?;
     }
     Ok(env)
 }

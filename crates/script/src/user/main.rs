@@ -76,6 +76,7 @@ pub(super) fn run(ctx: &Ctx<'_>, vu: &Rc<Vu>, jobs: &Jobs<Job, JobEnd>) {
         }
     };
     let mut end = JobEnd::Ready(user.exported(ctx, vu));
+    host::trim_objects(ctx);
     vu.switch().trim_stack();
     while let Some(job) = jobs.next(end) {
         end = match job {

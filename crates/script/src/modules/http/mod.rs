@@ -33,6 +33,7 @@ pub(crate) mod verbs;
 use std::rc::Rc;
 
 use host::Phase;
+use host::js::atom::Atom;
 use host::js::function::Opt;
 use host::js::prelude::Func;
 use host::js::{Ctx, Object, Result, Value};
@@ -112,14 +113,19 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 
 fn constants(module: &Object<'_>) -> Result<()> {
     for (name, value) in [("TLS_1_0", "tls1.0"), ("TLS_1_1", "tls1.1"), ("TLS_1_2", "tls1.2"), ("TLS_1_3", "tls1.3")] {
-        module.set(name, value)?;
+        module.set(name, shared_text(module, value)?)?;
     }
     for name in MODULE.exports {
         if let Some(word) = name.strip_prefix("OCSP_STATUS_").or_else(|| name.strip_prefix("OCSP_REASON_")) {
-            module.set(*name, word.to_ascii_lowercase())?;
+            module.set(*name, shared_text(module, &word.to_ascii_lowercase())?)?;
         }
     }
     Ok(())
+}
+
+/// As a name, so that the users of a worker share it.
+fn shared_text<'js>(module: &Object<'js>, text: &str) -> Result<Value<'js>> {
+    Atom::from_str(module.ctx().clone(), text)?.to_value()
 }
 
 /// `http.cookieJar()`: the user's own jar.
