@@ -68,7 +68,7 @@ pub static READINGS: &[Reading] = &[
     reading('m', "oha, hey, bombardier", "the method", "--request POST"),
     reading('o', "curl", "the answer in a file, which Onrush does not keep", "nothing"),
     reading('o', "oha, hey, bombardier", "the result in another form", "--summary-export {}"),
-    reading('p', "oha", "streams of HTTP/2, which Onrush does not speak yet", "nothing"),
+    reading('p', "oha", "streams on one connection of HTTP/2, which Onrush has no flag for", "nothing"),
     reading('p', "bombardier", "less output", "--quiet"),
     reading('p', "curl", "a tunnel through a proxy", "the variable HTTP_PROXY"),
     reading('q', "oha", "requests a second", "--rate {}"),
