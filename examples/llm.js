@@ -3,6 +3,7 @@
 //
 //   onrush run --serve examples/llm.js                                   against the target beside it
 //   onrush run -e URL=https://host/v1/chat/completions -e KEY=… examples/llm.js
+// parity: skip k6 has no onEvent and no endpoint of this kind
 import http from 'k6/http';
 import { check } from 'k6';
 import { Trend } from 'k6/metrics';

@@ -177,6 +177,28 @@ async fn pause(io: &IoContext, out: &Outgoing<'_>, refused: u32) -> bool {
     deadline.is_none_or(|deadline| end < deadline)
 }
 
+/// The connection of HTTP/2 that another request has, or is opening; `None` when there is none to wait for.
+async fn opened_by_another(
+    io: &IoContext,
+    pool: &Pool,
+    endpoint: &Rc<Endpoint>,
+    out: &Outgoing<'_>,
+) -> Result<Option<Kept>, Failure> {
+    let deadline = out.deadline.map(|tick| io.stamps.instant(tick));
+    loop {
+        if let Some(kept) = pool.have(io, endpoint) {
+            return Ok(Some(kept));
+        }
+        let waited = match deadline {
+            Some(deadline) => tokio::time::timeout_at(deadline.into(), pool.opened(endpoint)).await,
+            None => Ok(pool.opened(endpoint).await),
+        };
+        if !waited.map_err(|_| failure_map::timeout(Step::Connect))? {
+            return Ok(None);
+        }
+    }
+}
+
 /// A connection to the endpoint: a new one, or that of HTTP/2 which another request has opened meanwhile.
 async fn connection(
     io: &IoContext,
@@ -187,18 +209,8 @@ async fn connection(
     timings: &mut Timings,
 ) -> Result<Kept, Unopened> {
     let is_shared = endpoint.speaks_http2.get() && !out.close;
-    let deadline = out.deadline.map(|tick| io.stamps.instant(tick));
-    while is_shared {
-        if let Some(kept) = pool.have(io, endpoint) {
-            return Ok(kept);
-        }
-        let waited = match deadline {
-            Some(deadline) => tokio::time::timeout_at(deadline.into(), pool.opened(endpoint)).await,
-            None => Ok(pool.opened(endpoint).await),
-        };
-        if !waited.map_err(|_| failure_map::timeout(Step::Connect))? {
-            break;
-        }
+    if is_shared && let Some(kept) = opened_by_another(io, pool, endpoint, out).await? {
+        return Ok(kept);
     }
     let opening = is_shared.then(|| pool.open(endpoint));
     let connection = open(io, endpoint, out, resolve, timings).await?;
