@@ -1,17 +1,18 @@
-//! What came back. The head is kept as received; fields are found in it when somebody asks.
+//! What came back. The head is kept as received, or written as HTTP/1.1 would have it where it came by HTTP/2; fields
+//! are found in it when somebody asks.
 //!
 //! Invariant: `head` was accepted by the decoder, so every line but the first has a colon and the last is empty.
 
 use bytes::Bytes;
 
-/// A complete response. The head is kept as received; header fields are found when asked for.
+/// A complete response; header fields are found in its head when asked for.
 #[derive(Clone, Debug)]
 pub struct Response {
     /// Status code.
     pub status: u16,
-    /// `HTTP/1.1` or `HTTP/1.0`.
+    /// `HTTP/1.1`, `HTTP/1.0` or `HTTP/2.0`.
     pub proto: &'static str,
-    /// The raw head, status line included, up to and including the empty line.
+    /// The head, status line included, up to and including the empty line.
     pub head: Bytes,
     /// The body.
     pub body: Body,

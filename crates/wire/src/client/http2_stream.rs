@@ -13,7 +13,7 @@ use crate::client::context::IoContext;
 use crate::client::http2_connection::{Drive, Slot};
 use crate::client::http2_head::{Http2Head, response_text};
 use crate::client::http2_upload::StreamUpload;
-use crate::client::transaction::{Outcome, Work};
+use crate::client::transaction::{Outcome, Work, due, step};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::io::arrival::Moment;
@@ -136,8 +136,8 @@ impl<'a> Stream<'a> {
                 Drive::Ended => return Poll::Ready(self.advance(cx).unwrap_or_else(|| self.lost())),
             }
         }
-        if let Some(due) = self.due()
-            && self.slot.timer.poll(cx, &self.io.stamps, due).is_ready()
+        if let Some(end) = due(self.io, self.deadline, self.write_by, self.sent_at)
+            && self.slot.timer.poll(cx, &self.io.stamps, end).is_ready()
         {
             return Poll::Ready(Ended::Failed(failure_map::timeout(self.step())));
         }
@@ -148,18 +148,6 @@ impl<'a> Stream<'a> {
             return Poll::Ready(ended);
         }
         Poll::Pending
-    }
-
-    /// By when something has to be over: the request as a whole, or the step it is at.
-    fn due(&self) -> Option<Tick> {
-        let step = match self.sent_at {
-            None => self.write_by,
-            Some(sent) => self.io.limits.read.and_then(|limit| sent.after(limit)),
-        };
-        match (self.deadline, step) {
-            (Some(deadline), Some(step)) => Some(deadline.min(step)),
-            (deadline, step) => deadline.or(step),
-        }
     }
 
     /// Content may wait that was not taken because its sink had no room.
@@ -287,11 +275,7 @@ impl<'a> Stream<'a> {
     }
 
     fn step(&self) -> Step {
-        match (self.first, self.sent_at) {
-            (Some(_), _) => Step::Receive,
-            (None, Some(_)) => Step::Wait,
-            (None, None) => Step::Send,
-        }
+        step(self.first, self.sent_at)
     }
 
     fn failed(&mut self, error: &::h2::Error) -> Ended {

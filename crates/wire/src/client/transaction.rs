@@ -75,6 +75,33 @@ pub(crate) struct Transaction<'a> {
     last: Option<Moment>,
 }
 
+/// By when something has to be over: the request as a whole, or the step it is at.
+#[inline]
+pub(crate) fn due(
+    io: &IoContext,
+    deadline: Option<Tick>,
+    write_by: Option<Tick>,
+    sent_at: Option<Tick>,
+) -> Option<Tick> {
+    let step = match sent_at {
+        None => write_by,
+        Some(sent) => io.limits.read.and_then(|limit| sent.after(limit)),
+    };
+    match (deadline, step) {
+        (Some(deadline), Some(step)) => Some(deadline.min(step)),
+        (deadline, step) => deadline.or(step),
+    }
+}
+
+/// Where an exchange is, of which this is the first arrival and the end of sending.
+pub(crate) fn step(first: Option<Moment>, sent_at: Option<Tick>) -> Step {
+    match (first, sent_at) {
+        (Some(_), _) => Step::Receive,
+        (None, Some(_)) => Step::Wait,
+        (None, None) => Step::Send,
+    }
+}
+
 /// What ended the waiting.
 pub(crate) enum End {
     Complete { clean: bool },
@@ -123,24 +150,12 @@ impl Transaction<'_> {
         if let Some(error) = self.write_error.take_if(|e| !e.is_hangup()) {
             return Poll::Ready(End::Failed(failure_map::transport(error, Step::Send)));
         }
-        if let Some(deadline) = self.due()
+        if let Some(deadline) = due(self.io, self.deadline, self.write_by, self.sent_at)
             && self.connection.timer.poll(cx, &self.io.stamps, deadline).is_ready()
         {
             return Poll::Ready(End::Failed(failure_map::timeout(self.step())));
         }
         Poll::Pending
-    }
-
-    /// By when something has to be over: the request as a whole, or the step it is at.
-    fn due(&self) -> Option<Tick> {
-        let step = match self.sent_at {
-            None => self.write_by,
-            Some(sent) => self.io.limits.read.and_then(|limit| sent.after(limit)),
-        };
-        match (self.deadline, step) {
-            (Some(deadline), Some(step)) => Some(deadline.min(step)),
-            (deadline, step) => deadline.or(step),
-        }
     }
 
     fn write(&mut self, cx: &mut Context<'_>) {
@@ -240,11 +255,7 @@ impl Transaction<'_> {
     }
 
     fn step(&self) -> Step {
-        match (self.first, self.sent_at) {
-            (Some(_), _) => Step::Receive,
-            (None, Some(_)) => Step::Wait,
-            (None, None) => Step::Send,
-        }
+        step(self.first, self.sent_at)
     }
 
     /// How it went, of an exchange that started at `start`.

@@ -183,6 +183,7 @@ export interface Response {
   /** 0 when the request failed. */
   status: number;
   status_text: string;
+  /** `HTTP/1.1`, `HTTP/1.0`, or `HTTP/2.0` with TLS servers that offer it; empty when the request failed. */
   proto: string;
   /** Canonical names; fields of the same name are joined by `, `. */
   headers: { [name: string]: string };
