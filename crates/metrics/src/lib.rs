@@ -17,7 +17,6 @@ pub mod seconds;
 mod sink;
 mod store;
 mod sub_metrics;
-pub mod suggest;
 pub mod system_tags;
 pub mod tags;
 pub mod threshold;

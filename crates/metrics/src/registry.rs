@@ -14,8 +14,8 @@ use crate::builtin;
 use crate::metric::{Contains, Kind, MetricId};
 use crate::sink::SinkKey;
 use crate::sub_metrics::SubMetrics;
-use crate::suggest;
 use crate::tags::{TagFilter, TagSet};
+use units::suggest;
 
 /// All metrics of a run. Shared as `Arc<Registry>`.
 pub struct Registry {

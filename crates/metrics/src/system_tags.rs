@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::suggest;
+use units::suggest;
 
 macro_rules! system_tags {
     ($($variant:ident = $name:literal, $default:literal, $doc:literal;)*) => {

@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use metrics::results::TrendValue;
-use metrics::suggest;
+use units::suggest;
 
 /// How a summary is made.
 #[derive(Clone, Debug, PartialEq)]

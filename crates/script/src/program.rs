@@ -120,7 +120,7 @@ impl Program {
         let missing = wanted.into_iter().filter(|(_, function)| !self.exports(function));
         let lines: Vec<String> = missing
             .map(|(scenario, function)| {
-                let hint = metrics::suggest::hint(function, self.exported.functions.iter().map(String::as_str));
+                let hint = units::suggest::hint(function, self.exported.functions.iter().map(String::as_str));
                 format!("scenario '{scenario}': function '{function}' not found in exports{hint}")
             })
             .collect();

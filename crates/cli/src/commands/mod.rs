@@ -93,7 +93,7 @@ fn suggesting(subcommand: &str, mut error: clap::Error) -> clap::Error {
         ErrorKind::InvalidSubcommand => {
             let found = text(ContextKind::InvalidSubcommand).unwrap_or_default();
             let known = command.get_subcommands().filter(|known| !known.is_hide_set()).map(Command::get_name);
-            if let Some(near) = metrics::suggest::closest(&found, known) {
+            if let Some(near) = units::suggest::closest(&found, known) {
                 error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![near.to_owned()]));
             }
         }
@@ -101,7 +101,7 @@ fn suggesting(subcommand: &str, mut error: clap::Error) -> clap::Error {
             let found = text(ContextKind::InvalidArg).unwrap_or_default();
             let known = command.find_subcommand(subcommand).into_iter().flat_map(Command::get_arguments);
             let near =
-                found.strip_prefix("--").map(|name| metrics::suggest::closest(name, known.filter_map(Arg::get_long)));
+                found.strip_prefix("--").map(|name| units::suggest::closest(name, known.filter_map(Arg::get_long)));
             if let Some(near) = near.flatten() {
                 error.insert(ContextKind::SuggestedArg, ContextValue::String(format!("--{near}")));
                 error.remove(ContextKind::Suggested);

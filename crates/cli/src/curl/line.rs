@@ -121,7 +121,7 @@ impl Reader {
             self.own(word, &spelled, takes_word, attached);
         } else {
             let known = flag::FLAGS.iter().map(|flag| flag.long).chain(flags::names());
-            let problem = match metrics::suggest::closest(name, known) {
+            let problem = match units::suggest::closest(name, known) {
                 Some(near) => format!("unknown flag {spelled}; did you mean --{near}?"),
                 None => format!("unknown flag {spelled}: neither Onrush nor curl has it; see onrush run --help"),
             };

@@ -38,7 +38,7 @@ impl ExecutorKind {
         let names = ExecutorKind::ALL.map(ExecutorKind::name);
         let expected = names.join(", ");
         let name = name.ok_or_else(|| format!("{place}: executor is missing, expected any of {expected}"))?;
-        let hint = metrics::suggest::hint(name, names);
+        let hint = units::suggest::hint(name, names);
         let found = ExecutorKind::ALL.into_iter().find(|kind| kind.name() == name);
         found.ok_or_else(|| format!("{place}: unknown executor '{name}'{hint} (expected any of {expected})"))
     }

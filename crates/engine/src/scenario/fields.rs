@@ -134,7 +134,7 @@ impl<'a> Fields<'a> {
     /// Ends the reading: fields that nobody asked for are problems too.
     pub(super) fn finish(mut self) -> Vec<String> {
         for name in self.values.keys().filter(|name| !self.known.contains(&name.as_str())) {
-            let hint = metrics::suggest::hint(name, self.known.iter().copied());
+            let hint = units::suggest::hint(name, self.known.iter().copied());
             let known = self.known.join(", ");
             self.problems.push(format!("{}: unknown field '{name}'{hint} (expected any of {known})", self.place));
         }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::metric::Kind;
-use crate::suggest;
+use units::suggest;
 
 /// What a threshold looks at.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,7 +8,7 @@
 use std::fmt;
 
 use metrics::metric::Kind;
-use metrics::suggest;
+use units::suggest;
 
 use crate::document::{Contains, Document, Metric, Value};
 use crate::options::TrendStat;

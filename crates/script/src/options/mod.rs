@@ -17,8 +17,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host::DEFAULT_MEMORY_LIMIT;
-use metrics::{SystemTags, suggest};
+use metrics::SystemTags;
 use serde_json::{Map, Value};
+use units::suggest;
 use wire::mask::Mask;
 
 pub use form::{ValueForm, parse_switch};

@@ -125,7 +125,7 @@ fn other_subject(text: &str, subject: &str) -> String {
             };
             format!("; for a metric write --threshold '{metric}: {stat}{not}{limit}'")
         });
-    let hint = instead.unwrap_or_else(|| metrics::suggest::hint(subject, ["errors", "exceptions"]));
+    let hint = instead.unwrap_or_else(|| units::suggest::hint(subject, ["errors", "exceptions"]));
     format!("--fail-on: found '{text}', expected errors or exceptions, as in 'errors>1%'{hint}")
 }
 
