@@ -7,7 +7,16 @@ use time::{Date, Month, OffsetDateTime, PrimitiveDateTime};
 /// `2026-11-20T15:31:35Z` from seconds since the epoch. What is behind the year 9999 is shown as its end.
 pub fn rfc3339(epoch_s: u64) -> String {
     let moment = i64::try_from(epoch_s).ok().and_then(|s| OffsetDateTime::from_unix_timestamp(s).ok());
-    let moment = moment.unwrap_or(PrimitiveDateTime::MAX.assume_utc());
+    shown(moment.unwrap_or(PrimitiveDateTime::MAX.assume_utc()))
+}
+
+/// The same of a moment that may be before 1970; `None` outside the years that have this form.
+pub fn rfc3339_at(epoch_s: i64) -> Option<String> {
+    let moment = OffsetDateTime::from_unix_timestamp(epoch_s).ok()?;
+    (0..=9999).contains(&moment.year()).then(|| shown(moment))
+}
+
+fn shown(moment: OffsetDateTime) -> String {
     let (year, month, day) = (moment.year(), u8::from(moment.month()), moment.day());
     let (hour, minute, second) = moment.to_hms();
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")

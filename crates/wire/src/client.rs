@@ -12,6 +12,7 @@ mod dns;
 mod endpoint;
 mod exchange;
 mod hops;
+mod http2_call;
 mod http2_connection;
 mod http2_head;
 mod http2_pipe;
@@ -55,6 +56,7 @@ use crate::url::Url;
 
 pub use connection::ConnectionInfo;
 pub use exchange::Exchange;
+pub use http2_call::{Arrival, CallHead, Fields, Http2Call, Http2Connection, Http2Dial};
 pub use websocket::{Broken, WebSocket};
 pub use websocket_opening::{Ask, Opening};
 

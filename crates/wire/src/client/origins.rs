@@ -96,6 +96,22 @@ impl Origins {
         Ok(Rc::new(Origin { tls: origin.tls, port: origin.port, host, endpoint, plain_proxy: None, dial }))
     }
 
+    /// The origin of a URL for a connection that speaks HTTP/2 from its first byte, or over TLS nothing else. `tls` and
+    /// `name` instead of the run's settings and the host.
+    pub(crate) fn find_for_http2(
+        &self,
+        url: &Url,
+        tls: Option<&TlsConfigs>,
+        name: Option<&str>,
+    ) -> Result<Rc<Origin>, Failure> {
+        let origin = self.find(url)?;
+        let tunnel = self.proxies.find(url).map(|proxy| self.tunnel(url, proxy)).transpose()?;
+        let target = || tls.unwrap_or(&self.tls).target_for(name.unwrap_or(&url.host), Offer::OnlyHttp2);
+        let endpoint = Endpoint::new(tunnel, url.tls.then(target).transpose()?);
+        let (host, dial) = (origin.host.clone(), origin.dial.clone());
+        Ok(Rc::new(Origin { tls: origin.tls, port: origin.port, host, endpoint, plain_proxy: None, dial }))
+    }
+
     fn make(&self, url: &Url) -> Result<Origin, Failure> {
         let (tls, port, host) = (url.tls, url.port, url.host.clone());
         let proxy = self.proxies.find(url);

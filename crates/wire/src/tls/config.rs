@@ -36,13 +36,20 @@ pub(crate) enum Offer {
     Http1,
     /// HTTP/2, else HTTP/1.1: the server chooses.
     Http2,
+    /// HTTP/2 alone: gRPC.
+    OnlyHttp2,
 }
 
 impl Offer {
+    const COUNT: usize = 3;
+
     fn protocols(self) -> Vec<Vec<u8>> {
-        let all = [&b"h2"[..], b"http/1.1"];
-        let from = if self == Offer::Http2 { 0 } else { 1 };
-        all[from..].iter().map(|name| name.to_vec()).collect()
+        let offered: &[&[u8]] = match self {
+            Offer::Http1 => &[b"http/1.1"],
+            Offer::Http2 => &[b"h2", b"http/1.1"],
+            Offer::OnlyHttp2 => &[b"h2"],
+        };
+        offered.iter().map(|name| name.to_vec()).collect()
     }
 }
 
@@ -50,7 +57,7 @@ impl Offer {
 pub(crate) struct TlsConfigs {
     provider: Arc<CryptoProvider>,
     settings: TlsSettings,
-    /// By identity, for each without and with HTTP/2; the last two are without a client certificate.
+    /// By identity, for each one an offer; the last ones are without a client certificate.
     made: RefCell<Vec<Option<Arc<ClientConfig>>>>,
 }
 
@@ -63,7 +70,7 @@ impl TlsConfigs {
         Ok(TlsConfigs {
             provider: Arc::new(provider),
             settings: settings.clone(),
-            made: RefCell::new(vec![None; 2 * (settings.identities.len() + 1)]),
+            made: RefCell::new(vec![None; Offer::COUNT * (settings.identities.len() + 1)]),
         })
     }
 
@@ -74,7 +81,7 @@ impl TlsConfigs {
             .map_err(|_| failed(format!("tls: {host:?} cannot be used as a server name")))?;
         let identities = &self.settings.identities;
         let of = identities.iter().position(|identity| identity.is_for(host));
-        let at = 2 * of.unwrap_or(identities.len()) + usize::from(offer == Offer::Http2);
+        let at = Offer::COUNT * of.unwrap_or(identities.len()) + offer as usize;
         if let Some(config) = &self.made.borrow()[at] {
             return Ok(TlsTarget { name, config: config.clone() });
         }

@@ -1,0 +1,28 @@
+//! What gRPC adds to HTTP/2: descriptors, messages, framing, status and metadata.
+//!
+//! Knows no JavaScript, no metric and no socket. A message goes from a script's value to wire bytes, and back, by a
+//! plan that is made once from its descriptor (`plan`); there is no JSON in between, but each value has the form that
+//! the JSON mapping of Protocol Buffers gives it. Bytes of a peer are hostile: whatever they are, decoding ends with a
+//! value or an error, in bounded depth.
+
+pub mod decode;
+pub mod encode;
+mod enums;
+pub mod frame;
+pub mod metadata;
+mod number;
+pub mod plan;
+pub mod reflection;
+pub mod schema;
+pub mod status;
+mod well_known;
+mod wire;
+
+pub use decode::{Builder, Undecodable};
+pub use encode::{Kind, Misfit, Unfit, Value};
+pub use plan::MessagePlan;
+pub use schema::{Method, Schema, SchemaError};
+pub use status::Status;
+
+/// How deep messages may nest, in both directions: as deep as other implementations read.
+pub const MAX_DEPTH: usize = 100;
