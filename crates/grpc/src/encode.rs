@@ -4,125 +4,17 @@
 //! 64-bit numbers as text too, bytes as base64. Beyond it, bytes as bytes. A value that does not fit is refused with
 //! the path of the field, what it wants and what was found. Defaults that the wire does not tell are left out.
 
-use std::fmt::{self, Display, Formatter};
+mod forms;
 
 use crate::MAX_DEPTH;
+use crate::enums::EnumPlan;
+use crate::misfit::{Step, Unfit, misfit, unknown, within, wrong};
 use crate::number::{floating, whole, whole_of};
 use crate::plan::{FieldKind, FieldPlan, Form, MessagePlan, Shape};
 use crate::schema::Schema;
+use crate::value::{Done, Kind, Value};
 use crate::well_known;
 use crate::wire::{WireType, put_varint, tag, zigzag};
-
-/// What a value is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
-    /// Nothing; in a list, what JSON has no value for.
-    Null,
-    /// `true` or `false`.
-    Bool(bool),
-    /// A number.
-    Number(f64),
-    /// Text.
-    Text,
-    /// A whole number of any length, whose digits `with_text` gives.
-    BigInt,
-    /// Bytes.
-    Bytes,
-    /// A list of values.
-    List,
-    /// Values with names.
-    Object,
-    /// Anything else, in words.
-    Other(&'static str),
-}
-
-/// What becomes of the work on a part of a value.
-pub type Done<E> = Result<(), Unfit<E>>;
-
-/// A value of a script.
-pub trait Value: Sized {
-    /// What its code may throw while it is read.
-    type Error;
-
-    /// What it is. No other method is called for one of another kind.
-    fn kind(&self) -> Result<Kind, Self::Error>;
-    /// Lends its text.
-    fn with_text<R>(&self, read: impl FnOnce(&str) -> R) -> Result<R, Self::Error>;
-    /// Appends its bytes.
-    fn add_bytes(&self, out: &mut Vec<u8>) -> Result<(), Self::Error>;
-    /// Hands out the values of a list.
-    fn each_item(&self, each: impl FnMut(usize, &Self) -> Done<Self::Error>) -> Done<Self::Error>;
-    /// Hands out the values of an object with their names, those left out that JSON leaves out.
-    fn each_entry(&self, each: impl FnMut(&str, &Self) -> Done<Self::Error>) -> Done<Self::Error>;
-
-    /// The same where names are those of fields: by the field's index, or by a name that the plan does not know.
-    fn each_field(
-        &self,
-        plan: &MessagePlan,
-        mut each: impl FnMut(Result<u32, &str>, &Self) -> Done<Self::Error>,
-    ) -> Done<Self::Error> {
-        self.each_entry(|name, value| each(plan.field(name).ok_or(name), value))
-    }
-}
-
-/// Why there are no wire bytes.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Unfit<E> {
-    /// Reading the value threw.
-    Thrown(E),
-    /// It does not fit the message.
-    Misfit(Misfit),
-}
-
-impl<E> From<E> for Unfit<E> {
-    fn from(error: E) -> Self {
-        Unfit::Thrown(error)
-    }
-}
-
-/// What does not fit, and where.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Misfit {
-    /// From the outermost name to the innermost, in reverse.
-    path: Vec<Step>,
-    problem: String,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Step {
-    Field(Box<str>),
-    Item(usize),
-    Key(Box<str>),
-}
-
-impl Display for Misfit {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for (at, step) in self.path.iter().rev().enumerate() {
-            match step {
-                Step::Field(name) if at == 0 => write!(f, "{name}")?,
-                Step::Field(name) => write!(f, ".{name}")?,
-                Step::Item(index) => write!(f, "[{index}]")?,
-                Step::Key(key) => write!(f, "[{key:?}]")?,
-            }
-        }
-        let separator = if self.path.is_empty() { "" } else { ": " };
-        write!(f, "{separator}{}", self.problem)
-    }
-}
-
-fn misfit<E>(problem: impl Into<String>) -> Unfit<E> {
-    Unfit::Misfit(Misfit { path: Vec::new(), problem: problem.into() })
-}
-
-fn within<E>(done: Done<E>, step: impl FnOnce() -> Step) -> Done<E> {
-    done.map_err(|unfit| match unfit {
-        Unfit::Misfit(mut misfit) => {
-            misfit.path.push(step());
-            Unfit::Misfit(misfit)
-        }
-        thrown => thrown,
-    })
-}
 
 /// Appends the wire bytes of a value to `out`.
 pub fn encode<V: Value>(schema: &Schema, plan: &MessagePlan, value: &V, out: &mut Vec<u8>) -> Done<V::Error> {
@@ -149,8 +41,8 @@ impl Encoder<'_> {
                 let field = &plan.fields[0];
                 self.single(field, value, false)?;
             }
-            Form::Timestamp => self.text(value, "a timestamp (RFC 3339)", |text| well_known::timestamp(text))?,
-            Form::Duration => self.text(value, "a duration (\"1.5s\")", |text| well_known::duration(text))?,
+            Form::Timestamp => self.text(value, "a timestamp (RFC 3339)", well_known::timestamp)?,
+            Form::Duration => self.text(value, "a duration (\"1.5s\")", well_known::duration)?,
             Form::FieldMask => self.mask(value)?,
             Form::Struct => self.entries(value)?,
             Form::List => self.items(value)?,
@@ -353,19 +245,7 @@ impl Encoder<'_> {
                 self.bytes(&bytes);
             }
             (FieldKind::Enum(named), _) => {
-                let number = match kind {
-                    Kind::Text => match value.with_text(|name| named.number(name).ok_or_else(|| name.to_owned()))? {
-                        Ok(number) => Some(number),
-                        Err(name) => {
-                            let hint = units::suggest::hint(&name, named.names());
-                            return Err(misfit(format!("the enum has no value {name:?}{hint}")));
-                        }
-                    },
-                    Kind::Number(number) => whole_of(number).and_then(|number| i32::try_from(number).ok()),
-                    Kind::Null if named.is_null => Some(0),
-                    _ => None,
-                };
-                let Some(number) = number else { return wrong() };
+                let Some(number) = enum_number(named, kind, value)? else { return wrong() };
                 put_varint(self.out, i64::from(number) as u64);
             }
             (FieldKind::Double | FieldKind::Float, _) => {
@@ -375,12 +255,8 @@ impl Encoder<'_> {
                     _ => None,
                 };
                 let is_double = matches!(field.kind, FieldKind::Double);
-                match number {
-                    Some(number) if is_double => self.out.extend_from_slice(&number.to_le_bytes()),
-                    Some(number) if (number as f32).is_finite() || !number.is_finite() => {
-                        self.out.extend_from_slice(&(number as f32).to_le_bytes());
-                    }
-                    _ => return wrong(),
+                if number.and_then(|number| self.floating(is_double, number)).is_none() {
+                    return wrong();
                 }
             }
             (FieldKind::Text { .. } | FieldKind::Bool | FieldKind::Bytes, _) => return wrong(),
@@ -396,6 +272,19 @@ impl Encoder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// `None`: the field is too narrow.
+    fn floating(&mut self, is_double: bool, number: f64) -> Option<()> {
+        let narrow = number as f32;
+        if is_double {
+            self.out.extend_from_slice(&number.to_le_bytes());
+        } else if narrow.is_finite() || !number.is_finite() {
+            self.out.extend_from_slice(&narrow.to_le_bytes());
+        } else {
+            return None;
+        }
+        Some(())
     }
 
     /// `None`: the field is too narrow.
@@ -417,160 +306,29 @@ impl Encoder<'_> {
         }
         Some(())
     }
-
-    /// A message of seconds and nanoseconds from its text.
-    fn text<V: Value>(&mut self, value: &V, wanted: &str, read: impl Fn(&str) -> Option<(i64, i32)>) -> Done<V::Error> {
-        self.expect(value, Kind::Text, wanted)?;
-        let Some((seconds, nanos)) = value.with_text(read)? else { return Err(wrong(value, wanted)) };
-        for (number, part) in [(1, seconds), (2, i64::from(nanos))] {
-            if part != 0 {
-                put_varint(self.out, tag(number, WireType::Varint));
-                put_varint(self.out, part as u64);
-            }
-        }
-        Ok(())
-    }
-
-    fn mask<V: Value>(&mut self, value: &V) -> Done<V::Error> {
-        const WANTED: &str = "a field mask (\"aField,another.field\")";
-        self.expect(value, Kind::Text, WANTED)?;
-        let Some(paths) = value.with_text(well_known::mask_paths)? else { return Err(wrong(value, WANTED)) };
-        for path in paths {
-            put_varint(self.out, tag(1, WireType::Bytes));
-            self.bytes(path.as_bytes());
-        }
-        Ok(())
-    }
-
-    /// `google.protobuf.Struct`.
-    fn entries<V: Value>(&mut self, value: &V) -> Done<V::Error> {
-        self.expect(value, Kind::Object, "object")?;
-        value.each_entry(|key, value| {
-            put_varint(self.out, tag(1, WireType::Bytes));
-            let done = self.delimited(|this| {
-                put_varint(this.out, tag(1, WireType::Bytes));
-                this.bytes(key.as_bytes());
-                put_varint(this.out, tag(2, WireType::Bytes));
-                this.delimited(|this| this.nested(|this| this.value(value)))
-            });
-            within(done, || Step::Key(key.into()))
-        })
-    }
-
-    /// `google.protobuf.ListValue`.
-    fn items<V: Value>(&mut self, value: &V) -> Done<V::Error> {
-        self.expect(value, Kind::List, "list")?;
-        value.each_item(|index, item| {
-            put_varint(self.out, tag(1, WireType::Bytes));
-            let done = self.delimited(|this| this.nested(|this| this.value(item)));
-            within(done, || Step::Item(index))
-        })
-    }
-
-    fn nested<E>(&mut self, write: impl FnOnce(&mut Self) -> Done<E>) -> Done<E> {
-        if self.depth == MAX_DEPTH {
-            return Err(misfit(format!("messages nest deeper than {MAX_DEPTH}")));
-        }
-        self.depth += 1;
-        write(self)?;
-        self.depth -= 1;
-        Ok(())
-    }
-
-    /// `google.protobuf.Value`.
-    fn value<V: Value>(&mut self, value: &V) -> Done<V::Error> {
-        match value.kind()? {
-            Kind::Null => self.out.extend_from_slice(&[tag(1, WireType::Varint) as u8, 0]),
-            Kind::Number(number) => {
-                self.out.push(tag(2, WireType::Fixed64) as u8);
-                self.out.extend_from_slice(&number.to_le_bytes());
-            }
-            Kind::Text => {
-                self.out.push(tag(3, WireType::Bytes) as u8);
-                value.with_text(|text| self.bytes(text.as_bytes()))?;
-            }
-            Kind::Bool(flag) => self.out.extend_from_slice(&[tag(4, WireType::Varint) as u8, u8::from(flag)]),
-            Kind::Object => {
-                self.out.push(tag(5, WireType::Bytes) as u8);
-                return self.delimited(|this| this.entries(value));
-            }
-            Kind::List => {
-                self.out.push(tag(6, WireType::Bytes) as u8);
-                return self.delimited(|this| this.items(value));
-            }
-            Kind::Bytes | Kind::BigInt | Kind::Other(_) => return Err(wrong(value, "a JSON value")),
-        }
-        Ok(())
-    }
-
-    fn any<V: Value>(&mut self, value: &V) -> Done<V::Error> {
-        self.expect(value, Kind::Object, "object")?;
-        let (mut url, mut count) = (None, 0);
-        value.each_entry(|name, value| {
-            count += 1;
-            if name == "@type" {
-                self.expect(value, Kind::Text, "string")?;
-                url = Some(value.with_text(str::to_owned)?);
-            }
-            Ok(())
-        })?;
-        let Some(url) = url else {
-            return if count == 0 { Ok(()) } else { Err(misfit("an Any needs \"@type\", the URL of its type")) };
-        };
-        let schema = self.schema;
-        let Some(plan) = schema.plan_of_url(&url) else {
-            return Err(misfit(format!("\"@type\": no message {url:?} in the file descriptors")));
-        };
-        put_varint(self.out, tag(1, WireType::Bytes));
-        self.bytes(url.as_bytes());
-        put_varint(self.out, tag(2, WireType::Bytes));
-        self.delimited(|this| match plan.form {
-            Form::Fields => this.nested(|this| this.fields(plan, value, true)),
-            _ => value.each_entry(|name, value| match name {
-                "@type" => Ok(()),
-                "value" => within(this.message(plan, value), || Step::Field("value".into())),
-                _ => Err(misfit(format!("unknown field {name:?}; {url} has its JSON form in \"value\""))),
-            }),
-        })
-    }
 }
 
-fn unknown<E>(plan: &MessagePlan, name: &str) -> Unfit<E> {
-    let hint = units::suggest::hint(name, plan.json_names());
-    misfit(format!("unknown field {name:?} of {}{hint}", plan.name()))
-}
-
-/// What was found instead of what was wanted.
-fn wrong<V: Value>(value: &V, wanted: &str) -> Unfit<V::Error> {
-    const LONGEST: usize = 40;
-    let found = value.kind().and_then(|kind| {
-        Ok(match kind {
-            Kind::Null => String::from("null"),
-            Kind::Bool(flag) => flag.to_string(),
-            Kind::Number(number) if number.abs() >= 1e21 => format!("{number:e}"),
-            Kind::Number(number) => number.to_string(),
-            Kind::Text => value.with_text(|text| match text.char_indices().nth(LONGEST) {
-                Some((end, _)) => format!("{:?}…", &text[..end]),
-                None => format!("{text:?}"),
-            })?,
-            Kind::BigInt => value.with_text(|digits| format!("{digits}n"))?,
-            Kind::Bytes => String::from("bytes"),
-            Kind::List => String::from("a list"),
-            Kind::Object => String::from("an object"),
-            Kind::Other(words) => String::from(words),
-        })
-    });
-    match found {
-        Ok(found) => misfit(format!("expected {wanted}, found {found}")),
-        Err(error) => Unfit::Thrown(error),
-    }
+/// The number of an enum's value; `None`: it is no value of an enum.
+fn enum_number<V: Value>(named: &EnumPlan, kind: Kind, value: &V) -> Result<Option<i32>, Unfit<V::Error>> {
+    Ok(match kind {
+        Kind::Text => match value.with_text(|name| named.number(name).ok_or_else(|| name.to_owned()))? {
+            Ok(number) => Some(number),
+            Err(name) => {
+                let hint = units::suggest::hint(&name, named.names());
+                return Err(misfit(format!("the enum has no value {name:?}{hint}")));
+            }
+        },
+        Kind::Number(number) => whole_of(number).and_then(|number| i32::try_from(number).ok()),
+        Kind::Null if named.is_null => Some(0),
+        _ => None,
+    })
 }
 
 /// Standard or URL-safe, padded or not.
 fn base64(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
     let padding = text.len() - digits.len();
-    if padding > 0 && (padding > 2 || text.len() % 4 != 0) {
+    if padding > 0 && (padding > 2 || !text.len().is_multiple_of(4)) {
         return None;
     }
     let is_url_safe = digits.contains(['-', '_']);

@@ -5,24 +5,29 @@
 //! the JSON mapping of Protocol Buffers gives it. Bytes of a peer are hostile: whatever they are, decoding ends with a
 //! value or an error, in bounded depth.
 
+mod builder;
 pub mod decode;
 pub mod encode;
 mod enums;
 pub mod frame;
 pub mod metadata;
+mod misfit;
 mod number;
 pub mod plan;
 pub mod reflection;
 pub mod schema;
 pub mod status;
+pub mod value;
 mod well_known;
 mod wire;
 
-pub use decode::{Builder, Undecodable};
-pub use encode::{Kind, Misfit, Unfit, Value};
+pub use builder::Builder;
+pub use decode::Undecodable;
+pub use misfit::{Misfit, Unfit};
 pub use plan::MessagePlan;
 pub use schema::{Method, Schema, SchemaError};
 pub use status::Status;
+pub use value::{Kind, Value};
 
 /// How deep messages may nest, in both directions: as deep as other implementations read.
 pub const MAX_DEPTH: usize = 100;

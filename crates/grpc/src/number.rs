@@ -24,7 +24,7 @@ pub fn whole(text: &str) -> Option<i128> {
     }
     let mut all = format!("{integer}{fraction}");
     let point = i64::from(exponent) + integer.len() as i64;
-    if point < 0 || point > 40 {
+    if !(0..=40).contains(&point) {
         return all.bytes().all(|b| b == b'0').then_some(0);
     }
     let point = point as usize;
@@ -56,7 +56,7 @@ pub fn floating(text: &str) -> Option<f64> {
     let starts_well = digits.as_bytes().first().is_some_and(u8::is_ascii_digit);
     let leads_with_zero = digits.len() > 1 && digits.starts_with('0') && digits.as_bytes()[1].is_ascii_digit();
     let point_is_followed =
-        !digits.split_once('.').is_some_and(|(_, rest)| !rest.starts_with(|c: char| c.is_ascii_digit()));
+        digits.split_once('.').is_none_or(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()));
     let plain = digits.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
     (starts_well && !leads_with_zero && point_is_followed && plain).then(|| text.parse().ok())?
 }

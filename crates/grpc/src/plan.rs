@@ -169,6 +169,11 @@ impl MessagePlan {
         self.fields.iter().map(|field| &*field.json_name)
     }
 
+    /// The JSON name of a field.
+    pub fn json_name(&self, index: usize) -> &str {
+        &self.fields[index].json_name
+    }
+
     pub(crate) fn by_number(&self, number: u32) -> Option<usize> {
         match self.few_numbers.get(number as usize) {
             Some(0) | None => self.numbers.get(&number).map(|at| *at as usize),

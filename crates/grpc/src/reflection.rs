@@ -1,4 +1,4 @@
-//! What a client asks a server's reflection service, and what the answers mean. The two versions of the service have the
+//! What a client asks a server's reflection service, and what the answers mean. Both versions of the service have the
 //! same messages.
 
 use prost::Message;

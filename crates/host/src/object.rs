@@ -1,8 +1,11 @@
 //! Questions about objects, and changes to them, that the engine answers in C and the safe bindings do not offer.
 
+use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
+use std::ptr::NonNull;
 
 use rquickjs::{Ctx, Error, Object, Result, Value, object::Filter, qjs};
+use rustc_hash::FxHashMap;
 
 use crate::bytes;
 
@@ -79,6 +82,40 @@ impl Drop for Table<'_, '_> {
     fn drop(&mut self) {
         // SAFETY: what `JS_GetOwnPropertyNames` made is given back once.
         unsafe { qjs::JS_FreePropertyEnum(self.ctx.as_raw().as_ptr(), self.table, self.length) };
+    }
+}
+
+/// Numbers of names, found again without making texts of them. For a fixed set of names: what it has learned it keeps.
+/// Part of a user's state, which goes before the user's runtime.
+#[derive(Default)]
+pub struct KnownNames {
+    known: RefCell<FxHashMap<qjs::JSAtom, u32>>,
+    runtime: Cell<Option<NonNull<qjs::JSRuntime>>>,
+}
+
+impl KnownNames {
+    /// The number of a name; of one that is new, `look` says it.
+    pub fn find(&self, name: &Name<'_, '_>, look: impl FnOnce(&str) -> Option<u32>) -> Result<Option<u32>> {
+        if let Some(number) = self.known.borrow().get(&name.atom) {
+            return Ok(Some(*number));
+        }
+        let Some(number) = look(&name.text()?) else { return Ok(None) };
+        let context = name.ctx.as_raw().as_ptr();
+        // SAFETY: a live context and atom; the count that is made here is given back by `drop`.
+        let (held, runtime) = unsafe { (qjs::JS_DupAtom(context, name.atom), qjs::JS_GetRuntime(context)) };
+        self.runtime.set(NonNull::new(runtime));
+        self.known.borrow_mut().insert(held, number);
+        Ok(Some(number))
+    }
+}
+
+impl Drop for KnownNames {
+    fn drop(&mut self) {
+        let Some(runtime) = self.runtime.get() else { return };
+        for atom in self.known.get_mut().keys() {
+            // SAFETY: each was duplicated in `find`, and a user's state goes before its runtime.
+            unsafe { qjs::JS_FreeAtomRT(runtime.as_ptr(), *atom) };
+        }
     }
 }
 

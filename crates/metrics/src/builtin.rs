@@ -69,4 +69,9 @@ builtin! {
     SSE_EVENT_GAP = "sse_event_gap", Trend, Time, "From the arrival of an event to that of the next one of its stream.";
     SSE_EVENT_RATE = "sse_event_rate", Trend, Default,
         "Events a second of one stream, from its first event to its last.";
+    GRPC_REQ_DURATION = "grpc_req_duration", Trend, Time, "From a call's beginning to its status.";
+    GRPC_STREAMS = "grpc_streams", Counter, Default, "Streams of gRPC that were begun.";
+    GRPC_STREAMS_MSGS_SENT = "grpc_streams_msgs_sent", Counter, Default, "Messages sent on streams of gRPC.";
+    GRPC_STREAMS_MSGS_RECEIVED = "grpc_streams_msgs_received", Counter, Default,
+        "Messages received on streams of gRPC.";
 }

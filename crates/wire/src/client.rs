@@ -56,7 +56,7 @@ use crate::url::Url;
 
 pub use connection::ConnectionInfo;
 pub use exchange::Exchange;
-pub use http2_call::{Arrival, CallHead, Fields, Http2Call, Http2Connection, Http2Dial};
+pub use http2_call::{CallEvent, CallHead, Fields, Http2Call, Http2Connection, Http2Dial};
 pub use websocket::{Broken, WebSocket};
 pub use websocket_opening::{Ask, Opening};
 

@@ -59,10 +59,10 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "import of a k6 module that is not supported yet",
-        script: "import grpc from 'k6/net/grpc';\nexport default function () {}",
+        script: "import html from 'k6/html';\nexport default function () {}",
         arguments: &[],
         code: 107,
-        says: &["k6/net/grpc", "not supported yet"],
+        says: &["k6/html", "not supported yet"],
     },
     Case {
         name: "exception in init",

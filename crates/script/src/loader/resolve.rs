@@ -10,7 +10,7 @@ use crate::builtins::Builtins;
 use crate::error::{ScriptError, exit_code};
 
 /// Modules that k6 has and Onrush does not have yet.
-const NOT_YET: &[&str] = &["k6/browser", "k6/crypto/x509", "k6/html", "k6/net/grpc", "k6/secrets"];
+const NOT_YET: &[&str] = &["k6/browser", "k6/crypto/x509", "k6/html", "k6/secrets"];
 
 /// The one name of the module that `specifier` means in the module `base`.
 pub fn resolve(builtins: &Builtins, base: &str, specifier: &str) -> Result<String, ScriptError> {

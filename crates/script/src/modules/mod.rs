@@ -23,6 +23,7 @@ pub mod execution;
 pub mod experimental;
 pub mod fasthttp;
 pub mod form_data;
+pub mod grpc;
 pub mod http;
 pub mod k6;
 pub mod metrics;
@@ -60,6 +61,7 @@ static MODULES: &[ModuleDef] = &[
     experimental::streams::MODULE,
     fasthttp::MODULE,
     form_data::MODULE,
+    grpc::MODULE,
     http::MODULE,
     k6::MODULE,
     metrics::MODULE,

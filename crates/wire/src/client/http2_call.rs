@@ -97,7 +97,7 @@ impl Fields {
 
 /// What came of a call.
 #[derive(Debug)]
-pub enum Arrival {
+pub enum CallEvent {
     /// The head of the answer.
     Head {
         /// Its status.
@@ -121,7 +121,7 @@ pub enum Arrival {
     Failed(Failure),
 }
 
-enum Receiving {
+enum CallState {
     Head(ResponseFuture),
     Body(RecvStream),
     Trailers(RecvStream),
@@ -139,7 +139,7 @@ pub struct Http2Call {
     ends: bool,
     has_ended: bool,
     sending: Option<SendStream<Bytes>>,
-    state: Receiving,
+    state: CallState,
     /// It could not be opened.
     refused: Option<Failure>,
     reads: u64,
@@ -187,11 +187,11 @@ impl Http2Connection {
         let slot = Slot::of(Rc::clone(&self.shared));
         let reads = self.shared.pipe.reads();
         let (sending, state, refused) = match self.shared.requests.clone().send_request(head.0.clone(), false) {
-            Ok((response, sending)) => (Some(sending), Receiving::Head(response), None),
+            Ok((response, sending)) => (Some(sending), CallState::Head(response), None),
             Err(error) => {
                 let failure = self.shared.failure(Step::Send);
                 let failure = failure.unwrap_or_else(|| failure_map::http2(&error, Step::Send));
-                (None, Receiving::Over, Some(failure))
+                (None, CallState::Over, Some(failure))
             }
         };
         Http2Call {
@@ -259,13 +259,13 @@ impl Http2Call {
         if let Some(sending) = &mut self.sending {
             sending.send_reset(Reason::from(code));
         }
-        self.state = Receiving::Over;
+        self.state = CallState::Over;
     }
 
     /// Sends what may be sent and gives what came next. Not to be called after the end.
-    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Arrival> {
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<CallEvent> {
         if let Some(failure) = self.refused.take() {
-            return Poll::Ready(Arrival::Failed(failure));
+            return Poll::Ready(CallEvent::Failed(failure));
         }
         loop {
             let reads = self.slot.shared.pipe.reads();
@@ -279,9 +279,9 @@ impl Http2Call {
                 Drive::Waits => {}
                 Drive::Ended => {
                     let lost = |call: &mut Self| {
-                        call.state = Receiving::Over;
+                        call.state = CallState::Over;
                         let failure = call.slot.shared.failure(Step::Receive);
-                        Arrival::Failed(failure.unwrap_or_else(|| failure_map::closed(Step::Receive)))
+                        CallEvent::Failed(failure.unwrap_or_else(|| failure_map::closed(Step::Receive)))
                     };
                     return Poll::Ready(self.advance(cx).unwrap_or_else(|| lost(self)));
                 }
@@ -291,7 +291,7 @@ impl Http2Call {
             && self.slot.timer.poll(cx, &self.worker.io.stamps, end).is_ready()
         {
             self.reset(u32::from(Reason::CANCEL));
-            return Poll::Ready(Arrival::TimedOut);
+            return Poll::Ready(CallEvent::TimedOut);
         }
         // Another call may take over the polling: then the stream has to wake this one.
         if !(self.slot.wait(cx) && self.was_asked)
@@ -302,12 +302,12 @@ impl Http2Call {
         Poll::Pending
     }
 
-    fn advance(&mut self, cx: &mut Context<'_>) -> Option<Arrival> {
+    fn advance(&mut self, cx: &mut Context<'_>) -> Option<CallEvent> {
         self.was_asked = true;
         self.push(cx);
         loop {
             match &mut self.state {
-                Receiving::Head(response) => {
+                CallState::Head(response) => {
                     let Poll::Ready(answer) = std::pin::Pin::new(response).poll(cx) else { return None };
                     let answer = match answer {
                         Ok(answer) => answer,
@@ -315,45 +315,45 @@ impl Http2Call {
                     };
                     let (parts, body) = answer.into_parts();
                     let end = body.is_end_stream();
-                    self.state = if end { Receiving::Ended } else { Receiving::Body(body) };
-                    return Some(Arrival::Head { status: parts.status.as_u16(), fields: Fields(parts.headers), end });
+                    self.state = if end { CallState::Ended } else { CallState::Body(body) };
+                    return Some(CallEvent::Head { status: parts.status.as_u16(), fields: Fields(parts.headers), end });
                 }
-                Receiving::Body(body) => {
+                CallState::Body(body) => {
                     let Poll::Ready(data) = body.poll_data(cx) else { return None };
                     match data {
                         Some(Ok(bytes)) => {
                             // Fails when the stream was reset meanwhile, which the next poll finds out.
                             let _reset = body.flow_control().release_capacity(bytes.len());
                             if !bytes.is_empty() {
-                                return Some(Arrival::Data(bytes));
+                                return Some(CallEvent::Data(bytes));
                             }
                         }
                         Some(Err(error)) => return Some(self.failed(&error)),
                         None => {
-                            let Receiving::Body(body) = std::mem::replace(&mut self.state, Receiving::Over) else {
+                            let CallState::Body(body) = std::mem::replace(&mut self.state, CallState::Over) else {
                                 return None;
                             };
-                            self.state = Receiving::Trailers(body);
+                            self.state = CallState::Trailers(body);
                         }
                     }
                 }
-                Receiving::Trailers(body) => {
+                CallState::Trailers(body) => {
                     let Poll::Ready(trailers) = body.poll_trailers(cx) else { return None };
                     match trailers {
                         Ok(trailers) => {
-                            self.state = Receiving::Ended;
+                            self.state = CallState::Ended;
                             if let Some(trailers) = trailers {
-                                return Some(Arrival::Trailers(Fields(trailers)));
+                                return Some(CallEvent::Trailers(Fields(trailers)));
                             }
                         }
                         Err(error) => return Some(self.failed(&error)),
                     }
                 }
-                Receiving::Ended => {
-                    self.state = Receiving::Over;
-                    return Some(Arrival::End);
+                CallState::Ended => {
+                    self.state = CallState::Over;
+                    return Some(CallEvent::End);
                 }
-                Receiving::Over => return None,
+                CallState::Over => return None,
             }
         }
     }
@@ -394,22 +394,22 @@ impl Http2Call {
         }
     }
 
-    fn failed(&mut self, error: &::h2::Error) -> Arrival {
-        self.state = Receiving::Over;
+    fn failed(&mut self, error: &::h2::Error) -> CallEvent {
+        self.state = CallState::Over;
         if let (true, true, Some(reason)) = (error.is_remote(), error.is_reset(), error.reason()) {
-            return Arrival::Reset(u32::from(reason));
+            return CallEvent::Reset(u32::from(reason));
         }
         if error.is_remote() && error.is_go_away() {
-            return Arrival::Failed(failure_map::http2_excluded(error, Step::Wait));
+            return CallEvent::Failed(failure_map::http2_excluded(error, Step::Wait));
         }
         let lost = self.slot.shared.failure(Step::Receive).filter(|_| error.is_io());
-        Arrival::Failed(lost.unwrap_or_else(|| failure_map::http2(error, Step::Receive)))
+        CallEvent::Failed(lost.unwrap_or_else(|| failure_map::http2(error, Step::Receive)))
     }
 }
 
 impl Drop for Http2Call {
     fn drop(&mut self) {
-        let is_received = matches!(self.state, Receiving::Over | Receiving::Ended);
+        let is_received = matches!(self.state, CallState::Over | CallState::Ended);
         self.slot.is_settled = is_received && (self.has_ended || self.sending.is_none());
         if !self.slot.is_settled
             && let Some(sending) = &mut self.sending
@@ -418,6 +418,6 @@ impl Drop for Http2Call {
         }
         // The stream goes before its slot, whose drop tells the peer.
         self.sending = None;
-        self.state = Receiving::Over;
+        self.state = CallState::Over;
     }
 }

@@ -14,7 +14,7 @@ pub(crate) mod events;
 pub(crate) mod failure_text;
 mod finish;
 mod fixed;
-mod go_format;
+pub(crate) mod go_format;
 mod hint;
 pub(crate) mod intake;
 mod k6_error;

@@ -278,7 +278,8 @@ pub fn tags<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Checked<(Option<RequestT
     Ok((tags, tagged_name))
 }
 
-fn timeout(value: &Value<'_>) -> Checked<Duration> {
+/// The time that a call may take: a duration as text, or milliseconds.
+pub fn timeout(value: &Value<'_>) -> Checked<Duration> {
     let refused = |why: String| Refusal::new(format!("invalid timeout value: {why}"));
     if let Some(ms) = value.as_number() {
         let endless_or_none = if ms > 0.0 { Duration::MAX } else { Duration::ZERO };

@@ -1,0 +1,105 @@
+//! `connect(addr, { reflect: true })`: asks the server for its descriptors, by the newer version of the service, then
+//! by the older one.
+
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use grpc::frame;
+use grpc::reflection::{Answer, PATHS, Question};
+use grpc::status::{self, Status};
+use grpc::{Schema, SchemaError};
+use wire::client::Http2Call;
+
+use super::call::{self, Heard, Receiver};
+use super::connect::Connected;
+
+/// A stream of questions and answers.
+struct Talk {
+    call: Http2Call,
+    receiver: Receiver,
+}
+
+impl Talk {
+    async fn ask(&mut self, question: Question<'_>) -> Result<Answer, Status> {
+        let mut message = vec![0; frame::PREFIX];
+        message.extend_from_slice(&question.encode());
+        frame::finish(&mut message, 0);
+        self.call.send(Bytes::from(message), false);
+        loop {
+            if let Some(message) = self.receiver.message()? {
+                return Answer::decode(&message).map_err(|why| Status::new(status::INTERNAL, why));
+            }
+            let event = poll_fn(|cx| self.call.poll(cx)).await;
+            if let Heard::Over(status) = self.receiver.hear(event) {
+                return Err(status);
+            }
+        }
+    }
+
+    /// Every file that describes a service, with what it imports.
+    async fn files(&mut self, services: &[String]) -> Result<Vec<prost_types::FileDescriptorProto>, String> {
+        let mut found = BTreeMap::new();
+        let mut wanted: Vec<String> = Vec::new();
+        for service in services {
+            let answer = self.ask(Question::Symbol(service)).await.map_err(|status| told(&status))?;
+            take(answer, &mut found, &mut wanted).map_err(|why| format!("can't find {service}: {why}"))?;
+        }
+        while let Some(name) = wanted.pop() {
+            if found.contains_key(&name) {
+                continue;
+            }
+            let answer = self.ask(Question::File(&name)).await.map_err(|status| told(&status))?;
+            if !matches!(answer, Answer::Refused(_)) || !name.starts_with("google/protobuf/") {
+                take(answer, &mut found, &mut wanted).map_err(|why| format!("can't find {name}: {why}"))?;
+            }
+        }
+        Ok(found.into_values().collect())
+    }
+}
+
+fn take(
+    answer: Answer,
+    found: &mut BTreeMap<String, prost_types::FileDescriptorProto>,
+    wanted: &mut Vec<String>,
+) -> Result<(), String> {
+    match answer {
+        Answer::Files(files) => {
+            for file in files {
+                wanted.extend(file.dependency.iter().cloned());
+                found.entry(file.name().to_owned()).or_insert(file);
+            }
+            Ok(())
+        }
+        Answer::Refused(why) => Err(why),
+        Answer::Services(_) => Err(String::from("the server answered with services, expected files")),
+    }
+}
+
+/// A status in the words of gRPC for Go.
+pub fn told(status: &Status) -> String {
+    format!("rpc error: code = {} desc = {}", status.name(), status.message)
+}
+
+/// What the server describes.
+pub async fn schema(connected: &Connected, metadata: &[(String, Vec<u8>)]) -> Result<Arc<Schema>, String> {
+    let mut problem = None;
+    for path in PATHS {
+        let head = call::head(connected, path, metadata, None).map_err(|failure| failure.message)?;
+        let most = connected.max_receive.max(4 << 20);
+        let mut talk = Talk { call: connected.connection.open(&head, None), receiver: Receiver::new(most) };
+        match talk.ask(Question::Services).await {
+            Ok(Answer::Services(services)) => {
+                let files = talk.files(&services).await?;
+                return Schema::from_files(files).map(Arc::new).map_err(|SchemaError(why)| why);
+            }
+            Ok(Answer::Refused(why)) => return Err(format!("can't list services: {why}")),
+            Ok(Answer::Files(_)) => return Err(String::from("can't list services: the server answered with files")),
+            Err(status) if status.code == status::UNIMPLEMENTED => problem = Some(status),
+            Err(status) => return Err(format!("can't list services: {}", told(&status))),
+        }
+    }
+    let status = problem.unwrap_or_default();
+    Err(format!("can't list services: {}", told(&status)))
+}

@@ -1,0 +1,81 @@
+//! What was compiled, kept for the process: all users that load the same files share one schema.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use grpc::{Schema, SchemaError};
+use host::js::{Array, Ctx, Object, Result, Value};
+
+use crate::Vu;
+use crate::paths;
+
+/// By what was loaded.
+#[derive(Default)]
+pub struct Schemas {
+    known: Mutex<HashMap<String, Loaded>>,
+}
+
+type Loaded = std::result::Result<Arc<Schema>, String>;
+
+impl Schemas {
+    fn get(&self, key: String, make: impl FnOnce() -> Loaded) -> Loaded {
+        // Held while compiling: a second user that comes meanwhile waits instead of compiling too.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(key).or_insert_with(make).clone()
+    }
+}
+
+/// Compiles .proto files.
+pub fn compile(ctx: &Ctx<'_>, vu: &Vu, imports: &[String], files: &[String]) -> Loaded {
+    let mut folders: Vec<PathBuf> = imports.iter().map(|folder| paths::absolute(ctx, vu, folder)).collect();
+    if folders.is_empty() {
+        folders.push(paths::absolute(ctx, vu, "."));
+    }
+    let key = format!("{folders:?} {files:?}");
+    vu.process::<Schemas>().get(key, || {
+        let shared = Arc::clone(&vu.shared);
+        let find = move |name: &str| {
+            let path = folders.iter().map(|folder| folder.join(name)).find(|path| path.exists())?;
+            let opened = shared.files.open(&path, shared.modules.is_sealed());
+            Some(opened.and_then(|opened| opened.text(&path)).map(|text| text.to_string()))
+        };
+        for file in files {
+            if find(file).is_none() {
+                let folder = imports.first().map_or(Path::new("."), Path::new);
+                let path = paths::absolute(ctx, vu, &folder.join(file).to_string_lossy());
+                return Err(format!("stat {}: no such file or directory", path.display()));
+            }
+        }
+        Schema::compile(files, find).map(Arc::new).map_err(|SchemaError(why)| why)
+    })
+}
+
+/// Reads a protoset.
+pub fn protoset(ctx: &Ctx<'_>, vu: &Vu, path: &str) -> Loaded {
+    let path = paths::absolute(ctx, vu, path);
+    let prefix = |why: String| format!("couldn't open protoset: {why}");
+    let opened = vu.shared.files.open(&path, vu.shared.modules.is_sealed()).map_err(prefix)?;
+    drop(opened);
+    vu.process::<Schemas>().get(format!("protoset {path:?}"), || {
+        let bytes = std::fs::read(&path).map_err(|error| prefix(format!("open {}: {error}", path.display())))?;
+        let schema = Schema::from_protoset(&bytes).map(Arc::new);
+        schema.map_err(|SchemaError(why)| format!("couldn't unmarshal protoset file {}: {why}", path.display()))
+    })
+}
+
+/// The list that `load` returns.
+pub fn listed<'js>(ctx: &Ctx<'js>, schema: &Schema) -> Result<Value<'js>> {
+    let list = Array::new(ctx.clone())?;
+    for (index, method) in schema.methods().iter().enumerate() {
+        let entry = Object::new(ctx.clone())?;
+        entry.set("package", &*method.package)?;
+        entry.set("service", &*method.service)?;
+        entry.set("full_method", &*method.path)?;
+        entry.set("name", &*method.name)?;
+        entry.set("is_client_stream", method.client_streams)?;
+        entry.set("is_server_stream", method.server_streams)?;
+        list.set(index, entry)?;
+    }
+    Ok(list.into_value())
+}

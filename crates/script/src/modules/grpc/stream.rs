@@ -1,0 +1,361 @@
+//! `Stream`: messages both ways on the user's event loop. The iteration does not end before its streams have.
+//!
+//! Polled on the worker's stack, where no JavaScript may run: what arrived is kept until it is dispatched. Invariant:
+//! a stream is one sample of `grpc_req_duration`, recorded when it ends; once it is over it holds no function.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+use bytes::Bytes;
+use grpc::frame::{self, PREFIX};
+use grpc::status::{self, Status};
+use host::event_loop::{Outgoing, Source};
+use host::js::function::{Constructor, Opt, This};
+use host::js::object::Property;
+use host::js::prelude::Func;
+use host::js::{Array, Ctx, Exception, Function, Object, Persistent, Result, Value};
+use host::native::{self, NativeClass};
+use metrics::{Series, builtin};
+use wire::client::Http2Call;
+
+use super::call::{Bound, Heard, Receiver};
+use super::client::{self, NOT_CONNECTED};
+use super::connect::Connected;
+use super::message;
+use super::params::CallParams;
+use crate::Vu;
+use crate::arguments::{self, ArgumentError};
+use crate::go_error;
+use crate::modules::http::samples::ms;
+
+/// What handlers can be for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    Data,
+    Error,
+    Status,
+    End,
+}
+
+const EVENTS: [(&str, Event); 4] =
+    [("data", Event::Data), ("error", Event::Error), ("status", Event::Status), ("end", Event::End)];
+
+/// What happened and was not told yet.
+enum Happened {
+    Message(Vec<u8>, u64),
+    Error(Status),
+    Over(Status),
+}
+
+/// A stream.
+pub struct Stream {
+    vu: Weak<Vu>,
+    connected: Rc<Connected>,
+    bound: Rc<Bound>,
+    params: CallParams,
+    call: RefCell<Option<Http2Call>>,
+    receiver: RefCell<Receiver>,
+    happened: RefCell<VecDeque<Happened>>,
+    handlers: RefCell<[Vec<Persistent<Function<'static>>>; EVENTS.len()]>,
+    began: Instant,
+    sent: Series,
+    received: Series,
+    has_ended: Cell<bool>,
+    is_listed: Cell<bool>,
+    is_over: Cell<bool>,
+}
+
+struct StreamObject(Rc<Stream>);
+
+impl NativeClass for StreamObject {
+    const NAME: &'static str = "Stream";
+
+    fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
+        prototype.set("on", Func::from(on))?;
+        prototype.set("write", Func::from(write))?;
+        prototype.set("end", Func::from(end))
+    }
+}
+
+/// The class.
+pub fn constructor<'js>(ctx: &Ctx<'js>) -> Result<Constructor<'js>> {
+    let constructor = Constructor::new_prototype(ctx, native::prototype::<StreamObject>(ctx)?, construct)?;
+    constructor.set_name("Stream")?;
+    Ok(constructor)
+}
+
+fn construct<'js>(
+    ctx: Ctx<'js>,
+    client: Opt<Value<'js>>,
+    method: Opt<Value<'js>>,
+    params: Opt<Value<'js>>,
+) -> Result<Object<'js>> {
+    let vu = Vu::of(&ctx);
+    let refused = |what: &str, why: &str| go_error::throw(&ctx, &format!("invalid GRPC Stream's {what}: {why}"));
+    let Some(client) = client.0 else { return Err(refused("client", "empty gRPC client")) };
+    let client = client::behind(&client).ok_or_else(|| refused("client", "not a gRPC client"))?;
+    let connected = client.connected().ok_or_else(|| refused("client", NOT_CONNECTED))?;
+    let method = arguments::text_or(&ctx, method, "")?;
+    let bound = client.bind(&connected, &method).map_err(|why| refused("method", &why))?;
+    let params = match CallParams::from_js(&ctx, params.0.as_ref()) {
+        Ok(params) => params,
+        Err(ArgumentError::Thrown(error)) => return Err(error),
+        Err(ArgumentError::Refused(why)) => return Err(refused("parameters", &why)),
+    };
+    let series = |metric| bound.labels.series(&vu, metric, &params);
+    let (begun, sent, received) = (
+        series(builtin::GRPC_STREAMS),
+        series(builtin::GRPC_STREAMS_MSGS_SENT),
+        series(builtin::GRPC_STREAMS_MSGS_RECEIVED),
+    );
+    vu.recorder().add(begun, 1.0, vu.now_ns());
+    let opened = match &params.problem {
+        Some(problem) => Err(problem.clone()),
+        None => bound.begin(&connected, &params, params.timeout).map_err(|failure| failure.message),
+    };
+    let (call, refusal) = match opened {
+        Ok(call) => (Some(call), None),
+        Err(why) => (None, Some(Happened::Over(Status::new(status::INTERNAL, why)))),
+    };
+    let stream = Rc::new(Stream {
+        vu: vu.weak(),
+        receiver: RefCell::new(Receiver::new(connected.max_receive)),
+        connected,
+        bound: Rc::clone(&bound),
+        params,
+        call: RefCell::new(call),
+        happened: RefCell::new(refusal.into_iter().collect()),
+        handlers: RefCell::default(),
+        began: Instant::now(),
+        sent,
+        received,
+        has_ended: Cell::new(false),
+        is_listed: Cell::new(false),
+        is_over: Cell::new(false),
+    });
+    vu.events.add_source(stream.clone());
+    native::object(&ctx, StreamObject(stream))
+}
+
+fn of<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<Rc<Stream>> {
+    native::with(this, |object: &StreamObject| Rc::clone(&object.0))
+        .ok_or_else(|| Exception::throw_type(ctx, "this method belongs to a Stream: call it on one"))
+}
+
+fn on<'js>(
+    ctx: Ctx<'js>,
+    This(this): This<Value<'js>>,
+    event: Opt<Value<'js>>,
+    handler: Opt<Value<'js>>,
+) -> Result<()> {
+    let stream = of(&ctx, &this)?;
+    let name = arguments::text_or(&ctx, event, "")?;
+    let Some((_, event)) = EVENTS.iter().find(|(known, _)| *known == name) else {
+        let message = format!("can't register {name} event handler: unknown GRPC stream's event type: {name}");
+        Vu::of(&ctx).log().warn(&message, &[]);
+        return Ok(());
+    };
+    let Some(handler) = handler.0.and_then(Value::into_function) else {
+        return Err(Exception::throw_type(&ctx, &format!("the handler of {name:?} is no function")));
+    };
+    if !stream.is_over.get() {
+        stream.handlers.borrow_mut()[*event as usize].push(Persistent::save(&ctx, handler));
+    }
+    Ok(())
+}
+
+fn write<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, request: Opt<Value<'js>>) -> Result<()> {
+    let (stream, vu) = (of(&ctx, &this)?, Vu::of(&ctx));
+    let Some(request) = arguments::given(request) else {
+        vu.log().warn("can't send empty message", &[("streamMethod", &stream.bound.method.path)]);
+        return Ok(());
+    };
+    if stream.has_ended.get() || stream.is_over.get() {
+        return Ok(());
+    }
+    let mut message = vec![0; PREFIX];
+    let fits = message::encode(&ctx, &stream.bound.schema, stream.bound.method.input, &request, &mut message)?;
+    let (length, most) = (message.len() - PREFIX, stream.connected.max_send);
+    let refusal = match fits {
+        Err(why) => Some((status::UNKNOWN, format!("can't serialise request object to protocol buffer: {why}"))),
+        Ok(()) if length > most => {
+            let why = format!("trying to send message larger than max ({length} vs. {most})");
+            Some((status::RESOURCE_EXHAUSTED, why))
+        }
+        Ok(()) => None,
+    };
+    match refusal {
+        Some((code, why)) => stream.happened.borrow_mut().push_back(Happened::Error(Status::new(code, why))),
+        None => {
+            frame::finish(&mut message, 0);
+            // A method that takes one message has it now, as in grpc-go.
+            let end = !stream.bound.method.client_streams;
+            stream.has_ended.set(end);
+            stream.send(&vu, Bytes::from(message), end);
+            vu.recorder().add(stream.sent, 1.0, vu.now_ns());
+        }
+    }
+    Ok(())
+}
+
+fn end<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>) -> Result<()> {
+    let stream = of(&ctx, &this)?;
+    if !stream.has_ended.replace(true) {
+        stream.send(&Vu::of(&ctx), Bytes::new(), true);
+    }
+    Ok(())
+}
+
+impl Stream {
+    /// Queues bytes; the next that waits writes them.
+    fn send(self: &Rc<Self>, vu: &Vu, bytes: Bytes, end: bool) {
+        if let Some(call) = &mut *self.call.borrow_mut() {
+            call.send(bytes, end);
+        }
+        if !self.is_listed.replace(true) {
+            vu.events.add_outgoing(self.clone());
+        }
+    }
+
+    /// Takes in what came, until something is to be told.
+    fn pump(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut slot = self.call.borrow_mut();
+        let mut happened = self.happened.borrow_mut();
+        let receiver = &mut *self.receiver.borrow_mut();
+        while let Some(call) = slot.as_mut() {
+            let Poll::Ready(event) = call.poll(cx) else { break };
+            let arrived_ns = call.arrived_ns();
+            let mut over = match receiver.hear(event) {
+                Heard::Over(status) => Some(status),
+                Heard::More => None,
+            };
+            loop {
+                match receiver.message() {
+                    Ok(Some(message)) => match self.problem(&message) {
+                        None => happened.push_back(Happened::Message(message, arrived_ns)),
+                        Some(status) => over = Some(status),
+                    },
+                    Ok(None) => break,
+                    Err(status) => {
+                        call.reset(8);
+                        over = Some(status);
+                        break;
+                    }
+                }
+            }
+            if let Some(status) = over {
+                happened.push_back(Happened::Over(status));
+                *slot = None;
+            }
+        }
+        if happened.is_empty() { Poll::Pending } else { Poll::Ready(()) }
+    }
+
+    fn problem(&self, message: &[u8]) -> Option<Status> {
+        let plan = self.bound.schema.plan(self.bound.method.output);
+        let problem = grpc::decode::check(&self.bound.schema, plan, message).err()?;
+        Some(Status::new(status::INTERNAL, format!("grpc: failed to unmarshal the received message: {problem}")))
+    }
+
+    fn emit<'js>(&self, ctx: &Ctx<'js>, event: Event, arguments: &[Value<'js>]) -> Result<()> {
+        for index in 0.. {
+            let handler = self.handlers.borrow()[event as usize].get(index).cloned();
+            let Some(handler) = handler else { break };
+            let mut args = host::js::function::Args::new(ctx.clone(), arguments.len());
+            args.push_args(arguments.iter().cloned())?;
+            handler.restore(ctx)?.call_arg::<Value<'js>>(args)?;
+        }
+        Ok(())
+    }
+
+    fn fail(&self, ctx: &Ctx<'_>, status: &Status) -> Result<()> {
+        if self.handlers.borrow()[Event::Error as usize].is_empty() {
+            let message = format!("no handlers for error registered, but an error happened: {}", status.message);
+            Vu::of(ctx).log().warn(&message, &[("streamMethod", &self.bound.method.path)]);
+            return Ok(());
+        }
+        let error = Object::new(ctx.clone())?;
+        error.set("code", status.code)?;
+        error.set("details", Array::new(ctx.clone())?)?;
+        error.set("message", &*status.message)?;
+        let shown = format!("code: {}, message: {}", status.code, status.message);
+        let to_string = Function::new(ctx.clone(), move || shown.clone())?;
+        error.prop("toString", Property::from(to_string).configurable())?;
+        self.emit(ctx, Event::Error, &[error.into_value()])
+    }
+
+    fn arrived(&self, ctx: &Ctx<'_>, bytes: &[u8], arrived_ns: u64) -> Result<()> {
+        let vu = Vu::of(ctx);
+        vu.recorder().add(self.received, 1.0, vu.now_ns());
+        let value = match self.params.discards {
+            true => Object::new(ctx.clone())?.into_value(),
+            false => message::decode(ctx, &self.bound.schema, self.bound.method.output, bytes)?,
+        };
+        let facts = Object::new(ctx.clone())?;
+        facts.set("ts", (arrived_ns / 1_000_000_000) as f64)?;
+        self.emit(ctx, Event::Data, &[value, facts.into_value()])
+    }
+
+    /// Records the end, once.
+    fn finish(&self, vu: &Vu, code: u32) {
+        if self.is_over.replace(true) {
+            return;
+        }
+        self.bound.labels.ended(vu, &self.params, code, ms(self.began.elapsed()));
+        self.call.take();
+        let (sent, received) = self.connected.connection.take_counts();
+        vu.count_data(sent, received);
+    }
+}
+
+impl Source for Stream {
+    fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.happened.borrow().is_empty() { self.pump(cx) } else { Poll::Ready(()) }
+    }
+
+    fn dispatch(&self, ctx: &Ctx<'_>) -> Result<()> {
+        let vu = Vu::of(ctx);
+        loop {
+            let Some(next) = self.happened.borrow_mut().pop_front() else { return Ok(()) };
+            match next {
+                Happened::Message(bytes, arrived_ns) => {
+                    let _handling = vu.messages.begin(arrived_ns);
+                    self.arrived(ctx, &bytes, arrived_ns)?;
+                }
+                Happened::Error(status) => self.fail(ctx, &status)?,
+                Happened::Over(status) => {
+                    self.finish(&vu, status.code);
+                    if status.code != status::OK {
+                        self.fail(ctx, &status)?;
+                    }
+                    let ended = self.emit(ctx, Event::End, &[Object::new(ctx.clone())?.into_value()]);
+                    drop(std::mem::take(&mut *self.handlers.borrow_mut()));
+                    return ended;
+                }
+            }
+            // As after any call of the script from outside.
+            vu.events.run_jobs(ctx)?;
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.get()
+    }
+
+    fn abandon(&self) {
+        let Some(vu) = &self.vu.upgrade() else { return };
+        self.finish(vu, status::CANCELED);
+        drop(std::mem::take(&mut *self.handlers.borrow_mut()));
+    }
+}
+
+impl Outgoing for Stream {
+    fn flush_now(&self) {
+        self.is_listed.set(false);
+        // What comes meanwhile is kept; whoever waits polls again.
+        let _kept = self.pump(&mut Context::from_waker(Waker::noop()));
+    }
+}

@@ -1,0 +1,123 @@
+/** Calls of gRPC, and streams. */
+
+/** Params of `connect`. */
+export interface ConnectParams {
+  /** Without TLS. */
+  plaintext?: boolean;
+  /** For the connection, its TLS included: `"60s"` unless given. A number is milliseconds. */
+  timeout?: string | number;
+  /** Asks the server for its descriptors, so that nothing has to be loaded. */
+  reflect?: boolean;
+  /** Metadata of these questions. */
+  reflectMetadata?: Record<string, string | Uint8Array>;
+  /** Bytes of a message that is received at most: 4 MiB unless given. */
+  maxReceiveSize?: number;
+  /** Bytes of a message that is sent at most. */
+  maxSendSize?: number;
+  /** `:authority` of the calls and the name in the server's certificate, when they are not those of the address. */
+  authority?: string;
+  /** Trust and client certificate of this connection, as PEM. */
+  tls?: { cert?: string; key?: string; password?: string; cacerts?: string | string[] };
+}
+
+/** Params of a call. */
+export interface Params {
+  /** Names with their values; a name that ends with `-bin` has bytes. */
+  metadata?: Record<string, string | Uint8Array | ArrayBuffer>;
+  /** Tags of its samples. `name` replaces the tag of that name. */
+  tags?: Record<string, string | number | boolean>;
+  /** For the whole call: `"2m"` unless given, without limit for streams. A number is milliseconds. */
+  timeout?: string | number;
+  /** Does not make a value of the answer's message: it is `null`. */
+  discardResponseMessage?: boolean;
+}
+
+/** Why a call failed. */
+export interface GrpcError {
+  /** A status, for example `grpc.StatusNotFound`. */
+  code: number;
+  /** The server's words. */
+  message: string;
+  /** Messages that the server sent with it. */
+  details: object[];
+}
+
+/** What came of a call. */
+export interface Response {
+  /** The message in JSON's form; defaults where the server said nothing. */
+  message: object | null;
+  /** `null` when the status is OK. */
+  error: GrpcError | null;
+  /** Metadata before the message. */
+  headers: Record<string, string[]>;
+  /** Metadata behind it. */
+  trailers: Record<string, string[]>;
+  /** `grpc.StatusOK`, or another one. */
+  status: number;
+}
+
+/** A method that was loaded. */
+export interface MethodInfo {
+  package: string;
+  service: string;
+  full_method: string;
+  name: string;
+  is_client_stream: boolean;
+  is_server_stream: boolean;
+}
+
+/** A client with a connection of its own. */
+export class Client {
+  /** Compiles .proto files. Only in init code. Paths are relative to the script. */
+  load(importPaths: string[] | null, ...protoFiles: string[]): MethodInfo[];
+  /** Reads a protoset: a `FileDescriptorSet` that protoc or buf wrote. Only in init code. */
+  loadProtoset(path: string): MethodInfo[];
+  /** Connects to `host:port`. Throws when that fails. Not in init code. */
+  connect(address: string, params?: ConnectParams): boolean;
+  /** Calls `package.Service/Method` and waits for the answer. */
+  invoke(method: string, request: object, params?: Params): Response;
+  /** The same as a promise. */
+  asyncInvoke(method: string, request: object, params?: Params): Promise<Response>;
+  /** Asks the server's health service; throws when the call fails. */
+  healthCheck(service?: string): { status: number };
+  /** Closes the connection. */
+  close(): void;
+}
+
+/** Messages both ways. The iteration ends after its streams. */
+export class Stream {
+  constructor(client: Client, method: string, params?: Params);
+  /** A message came. `ts` is when, in seconds since 1970. */
+  on(event: "data", handler: (message: object, metadata: { ts: number }) => void): void;
+  /** The stream failed, or a message could not be sent. */
+  on(event: "error", handler: (error: GrpcError) => void): void;
+  /** The stream is over. */
+  on(event: "end", handler: () => void): void;
+  on(event: "status", handler: (status: object) => void): void;
+  /** Sends a message. */
+  write(request: object): void;
+  /** Says that no more messages will be sent. */
+  end(): void;
+}
+
+export const StatusOK: 0;
+export const StatusCanceled: 1;
+export const StatusUnknown: 2;
+export const StatusInvalidArgument: 3;
+export const StatusDeadlineExceeded: 4;
+export const StatusNotFound: 5;
+export const StatusAlreadyExists: 6;
+export const StatusPermissionDenied: 7;
+export const StatusResourceExhausted: 8;
+export const StatusFailedPrecondition: 9;
+export const StatusAborted: 10;
+export const StatusOutOfRange: 11;
+export const StatusUnimplemented: 12;
+export const StatusInternal: 13;
+export const StatusUnavailable: 14;
+export const StatusDataLoss: 15;
+export const StatusUnauthenticated: 16;
+export const HealthCheckUnknown: 0;
+export const HealthCheckServing: 1;
+export const HealthCheckNotServing: 2;
+export const HealthCheckServiceUnkown: 3;
