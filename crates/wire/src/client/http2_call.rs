@@ -5,6 +5,7 @@
 //! `Reset`, `TimedOut` and `Failed`, once; one that is dropped before is reset.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -175,7 +176,25 @@ impl Client {
             return Err(Failure { step: Step::Handshake, kind: FailureKind::Tls, message });
         }
         let shared = SharedConnection::begin(io, connection).await?;
+        poll_fn(|cx| shared.poll_preface(cx)).await?;
         Ok(Http2Connection { worker: Rc::clone(&self.worker), shared })
+    }
+}
+
+impl SharedConnection {
+    /// The server's first words: that it speaks HTTP/2, or over TLS 1.3 why it refuses the client's certificate.
+    fn poll_preface(&self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        loop {
+            match self.drive(cx, usize::MAX) {
+                Drive::Ended => {
+                    let failure = self.failure(Step::Receive).unwrap_or_else(|| failure_map::closed(Step::Receive));
+                    return Poll::Ready(Err(failure));
+                }
+                _ if self.pipe.reads() > 0 => return Poll::Ready(Ok(())),
+                Drive::Again => {}
+                Drive::Waits => return Poll::Pending,
+            }
+        }
     }
 }
 

@@ -176,6 +176,7 @@ fn undialed(why: &str) -> String {
 fn failed(failure: &Failure, url: &Url) -> String {
     let why = described(failure, url);
     match failure.step {
+        Step::Receive => format!("connection error: desc = \"error reading server preface: {why}\""),
         Step::Handshake => format!("connection error: desc = \"transport: authentication handshake failed: {why}\""),
         _ => undialed(&why),
     }
