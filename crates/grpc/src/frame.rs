@@ -57,6 +57,11 @@ impl Frames {
         self.held.extend_from_slice(bytes);
     }
 
+    /// Bytes of memory that it holds.
+    pub fn held(&self) -> usize {
+        self.held.capacity()
+    }
+
     /// Whether all bytes were taken.
     pub fn is_empty(&self) -> bool {
         self.at == self.held.len()
@@ -84,7 +89,7 @@ impl Frames {
 
 fn unzip(bytes: &[u8], most: usize) -> Result<Vec<u8>, BadFrame> {
     let mut out = Vec::new();
-    let mut reader = GzDecoder::new(bytes).take(most as u64 + 1);
+    let mut reader = GzDecoder::new(bytes).take((most as u64).saturating_add(1));
     reader.read_to_end(&mut out).map_err(|_| BadFrame::Compression)?;
     if out.len() > most { Err(BadFrame::TooLong { length: out.len() }) } else { Ok(out) }
 }

@@ -45,6 +45,24 @@ pub fn timeout(left: Duration) -> String {
     format!("{count}{unit}")
 }
 
+/// The time that a value of `grpc-timeout` leaves; `None` when it is none.
+pub fn parse_timeout(value: &[u8]) -> Option<Duration> {
+    let (unit, digits) = value.split_last()?;
+    if digits.is_empty() || digits.len() > 8 || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let count = digits.iter().fold(0, |count, digit| count * 10 + u64::from(digit - b'0'));
+    Some(match unit {
+        b'n' => Duration::from_nanos(count),
+        b'u' => Duration::from_micros(count),
+        b'm' => Duration::from_millis(count),
+        b'S' => Duration::from_secs(count),
+        b'M' => Duration::from_secs(count * 60),
+        b'H' => Duration::from_secs(count * 3600),
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,6 +92,10 @@ mod tests {
             (Duration::from_secs(86_400 * 365 * 10), "5256000M"),
         ] {
             assert_eq!(timeout(left), text);
+            assert_eq!(parse_timeout(text.as_bytes()), Some(left));
+        }
+        for bad in ["", "1", "S", "-1S", "123456789n", "1s"] {
+            assert_eq!(parse_timeout(bad.as_bytes()), None, "{bad}");
         }
     }
 }

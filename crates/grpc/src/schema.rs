@@ -63,6 +63,22 @@ impl<F: Fn(&str) -> Option<Result<String, String>>> FileResolver for Reading<F> 
     }
 }
 
+/// The descriptors of files, as `Schema::compile` reads them.
+pub fn compile(
+    files: &[impl AsRef<str>],
+    read: impl Fn(&str) -> Option<Result<String, String>> + 'static,
+) -> Result<DescriptorPool, SchemaError> {
+    let mut resolver = ChainFileResolver::new();
+    resolver.add(Reading(read));
+    resolver.add(GoogleFileResolver::new());
+    let mut compiler = protox::Compiler::with_file_resolver(resolver);
+    for file in files {
+        // Debug is how this error says its place.
+        compiler.open_file(file.as_ref()).map_err(|error| SchemaError(format!("{error:?}")))?;
+    }
+    Ok(compiler.descriptor_pool())
+}
+
 impl Schema {
     /// Compiles files. `read` finds the text of a file by its name in imports; `None`: there is no such file. The types
     /// of `google/protobuf/` are known without it.
@@ -70,15 +86,7 @@ impl Schema {
         files: &[String],
         read: impl Fn(&str) -> Option<Result<String, String>> + 'static,
     ) -> Result<Schema, SchemaError> {
-        let mut resolver = ChainFileResolver::new();
-        resolver.add(Reading(read));
-        resolver.add(GoogleFileResolver::new());
-        let mut compiler = protox::Compiler::with_file_resolver(resolver);
-        for file in files {
-            // Debug is how this error says its place.
-            compiler.open_file(file).map_err(|error| SchemaError(format!("{error:?}")))?;
-        }
-        Schema::of(&compiler.descriptor_pool())
+        Schema::of(&compile(files, read)?)
     }
 
     /// From a `FileDescriptorSet` that protoc or buf wrote.

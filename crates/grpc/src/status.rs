@@ -1,6 +1,6 @@
 //! How a call ended: its code, its message, and what a server's trailers and heads say of both.
 
-use percent_encoding::percent_decode_str;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
 /// The codes, in order, as they are named in texts.
 const NAMES: [&str; 17] = [
@@ -29,8 +29,12 @@ pub const OK: u32 = 0;
 pub const CANCELED: u32 = 1;
 /// No status that is known.
 pub const UNKNOWN: u32 = 2;
+/// The request makes no sense, whatever the state of the server.
+pub const INVALID_ARGUMENT: u32 = 3;
 /// The time was over.
 pub const DEADLINE_EXCEEDED: u32 = 4;
+/// What was asked for is not there.
+pub const NOT_FOUND: u32 = 5;
 /// Too large, or too much.
 pub const RESOURCE_EXHAUSTED: u32 = 8;
 /// No such method.
@@ -41,6 +45,9 @@ pub const INTERNAL: u32 = 13;
 pub const UNAVAILABLE: u32 = 14;
 /// No credentials that are good.
 pub const UNAUTHENTICATED: u32 = 16;
+
+/// What a `grpc-message` must not have as it is, besides what is not ASCII.
+const ESCAPED: &AsciiSet = &CONTROLS.add(b'%');
 
 /// How a call ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,6 +73,11 @@ impl Status {
         };
         let message = String::from_utf8_lossy(message.unwrap_or_default());
         Some(Status::new(code, percent_decode_str(&message).decode_utf8_lossy()))
+    }
+
+    /// The message as a `grpc-message` has it.
+    pub fn escaped_message(&self) -> String {
+        utf8_percent_encode(&self.message, ESCAPED).to_string()
     }
 
     /// What an answer of HTTP without a gRPC status stands for.
@@ -132,6 +144,7 @@ mod tests {
         assert_eq!(status("5", "n%C3%BC 100%25 %"), Some(Status::new(5, "nü 100% %")));
         assert_eq!(status("99", "odd"), Some(Status::new(99, "odd")));
         assert_eq!(status("x", ""), Some(Status::new(UNKNOWN, "malformed grpc-status: \"x\"")));
+        assert_eq!(Status::new(5, "nü 100%\n").escaped_message(), "n%C3%BC 100%25%0A");
         assert_eq!(Status::from_fields(None, None), None);
         assert_eq!((name(16), name(99)), ("Unauthenticated".into(), "Code(99)".into()));
         assert_eq!(Status::from_reset(7).code, UNAVAILABLE);

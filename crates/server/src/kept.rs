@@ -48,12 +48,21 @@ impl MemoryBudget {
 
 /// Bytes booked by one body; given back when dropped.
 #[derive(Debug)]
-struct Reservation {
+pub(crate) struct Reservation {
     total: Arc<MemoryBudget>,
     bytes: u64,
 }
 
 impl Reservation {
+    pub(crate) fn new(total: &Arc<MemoryBudget>) -> Self {
+        Reservation { total: total.clone(), bytes: 0 }
+    }
+
+    /// Books what is missing to so many bytes.
+    pub(crate) fn cover(&mut self, bytes: u64) -> Result<(), Full> {
+        if bytes > self.bytes { self.grow(bytes - self.bytes) } else { Ok(()) }
+    }
+
     fn grow(&mut self, bytes: u64) -> Result<(), Full> {
         self.total.book(bytes)?;
         self.bytes += bytes;
@@ -76,7 +85,7 @@ pub(crate) struct Kept {
 
 impl Kept {
     pub(crate) fn new(total: &Arc<MemoryBudget>) -> Self {
-        Kept { bytes: Vec::new(), reservation: Reservation { total: total.clone(), bytes: 0 } }
+        Kept { bytes: Vec::new(), reservation: Reservation::new(total) }
     }
 
     pub(crate) fn extend(&mut self, more: &[u8]) -> Result<(), Full> {
@@ -104,7 +113,7 @@ impl Kept {
         if let Body::Bytes(bytes) = &mut response.body
             && bytes.len() > SHORT_ANSWER
         {
-            let mut reservation = Reservation { total: total.clone(), bytes: 0 };
+            let mut reservation = Reservation::new(&total);
             if reservation.grow(bytes.capacity() as u64).is_err() {
                 return total.refusal().into();
             }

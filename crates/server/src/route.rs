@@ -39,6 +39,7 @@ pub(crate) enum BodyUse {
 pub(crate) const MAX_KEPT: u64 = 16 * 1024 * 1024;
 
 const GET: &[&str] = &["GET"];
+const POST: &[&str] = &["POST"];
 const ANY: &[&str] = &[];
 
 const fn route(
@@ -59,7 +60,7 @@ pub static ROUTES: &[Route] = &[
     route("/", ANY, simple::index, "`hello from onrush`, 18 bytes: the small response"),
     route("/stats", GET, simple::stats, "what the target counted so far; asking does not count"),
     keeping(route("/get", GET, echo::get, "args, headers, method, origin, url")),
-    keeping(route("/post", &["POST"], echo::body, "as /get, with data, files, form, json")),
+    keeping(route("/post", POST, echo::body, "as /get, with data, files, form, json")),
     keeping(route("/put", &["PUT"], echo::body, "as /post")),
     keeping(route("/patch", &["PATCH"], echo::body, "as /post")),
     keeping(route("/delete", &["DELETE"], echo::body, "as /post")),
@@ -123,7 +124,7 @@ pub static ROUTES: &[Route] = &[
     route("/sse", ANY, stream::events, "`?count=10` server-sent events over `?duration=5s`, after `?delay=`"),
     keeping(route(
         "/v1/chat/completions",
-        &["POST"],
+        POST,
         chat::completions,
         "a chat completion of `max_tokens` in the body, as a stream when it says so: the first token after \
          `?first=200ms`, each other after `?gap=20ms`",
@@ -170,6 +171,15 @@ pub static ROUTES: &[Route] = &[
         "websocket: then `bad-frame`, `mid-message`, `drop`, or `flood` of `?count=` (10000) messages of `?size=` \
          (100)",
     ),
+    route(
+        "/onrush.test.v1.Target/{method}",
+        POST,
+        simple::grpc,
+        "gRPC: Echo, Delay, Fail, Metadata, Collect, Count, Chat; see below",
+    ),
+    route("/grpc.health.v1.Health/{method}", POST, simple::grpc, "gRPC: Check and Watch"),
+    route("/grpc.reflection.v1.ServerReflection/{method}", POST, simple::grpc, "gRPC: ServerReflectionInfo"),
+    route("/grpc.reflection.v1alpha.ServerReflection/{method}", POST, simple::grpc, "gRPC: the same"),
     route("/fault/reset", ANY, faults::reset, "RST instead of a response"),
     route("/fault/stall", ANY, faults::stall, "no byte for 120 s, then closes"),
     route("/fault/partial", ANY, faults::partial, "declares 1,000 bytes, sends 500, closes"),

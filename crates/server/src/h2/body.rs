@@ -9,20 +9,19 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use h2::RecvStream;
-use h2::server::SendResponse;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::app::{App, Piece};
 use crate::body::{BodyError, BodySource};
 use crate::h2::head;
+use crate::http2_out::Respond;
 use crate::pool::Buffer;
 use crate::worker::Worker;
 
-/// The sending side, which body and exchange share until the response begins.
-pub(crate) type Respond = Rc<RefCell<SendResponse<Bytes>>>;
 /// Why a body did not come to its end, for the exchange to see what its app was refused.
 pub(crate) type Failed = Rc<RefCell<Option<BodyError>>>;
 
@@ -44,6 +43,8 @@ pub(crate) struct StreamBody {
     trailers: Vec<(String, Vec<u8>)>,
     data_ended: bool,
     silence: Option<Pin<Box<Sleep>>>,
+    /// Zero never ends.
+    silence_limit: Duration,
 }
 
 impl StreamBody {
@@ -56,6 +57,7 @@ impl StreamBody {
         failed: Failed,
     ) -> Self {
         let app = worker.app().filter(|app| app.allocates()).cloned();
+        let silence_limit = worker.limits().body_time;
         StreamBody {
             stream,
             worker,
@@ -69,7 +71,13 @@ impl StreamBody {
             trailers: Vec::new(),
             data_ended: false,
             silence: None,
+            silence_limit,
         }
+    }
+
+    /// Waits for as long as it takes: silence belongs to its protocol.
+    pub(crate) fn patient(self) -> Self {
+        StreamBody { silence_limit: Duration::ZERO, ..self }
     }
 
     fn try_poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
@@ -145,7 +153,7 @@ impl StreamBody {
 
     /// The error once the client has been silent for too long.
     fn poll_silence(&mut self, cx: &mut Context<'_>) -> Poll<BodyError> {
-        let limit = self.worker.limits().body_time;
+        let limit = self.silence_limit;
         if limit.is_zero() {
             return Poll::Pending;
         }

@@ -1,4 +1,4 @@
-//! One request of an HTTP/2 connection and its answer, by a route or by the app.
+//! One request of an HTTP/2 connection and its answer, by a route, by a method of gRPC or by the app.
 //!
 //! It runs beside the other streams of its connection. Once the client has reset the stream everything of it is
 //! dropped: that is how an app learns that nobody waits for it. A request counts here, first of all.
@@ -15,9 +15,11 @@ use http::request::Parts;
 
 use crate::app::{App, AppRequest, Origin};
 use crate::body::{BodyError, RequestBody};
-use crate::h2::body::{Failed, Respond, StreamBody};
+use crate::grpc;
+use crate::h2::body::{Failed, StreamBody};
 use crate::h2::fault::{self, Ending};
 use crate::h2::{head, send};
+use crate::http2_out::Respond;
 use crate::kept::{Full, Kept};
 use crate::refusal::{instead, most, too_large};
 use crate::request::{Request, split_target};
@@ -53,6 +55,10 @@ pub(crate) async fn run(
     match app {
         Some(app) => {
             exchange.fetch(&app, stream).await;
+            None
+        }
+        None if grpc::is_call(&exchange.parts) => {
+            exchange.call(stream).await;
             None
         }
         None => exchange.answer(route, stream).await,
@@ -107,6 +113,13 @@ impl Exchange {
         let failed = self.failed.borrow();
         let failed = failed.as_ref()?;
         Some(Response::error(failed.status()?, &failed.to_string()))
+    }
+
+    /// By a method of gRPC.
+    async fn call(&self, stream: RecvStream) {
+        let body = self.body(stream).patient();
+        let body = RequestBody::from_source(Rc::new(RefCell::new(body)));
+        grpc::answer(&self.worker, &self.parts, &self.respond, body).await;
     }
 
     /// By a route.

@@ -11,9 +11,9 @@ use h2::Reason;
 use http::header::CONTENT_LENGTH;
 
 use crate::fault::{Fault, STALL, Then};
-use crate::h2::body::Respond;
 use crate::h2::head;
 use crate::h2::send::wanted;
+use crate::http2_out::Respond;
 use crate::respond::Line;
 use wire::timer;
 

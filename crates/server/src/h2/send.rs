@@ -7,18 +7,15 @@
 use std::future::{Future, poll_fn};
 use std::task::{Context, Poll, ready};
 
-use bytes::{Bytes, BytesMut};
-use h2::{Reason, SendStream};
+use bytes::Bytes;
+use h2::SendStream;
 
-use crate::h2::body::Respond;
 use crate::h2::head;
+use crate::http2_out::{Out, Respond};
 use crate::respond::{Body, Line, Response, claimed_length};
 
 use crate::sending::{CutShort, Rest};
 use crate::worker::Worker;
-
-/// Small pieces are copied together up to this: the frame that every client accepts.
-const FRAME: usize = 16 * 1024;
 
 /// Bytes of a file read at once.
 const OF_FILE: u64 = 64 * 1024;
@@ -41,19 +38,19 @@ pub(crate) async fn respond(worker: &Worker, respond: &Respond, mut response: Re
         }
     }
     let Some(stream) = send_head(respond, &response, is_head) else { return };
-    let mut out = Out { stream, gathered: BytesMut::new() };
+    let mut out = Out::new(stream);
     let end = match response.body {
-        Body::Static(bytes) => out.send_whole(Bytes::from_static(bytes), &response.trailers),
-        Body::Bytes(bytes) => out.send_whole(bytes.into(), &response.trailers),
-        Body::Shared(bytes) => out.send_whole(bytes, &response.trailers),
+        Body::Static(bytes) => send_whole(&mut out, Bytes::from_static(bytes), &response.trailers),
+        Body::Bytes(bytes) => send_whole(&mut out, bytes.into(), &response.trailers),
+        Body::Shared(bytes) => send_whole(&mut out, bytes, &response.trailers),
         body => {
             let mut rest = Rest::new(body);
-            poll_fn(|cx| out.poll_pieces(&mut rest, &response.trailers, cx)).await
+            poll_fn(|cx| poll_pieces(&mut out, &mut rest, &response.trailers, cx)).await
         }
     };
     if matches!(end, StreamEnd::CutShort) {
         worker.stats().cut_short.add(1);
-        out.stream.send_reset(Reason::INTERNAL_ERROR);
+        out.fail();
     }
 }
 
@@ -82,87 +79,38 @@ pub(crate) async fn wanted<F: Future>(respond: &Respond, wait: F) -> Option<F::O
     }
 }
 
-/// The sending half of a stream whose head has been sent.
-struct Out {
-    stream: SendStream<Bytes>,
-    gathered: BytesMut,
+fn send_whole(out: &mut Out, bytes: Bytes, trailers: &[Line]) -> StreamEnd {
+    end_of(out.send(bytes, trailers.is_empty()), out, trailers)
 }
 
-impl Out {
-    fn send_whole(&mut self, bytes: Bytes, trailers: &[Line]) -> StreamEnd {
-        if self.stream.send_data(bytes, trailers.is_empty()).is_err() {
-            return StreamEnd::Gone;
+fn poll_pieces(out: &mut Out, rest: &mut Rest, trailers: &[Line], cx: &mut Context<'_>) -> Poll<StreamEnd> {
+    loop {
+        if ready!(out.poll_room(cx)).is_err() {
+            return Poll::Ready(StreamEnd::Gone);
         }
-        if trailers.is_empty() { StreamEnd::Whole } else { self.send_trailers(trailers) }
-    }
-
-    fn send_trailers(&mut self, trailers: &[Line]) -> StreamEnd {
-        self.stream.send_trailers(head::map(trailers)).map_or(StreamEnd::Gone, |()| StreamEnd::Whole)
-    }
-
-    fn poll_pieces(&mut self, rest: &mut Rest, trailers: &[Line], cx: &mut Context<'_>) -> Poll<StreamEnd> {
-        loop {
-            if ready!(self.poll_room(cx)).is_err() {
-                return Poll::Ready(StreamEnd::Gone);
+        let sent = match rest.poll_piece(OF_FILE, cx) {
+            Poll::Ready(Ok(Some(piece))) => out.gather(piece),
+            Poll::Ready(Ok(None)) => {
+                let flushed = out.flush(trailers.is_empty());
+                return Poll::Ready(end_of(flushed, out, trailers));
             }
-            let sent = match rest.poll_piece(OF_FILE, cx) {
-                Poll::Ready(Ok(Some(piece))) => self.gather(piece),
-                Poll::Ready(Ok(None)) => return Poll::Ready(self.end(trailers)),
-                Poll::Ready(Err(CutShort)) => {
-                    let _cut_anyway = self.flush(false);
-                    return Poll::Ready(StreamEnd::CutShort);
-                }
-                Poll::Pending => {
-                    let gone = self.flush(false).is_err() || self.stream.poll_reset(cx).is_ready();
-                    return if gone { Poll::Ready(StreamEnd::Gone) } else { Poll::Pending };
-                }
-            };
-            if sent.is_err() {
-                return Poll::Ready(StreamEnd::Gone);
+            Poll::Ready(Err(CutShort)) => {
+                let _cut_anyway = out.flush(false);
+                return Poll::Ready(StreamEnd::CutShort);
             }
-        }
-    }
-
-    /// Ready when at least a byte may be sent now. What is gathered has been counted on already.
-    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), h2::Error>> {
-        self.stream.reserve_capacity(FRAME);
-        while self.stream.capacity() == 0 {
-            self.flush(false)?;
-            match ready!(self.stream.poll_capacity(cx)) {
-                Some(Ok(_)) => {}
-                Some(Err(e)) => return Poll::Ready(Err(e)),
-                None => return Poll::Ready(Err(Reason::CANCEL.into())),
+            Poll::Pending => {
+                let gone = out.flush(false).is_err() || out.poll_reset(cx).is_ready();
+                return if gone { Poll::Ready(StreamEnd::Gone) } else { Poll::Pending };
             }
+        };
+        if sent.is_err() {
+            return Poll::Ready(StreamEnd::Gone);
         }
-        Poll::Ready(Ok(()))
     }
+}
 
-    fn gather(&mut self, piece: Bytes) -> Result<(), h2::Error> {
-        if self.gathered.len() + piece.len() > FRAME {
-            self.flush(false)?;
-        }
-        if piece.len() >= FRAME / 2 {
-            self.flush(false)?;
-            return self.stream.send_data(piece, false);
-        }
-        if self.gathered.is_empty() {
-            self.gathered.reserve(FRAME);
-        }
-        self.gathered.extend_from_slice(&piece);
-        Ok(())
-    }
-
-    fn flush(&mut self, ends: bool) -> Result<(), h2::Error> {
-        if self.gathered.is_empty() && !ends {
-            return Ok(());
-        }
-        self.stream.send_data(self.gathered.split().freeze(), ends)
-    }
-
-    fn end(&mut self, trailers: &[Line]) -> StreamEnd {
-        if self.flush(trailers.is_empty()).is_err() {
-            return StreamEnd::Gone;
-        }
-        if trailers.is_empty() { StreamEnd::Whole } else { self.send_trailers(trailers) }
-    }
+/// Ends what has been sent by trailers, if there are any.
+fn end_of(sent: Result<(), h2::Error>, out: &mut Out, trailers: &[Line]) -> StreamEnd {
+    let ended = sent.and_then(|()| if trailers.is_empty() { Ok(()) } else { out.end_with(head::map(trailers)) });
+    ended.map_or(StreamEnd::Gone, |()| StreamEnd::Whole)
 }

@@ -46,3 +46,8 @@ pub(crate) fn unstable(request: &Request<'_>) -> Reply {
     };
     Response::text(if fastrand::f64() < rate { 500 } else { 200 }, "").into()
 }
+/// The answer to a request for a method of gRPC that is no call; calls do not come here.
+pub(crate) fn grpc(_: &Request<'_>) -> Reply {
+    let detail = "this path is a method of gRPC: it takes POST over HTTP/2 with the content type application/grpc";
+    Response::error(415, detail).into()
+}

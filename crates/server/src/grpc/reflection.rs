@@ -1,0 +1,80 @@
+//! Reflection: the files of the services, compiled when the first client asks.
+
+use std::sync::LazyLock;
+
+use grpc::reflection::{Answer, Asked, Question};
+use grpc::status::{INVALID_ARGUMENT, Status};
+use prost_reflect::DescriptorPool;
+
+use crate::grpc::call::{Call, Outcome};
+
+pub(crate) const V1: &str = "grpc.reflection.v1.ServerReflection";
+pub(crate) const V1ALPHA: &str = "grpc.reflection.v1alpha.ServerReflection";
+
+/// The files by their names in imports.
+const NAMES: [&str; 4] = [
+    "onrush/test/v1/target.proto",
+    "grpc/health/v1/health.proto",
+    "grpc/reflection/v1/reflection.proto",
+    "grpc/reflection/v1alpha/reflection.proto",
+];
+
+fn text(name: &str) -> Option<String> {
+    let reflection = |version| include_str!("reflection.proto").replace("VERSION", version);
+    let [target, health, v1, v1alpha] = NAMES;
+    match name {
+        _ if name == target => Some(include_str!("target.proto").to_owned()),
+        _ if name == health => Some(include_str!("health.proto").to_owned()),
+        _ if name == v1 => Some(reflection("v1")),
+        _ if name == v1alpha => Some(reflection("v1alpha")),
+        _ => None,
+    }
+}
+
+/// What the files describe.
+pub(crate) fn files() -> &'static DescriptorPool {
+    static FILES: LazyLock<DescriptorPool> = LazyLock::new(|| {
+        grpc::schema::compile(&NAMES, |name| text(name).map(Ok)).expect("the target's own files compile: a test asks")
+    });
+    &FILES
+}
+
+/// Answers one question after the other.
+pub(crate) async fn info(call: &Call) -> Outcome {
+    while let Some(message) = call.next().await? {
+        let asked = Asked::decode(&message).map_err(|error| Status::new(INVALID_ARGUMENT, error))?;
+        call.send(&answer(asked.question()).encode(&message)).await?;
+    }
+    Ok(())
+}
+
+fn answer(question: Option<Question<'_>>) -> Answer {
+    let files = files();
+    let (file, asked) = match question {
+        None => return Answer::Refused("the target has no extensions".to_owned()),
+        Some(Question::Services) => {
+            return Answer::Services(files.services().map(|service| service.full_name().to_owned()).collect());
+        }
+        Some(Question::Symbol(name)) => (file_of_symbol(files, name), format!("symbol not found: {name}")),
+        Some(Question::File(name)) => (files.get_file_by_name(name), format!("file not found: {name}")),
+    };
+    // What it imports comes with it.
+    let with_imports = |file: prost_reflect::FileDescriptor| {
+        let own = file.file_descriptor_proto().clone();
+        [own].into_iter().chain(file.dependencies().map(|import| import.file_descriptor_proto().clone())).collect()
+    };
+    file.map_or(Answer::Refused(asked), |file| Answer::Files(with_imports(file)))
+}
+
+/// The file that describes a message, an enum, a service or a method.
+fn file_of_symbol(files: &DescriptorPool, name: &str) -> Option<prost_reflect::FileDescriptor> {
+    let message = files.get_message_by_name(name).map(|found| found.parent_file());
+    let an_enum = || files.get_enum_by_name(name).map(|found| found.parent_file());
+    let service = || files.get_service_by_name(name).map(|found| found.parent_file());
+    let method = || {
+        let (service, method) = name.rsplit_once('.')?;
+        let service = files.get_service_by_name(service)?;
+        service.methods().any(|found| found.name() == method).then(|| service.parent_file())
+    };
+    message.or_else(an_enum).or_else(service).or_else(method)
+}
