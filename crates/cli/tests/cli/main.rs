@@ -15,6 +15,7 @@ mod examples;
 mod experimental;
 mod fasthttp;
 mod forms;
+mod grpc;
 mod http_debug;
 mod injection;
 mod judgement;

@@ -1,0 +1,115 @@
+//! `k6/net/grpc` against the target's gRPC routes: calls, streams, metadata, statuses and what is refused, in cleartext
+//! and over TLS.
+
+use crate::lab::{Lab, Run};
+
+/// Runs checks in the body of an async default function, connected by reflection in cleartext and over TLS. All have to
+/// hold.
+fn checks(body: &str) -> Run {
+    let script = format!(
+        "import {{ check }} from 'k6';
+        import grpc, {{ Client, Stream }} from 'k6/net/grpc';
+        export const options = {{ insecureSkipTLSVerify: true, thresholds: {{ checks: ['rate==1'] }} }};
+        const T = 'onrush.test.v1.Target/';
+        const client = new Client();
+        function thrown(action) {{ try {{ action(); return ''; }} catch (error) {{ return error.message; }} }}
+        function listen(method, start, params, onData) {{
+            return new Promise((resolve) => {{
+                const stream = new Stream(client, T + method, params);
+                const heard = {{ data: [], error: null }};
+                stream.on('data', (message) => {{
+                    heard.data.push(message);
+                    if (onData) onData(stream, heard.data.length);
+                }});
+                stream.on('error', (error) => {{ heard.error = error; }});
+                stream.on('end', () => resolve(heard));
+                start(stream);
+            }});
+        }}
+        async function all() {{ {body} }}
+        export default async function () {{
+            const at = (url) => url.replace(/^https?:\\/\\//, '').replace(/\\/$/, '');
+            client.connect(at(__ENV.TARGET), {{ plaintext: true, reflect: true }});
+            await all();
+            client.connect(at(__ENV.TARGET_TLS), {{ reflect: true }});
+            await all();
+            client.close();
+        }}"
+    );
+    Lab::with(&script).run(&["--serve"]).code(0)
+}
+
+#[test]
+fn a_message_comes_back() {
+    checks(
+        "const sent = { aDouble: 1.5, anInt64: '-9007199254740993', aString: 'ü', someBytes: 'aGk=', color: 'GREEN',
+            inner: { an_int32: 7 }, numbers: [1, 2, 3], counts: { a: 5 }, byName: 'x' };
+        const response = client.invoke(T + 'Echo', sent);
+        check(response, {
+            status: (r) => r.status === grpc.StatusOK && r.error === null,
+            fields: ({ message: m }) => m.aDouble === 1.5 && m.anInt64 === '-9007199254740993' &&
+                m.aString === 'ü' &&
+                m.someBytes === 'aGk=' && m.color === 'GREEN' && m.inner.anInt32 === 7 &&
+                m.numbers.join() === '1,2,3' &&
+                m.counts.a === '5' && m.byName === 'x' && m.byNumber === undefined && m.aBool === false,
+        });
+        const discarded = client.invoke(T + 'Echo', sent, { discardResponseMessage: true });
+        check(discarded, { discarded: (r) => r.message === null });
+        check(await client.asyncInvoke(T + 'Echo', {}), { async: (r) => r.status === 0 && r.message.inner === null });",
+    )
+    .prints("grpc_req_duration");
+}
+
+#[test]
+fn statuses_metadata_and_time() {
+    checks(
+        "check(client.invoke(T + 'Fail', { code: 5, message: 'nö 100%' }), {
+            status: (r) => r.status === grpc.StatusNotFound && r.error.code === 5 && r.error.message === 'nö 100%' });
+        const metadata = { 'X-One': 'a', 'two-bin': new Uint8Array([1, 2]) };
+        const response = client.invoke(T + 'Metadata', {}, { metadata });
+        check(response, {
+            head: (r) => r.headers['x-one'][0] === 'a' && r.headers['two-bin'][0] === '\\x01\\x02',
+            trailers: (r) => r.trailers['x-one'][0] === 'a' });
+        check(client.invoke(T + 'Delay', { milliseconds: 5000 }, { timeout: 50 }), {
+            time: (r) => r.status === grpc.StatusDeadlineExceeded });
+        check(client.healthCheck(), { health: (h) => h.status === grpc.HealthCheckServing });",
+    );
+}
+
+#[test]
+fn streams_of_all_kinds() {
+    checks(
+        "let heard = await listen('Count', (s) => s.write({ count: 5, size: 3 }));
+        check(heard, { server: (h) => h.error === null && h.data.map((m) => m.number).join() === '0,1,2,3,4' });
+        heard = await listen('Count', (s) => s.write({ count: 1, code: 9, message: 'enough' }));
+        check(heard, { 'server that fails': (h) =>
+            h.data.length === 1 && h.error.code === 9 && h.error.message === 'enough' });
+        heard = await listen('Collect', (s) => { [1, 2, 3.5].forEach((value) => s.write({ value })); s.end(); });
+        check(heard, { client: (h) => h.data.length === 1 && h.data[0].count === '3' && h.data[0].sum === 6.5 });
+        heard = await listen('Chat', (s) => s.write({ anInt32: 1 }), {},
+            (s, n) => { if (n < 5) s.write({ anInt32: n + 1 }); else s.end(); });
+        check(heard, { both: (h) => h.error === null && h.data.map((m) => m.anInt32).join() === '1,2,3,4,5' });
+        heard = await listen('Chat', (s) => { s.write({ anInt32: 'x' }); s.end(); });
+        check(heard, { 'a message that does not fit': (h) => h.error.code === 2 && h.error.message ===
+            `can't serialise request object to protocol buffer: anInt32: expected int32, found \"x\"` });",
+    )
+    .prints("grpc_streams_msgs_received");
+}
+
+#[test]
+fn what_cannot_be_sent_is_told() {
+    checks(
+        "const prefix = 'unable to serialise request object to protocol buffer: ';
+        const why = (request) => thrown(() => client.invoke(T + 'Echo', request)).replace(prefix, '');
+        check(null, {
+            path: () => why({ inner: { inner: { numbers: [1, 'x'] } } }) ===
+                'inner.inner.numbers[1]: expected int32, found \"x\"',
+            name: () => why({ aStrin: 'x' }) ===
+                'unknown field \"aStrin\" of onrush.test.v1.Everything; did you mean \\'aString\\'?',
+            method: () => thrown(() => client.invoke(T + 'Ecko', {})) ===
+                'method \"/onrush.test.v1.Target/Ecko\" not found in file descriptors; ' +
+                'did you mean \\'/onrush.test.v1.Target/Echo\\'?',
+            nothing: () => thrown(() => client.invoke(T + 'Echo')) === 'request cannot be nil',
+        });",
+    );
+}
