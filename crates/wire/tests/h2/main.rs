@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod calls;
 mod exchanges;
 mod floods;
 mod hostile;
