@@ -81,25 +81,61 @@ impl Plain for Stringify {
         let [value, replacer, space] = [0, 1, 2].map(|index| args.get(index));
         let absent =
             |given: &Option<Value<'js>>| given.as_ref().is_none_or(|value| value.is_undefined() || value.is_null());
-        let engine = User::of(ctx).local::<Engine>();
-        if let Some(value) = value.as_ref().filter(|_| absent(&replacer) && absent(&space)) {
-            let known = engine.keys.borrow_mut().take();
-            let mut writer = Writer::new(ctx, known)?;
-            let text = writer.write(value);
-            if writer.keys.quoted.len() <= MOST_KEYS {
-                *engine.keys.borrow_mut() = Some(writer.keys);
-            }
-            match text {
-                Ok(text) => return Ok(text),
-                Err(Detour::Threw) => return Err(Error::Exception),
-                Err(Detour::NotPlain) => {}
-            }
+        if let Some(value) = value.as_ref().filter(|_| absent(&replacer) && absent(&space))
+            && let Some(text) = plain_text(ctx, b"", value)?
+        {
+            return Ok(text);
         }
+        let engine = User::of(ctx).local::<Engine>();
         let own = engine.own.borrow().clone().expect("saved by install").restore(ctx)?;
         let undefined = || Value::new_undefined(ctx.clone());
         let this: Value<'js> = ctx.globals().get(PredefinedAtom::JSON)?;
         let [value, replacer, space] = [value, replacer, space].map(|argument| argument.unwrap_or_else(undefined));
         own.call((This(this), value, replacer, space))
+    }
+}
+
+/// `prefix`, and behind it what `JSON.stringify(value)` gives; `undefined` where that is. `None`: the value is more
+/// than plain data, and the engine has to do it. Throws what a getter of the value throws.
+pub fn plain_text<'js>(ctx: &Ctx<'js>, prefix: &[u8], value: &Value<'js>) -> Result<Option<Value<'js>>> {
+    written(ctx, prefix, |writer| writer.write(value))
+}
+
+/// The same for a list of arguments, in bytes.
+pub fn plain_list<'js>(ctx: &Ctx<'js>, prefix: &[u8], items: &Args<'_, 'js>) -> Result<Option<Vec<u8>>> {
+    written(ctx, prefix, |writer| {
+        writer.out.push(b'[');
+        for index in 0..items.count() {
+            if index > 0 {
+                writer.out.push(b',');
+            }
+            if !writer.value(items.peek_or_undefined(index).as_raw())? {
+                writer.out.extend_from_slice(b"null");
+            }
+        }
+        writer.out.push(b']');
+        Ok(std::mem::take(&mut writer.out))
+    })
+}
+
+/// What `write` makes with the user's writer, which has `prefix` in it.
+fn written<'js, R>(
+    ctx: &Ctx<'js>,
+    prefix: &[u8],
+    write: impl FnOnce(&mut Writer<'_, 'js>) -> std::result::Result<R, Detour>,
+) -> Result<Option<R>> {
+    let engine = User::of(ctx).local::<Engine>();
+    let known = engine.keys.borrow_mut().take();
+    let mut writer = Writer::new(ctx, known)?;
+    writer.out.extend_from_slice(prefix);
+    let result = write(&mut writer);
+    if writer.keys.quoted.len() <= MOST_KEYS {
+        *engine.keys.borrow_mut() = Some(writer.keys);
+    }
+    match result {
+        Ok(result) => Ok(Some(result)),
+        Err(Detour::Threw) => Err(Error::Exception),
+        Err(Detour::NotPlain) => Ok(None),
     }
 }
 

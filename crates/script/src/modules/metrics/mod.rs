@@ -51,21 +51,16 @@ fn define<'js>(ctx: &Ctx<'js>, kind: Kind, name: Opt<Value<'js>>, contains: Cont
         return Err(go_error::throw(ctx, "metrics must be declared in the init context"));
     }
     let name = text_or(ctx, name, "")?;
-    let id = vu.registry().define(&name, kind, contains).map_err(|error| go_error::throw(ctx, &error.to_string()))?;
-    if kind == Kind::Trend {
-        // How long messages of each kind took, as `onrush/delay` has it.
-        vu.registry().split_in_details(id, &["event"]);
-    }
+    let metric = Metric::define(ctx, &vu, &name, kind, contains)?;
     let object = Object::new(ctx.clone())?;
     object.prop("name", Property::from(name.as_str()).enumerable())?;
-    let metric = Metric { id, kind, name, last: Cell::new(None) };
     let add = move |ctx: Ctx<'js>, value: Opt<Value<'js>>, tags: Opt<Value<'js>>| metric.add(&ctx, value, tags);
     object.prop("add", Property::from(Func::from(add)).enumerable())?;
     Ok(object)
 }
 
 /// One metric in one virtual user.
-struct Metric {
+pub struct Metric {
     id: MetricId,
     kind: Kind,
     name: String,
@@ -74,6 +69,24 @@ struct Metric {
 }
 
 impl Metric {
+    /// Defines it for the run, or finds the one that another user has defined; in init code.
+    pub fn define(ctx: &Ctx<'_>, vu: &Vu, name: &str, kind: Kind, contains: Contains) -> Result<Metric> {
+        let id =
+            vu.registry().define(name, kind, contains).map_err(|error| go_error::throw(ctx, &error.to_string()))?;
+        if kind == Kind::Trend {
+            // How long messages of each kind took, as `onrush/delay` has it.
+            vu.registry().split_in_details(id, &["event"]);
+        }
+        Ok(Metric { id, kind, name: name.into(), last: Cell::new(None) })
+    }
+
+    /// Adds a one, for what native code counts.
+    pub fn count(&self, ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
+        let series = self.series(ctx, vu, Opt(None))?;
+        vu.recorder().add(series, 1.0, vu.now_ns());
+        Ok(())
+    }
+
     /// Adds a sample; whether it was counted.
     fn add<'js>(&self, ctx: &Ctx<'js>, value: Opt<Value<'js>>, tags: Opt<Value<'js>>) -> Result<bool> {
         let vu = Vu::of(ctx);

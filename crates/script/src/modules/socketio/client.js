@@ -1,16 +1,11 @@
 // `io` and its sockets: namespaces over one connection, events, acknowledgements, reconnecting. Called once a virtual user with the
 // parts it is made of: gives the module's exports.
-(function ({ packets, Engine, Trend, Counter, now, fail }) {
+(function ({ packets, Engine, Trend, countSent, countReceived, emit, reserved, now, fail }) {
   const { CONNECT, DISCONNECT, EVENT, ACK, CONNECT_ERROR, encode, Decoder } = packets;
   const metrics = {
     connecting: new Trend("socketio_connecting", true),
     acknowledged: new Trend("socketio_ack", true),
-    sent: new Counter("socketio_events_sent"),
-    received: new Counter("socketio_events_received"),
   };
-  const countSent = metrics.sent.add;
-  const countReceived = metrics.received.add;
-  const RESERVED = { __proto__: null, connect: 1, connect_error: 1, disconnect: 1, disconnecting: 1, newListener: 1, removeListener: 1 };
   /** How the next event is sent, when nothing was said about it. */
   const NONE = {};
   const DEFAULTS = {
@@ -27,7 +22,7 @@
   };
 
   class Emitter {
-    handlers = {};
+    handlers = { __proto__: null };
 
     on(event, listener) {
       if (typeof listener !== "function") fail(`on: the listener of "${String(event)}" is not a function`);
@@ -49,7 +44,7 @@
     }
 
     off(event, listener) {
-      if (event === undefined) this.handlers = {};
+      if (event === undefined) this.handlers = { __proto__: null };
       else if (listener === undefined) delete this.handlers[event];
       else {
         const rest = this.listeners(event).filter((known) => known !== listener && known.listener !== listener);
@@ -81,10 +76,6 @@
     /** Calls listeners, as many as there are now. */
     each(listeners, args) {
       if (listeners === undefined || listeners.length === 0) return;
-      if (listeners.length === 1) {
-        listeners[0].apply(this, args);
-        return;
-      }
       for (const listener of listeners.slice()) listener.apply(this, args);
     }
   }
@@ -114,14 +105,23 @@
       this.state = "opening";
       this.mayReconnect = this.opts.reconnection;
       this.decoder = new Decoder((type, namespace, id, data) => this.sockets[namespace]?.received(type, id, data));
-      this.emitPart = (part) => this.engine.send(part);
+      this.sendPacket = (packet) => this.engine.send(packet);
       const limit = this.opts.timeout === false ? undefined : setTimeout(() => engine.end("timeout"), this.opts.timeout);
       const engine = new Engine(this.host, this.opts, {
         opened: () => {
           clearTimeout(limit);
           this.opened();
         },
-        message: (data) => this.message(data),
+        message: (data, start) => {
+          try {
+            this.decoder.add(data, start);
+          } catch (error) {
+            if (error.isOfScript) throw error.cause;
+            this.engine.end("parse error", error);
+          }
+          this.settle();
+        },
+        upgraded: () => this.settle(),
         pinged: () => this.happen("ping"),
         closed: (reason, details) => {
           clearTimeout(limit);
@@ -143,15 +143,6 @@
       }
     }
 
-    message(data) {
-      try {
-        this.decoder.add(data);
-      } catch (error) {
-        if (error.isOfScript) throw error.cause;
-        this.engine.end("parse error", error);
-      }
-    }
-
     closed(reason, details) {
       const wasOpen = this.state === "open";
       this.state = "closed";
@@ -167,6 +158,19 @@
         if (this.isReconnecting) this.happen("reconnect_error", error);
       }
       this.reconnect();
+    }
+
+    /** Opens the short way of plain events as long as they are their listener's call and nothing else, or closes it. */
+    settle() {
+      const line = this.engine?.transport.line;
+      if (line === undefined) return;
+      const root = this.sockets["/"];
+      if (root?._isPlain() && this.engine.isWritable && this.decoder.packet === undefined) {
+        root._line = line;
+        line.open(root);
+      } else {
+        line.close();
+      }
     }
 
     reconnect() {
@@ -191,7 +195,7 @@
     }
 
     send(type, namespace, id, data) {
-      encode(type, namespace, id ?? "", data, this.emitPart);
+      encode(Engine.MESSAGE, type, namespace, id ?? "", data, this.sendPacket);
     }
 
     /** A socket does not need the connection any more. */
@@ -235,6 +239,7 @@
     _anyOutgoing = [];
     _session = {};
     _asked = 0;
+    _line = undefined;
 
     constructor(manager, namespace, auth) {
       super();
@@ -272,6 +277,13 @@
       };
       if (typeof this.auth === "function") this.auth(ask);
       else ask(this.auth);
+    }
+
+    /** Nothing is to be done about events but to call their listeners, and to send them. */
+    _isPlain() {
+      const { _any, _anyOutgoing, _flags, _session } = this;
+      const isWatched = _any.length > 0 || _anyOutgoing.length > 0;
+      return this.connected && !isWatched && _flags === NONE && _session.id === undefined;
     }
 
     _send(type, data, id) {
@@ -323,6 +335,7 @@
       const sent = this._toSend;
       this._toSend = [];
       for (const { data, id } of sent) this._out(data, id);
+      this.io.settle();
       this._tell("connect");
     }
 
@@ -331,7 +344,7 @@
         this._toGive.push({ data, id });
         return;
       }
-      countReceived(1);
+      countReceived();
       if (this._session.id !== undefined && typeof data[data.length - 1] === "string") {
         this._session.offset = data[data.length - 1];
       }
@@ -362,10 +375,11 @@
       this._call(this.handlers[event], args);
     }
 
-    emit(...data) {
-      if (RESERVED[data[0]]) fail(`"${data[0]}" is a reserved event name`);
+    /** What `emit` does when the short way is closed. */
+    _emit(...data) {
+      if (reserved.includes(data[0])) fail(`"${data[0]}" is a reserved event name`);
       const flags = this._flags;
-      if (flags !== NONE) this._flags = NONE;
+      if (flags !== NONE) this._setFlags(NONE);
       let id;
       const last = data.length - 1;
       if (last > 0 && typeof data[last] === "function") id = this._await(data.pop(), flags.timeout ?? this.io.opts.ackTimeout);
@@ -380,7 +394,7 @@
 
     _out(data, id) {
       this.each(this._anyOutgoing, data);
-      countSent(1);
+      countSent();
       this.io.send(EVENT, this._namespace, id, data);
     }
 
@@ -427,13 +441,18 @@
       return this.emit("message", ...args);
     }
 
+    _setFlags(flags) {
+      this._flags = flags;
+      this.io.settle();
+    }
+
     timeout(ms) {
-      this._flags = { ...this._flags, timeout: ms };
+      this._setFlags({ ...this._flags, timeout: ms });
       return this;
     }
 
     get volatile() {
-      this._flags = { ...this._flags, volatile: true };
+      this._setFlags({ ...this._flags, volatile: true });
       return this;
     }
 
@@ -443,16 +462,19 @@
 
     onAny(listener) {
       this._any.push(listener);
+      this.io.settle();
       return this;
     }
 
     prependAny(listener) {
       this._any.unshift(listener);
+      this.io.settle();
       return this;
     }
 
     offAny(listener) {
       this._any = listener === undefined ? [] : this._any.filter((known) => known !== listener);
+      this.io.settle();
       return this;
     }
 
@@ -462,11 +484,13 @@
 
     onAnyOutgoing(listener) {
       this._anyOutgoing.push(listener);
+      this.io.settle();
       return this;
     }
 
     offAnyOutgoing(listener) {
       this._anyOutgoing = listener === undefined ? [] : this._anyOutgoing.filter((known) => known !== listener);
+      this.io.settle();
       return this;
     }
 
@@ -496,6 +520,7 @@
     left(reason, details) {
       if (!this.connected) return;
       this.connected = false;
+      this.io.settle();
       this.id = undefined;
       this._asked = now();
       for (const [id, awaited] of Object.entries(this._awaited)) {
@@ -507,6 +532,8 @@
       this.happen("disconnect", reason, details);
     }
   }
+
+  Object.defineProperty(Socket.prototype, "emit", { value: emit, writable: true, configurable: true });
 
   const managers = {};
 

@@ -1,7 +1,7 @@
 // Engine.IO (revision 4): a connection by long polling, by WebSocket, or by the one first and the other as soon as it works.
-// Messages are strings and ArrayBuffers. Hooks: `opened(handshake)`, `message(data)`, `pinged()`, `closed(reason, details)`, the
-// last one once.
-(function ({ http, WebSocket, b64encode, b64decode }) {
+// Messages are strings and ArrayBuffers. Hooks: `opened(handshake)`, `message(data, start)` (a text's content begins at `start`),
+// `pinged()`, `upgraded()`, `closed(reason, details)`, the last one once.
+(function ({ http, openSocket, lineOver, b64encode, b64decode }) {
   const SEPARATOR = "\x1e";
   const CLOSE = "1", PING = "2", PONG = "3", MESSAGE = "4", UPGRADE = "5";
 
@@ -113,48 +113,58 @@
       this.engine = engine;
       this.isOver = false;
       this.hasOpened = false;
+      this.isWritable = false;
       this.error = undefined;
       const { extraHeaders, tags } = engine.options;
-      this.socket = new WebSocket(address(engine.secure ? "wss" : "ws", engine, "websocket"), null, {
+      const { message } = engine.hooks;
+      const scheme = engine.secure ? "wss" : "ws";
+      const params = {
         headers: extraHeaders ?? {},
-        tags: { name: `${engine.secure ? "wss" : "ws"}://${engine.host}${engine.options.path}`, ...tags },
-      });
-      this.socket.binaryType = "arraybuffer";
-      this.socket.onopen = () => {
-        this.hasOpened = true;
-        opened?.(this);
+        tags: { name: `${scheme}://${engine.host}${engine.options.path}`, ...tags },
       };
-      this.socket.onmessage = ({ data }) => {
+      const arrived = (data) => {
         if (this.isOver) return;
-        if (this === engine.transport && typeof data === "string" && data[0] === MESSAGE) engine.hooks.message(data.slice(1));
+        if (this === engine.transport && data[0] === MESSAGE) message(data, 1);
         else engine.received(this, data);
       };
-      this.socket.onerror = (event) => {
-        this.error = event.error;
+      const happened = (type, first, second) => {
+        if (type === "open") {
+          this.hasOpened = true;
+          this.isWritable = true;
+          opened?.(this);
+        } else if (type === "error") {
+          this.error = first;
+        } else if (type === "close") {
+          this.closed(first, second ?? "");
+        }
       };
-      this.socket.onclose = (event) => {
-        if (this.isOver) return;
-        this.isOver = true;
-        if (this.hasOpened) this.engine.left(this, event.code, event.reason);
-        else this.engine.broke(this, new TransportError("websocket error", this.error));
-      };
+      this.handle = openSocket(address(scheme, engine, "websocket"), undefined, params, arrived, happened);
+      this.line = lineOver(this.handle);
     }
 
-    get isWritable() {
-      return this.socket.readyState === 1;
+    closed(code, reason) {
+      if (this.isOver) return;
+      this.isOver = true;
+      this.isWritable = false;
+      if (this.hasOpened) this.engine.left(this, code, reason);
+      else this.engine.broke(this, new TransportError("websocket error", this.error));
     }
 
     write(packets) {
-      for (let i = 0; i < packets.length; i++) this.socket.send(packets[i]);
+      for (const packet of packets) this.handle.send(packet);
     }
 
     close() {
       this.isOver = true;
-      this.socket.close();
+      this.isWritable = false;
+      this.line.close();
+      this.handle.close(1000, "");
     }
   }
 
   return class Engine {
+    static MESSAGE = MESSAGE;
+
     constructor({ secure, host }, options, hooks) {
       this.secure = secure;
       this.host = host;
@@ -170,11 +180,11 @@
       this.transport = first === "polling" ? new Polling(this) : new Socket(this);
     }
 
-    /** Sends a message, or keeps it until it can be sent. */
-    send(data) {
-      const packet = typeof data === "string" ? MESSAGE + data : data;
-      if (this.waiting.length === 0 && this.transport.name === "websocket" && this.isWritable) {
-        this.transport.socket.send(packet);
+    /** Sends a message, or keeps it until it can be sent: `Engine.MESSAGE` and a text, or an ArrayBuffer. */
+    send(packet) {
+      const { transport } = this;
+      if (transport.isWritable && transport.handle !== undefined && this.waiting.length === 0 && !this.isUpgrading) {
+        transport.handle.send(packet);
         return;
       }
       this.waiting.push(packet);
@@ -204,7 +214,7 @@
         return;
       }
       if (typeof packet !== "string") {
-        this.hooks.message(packet);
+        this.hooks.message(packet, 0);
         return;
       }
       switch (packet[0]) {
@@ -221,7 +231,7 @@
           this.hooks.pinged();
           break;
         case MESSAGE:
-          this.hooks.message(packet.slice(1));
+          this.hooks.message(packet, 1);
           break;
       }
     }
@@ -255,6 +265,7 @@
         this.probe = undefined;
         this.isUpgrading = false;
         this.flush();
+        this.hooks.upgraded();
       });
     }
 

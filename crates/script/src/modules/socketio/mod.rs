@@ -2,17 +2,26 @@
 //!
 //! The protocols are JavaScript over the sockets of `k6/websockets` and the requests of `k6/http`, so that their
 //! metrics, tags and links hold here too: `packets.js` has the format, `engine.js` the transports, `client.js` what a
-//! script sees. Refused in init code by what it stands on.
+//! script sees. What most events are goes past all that, in `line.rs`. Refused in init code by what it stands on.
 
+pub mod line;
+
+use std::rc::Rc;
+
+use host::bytes;
 use host::js::prelude::Func;
 use host::js::{Ctx, Function, Object, Result, Value};
+use host::plain::{self, Args, Plain};
 
 use crate::Vu;
 use crate::builtins::ModuleDef;
 use crate::go_error;
 use crate::linker;
-use crate::modules::{encoding, http, metrics, websockets};
+use crate::modules::websockets::native_socket;
+use crate::modules::{encoding, http, metrics};
 use crate::web;
+
+use line::{Counters, Emit};
 
 /// The module.
 pub const MODULE: ModuleDef = ModuleDef {
@@ -24,24 +33,46 @@ pub const MODULE: ModuleDef = ModuleDef {
 
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let vu = Vu::of(ctx);
-    let websockets = linker::builtin(ctx, &vu, &websockets::MODULE)?;
     let base64 = linker::builtin(ctx, &vu, &encoding::MODULE)?;
+    let counters = Rc::new(Counters::define(ctx, &vu)?);
     let below = Object::new(ctx.clone())?;
+    let lines = Rc::clone(&counters);
+    let line_over = move |ctx: Ctx<'js>, handle: Value<'js>| line::over(&ctx, &handle, &lines);
+    below.set("lineOver", Func::from(line_over))?;
     below.set("http", linker::builtin(ctx, &vu, &http::MODULE)?)?;
-    below.set("WebSocket", websockets.get::<_, Value<'js>>("WebSocket")?)?;
+    below.set("openSocket", Func::from(native_socket::open))?;
     below.set("b64encode", base64.get::<_, Value<'js>>("b64encode")?)?;
     below.set("b64decode", base64.get::<_, Value<'js>>("b64decode")?)?;
     let engine: Function<'js> =
         web::evaluate(ctx, "onrush/socketio/engine.js", include_str!("engine.js"))?.call((below,))?;
     let packets = web::evaluate(ctx, "onrush/socketio/packets.js", include_str!("packets.js"))?;
     let parts = Object::new(ctx.clone())?;
-    parts.set("packets", packets.call::<_, Object<'js>>(())?)?;
+    let plain_text = plain::function::<PlainText>(ctx, c"plainText", 0)?;
+    parts.set("packets", packets.call::<_, Object<'js>>((plain_text,))?)?;
     parts.set("Engine", engine)?;
     let metrics = linker::builtin(ctx, &vu, &metrics::MODULE)?;
-    for class in ["Trend", "Counter"] {
-        parts.set(class, metrics.get::<_, Value<'js>>(class)?)?;
-    }
+    parts.set("Trend", metrics.get::<_, Value<'js>>("Trend")?)?;
+    let [count_sent, count_received] = counters.functions(ctx)?;
+    parts.set("countSent", count_sent)?;
+    parts.set("countReceived", count_received)?;
+    parts.set("emit", plain::function::<Emit>(ctx, c"emit", 0)?)?;
+    parts.set("reserved", line::RESERVED.to_vec())?;
     parts.set("now", Func::from(|ctx: Ctx<'js>| Vu::of(&ctx).now_ns() as f64 / 1e6))?;
     parts.set("fail", Func::from(|ctx: Ctx<'js>, message: String| Err::<(), _>(go_error::throw(&ctx, &message))))?;
     web::evaluate(ctx, "onrush/socketio/client.js", include_str!("client.js"))?.call((parts,))
+}
+
+/// `plainText(prefix, value)`: the prefix, and behind it the value as JSON; undefined when the value has more than
+/// plain data in it.
+struct PlainText;
+
+impl Plain for PlainText {
+    fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, _: i32) -> Result<Value<'js>> {
+        let (Some(prefix), Some(value)) = (args.get(0), args.get(1)) else {
+            return Ok(Value::new_undefined(ctx.clone()));
+        };
+        let prefix = bytes::to_text(ctx, &prefix)?;
+        let text = host::json::plain_text(ctx, prefix.as_bytes(), &value)?;
+        Ok(text.unwrap_or_else(|| Value::new_undefined(ctx.clone())))
+    }
 }

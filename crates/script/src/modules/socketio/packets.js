@@ -1,29 +1,19 @@
 // The packets of the Socket.IO protocol (revision 5): to text and buffers, and back. Binary values travel as attachments behind
 // the text, which has numbered placeholders for them.
-(function () {
+// `plainText(prefix, value)` is native: the value as JSON behind the prefix, or undefined when it has more than plain data in it.
+(function (plainText) {
   const CONNECT = 0, DISCONNECT = 1, EVENT = 2, ACK = 3, CONNECT_ERROR = 4, BINARY_EVENT = 5, BINARY_ACK = 6;
 
   function isBinary(value) {
     return value instanceof ArrayBuffer || ArrayBuffer.isView(value);
   }
 
-  // Loops by index here and below: what happens for each event is made of the steps that cost least.
   function hasBinary(value) {
     if (value === null || typeof value !== "object") return false;
-    if (Array.isArray(value)) {
-      for (let i = 0; i < value.length; i++) {
-        const element = value[i];
-        if (typeof element === "object" && hasBinary(element)) return true;
-      }
-      return false;
-    }
+    if (Array.isArray(value)) return value.some(hasBinary);
     if (isBinary(value)) return true;
     if (typeof value.toJSON === "function") return hasBinary(value.toJSON());
-    for (const key in value) {
-      const part = value[key];
-      if (typeof part === "object" && Object.hasOwn(value, key) && hasBinary(part)) return true;
-    }
-    return false;
+    return Object.values(value).some(hasBinary);
   }
 
   function bytesOf(value) {
@@ -51,17 +41,26 @@
     return value;
   }
 
-  /** What is sent: gives a text, and then the attachments that follow it, to `send`. */
-  function encode(type, namespace, id, data, send) {
+  /** What is sent: gives a text behind `mark`, and then the attachments that follow it, to `send`. */
+  function encode(mark, type, namespace, id, data, send) {
     const head = namespace === "/" ? id : `${namespace},${id}`;
-    if ((type === EVENT || type === ACK) && hasBinary(data)) {
-      const attachments = [];
-      const text = JSON.stringify(takeApart(data, attachments));
-      send(`${type + BINARY_EVENT - EVENT}${attachments.length}-${head}${text}`);
-      attachments.forEach((attachment) => send(attachment));
+    if (data === undefined) {
+      send(`${mark}${type}${head}`);
       return;
     }
-    send(data === undefined ? `${type}${head}` : `${type}${head}${JSON.stringify(data)}`);
+    const text = plainText(`${mark}${type}${head}`, data);
+    if (text !== undefined) {
+      send(text);
+      return;
+    }
+    if ((type !== EVENT && type !== ACK) || !hasBinary(data)) {
+      send(`${mark}${type}${head}${JSON.stringify(data)}`);
+      return;
+    }
+    const attachments = [];
+    const rest = JSON.stringify(takeApart(data, attachments));
+    send(`${mark}${type + BINARY_EVENT - EVENT}${attachments.length}-${head}${rest}`);
+    attachments.forEach((attachment) => send(attachment));
   }
 
   function isEvent(data) {
@@ -99,20 +98,14 @@
       this.attachments = [];
     }
 
-    add(data) {
-      // Most packets are events of the namespace `/` that nobody has to acknowledge.
-      if (this.packet === undefined && data[0] === "2" && data[1] === "[") {
-        const event = JSON.parse(data.slice(1));
-        if (!isEvent(event)) throw new Error("invalid payload");
-        this.found(EVENT, "/", undefined, event);
-        return;
-      }
+    /** Takes a text, which is a packet from `start` on, or an attachment. */
+    add(data, start) {
       if (typeof data !== "string") {
         if (this.packet === undefined) throw new Error("got binary data when not reconstructing a packet");
         this.attachments.push(data);
       } else {
         if (this.packet !== undefined) throw new Error("got plaintext data when reconstructing a packet");
-        this.packet = parse(data);
+        this.packet = parse(data.slice(start));
       }
       if (this.attachments.length < this.packet.awaited) return;
       const { packet, attachments } = this;

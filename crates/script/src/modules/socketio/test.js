@@ -116,6 +116,38 @@ export default async function () {
   check(heard.join(), { 'in order': (h) => h === 'out echo,any echo kept' });
   v.disconnect();
   check(v, { 'closed by us': (s) => s.disconnected && !s.active });
+  // Plain events take a short way; a listener of any event makes them take the long one, which must say the same.
+  const p = io(base, { transports: ['websocket'], forceNew: true });
+  await once(p, 'connect');
+  const forms = [[], ['ü\u0000"'], [undefined, NaN, true], [new Date(0)], [{ toJSON: () => 'own' }], [1, 2, 3, 4, 5]];
+  async function echoes() {
+    const got = [];
+    for (const form of forms) {
+      p.emit('echo', ...form);
+      got.push(JSON.stringify(await once(p, 'echo')));
+    }
+    return got.join();
+  }
+  const expected = '[],["ü\\u0000\\""],[null,null,true],["1970-01-01T00:00:00.000Z"],["own"],[1,2,3,4,5]';
+  check(await echoes(), { 'the short way': (got) => got === expected });
+  const any = () => {};
+  p.onAny(any);
+  check(await echoes(), { 'the long way': (got) => got === expected });
+  p.offAny(any);
+  const called = [];
+  p.on('echo', function () {
+    called.push(this === p);
+  });
+  p.on('echo', () => called.push('second'));
+  p.emit('echo');
+  await once(p, 'echo');
+  check(called, { 'both listeners': (c) => c.join() === 'true,second' });
+  p.emit('nobody', 1);
+  p.emit('constructor', 1);
+  check(await p.emitWithAck('echo', 1), { 'after events that nobody takes': (a) => a === 1 });
+  p.disconnect();
+  p.emit('echo', 'after the end');
+  check(p, { 'kept for later': (s) => s._toSend.length === 1 });
   if (!isOurs) return;
 
   const w = io(base, { transports: ['websocket'], forceNew: true, reconnection: false });

@@ -3,7 +3,7 @@
 //! The classes are JavaScript (`websocket.js`), because they only keep handlers and call them; connections are native.
 //! The iteration does not end before its sockets are closed. Refused in init code.
 
-mod native_socket;
+pub mod native_socket;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -49,7 +49,20 @@ pub struct NativeSocket {
     tell: RefCell<Option<(Told, Told)>>,
     /// Closed while it was connecting, with this code and reason.
     early_close: RefCell<Option<(u16, String)>>,
+    shortcut: RefCell<Option<Rc<dyn Shortcut>>>,
     is_over: Cell<bool>,
+}
+
+/// A protocol's own way for some of its texts, past the script's half.
+pub trait Shortcut {
+    /// What a text says, if it may go this way. Runs no JavaScript.
+    fn read<'js>(&self, ctx: &Ctx<'js>, text: &[u8]) -> Option<Value<'js>>;
+
+    /// Hands that to the script; false when the script's half has to take the text after all.
+    fn deliver<'js>(&self, ctx: &Ctx<'js>, vu: &Vu, said: &Value<'js>) -> Result<bool>;
+
+    /// The socket is over: lets go of what belongs to the script.
+    fn close(&self);
 }
 
 enum Stage {
@@ -74,7 +87,8 @@ impl NativeClass for SocketHandle {
     }
 }
 
-fn of<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<Rc<NativeSocket>> {
+/// The socket that a handle of `open` stands for.
+pub fn socket_of<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<Rc<NativeSocket>> {
     native::with(this, |handle: &SocketHandle| Rc::clone(&handle.0))
         .ok_or_else(|| Exception::throw_type(ctx, "this method belongs to a WebSocket: call it on one"))
 }
@@ -112,6 +126,7 @@ pub fn open<'js>(
         channel: RefCell::default(),
         tell: RefCell::new(Some((Persistent::save(&ctx, message), Persistent::save(&ctx, other)))),
         early_close: RefCell::default(),
+        shortcut: RefCell::default(),
         is_over: Cell::new(false),
     });
     vu.events.add_source(socket.clone());
@@ -166,21 +181,20 @@ struct SendMessage;
 
 impl Plain for SendMessage {
     fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, _: i32) -> Result<Value<'js>> {
-        let (socket, vu) = (of(ctx, &args.this())?, Vu::of(ctx));
+        let (socket, vu) = (socket_of(ctx, &args.this())?, Vu::of(ctx));
         let Some(message) = args.get(0) else { return Ok(Value::new_bool(ctx.clone(), false)) };
         let kind = match Kind::of(&message) {
             Kind::Text(_) => ws::Kind::Text,
             Kind::Buffer(_) => ws::Kind::Binary,
             _ => return Ok(Value::new_bool(ctx.clone(), false)),
         };
-        let channel = socket.channel.borrow().clone();
-        let sent = bytes::read(ctx, &message, move |content| channel.map(|channel| channel.send(&vu, kind, content)))?;
+        let sent = bytes::read(ctx, &message, move |content| socket.send(&vu, kind, content))?;
         Ok(Value::new_bool(ctx.clone(), sent.is_some()))
     }
 }
 
 fn ping<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>) -> Result<()> {
-    let (socket, vu) = (of(&ctx, &this)?, Vu::of(&ctx));
+    let (socket, vu) = (socket_of(&ctx, &this)?, Vu::of(&ctx));
     if let Some(channel) = &*socket.channel.borrow()
         && channel.ping(&vu)
     {
@@ -191,7 +205,7 @@ fn ping<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>) -> Result<()> {
 }
 
 fn close_socket<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, code: u16, reason: String) -> Result<()> {
-    let (socket, vu) = (of(&ctx, &this)?, Vu::of(&ctx));
+    let (socket, vu) = (socket_of(&ctx, &this)?, Vu::of(&ctx));
     match &*socket.channel.borrow() {
         Some(channel) => {
             if channel.close(&vu, code, &reason) {
@@ -204,7 +218,7 @@ fn close_socket<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, code: u16, rea
 }
 
 fn buffered<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>) -> Result<usize> {
-    let socket = of(&ctx, &this)?;
+    let socket = socket_of(&ctx, &this)?;
     let channel = socket.channel.borrow();
     Ok(channel.as_ref().map_or(0, |channel| channel.buffered()))
 }
@@ -225,6 +239,16 @@ pub fn warn(ctx: Ctx<'_>, message: String) {
 }
 
 impl NativeSocket {
+    /// Queues a message; false when the connection is not open, or closing.
+    pub fn send(&self, vu: &Vu, kind: ws::Kind, content: &[u8]) -> bool {
+        self.channel.borrow().as_ref().is_some_and(|channel| channel.send(vu, kind, content))
+    }
+
+    /// Texts are shown to `shortcut` before the script's half hears of them.
+    pub fn set_shortcut(&self, shortcut: Rc<dyn Shortcut>) {
+        *self.shortcut.borrow_mut() = Some(shortcut);
+    }
+
     fn tell<'js>(&self, ctx: &Ctx<'js>, facts: impl FnOnce(&Function<'js>) -> Result<()>) -> Result<()> {
         let other = self.tell.borrow().as_ref().map(|(_, other)| other.clone());
         other.map_or(Ok(()), |other| facts(&other.restore(ctx)?))
@@ -240,6 +264,9 @@ impl NativeSocket {
 
     fn finish(&self, vu: &Vu) {
         self.is_over.set(true);
+        if let Some(shortcut) = self.shortcut.take() {
+            shortcut.close();
+        }
         if let Some(channel) = &*self.channel.borrow() {
             channel.end(vu);
         }
@@ -298,6 +325,13 @@ impl NativeSocket {
     fn arrived<'js>(&self, ctx: &Ctx<'js>, vu: &Vu, channel: &Channel, arrival: Arrival) -> Result<()> {
         match arrival {
             Arrival::Text(range) => {
+                let shortcut = self.shortcut.borrow().clone();
+                if let Some(shortcut) = shortcut
+                    && let Some(event) = channel.bytes(range.clone(), |text| shortcut.read(ctx, text))
+                    && shortcut.deliver(ctx, vu, &event)?
+                {
+                    return Ok(());
+                }
                 let text = channel.bytes(range, |text| {
                     let text = std::str::from_utf8(text).expect("the decoder lets nothing else pass as a text");
                     host::js::String::from_str(ctx.clone(), text)
