@@ -136,7 +136,10 @@ const fn with(long: &'static str, letter: Option<char>, act: Act) -> Flag {
     Flag { long, letter, takes_value: true, act }
 }
 
-const HTTP_1_1: Act = Refused("requests are sent by HTTP/1.1; leave it out to send that");
+const PROTOCOL: Act = Refused(
+    "the server chooses: HTTP/2 over TLS when it offers that, else HTTP/1.1; for HTTP/1.1 alone set \
+     GODEBUG=http2client=0",
+);
 const ONE_REQUEST: Act = Refused("a quick run repeats one request; put several into a script");
 const NO_AUTH: Act =
     Refused("only basic (-u) and digest authentication are supported; send the header with -H instead");
@@ -247,12 +250,12 @@ pub static FLAGS: &[Flag] = &[
     alone("no-keepalive", None, Usual),
     alone("no-alpn", None, Usual),
 
-    alone("http1.0", Some('0'), HTTP_1_1),
-    alone("http0.9", None, HTTP_1_1),
-    alone("http2", None, HTTP_1_1),
-    alone("http2-prior-knowledge", None, HTTP_1_1),
-    alone("http3", None, HTTP_1_1),
-    alone("http3-only", None, HTTP_1_1),
+    alone("http1.0", Some('0'), PROTOCOL),
+    alone("http0.9", None, PROTOCOL),
+    alone("http2", None, PROTOCOL),
+    alone("http2-prior-knowledge", None, PROTOCOL),
+    alone("http3", None, PROTOCOL),
+    alone("http3-only", None, PROTOCOL),
     alone("next", Some(':'), ONE_REQUEST),
     alone("parallel", Some('Z'), ONE_REQUEST),
     with("config", Some('K'), Refused("write its flags on the command line")),

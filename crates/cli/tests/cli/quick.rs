@@ -192,7 +192,7 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["run", "-d", "@gone", "http://h/"], "cannot read the file gone: No such file"),
     (&["run", "-T", ".", "http://h/"], "standard input"),
     (&["run", "-H", "nothing", "http://h/"], "-H 'nothing': found no colon, expected 'Name: value'"),
-    (&["run", "--http2", "http://h/"], "--http2: requests are sent by HTTP/1.1"),
+    (&["run", "--http2", "http://h/"], "--http2: the server chooses: HTTP/2 over TLS when it offers that"),
     (&["run", "-x", "proxy:1", "http://h/"], "set the environment variables HTTP_PROXY"),
     (&["run", "ftp://h/"], "found the scheme ftp, expected http or https"),
     (&["run", "ws://h/"], "WebSockets need a script"),

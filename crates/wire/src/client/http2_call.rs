@@ -144,7 +144,6 @@ pub struct Http2Call {
     /// It could not be opened.
     refused: Option<Failure>,
     reads: u64,
-    was_asked: bool,
     slot: Slot,
 }
 
@@ -224,7 +223,6 @@ impl Http2Connection {
             state,
             refused,
             reads,
-            was_asked: false,
             slot,
         }
     }
@@ -313,7 +311,7 @@ impl Http2Call {
             return Poll::Ready(CallEvent::TimedOut);
         }
         // Another call may take over the polling: then the stream has to wake this one.
-        if !(self.slot.wait(cx) && self.was_asked)
+        if !self.slot.wait(cx)
             && let Some(arrival) = self.advance(cx)
         {
             return Poll::Ready(arrival);
@@ -322,7 +320,6 @@ impl Http2Call {
     }
 
     fn advance(&mut self, cx: &mut Context<'_>) -> Option<CallEvent> {
-        self.was_asked = true;
         self.push(cx);
         loop {
             match &mut self.state {

@@ -279,3 +279,28 @@ fn a_server_that_does_not_choose_http2_is_refused() {
     let message = "the server does not offer HTTP/2: it chose no protocol, expected \"h2\" (ALPN)";
     assert_eq!((failure.step, &*failure.message), (Step::Handshake, message));
 }
+
+#[test]
+fn a_call_ends_at_its_time_although_the_content_never_does() {
+    let play = |tls: &mut Tls| {
+        begin(tls, &[]);
+        let stream = read_request(tls).unwrap();
+        write(tls, &frame(HEADERS, END_HEADERS, stream, STATUS_200));
+        let flood = frame(DATA, 0, stream, b"x").repeat(500);
+        while tls.write_all(&flood).and_then(|()| tls.flush()).is_ok() {}
+    };
+    with_server(play, async |connection, url| {
+        let head = CallHead::new(&url, None, "/a.B/C", &[]).unwrap();
+        let mut call = connection.open(&head, Some(Duration::from_millis(200)));
+        let mut event = next(&mut call).await;
+        // Without its time the call has no end.
+        for _ in 0..1_000_000 {
+            if event != "data x" && event != "head 200 0 false" {
+                break;
+            }
+            event = next(&mut call).await;
+        }
+        assert_eq!(event, "timed out");
+        drop(connection);
+    });
+}
