@@ -98,6 +98,11 @@ impl Schema {
 
     /// From descriptors in any order. Imports that are not among them, but are part of Protocol Buffers, are added.
     pub fn from_files(files: Vec<FileDescriptorProto>) -> Result<Schema, SchemaError> {
+        // The pool panics at one it does not know.
+        if let Some(file) = files.iter().find(|file| !matches!(file.syntax(), "" | "proto2" | "proto3")) {
+            let (name, syntax) = (file.name(), file.syntax());
+            return Err(SchemaError(format!("{name}: its syntax is {syntax:?}, expected \"proto2\" or \"proto3\"")));
+        }
         let mut pool = DescriptorPool::new();
         pool.add_file_descriptor_protos(DescriptorPool::global().file_descriptor_protos().cloned())
             .and_then(|()| {

@@ -15,3 +15,10 @@ pub fn absolute(ctx: &Ctx<'_>, vu: &Vu, path: &str) -> PathBuf {
     let directory = caller.strip_prefix("file://").and_then(|name| Path::new(name).parent());
     resolve::normalize(&directory.unwrap_or(&vu.shared.modules.cwd).join(path))
 }
+
+/// Relative paths start at the script that was given to the command, whichever module calls: k6 reads gRPC's files so.
+pub fn beside_script(vu: &Vu, path: &str) -> PathBuf {
+    let path = Path::new(path.strip_prefix("file://").unwrap_or(path));
+    let directory = vu.shared.entry().strip_prefix("file://").and_then(|name| Path::new(name).parent());
+    resolve::normalize(&directory.unwrap_or(&vu.shared.modules.cwd).join(path))
+}

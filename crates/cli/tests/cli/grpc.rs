@@ -113,3 +113,23 @@ fn what_cannot_be_sent_is_told() {
         });",
     );
 }
+
+#[test]
+fn files_are_looked_for_beside_the_script_whichever_module_loads_them() {
+    let lab = Lab::with("import './lib/client.js'; export default function () {}");
+    std::fs::create_dir(lab.path().join("lib")).unwrap();
+    lab.file("here.proto", "syntax = \"proto3\"; message Here {}");
+    lab.file("lib/there.proto", "syntax = \"proto3\"; message There {}");
+    lab.file(
+        "lib/client.js",
+        "import grpc from 'k6/net/grpc';
+        const client = new grpc.Client();
+        client.load(['.'], 'here.proto');
+        client.load(null, 'here.proto');
+        client.load(['lib'], 'there.proto');
+        let refused = '';
+        try { client.load(['.'], 'there.proto'); } catch (error) { refused = error.message; }
+        if (!/^stat .*\\/there.proto: no such file or directory$/.test(refused)) throw new Error(refused);",
+    );
+    lab.run(&[]).code(0);
+}

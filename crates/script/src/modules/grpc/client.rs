@@ -88,7 +88,7 @@ fn load<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, args: Rest<Value<'js>>
     if files.is_empty() {
         return Ok(Array::new(ctx)?.into_value());
     }
-    client.add(&ctx, schemas::compile(&ctx, &vu, &imports, &files))
+    client.add(&ctx, schemas::compile(&vu, &imports, &files))
 }
 
 fn load_protoset<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, path: Opt<Value<'js>>) -> Result<Value<'js>> {
@@ -97,7 +97,7 @@ fn load_protoset<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, path: Opt<Val
         return Err(go_error::throw(&ctx, "load must be called in the init context"));
     }
     let path = arguments::text_or(&ctx, path, "")?;
-    client.add(&ctx, schemas::protoset(&ctx, &vu, &path))
+    client.add(&ctx, schemas::protoset(&vu, &path))
 }
 
 fn connect<'js>(

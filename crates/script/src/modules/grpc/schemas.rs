@@ -27,10 +27,10 @@ impl Schemas {
 }
 
 /// Compiles .proto files.
-pub fn compile(ctx: &Ctx<'_>, vu: &Vu, imports: &[String], files: &[String]) -> Loaded {
-    let mut folders: Vec<PathBuf> = imports.iter().map(|folder| paths::absolute(ctx, vu, folder)).collect();
+pub fn compile(vu: &Vu, imports: &[String], files: &[String]) -> Loaded {
+    let mut folders: Vec<PathBuf> = imports.iter().map(|folder| paths::beside_script(vu, folder)).collect();
     if folders.is_empty() {
-        folders.push(paths::absolute(ctx, vu, "."));
+        folders.push(paths::beside_script(vu, "."));
     }
     let key = format!("{folders:?} {files:?}");
     vu.process::<Schemas>().get(key, || {
@@ -43,7 +43,7 @@ pub fn compile(ctx: &Ctx<'_>, vu: &Vu, imports: &[String], files: &[String]) -> 
         for file in files {
             if find(file).is_none() {
                 let folder = imports.first().map_or(Path::new("."), Path::new);
-                let path = paths::absolute(ctx, vu, &folder.join(file).to_string_lossy());
+                let path = paths::beside_script(vu, &folder.join(file).to_string_lossy());
                 return Err(format!("stat {}: no such file or directory", path.display()));
             }
         }
@@ -52,8 +52,8 @@ pub fn compile(ctx: &Ctx<'_>, vu: &Vu, imports: &[String], files: &[String]) -> 
 }
 
 /// Reads a protoset.
-pub fn protoset(ctx: &Ctx<'_>, vu: &Vu, path: &str) -> Loaded {
-    let path = paths::absolute(ctx, vu, path);
+pub fn protoset(vu: &Vu, path: &str) -> Loaded {
+    let path = paths::beside_script(vu, path);
     let prefix = |why: String| format!("couldn't open protoset: {why}");
     let opened = vu.shared.files.open(&path, vu.shared.modules.is_sealed()).map_err(prefix)?;
     drop(opened);

@@ -5,6 +5,8 @@ import grpc, { Client, Stream, StatusOK, StatusUnauthenticated } from "k6/net/gr
 export const options = { thresholds: { checks: ["rate==1"] } };
 
 const client = new Client();
+// Paths start at the script of the test, which need not be this file.
+const here = import.meta.resolve("./").replace("file://", "");
 
 function thrown(action) {
   try {
@@ -19,8 +21,8 @@ const early = [
   () => client.connect("127.0.0.1:1", { plaintext: true }),
   () => client.invoke("onrush.test.Asking/Ask", {}),
 ].map(thrown);
-const missing = thrown(() => client.load(["."], "nothing.proto"));
-const methods = client.load(["."], "test.proto");
+const missing = thrown(() => client.load([here], "nothing.proto"));
+const methods = client.load([here], "test.proto");
 const nothing = client.load();
 
 export default function () {
@@ -35,7 +37,7 @@ export default function () {
       ask.is_server_stream === false && listen.is_server_stream === true && listen.is_client_stream === false,
     "a file that is missing": () => missing.startsWith("GoError: stat /") && missing.endsWith("/nothing.proto: no such file or directory"),
     "loading is for init code": () =>
-      thrown(() => client.load(["."], "test.proto")) === "GoError: load must be called in the init context",
+      thrown(() => client.load([here], "test.proto")) === "GoError: load must be called in the init context",
     "calling is not": () =>
       early[0] === "GoError: connecting to a gRPC server in the init context is not supported" &&
       early[1] === "GoError: invoking RPC methods in the init context is not supported",

@@ -68,7 +68,7 @@ export interface MethodInfo {
 
 /** A client with a connection of its own. */
 export class Client {
-  /** Compiles .proto files. Only in init code. Paths are relative to the script. */
+  /** Compiles .proto files. Only in init code. Paths are relative to the script of the test, in its modules too. */
   load(importPaths: string[] | null, ...protoFiles: string[]): MethodInfo[];
   /** Reads a protoset: a `FileDescriptorSet` that protoc or buf wrote. Only in init code. */
   loadProtoset(path: string): MethodInfo[];
