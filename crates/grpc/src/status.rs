@@ -93,24 +93,8 @@ impl Status {
         Status { code, message }
     }
 
-    /// What a stream that was reset with this code of HTTP/2 stands for.
-    pub fn from_reset(reason: u32) -> Status {
-        const REASONS: [&str; 14] = [
-            "NO_ERROR",
-            "PROTOCOL_ERROR",
-            "INTERNAL_ERROR",
-            "FLOW_CONTROL_ERROR",
-            "SETTINGS_TIMEOUT",
-            "STREAM_CLOSED",
-            "FRAME_SIZE_ERROR",
-            "REFUSED_STREAM",
-            "CANCEL",
-            "COMPRESSION_ERROR",
-            "CONNECT_ERROR",
-            "ENHANCE_YOUR_CALM",
-            "INADEQUATE_SECURITY",
-            "HTTP_1_1_REQUIRED",
-        ];
+    /// What a stream that was reset with this code of HTTP/2, which has this name, stands for.
+    pub fn from_reset(reason: u32, name: Option<&str>) -> Status {
         let code = match reason {
             7 => UNAVAILABLE,
             8 => CANCELED,
@@ -118,7 +102,7 @@ impl Status {
             12 => 7,
             _ => INTERNAL,
         };
-        let name = REASONS.get(reason as usize).map_or_else(|| reason.to_string(), |name| String::from(*name));
+        let name = name.map_or_else(|| reason.to_string(), String::from);
         Status::new(code, format!("stream terminated by RST_STREAM with error code: {name}"))
     }
 
@@ -147,7 +131,7 @@ mod tests {
         assert_eq!(Status::new(5, "nü 100%\n").escaped_message(), "n%C3%BC 100%25%0A");
         assert_eq!(Status::from_fields(None, None), None);
         assert_eq!((name(16), name(99)), ("Unauthenticated".into(), "Code(99)".into()));
-        assert_eq!(Status::from_reset(7).code, UNAVAILABLE);
+        assert_eq!(Status::from_reset(7, None).code, UNAVAILABLE);
         assert_eq!(Status::from_http(404, String::new()).code, UNIMPLEMENTED);
     }
 }

@@ -84,8 +84,8 @@ pub(crate) fn http2_excluded(error: &h2::Error, step: Step) -> Failure {
     Failure { step, kind: FailureKind::Other, message }
 }
 
-/// The number of an error code among k6's, 0 for one that no RFC knows, and its name (RFC 9113 7).
-fn http2_code(reason: h2::Reason) -> (u8, String) {
+/// The name of an error code of HTTP/2 (RFC 9113 7), if that RFC knows it.
+pub fn http2_error_name(code: u32) -> Option<&'static str> {
     const NAMES: [&str; 14] = [
         "NO_ERROR",
         "PROTOCOL_ERROR",
@@ -102,9 +102,14 @@ fn http2_code(reason: h2::Reason) -> (u8, String) {
         "INADEQUATE_SECURITY",
         "HTTP_1_1_REQUIRED",
     ];
+    NAMES.get(code as usize).copied()
+}
+
+/// The number of an error code among k6's, 0 for one that no RFC knows, and its name.
+fn http2_code(reason: h2::Reason) -> (u8, String) {
     let code = u32::from(reason);
-    match NAMES.get(code as usize) {
-        Some(name) => (code as u8 + 1, String::from(*name)),
+    match http2_error_name(code) {
+        Some(name) => (code as u8 + 1, String::from(name)),
         None => (0, format!("unknown error code {code:#x}")),
     }
 }

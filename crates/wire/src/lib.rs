@@ -39,6 +39,7 @@ pub mod ws;
 pub use addresses::{parse_block, parse_local_ips};
 pub use client::{Client, ClientContext, ConnectionInfo, Exchange};
 pub use failure::{Failure, FailureKind, Step};
+pub use failure_map::http2_error_name;
 pub use io::listener::Listener;
 pub use io::socket::Socket;
 pub use io::stamps::wall_ns;

@@ -141,7 +141,7 @@ impl Receiver {
             CallEvent::Data(bytes) => self.frames.add(&bytes),
             CallEvent::Trailers(fields) => self.trailers = fields,
             CallEvent::End => return Heard::Over(self.end()),
-            CallEvent::Reset(code) => return Heard::Over(Status::from_reset(code)),
+            CallEvent::Reset(code) => return Heard::Over(Status::from_reset(code, wire::http2_error_name(code))),
             CallEvent::TimedOut => {
                 return Heard::Over(Status::new(status::DEADLINE_EXCEEDED, "context deadline exceeded"));
             }
