@@ -62,6 +62,7 @@ fn plain_get(url: Url) -> Request {
         max_redirects: 10,
         auth: Auth::FromUserinfo,
         body_use: BodyUse::Keep,
+        prior_knowledge: false,
     }
 }
 

@@ -52,6 +52,7 @@ use crate::payload::Payload;
 use crate::request::Request;
 use crate::response::Marks;
 use crate::settings::Settings;
+use crate::tls::config::Offer;
 use crate::url::Url;
 
 pub use connection::ConnectionInfo;
@@ -174,9 +175,10 @@ impl Client {
             return None;
         }
         let worker = &self.worker;
-        let head = match worker.known.find(request) {
+        let offer = self.offer(&request.url, request.prior_knowledge);
+        let head = match worker.known.find(request, offer) {
             Some(known) => PlainHead::Known(known),
-            None => self.encode_plain(request)?,
+            None => self.encode_plain(request, offer)?,
         };
         let connection = self.pool.have(&worker.io, &head.origin().endpoint);
         if connection.is_none() {
@@ -188,9 +190,9 @@ impl Client {
 
     /// `None` when it is not plain after all, or cannot be sent: the long way finds out why.
     #[inline(never)]
-    fn encode_plain(&self, request: &Request) -> Option<PlainHead> {
+    fn encode_plain(&self, request: &Request, offer: Offer) -> Option<PlainHead> {
         let (worker, url) = (&self.worker, &request.url);
-        let origin = self.origin(url).ok()?;
+        let origin = self.origin(url, offer).ok()?;
         if url.userinfo.is_some() || origin.plain_proxy.is_some() || worker.settings.no_connection_reuse {
             return None;
         }
@@ -248,12 +250,21 @@ impl Client {
         marks
     }
 
-    fn origin(&self, url: &Url) -> Result<Rc<Origin>, Failure> {
+    /// What the connection to a URL may speak.
+    fn offer(&self, url: &Url, prior_knowledge: bool) -> Offer {
+        match url.tls {
+            true if self.worker.settings.http2 => Offer::Http2,
+            false if url.h2c || prior_knowledge => Offer::OnlyHttp2,
+            _ => Offer::Http1,
+        }
+    }
+
+    fn origin(&self, url: &Url, offer: Offer) -> Result<Rc<Origin>, Failure> {
         let mut recent = self.recent.borrow_mut();
-        if let Some(origin) = recent.iter().find(|o| o.is_of(url)) {
+        if let Some(origin) = recent.iter().find(|o| o.is_of(url, offer)) {
             return Ok(origin.clone());
         }
-        let origin = self.worker.origins.find(url)?;
+        let origin = self.worker.origins.find(url, offer)?;
         if recent.len() == RECENT {
             recent.remove(0);
         }

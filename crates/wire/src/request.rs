@@ -125,4 +125,6 @@ pub struct Request {
     pub auth: Auth,
     /// What becomes of the body.
     pub body_use: BodyUse,
+    /// HTTP/2 from the first byte on, on each hop that goes to an http URL.
+    pub prior_knowledge: bool,
 }

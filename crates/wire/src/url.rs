@@ -1,9 +1,10 @@
-//! Absolute http(s) URLs, parsed as k6's users expect: nothing is normalised away that Go would send.
+//! Absolute http, https and h2c URLs, parsed as k6's users expect: nothing is normalised away that Go would send.
 //!
 //! Dot segments, double slashes, letter case and existing percent escapes go out as written. What cannot stand on a
 //! request line is percent-encoded: Go does so in paths; we do so in queries too, where Go would write a raw space and
-//! break the request line. Refused: control characters, bad escapes in the path, schemes other than http and https. The
-//! texts of the errors are those that k6 scripts and logs know. An own parser, because every kept crate either
+//! break the request line. Refused: control characters, bad escapes in the path, other schemes. `h2c://host` is
+//! `http://host` over HTTP/2 from the first byte on, which k6 does not know. The texts of the errors are those that k6
+//! scripts and logs know. An own parser, because every kept crate either
 //! normalises (url) or refuses what k6 accepts (http::Uri, fluent-uri).
 //!
 //! Invariant: `target` and `authority` are ASCII without spaces and controls, so they can be written to a socket as
@@ -30,6 +31,8 @@ pub struct UrlParts {
     pub text: String,
     /// `https`.
     pub tls: bool,
+    /// `h2c`: HTTP/2 in cleartext, by prior knowledge (RFC 9113, section 3.3).
+    pub h2c: bool,
     /// Host without port, brackets or zone; IDNA-encoded, lower case.
     pub host: String,
     /// Port, also when it is the scheme's default.
@@ -62,15 +65,16 @@ impl std::fmt::Display for UrlError {
 impl std::error::Error for UrlError {}
 
 impl Url {
-    /// Parses an absolute http or https URL.
+    /// Parses an absolute http, https or h2c URL.
     pub fn parse(text: &str) -> Result<Url, UrlError> {
         if text.bytes().any(|b| b < 0x20 || b == 0x7f) {
             return Err(invalid(text, "net/url: invalid control character in URL"));
         }
         let raw = RawUrl::split(text)?;
-        let tls = match raw.scheme {
-            s if s.eq_ignore_ascii_case("http") => false,
-            s if s.eq_ignore_ascii_case("https") => true,
+        let (tls, h2c) = match raw.scheme {
+            s if s.eq_ignore_ascii_case("http") => (false, false),
+            s if s.eq_ignore_ascii_case("https") => (true, false),
+            s if s.eq_ignore_ascii_case("h2c") => (false, true),
             other => {
                 let message = format!("unsupported protocol scheme {}", quote(&other.to_ascii_lowercase()));
                 return Err(UrlError { message, kind: FailureKind::Other });
@@ -93,12 +97,13 @@ impl Url {
             raw.fragment.filter(|f| !f.is_empty()).map(|f| check_escapes(text, f).map(|()| percent_encode(f, PATH)));
         let fragment = fragment.transpose()?;
         let tail = Tail { path: &path, query: raw.query, fragment: fragment.as_deref() };
-        let scheme = if tls { "https" } else { "http" };
+        let scheme = scheme_name(tls, h2c);
         let masked = userinfo.as_ref().map(|(_, password)| if password.is_some() { "****:****" } else { "****" });
         let clear_text = userinfo_raw.map(|u| tail.text(scheme, Some(&u.replace('@', "%40")), &host.shown));
         Ok(Url(Rc::new(UrlParts {
             text: tail.text(scheme, masked, &host.shown),
             tls,
+            h2c,
             target: tail.target(),
             host: host.name,
             port: host.port,
@@ -152,9 +157,9 @@ impl Url {
         self.0.clear_text.as_deref().unwrap_or(&self.0.text)
     }
 
-    /// `http` or `https`.
+    /// `http`, `https` or `h2c`.
     pub fn scheme(&self) -> &'static str {
-        if self.0.tls { "https" } else { "http" }
+        scheme_name(self.0.tls, self.0.h2c)
     }
 
     /// The path as it goes on the request line, without the query; never empty.
@@ -169,7 +174,7 @@ impl Url {
 
     /// Whether both go to the same scheme, host and port.
     pub fn same_origin(&self, other: &Url) -> bool {
-        self.0.tls == other.0.tls && self.0.port == other.0.port && self.0.host == other.0.host
+        self.scheme() == other.scheme() && self.0.port == other.0.port && self.0.host == other.0.host
     }
 }
 
@@ -212,6 +217,14 @@ impl<'a> RawUrl<'a> {
             None => (None, rest),
         };
         Ok(RawUrl { scheme, authority, path, query, fragment })
+    }
+}
+
+fn scheme_name(tls: bool, h2c: bool) -> &'static str {
+    match (tls, h2c) {
+        (true, _) => "https",
+        (false, true) => "h2c",
+        (false, false) => "http",
     }
 }
 

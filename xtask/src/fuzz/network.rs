@@ -43,6 +43,7 @@ pub fn responses() -> Result<Check, String> {
             max_redirects: 0,
             auth: if input.len().is_multiple_of(3) { Auth::Digest } else { Auth::FromUserinfo },
             body_use: if input.len().is_multiple_of(2) { BodyUse::Keep } else { BodyUse::Discard },
+            prior_knowledge: false,
         };
         let jar = CookieJar::default();
         let exchange = runtime.block_on(client.send(&request, Some(&jar), &mut |_| {}));

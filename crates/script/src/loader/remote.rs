@@ -65,6 +65,7 @@ async fn download(url: &str, worker: Rc<wire::ClientContext>) -> Result<String, 
         max_redirects: MOST_REDIRECTS,
         auth: Auth::FromUserinfo,
         body_use: BodyUse::Keep,
+        prior_knowledge: false,
     };
     let client = Client::new(worker);
     let exchange = client.send(&request, None, &mut |_| {}).await;

@@ -30,11 +30,18 @@ pub(crate) struct Endpoint {
     pub(crate) tls: Option<TlsTarget>,
     /// A server there chose HTTP/2 when it was last asked: users share a connection from the start.
     pub(crate) speaks_http2: Cell<bool>,
+    /// No server is asked: HTTP/2 is spoken without TLS.
+    pub(crate) is_prior_knowledge: bool,
 }
 
 impl Endpoint {
     pub(crate) fn new(tunnel: Option<Tunnel>, tls: Option<TlsTarget>) -> Rc<Endpoint> {
-        Rc::new(Endpoint { tunnel, tls, speaks_http2: Cell::new(false) })
+        Rc::new(Endpoint { tunnel, tls, speaks_http2: Cell::new(false), is_prior_knowledge: false })
+    }
+
+    /// Reached without TLS, it speaks HTTP/2 from the first byte on.
+    pub(crate) fn of_h2c(tunnel: Option<Tunnel>) -> Rc<Endpoint> {
+        Rc::new(Endpoint { tunnel, tls: None, speaks_http2: Cell::new(true), is_prior_knowledge: true })
     }
 }
 

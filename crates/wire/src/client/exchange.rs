@@ -214,7 +214,8 @@ async fn connection(
     }
     let opening = is_shared.then(|| pool.open(endpoint));
     let connection = open(io, endpoint, out, resolve, timings).await?;
-    let chose_http2 = connection.transport.tls.as_ref().is_some_and(|session| session.chose_http2());
+    let by_alpn = || connection.transport.tls.as_ref().is_some_and(|session| session.chose_http2());
+    let chose_http2 = endpoint.is_prior_knowledge || by_alpn();
     endpoint.speaks_http2.set(chose_http2);
     if !chose_http2 {
         return Ok(Kept::Own(connection));
@@ -281,6 +282,9 @@ pub(crate) async fn attempt_http2(
     let ended = poll_fn(|cx| stream.poll(cx)).await;
     let is_unprocessed = matches!(ended, Ended::Unprocessed(_));
     let outcome = stream.outcome(ended, start, &mut hop.outcome);
+    if endpoint.is_prior_knowledge && !info.reused && outcome.first.is_none() {
+        doubt_prior_knowledge(&mut hop.outcome);
+    }
     let transport = &mut *shared.pipe.transport.borrow_mut();
     hop.bytes_sent += std::mem::take(&mut transport.sent);
     hop.bytes_received += std::mem::take(&mut transport.received);
@@ -290,6 +294,15 @@ pub(crate) async fn attempt_http2(
     }
     hop.finish(io, &outcome, start);
     Some(outcome.marks)
+}
+
+/// A server that knows no HTTP/2 answers the preface in its own words, which are no frames.
+fn doubt_prior_knowledge(outcome: &mut Result<Response, Failure>) {
+    if let Err(failure) = outcome
+        && matches!(failure.kind, FailureKind::Http2Connection(_))
+    {
+        failure.message.push_str(" before the first answer: the server may speak HTTP/1.1 alone");
+    }
 }
 
 /// One try on this connection, which has been had at `start`. `None` when it must be repeated on a new one.

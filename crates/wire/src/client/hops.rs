@@ -77,7 +77,8 @@ impl Client {
     ) -> Marks {
         let io = &self.worker.io;
         let mut head = io.take_head();
-        let encoded = self.origin(&at.url).and_then(|origin| {
+        let offer = self.offer(&at.url, request.prior_knowledge);
+        let encoded = self.origin(&at.url, offer).and_then(|origin| {
             let headers = self.encode_hop(request, at, (jar, digest), &origin, &mut head)?;
             Ok((origin, headers))
         });

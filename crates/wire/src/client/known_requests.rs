@@ -1,7 +1,8 @@
 //! Heads of plain requests that were sent lately: a script asks for the same few things again and again.
 //!
 //! A head that says what it said before is not encoded again, and its origin is not looked for. A request is recognised
-//! by its URL, which must be a copy of the one sent before, method, length of its body and headers. Refuses heads over
+//! by its URL, which must be a copy of the one sent before, method, length of its body, headers and what its connection
+//! may speak. Refuses heads over
 //! 4 KiB, and everything that cookies, credentials, referers or proxies add something to. Invariant: the head of a
 //! known request is what encoding it again would give.
 
@@ -14,6 +15,7 @@ use crate::client::origins::Origin;
 use crate::payload::Payload;
 use crate::recent::Recent;
 use crate::request::{Method, Request};
+use crate::tls::config::Offer;
 use crate::url::Url;
 
 /// A longer head is not kept.
@@ -29,6 +31,7 @@ pub(crate) struct KnownRequest {
     method: Method,
     body_len: Option<u64>,
     headers: Rc<[(String, String)]>,
+    offer: Offer,
     origin: Rc<Origin>,
     head: Box<[u8]>,
     /// The same for HTTP/2, once it was sent so.
@@ -45,8 +48,9 @@ pub(crate) enum PlainHead {
 
 impl KnownRequest {
     #[inline]
-    fn is(&self, request: &Request) -> bool {
+    fn is(&self, request: &Request, offer: Offer) -> bool {
         self.url.is_copy_of(&request.url)
+            && self.offer == offer
             && self.method == request.method
             && self.body_len == request.body.as_ref().map(Payload::len)
             && (Rc::ptr_eq(&self.headers, &request.headers) || self.headers == request.headers)
@@ -56,8 +60,8 @@ impl KnownRequest {
 impl KnownRequests {
     /// The request, if it was sent before.
     #[inline]
-    pub(crate) fn find(&self, request: &Request) -> Option<Rc<KnownRequest>> {
-        self.0.find(|known| known.is(request))
+    pub(crate) fn find(&self, request: &Request, offer: Offer) -> Option<Rc<KnownRequest>> {
+        self.0.find(|known| known.is(request, offer))
     }
 
     /// Keeps the head that a request was just encoded to, if it is likely to come again.
@@ -70,6 +74,7 @@ impl KnownRequests {
             method: request.method.clone(),
             body_len: request.body.as_ref().map(Payload::len),
             headers: Rc::clone(&request.headers),
+            offer: origin.offer,
             origin,
             head: head.as_slice().into(),
             http2: OnceCell::new(),

@@ -1,4 +1,5 @@
-//! Where the requests of a URL's origin go: directly, to a proxy, or through a tunnel; with the TLS they need.
+//! Where the requests of a URL's origin go: directly, to a proxy, or through a tunnel; with the TLS they need, and what
+//! the connection may speak.
 //!
 //! Found out once per origin and worker, so that a request only compares scheme, host and port. Requests in absolute
 //! form share one endpoint per proxy, since a plain proxy's connections serve any http origin. Invariant: an origin's
@@ -24,9 +25,10 @@ use crate::url::Url;
 /// origins are not found again and leave the pools as the oldest.
 const MOST_HOSTS: usize = 4096;
 
-/// Scheme, host and port, and the way there.
+/// Scheme, host and port, what is spoken there, and the way.
 pub(crate) struct Origin {
     tls: bool,
+    pub(crate) offer: Offer,
     port: u16,
     host: String,
     pub(crate) endpoint: Rc<Endpoint>,
@@ -42,7 +44,6 @@ pub(crate) struct Origins {
     proxies: ProxyRules,
     tls: TlsConfigs,
     user_agent: String,
-    offer: Offer,
     plain_proxy: Option<(Rc<Proxy>, Rc<Endpoint>)>,
     known: RefCell<HashMap<String, Vec<Rc<Origin>>>>,
 }
@@ -58,20 +59,19 @@ impl Origins {
             proxies,
             tls: TlsConfigs::new(&settings.tls)?,
             user_agent: settings.user_agent.clone(),
-            offer: if settings.http2 { Offer::Http2 } else { Offer::Http1 },
             plain_proxy,
             known: RefCell::default(),
         })
     }
 
-    /// The origin of a URL.
-    pub(crate) fn find(&self, url: &Url) -> Result<Rc<Origin>, Failure> {
+    /// The origin of a URL, for connections that speak one of these.
+    pub(crate) fn find(&self, url: &Url, offer: Offer) -> Result<Rc<Origin>, Failure> {
         if let Some(of_host) = self.known.borrow().get(&url.host)
-            && let Some(origin) = of_host.iter().find(|o| o.is_of(url))
+            && let Some(origin) = of_host.iter().find(|o| o.is_of(url, offer))
         {
             return Ok(origin.clone());
         }
-        let origin = Rc::new(self.make(url)?);
+        let origin = Rc::new(self.make(url, offer)?);
         let mut known = self.known.borrow_mut();
         if known.len() >= MOST_HOSTS {
             known.clear();
@@ -83,17 +83,9 @@ impl Origins {
     /// The origin of a URL for a connection that carries no requests: through a tunnel where others have a plain proxy,
     /// and never offered HTTP/2.
     pub(crate) fn find_for_stream(&self, url: &Url) -> Result<Rc<Origin>, Failure> {
-        let origin = self.find(url)?;
-        let endpoint = match &origin.plain_proxy {
-            Some(proxy) => Endpoint::new(Some(self.tunnel(url, proxy)?), None),
-            None if !origin.tls || self.offer == Offer::Http1 => return Ok(origin),
-            None => {
-                let tunnel = self.proxies.find(url).map(|proxy| self.tunnel(url, proxy)).transpose()?;
-                Endpoint::new(tunnel, Some(self.tls.target_for(&url.host, Offer::Http1)?))
-            }
-        };
-        let (host, dial) = (origin.host.clone(), origin.dial.clone());
-        Ok(Rc::new(Origin { tls: origin.tls, port: origin.port, host, endpoint, plain_proxy: None, dial }))
+        let origin = self.find(url, Offer::Http1)?;
+        let Some(proxy) = &origin.plain_proxy else { return Ok(origin) };
+        Ok(Rc::new(origin.at(Endpoint::new(Some(self.tunnel(url, proxy)?), None))))
     }
 
     /// The origin of a URL for a connection that speaks HTTP/2 from its first byte, or over TLS nothing else. `tls` and
@@ -104,27 +96,32 @@ impl Origins {
         tls: Option<&TlsConfigs>,
         name: Option<&str>,
     ) -> Result<Rc<Origin>, Failure> {
-        let origin = self.find(url)?;
+        let origin = self.find(url, Offer::OnlyHttp2)?;
+        if !url.tls {
+            return Ok(origin);
+        }
         let tunnel = self.proxies.find(url).map(|proxy| self.tunnel(url, proxy)).transpose()?;
-        let target = || tls.unwrap_or(&self.tls).target_for(name.unwrap_or(&url.host), Offer::OnlyHttp2);
-        let endpoint = Endpoint::new(tunnel, url.tls.then(target).transpose()?);
-        let (host, dial) = (origin.host.clone(), origin.dial.clone());
-        Ok(Rc::new(Origin { tls: origin.tls, port: origin.port, host, endpoint, plain_proxy: None, dial }))
+        let target = tls.unwrap_or(&self.tls).target_for(name.unwrap_or(&url.host), Offer::OnlyHttp2)?;
+        Ok(Rc::new(origin.at(Endpoint::new(tunnel, Some(target)))))
     }
 
-    fn make(&self, url: &Url) -> Result<Origin, Failure> {
+    fn make(&self, url: &Url, offer: Offer) -> Result<Origin, Failure> {
         let (tls, port, host) = (url.tls, url.port, url.host.clone());
         let proxy = self.proxies.find(url);
         let dial = proxy.map(|p| (p.host.clone(), p.port));
         match (proxy, &self.plain_proxy) {
-            (Some(_), Some((proxy, endpoint))) if !tls => {
-                Ok(Origin { tls, port, host, endpoint: endpoint.clone(), plain_proxy: Some(proxy.clone()), dial })
+            (Some(_), Some((proxy, endpoint))) if !tls && offer == Offer::Http1 => {
+                let (endpoint, plain_proxy) = (endpoint.clone(), Some(proxy.clone()));
+                Ok(Origin { tls, offer, port, host, endpoint, plain_proxy, dial })
             }
             _ => {
                 let tunnel = proxy.map(|p| self.tunnel(url, p)).transpose()?;
-                let target = tls.then(|| self.tls.target_for(&url.host, self.offer)).transpose()?;
-                let endpoint = Endpoint::new(tunnel, target);
-                Ok(Origin { tls, port, host, endpoint, plain_proxy: None, dial })
+                let endpoint = match tls {
+                    true => Endpoint::new(tunnel, Some(self.tls.target_for(&url.host, offer)?)),
+                    false if offer == Offer::OnlyHttp2 => Endpoint::of_h2c(tunnel),
+                    false => Endpoint::new(tunnel, None),
+                };
+                Ok(Origin { tls, offer, port, host, endpoint, plain_proxy: None, dial })
             }
         }
     }
@@ -175,9 +172,15 @@ fn is_reachable(local: IpAddr, address: &Address) -> bool {
 }
 
 impl Origin {
-    /// Whether the URL is of this origin.
-    pub(crate) fn is_of(&self, url: &Url) -> bool {
-        self.port == url.port && self.tls == url.tls && self.host == url.host
+    /// Whether the URL is of this origin when its connection speaks one of these.
+    pub(crate) fn is_of(&self, url: &Url, offer: Offer) -> bool {
+        self.port == url.port && self.tls == url.tls && self.offer == offer && self.host == url.host
+    }
+
+    /// The same origin, reached directly or through a tunnel.
+    fn at(&self, endpoint: Rc<Endpoint>) -> Origin {
+        let (host, dial) = (self.host.clone(), self.dial.clone());
+        Origin { tls: self.tls, offer: self.offer, port: self.port, host, endpoint, plain_proxy: None, dial }
     }
 }
 
@@ -205,12 +208,12 @@ mod tests {
     #[test]
     fn one_endpoint_an_origin() {
         let all = origins(Settings::default());
-        let endpoint = |text: &str| all.find(&url(text)).unwrap().endpoint.clone();
+        let endpoint = |text: &str| all.find(&url(text), Offer::Http1).unwrap().endpoint.clone();
         assert!(Rc::ptr_eq(&endpoint("http://a.test/x"), &endpoint("http://A.test:80/y")));
         for other in ["http://a.test:81/", "http://b.test/"] {
             assert!(!Rc::ptr_eq(&endpoint("http://a.test/x"), &endpoint(other)), "{other}");
         }
-        (0..MOST_HOSTS * 2).for_each(|i| drop(all.find(&url(&format!("http://h{i}/")))));
+        (0..MOST_HOSTS * 2).for_each(|i| drop(all.find(&url(&format!("http://h{i}/")), Offer::Http1)));
         assert!(all.known.borrow().len() <= MOST_HOSTS);
     }
 
@@ -236,7 +239,7 @@ mod tests {
             origins(Settings { dns: Dns { policy: DnsPolicy::PreferIpv6, ..Dns::default() }, ..Settings::default() });
         all.resolver.remember("two.test", &["127.0.0.1", "::1"]);
         run(async {
-            let origin = all.find(&url(&format!("http://two.test:{port}/"))).unwrap();
+            let origin = all.find(&url(&format!("http://two.test:{port}/")), Offer::Http1).unwrap();
             let route = all.route(&origin, None).await.unwrap();
             assert!(matches!(route.addresses[0], Address::Tcp(first) if first.is_ipv6()));
             let end = crate::io::stamps::Tick::now().after(std::time::Duration::from_secs(10));
@@ -250,7 +253,7 @@ mod tests {
     #[test]
     fn a_local_address_of_the_other_family_reaches_nothing() {
         let all = origins(Settings::default());
-        let origin = all.find(&url("http://[::1]:1/")).unwrap();
+        let origin = all.find(&url("http://[::1]:1/"), Offer::Http1).unwrap();
         let failure = run(all.route(&origin, Some("127.0.0.7".parse().unwrap()))).err().unwrap();
         assert_eq!(failure.kind, FailureKind::Dial);
         assert_eq!(failure.message, "dial tcp: address 127.0.0.7:0: no suitable address found");

@@ -136,15 +136,13 @@ fn location_of(response: &Response) -> Option<Cow<'_, str>> {
 }
 
 fn referer_of(url: &Url) -> String {
-    // The tag text is the clear one but for the userinfo, which Referer leaves out altogether.
+    // The tag text is the clear one but for the userinfo, which Referer leaves out altogether. Servers know no h2c.
     let text = url.text.split('#').next().unwrap_or_default();
-    match (&url.userinfo, text.split_once("://")) {
-        (Some(_), Some((scheme, rest))) => {
-            let host = rest.split_once('@').map_or(rest, |(_, host)| host);
-            format!("{scheme}://{host}")
-        }
-        _ => text.to_owned(),
+    let Some((scheme, mut rest)) = text.split_once("://") else { return text.to_owned() };
+    if url.userinfo.is_some() {
+        rest = rest.split_once('@').map_or(rest, |(_, host)| host);
     }
+    format!("{}://{rest}", if url.h2c { "http" } else { scheme })
 }
 
 fn is_at_or_below(host: &str, top: &str) -> bool {
@@ -174,6 +172,7 @@ mod tests {
             max_redirects: 10,
             auth: Auth::FromUserinfo,
             body_use: BodyUse::Keep,
+            prior_knowledge: false,
         }
     }
 
@@ -250,6 +249,8 @@ mod tests {
             ("https://h/a", "http://h/n", None),
             ("https://h/a", "/n", Some("https://h/a")),
             ("http://u@h/@x", "/n", Some("http://h/@x")),
+            ("h2c://u@h/a#f", "/n", Some("http://h/a")),
+            ("h2c://h/a", "https://h/n", Some("http://h/a")),
         ];
         for (from, location, referer) in cases {
             let get = request(Method::Get, from, &[]);

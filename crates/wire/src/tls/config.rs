@@ -29,14 +29,14 @@ pub(crate) struct TlsTarget {
     pub(crate) config: Arc<ClientConfig>,
 }
 
-/// The protocols offered to the server (ALPN).
+/// The protocols offered to the server (ALPN); without TLS the client decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
-    /// HTTP/1.1 alone: websockets, and runs without HTTP/2.
+    /// HTTP/1.1 alone: http URLs, websockets, and users without HTTP/2.
     Http1,
     /// HTTP/2, else HTTP/1.1: the server chooses.
     Http2,
-    /// HTTP/2 alone: gRPC.
+    /// HTTP/2 alone: gRPC, and by prior knowledge without TLS.
     OnlyHttp2,
 }
 

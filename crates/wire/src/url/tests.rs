@@ -34,6 +34,18 @@ fn targets_go_out_as_written() {
 }
 
 #[test]
+fn h2c_is_http_over_http2() {
+    let h2c = url("H2C://u:p@Foo.test/a?b");
+    assert_eq!((h2c.tls, h2c.h2c, h2c.port, h2c.scheme()), (false, true, 80, "h2c"));
+    assert_eq!(h2c.text, "h2c://****:****@Foo.test/a?b");
+    assert!(h2c.join("/c").unwrap().h2c, "a relative reference keeps the scheme");
+    for absolute in ["http://foo.test/", "https://foo.test/"] {
+        assert!(!h2c.join(absolute).unwrap().h2c, "{absolute}");
+    }
+    assert!(url("http://h/").join("h2c://h/").unwrap().h2c);
+}
+
+#[test]
 fn texts_are_those_of_k6() {
     let cases = [
         ("http://h?a", "http://h?a"),

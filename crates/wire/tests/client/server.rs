@@ -142,6 +142,7 @@ pub fn get(url: &str) -> Request {
         max_redirects: 10,
         auth: Auth::FromUserinfo,
         body_use: BodyUse::Keep,
+        prior_knowledge: false,
     }
 }
 

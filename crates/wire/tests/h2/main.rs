@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod calls;
+mod cleartext;
 mod exchanges;
 mod floods;
 mod hostile;

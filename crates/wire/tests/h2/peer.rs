@@ -79,7 +79,7 @@ pub fn read_request(tls: &mut impl Read) -> Option<u32> {
 }
 
 /// Reads until the client closes.
-pub fn await_close(tls: &mut Tls) {
+pub fn await_close(tls: &mut impl Read) {
     let mut sink = vec![0; 1 << 16];
     while tls.read(&mut sink).is_ok_and(|n| n > 0) {}
 }
@@ -109,6 +109,6 @@ pub fn serve(
 }
 
 /// Writes; a client that is gone already has its right to be.
-pub fn write(tls: &mut Tls, bytes: &[u8]) {
+pub fn write(tls: &mut impl Write, bytes: &[u8]) {
     let _gone = tls.write_all(bytes).and_then(|()| tls.flush());
 }

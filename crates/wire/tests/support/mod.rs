@@ -143,6 +143,7 @@ pub fn get(url: Url) -> Request {
         max_redirects: 10,
         auth: Auth::FromUserinfo,
         body_use: BodyUse::Keep,
+        prior_knowledge: false,
     }
 }
 

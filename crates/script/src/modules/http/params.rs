@@ -30,6 +30,9 @@ pub type RequestCookies = Rc<[(String, String, bool)]>;
 /// Time of a whole request unless the script says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// What the param `http2` can be.
+const PRIOR_KNOWLEDGE: &str = "\"prior-knowledge\"";
+
 /// How the script wants the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ResponseType {
@@ -61,6 +64,8 @@ pub struct Params {
     pub redirects: Option<u32>,
     /// Digest authentication.
     pub digest: bool,
+    /// HTTP/2 without TLS, on http URLs.
+    pub prior_knowledge: bool,
     /// Content codings to apply, in order.
     pub compression: Vec<Coding>,
     /// The codings as the header names them.
@@ -99,6 +104,7 @@ impl Params {
             timeout: DEFAULT_TIMEOUT,
             redirects: None,
             digest: false,
+            prior_knowledge: false,
             compression: Vec::new(),
             compression_text: String::new(),
             response_type: None,
@@ -142,6 +148,13 @@ impl Params {
                 let expectation = Expectation::from_js(value);
                 self.expectation = Some(expectation.ok_or_else(|| Refusal::new("unsupported responseCallback"))?);
             }
+            "http2" => match bytes::text(value)?.as_deref() {
+                Some("prior-knowledge") => self.prior_knowledge = true,
+                Some(other) => {
+                    return Err(Refusal::new(format!("http2 is {other:?}, expected {PRIOR_KNOWLEDGE}")).into());
+                }
+                None => return Err(wrong(key, value, PRIOR_KNOWLEDGE).into()),
+            },
             "hash" => {
                 let name = bytes::text(value)?.ok_or_else(|| wrong(key, value, "a string"))?;
                 self.intake = Intake::hash(&name)?;

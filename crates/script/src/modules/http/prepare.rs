@@ -189,6 +189,7 @@ fn assemble(vu: &Vu, state: &HttpState, run: &RunSettings, arguments: Arguments)
         max_redirects: params.redirects.unwrap_or(run.max_redirects),
         auth: if params.digest { Auth::Digest } else { Auth::FromUserinfo },
         body_use: params.intake.body_use().unwrap_or_else(|| plain_use(response_type)),
+        prior_knowledge: params.prior_knowledge,
     });
     let jar_cookies = match (&target.url, jar.is_empty()) {
         (Ok(url), false) => jar.for_url(url),

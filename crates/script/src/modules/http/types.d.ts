@@ -106,6 +106,11 @@ export interface Params {
   /** Throw when the request fails. Default: the `throw` option. */
   throw?: boolean;
   /**
+   * Not in k6. HTTP/2 without TLS and without asking the server first (h2c by prior knowledge), on every hop that goes to
+   * an `http:` URL. An `https:` URL is not affected. The scheme `h2c:` says the same in a URL: `h2c://host/path`.
+   */
+  http2?: "prior-knowledge";
+  /**
    * Not in k6. Digest of the body: `response.hash` has it in hexadecimal digits, and the body is not kept. The
    * bytes are those that were transferred: content codings are not undone. Only the body of a 2xx answer is
    * digested; others are in `response.body` as usual, and `response.hash` is null.
