@@ -16,6 +16,7 @@ mod http2_call;
 mod http2_connection;
 mod http2_head;
 mod http2_pipe;
+mod http2_pool;
 mod http2_stream;
 mod http2_upload;
 mod known_requests;
@@ -28,7 +29,7 @@ mod transaction;
 mod websocket;
 mod websocket_opening;
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -58,6 +59,7 @@ use crate::url::Url;
 pub use connection::ConnectionInfo;
 pub use exchange::Exchange;
 pub use http2_call::{CallEvent, CallHead, Fields, Http2Call, Http2Connection, Http2Dial};
+pub use http2_pool::Http2Pool;
 pub use websocket::{Broken, WebSocket};
 pub use websocket_opening::{Ask, Opening};
 
@@ -98,6 +100,17 @@ pub trait Watch {
     fn sending(&self, request: &Request, head: &[u8], body: Option<&Payload>);
 }
 
+/// How a client uses HTTP/2.
+#[derive(Clone)]
+pub enum Http2Use {
+    /// k6's way: https servers are offered it, and the client has connections of its own.
+    Own,
+    /// https servers are offered it, and requests take their turn in this pool, which clients of one thread may share.
+    Shared(Rc<Http2Pool>),
+    /// https servers are offered HTTP/1.1 alone.
+    Never,
+}
+
 /// Local addresses are dealt over all clients of the process: workers must not begin again at the first.
 static CLIENTS: AtomicUsize = AtomicUsize::new(0);
 
@@ -109,6 +122,7 @@ pub struct Client {
     /// The origins used last, so that the worker's map is rarely asked.
     recent: RefCell<Vec<Rc<Origin>>>,
     watch: OnceCell<Rc<dyn Watch>>,
+    offers_http2: Cell<bool>,
     link: RefCell<Option<Rc<Link>>>,
 }
 
@@ -122,7 +136,18 @@ impl Client {
         let local_ips = &worker.settings.local_ips;
         let turn = if local_ips.is_empty() { 0 } else { CLIENTS.fetch_add(1, Ordering::Relaxed) % local_ips.len() };
         let local = local_ips.get(turn).copied();
-        Client { worker, pool, local, recent: RefCell::default(), watch: OnceCell::new(), link: RefCell::default() }
+        let offers_http2 = Cell::new(worker.settings.http2);
+        let (recent, watch, link) = (RefCell::default(), OnceCell::new(), RefCell::default());
+        Client { worker, pool, local, recent, watch, offers_http2, link }
+    }
+
+    /// How the requests from now on use HTTP/2. Connections that are open elsewhere are closed when they are idle.
+    pub fn use_http2(&self, how: Http2Use) {
+        self.offers_http2.set(self.worker.settings.http2 && !matches!(how, Http2Use::Never));
+        self.pool.use_http2(match how {
+            Http2Use::Shared(pool) => pool,
+            Http2Use::Own | Http2Use::Never => Http2Pool::new(None),
+        });
     }
 
     /// Puts a link under all connections that are opened from now on, or none; idle connections over another one are
@@ -237,7 +262,7 @@ impl Client {
         let tried = match connection {
             Kept::Own(connection) => attempt(io, &self.pool, &origin.endpoint, &out, connection, out.asked, hop).await,
             // Boxed: those of HTTP/1.1 should not carry the room for it.
-            Kept::Shared(shared) => Box::pin(attempt_http2(io, &origin.endpoint, &out, shared, out.asked, hop)).await,
+            Kept::Shared(seat) => Box::pin(attempt_http2(io, &origin.endpoint, &out, seat, out.asked, hop)).await,
         };
         let marks = match tried {
             Some(marks) => marks,
@@ -253,7 +278,7 @@ impl Client {
     /// What the connection to a URL may speak.
     fn offer(&self, url: &Url, prior_knowledge: bool) -> Offer {
         match url.tls {
-            true if self.worker.settings.http2 => Offer::Http2,
+            true if self.offers_http2.get() => Offer::Http2,
             false if url.h2c || prior_knowledge => Offer::OnlyHttp2,
             _ => Offer::Http1,
         }

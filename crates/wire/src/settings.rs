@@ -46,6 +46,15 @@ pub struct Settings {
     pub limits: StepLimits,
 }
 
+/// How the requests of users that share connections of HTTP/2 are spread over them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Http2Limits {
+    /// Connections to a host; at least one.
+    pub connections: usize,
+    /// Streams at once on a connection, at least one. The server may allow fewer; `None`: as many as it allows.
+    pub streams: Option<usize>,
+}
+
 /// Time limits of single steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepLimits {

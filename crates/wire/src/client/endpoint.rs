@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use crate::client::socks::SocksRequest;
 use crate::link::Link;
-use crate::tls::config::TlsTarget;
+use crate::tls::config::{Offer, TlsTarget};
 
 /// Where a connection can go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,20 +28,35 @@ pub(crate) struct Endpoint {
     pub(crate) tunnel: Option<Tunnel>,
     /// TLS, for https.
     pub(crate) tls: Option<TlsTarget>,
-    /// A server there chose HTTP/2 when it was last asked: users share a connection from the start.
-    pub(crate) speaks_http2: Cell<bool>,
-    /// No server is asked: HTTP/2 is spoken without TLS.
-    pub(crate) is_prior_knowledge: bool,
+    /// What a server there speaks: with HTTP/2, requests share a connection from the start.
+    pub(crate) speaks: Cell<Speaks>,
+}
+
+/// What is spoken on connections to an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Speaks {
+    /// The first TLS handshake will tell.
+    Unknown,
+    /// HTTP/1.1.
+    Http1,
+    /// HTTP/2.
+    Http2,
 }
 
 impl Endpoint {
-    pub(crate) fn new(tunnel: Option<Tunnel>, tls: Option<TlsTarget>) -> Rc<Endpoint> {
-        Rc::new(Endpoint { tunnel, tls, speaks_http2: Cell::new(false), is_prior_knowledge: false })
+    /// Without TLS, `OnlyHttp2` is HTTP/2 by prior knowledge.
+    pub(crate) fn new(tunnel: Option<Tunnel>, tls: Option<TlsTarget>, offer: Offer) -> Rc<Endpoint> {
+        let speaks = match (&tls, offer) {
+            (_, Offer::Http1) | (None, Offer::Http2) => Speaks::Http1,
+            (Some(_), _) => Speaks::Unknown,
+            (None, Offer::OnlyHttp2) => Speaks::Http2,
+        };
+        Rc::new(Endpoint { tunnel, tls, speaks: Cell::new(speaks) })
     }
 
-    /// Reached without TLS, it speaks HTTP/2 from the first byte on.
-    pub(crate) fn of_h2c(tunnel: Option<Tunnel>) -> Rc<Endpoint> {
-        Rc::new(Endpoint { tunnel, tls: None, speaks_http2: Cell::new(true), is_prior_knowledge: true })
+    /// Whether HTTP/2 is spoken without the server's word that it does so, too.
+    pub(crate) fn is_prior_knowledge(&self) -> bool {
+        self.tls.is_none() && self.speaks.get() == Speaks::Http2
     }
 }
 

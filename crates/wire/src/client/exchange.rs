@@ -11,9 +11,10 @@ use crate::client::connect::{self, Unopened};
 use crate::client::connection::Connection;
 use crate::client::connection::ConnectionInfo;
 use crate::client::context::IoContext;
-use crate::client::endpoint::{Endpoint, Route};
+use crate::client::endpoint::{Endpoint, Route, Speaks};
 use crate::client::http2_connection::{SharedConnection, Slot};
 use crate::client::http2_head::Http2Head;
+use crate::client::http2_pool::{Seat, Turn};
 use crate::client::http2_stream::{Ended, Stream};
 use crate::client::pool::{Kept, Pool};
 use crate::client::transaction::{Outcome, Transaction, Work};
@@ -177,29 +178,7 @@ async fn pause(io: &IoContext, out: &Outgoing<'_>, refused: u32) -> bool {
     deadline.is_none_or(|deadline| end < deadline)
 }
 
-/// The connection of HTTP/2 that another request has, or is opening; `None` when there is none to wait for.
-async fn opened_by_another(
-    io: &IoContext,
-    pool: &Pool,
-    endpoint: &Rc<Endpoint>,
-    out: &Outgoing<'_>,
-) -> Result<Option<Kept>, Failure> {
-    let deadline = out.deadline.map(|tick| io.stamps.instant(tick));
-    loop {
-        if let Some(kept) = pool.have(io, endpoint) {
-            return Ok(Some(kept));
-        }
-        let waited = match deadline {
-            Some(deadline) => tokio::time::timeout_at(deadline.into(), pool.opened(endpoint)).await,
-            None => Ok(pool.opened(endpoint).await),
-        };
-        if !waited.map_err(|_| failure_map::timeout(Step::Connect))? {
-            return Ok(None);
-        }
-    }
-}
-
-/// A connection to the endpoint: a new one, or that of HTTP/2 which another request has opened meanwhile.
+/// A connection to the endpoint: a new one, or a place on one of HTTP/2 which another request has opened meanwhile.
 async fn connection(
     io: &IoContext,
     pool: &Pool,
@@ -208,24 +187,29 @@ async fn connection(
     resolve: &impl AsyncFn() -> Result<Route, Failure>,
     timings: &mut Timings,
 ) -> Result<Kept, Unopened> {
-    let is_shared = endpoint.speaks_http2.get() && !out.close;
-    if is_shared && let Some(kept) = opened_by_another(io, pool, endpoint, out).await? {
-        return Ok(kept);
+    let http2 = pool.http2();
+    let mut opening = None;
+    if !out.close && http2.serves(endpoint) {
+        let deadline = out.deadline.map(|tick| io.stamps.instant(tick));
+        match http2.turn(endpoint, deadline).await? {
+            Turn::Seat(seat) => return Ok(Kept::Shared(seat)),
+            Turn::Open(begun) => opening = Some(begun),
+            Turn::Alone => {}
+        }
     }
-    let opening = is_shared.then(|| pool.open(endpoint));
     let connection = open(io, endpoint, out, resolve, timings).await?;
-    let by_alpn = || connection.transport.tls.as_ref().is_some_and(|session| session.chose_http2());
-    let chose_http2 = endpoint.is_prior_knowledge || by_alpn();
-    endpoint.speaks_http2.set(chose_http2);
-    if !chose_http2 {
+    if let Some(session) = &connection.transport.tls {
+        endpoint.speaks.set(if session.chose_http2() { Speaks::Http2 } else { Speaks::Http1 });
+    }
+    if endpoint.speaks.get() != Speaks::Http2 {
         return Ok(Kept::Own(connection));
     }
     let shared = SharedConnection::begin(io, connection).await?;
-    if !out.close {
-        pool.share(endpoint, shared.clone());
-    }
-    drop(opening);
-    Ok(Kept::Shared(shared))
+    Ok(Kept::Shared(match opening {
+        Some(opening) => opening.done(shared),
+        None if out.close => Seat::alone(endpoint, shared),
+        None => http2.add(endpoint, shared),
+    }))
 }
 
 /// One try on this connection, which has been had at `start`. `None` when it must be repeated on another one.
@@ -239,7 +223,7 @@ async fn attempt_any(
 ) -> Option<Marks> {
     match kept {
         Kept::Own(connection) => attempt(io, pool, endpoint, out, connection, start, hop).await,
-        Kept::Shared(shared) => attempt_http2(io, endpoint, out, shared, start, hop).await,
+        Kept::Shared(seat) => attempt_http2(io, endpoint, out, seat, start, hop).await,
     }
 }
 
@@ -248,11 +232,12 @@ pub(crate) async fn attempt_http2(
     io: &IoContext,
     endpoint: &Endpoint,
     out: &Outgoing<'_>,
-    shared: Rc<SharedConnection>,
+    seat: Seat,
     start: Tick,
     hop: &mut Exchange,
 ) -> Option<Marks> {
     hop.timings.blocked = start.since(out.asked);
+    let shared = seat.shared();
     let info = shared.info();
     let read;
     let head = match out.http2.and_then(OnceCell::get) {
@@ -271,7 +256,7 @@ pub(crate) async fn attempt_http2(
             }
         },
     };
-    let mut stream = match Stream::begin(Slot::of(shared.clone()), io, head, &out.work()) {
+    let mut stream = match Stream::begin(Slot::of(Rc::clone(shared)), io, head, &out.work()) {
         Ok(stream) => stream,
         // The server has said goodbye meanwhile.
         Err(failure) => {
@@ -282,7 +267,7 @@ pub(crate) async fn attempt_http2(
     let ended = poll_fn(|cx| stream.poll(cx)).await;
     let is_unprocessed = matches!(ended, Ended::Unprocessed(_));
     let outcome = stream.outcome(ended, start, &mut hop.outcome);
-    if endpoint.is_prior_knowledge && !info.reused && outcome.first.is_none() {
+    if endpoint.is_prior_knowledge() && !info.reused && outcome.first.is_none() {
         doubt_prior_knowledge(&mut hop.outcome);
     }
     let transport = &mut *shared.pipe.transport.borrow_mut();

@@ -100,7 +100,12 @@ impl SharedConnection {
 
     /// Whether the peer allows one more stream beside those under way.
     pub(crate) fn has_room(&self) -> bool {
-        self.streams.get() < self.connection.borrow().max_concurrent_send_streams()
+        self.streams.get() < self.most_streams()
+    }
+
+    /// Streams that the peer allows at once.
+    pub(crate) fn most_streams(&self) -> usize {
+        self.connection.borrow().max_concurrent_send_streams()
     }
 
     /// After GOAWAY it carries no new streams.

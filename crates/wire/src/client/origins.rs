@@ -52,8 +52,10 @@ impl Origins {
     /// As the settings say; the error names what does not fit.
     pub(crate) fn new(settings: &Settings) -> Result<Origins, String> {
         let proxies = ProxyRules::new(settings)?;
-        let plain_proxy =
-            proxies.for_http().filter(|p| p.socks.is_none()).map(|p| (Rc::new(p.clone()), Endpoint::new(None, None)));
+        let plain_proxy = proxies
+            .for_http()
+            .filter(|p| p.socks.is_none())
+            .map(|p| (Rc::new(p.clone()), Endpoint::new(None, None, Offer::Http1)));
         Ok(Origins {
             resolver: Resolver::new(settings),
             proxies,
@@ -85,7 +87,7 @@ impl Origins {
     pub(crate) fn find_for_stream(&self, url: &Url) -> Result<Rc<Origin>, Failure> {
         let origin = self.find(url, Offer::Http1)?;
         let Some(proxy) = &origin.plain_proxy else { return Ok(origin) };
-        Ok(Rc::new(origin.at(Endpoint::new(Some(self.tunnel(url, proxy)?), None))))
+        Ok(Rc::new(origin.at(Endpoint::new(Some(self.tunnel(url, proxy)?), None, Offer::Http1))))
     }
 
     /// The origin of a URL for a connection that speaks HTTP/2 from its first byte, or over TLS nothing else. `tls` and
@@ -102,7 +104,7 @@ impl Origins {
         }
         let tunnel = self.proxies.find(url).map(|proxy| self.tunnel(url, proxy)).transpose()?;
         let target = tls.unwrap_or(&self.tls).target_for(name.unwrap_or(&url.host), Offer::OnlyHttp2)?;
-        Ok(Rc::new(origin.at(Endpoint::new(tunnel, Some(target)))))
+        Ok(Rc::new(origin.at(Endpoint::new(tunnel, Some(target), Offer::OnlyHttp2))))
     }
 
     fn make(&self, url: &Url, offer: Offer) -> Result<Origin, Failure> {
@@ -116,11 +118,8 @@ impl Origins {
             }
             _ => {
                 let tunnel = proxy.map(|p| self.tunnel(url, p)).transpose()?;
-                let endpoint = match tls {
-                    true => Endpoint::new(tunnel, Some(self.tls.target_for(&url.host, offer)?)),
-                    false if offer == Offer::OnlyHttp2 => Endpoint::of_h2c(tunnel),
-                    false => Endpoint::new(tunnel, None),
-                };
+                let target = tls.then(|| self.tls.target_for(&url.host, offer)).transpose()?;
+                let endpoint = Endpoint::new(tunnel, target, offer);
                 Ok(Origin { tls, offer, port, host, endpoint, plain_proxy: None, dial })
             }
         }

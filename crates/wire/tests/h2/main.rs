@@ -8,5 +8,6 @@ mod exchanges;
 mod floods;
 mod hostile;
 mod peer;
+mod sharing;
 #[path = "../support/mod.rs"]
 mod support;
