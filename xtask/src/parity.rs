@@ -9,6 +9,7 @@
 //! // parity: console          also compare the console lines, in order
 //! // parity: no-wrapper       run it as it is (the script exports handleSummary itself, or must fail to load)
 //! // parity: args --vus 2     further arguments for both tools
+//! // parity: env NAME=value   a variable of the environment for both tools
 //! // parity: skip REASON      k6 cannot run it
 //! ```
 
@@ -50,8 +51,8 @@ pub fn run(names: &[String]) -> Result<(), String> {
     }
     let folder = std::env::temp_dir().join(format!("onrush-parity-{}", std::process::id()));
     let target = start_target()?;
-    let address = target.addresses().tcp[0].to_string();
-    let tools = Tools { k6, onrush, folder: folder.clone(), address };
+    let (address, tls) = (target.addresses().tcp[0].to_string(), target.addresses().tls[0].to_string());
+    let tools = Tools { k6, onrush, folder: folder.clone(), address, tls };
     let mut failed = Vec::new();
     for script in &scripts {
         let name = script.strip_prefix(&root).unwrap_or(script).display().to_string();
@@ -86,6 +87,8 @@ struct Tools {
     onrush: PathBuf,
     folder: PathBuf,
     address: String,
+    /// The same with TLS.
+    tls: String,
 }
 
 impl Tools {
@@ -130,6 +133,8 @@ impl Tools {
             .args(["--address", ""])
             .args(&directives.arguments)
             .args(["-e", &format!("TARGET=http://{}", self.address)])
+            .args(["-e", &format!("TARGET_TLS=https://{}", self.tls)])
+            .envs(directives.environment.iter().map(|(name, value)| (name, value)))
             .args(["-e", &format!("SUMMARY_FILE={}", summary.display())])
             .arg(entry)
             // k6 asks a build service for the imports it does not know unless told not to.
@@ -148,17 +153,22 @@ struct Directives {
     /// Examples run for a time, not for a number of iterations: their counts differ from run to run.
     counts: bool,
     arguments: Vec<String>,
+    environment: Vec<(String, String)>,
 }
 
 impl Directives {
     fn of(text: &str) -> Self {
-        let mut directives = Directives { console: false, wrapped: true, counts: true, arguments: Vec::new() };
+        let (arguments, environment) = (Vec::new(), Vec::new());
+        let mut directives = Directives { console: false, wrapped: true, counts: true, arguments, environment };
         for directive in text.lines().filter_map(|line| line.trim().strip_prefix("// parity: ")) {
             match directive.split_once(' ') {
                 None if directive == "console" => directives.console = true,
                 None if directive == "no-wrapper" => directives.wrapped = false,
                 Some(("args", arguments)) => {
                     directives.arguments = arguments.split_whitespace().map(str::to_owned).collect();
+                }
+                Some(("env", variable)) => {
+                    directives.environment.extend(variable.split_once('=').map(|(n, v)| (n.to_owned(), v.to_owned())));
                 }
                 _ => {}
             }
@@ -207,7 +217,7 @@ fn run_limited(command: &mut Command) -> Result<(Option<i32>, String), String> {
 
 fn start_target() -> Result<Server, String> {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-    Server::start(ServerConfig { tcp: vec![any_port], ..ServerConfig::default() })
+    Server::start(ServerConfig { tcp: vec![any_port], tls: vec![any_port], ..ServerConfig::default() })
         .map_err(|error| format!("the target does not start: {error}"))
 }
 

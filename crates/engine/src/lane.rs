@@ -50,6 +50,7 @@ impl<F: Users> Lane<F> {
             env: scenario.env.clone(),
             tags: scenario.tags.clone(),
             started: start,
+            share: plan.spread.share(worker.index),
         };
         let is_open = matches!(plan.work, Work::Arriving { .. });
         let record = worker.lane_record((&scenario.name, &scenario.tags), is_open);

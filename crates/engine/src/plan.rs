@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::pacer::{ActiveSpan, Arrivals, Ramp, SharedIterations};
-use crate::scenario::{ConfigError, Executor, Scenario, Scenarios};
+use crate::scenario::{ConfigError, Executor, Scenario, Scenarios, WorkerShare};
 use crate::segment::Stripes;
 use crate::state::{RunState, ScenarioFacts};
 
@@ -73,6 +73,12 @@ impl Spread {
     pub(crate) fn stripe(&self, worker: usize) -> Option<(u64, u64)> {
         let place = (worker + self.workers - self.first) % self.workers;
         (place < self.taking_part).then_some((place as u64, self.taking_part as u64))
+    }
+
+    /// This worker's share of what the scenario has.
+    pub(crate) fn share(&self, worker: usize) -> WorkerShare {
+        let place = (worker + self.workers - self.first) % self.workers;
+        WorkerShare { place, workers: self.taking_part }
     }
 
     /// This worker's positions among the first n.
@@ -206,7 +212,8 @@ impl LanePlan {
             Work::Arriving { max, .. } => *max / FEWEST_USERS,
             Work::Looping { vus, .. } | Work::Ramping { vus, .. } => *vus,
         };
-        let taking_part = usize::try_from(taking_part).unwrap_or(workers).clamp(1, workers);
+        let most = scenario.most_workers.unwrap_or(workers).clamp(1, workers);
+        let taking_part = usize::try_from(taking_part).unwrap_or(workers).clamp(1, most);
         let spread = Spread { first: 0, taking_part, workers };
         Ok(LanePlan { scenario: scenario.clone(), work, stripes: own, spread })
     }

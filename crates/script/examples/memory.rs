@@ -84,6 +84,7 @@ fn main() {
             env: Default::default(),
             tags: Default::default(),
             started: Duration::ZERO,
+            share: engine::scenario::WorkerShare::ALL,
         });
         for in_scenario in 0..iterations {
             for user in &mut all {

@@ -5,12 +5,15 @@ use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
+use engine::scenario::ScenarioInfo;
 use host::Extensions;
 use metrics::{MetricId, Recorder, Series, TagSet};
+use wire::client::Http2Pool;
 use wire::mask::Mask;
+use wire::settings::Http2Limits;
 
 use crate::message_sink::MessageLines;
-use crate::options::Options;
+use crate::options::{Http2Choice, Options};
 use crate::shared::Shared;
 
 /// Distinct tag sets that are remembered before scripts that make ever new ones have all forgotten.
@@ -24,11 +27,27 @@ pub struct WorkerState {
     pub local: Rc<Extensions>,
     options: OnceCell<Arc<Options>>,
     wire: OnceCell<Rc<wire::ClientContext>>,
+    /// Connections of HTTP/2 that users of this worker share.
+    pub http2_pools: Http2Pools,
     messages: OnceCell<Option<Rc<dyn MessageLines>>>,
     mask: OnceCell<Mask>,
     tag_keys: RefCell<HashMap<TagSet, u32>>,
     next_key: Cell<u32>,
     series: RefCell<HashMap<(u32, MetricId), Series>>,
+}
+
+/// Connections of HTTP/2 by the scenario whose users share them.
+#[derive(Default)]
+pub struct Http2Pools(RefCell<HashMap<usize, Rc<Http2Pool>>>);
+
+impl Http2Pools {
+    /// Those of a scenario, if its users share any: this worker's part of them.
+    pub fn of(&self, scenario: &ScenarioInfo, options: &Options) -> Option<Rc<Http2Pool>> {
+        let Http2Choice::Shared(limits) = options.http2_of(&scenario.name) else { return None };
+        let connections = scenario.share.of(limits.connections).max(1);
+        let make = || Http2Pool::new(Some(Http2Limits { connections, ..limits }));
+        Some(self.0.borrow_mut().entry(scenario.index).or_insert_with(make).clone())
+    }
 }
 
 thread_local! {
@@ -51,6 +70,7 @@ impl WorkerState {
                 local: Rc::default(),
                 options: OnceCell::new(),
                 wire: OnceCell::new(),
+                http2_pools: Http2Pools::default(),
                 messages: OnceCell::new(),
                 mask: OnceCell::new(),
                 tag_keys: RefCell::default(),

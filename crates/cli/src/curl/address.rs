@@ -1,7 +1,7 @@
 //! The URL of a quick run while it is put together, read as curl reads it.
 //!
-//! Without a scheme it is http; the fragment is cut off; dot segments of the path are removed; data of `-G` joins the
-//! query. Refuses other schemes, spaces, and what curl would expand into several URLs.
+//! Without a scheme it is http; `h2c` is http over HTTP/2; the fragment is cut off; dot segments of the path are
+//! removed; data of `-G` joins the query. Refuses other schemes, spaces, and what curl would expand into several URLs.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 use wire::Url;
@@ -23,9 +23,9 @@ impl Address {
         let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
         let scheme = scheme.to_ascii_lowercase();
         match scheme.as_str() {
-            "http" | "https" => {}
+            "http" | "https" | "h2c" => {}
             "ws" | "wss" => return Err(format!("{text}: WebSockets need a script, with k6/websockets")),
-            _ => return Err(format!("{text}: found the scheme {scheme}, expected http or https")),
+            _ => return Err(format!("{text}: found the scheme {scheme}, expected http, https or h2c")),
         }
         if rest.contains(char::is_whitespace) {
             return Err(format!("{text}: a URL has no spaces: write %20"));

@@ -84,6 +84,12 @@ pub enum Act {
     PathAsIs,
     /// `-g`.
     Globoff,
+    /// `--http1.1`: HTTP/2 is not offered.
+    Http1,
+    /// `--http2`: the TLS server chooses.
+    Http2,
+    /// `--http2-prior-knowledge`: HTTP/2 without TLS.
+    PriorKnowledge,
     /// Users at a time.
     Vus,
     /// How long.
@@ -92,6 +98,8 @@ pub enum Act {
     Requests,
     /// Requests per unit of time, on schedule.
     Rate,
+    /// Streams at once on a connection of HTTP/2.
+    Streams,
     /// Ramp.
     Stage,
     /// Print the script instead of running it.
@@ -111,7 +119,7 @@ pub enum Act {
 impl Act {
     /// Whether it says how much load.
     pub fn is_load(self) -> bool {
-        matches!(self, Vus | Duration | Requests | Rate | Stage | OwnValue(_))
+        matches!(self, Vus | Duration | Requests | Rate | Streams | Stage | OwnValue(_))
     }
 }
 
@@ -136,10 +144,7 @@ const fn with(long: &'static str, letter: Option<char>, act: Act) -> Flag {
     Flag { long, letter, takes_value: true, act }
 }
 
-const PROTOCOL: Act = Refused(
-    "the server chooses: HTTP/2 over TLS when it offers that, else HTTP/1.1; for HTTP/1.1 alone set \
-     GODEBUG=http2client=0",
-);
+const PROTOCOL: Act = Refused("Onrush speaks HTTP/1.1 and HTTP/2 (--http1.1, --http2); leave it out");
 const ONE_REQUEST: Act = Refused("a quick run repeats one request; put several into a script");
 const NO_AUTH: Act =
     Refused("only basic (-u) and digest authentication are supported; send the header with -H instead");
@@ -195,6 +200,10 @@ pub static FLAGS: &[Flag] = &[
     with("url-query", None, UrlQuery),
     alone("path-as-is", None, PathAsIs),
     alone("globoff", Some('g'), Globoff),
+    alone("http1.1", None, Http1),
+    alone("no-alpn", None, Http1),
+    alone("http2", None, Http2),
+    alone("http2-prior-knowledge", None, PriorKnowledge),
 
     with("vus", None, Vus),
     with("connections", None, Vus),
@@ -202,6 +211,7 @@ pub static FLAGS: &[Flag] = &[
     with("requests", None, Requests),
     with("iterations", None, Requests),
     with("rate", None, Rate),
+    with("streams", None, Streams),
     with("stage", None, Stage),
     with("threads", None, OwnValue("workers")),
     alone("show-script", None, ShowScript),
@@ -242,18 +252,14 @@ pub static FLAGS: &[Flag] = &[
     with("connect-timeout", None, Output),
     with("expect100-timeout", None, Output),
 
-    alone("http1.1", None, Usual),
     alone("basic", None, Usual),
     alone("tcp-nodelay", None, Usual),
     alone("disable", Some('q'), Usual),
     with("keepalive-time", None, Usual),
     alone("no-keepalive", None, Usual),
-    alone("no-alpn", None, Usual),
 
     alone("http1.0", Some('0'), PROTOCOL),
     alone("http0.9", None, PROTOCOL),
-    alone("http2", None, PROTOCOL),
-    alone("http2-prior-knowledge", None, PROTOCOL),
     alone("http3", None, PROTOCOL),
     alone("http3-only", None, PROTOCOL),
     alone("next", Some(':'), ONE_REQUEST),

@@ -335,7 +335,7 @@ mod tests {
                 "--timeout: this is a flag of wrk, oha and bombardier; write --max-time",
             ),
             (Dialect::Curl, "-K f h:1", "-K: write its flags on the command line"),
-            (Dialect::Curl, "--http2 h:1", "--http2: the server chooses: HTTP/2 over TLS when it offers that"),
+            (Dialect::Curl, "--http3 h:1", "--http3: Onrush speaks HTTP/1.1 and HTTP/2"),
             (Dialect::Curl, "h:1 -H", "-H: expected a value behind it"),
             (Dialect::Run, "--head=5 h:1", "--head takes no value, found '5'"),
             (Dialect::Curl, "'curl \"a b'", "the pasted command cannot be read: a \" is not closed"),

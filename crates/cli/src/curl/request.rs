@@ -37,6 +37,8 @@ pub struct Request {
     pub timeout_ms: Option<u64>,
     /// Digest authentication.
     pub digest: bool,
+    /// HTTP/2 without TLS.
+    pub prior_knowledge: bool,
     /// Options of the test: names and JavaScript.
     pub options: Vec<(String, String)>,
 }
@@ -64,6 +66,8 @@ struct Draft<'a> {
     certificate: Option<&'a Given>,
     key: Option<&'a str>,
     tls: Vec<(String, String)>,
+    version: Option<&'a Given>,
+    streams: Option<&'a Given>,
     path_as_is: bool,
     globoff: bool,
     request: Request,
@@ -117,6 +121,8 @@ impl<'a> Draft<'a> {
             Act::Key => self.key = Some(value),
             Act::TlsLowest(version) => self.tls.push(("min".into(), source::text(version))),
             Act::TlsHighest => self.tls.push(("max".into(), source::text(&tls_version(given)?))),
+            Act::Http1 | Act::Http2 | Act::PriorKnowledge => self.version = Some(given),
+            Act::Streams => self.streams = Some(given),
             Act::PathAsIs => self.path_as_is = true,
             Act::Globoff => self.globoff = true,
             _ => {}
@@ -157,6 +163,7 @@ impl<'a> Draft<'a> {
         if self.follow {
             self.request.redirects = self.max_redirects.unwrap_or(CURLS_REDIRECTS);
         }
+        self.choose_version(&parsed)?;
         self.connections(&parsed)?;
         Ok(self.request)
     }
@@ -197,6 +204,33 @@ impl<'a> Draft<'a> {
             self.headers.standard("Cookie", self.cookies.join(";"));
         }
         self.request.headers = std::mem::take(&mut self.headers).all();
+    }
+
+    /// The version of HTTP, as a request's param or an option of the test. Over TLS the server chooses unless told
+    /// otherwise.
+    fn choose_version(&mut self, url: &Url) -> Result<(), String> {
+        let spelled = self.version.map_or("", |given| given.spelled.as_str());
+        let act = self.version.map(|given| given.act);
+        match act {
+            Some(Act::Http1) if url.h2c => return Err(format!("{spelled}: h2c:// is HTTP/2; write http://")),
+            Some(Act::Http1) => self.option("http2", String::from("false")),
+            Some(Act::Http2) if !url.tls && !url.h2c => {
+                return Err(format!(
+                    "{spelled}: over http:// curl asks the server for an upgrade, which Onrush does not do; write \
+                     --http2-prior-knowledge, or an https:// URL"
+                ));
+            }
+            Some(Act::PriorKnowledge) => self.request.prior_knowledge = true,
+            _ => {}
+        }
+        let is_http1 = act == Some(Act::Http1) || !url.tls && !url.h2c && act != Some(Act::PriorKnowledge);
+        match self.streams {
+            Some(given) if is_http1 => Err(format!(
+                "{}: HTTP/1.1 has no streams; write an https:// URL, or --http2-prior-knowledge for http://",
+                given.spelled
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Fixed addresses, certificates and versions of TLS, as options of the test.
@@ -373,6 +407,8 @@ mod tests {
             options.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join("; ")
         };
         assert_eq!(options("-k -4 https://h"), "insecureSkipTLSVerify: true; dns: { policy: 'onlyIPv4' }");
+        assert_eq!(options("--http2 --http1.1 https://h"), "http2: false");
+        assert_eq!(options("--http1.1 --http2 https://h"), "", "the last one holds");
         assert_eq!(options("--unix-socket /run/s h/x"), "hosts: { h: 'unix:/run/s' }");
         assert_eq!(options("--abstract-unix-socket s h/x"), "hosts: { h: 'unix:@s' }");
         assert_eq!(options("--abstract-unix-socket s --unix-socket /run/t h/x"), "hosts: { h: 'unix:/run/t' }");
@@ -393,7 +429,11 @@ mod tests {
             ("-u me h", "expected NAME:PASSWORD"),
             ("-b jar h", "not read from files"),
             ("-m soon h", "expected seconds"),
-            ("ftp://h", "expected http or https"),
+            ("ftp://h", "expected http, https or h2c"),
+            ("--http2 h", "--http2: over http:// curl asks the server for an upgrade"),
+            ("--http1.1 h2c://h", "--http1.1: h2c:// is HTTP/2; write http://"),
+            ("--streams 5 h", "--streams: HTTP/1.1 has no streams"),
+            ("--streams 5 --http1.1 https://h", "--streams: HTTP/1.1 has no streams"),
             ("ws://h", "k6/websockets"),
             ("'h/a{1,2}'", "add -g"),
             ("http://", "found no host"),

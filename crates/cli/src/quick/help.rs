@@ -20,6 +20,9 @@ Letters are curl's (-X -H -F -G -I -L -k …), except for these:
   --rate N[/s|/m|/h]    start requests on this schedule, whatever the server does; also -R N
   -s, --stage TIME:N    ramp to this many users over this time
   -u N, -z TIME         users as in k6, how long as in oha
+  --streams N           users on each of -c connections of HTTP/2 (h2load's -m)
+  --http1.1, --http2, --http2-prior-knowledge
+                        as in curl; h2c://host is http://host over HTTP/2
   --show-script         print the script that Onrush makes of the URL
 Some letters mean something else in wrk, oha, hey or bombardier (-t, -r, -D, -o, -b, -q …). Onrush
 accepts them when the value leaves only one meaning, and otherwise says what to write. It ignores
@@ -41,6 +44,7 @@ word. Letters are curl's. Set the load by long flags, anywhere in the line:
   --requests N          requests in all
   --rate N[/s|/m|/h]    start requests on this schedule, whatever the server does
   --stage TIME:N        ramp to this many users over this time
+  --streams N           users on each of --vus connections of HTTP/2
   --show-script         print the script that Onrush makes of the request
 Without them ten users run for ten seconds. Every long flag of onrush run works too.";
 

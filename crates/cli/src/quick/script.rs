@@ -73,6 +73,9 @@ fn params(request: &Request) -> String {
     if request.digest {
         fields.push((String::from("auth"), source::text("digest")));
     }
+    if request.prior_knowledge {
+        fields.push((String::from("http2"), source::text("prior-knowledge")));
+    }
     format!("Object.freeze({})", source::object(&fields, 0))
 }
 
@@ -132,6 +135,10 @@ export default function () {
         ] {
             assert!(text.contains(part), "{part} in\n{text}");
         }
+        let text = shown("--http2-prior-knowledge -L h");
+        assert!(text.contains("redirects: 50,") && text.contains("http2: 'prior-knowledge'"), "{text}");
+        let text = shown("--vus 4 --streams 25 https://h/");
+        assert!(text.contains("vus: 100,") && text.contains("http2: { connections: 4, streams: 25 }"), "{text}");
         assert!(shown("-X purge -d @/etc/hostname h").contains("http.request('purge', 'http://h/', body, params)"));
     }
 }

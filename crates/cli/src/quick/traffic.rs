@@ -2,7 +2,7 @@
 //!
 //! Without a word it is wrk's: ten users for ten seconds. Users are connections: each sends its next request when the
 //! last one is answered (a closed loop); with a rate requests start on schedule, whatever the server does (an open
-//! one).
+//! one). With streams, so many users share each connection.
 
 use serde_json::{Value, json};
 use units::Span;
@@ -21,6 +21,7 @@ pub struct Traffic {
     duration: Option<String>,
     requests: Option<u64>,
     rate: Option<Rate>,
+    streams: Option<u64>,
     stages: Vec<(String, u64)>,
 }
 
@@ -41,6 +42,7 @@ impl Traffic {
                 Act::Requests => traffic.requests = Some(whole(flag)?),
                 Act::Duration => traffic.duration = Some(duration(flag)?),
                 Act::Rate => traffic.rate = Some(rate(flag)?),
+                Act::Streams => traffic.streams = Some(whole(flag)?),
                 Act::Stage => traffic.stages.extend(stages(flag)?),
                 _ => {}
             }
@@ -57,19 +59,38 @@ impl Traffic {
         if ramp && (self.rate.is_some() || self.requests.is_some() || self.duration.is_some()) {
             return Err("--stage has times and users already; leave --duration, --requests and --rate out".into());
         }
-        match (self.vus, self.requests) {
-            (Some(vus), Some(requests)) if requests < vus => {
-                Err(format!("--requests {requests}: expected at least as many as --vus ({vus})"))
+        if ramp && self.streams.is_some() {
+            return Err("--stage and --streams: a ramp has no fixed number of connections; write a script with the \
+                        option 'http2'"
+                .into());
+        }
+        match (self.users(), self.requests) {
+            (Some(users), Some(requests)) if requests < users => {
+                let flags = if self.streams.is_some() { "--vus × --streams" } else { "--vus" };
+                Err(format!("--requests {requests}: expected at least as many as {flags} ({users})"))
             }
             _ => Ok(()),
         }
+    }
+
+    /// Users, if the flags say how many: with streams so many on each connection.
+    fn users(&self) -> Option<u64> {
+        match self.streams {
+            Some(streams) => Some(self.connections().saturating_mul(streams)),
+            None => self.vus,
+        }
+    }
+
+    /// Connections that users share, with streams.
+    fn connections(&self) -> u64 {
+        self.vus.unwrap_or(USERS)
     }
 
     /// Variables of the environment that the flags have beaten. A schedule or a ramp would be replaced by any of them.
     pub fn unheard(&self) -> Vec<&'static str> {
         let whole = self.rate.is_some() || !self.stages.is_empty();
         let said = [
-            ("K6_VUS", self.vus.is_some()),
+            ("K6_VUS", self.users().is_some()),
             ("K6_DURATION", self.duration.is_some()),
             ("K6_ITERATIONS", self.requests.is_some()),
             ("K6_STAGES", self.requests.is_some() || self.duration.is_some()),
@@ -84,6 +105,11 @@ impl Traffic {
 
     /// As options of a test: names and JavaScript.
     pub fn options(&self) -> Vec<(String, Value)> {
+        let shared = self.streams.map(|streams| json!({ "connections": self.connections(), "streams": streams }));
+        self.load().into_iter().chain(shared.map(|shared| (String::from("http2"), shared))).collect()
+    }
+
+    fn load(&self) -> Vec<(String, Value)> {
         let own = |name: &str, value: Value| (name.to_owned(), value);
         let duration = self.duration.clone().unwrap_or_else(|| TIME.to_owned());
         if let Some(rate) = &self.rate {
@@ -96,20 +122,20 @@ impl Traffic {
         }
         match self.requests {
             Some(requests) => {
-                let vus = self.vus.unwrap_or(USERS.min(requests));
+                let vus = self.users().unwrap_or(USERS.min(requests));
                 // A script's iterations end after ten minutes; who asks for a number wants that number.
                 let limit = self.duration.as_deref().unwrap_or("24h");
                 vec![own("vus", json!(vus)), own("iterations", json!(requests)), own("duration", json!(limit))]
             }
-            None => vec![own("vus", json!(self.vus.unwrap_or(USERS))), own("duration", json!(duration))],
+            None => vec![own("vus", json!(self.users().unwrap_or(USERS))), own("duration", json!(duration))],
         }
     }
 
     /// Users wait ready for as many requests as are under way when each takes a hundredth of a second, and more are
     /// made up to a second's worth; what even they cannot start is counted as dropped.
     fn scenario(&self, rate: &Rate, duration: &str) -> Value {
-        let ready = self.vus.unwrap_or(((rate.per_second / 100.0).ceil() as u64).clamp(USERS, 100));
-        let most = self.vus.unwrap_or((rate.per_second.ceil() as u64).clamp(ready, 1000));
+        let ready = self.users().unwrap_or(((rate.per_second / 100.0).ceil() as u64).clamp(USERS, 100));
+        let most = self.users().unwrap_or((rate.per_second.ceil() as u64).clamp(ready, 1000));
         json!({
             "executor": "constant-arrival-rate",
             "rate": rate.count,
@@ -189,6 +215,7 @@ mod tests {
             (&[], r#"vus 10 duration "10s""#),
             (&[(Vus, "64"), (Duration, "1m")], r#"vus 64 duration "1m""#),
             (&[(Requests, "3")], r#"vus 3 iterations 3 duration "24h""#),
+            (&[(Streams, "5")], r#"vus 50 duration "10s" http2 {"connections":10,"streams":5}"#),
             (&[(Requests, "300"), (Duration, "5s")], r#"vus 10 iterations 300 duration "5s""#),
             (&[(Stage, "5s:3,1s:0")], r#"vus 1 stages [{"duration":"5s","target":3},{"duration":"1s","target":0}]"#),
         ];
@@ -211,6 +238,9 @@ mod tests {
             (&[(Rate, "1.5")], "requests per second as 100"),
             (&[(Rate, "5"), (Requests, "5")], "--duration instead of --requests"),
             (&[(Vus, "5"), (Requests, "3")], "expected at least as many as --vus (5)"),
+            (&[(Vus, "5"), (Streams, "2"), (Requests, "9")], "expected at least as many as --vus × --streams (10)"),
+            (&[(Streams, "0")], "expected a whole number from 1 on"),
+            (&[(Stage, "5s:1"), (Streams, "2")], "write a script with the option 'http2'"),
             (&[(Stage, "5")], "TIME:VUS"),
             (&[(Stage, "5s:1"), (Duration, "1s")], "leave --duration"),
         ];

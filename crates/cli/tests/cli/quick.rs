@@ -192,9 +192,19 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["run", "-d", "@gone", "http://h/"], "cannot read the file gone: No such file"),
     (&["run", "-T", ".", "http://h/"], "standard input"),
     (&["run", "-H", "nothing", "http://h/"], "-H 'nothing': found no colon, expected 'Name: value'"),
-    (&["run", "--http2", "http://h/"], "--http2: the server chooses: HTTP/2 over TLS when it offers that"),
+    (
+        &["run", "--http2", "http://h/"],
+        "--http2: over http:// curl asks the server for an upgrade, which Onrush does not do; write \
+         --http2-prior-knowledge, or an https:// URL",
+    ),
+    (&["run", "--htp2", "https://h/"], "unknown flag --htp2; did you mean --http2?"),
+    (
+        &["run", "--http3", "https://h/"],
+        "--http3: Onrush speaks HTTP/1.1 and HTTP/2 (--http1.1, --http2); leave it out",
+    ),
+    (&["run", "-p", "10", "https://h/"], "write --streams 10 for streams on each connection of HTTP/2 (oha)"),
     (&["run", "-x", "proxy:1", "http://h/"], "set the environment variables HTTP_PROXY"),
-    (&["run", "ftp://h/"], "found the scheme ftp, expected http or https"),
+    (&["run", "ftp://h/"], "found the scheme ftp, expected http, https or h2c"),
     (&["run", "ws://h/"], "WebSockets need a script"),
     (&["run", "http://"], "found no host"),
     (&["run", "http://h/", "http://i/"], "found two URLs"),

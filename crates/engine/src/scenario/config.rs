@@ -37,6 +37,10 @@ pub struct Scenario {
     pub options: Option<Value>,
     /// The field `network` as it was given: the link each virtual user gets (ours, unknown to k6).
     pub network: Option<Value>,
+    /// The field `http2` as it was given: connections that users share (ours, unknown to k6).
+    pub http2: Option<Value>,
+    /// Workers that its users are on at most, where these share what cannot be split further. No field.
+    pub most_workers: Option<usize>,
 }
 
 /// A part of a ramp.
@@ -146,6 +150,11 @@ impl Scenarios {
         Value::Object(self.0.iter().map(|scenario| (scenario.name.clone(), scenario.to_json())).collect())
     }
 
+    /// The scenarios in order, to be changed.
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Scenario> {
+        self.0.iter_mut()
+    }
+
     /// The scenarios in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Scenario> {
         self.0.iter()
@@ -165,6 +174,8 @@ impl Scenario {
             tags: BTreeMap::new(),
             options: None,
             network: None,
+            http2: None,
+            most_workers: None,
         }
     }
 
@@ -179,6 +190,9 @@ impl Scenario {
         all.insert("options".into(), self.options.clone().unwrap_or_default());
         if let Some(network) = &self.network {
             all.insert("network".into(), network.clone());
+        }
+        if let Some(http2) = &self.http2 {
+            all.insert("http2".into(), http2.clone());
         }
         if let Value::Object(own) = self.executor.to_json() {
             all.extend(own);
@@ -267,6 +281,8 @@ fn read_scenario(name: &str, value: &Value) -> Result<Scenario, Vec<String>> {
         tags: fields.texts("tags"),
         options: fields.value("options").cloned(),
         network: fields.value("network").cloned(),
+        http2: fields.value("http2").cloned(),
+        most_workers: None,
         executor: read_executor(kind, &mut fields, &place),
     };
     let problems = fields.finish();
@@ -399,7 +415,8 @@ mod tests {
             "executor": "ramping-arrival-rate", "startTime": "1m0s", "gracefulStop": "5s", "env": { "K": "v" },
             "exec": "f",
             "tags": { "t": "1" }, "options": { "browser": { "type": "chromium" } }, "network": { "latency": "10ms" },
-            "startRate": 5, "timeUnit": "1m0s", "stages": [{ "duration": "2s", "target": 7 }], "preAllocatedVUs": 1,
+            "http2": { "connections": 2 }, "startRate": 5, "timeUnit": "1m0s",
+            "stages": [{ "duration": "2s", "target": 7 }], "preAllocatedVUs": 1,
             "maxVUs": 2,
         }});
         assert_eq!(Scenarios::from_json(&given).unwrap().to_json(), given);
@@ -433,7 +450,7 @@ mod tests {
     fn unknown_names_get_a_suggestion() {
         let found = problems(json!({ "executor": "constant-vus", "vuss": 3, "duration": "1s" }));
         let expected = "scenario 'a': unknown field 'vuss'; did you mean 'vus'? (expected any of executor, startTime, \
-             gracefulStop, exec, env, tags, options, network, vus, duration)";
+             gracefulStop, exec, env, tags, options, network, http2, vus, duration)";
         assert_eq!(found, [expected]);
         let found = problems(json!({ "executor": "constant-vu" }));
         let expected = "scenario 'a': unknown executor 'constant-vu'; did you mean 'constant-vus'? (expected any of \

@@ -2,7 +2,7 @@
 //!
 //! `config` holds them after reading and checking, `fields` reads JSON with messages that name the scenario and the
 //! field, `executor_kind` has the names of executors, `shortcut` makes scenarios of `vus`, `duration`, `iterations` and
-//! `stages`. Nothing here knows of segments or workers.
+//! `stages`. Nothing here knows of segments; of workers only how what all of them share is split.
 
 mod config;
 mod executor_kind;
@@ -33,4 +33,40 @@ pub struct ScenarioInfo {
     pub tags: BTreeMap<String, String>,
     /// When the scenario started, by the engine's clock.
     pub started: Duration,
+    /// This worker's share of what the whole scenario has.
+    pub share: WorkerShare,
+}
+
+/// A worker's place among those that take part in a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkerShare {
+    /// From 0.
+    pub place: usize,
+    /// How many take part.
+    pub workers: usize,
+}
+
+impl WorkerShare {
+    /// The share of a single worker.
+    pub const ALL: WorkerShare = WorkerShare { place: 0, workers: 1 };
+
+    /// How many of so many things belong to this worker; the first workers have one more where they do not divide.
+    pub fn of(self, things: usize) -> usize {
+        things / self.workers + usize::from(self.place < things % self.workers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_add_up() {
+        for (things, workers, shares) in
+            [(5, 1, vec![5]), (5, 3, vec![2, 2, 1]), (4, 4, vec![1; 4]), (1, 2, vec![1, 0])]
+        {
+            let all: Vec<usize> = (0..workers).map(|place| WorkerShare { place, workers }.of(things)).collect();
+            assert_eq!(all, shares);
+        }
+    }
 }

@@ -4,6 +4,7 @@
 //! read here once, and `merge` puts a higher layer on top.
 
 mod form;
+mod http2;
 mod link;
 mod network;
 mod read;
@@ -23,6 +24,7 @@ use units::suggest;
 use wire::mask::Mask;
 
 pub use form::{ValueForm, parse_switch};
+pub use http2::Http2Choice;
 pub use read::DebugDetail;
 pub use row::TestOption;
 pub use table::{OPTIONS, Options};

@@ -1,10 +1,14 @@
-//! What the wire is told to obey: its settings, and the link of each scenario.
+//! What the wire is told to obey: its settings, and for each scenario its link and its use of HTTP/2.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use engine::scenario::Scenario;
+use serde_json::Value;
 use wire::link::LinkSettings;
 use wire::settings::TlsSettings;
 
+use super::http2::{self, Http2Choice};
 use super::link;
 use super::network::USER_AGENT;
 use super::table::Options;
@@ -17,16 +21,55 @@ impl Options {
         (!link.is_none()).then(|| link.clone())
     }
 
-    /// Reads the field `network` of every scenario. The error names the scenario, what was found and what was expected.
-    pub fn read_links(&mut self) -> Result<(), String> {
-        let scenarios = self.execution.scenarios.iter().flat_map(|all| all.iter());
-        let own = scenarios.filter_map(|scenario| Some((&scenario.name, scenario.network.as_ref()?)));
-        let links = own.map(|(name, network)| match link::settings(network) {
-            Ok(link) => Ok((name.clone(), link)),
-            Err(problem) => Err(format!("scenario '{name}': field 'network': {problem}")),
-        });
-        self.links = links.collect::<Result<_, _>>()?;
+    /// How a scenario's users use HTTP/2.
+    pub fn http2_of(&self, scenario: &str) -> Http2Choice {
+        self.http2_choices.get(scenario).or(self.http2.as_deref()).copied().unwrap_or_default()
+    }
+
+    /// Reads what scenarios say of the network, and where that does not fit together. The error names the scenario,
+    /// what was found and what was expected.
+    pub fn read_scenarios(&mut self) -> Result<(), String> {
+        self.links = self.fields("network", |scenario| scenario.network.as_ref(), link::settings)?;
+        self.http2_choices = self.fields("http2", |scenario| scenario.http2.as_ref(), http2::choice)?;
+        let shared: Vec<String> = self.scenarios().map(|scenario| scenario.name.clone()).collect();
+        let shared = shared.into_iter().filter(|name| self.http2_of(name).connections().is_some());
+        for name in shared {
+            let against = match () {
+                () if self.link_of(&name).is_some() => "each user has a link of its own, by 'network'",
+                () if self.no_connection_reuse == Some(true) => "each request has a new one, by 'noConnectionReuse'",
+                () if self.no_vu_connection_reuse == Some(true) => {
+                    "each iteration has new ones, by 'noVUConnectionReuse'"
+                }
+                () => continue,
+            };
+            return Err(format!(
+                "scenario '{name}': 'http2' lets users share connections, but {against}; leave one out"
+            ));
+        }
+        // Users on different workers share nothing: with fewer connections than workers, some of these take no part.
+        let most: Vec<_> = self.scenarios().map(|scenario| self.http2_of(&scenario.name).connections()).collect();
+        let scenarios = self.execution.scenarios.iter_mut().flat_map(|all| all.iter_mut());
+        scenarios.zip(most).for_each(|(scenario, most)| scenario.most_workers = most);
         Ok(())
+    }
+
+    fn scenarios(&self) -> impl Iterator<Item = &Scenario> {
+        self.execution.scenarios.iter().flat_map(|all| all.iter())
+    }
+
+    /// A field of every scenario that has it, by the scenario's name.
+    fn fields<T>(
+        &self,
+        field: &str,
+        of: fn(&Scenario) -> Option<&Value>,
+        read: fn(&Value) -> Result<T, String>,
+    ) -> Result<BTreeMap<String, T>, String> {
+        let own = self.scenarios().filter_map(|scenario| Some((&scenario.name, of(scenario)?)));
+        let values = own.map(|(name, value)| match read(value) {
+            Ok(value) => Ok((name.clone(), value)),
+            Err(problem) => Err(format!("scenario '{name}': field '{field}': {problem}")),
+        });
+        values.collect()
     }
 
     /// The User-Agent of requests that set none.
@@ -160,7 +203,7 @@ mod tests {
         } });
         let (mut options, warnings) = Options::from_json(&layer, "the script").unwrap();
         assert_eq!(warnings, Vec::<String>::new());
-        assert_eq!(options.read_links(), Ok(()));
+        assert_eq!(options.read_scenarios(), Ok(()));
         assert_eq!(options.link_of("far").unwrap().latency, Duration::from_millis(200));
         assert_eq!(options.link_of("near"), LinkSettings::preset("cable").ok());
         assert_eq!(options.link_of("none"), None);
@@ -170,9 +213,51 @@ mod tests {
         } });
         let (mut options, _) = Options::from_json(&layer, "the script").unwrap();
         assert_eq!(
-            options.read_links().unwrap_err(),
+            options.read_scenarios().unwrap_err(),
             "scenario 'far': field 'network': download: found \"fast\", expected a number with one of the units bps, \
              kbps, mbps, gbps, as in \"10mbps\""
+        );
+    }
+
+    #[test]
+    fn a_scenario_may_share_connections() {
+        let base = json!({ "executor": "constant-vus", "vus": 1, "duration": "1s" });
+        let scenario = |http2: Value| {
+            let mut scenario = base.clone();
+            scenario["http2"] = http2;
+            scenario
+        };
+        let layer = json!({ "http2": false, "scenarios": {
+            "few": scenario(json!({ "connections": 2, "streams": 10 })),
+            "own": scenario(json!(true)),
+            "none": scenario(json!(null)),
+        } });
+        let (mut options, _) = Options::from_json(&layer, "the script").unwrap();
+        assert_eq!(options.read_scenarios(), Ok(()));
+        let limits = wire::settings::Http2Limits { connections: 2, streams: Some(10) };
+        assert_eq!(options.http2_of("few"), Http2Choice::Shared(limits));
+        assert_eq!((options.http2_of("own"), options.http2_of("none")), (Http2Choice::Own, Http2Choice::Never));
+        let most: Vec<_> =
+            options.execution.scenarios.iter().flat_map(|all| all.iter().map(|s| s.most_workers)).collect();
+        assert_eq!(most, [Some(2), None, None]);
+
+        for (name, value, problem) in [
+            ("network", json!("cable"), "each user has a link of its own, by 'network'"),
+            ("noConnectionReuse", json!(true), "each request has a new one, by 'noConnectionReuse'"),
+            ("noVUConnectionReuse", json!(true), "each iteration has new ones, by 'noVUConnectionReuse'"),
+        ] {
+            let mut layer = layer.clone();
+            layer[name] = value;
+            let (mut options, _) = Options::from_json(&layer, "the script").unwrap();
+            let expected =
+                format!("scenario 'few': 'http2' lets users share connections, but {problem}; leave one out");
+            assert_eq!(options.read_scenarios(), Err(expected));
+        }
+        let layer = json!({ "scenarios": { "few": scenario(json!({ "connections": 0 })) } });
+        let (mut options, _) = Options::from_json(&layer, "the script").unwrap();
+        assert_eq!(
+            options.read_scenarios().unwrap_err(),
+            "scenario 'few': field 'http2': connections: found 0, expected a whole number from 1 on"
         );
     }
 }

@@ -19,6 +19,7 @@ use wire::link::LinkSettings;
 use wire::mask::Mask;
 use wire::settings::{CipherSuites, ClientIdentity, Dns, TlsVersions};
 
+use super::http2::Http2Choice;
 use super::row::{TestOption, fields, integer, json, list, mode, pairs, size, stages, switch, text, time};
 use super::written::Written;
 use super::{network, read};
@@ -34,8 +35,10 @@ macro_rules! options {
         pub struct Options {
             /// `vus`, `duration`, `iterations`, `stages`, `scenarios`.
             pub execution: Shortcuts,
-            /// The links of scenarios that have one of their own, once `read_links` has read them.
+            /// The links of scenarios that have one of their own, once `read_scenarios` has read them.
             pub links: BTreeMap<String, LinkSettings>,
+            /// What scenarios say of HTTP/2, once `read_scenarios` has read them.
+            pub http2_choices: BTreeMap<String, Http2Choice>,
             /// JavaScript memory of one virtual user in bytes. Not an option of k6: a flag sets it.
             pub vu_memory_limit: Option<usize>,
             /// Proxies as the environment gives them. Not an option of k6.
@@ -68,6 +71,7 @@ macro_rules! options {
                 Options {
                     execution: self.execution.overlaid(higher.execution),
                     links: BTreeMap::new(),
+                    http2_choices: BTreeMap::new(),
                     vu_memory_limit: higher.vu_memory_limit.or(self.vu_memory_limit),
                     proxies,
                     no_http2: higher.no_http2 || self.no_http2,
@@ -174,6 +178,10 @@ others {
         "The link of every virtual user: 3g, 4g, cable, speedtest-2022, or \
          download=10mbps,upload=5mbps,latency=20ms,jitter=2ms,loss=1%",
         text("LINK").flag("network").more("a scenario may have its own field `network`");
+    http2: Written<Http2Choice> = "http2", super::http2::http2,
+        "Whether requests may use HTTP/2, and the connections to a host that the users of a scenario share",
+        json("true, false, or object with connections and streams")
+            .more("a scenario may have its own field `http2`; see [HTTP/2](../guides/http2.md)");
     send_buffer: u32 = "sendBuffer", read::whole, "Bytes of a socket's send buffer; 0: the kernel decides",
         json("whole number").more("by default 256 KiB when the server is near, else the kernel decides");
     max_decoded_body: u64 = "maxDecodedBody", read::size,

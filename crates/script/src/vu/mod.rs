@@ -234,7 +234,7 @@ impl Vu {
             // Tags that the script sets stay with the user until it goes to another scenario.
             if !same {
                 self.tags.clear_own();
-                self.change_link();
+                self.change_network();
             }
             self.tags.set_group(Arc::from(""));
             self.set_phase(Phase::Iteration);
@@ -242,13 +242,16 @@ impl Vu {
         !same
     }
 
-    /// The link of the scenario that begins, if it has one.
-    fn change_link(&self) {
+    /// The network of the scenario that begins: its link, if it has one, and its use of HTTP/2.
+    fn change_network(&self) {
         let scenario = self.iteration.borrow().as_ref().map(|iteration| Rc::clone(&iteration.scenario));
-        let settings = scenario.and_then(|scenario| self.options().link_of(&scenario.name));
+        let Some(scenario) = scenario else { return };
+        let options = self.options();
+        let settings = options.link_of(&scenario.name);
         if settings.is_some() || self.network.link().is_some() {
             self.network.set_link(settings.map(|settings| Link::new(settings, self.id())));
         }
+        self.network.set_http2(options.http2_of(&scenario.name), || self.worker.http2_pools.of(&scenario, &options));
     }
 
     /// What all connections of this user go over, if its scenario says so.
@@ -327,7 +330,15 @@ impl Vu {
 
     /// The user's HTTP client.
     pub fn client(&self) -> Rc<wire::Client> {
-        self.network.client(|| wire::Client::new(self.worker.wire(&self.options())))
+        let make = || {
+            let options = self.options();
+            // Outside the scenarios the test's own choice holds.
+            if self.iteration.borrow().is_none() {
+                self.network.set_http2(options.http2.as_deref().copied().unwrap_or_default(), || None);
+            }
+            wire::Client::new(self.worker.wire(&options))
+        };
+        self.network.client(make)
     }
 
     /// The client, if a request was made already.

@@ -1,16 +1,22 @@
-//! The connections of a user: its client, and the link of its scenario under them.
+//! The connections of a user: its client, the link of its scenario under them, and whose connections of HTTP/2 it uses.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use wire::Client;
+use wire::client::{Http2Pool, Http2Use};
 use wire::link::Link;
+use wire::settings::Http2Limits;
+
+use crate::options::Http2Choice;
 
 /// The network side of one user, made at the first request.
 #[derive(Default)]
 pub(super) struct Network {
     client: OnceCell<Rc<Client>>,
     link: RefCell<Option<Rc<Link>>>,
+    choice: Cell<Http2Choice>,
+    http2: RefCell<Option<Http2Use>>,
     /// The option `noVUConnectionReuse`.
     closes_connections: OnceCell<bool>,
 }
@@ -21,6 +27,9 @@ impl Network {
             let client = make();
             if let Some(link) = self.link() {
                 client.set_link(Some(link));
+            }
+            if let Some(how) = &*self.http2.borrow() {
+                client.use_http2(how.clone());
             }
             Rc::new(client)
         };
@@ -41,6 +50,25 @@ impl Network {
         if let Some(client) = self.client_if_made() {
             client.set_link(link);
         }
+    }
+
+    /// How requests use HTTP/2 from now on. `shared` gives the connections that users share, and is asked when they do.
+    pub fn set_http2(&self, choice: Http2Choice, shared: impl FnOnce() -> Option<Rc<Http2Pool>>) {
+        if choice == self.choice.get() && choice.connections().is_none() {
+            return;
+        }
+        self.choice.set(choice);
+        let limited = |limits| Http2Use::Shared(Http2Pool::new(Some(limits)));
+        let how = match choice {
+            Http2Choice::Own => Http2Use::Own,
+            Http2Choice::Never => Http2Use::Never,
+            Http2Choice::Streams(streams) => limited(Http2Limits { connections: 1, streams: Some(streams) }),
+            Http2Choice::Shared(limits) => shared().map_or_else(|| limited(limits), Http2Use::Shared),
+        };
+        if let Some(client) = self.client_if_made() {
+            client.use_http2(how.clone());
+        }
+        *self.http2.borrow_mut() = Some(how);
     }
 
     /// Closes connections, where the option says so.

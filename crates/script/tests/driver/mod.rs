@@ -100,6 +100,7 @@ pub fn scenario(exec: &str) -> Rc<ScenarioInfo> {
         env: BTreeMap::new(),
         tags: BTreeMap::new(),
         started: Duration::ZERO,
+        share: engine::scenario::WorkerShare::ALL,
     })
 }
 

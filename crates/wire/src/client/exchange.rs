@@ -242,7 +242,7 @@ pub(crate) async fn attempt_http2(
     let read;
     let head = match out.http2.and_then(OnceCell::get) {
         Some(head) => head,
-        None => match Http2Head::read(out.head, endpoint.tls.is_some()) {
+        None => match refuse_coding(out.headers).and_then(|()| Http2Head::read(out.head, endpoint.tls.is_some())) {
             Ok(head) => match out.http2 {
                 Some(kept) => kept.get_or_init(|| head),
                 None => {
@@ -279,6 +279,19 @@ pub(crate) async fn attempt_http2(
     }
     hop.finish(io, &outcome, start);
     Some(outcome.marks)
+}
+
+/// A head has no Transfer-Encoding of the caller's, because the client frames bodies itself. HTTP/2 refuses one that is
+/// not `chunked`, as Go does.
+fn refuse_coding(headers: &[(String, String)]) -> Result<(), Failure> {
+    let own = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("transfer-encoding"));
+    match own {
+        Some((_, value)) if !value.is_empty() && value != "chunked" => {
+            let message = format!("http2: invalid Transfer-Encoding request header: [{value:?}]");
+            Err(Failure { step: Step::Prepare, kind: FailureKind::Other, message })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A server that knows no HTTP/2 answers the preface in its own words, which are no frames.

@@ -206,8 +206,10 @@ impl Drop for Slot {
             waiting.pop();
         }
         if shared.driver.get() == self.at
-            && let Some(other) = waiting.iter().flatten().next()
+            && let Some((at, other)) = waiting.iter().enumerate().find_map(|(at, waker)| Some((at, waker.as_ref()?)))
         {
+            // It may have its answer already and leave without polling: then it wakes the next.
+            shared.driver.set(at);
             other.wake_by_ref();
         }
     }

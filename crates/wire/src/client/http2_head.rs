@@ -79,6 +79,7 @@ fn is_of_connection(name: &[u8], value: &[u8]) -> Result<bool, Failure> {
         Err(Failure { step: Step::Prepare, kind: FailureKind::Other, message })
     };
     match name.len() {
+        2 if is("te") && !says(&["trailers"]) => refuse("TE"),
         7 if is("upgrade") && !says(&["chunked"]) => refuse("Upgrade"),
         10 if is("connection") && !says(&["close", "keep-alive"]) => refuse("Connection"),
         17 if is("transfer-encoding") && !says(&["chunked"]) => refuse("Transfer-Encoding"),
@@ -156,6 +157,7 @@ mod tests {
     #[test]
     fn what_http2_has_no_form_for_is_refused_in_gos_words() {
         for (field, message) in [
+            ("TE: gzip", "http2: invalid TE request header: [\"gzip\"]"),
             ("Upgrade: foo", "http2: invalid Upgrade request header: [\"foo\"]"),
             ("Connection: upgrade", "http2: invalid Connection request header: [\"upgrade\"]"),
             ("Transfer-Encoding: gzip", "http2: invalid Transfer-Encoding request header: [\"gzip\"]"),

@@ -51,13 +51,13 @@ pub(crate) enum Turn {
     /// A place.
     Seat(Seat),
     /// It opens a connection.
-    Open(Opening),
+    Open(BeingOpened),
     /// Nothing: the server there speaks HTTP/1.1.
     Alone,
 }
 
 /// Lasts while a connection is opened; others wait for its end.
-pub(crate) struct Opening {
+pub(crate) struct BeingOpened {
     pool: Rc<Http2Pool>,
     endpoint: Rc<Endpoint>,
 }
@@ -146,7 +146,7 @@ impl Http2Pool {
         };
         may_open.then(|| {
             self.openings.borrow_mut().push(Rc::clone(endpoint));
-            Turn::Open(Opening { pool: Rc::clone(self), endpoint: Rc::clone(endpoint) })
+            Turn::Open(BeingOpened { pool: Rc::clone(self), endpoint: Rc::clone(endpoint) })
         })
     }
 
@@ -256,14 +256,14 @@ impl Drop for Seat {
     }
 }
 
-impl Opening {
+impl BeingOpened {
     /// The connection is open; a place on it.
     pub(crate) fn done(self, shared: Rc<SharedConnection>) -> Seat {
         self.pool.add(&self.endpoint, shared)
     }
 }
 
-impl Drop for Opening {
+impl Drop for BeingOpened {
     fn drop(&mut self) {
         let mut openings = self.pool.openings.borrow_mut();
         if let Some(at) = openings.iter().position(|of| Rc::ptr_eq(of, &self.endpoint)) {

@@ -173,6 +173,47 @@ fn who_waits_too_long_leaves_the_line() {
 }
 
 #[test]
+fn who_leaves_wakes_one_that_still_waits() {
+    const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    let address = serve_each(|socket, _| {
+        write(socket, &frame(SETTINGS, 0, 0, &[]));
+        for order in ORDERS {
+            let streams: Vec<u32> = (0..3).map(|_| read_request(socket).unwrap()).collect();
+            // Two answers arrive with one read: the second of them is there before its request looks.
+            let answers = order[..2].iter().map(|at| {
+                let data = frame(DATA, END_STREAM, streams[*at], b"ok");
+                [frame(HEADERS, END_HEADERS, streams[*at], STATUS_200), data].concat()
+            });
+            write(socket, &answers.collect::<Vec<_>>().concat());
+            thread::sleep(Duration::from_millis(30));
+            answer(socket, streams[order[2]]);
+            thread::sleep(Duration::from_millis(30));
+        }
+    });
+    // Each user waits for the others before its next request.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(tokio::task::LocalSet::new().run_until(async move {
+        let worker = ClientContext::new(Arc::new(settings())).unwrap();
+        let pool = Http2Pool::new(Some(limits(1, 3)));
+        for order in ORDERS {
+            let tasks: Vec<_> = (0..3)
+                .map(|_| {
+                    let client = Client::new(worker.clone());
+                    client.use_http2(Http2Use::Shared(pool.clone()));
+                    let request = to("h2c", address);
+                    tokio::task::spawn_local(async move { body(&*client.send(&request, None, &mut |_| {}).await) })
+                })
+                .collect();
+            for task in tasks {
+                // Long before the time of the request is over, which would wake it as well.
+                let ended = tokio::time::timeout(Duration::from_secs(5), task).await;
+                assert_eq!(ended.expect("it was woken").unwrap(), b"ok", "{order:?}");
+            }
+        }
+    }));
+}
+
+#[test]
 fn a_server_may_allow_fewer_streams() {
     let most = Arc::new(AtomicUsize::new(0));
     let seen = most.clone();

@@ -57,11 +57,14 @@ pub fn plan(
     derived.warnings.iter().for_each(|warning| log.write(Level::Warning, warning, &[]));
     let wanted = derived.scenarios.iter().map(|scenario| (scenario.name.as_str(), scenario.exec.as_str()));
     script.program.check_functions(wanted).map_err(script_failure)?;
+    options.execution = engine::scenario::Shortcuts { scenarios: Some(derived.scenarios), ..Default::default() };
+    options.read_scenarios().map_err(|problem| Failure::new(ExitCode::InvalidConfig, problem))?;
+    let scenarios = options.execution.scenarios.as_ref().expect("they were put there");
     let stripes = stripes(&options)?;
     let workers = flags.workers.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let least = Plan::least_users(&derived.scenarios, &stripes).map_err(config_failure)?;
+    let least = Plan::least_users(scenarios, &stripes).map_err(config_failure)?;
     descriptors::check(least, flags.descriptors_per_vu())?;
-    let plan = Plan::new(&derived.scenarios, &stripes, workers).map_err(config_failure)?;
+    let plan = Plan::new(scenarios, &stripes, workers).map_err(config_failure)?;
     limits::add_thresholds(&mut options.thresholds, &flags.thresholds)
         .map_err(|problem| Failure::new(ExitCode::InvalidConfig, problem))?;
     let thresholds = match (&options.thresholds, flags.no_thresholds) {
@@ -71,8 +74,6 @@ pub fn plan(
     };
     let columns = summary_columns(&options)?;
     registry.set_breakdown(flags.summary_mode == Some(SummaryMode::Full));
-    options.execution = engine::scenario::Shortcuts { scenarios: Some(derived.scenarios), ..Default::default() };
-    options.read_links().map_err(|problem| Failure::new(ExitCode::InvalidConfig, problem))?;
     let settings = Arc::new(options.network_settings());
     script
         .runtime
