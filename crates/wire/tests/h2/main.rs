@@ -11,3 +11,4 @@ mod peer;
 mod sharing;
 #[path = "../support/mod.rs"]
 mod support;
+mod ways;
