@@ -55,6 +55,7 @@ impl AppProgram {
             registry: registry.clone(),
             recorder: recorder.clone(),
             builtins: options.builtins,
+            secrets: Default::default(),
         };
         let shared = Shared::new(source, load)?;
         let (mut fiber, _, _) = worker::make(&shared, &recorder)?;

@@ -9,11 +9,12 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use report::visible::{push_visible, visible_lines};
 use script::log::{Level, LogSink, Record};
+use script::secrets::Secrets;
 use unicode_width::UnicodeWidthStr;
 use units::date::rfc3339;
 
@@ -60,6 +61,8 @@ pub struct Logger {
     output: Option<Stream>,
     console: Option<Stream>,
     folds: Option<Mutex<Folds>>,
+    /// Hides those that the script was given.
+    secrets: Option<Arc<Secrets>>,
 }
 
 /// What the flags say about logging.
@@ -101,7 +104,7 @@ impl Logger {
         output.iter().for_each(|stream| tell_of_missing(stream, look));
         console.iter().for_each(|stream| tell_of_missing(stream, OF_CONSOLE_FILE));
         let least = if flags.verbose { Level::Debug } else { Level::Info };
-        Ok(Logger { look, least, output, console, folds: None })
+        Ok(Logger { look, least, output, console, folds: None, secrets: None })
     }
 
     /// The same, with equal errors of the script folded. Needs `look` once a second and `settle` at the end.
@@ -110,10 +113,18 @@ impl Logger {
         Logger { folds: Some(Mutex::default()), ..self }
     }
 
+    /// The same, without the secrets that these sources have given.
+    #[must_use]
+    pub fn hiding(self, secrets: Arc<Secrets>) -> Self {
+        Logger { secrets: Some(secrets), ..self }
+    }
+
     /// Writes a line of Onrush's own: it is never dropped. `fields` follow the message in this order.
     pub fn write(&self, level: Level, message: &str, fields: &[(&str, &str)]) {
         if let Some(stream) = self.output.as_ref().filter(|_| level <= self.least) {
-            stream.print(self.look.line(columns(stream), level, message, fields).as_bytes());
+            self.shown(message, fields, |message, fields| {
+                stream.print(self.look.line(columns(stream), level, message, fields).as_bytes());
+            });
         }
     }
 
@@ -145,6 +156,17 @@ impl Logger {
         })
     }
 
+    /// Message and fields as everybody may see them.
+    fn shown(&self, message: &str, fields: &[(&str, &str)], write: impl FnOnce(&str, &[(&str, &str)])) {
+        let Some(secrets) = self.secrets.as_ref().filter(|secrets| secrets.redactor().is_needed()) else {
+            return write(message, fields);
+        };
+        let redactor = secrets.redactor();
+        let values: Vec<_> = fields.iter().map(|(name, value)| (*name, redactor.text(value))).collect();
+        let fields: Vec<_> = values.iter().map(|(name, value)| (*name, &**value)).collect();
+        write(&redactor.text(message), &fields);
+    }
+
     /// Writes a line of the script.
     fn put(&self, record: &Record<'_>) {
         let Record { level, message, fields } = *record;
@@ -153,7 +175,9 @@ impl Logger {
             _ => (self.output.as_ref(), self.look),
         };
         if let Some(stream) = stream {
-            stream.line(look.line(columns(stream), level, message, fields).as_bytes());
+            self.shown(message, fields, |message, fields| {
+                stream.line(look.line(columns(stream), level, message, fields).as_bytes());
+            });
         }
     }
 }

@@ -59,6 +59,7 @@ fn main() {
             registry,
             recorder: recorder.clone(),
             builtins: &onrush_script::modules::BUILTINS,
+            secrets: Default::default(),
         };
         let program = Program::load(Source::Text { name: "-".into(), text: script }, load).await.expect("loads");
         let users = ScriptUsers::new(&program);

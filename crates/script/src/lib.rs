@@ -20,6 +20,7 @@ pub mod modules;
 pub mod options;
 pub mod paths;
 pub mod program;
+pub mod secrets;
 pub mod series;
 mod shared;
 pub mod source_kind;

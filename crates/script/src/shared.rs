@@ -15,6 +15,7 @@ use crate::files::Files;
 use crate::loader::{ModuleStore, resolve};
 use crate::message_sink::MessageSink;
 use crate::options::Options;
+use crate::secrets::Secrets;
 
 /// Where the entry script comes from.
 #[derive(Clone, Debug)]
@@ -48,6 +49,8 @@ pub struct LoadOptions {
     pub recorder: Rc<Recorder>,
     /// The modules that scripts can import without a file or a URL.
     pub builtins: &'static Builtins,
+    /// Where secrets come from.
+    pub secrets: Arc<Secrets>,
 }
 
 /// What all virtual users of a program share, on all threads.
@@ -58,6 +61,7 @@ pub struct Shared {
     pub(crate) log: Arc<dyn LogSink>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) files: Files,
+    pub(crate) secrets: Arc<Secrets>,
     options: RwLock<Arc<Options>>,
     setup_data: RwLock<Option<Arc<str>>>,
     process: Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>,
@@ -89,6 +93,7 @@ impl Shared {
             log: load.log,
             registry: load.registry,
             files: Files::default(),
+            secrets: load.secrets,
             options: RwLock::new(Arc::new(load.options)),
             setup_data: RwLock::default(),
             process: Mutex::default(),

@@ -85,6 +85,12 @@ fn modules_behave() {
 }
 
 #[test]
+fn the_global_crypto_behaves() {
+    let failures = failures(driver::folder("k6/crypto").join("../web_crypto/test.js"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
 fn what_fails_is_noticed() {
     let path = std::env::temp_dir().join(format!("onrush-behaviour-{}.js", std::process::id()));
     let script = "import { check } from 'k6';

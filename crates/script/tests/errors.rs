@@ -59,7 +59,11 @@ fn what_is_missing_says_so() {
          export default function () { try { http.get('http://127.0.0.1:1/').html() } catch (e) \
          { console.log(e.message) } }",
     );
-    assert_eq!(lines.last().unwrap(), "response.html() is not supported yet, because it needs k6/html");
+    assert_eq!(
+        lines.last().unwrap(),
+        "the body is null so we can't transform it to HTML - this likely was because of a request error getting the \
+         response"
+    );
 }
 
 #[test]

@@ -163,9 +163,9 @@ fn init_errors_name_the_place() {
         "file:///script.js:2:9: SyntaxError: Unexpected token\n  2 | let b = ;\n    |         ^"
     );
     assert_eq!(
-        error("import x from 'k6/html';\nexport default 1"),
-        "file:///script.js:1:15: module k6/html is not supported yet\n  \
-         1 | import x from 'k6/html';\n    |               ^"
+        error("import x from 'k6/x/kafka';\nexport default 1"),
+        "file:///script.js:1:15: module k6/x/kafka is not supported yet\n  \
+         1 | import x from 'k6/x/kafka';\n    |               ^"
     );
     assert_eq!(
         error("\nnope();\nexport default 1"),
@@ -246,11 +246,10 @@ fn crypto_gives_random_values() {
            const a = crypto.getRandomValues(new Uint32Array(8));
            console.log(a.length, a.some((x) => x !== 0));
            console.log(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(crypto.randomUUID()));
-           try { crypto.subtle } catch (e) { console.log(e.message.includes('not supported yet')) }
            try { crypto.getRandomValues(new Float32Array(1)) } catch (e) { console.log(e.name) }
          }",
     );
-    assert_eq!(lines, ["8 true", "true", "true", "TypeError"]);
+    assert_eq!(lines, ["8 true", "true", "TypeError"]);
 }
 
 #[test]

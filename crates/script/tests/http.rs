@@ -43,6 +43,7 @@ async fn run(source: Source, target: &str, iterations: u64) -> (Seen, Vec<String
         registry,
         recorder: recorder.clone(),
         builtins: &onrush_script::modules::BUILTINS,
+        secrets: Default::default(),
     };
     let program = Program::load(source, options).await.unwrap_or_else(|error| panic!("{error}\n{}", error.stack));
     let user = ScriptUsers::new(&program).create(driver::seat(1, &recorder)).await;

@@ -233,6 +233,7 @@ fn modules_are_fetched_and_kept() {
                 registry,
                 recorder: recorder.clone(),
                 builtins: &onrush_script::modules::BUILTINS,
+                secrets: Default::default(),
             };
             let source = Source::Text { name: "-".into(), text: script.into() };
             let program = onrush_script::Program::load(source, load).await;

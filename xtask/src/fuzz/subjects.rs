@@ -328,6 +328,7 @@ fn scripts() -> Result<Check, String> {
             log: Arc::new(Silent),
             recorder: Rc::new(Recorder::new(registry.clone())),
             builtins: &script::modules::BUILTINS,
+            secrets: Default::default(),
             registry,
         };
         match runtime.block_on(Program::load(source, options)) {

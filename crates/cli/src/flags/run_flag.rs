@@ -74,6 +74,16 @@ pub static RUN_FLAGS: &[RunFlag] = &[
     run_flag("console-output", Some("K6_CONSOLE_OUTPUT"), Some("FILE"), "Write what the script logs to a file"),
     run_flag("log-format", Some("K6_LOG_FORMAT"), Some("text|raw|json"), "Format of log lines"),
     run_flag("log-output", Some("K6_LOG_OUTPUT"), Some("stderr|stdout|none|file=PATH"), "Where log lines go"),
+    RunFlag {
+        repeat: true,
+        ..run_flag(
+            "secret-source",
+            Some("K6_SECRET_SOURCE"),
+            Some("TYPE[=CONFIG]"),
+            "Where k6/secrets gets secrets: file=PATH, env[=prefix=TEXT], url=urlTemplate=http://host/{key} or \
+             mock=key=value; repeat for more",
+        )
+    },
     run_flag("no-color", Some("K6_NO_COLOR"), None, "No colours"),
     RunFlag { short: Some('q'), ..run_flag("quiet", None, None, "No progress lines") },
     RunFlag { short: Some('v'), ..run_flag("verbose", None, None, "Log more") },

@@ -58,11 +58,11 @@ const CASES: &[Case] = &[
         says: &["./nope.js", "script.js:1"],
     },
     Case {
-        name: "import of a k6 module that is not supported yet",
-        script: "import html from 'k6/html';\nexport default function () {}",
+        name: "import of an extension that is not supported yet",
+        script: "import kafka from 'k6/x/kafka';\nexport default function () {}",
         arguments: &[],
         code: 107,
-        says: &["k6/html", "not supported yet"],
+        says: &["k6/x/kafka", "not supported yet"],
     },
     Case {
         name: "exception in init",

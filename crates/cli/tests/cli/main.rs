@@ -37,6 +37,7 @@ mod quick;
 mod report;
 mod save;
 mod scenarios;
+mod secret_sources;
 mod secrets;
 mod serve_app;
 mod serve_flags;

@@ -7,7 +7,6 @@ mod console;
 mod inspect;
 mod open;
 mod text;
-mod web_crypto;
 
 use host::js::atom::Atom;
 use host::js::function::{Opt, Rest};
@@ -15,6 +14,7 @@ use host::js::object::Accessor;
 use host::js::{Ctx, Exception, Function, Object, Value};
 use host::{apply, intrinsics, json};
 
+use crate::modules::web_crypto;
 use crate::vu::Vu;
 use crate::{exception, go_error, linker};
 

@@ -2,7 +2,7 @@
 (encode, decode) => {
   class TextEncoder {
     get encoding() { return 'utf-8' }
-    encode(text = '') { return new Uint8Array(encode(`${text}`)) }
+    encode(text = '') { return new Uint8Array(encode(text === null ? '' : `${text}`)) }
     encodeInto(text, target) {
       const source = `${text}`
       let read = 0, written = 0
@@ -29,6 +29,7 @@
     get fatal() { return this.#fatal }
     get ignoreBOM() { return this.#keepMark }
     decode(input, options) {
+      if (typeof input === 'string') return input
       let bytes = input === undefined ? new Uint8Array(0) : ArrayBuffer.isView(input) ? new Uint8Array(input.buffer, input.byteOffset, input.byteLength) : new Uint8Array(input)
       if (this.#rest) {
         const joined = new Uint8Array(this.#rest.length + bytes.length)

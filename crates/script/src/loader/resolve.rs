@@ -9,9 +9,6 @@ use std::path::{Component, Path, PathBuf};
 use crate::builtins::Builtins;
 use crate::error::{ScriptError, exit_code};
 
-/// Modules that k6 has and Onrush does not have yet.
-const NOT_YET: &[&str] = &["k6/browser", "k6/crypto/x509", "k6/html", "k6/secrets"];
-
 /// The one name of the module that `specifier` means in the module `base`.
 pub fn resolve(builtins: &Builtins, base: &str, specifier: &str) -> Result<String, ScriptError> {
     if builtins.find(specifier).is_some() {
@@ -47,9 +44,7 @@ fn join(base: &str, specifier: &str) -> Result<String, ScriptError> {
 }
 
 fn unknown_module(specifier: &str) -> String {
-    let not_yet =
-        NOT_YET.contains(&specifier) || specifier.starts_with("k6/experimental/") || specifier.starts_with("k6/x/");
-    if not_yet {
+    if specifier.starts_with("k6/experimental/") || specifier.starts_with("k6/x/") {
         return format!("module {specifier} is not supported yet");
     }
     if specifier == "k6" || specifier.starts_with("k6/") || specifier.starts_with("onrush/") {
@@ -131,7 +126,7 @@ mod tests {
     #[test]
     fn unknown_names_say_what_is_expected() {
         let message = |specifier: &str| resolve("file:///a.js", specifier).unwrap_err().message;
-        assert_eq!(message("k6/html"), "module k6/html is not supported yet");
+        assert_eq!(message("k6/x/kafka"), "module k6/x/kafka is not supported yet");
         assert_eq!(message("k6/nope"), "unknown module k6/nope: no built-in module has this name");
         assert!(message("lodash").contains("a path that begins with ./"));
         assert!(message("http://x/y.js").contains("only https"));

@@ -15,6 +15,7 @@
 //! | bytes that are not copied | `host::shared_buffer`, `received`, `sealed_file` | `SharedArray`, `open(path, "b")` |
 //! | properties that are kept elsewhere | a proxy | `SharedArray`, tags |
 
+pub mod browser;
 pub mod crypto;
 pub mod data;
 pub mod delay;
@@ -24,6 +25,7 @@ pub mod experimental;
 pub mod fasthttp;
 pub mod form_data;
 pub mod grpc;
+pub mod html;
 pub mod http;
 pub mod k6;
 pub mod metrics;
@@ -31,12 +33,15 @@ pub mod mix;
 pub mod onrush_fs;
 pub mod onrush_http;
 pub mod payload;
+pub mod secrets;
 pub mod socketio;
 pub mod sse;
 pub mod timers;
 pub mod together;
+pub(crate) mod web_crypto;
 pub mod websockets;
 pub mod ws;
+pub mod x509;
 
 use crate::builtins::{Builtins, ModuleDef};
 
@@ -51,6 +56,7 @@ pub static BUILTINS: Builtins = Builtins {
 /// Every built-in module. One line a module.
 #[rustfmt::skip]
 static MODULES: &[ModuleDef] = &[
+    browser::MODULE,
     crypto::MODULE,
     data::MODULE,
     delay::MODULE,
@@ -62,6 +68,7 @@ static MODULES: &[ModuleDef] = &[
     fasthttp::MODULE,
     form_data::MODULE,
     grpc::MODULE,
+    html::MODULE,
     http::MODULE,
     k6::MODULE,
     metrics::MODULE,
@@ -69,6 +76,7 @@ static MODULES: &[ModuleDef] = &[
     onrush_fs::MODULE,
     onrush_http::MODULE,
     payload::MODULE,
+    secrets::MODULE,
     socketio::MODULE,
     sse::MODULE,
     timers::MODULE,
@@ -76,4 +84,5 @@ static MODULES: &[ModuleDef] = &[
     websockets::EXPERIMENTAL,
     websockets::MODULE,
     ws::MODULE,
+    x509::MODULE,
 ];

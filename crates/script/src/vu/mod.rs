@@ -328,6 +328,11 @@ impl Vu {
         }
     }
 
+    /// What clients of this worker share.
+    pub(crate) fn client_context(&self) -> Rc<wire::ClientContext> {
+        self.worker.wire(&self.options())
+    }
+
     /// The user's HTTP client.
     pub fn client(&self) -> Rc<wire::Client> {
         let make = || {

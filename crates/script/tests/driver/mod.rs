@@ -72,6 +72,7 @@ pub async fn load_source(source: Source, cwd: PathBuf) -> (Result<Program, Scrip
         registry,
         recorder: recorder.clone(),
         builtins: &onrush_script::modules::BUILTINS,
+        secrets: Default::default(),
     };
     (Program::load(source, options).await, log, recorder)
 }

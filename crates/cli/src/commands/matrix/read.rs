@@ -74,6 +74,7 @@ fn exported(path: &Path) -> Result<String, Failure> {
         log: Arc::new(Logger::new(&LogFlags::default())?) as Arc<dyn LogSink>,
         recorder: Rc::new(Recorder::new(registry.clone())),
         builtins: &script::modules::BUILTINS,
+        secrets: Default::default(),
         registry,
     };
     let source = Source::Text { name: String::from("plan"), text };

@@ -90,7 +90,7 @@ impl Ending<'_> {
                 reason: findings.reason(),
                 mask: &mask,
             };
-            Kept::new(saving, facts)
+            Kept::new(saving, facts, flags.secrets.redactor())
         });
         let (phases, is_on_stdout) = (self.phases, Cell::new(false));
         let summary = Summary { flags, script, phases, log, options, results, ran: &ran, is_on_stdout };

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::ArgMatches;
 use report::SummaryMode;
 use script::options::parse_switch;
+use script::secrets::Secrets;
 
 use super::limits::FailOn;
 use crate::exit_code::ExitCode;
@@ -39,6 +41,8 @@ pub struct Flags {
     pub machine_readable: bool,
     /// Where log lines go.
     pub log: LogFlags,
+    /// `--secret-source`.
+    pub secrets: Arc<Secrets>,
     /// `--quiet`.
     pub quiet: bool,
     /// `--workers`.
@@ -123,6 +127,7 @@ impl Flags {
             save_messages: save_messages(&source)?,
             accept_late: source.switch("accept-late", false)?,
             labels: labels(matches)?,
+            secrets: Arc::new(secrets(&source)?),
             script_env,
             system_env: source.env,
             quick,
@@ -166,6 +171,15 @@ impl FlagSource<'_> {
             }
         }
     }
+}
+
+/// Where secrets come from; one source can be named by the variable.
+fn secrets(source: &FlagSource<'_>) -> Result<Secrets, Failure> {
+    let mut all: Vec<String> = source.all("secret-source").cloned().collect();
+    if all.is_empty() {
+        all.extend(source.env.get("K6_SECRET_SOURCE").filter(|text| !text.is_empty()).cloned());
+    }
+    Secrets::read(&all, source.env.clone()).map_err(generic)
 }
 
 /// Flags of k6 that are not supported yet, refused before the test instead of ignored.

@@ -104,7 +104,8 @@ pub fn script(
         Some(quick) => (quick.source(), quick.log(&log)),
         None => (source(&flags.script)?, log as Arc<dyn LogSink>),
     };
-    let load = LoadOptions { env, cwd, cache_dir, options, log, registry, recorder, builtins: &BUILTINS };
+    let secrets = flags.secrets.clone();
+    let load = LoadOptions { env, cwd, cache_dir, options, log, registry, recorder, builtins: &BUILTINS, secrets };
     let program = runtime.block_on(Program::load(source, load)).map_err(script_failure)?;
     Ok(Script { program, runtime })
 }

@@ -35,7 +35,7 @@ use phases::Phases;
 /// Runs a test: a script, or what a URL stands for.
 pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Failure> {
     let flags = Flags::read(matches, quick)?;
-    let log = Arc::new(Logger::new(&flags.log)?.folding());
+    let log = Arc::new(Logger::new(&flags.log)?.folding().hiding(flags.secrets.clone()));
     let saving = flags.save.as_deref().map(|dir| save::Saving::prepare(dir, &log)).transpose()?;
     let can_log = flags.save_messages && saving.as_ref().is_some_and(save::Saving::is_writable);
     let logged = flags.save.as_deref().filter(|_| can_log);

@@ -14,6 +14,7 @@ use report::document::{
     Seconds,
 };
 use script::log::Level;
+use script::secrets::Redactor;
 use serde_json::Value;
 use wire::mask::Mask;
 
@@ -115,10 +116,19 @@ pub struct Kept<'a> {
     written: Result<(), String>,
 }
 
+/// The same without the secrets that the script was given.
+fn redacted(document: Document, redactor: &Redactor) -> Document {
+    if !redactor.is_needed() {
+        return document;
+    }
+    let shown = serde_json::to_value(&document).map(|value| redactor.json(value));
+    shown.and_then(serde_json::from_value).expect("a document is one with other texts, too")
+}
+
 impl<'a> Kept<'a> {
     /// Writes the result. What fails is said by `close`, below the summary.
-    pub fn new(saving: &'a Saving, facts: Facts<'_>) -> Self {
-        let document = document(facts);
+    pub fn new(saving: &'a Saving, facts: Facts<'_>, redactor: &Redactor) -> Self {
+        let document = redacted(document(facts), redactor);
         let written = saving.write(&document);
         Kept { saving, document, written }
     }

@@ -61,13 +61,15 @@ impl Summary<'_> {
             if let Some(quick) = &flags.quick {
                 self.print(report::visible_lines(&quick.headline(self.results)).as_bytes());
             }
-            self.print(report::text(self.results, &self.options).as_bytes());
+            let text = report::text(self.results, &self.options);
+            self.print(flags.secrets.redactor().report(&text).as_bytes());
         }
         let Some(path) = &flags.summary_export else { return Ok(()) };
         let value = match flags.machine_readable {
             true => self.machine_readable(),
             false => report::export_json(self.results, &self.options, self.setup_data()),
         };
+        let value = flags.secrets.redactor().json(value);
         std::fs::write(path, report::pretty(&value))
             .map_err(|e| Failure::new(ExitCode::Generic, format!("cannot write the summary export {path}: {e}")))
     }
@@ -83,7 +85,7 @@ impl Summary<'_> {
             true => self.machine_readable(),
             false => report::handle_summary_data(self.results, &self.options, &self.state(), self.setup_data()),
         };
-        let data = data.to_string();
+        let data = flags.secrets.redactor().json(data).to_string();
         let Script { program, runtime } = script;
         let recorder = Rc::clone(&self.ran.recorder);
         match runtime.block_on(program.run_handle_summary(&data, &recorder, phases.another())) {

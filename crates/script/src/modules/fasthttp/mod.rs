@@ -12,6 +12,7 @@ mod status;
 use host::js::{Ctx, Object, Result};
 
 use crate::builtins::ModuleDef;
+use crate::modules::http::verbs;
 use crate::modules::onrush_fs;
 
 /// The module.
@@ -23,6 +24,7 @@ pub const MODULE: ModuleDef = ModuleDef {
 };
 
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    verbs::bind_pages(ctx);
     let module = Object::new(ctx.clone())?;
     module.set("Client", client::constructor(ctx)?)?;
     module.set("Request", request::constructor(ctx)?)?;

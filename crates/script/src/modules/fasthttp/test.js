@@ -196,8 +196,9 @@ export default function () {
     "and is given": () => thrown(() => client.get()).includes("got nothing, expected a Request"),
     "functions want their client": () => thrown(() => client.get.call({}, text)).includes("called on a Client"),
     "tags are text": () => thrown(() => checkstatus(200, null, { of: {} })).includes("metric tag 'of'"),
-    "what needs k6/html fails at use": () =>
-      ["html", "clickLink", "submitForm"].every((name) => thrown(() => client.get(text)[name]()).includes(`response.${name}()`)),
+    "pages": () =>
+      client.get(text).html().text() === "hello" && thrown(() => client.get(text).clickLink()).includes("no element found") &&
+      thrown(() => client.get(text).submitForm()).includes("no form found"),
     "a status is a number": () => thrown(() => checkstatus("x", null)).includes("expected a status and a response"),
   });
 }

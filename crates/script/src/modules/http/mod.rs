@@ -1,7 +1,7 @@
 //! `k6/http`: names and argument order; the work is in the files beside.
 //!
 //! `prepare.rs` reads arguments, `send.rs` sends and records, `response.rs` is filled in when a script reads it,
-//! `verbs.rs` joins them. Not supported yet: NTLM, and what needs `k6/html`.
+//! `verbs.rs` joins them. Not supported yet: NTLM.
 
 mod batch;
 pub(crate) mod body;
@@ -18,6 +18,7 @@ pub(crate) mod go_format;
 mod hint;
 pub(crate) mod intake;
 mod k6_error;
+mod page;
 pub(crate) mod params;
 pub(crate) mod plain_response;
 pub(crate) mod prepare;

@@ -20,6 +20,7 @@ use wire::{Body, Exchange, Payload, Request, Response, Segment};
 use super::call::{Call, Sent, without_userinfo};
 use super::error_code;
 use super::k6_error::k6_error;
+use super::page;
 use super::params::ResponseType;
 use super::refusal::Refusal;
 use super::samples::ms;
@@ -55,14 +56,10 @@ struct RefusedCall(Option<Refusal>);
 /// The object that holds the methods of a user's responses.
 fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let prototype = Object::new(ctx.clone())?;
-    for name in ["clickLink", "html", "json", "submitForm"] {
-        let refuse = move |ctx: Ctx<'js>| -> Result<()> {
-            Err(go_error::throw(&ctx, &format!("response.{name}() is not supported yet, because it needs k6/html")))
-        };
-        prototype.set(name, Func::from(refuse))?;
-    }
-    // Set again: the order of names is k6's.
+    prototype.set("clickLink", Func::from(page::click_link))?;
+    prototype.set("html", Func::from(page::html))?;
     prototype.set("json", Func::from(json_method))?;
+    prototype.set("submitForm", Func::from(page::submit_form))?;
     Ok(prototype)
 }
 
@@ -387,7 +384,7 @@ fn body_text<'js>(ctx: &Ctx<'js>, sent: &Sent, lent: Option<&Array<'js>>) -> Res
 }
 
 /// Text with U+FFFD for each byte that is not UTF-8, as Go converts.
-fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+pub(super) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     let mut rest = bytes;
     let mut out = String::new();
     loop {
@@ -409,7 +406,7 @@ fn lossy(bytes: &[u8]) -> Cow<'_, str> {
 
 /// `response.json(selector?)`.
 fn json_method<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, selector: Opt<Value<'js>>) -> Result<Value<'js>> {
-    let content = json_text(&ctx, &this.0)?;
+    let content = content(&ctx, &this.0, "JSON")?;
     let Some(selector) = selector.0.filter(|selector| !selector.is_undefined()) else {
         return parse(&ctx, &content);
     };
@@ -422,8 +419,8 @@ fn json_method<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, selector: Opt<Value<'
     }
 }
 
-/// The text to parse: the received bytes when nobody touched `body` yet.
-fn json_text<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<::bytes::Bytes> {
+/// The text to parse as `wanted`: the received bytes when nobody touched `body` yet.
+pub(super) fn content<'js>(ctx: &Ctx<'js>, this: &Value<'js>, wanted: &str) -> Result<::bytes::Bytes> {
     if let Some(call) = LazyObject::unread::<Call>(this, ResponseField::Body as usize) {
         if let Some(Response { body: Body::Kept(bytes), .. }) = call.answer() {
             return Ok(bytes.clone());
@@ -438,7 +435,7 @@ fn json_text<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<::bytes::Bytes> {
     };
     bytes::read(ctx, &body, ::bytes::Bytes::copy_from_slice)?.ok_or_else(|| {
         let reason = "this likely was because of a request error getting the response";
-        go_error::throw(ctx, &format!("the body is null so we can't transform it to JSON - {reason}"))
+        go_error::throw(ctx, &format!("the body is null so we can't transform it to {wanted} - {reason}"))
     })
 }
 

@@ -238,7 +238,36 @@ async function promises() {
   });
 }
 
+function pages() {
+  const page = http.get(`${base}/text`);
+  page.body = `<form id="one" method="POST" action="echo"><input name="a" value="1"><input name="b" value="2">
+    <input type="submit" name="s" value="S"><button name="t" value="T">t</button></form>
+    <form id="two" action="/echo?old=1"><input name="q" value="a b"></form>
+    <a id="none">no</a><a id="text" href="text">to a text</a>`;
+  const sent = (options) => page.submitForm(options).json();
+  check(page, {
+    "html": () => page.html().find("a").size() === 2 && page.html("#two input").val() === "a b",
+    "html knows its URL": () => page.html("#text").get(0).href() === `${base}/text`,
+    "a form is posted": () => {
+      const reply = sent({ formSelector: "#one", fields: { b: "3", n: 4, l: [5, 6] } });
+      return reply.method === "POST" && reply.body === "a=1&b=3&l=5&l=6&n=4&s=S" &&
+        header(reply, "content-type")[0] === "application/x-www-form-urlencoded";
+    },
+    "a button sends it": () => sent({ formSelector: "#one", submitSelector: "[name=t]" }).body === "a=1&b=2&t=T",
+    "a form is got": () => {
+      const reply = page.submitForm({ formSelector: "#two", submitSelector: "#none", params: { headers: { "X-P": "1" } } });
+      return reply.url === `${base}/echo?q=a+b` && reply.request.method === "GET" && reply.request.headers["X-P"][0] === "1";
+    },
+    "a link is followed": () => page.clickLink().body === "hello" && page.clickLink({ selector: "#text" }).status === 200,
+    "what is not there": () =>
+      thrown(() => page.submitForm({ formSelector: "#no" })).includes("no form found for selector '#no'") &&
+      thrown(() => page.clickLink({ selector: "#none" })).includes("href") &&
+      thrown(() => page.clickLink({ selector: "#no" })).includes("no element found for selector '#no'"),
+    "no body": () => thrown(() => http.get(`${base}/status/204`).html()).includes("we can't transform it to HTML"),
+  });
+}
+
 export default async function () {
-  for (const part of [responses, json, bodies, params, expectations, cookies, batches, urls, frozen]) part();
+  for (const part of [responses, json, pages, bodies, params, expectations, cookies, batches, urls, frozen]) part();
   await promises();
 }

@@ -7,6 +7,8 @@
  * In init code a script can only make jars, files, URLs and sets of statuses.
  */
 
+import type { Selection } from "k6/html";
+
 /** TLS versions, for the `tlsVersion` option. */
 export const TLS_1_0: "tls1.0";
 export const TLS_1_1: "tls1.1";
@@ -232,12 +234,26 @@ export interface Response {
    * @throws when there is no body, or, without a path, when it is not JSON.
    */
   json(selector?: string): any;
-  /** Not supported yet: throws. */
-  html(selector?: string): never;
-  /** Not supported yet: throws. */
-  submitForm(args?: object): never;
-  /** Not supported yet: throws. */
-  clickLink(args?: object): never;
+  /** The body as an HTML document, or what a selector selects in it (see `k6/html`). */
+  html(selector?: string): Selection;
+  /**
+   * Sends the form that a selector selects (`form`), by the button that another selects (`[type="submit"]`). `fields`
+   * replaces and adds values; `params` are those of the request. A form sent by GET has its fields in the URL's query.
+   *
+   * @throws when there is no such form.
+   */
+  submitForm(args?: {
+    formSelector?: string;
+    submitSelector?: string;
+    fields?: { [name: string]: unknown };
+    params?: Params | null;
+  }): Response;
+  /**
+   * Gets what the first element that a selector selects (`a[href]`) leads to.
+   *
+   * @throws when there is no such element, or it has no `href`.
+   */
+  clickLink(args?: { selector?: string; params?: Params | null }): Response;
 }
 
 /** A GET request. */

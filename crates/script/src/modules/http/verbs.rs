@@ -14,6 +14,7 @@ use wire::Method;
 use super::call::{self, Call, RequestArgs};
 use super::finish::finish;
 use super::intake::{self, Intake};
+use super::page;
 use super::prepare::{prepare, prepare_beside};
 use super::refusal::Refusal;
 use super::response;
@@ -50,11 +51,17 @@ const VERBS: [(Verb, &CStr); 8] = [
 
 /// Puts the functions into the module.
 pub fn add(module: &Object<'_>) -> Result<()> {
+    bind_pages(module.ctx());
     for (number, (_, name)) in VERBS.iter().enumerate() {
         let function = plain::function::<CallVerb>(module.ctx(), name, number as i32)?;
         module.set(name.to_str().expect("ASCII"), function)?;
     }
     module.set("asyncRequest", Func::from(async_request))
+}
+
+/// Lets responses send forms and follow links; for each module whose functions give responses.
+pub fn bind_pages(ctx: &Ctx<'_>) {
+    page::bind(ctx, send);
 }
 
 /// The function behind each of `VERBS`.

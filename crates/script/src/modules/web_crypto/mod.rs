@@ -1,9 +1,25 @@
-//! The global `crypto`: random values and identifiers. `crypto.subtle` says that it is not supported yet.
+//! The global `crypto`: random values, identifiers, and `crypto.subtle`, the Web's cryptography.
+//!
+//! `subtle.rs` binds to JavaScript, `arguments.rs` reads what a script gave, `keys.rs` and `operations.rs` are the
+//! functions; `aes.rs`, `ec.rs` and `rsa_keys.rs` do the work and know no JavaScript.
 
-use host::bytes;
-use host::js::object::Accessor;
+mod aes;
+mod algorithm;
+mod arguments;
+mod ec;
+mod jwk;
+mod key;
+mod keys;
+mod operations;
+mod rsa_keys;
+mod subtle;
+
+use host::js::function::Constructor;
+use host::js::object::{Accessor, Property};
+use host::js::prelude::This;
 use host::js::{Ctx, Exception, Function, Object, Value};
 use host::kind::{BufferKind, Kind};
+use host::{bytes, native};
 
 /// Most bytes that one call gives, as in browsers.
 const MOST_BYTES: usize = 65_536;
@@ -13,11 +29,24 @@ pub(crate) fn object<'js>(ctx: &Ctx<'js>) -> host::js::Result<Object<'js>> {
     let crypto = Object::new(ctx.clone())?;
     crypto.set("getRandomValues", Function::new(ctx.clone(), random_values)?.with_name("getRandomValues")?)?;
     crypto.set("randomUUID", Function::new(ctx.clone(), random_uuid)?.with_name("randomUUID")?)?;
-    let subtle = |ctx: Ctx<'js>| -> host::js::Result<Value<'js>> {
-        let message = "crypto.subtle is not supported yet; k6/crypto has hashes and HMAC";
-        Err(Exception::throw_message(&ctx, message))
+    // The functions and the keys' class are made when a script asks for them: most ask for random values alone.
+    let subtle = |ctx: Ctx<'js>, this: This<Object<'js>>| {
+        let subtle = subtle::object(&ctx)?;
+        this.0.prop("subtle", Property::from(subtle.clone()).enumerable().configurable().writable())?;
+        Ok::<_, host::js::Error>(subtle)
     };
-    crypto.prop("subtle", Accessor::new_get(subtle))?;
+    crypto.prop("subtle", Accessor::new_get(subtle).enumerable().configurable())?;
+    let class = |ctx: Ctx<'js>, this: This<Object<'js>>| {
+        let refuse = |ctx: Ctx<'js>| -> host::js::Result<Object<'js>> {
+            Err(Exception::throw_type(&ctx, "CryptoKey has no constructor: crypto.subtle.generateKey() makes keys"))
+        };
+        let prototype = native::prototype::<key::CryptoKey>(&ctx)?;
+        let class = Constructor::new_prototype(&ctx, prototype, refuse)?;
+        class.set_name("CryptoKey")?;
+        this.0.prop("CryptoKey", Property::from(class.clone()).enumerable().configurable().writable())?;
+        Ok::<_, host::js::Error>(class)
+    };
+    crypto.prop("CryptoKey", Accessor::new_get(class).enumerable().configurable())?;
     Ok(crypto)
 }
 
