@@ -11,6 +11,7 @@ pub mod exception;
 pub mod files;
 pub mod globals;
 pub mod go_error;
+pub mod handlers;
 pub mod json_path;
 pub mod linker;
 pub mod loader;

@@ -16,7 +16,7 @@ use host::event_loop::{Outgoing, Source};
 use host::js::function::{Constructor, Opt, This};
 use host::js::object::Property;
 use host::js::prelude::Func;
-use host::js::{Array, Ctx, Exception, Function, Object, Persistent, Result, Value};
+use host::js::{Array, Ctx, Exception, Function, Object, Result, Value};
 use host::native::{self, NativeClass};
 use metrics::{Series, builtin};
 use wire::client::Http2Call;
@@ -29,6 +29,7 @@ use super::params::CallParams;
 use crate::Vu;
 use crate::arguments::{self, ArgumentError};
 use crate::go_error;
+use crate::handlers::{Handlers, NamedEvent};
 use crate::modules::http::samples::ms;
 
 /// What handlers can be for.
@@ -40,8 +41,10 @@ enum Event {
     End,
 }
 
-const EVENTS: [(&str, Event); 4] =
-    [("data", Event::Data), ("error", Event::Error), ("status", Event::Status), ("end", Event::End)];
+impl NamedEvent for Event {
+    const NAMES: &'static [(&'static str, Event)] =
+        &[("data", Event::Data), ("error", Event::Error), ("status", Event::Status), ("end", Event::End)];
+}
 
 /// What happened and was not told yet.
 enum Happened {
@@ -59,7 +62,7 @@ pub struct Stream {
     call: RefCell<Option<Http2Call>>,
     receiver: RefCell<Receiver>,
     happened: RefCell<VecDeque<Happened>>,
-    handlers: RefCell<[Vec<Persistent<Function<'static>>>; EVENTS.len()]>,
+    handlers: Handlers<Event>,
     began: Instant,
     sent: Series,
     received: Series,
@@ -128,7 +131,7 @@ fn construct<'js>(
         params,
         call: RefCell::new(call),
         happened: RefCell::new(refusal.into_iter().collect()),
-        handlers: RefCell::default(),
+        handlers: Handlers::default(),
         began: Instant::now(),
         sent,
         received,
@@ -153,7 +156,7 @@ fn on<'js>(
 ) -> Result<()> {
     let stream = of(&ctx, &this)?;
     let name = arguments::text_or(&ctx, event, "")?;
-    let Some((_, event)) = EVENTS.iter().find(|(known, _)| *known == name) else {
+    let Some(event) = Event::named(&name) else {
         let message = format!("can't register {name} event handler: unknown GRPC stream's event type: {name}");
         Vu::of(&ctx).log().warn(&message, &[]);
         return Ok(());
@@ -162,7 +165,7 @@ fn on<'js>(
         return Err(Exception::throw_type(&ctx, &format!("the handler of {name:?} is no function")));
     };
     if !stream.is_over.get() {
-        stream.handlers.borrow_mut()[*event as usize].push(Persistent::save(&ctx, handler));
+        stream.handlers.add(&ctx, event, handler);
     }
     Ok(())
 }
@@ -260,19 +263,8 @@ impl Stream {
         Some(Status::new(status::INTERNAL, format!("grpc: failed to unmarshal the received message: {problem}")))
     }
 
-    fn emit<'js>(&self, ctx: &Ctx<'js>, event: Event, arguments: &[Value<'js>]) -> Result<()> {
-        for index in 0.. {
-            let handler = self.handlers.borrow()[event as usize].get(index).cloned();
-            let Some(handler) = handler else { break };
-            let mut args = host::js::function::Args::new(ctx.clone(), arguments.len());
-            args.push_args(arguments.iter().cloned())?;
-            handler.restore(ctx)?.call_arg::<Value<'js>>(args)?;
-        }
-        Ok(())
-    }
-
     fn fail(&self, ctx: &Ctx<'_>, status: &Status) -> Result<()> {
-        if self.handlers.borrow()[Event::Error as usize].is_empty() {
+        if !self.handlers.has(Event::Error) {
             let message = format!("no handlers for error registered, but an error happened: {}", status.message);
             Vu::of(ctx).log().warn(&message, &[("streamMethod", &self.bound.method.path)]);
             return Ok(());
@@ -284,7 +276,7 @@ impl Stream {
         let shown = format!("code: {}, message: {}", status.code, status.message);
         let to_string = Function::new(ctx.clone(), move || shown.clone())?;
         error.prop("toString", Property::from(to_string).configurable())?;
-        self.emit(ctx, Event::Error, &[error.into_value()])
+        self.handlers.emit_one(ctx, Event::Error, error.as_value())
     }
 
     fn arrived(&self, ctx: &Ctx<'_>, bytes: &[u8], arrived_ns: u64) -> Result<()> {
@@ -296,7 +288,7 @@ impl Stream {
         };
         let facts = Object::new(ctx.clone())?;
         facts.set("ts", (arrived_ns / 1_000_000_000) as f64)?;
-        self.emit(ctx, Event::Data, &[value, facts.into_value()])
+        self.handlers.emit(ctx, Event::Data, &[value, facts.into_value()])
     }
 
     /// Records the end, once.
@@ -331,8 +323,8 @@ impl Source for Stream {
                     if status.code != status::OK {
                         self.fail(ctx, &status)?;
                     }
-                    let ended = self.emit(ctx, Event::End, &[Object::new(ctx.clone())?.into_value()]);
-                    drop(std::mem::take(&mut *self.handlers.borrow_mut()));
+                    let ended = self.handlers.emit_one(ctx, Event::End, Object::new(ctx.clone())?.as_value());
+                    self.handlers.clear();
                     return ended;
                 }
             }
@@ -348,7 +340,7 @@ impl Source for Stream {
     fn abandon(&self) {
         let Some(vu) = &self.vu.upgrade() else { return };
         self.finish(vu, status::CANCELED);
-        drop(std::mem::take(&mut *self.handlers.borrow_mut()));
+        self.handlers.clear();
     }
 }
 

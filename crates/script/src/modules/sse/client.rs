@@ -3,16 +3,17 @@
 //! Handlers run on the user's stack, one event at a time; they may wait for anything else (`http.get`, `sleep`), during
 //! which nothing is read. Invariant: when `open` has returned no function of the script is held any more.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 
-use host::js::function::{Args, Opt};
+use host::js::function::Opt;
 use host::js::prelude::{Func, This};
-use host::js::{Ctx, Exception, Function, Object, Persistent, Result, Value};
+use host::js::{Ctx, Exception, Function, Object, Result, Value};
 use host::native::{self, NativeClass};
 
 use crate::arguments;
 use crate::go_error;
+use crate::handlers::{Handlers, NamedEvent};
 use crate::modules::http::events::EventStream;
 
 /// What handlers can be for.
@@ -26,23 +27,24 @@ pub enum Happening {
     Error,
 }
 
-impl Happening {
-    const ALL: [(&'static str, Happening); 3] =
-        [("open", Happening::Open), ("event", Happening::Event), ("error", Happening::Error)];
+impl NamedEvent for Happening {
+    const NAMES: &'static [(&'static str, Happening)] =
+        &[("open", Happening::Open), ("event", Happening::Event), ("error", Happening::Error)];
 }
 
 /// A stream and who hears of it.
 pub struct SseClient {
     /// The stream.
     pub stream: Rc<EventStream>,
-    handlers: RefCell<[Vec<Persistent<Function<'static>>>; Happening::ALL.len()]>,
+    /// Who hears of it.
+    pub handlers: Handlers<Happening>,
     is_set_up: Cell<bool>,
 }
 
 impl SseClient {
     /// A client that nobody listens to yet.
     pub fn new() -> Rc<SseClient> {
-        Rc::new(SseClient { stream: Rc::default(), handlers: RefCell::default(), is_set_up: Cell::new(false) })
+        Rc::new(SseClient { stream: Rc::default(), handlers: Handlers::default(), is_set_up: Cell::new(false) })
     }
 
     /// Has the script add its handlers; once.
@@ -58,29 +60,15 @@ impl SseClient {
         self.is_set_up.get()
     }
 
-    /// Calls the handlers of an event, as many as there are when it begins.
-    pub fn emit<'js>(&self, ctx: &Ctx<'js>, happening: Happening, argument: Option<Value<'js>>) -> Result<()> {
-        for index in 0.. {
-            let handler = self.handlers.borrow()[happening as usize].get(index).cloned();
-            let Some(handler) = handler else { break };
-            let mut args = Args::new(ctx.clone(), 1);
-            if let Some(argument) = &argument {
-                args.push_arg(argument.clone())?;
-            }
-            handler.restore(ctx)?.call_arg::<Value<'js>>(args)?;
-        }
-        Ok(())
-    }
-
     /// Tells of an error.
     pub fn fail(&self, ctx: &Ctx<'_>, message: &str) -> Result<()> {
-        self.emit(ctx, Happening::Error, Some(go_error::told(ctx, message)?.into_value()))
+        self.handlers.emit_one(ctx, Happening::Error, go_error::told(ctx, message)?.as_value())
     }
 
     /// Lets go of the handlers.
     pub fn end(&self) {
         self.stream.close();
-        drop(std::mem::take(&mut *self.handlers.borrow_mut()));
+        self.handlers.clear();
     }
 }
 
@@ -109,11 +97,11 @@ fn on<'js>(
 ) -> Result<()> {
     let client = of(&ctx, &this)?;
     let name = arguments::text_or(&ctx, event, "")?;
-    let happening = Happening::ALL.iter().find(|(known, _)| *known == name);
-    if let (Some((_, happening)), Some(handler)) = (happening, arguments::given(handler).and_then(Value::into_function))
+    let handler = arguments::given(handler).and_then(Value::into_function);
+    if let (Some(happening), Some(handler)) = (Happening::named(&name), handler)
         && !client.stream.is_closed()
     {
-        client.handlers.borrow_mut()[*happening as usize].push(Persistent::save(&ctx, handler));
+        client.handlers.add(&ctx, happening, handler);
     }
     Ok(())
 }

@@ -173,11 +173,11 @@ impl<'js> Listener<'js> for Setting<'_, '_, 'js> {
     fn opened(&mut self, ctx: &Ctx<'js>) -> Result<()> {
         let session = self.0;
         session.client.set_up(ctx, session.set_up)?;
-        session.client.emit(ctx, Happening::Open, None)
+        session.client.handlers.emit(ctx, Happening::Open, &[])
     }
 
     fn event(&mut self, ctx: &Ctx<'js>, event: Object<'js>) -> Result<bool> {
-        self.0.client.emit(ctx, Happening::Event, Some(event.into_value()))?;
+        self.0.client.handlers.emit_one(ctx, Happening::Event, event.as_value())?;
         Ok(!self.0.client.stream.is_closed())
     }
 }

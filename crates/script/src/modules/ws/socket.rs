@@ -5,20 +5,20 @@
 //! until `connect` returns, and an exception of a handler closes with 1001 and goes to the caller of `connect`.
 //! Invariant: when the loop has ended the socket holds no function of the script any more.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use host::js::function::{Args as Arguments, Opt};
+use host::bytes;
+use host::js::function::Opt;
 use host::js::prelude::{Func, This};
-use host::js::{Ctx, Exception, Function, Object, Persistent, Result, Value};
+use host::js::{Ctx, Exception, Function, Object, Result, Value};
 use host::kind::Kind;
 use host::native::{self, NativeClass};
 use host::plain::{self, Args, Plain};
 use host::timers::Timers;
-use host::{bytes, object};
 use wire::client::Broken;
 use wire::ws::{self, close};
 
@@ -26,40 +26,36 @@ use super::channel::{Arrival, Channel};
 use crate::Vu;
 use crate::arguments;
 use crate::go_error;
+use crate::handlers::{Handlers, NamedEvent};
 
-macro_rules! events {
-    ($($event:ident $name:literal;)*) => {
-        /// What handlers can be for.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        enum Happening { $($event),* }
-
-        impl Happening {
-            const ALL: &'static [Happening] = &[$(Happening::$event),*];
-
-            /// What `on` calls it.
-            fn name(self) -> &'static str {
-                match self { $(Happening::$event => $name),* }
-            }
-        }
-    };
+/// What handlers can be for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Happening {
+    Open,
+    Text,
+    Binary,
+    Ping,
+    Pong,
+    Close,
+    Error,
 }
 
-events! {
-    Open "open";
-    Text "message";
-    Binary "binaryMessage";
-    Ping "ping";
-    Pong "pong";
-    Close "close";
-    Error "error";
+impl NamedEvent for Happening {
+    const NAMES: &'static [(&'static str, Happening)] = &[
+        ("open", Happening::Open),
+        ("message", Happening::Text),
+        ("binaryMessage", Happening::Binary),
+        ("ping", Happening::Ping),
+        ("pong", Happening::Pong),
+        ("close", Happening::Close),
+        ("error", Happening::Error),
+    ];
 }
-
-type Handler = Persistent<Function<'static>>;
 
 /// A socket while `connect` runs, and after it.
 pub struct Socket {
     channel: Rc<Channel>,
-    handlers: RefCell<[Vec<Handler>; Happening::ALL.len()]>,
+    handlers: Handlers<Happening>,
     timers: Timers,
     /// Nothing more is dispatched.
     is_closed: Cell<bool>,
@@ -95,11 +91,11 @@ fn on<'js>(
 ) -> Result<()> {
     let socket = of(&ctx, &this)?;
     let name = arguments::text_or(&ctx, event, "")?;
-    let event = Happening::ALL.iter().find(|event| event.name() == name);
-    if let (Some(event), Some(handler)) = (event, arguments::given(handler).and_then(Value::into_function))
+    let handler = arguments::given(handler).and_then(Value::into_function);
+    if let (Some(event), Some(handler)) = (Happening::named(&name), handler)
         && !socket.is_closed.get()
     {
-        socket.handlers.borrow_mut()[*event as usize].push(Persistent::save(&ctx, handler));
+        socket.handlers.add(&ctx, event, handler);
     }
     Ok(())
 }
@@ -206,7 +202,7 @@ impl Socket {
     pub fn new(channel: Rc<Channel>) -> Rc<Socket> {
         Rc::new(Socket {
             channel,
-            handlers: RefCell::default(),
+            handlers: Handlers::default(),
             timers: Timers::default(),
             is_closed: Cell::new(false),
         })
@@ -220,7 +216,7 @@ impl Socket {
         }
         self.is_closed.set(true);
         self.channel.end(vu);
-        drop(std::mem::take(&mut *self.handlers.borrow_mut()));
+        self.handlers.clear();
         self.timers.take_all();
         outcome
     }
@@ -240,7 +236,7 @@ impl Socket {
     }
 
     fn dispatch_all(&self, ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
-        self.emit(ctx, Happening::Open, |_, _| Ok(()))?;
+        self.handlers.emit(ctx, Happening::Open, &[])?;
         while !self.is_closed.get() {
             if let Some(arrival) = self.channel.take() {
                 let _handling = vu.messages.begin(self.channel.arrived_ns());
@@ -280,14 +276,14 @@ impl Socket {
                     let text = std::str::from_utf8(text).expect("the decoder lets nothing else pass as a text");
                     host::js::String::from_str(ctx.clone(), text)
                 })?;
-                self.emit_message(ctx, Happening::Text, text.as_value())
+                self.handlers.emit_one(ctx, Happening::Text, text.as_value())
             }
             Arrival::Binary(range) => {
                 let buffer = bytes::array_buffer(ctx, self.channel.take_bytes(range))?;
-                self.emit_message(ctx, Happening::Binary, buffer.as_value())
+                self.handlers.emit_one(ctx, Happening::Binary, buffer.as_value())
             }
-            Arrival::Ping => self.emit(ctx, Happening::Ping, |_, _| Ok(())),
-            Arrival::Pong => self.emit(ctx, Happening::Pong, |_, _| Ok(())),
+            Arrival::Ping => self.handlers.emit(ctx, Happening::Ping, &[]),
+            Arrival::Pong => self.handlers.emit(ctx, Happening::Pong, &[]),
             Arrival::Close { code, reason } => {
                 if !matches!(code, close::NORMAL | close::GOING_AWAY) {
                     self.error(ctx, &close_text(code, &reason), Some((code, &reason)))?;
@@ -305,40 +301,13 @@ impl Socket {
         }
     }
 
-    /// Calls the handlers of messages: as `emit` does, in fewer steps.
-    fn emit_message<'js>(&self, ctx: &Ctx<'js>, event: Happening, message: &Value<'js>) -> Result<()> {
-        for index in 0.. {
-            let handler = self.handlers.borrow()[event as usize].get(index).cloned();
-            let Some(handler) = handler else { break };
-            object::call(ctx, handler.restore(ctx)?.as_value(), message)?;
-        }
-        Ok(())
-    }
-
-    /// Calls the handlers of an event, as many as there are when it begins.
-    fn emit<'js>(
-        &self,
-        ctx: &Ctx<'js>,
-        event: Happening,
-        arguments: impl Fn(&Ctx<'js>, &mut Arguments<'js>) -> Result<()>,
-    ) -> Result<()> {
-        for index in 0.. {
-            let handler = self.handlers.borrow()[event as usize].get(index).cloned();
-            let Some(handler) = handler else { break };
-            let mut args = Arguments::new(ctx.clone(), 1);
-            arguments(ctx, &mut args)?;
-            handler.restore(ctx)?.call_arg::<Value<'js>>(args)?;
-        }
-        Ok(())
-    }
-
     /// Closes: the frame is queued, the handlers hear of it, the loop ends. Again: nothing.
     fn close(&self, ctx: &Ctx<'_>, code: u16) -> Result<()> {
         if self.is_closed.replace(true) {
             return Ok(());
         }
         self.channel.close(&Vu::of(ctx), code, "");
-        self.emit(ctx, Happening::Close, |ctx, args| args.push_arg(Value::new_number(ctx.clone(), f64::from(code))))
+        self.handlers.emit_one(ctx, Happening::Close, &Value::new_number(ctx.clone(), f64::from(code)))
     }
 
     /// What could not be sent because the socket is closing.
@@ -347,14 +316,12 @@ impl Socket {
     }
 
     fn error(&self, ctx: &Ctx<'_>, message: &str, of_close: Option<(u16, &str)>) -> Result<()> {
-        self.emit(ctx, Happening::Error, |ctx, args| {
-            let error = go_error::told(ctx, message)?;
-            if let Some((code, text)) = of_close {
-                error.set("code", code)?;
-                error.set("text", text)?;
-            }
-            args.push_arg(error)
-        })
+        let error = go_error::told(ctx, message)?;
+        if let Some((code, text)) = of_close {
+            error.set("code", code)?;
+            error.set("text", text)?;
+        }
+        self.handlers.emit_one(ctx, Happening::Error, error.as_value())
     }
 }
 

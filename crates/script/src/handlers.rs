@@ -1,0 +1,75 @@
+//! The handlers that a script registers for what happens to an object (`socket.on("open", …)`), in its order.
+//!
+//! Invariant: no borrow is held while a handler runs, so a handler may register another, which is called too.
+
+use std::cell::RefCell;
+
+use host::js::function::Args;
+use host::js::{Ctx, Function, Persistent, Result, Value};
+use host::object;
+
+/// What can happen, and what `on` calls it.
+pub trait NamedEvent: Copy + PartialEq + 'static {
+    /// All of them.
+    const NAMES: &'static [(&'static str, Self)];
+
+    /// The event of that name.
+    fn named(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, event)| *event)
+    }
+}
+
+/// Handlers by event.
+pub struct Handlers<E> {
+    registered: RefCell<Vec<(E, Persistent<Function<'static>>)>>,
+}
+
+impl<E> Default for Handlers<E> {
+    fn default() -> Handlers<E> {
+        Handlers { registered: RefCell::default() }
+    }
+}
+
+impl<E: NamedEvent> Handlers<E> {
+    /// Registers one more.
+    pub fn add<'js>(&self, ctx: &Ctx<'js>, event: E, handler: Function<'js>) {
+        self.registered.borrow_mut().push((event, Persistent::save(ctx, handler)));
+    }
+
+    /// Whether anybody hears of it.
+    pub fn has(&self, event: E) -> bool {
+        self.registered.borrow().iter().any(|(of, _)| *of == event)
+    }
+
+    /// Lets go of all functions.
+    pub fn clear(&self) {
+        // Dropped after the borrow: a function's end may run the script's finalizers.
+        drop(self.registered.take());
+    }
+
+    /// Calls the handlers of an event.
+    pub fn emit<'js>(&self, ctx: &Ctx<'js>, event: E, arguments: &[Value<'js>]) -> Result<()> {
+        self.each(ctx, event, |handler| {
+            let mut args = Args::new(ctx.clone(), arguments.len());
+            args.push_args(arguments.iter().cloned())?;
+            handler.call_arg::<Value<'js>>(args).map(drop)
+        })
+    }
+
+    /// Calls them with one argument: as `emit` does, in fewer steps.
+    pub fn emit_one<'js>(&self, ctx: &Ctx<'js>, event: E, argument: &Value<'js>) -> Result<()> {
+        self.each(ctx, event, |handler| object::call(ctx, handler.as_value(), argument).map(drop))
+    }
+
+    fn each<'js>(&self, ctx: &Ctx<'js>, event: E, call: impl Fn(Function<'js>) -> Result<()>) -> Result<()> {
+        for index in 0.. {
+            let handler = match self.registered.borrow().get(index) {
+                None => break,
+                Some((of, handler)) if *of == event => handler.clone(),
+                Some(_) => continue,
+            };
+            call(handler.restore(ctx)?)?;
+        }
+        Ok(())
+    }
+}
