@@ -13,6 +13,7 @@
 //! cargo xtask browser           make reports of real runs and look at them in chromium
 //! cargo xtask stats             simulate sets of runs and see that comparisons keep their promises
 //! cargo xtask conformance       run other people's suites: Autobahn for WebSocket, h2spec for HTTP/2
+//! cargo xtask grpc              run the interoperability cases of gRPC against gRPC for Go
 //! ```
 //!
 //! Each command is one file. None is part of `cargo test`, which must pass on a machine that has nothing but Rust.
@@ -24,6 +25,8 @@ mod curl;
 mod difference;
 mod forms;
 mod fuzz;
+mod go;
+mod grpc;
 mod observation;
 mod parity;
 mod stats;
@@ -43,6 +46,7 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask browser
        cargo xtask stats [SETS [SEED]]
        cargo xtask conformance [autobahn [client|server] [CASE…] | h2spec [SECTION…]]
+       cargo xtask grpc
 
 tidy     reads the source and tells what breaks its rules; TEXT picks findings that contain it. --all tells what
          xtask/tidy/allow.txt allows, too; --shrink takes out of that list what is no longer needed.
@@ -86,7 +90,10 @@ conformance
          some (`12.*`).
          Needs Python 3 and 2.7, and the package index the first time. h2spec (HTTP/2) against the target over tcp and \
          TLS, strictly, in
-         a few seconds; SECTION picks some (`http2/6.5`). Needs Go, and its module proxy the first time.";
+         a few seconds; SECTION picks some (`http2/6.5`). Needs Go, and its module proxy the first time.
+grpc     runs the cases of gRPC's interoperability list that apply against gRPC for Go, in cleartext and over TLS, and \
+prints one
+         line a case. Skipped without Go; needs its module proxy the first time.";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -105,6 +112,7 @@ fn main() -> ExitCode {
         Some("browser") => parity::workspace().and_then(|root| browser::run(&parity::build_onrush(&root)?)),
         Some("stats") => stats::run(&rest),
         Some("conformance") => conformance::run(&rest),
+        Some("grpc") => grpc::run(&rest),
         Some("fuzz-child") => fuzz::run_child(&rest),
         _ => Err(USAGE.to_owned()),
     };

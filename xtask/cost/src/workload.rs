@@ -75,11 +75,12 @@ const GET: Workload = Workload {
     carrier: Carrier::Plain,
 };
 
-pub(crate) const WORKLOADS: [Workload; 13] = [
+pub(crate) const WORKLOADS: [Workload; 14] = [
     GET,
     Workload { name: "check", script: include_str!("../scripts/check.js"), ..GET },
     Workload { name: "get-tls", counts: (2_000, 10_000), carrier: Carrier::Tls, ..GET },
     Workload { name: "get-h2", counts: (2_000, 10_000), carrier: Carrier::Http2, ..GET },
+    Workload { name: "grpc", unit: "call", script: include_str!("../scripts/grpc.js"), counts: (2_000, 8_000), ..GET },
     Workload { name: "post", script: include_str!("../scripts/post.js"), counts: (1_000, 5_000), ..GET },
     Workload { name: "form-data", script: include_str!("../scripts/form.js"), counts: (500, 3_500), ..GET },
     Workload { name: "http-file", script: include_str!("../scripts/file.js"), counts: (500, 3_500), ..GET },

@@ -10,6 +10,8 @@ use std::process::Command;
 
 use server::{Server, ServerConfig};
 
+use crate::go;
+
 /// Its version, and how many cases it has with `--strict`.
 const VERSION: &str = "v2.2.1+incompatible";
 const CASES: usize = 146;
@@ -40,28 +42,14 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
 
 /// Builds the program where it is not there.
 fn install(folder: &Path) -> Result<PathBuf, String> {
-    let program = folder.join("h2spec");
-    if program.exists() {
-        return Ok(program);
-    }
-    println!("building h2spec {VERSION} into {}", folder.display());
-    let write = |name: &str, text: String| std::fs::write(folder.join(name), text);
-    std::fs::create_dir_all(folder)
-        .and_then(|()| {
-            let module = "github.com/summerwind/h2spec";
-            write("go.mod", format!("module conformance.invalid/tools\n\ngo 1.25\n\nrequire {module} {VERSION}\n"))?;
-            write("tools.go", format!("//go:build tools\n\npackage tools\n\nimport _ \"{module}/cmd/h2spec\"\n"))
-        })
-        .map_err(|error| format!("cannot write into {}: {error}", folder.display()))?;
-    let mut go = Command::new("go");
-    go.args(["build", "-trimpath", "-o", "h2spec", "github.com/summerwind/h2spec/cmd/h2spec"]);
-    go.current_dir(folder).envs([("GOTOOLCHAIN", "local"), ("GOFLAGS", "-mod=mod"), ("GOWORK", "off")]);
-    let output = go.output().map_err(|error| format!("cannot run go, which builds h2spec: {error}"))?;
-    if output.status.success() {
-        Ok(program)
-    } else {
-        Err(format!("cannot build h2spec:\n{}", String::from_utf8_lossy(&output.stderr)))
-    }
+    let module = "github.com/summerwind/h2spec";
+    let files = [
+        ("go.mod", format!("module conformance.invalid/tools\n\ngo 1.25\n\nrequire {module} {VERSION}\n")),
+        ("tools.go", format!("//go:build tools\n\npackage tools\n\nimport _ \"{module}/cmd/h2spec\"\n")),
+    ];
+    let files = files.each_ref().map(|(name, text)| (*name, text.as_str()));
+    let program = go::build(folder, &format!("{module}/cmd/h2spec"), "h2spec", &files)?;
+    program.ok_or_else(|| String::from("h2spec is built by go, and there is no go command"))
 }
 
 /// Runs it, prints its last line; the cases that did not pass, in h2spec's words.
