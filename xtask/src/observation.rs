@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// Metrics that are not compared at all.
-const NOT_COMPARED: [&str; 5] = ["vus", "vus_max", "iteration_lag", "iteration_duration_from_plan", "iterations_threw"];
+const NOT_COMPARED: [&str; 6] =
+    ["vus", "vus_max", "iteration_lag", "iteration_duration_from_plan", "iterations_threw", "grpc_streams_msg_delay"];
 
 /// Facts by name.
 pub struct Observation {

@@ -74,4 +74,6 @@ builtin! {
     GRPC_STREAMS_MSGS_SENT = "grpc_streams_msgs_sent", Counter, Default, "Messages sent on streams of gRPC.";
     GRPC_STREAMS_MSGS_RECEIVED = "grpc_streams_msgs_received", Counter, Default,
         "Messages received on streams of gRPC.";
+    GRPC_STREAMS_MSG_DELAY = "grpc_streams_msg_delay", Trend, Time,
+        "From the last message of a stream of gRPC, sent or received, to the arrival of the next one.";
 }

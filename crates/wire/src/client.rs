@@ -56,6 +56,7 @@ use crate::settings::Settings;
 use crate::tls::config::Offer;
 use crate::url::Url;
 
+pub use crate::tls::config::TlsConfigs;
 pub use connection::ConnectionInfo;
 pub use exchange::Exchange;
 pub use http2_call::{CallEvent, CallHead, Fields, Http2Call, Http2Connection, Http2Dial};

@@ -97,6 +97,51 @@ fn streams_of_all_kinds() {
 }
 
 #[test]
+fn bytes_go_out_and_come_back_as_they_are() {
+    checks(
+        "// aString: 'hi'; a field that the type does not have (1000).
+        const bytes = new Uint8Array([0x72, 2, 0x68, 0x69, 0xc0, 0x3e, 7]);
+        const raw = { responseType: 'binary' };
+        const same = (message) => message instanceof ArrayBuffer && new Uint8Array(message).join() === bytes.join();
+        const response = client.invoke(T + 'Echo', bytes, raw);
+        check(response, { unary: (r) => r.status === grpc.StatusOK && same(r.message) });
+        check(client.invoke(T + 'Echo', bytes.buffer), { 'as an object': (r) => r.message.aString === 'hi' });
+        check(client.invoke(T + 'Echo', { aString: 'hi' }, raw), { 'of an object': (r) =>
+            new Uint8Array(r.message).join() === '114,2,104,105' });
+        const failed = client.invoke(T + 'Fail', { code: 5 }, raw);
+        check(failed, { 'a failed call': (r) => r.status === 5 && r.message === null });
+        const heard = await listen('Chat', (s) => { s.write(bytes); s.write(bytes); s.end(); }, raw);
+        check(heard, { stream: (h) => h.error === null && h.data.length === 2 && h.data.every(same) });
+        const broken = new Uint8Array([0x72, 9]);
+        check(client.invoke(T + 'Echo', broken, raw), { 'no message': (r) => r.message.byteLength === 2 });
+        check(client.invoke(T + 'Echo', broken), { 'no message, read': (r) => r.status === grpc.StatusInternal });
+        check(null, { 'another type': () => thrown(() => client.invoke(T + 'Echo', {}, { responseType: 'text' })) ===
+            `invalid GRPC's client.invoke() parameters: invalid responseType: found \"text\", ` +
+            'expected \"object\" or \"binary\"' });",
+    );
+}
+
+#[test]
+fn the_delay_of_a_streams_messages_is_a_trend() {
+    let lab = Lab::with(
+        "import { Client, Stream } from 'k6/net/grpc';
+        export const options = { summaryTrendStats: ['count', 'max'] };
+        const client = new Client();
+        export default function () {
+            const address = __ENV.TARGET.replace(/^https?:\\/\\//, '').replace(/\\/$/, '');
+            client.connect(address, { plaintext: true, reflect: true });
+            // Each message comes 100 ms after the one before it, the last 200 ms after the first.
+            new Stream(client, 'onrush.test.v1.Target/Count').write({ count: 3, intervalMs: 100 });
+        }
+        export function handleSummary({ metrics: { grpc_streams_msg_delay: { type, contains, values } } }) {
+            const max = values.max >= 99 && values.max < 190;
+            return { stdout: JSON.stringify({ type, contains, count: values.count, max }) };
+        }",
+    );
+    lab.run(&["--serve"]).code(0).prints(r#"{"type":"trend","contains":"time","count":3,"max":true}"#);
+}
+
+#[test]
 fn what_cannot_be_sent_is_told() {
     checks(
         "const prefix = 'unable to serialise request object to protocol buffer: ';

@@ -16,6 +16,7 @@ mod experimental;
 mod fasthttp;
 mod forms;
 mod grpc;
+mod grpc_connections;
 mod http2;
 mod http_debug;
 mod injection;

@@ -22,7 +22,6 @@ use crate::client::{Client, ClientContext, ConnectionInfo};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::io::stamps::Tick;
-use crate::settings::TlsSettings;
 use crate::timings::Timings;
 use crate::tls::config::TlsConfigs;
 use crate::url::Url;
@@ -32,7 +31,7 @@ pub struct Http2Dial<'a> {
     /// `http`: cleartext; `https`: TLS.
     pub url: &'a Url,
     /// Trust and identity of this connection instead of the run's.
-    pub tls: Option<&'a TlsSettings>,
+    pub tls: Option<&'a TlsConfigs>,
     /// The name that the certificate has to be for, when it is not the URL's host.
     pub server_name: Option<&'a str>,
     /// For all of it.
@@ -158,12 +157,7 @@ impl Client {
 
     async fn dial_http2(&self, dial: &Http2Dial<'_>) -> Result<Http2Connection, Failure> {
         let io = &self.worker.io;
-        let own = dial.tls.map(TlsConfigs::new).transpose().map_err(|message| Failure {
-            step: Step::Prepare,
-            kind: FailureKind::Tls,
-            message,
-        })?;
-        let origin = self.worker.origins.find_for_http2(dial.url, own.as_ref(), dial.server_name)?;
+        let origin = self.worker.origins.find_for_http2(dial.url, dial.tls, dial.server_name)?;
         let route = self.route(&origin).await?;
         let mut timings = Timings::default();
         let deadline = Tick::now().after(dial.timeout);
@@ -275,6 +269,8 @@ impl Http2Call {
     pub fn reset(&mut self, code: u32) {
         if let Some(sending) = &mut self.sending {
             sending.send_reset(Reason::from(code));
+            // The stream is not settled before the server knows: when it is dropped, it is told.
+            self.has_ended = false;
         }
         self.state = CallState::Over;
     }

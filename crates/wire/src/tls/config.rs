@@ -53,8 +53,9 @@ impl Offer {
     }
 }
 
-/// The configurations of one worker.
-pub(crate) struct TlsConfigs {
+/// The configurations of one worker, or of a client that has some of its own. Keys and roots are read at the first
+/// handshake.
+pub struct TlsConfigs {
     provider: Arc<CryptoProvider>,
     settings: TlsSettings,
     /// By identity, for each one an offer; the last ones are without a client certificate.
@@ -63,7 +64,7 @@ pub(crate) struct TlsConfigs {
 
 impl TlsConfigs {
     /// Puts versions and suites together; the error says why they do not fit. Loads nothing.
-    pub(crate) fn new(settings: &TlsSettings) -> Result<TlsConfigs, String> {
+    pub fn new(settings: &TlsSettings) -> Result<TlsConfigs, String> {
         let mut provider = rustls::crypto::ring::default_provider();
         provider.signature_verification_algorithms = weak_rsa::algorithms();
         settings.cipher_suites.limit(&mut provider, &settings.versions)?;

@@ -211,6 +211,36 @@ fn a_reset_is_told_with_its_code_and_a_dropped_call_is_canceled() {
 }
 
 #[test]
+fn a_call_that_is_reset_or_out_of_time_tells_the_server_why() {
+    let play = |tls: &mut Tls| {
+        begin(tls, &[]);
+        let stream = read_request(tls).unwrap();
+        write(tls, &frame(HEADERS, END_HEADERS, stream, STATUS_200));
+        assert_eq!(read_kind(tls, RST_STREAM).1, 5_u32.to_be_bytes());
+        read_request(tls).unwrap();
+        assert_eq!(read_kind(tls, RST_STREAM).1, 8_u32.to_be_bytes());
+        let stream = read_request(tls).unwrap();
+        write(tls, &whole_answer(stream, b"after"));
+        await_close(tls);
+    };
+    with_server(play, async |connection, url| {
+        let mut reset = open(&connection, &url);
+        assert_eq!(next(&mut reset).await, "head 200 0 false");
+        reset.reset(5);
+        drop(reset);
+        let head = CallHead::new(&url, None, "/a.B/C", &[]).unwrap();
+        let mut late = connection.open(&head, Some(Duration::from_millis(50)));
+        late.send(Bytes::new(), true);
+        assert_eq!(all(&mut late).await, ["timed out"]);
+        drop(late);
+        // Nobody polls the connection meanwhile.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let after = all(&mut open(&connection, &url)).await;
+        assert_eq!(after, ["head 200 0 false", "data after", "trailers 0", "end"]);
+    });
+}
+
+#[test]
 fn a_call_that_the_server_excludes_fails_and_the_connection_is_not_used_again() {
     let play = |tls: &mut Tls| {
         begin(tls, &[]);

@@ -9,11 +9,12 @@ use bytes::Bytes;
 use grpc::frame::{self, BadFrame, Frames};
 use grpc::status::{self, Status};
 use grpc::{Method, Schema, metadata};
-use wire::client::{CallEvent, CallHead, Fields, Http2Call};
+use wire::client::{CallEvent, CallHead, Fields, Http2Call, Http2Connection};
 use wire::{Failure, FailureKind};
 
-use super::connect::Connected;
-use super::params::CallParams;
+use super::channel;
+use super::connect::{Connected, DEFAULT_TIMEOUT};
+use super::params::{self, CallParams};
 use super::samples::CallLabels;
 use crate::Vu;
 use crate::modules::http::samples::ms;
@@ -43,27 +44,35 @@ pub struct Ended {
     pub message: Option<Vec<u8>>,
 }
 
+impl Ended {
+    /// A call that ended before anything came of it.
+    fn of(status: Status) -> Ended {
+        Ended { status, ..Ended::default() }
+    }
+}
+
 impl Bound {
     /// A method of a schema.
     pub fn new(schema: &Arc<Schema>, method: &Method, connected: &Connected) -> Result<Rc<Bound>, Failure> {
         let service = method.path[1..].split('/').next().unwrap_or_default().to_owned();
         let labels = CallLabels::new(service, &method.name, &method.path, &connected.address);
-        let plain = head(connected, &method.path, &[], Some(CallParams::none().time()))?;
+        let plain = head(connected, &method.path, &[], Some(params::DEFAULT_TIMEOUT))?;
         Ok(Rc::new(Bound { schema: Arc::clone(schema), method: method.clone(), labels, plain }))
     }
 
-    /// Begins a call.
+    /// Begins a call on a connection.
     pub fn begin(
         &self,
         connected: &Connected,
+        connection: &Http2Connection,
         params: &CallParams,
         time: Option<Duration>,
     ) -> Result<Http2Call, Failure> {
-        if params.metadata.is_empty() && time == Some(CallParams::none().time()) {
-            return Ok(connected.connection.open(&self.plain, time));
+        if params.metadata.is_empty() && time == Some(params::DEFAULT_TIMEOUT) {
+            return Ok(connection.open(&self.plain, time));
         }
         let head = head(connected, &self.method.path, &params.metadata, time)?;
-        Ok(connected.connection.open(&head, time))
+        Ok(connection.open(&head, time))
     }
 }
 
@@ -83,7 +92,7 @@ pub fn head(
     fields.retain(|(_, value)| !value.is_empty());
     fields.extend(time.map(|time| (String::from("grpc-timeout"), metadata::timeout(time).into_bytes())));
     fields.extend_from_slice(own);
-    CallHead::new(&connected.url, connected.authority.as_deref(), path, &fields)
+    CallHead::new(&connected.channel.target.url, connected.authority.as_deref(), path, &fields)
 }
 
 /// What comes of a stream, put together from the events of the wire.
@@ -92,6 +101,7 @@ pub struct Receiver {
     frames: Frames,
     gzip: bool,
     most: usize,
+    deadline: Option<Instant>,
     /// The head's fields.
     pub headers: Fields,
     /// The trailers.
@@ -108,9 +118,10 @@ pub enum Heard {
 }
 
 impl Receiver {
-    /// For messages of at most this many bytes.
-    pub fn new(most: usize) -> Receiver {
-        Receiver { most, ..Receiver::default() }
+    /// For messages of at most this many bytes, of a call that may take so long.
+    pub fn new(most: usize, time: Option<Duration>) -> Receiver {
+        let deadline = time.and_then(|time| Instant::now().checked_add(time));
+        Receiver { most, deadline, ..Receiver::default() }
     }
 
     /// The next message that is complete.
@@ -141,10 +152,12 @@ impl Receiver {
             CallEvent::Data(bytes) => self.frames.add(&bytes),
             CallEvent::Trailers(fields) => self.trailers = fields,
             CallEvent::End => return Heard::Over(self.end()),
-            CallEvent::Reset(code) => return Heard::Over(Status::from_reset(code, wire::http2_error_name(code))),
-            CallEvent::TimedOut => {
-                return Heard::Over(Status::new(status::DEADLINE_EXCEEDED, "context deadline exceeded"));
+            // The server knows the time too, and cancels the call in the same moment as we do.
+            CallEvent::Reset(8) if self.deadline.is_some_and(|deadline| deadline <= Instant::now()) => {
+                return Heard::Over(out_of_time());
             }
+            CallEvent::Reset(code) => return Heard::Over(Status::from_reset(code, wire::http2_error_name(code))),
+            CallEvent::TimedOut => return Heard::Over(out_of_time()),
             CallEvent::Failed(failure) => return Heard::Over(lost(&failure)),
         }
         Heard::More
@@ -181,10 +194,14 @@ fn problem_of(status: u16, fields: &Fields) -> Option<Status> {
     Some(Status::from_http(status, why))
 }
 
+fn out_of_time() -> Status {
+    Status::new(status::DEADLINE_EXCEEDED, "context deadline exceeded")
+}
+
 /// A connection that is lost.
 pub fn lost(failure: &Failure) -> Status {
     match failure.kind {
-        FailureKind::Timeout => Status::new(status::DEADLINE_EXCEEDED, "context deadline exceeded"),
+        FailureKind::Timeout => out_of_time(),
         FailureKind::Cancelled => Status::new(status::CANCELED, "context canceled"),
         _ => Status::new(status::UNAVAILABLE, format!("connection error: {}", failure.message)),
     }
@@ -193,7 +210,7 @@ pub fn lost(failure: &Failure) -> Status {
 /// Runs a call to its end and records it. `message` has room for the prefix at its start.
 pub async fn unary(vu: &Vu, connected: &Connected, bound: &Bound, params: &CallParams, mut message: Vec<u8>) -> Ended {
     let (began, length) = (Instant::now(), message.len() - frame::PREFIX);
-    let refused = |code, why: String| Ended { status: Status::new(code, why), ..Ended::default() };
+    let refused = |code, why: String| Ended::of(Status::new(code, why));
     let ended = if let Some(problem) = &params.problem {
         refused(status::INTERNAL, problem.clone())
     } else if length > connected.max_send {
@@ -201,20 +218,45 @@ pub async fn unary(vu: &Vu, connected: &Connected, bound: &Bound, params: &CallP
         refused(status::RESOURCE_EXHAUSTED, why)
     } else {
         frame::finish(&mut message, 0);
-        match bound.begin(connected, params, Some(params.time())) {
-            Ok(call) => talk(call, connected, bound, message).await,
-            Err(failure) => refused(status::INTERNAL, failure.message),
-        }
+        carried(vu, connected, bound, params, message).await
     };
-    let (sent, received) = connected.connection.take_counts();
-    vu.count_data(sent, received);
     bound.labels.ended(vu, params, ended.status.code, ms(began.elapsed()));
     ended
 }
 
-async fn talk(mut call: Http2Call, connected: &Connected, bound: &Bound, message: Vec<u8>) -> Ended {
+/// A call on a connection, which may have to be dialled anew: that takes of the call's time.
+async fn carried(vu: &Vu, connected: &Connected, bound: &Bound, params: &CallParams, message: Vec<u8>) -> Ended {
+    let mut time = params.time();
+    let connection = match connected.channel.current() {
+        Some(connection) => connection,
+        None => {
+            let began = Instant::now();
+            match connected.channel.connection(vu, time.min(DEFAULT_TIMEOUT)).await {
+                Ok(connection) => {
+                    time = time.saturating_sub(began.elapsed());
+                    connection
+                }
+                Err(failure) => return Ended::of(lost(&failure)),
+            }
+        }
+    };
+    let ended = match bound.begin(connected, &connection, params, Some(time)) {
+        Ok(call) => talk(call, connected, bound, params, message).await,
+        Err(failure) => Ended::of(Status::new(status::INTERNAL, failure.message)),
+    };
+    channel::count(vu, &connection);
+    ended
+}
+
+async fn talk(
+    mut call: Http2Call,
+    connected: &Connected,
+    bound: &Bound,
+    params: &CallParams,
+    message: Vec<u8>,
+) -> Ended {
     call.send(Bytes::from(message), true);
-    let mut receiver = Receiver::new(connected.max_receive);
+    let mut receiver = Receiver::new(connected.max_receive, Some(params.time()));
     let (mut first, mut broken) = (None, None);
     let status = loop {
         let event = poll_fn(|cx| call.poll(cx)).await;
@@ -241,6 +283,9 @@ async fn talk(mut call: Http2Call, connected: &Connected, bound: &Bound, message
         }
     };
     let malformed = |message: &Vec<u8>| {
+        if params.is_raw {
+            return None;
+        }
         let plan = bound.schema.plan(bound.method.output);
         let problem = grpc::decode::check(&bound.schema, plan, message).err()?;
         Some(Status::new(status::INTERNAL, format!("grpc: failed to unmarshal the received message: {problem}")))

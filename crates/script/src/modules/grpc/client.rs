@@ -117,7 +117,7 @@ fn connect<'js>(
     let opened = vu.block_on(&ctx, async {
         let connected = params.open(&vu, address).await?;
         let described = match params.reflect {
-            true => Some(reflect::schema(&connected, &params.reflect_metadata).await?),
+            true => Some(reflect::schema(&vu, &connected, &params.reflect_metadata).await?),
             false => None,
         };
         Ok::<_, String>((connected, described))
@@ -158,7 +158,7 @@ impl Plain for Invoke {
         let mut prepared = prepared.map_err(|why| go_error::throw(ctx, &why))?;
         let message = std::mem::take(&mut prepared.message);
         let ended = vu.block_on(ctx, prepared.run(&vu, message))?;
-        response::response(ctx, prepared.bound, ended, prepared.params.discards)
+        response::response(ctx, prepared.bound, ended, &prepared.params)
     }
 }
 
@@ -179,7 +179,7 @@ fn async_invoke<'js>(
         Ok::<_, String>((prepared, ended))
     };
     vu.promise(&ctx, work, |ctx, outcome| match outcome {
-        Ok((prepared, ended)) => response::response(ctx, prepared.bound, ended, prepared.params.discards),
+        Ok((prepared, ended)) => response::response(ctx, prepared.bound, ended, &prepared.params),
         Err(why) => Err(go_error::throw(ctx, &why)),
     })
 }
@@ -224,8 +224,7 @@ impl GrpcClient {
 
     fn close(&self, vu: &Vu) {
         if let Some(connected) = self.connected.take() {
-            let (sent, received) = connected.connection.take_counts();
-            vu.count_data(sent, received);
+            connected.channel.count(vu);
         }
     }
 

@@ -7,10 +7,10 @@ use std::time::Duration;
 use host::bytes;
 use host::js::object::Filter;
 use host::js::{Coerced, Ctx, FromJs, Result, Value};
-use wire::client::{Http2Connection, Http2Dial};
 use wire::settings::{ClientIdentity, TlsSettings};
-use wire::{Failure, Step, Url};
+use wire::{Failure, FailureKind, Step, Url};
 
+use super::channel::{GrpcChannel, GrpcTarget, KnownTls, SharedChannels};
 use super::params::read_metadata;
 use crate::Vu;
 use crate::arguments::ArgumentError;
@@ -18,6 +18,9 @@ use crate::go_error;
 use crate::modules::http::failure_text::described;
 use crate::modules::http::go_format::go_text;
 use crate::modules::http::params as http_params;
+
+/// The time for a connection, unless the script says otherwise.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Bytes of a message that is received, unless the script says otherwise.
 const MAX_RECEIVE: usize = 4 << 20;
@@ -35,22 +38,23 @@ pub struct DialParams {
     max_send: Option<usize>,
     authority: Option<String>,
     tls: Option<TlsParams>,
+    /// The users of a worker share so many connections.
+    connections: Option<usize>,
 }
 
-#[derive(Default)]
-struct TlsParams {
+/// TLS of one client: what the script wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TlsParams {
     cert: Option<String>,
     key: Option<String>,
     password: Option<String>,
     authorities: Vec<String>,
 }
 
-/// An open connection of a client.
+/// A client that is connected.
 pub struct Connected {
-    /// The wire's.
-    pub connection: Http2Connection,
-    /// Where it goes.
-    pub url: Url,
+    /// Its connection.
+    pub channel: Rc<GrpcChannel>,
     /// As the script wrote it.
     pub address: String,
     /// `:authority` when it is not the address.
@@ -120,6 +124,10 @@ impl DialParams {
                 }
             }
             "tls" => self.tls = TlsParams::read(ctx, value)?,
+            "connections" => match size(ctx, key, value)? {
+                Some(0) => return refused(String::from("invalid connections value: '0', it needs to be 1 or more")),
+                count => self.connections = count,
+            },
             unknown => return refused(format!("unknown connect param: {unknown:?}")),
         }
         Ok(())
@@ -128,28 +136,37 @@ impl DialParams {
     /// Opens the connection. The error is the exception's text.
     pub async fn open(&self, vu: &Vu, address: String) -> std::result::Result<Connected, String> {
         let url = parse(&address, self.plaintext).map_err(|why| undialed(&why))?;
-        let settings = vu.options().network_settings();
-        let tls = self.tls.as_ref().filter(|_| !self.plaintext);
-        let tls = tls.map(|own| own.settings(&settings.tls)).transpose()?;
-        let server_name = self.authority.as_deref().map(|name| name.rsplit_once(':').map_or(name, |(name, _)| name));
-        let dial = Http2Dial {
-            url: &url,
-            tls: tls.as_ref(),
-            server_name,
-            timeout: self.timeout.unwrap_or(Duration::from_secs(60)),
-        };
-        let opened = vu.client().connect_http2(&dial).await;
-        let connection = opened.map_err(|failure| failed(&failure, &url))?;
+        let channel = self.channel(vu, &url)?;
+        let timeout = self.timeout.unwrap_or(DEFAULT_TIMEOUT);
+        channel.connection(vu, timeout).await.map_err(|failure| failed(&failure, &url))?;
         Ok(Connected {
-            connection,
-            url,
+            channel,
             address,
             authority: self.authority.clone(),
             max_receive: self.max_receive.unwrap_or(MAX_RECEIVE),
             max_send: self.max_send.unwrap_or(i32::MAX as usize),
-            user_agent: settings.user_agent,
+            user_agent: vu.options().network_settings().user_agent,
             methods: RefCell::default(),
         })
+    }
+
+    /// A channel of the client's own, or one that it shares.
+    fn channel(&self, vu: &Vu, url: &Url) -> std::result::Result<Rc<GrpcChannel>, String> {
+        let tls = self.tls.as_ref().filter(|_| !self.plaintext);
+        let configs = tls.map(|params| vu.worker_local::<KnownTls>().of(vu, params)).transpose()?;
+        let server_name = self.authority.as_deref().map(|name| name.rsplit_once(':').map_or(name, |(name, _)| name));
+        let target =
+            || GrpcTarget { url: url.clone(), tls: configs.clone(), server_name: server_name.map(str::to_owned) };
+        match self.connections {
+            None => Ok(GrpcChannel::new(target())),
+            Some(_) if vu.link().is_some() => Err(String::from(
+                "connections cannot be shared, because each user of this scenario has a link of its own",
+            )),
+            Some(count) => {
+                let key = format!("{} {} {server_name:?} {tls:?} {count}", url.authority, self.plaintext);
+                Ok(vu.worker_local::<SharedChannels>().next(key, count, target))
+            }
+        }
     }
 }
 
@@ -176,6 +193,11 @@ fn undialed(why: &str) -> String {
 fn failed(failure: &Failure, url: &Url) -> String {
     let why = described(failure, url);
     match failure.step {
+        // An HTTP/1.1 server's answer, most often: it is no frame.
+        Step::Receive if matches!(failure.kind, FailureKind::Http2Connection(_)) => {
+            let told = format!("the server does not speak HTTP/2: {why}");
+            format!("connection error: desc = \"error reading server preface: {told}\"")
+        }
         Step::Receive => format!("connection error: desc = \"error reading server preface: {why}\""),
         Step::Handshake => format!("connection error: desc = \"transport: authentication handshake failed: {why}\""),
         _ => undialed(&why),
@@ -217,7 +239,8 @@ impl TlsParams {
         Ok(Some(tls))
     }
 
-    fn settings(&self, run: &TlsSettings) -> std::result::Result<TlsSettings, String> {
+    /// What they make of the run's settings; the error says what is wrong with them.
+    pub fn settings(&self, run: &TlsSettings) -> std::result::Result<TlsSettings, String> {
         let mut settings = run.clone();
         for (index, pem) in self.authorities.iter().enumerate() {
             if !pem.contains("-----BEGIN CERTIFICATE-----") {

@@ -144,7 +144,8 @@ impl Source for Given<'_, '_> {
     }
 }
 
-/// Appends the bytes of a message; why not, when it does not fit.
+/// Appends the bytes of a message; why not, when it does not fit. A buffer is one that is encoded already, and goes out
+/// as it is.
 pub fn encode<'js>(
     ctx: &Ctx<'js>,
     schema: &Schema,
@@ -153,6 +154,9 @@ pub fn encode<'js>(
     out: &mut Vec<u8>,
 ) -> Result<std::result::Result<(), String>> {
     let Some(given) = Given::of(ctx, value.clone())? else { return Ok(Err(String::from("found nothing to send"))) };
+    if matches!(Kind::of(&given.value), Kind::Buffer(_)) {
+        return given.add_bytes(out).map(Ok);
+    }
     match grpc::encode::encode(schema, schema.plan(plan), &given, out) {
         Ok(()) => Ok(Ok(())),
         Err(Unfit::Misfit(misfit)) => Ok(Err(misfit.to_string())),

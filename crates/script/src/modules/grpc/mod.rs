@@ -5,6 +5,7 @@
 //! method that is not loaded, a message that does not fit.
 
 mod call;
+mod channel;
 mod client;
 mod connect;
 mod message;

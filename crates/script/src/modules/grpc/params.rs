@@ -14,7 +14,7 @@ use crate::modules::http::params::{self as http_params, RequestTags};
 use crate::modules::http::refusal::Refusal;
 
 /// The time that a call may take, unless the script says otherwise.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What params say.
 pub struct CallParams {
@@ -30,12 +30,22 @@ pub struct CallParams {
     pub timeout: Option<Duration>,
     /// The answer is not made a value.
     pub discards: bool,
+    /// Answers are the bytes of their messages.
+    pub is_raw: bool,
 }
 
 impl CallParams {
     /// The default.
     pub fn none() -> CallParams {
-        CallParams { metadata: Vec::new(), problem: None, tags: None, name: None, timeout: None, discards: false }
+        CallParams {
+            metadata: Vec::new(),
+            problem: None,
+            tags: None,
+            name: None,
+            timeout: None,
+            discards: false,
+            is_raw: false,
+        }
     }
 
     /// Of a call that is not a stream, k6 limits the time even if the script does not.
@@ -73,6 +83,18 @@ impl CallParams {
                     params.timeout = (!time.is_zero()).then_some(time);
                 }
                 "discardResponseMessage" => params.discards = Coerced::<bool>::from_js(ctx, value)?.0,
+                "responseType" => {
+                    let given = bytes::text(&value)?;
+                    params.is_raw = match given.as_deref() {
+                        Some("binary") => true,
+                        Some("object") => false,
+                        _ => {
+                            let found = given.map_or_else(|| value.type_name().to_owned(), |text| format!("{text:?}"));
+                            let why = format!("invalid responseType: found {found}, expected \"object\" or \"binary\"");
+                            return Err(ArgumentError::Refused(why));
+                        }
+                    };
+                }
                 _ => return Err(ArgumentError::Refused(format!("unknown param: {key:?}"))),
             }
         }

@@ -13,7 +13,8 @@ use grpc::{Schema, SchemaError};
 use wire::client::Http2Call;
 
 use super::call::{self, Heard, Receiver};
-use super::connect::Connected;
+use super::connect::{Connected, DEFAULT_TIMEOUT};
+use crate::Vu;
 
 /// A stream of questions and answers.
 struct Talk {
@@ -83,12 +84,14 @@ pub fn told(status: &Status) -> String {
 }
 
 /// What the server describes.
-pub async fn schema(connected: &Connected, metadata: &[(String, Vec<u8>)]) -> Result<Arc<Schema>, String> {
+pub async fn schema(vu: &Vu, connected: &Connected, metadata: &[(String, Vec<u8>)]) -> Result<Arc<Schema>, String> {
+    let opened = connected.channel.connection(vu, DEFAULT_TIMEOUT).await;
+    let connection = opened.map_err(|failure| told(&call::lost(&failure)))?;
     let mut problem = None;
     for path in PATHS {
         let head = call::head(connected, path, metadata, None).map_err(|failure| failure.message)?;
         let most = connected.max_receive.max(4 << 20);
-        let mut talk = Talk { call: connected.connection.open(&head, None), receiver: Receiver::new(most) };
+        let mut talk = Talk { call: connection.open(&head, None), receiver: Receiver::new(most, None) };
         match talk.ask(Question::Services).await {
             Ok(Answer::Services(services)) => {
                 let files = talk.files(&services).await?;

@@ -10,12 +10,14 @@ use wire::client::Fields;
 
 use super::call::{Bound, Ended};
 use super::message;
+use super::params::CallParams;
 
 /// A response.
 struct Response {
     bound: Rc<Bound>,
     ended: Ended,
     discards: bool,
+    is_raw: bool,
 }
 
 /// Fields of gRPC itself, which are no metadata.
@@ -28,6 +30,13 @@ impl LazyFields for Response {
         let ended = &self.ended;
         match index {
             0 if self.discards => Ok(Value::new_null(ctx.clone())),
+            0 if self.is_raw => {
+                let message = ended.message.clone();
+                message.map_or_else(
+                    || Ok(Value::new_null(ctx.clone())),
+                    |bytes| Ok(host::bytes::array_buffer(ctx, bytes)?.into_value()),
+                )
+            }
             // As in k6, a call that failed has a message of defaults.
             0 => {
                 let bytes = ended.message.as_deref().unwrap_or_default();
@@ -51,8 +60,9 @@ impl LazyFields for Response {
 }
 
 /// The response of a call that ended.
-pub fn response<'js>(ctx: &Ctx<'js>, bound: Rc<Bound>, ended: Ended, discards: bool) -> Result<Value<'js>> {
-    LazyObject::create(ctx, Rc::new(Response { bound, ended, discards }), None)
+pub fn response<'js>(ctx: &Ctx<'js>, bound: Rc<Bound>, ended: Ended, params: &CallParams) -> Result<Value<'js>> {
+    let CallParams { discards, is_raw, .. } = *params;
+    LazyObject::create(ctx, Rc::new(Response { bound, ended, discards, is_raw }), None)
 }
 
 /// Metadata as an object of lists.

@@ -3,7 +3,7 @@
 //! Polled on the worker's stack, where no JavaScript may run: what arrived is kept until it is dispatched. Invariant:
 //! a stream is one sample of `grpc_req_duration`, recorded when it ends; once it is over it holds no function.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
@@ -19,11 +19,12 @@ use host::js::prelude::Func;
 use host::js::{Array, Ctx, Exception, Function, Object, Result, Value};
 use host::native::{self, NativeClass};
 use metrics::{Series, builtin};
-use wire::client::Http2Call;
+use wire::client::{Http2Call, Http2Connection};
 
-use super::call::{Bound, Heard, Receiver};
+use super::call::{self, Bound, Heard, Receiver};
+use super::channel;
 use super::client::{self, NOT_CONNECTED};
-use super::connect::Connected;
+use super::connect::{Connected, DEFAULT_TIMEOUT};
 use super::message;
 use super::params::CallParams;
 use crate::Vu;
@@ -57,6 +58,8 @@ enum Happened {
 pub struct Stream {
     vu: Weak<Vu>,
     connected: Rc<Connected>,
+    /// What carries it, unless it could not begin.
+    connection: Option<Http2Connection>,
     bound: Rc<Bound>,
     params: CallParams,
     call: RefCell<Option<Http2Call>>,
@@ -66,6 +69,9 @@ pub struct Stream {
     began: Instant,
     sent: Series,
     received: Series,
+    delay: OnceCell<Series>,
+    /// When its last message went or came: nanoseconds of the wall clock since 1970.
+    last_ns: Cell<u64>,
     has_ended: Cell<bool>,
     is_listed: Cell<bool>,
     is_over: Cell<bool>,
@@ -115,18 +121,15 @@ fn construct<'js>(
         series(builtin::GRPC_STREAMS_MSGS_RECEIVED),
     );
     vu.recorder().add(begun, 1.0, vu.now_ns());
-    let opened = match &params.problem {
-        Some(problem) => Err(problem.clone()),
-        None => bound.begin(&connected, &params, params.timeout).map_err(|failure| failure.message),
-    };
-    let (call, refusal) = match opened {
-        Ok(call) => (Some(call), None),
-        Err(why) => (None, Some(Happened::Over(Status::new(status::INTERNAL, why)))),
+    let ((call, connection), refusal) = match begin(&ctx, &vu, &connected, &bound, &params)? {
+        Ok((call, connection)) => ((Some(call), Some(connection)), None),
+        Err(status) => ((None, None), Some(Happened::Over(status))),
     };
     let stream = Rc::new(Stream {
         vu: vu.weak(),
-        receiver: RefCell::new(Receiver::new(connected.max_receive)),
+        receiver: RefCell::new(Receiver::new(connected.max_receive, params.timeout)),
         connected,
+        connection,
         bound: Rc::clone(&bound),
         params,
         call: RefCell::new(call),
@@ -135,12 +138,40 @@ fn construct<'js>(
         began: Instant::now(),
         sent,
         received,
+        delay: OnceCell::new(),
+        last_ns: Cell::new(wire::wall_ns()),
         has_ended: Cell::new(false),
         is_listed: Cell::new(false),
         is_over: Cell::new(false),
     });
     vu.events.add_source(stream.clone());
     native::object(&ctx, StreamObject(stream))
+}
+
+/// Opens the stream, on a connection that is dialled anew if it has to be; a status when that fails.
+fn begin(
+    ctx: &Ctx<'_>,
+    vu: &Vu,
+    connected: &Connected,
+    bound: &Bound,
+    params: &CallParams,
+) -> Result<std::result::Result<(Http2Call, Http2Connection), Status>> {
+    let internal = |why: String| Status::new(status::INTERNAL, why);
+    if let Some(problem) = &params.problem {
+        return Ok(Err(internal(problem.clone())));
+    }
+    let connection = match connected.channel.current() {
+        Some(connection) => connection,
+        None => {
+            let time = params.timeout.map_or(DEFAULT_TIMEOUT, |time| time.min(DEFAULT_TIMEOUT));
+            match vu.block_on(ctx, connected.channel.connection(vu, time))? {
+                Ok(connection) => connection,
+                Err(failure) => return Ok(Err(call::lost(&failure))),
+            }
+        }
+    };
+    let begun = bound.begin(connected, &connection, params, params.timeout);
+    Ok(begun.map(|call| (call, connection)).map_err(|failure| internal(failure.message)))
 }
 
 fn of<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<Rc<Stream>> {
@@ -198,6 +229,7 @@ fn write<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, request: Opt<Value<'j
             let end = !stream.bound.method.client_streams;
             stream.has_ended.set(end);
             stream.send(&vu, Bytes::from(message), end);
+            stream.last_ns.set(wire::wall_ns());
             vu.recorder().add(stream.sent, 1.0, vu.now_ns());
         }
     }
@@ -258,6 +290,9 @@ impl Stream {
     }
 
     fn problem(&self, message: &[u8]) -> Option<Status> {
+        if self.params.is_raw {
+            return None;
+        }
         let plan = self.bound.schema.plan(self.bound.method.output);
         let problem = grpc::decode::check(&self.bound.schema, plan, message).err()?;
         Some(Status::new(status::INTERNAL, format!("grpc: failed to unmarshal the received message: {problem}")))
@@ -279,12 +314,16 @@ impl Stream {
         self.handlers.emit_one(ctx, Event::Error, error.as_value())
     }
 
-    fn arrived(&self, ctx: &Ctx<'_>, bytes: &[u8], arrived_ns: u64) -> Result<()> {
+    fn arrived(&self, ctx: &Ctx<'_>, bytes: Vec<u8>, arrived_ns: u64) -> Result<()> {
         let vu = Vu::of(ctx);
         vu.recorder().add(self.received, 1.0, vu.now_ns());
-        let value = match self.params.discards {
-            true => Object::new(ctx.clone())?.into_value(),
-            false => message::decode(ctx, &self.bound.schema, self.bound.method.output, bytes)?,
+        let since_ns = arrived_ns.saturating_sub(self.last_ns.replace(arrived_ns));
+        let delay = || self.bound.labels.series(&vu, builtin::GRPC_STREAMS_MSG_DELAY, &self.params);
+        vu.recorder().add(*self.delay.get_or_init(delay), since_ns as f64 / 1e6, vu.now_ns());
+        let value = match (self.params.discards, self.params.is_raw) {
+            (true, _) => Object::new(ctx.clone())?.into_value(),
+            (false, true) => host::bytes::array_buffer(ctx, bytes)?.into_value(),
+            (false, false) => message::decode(ctx, &self.bound.schema, self.bound.method.output, &bytes)?,
         };
         let facts = Object::new(ctx.clone())?;
         facts.set("ts", (arrived_ns / 1_000_000_000) as f64)?;
@@ -298,8 +337,9 @@ impl Stream {
         }
         self.bound.labels.ended(vu, &self.params, code, ms(self.began.elapsed()));
         self.call.take();
-        let (sent, received) = self.connected.connection.take_counts();
-        vu.count_data(sent, received);
+        if let Some(connection) = &self.connection {
+            channel::count(vu, connection);
+        }
     }
 }
 
@@ -315,7 +355,7 @@ impl Source for Stream {
             match next {
                 Happened::Message(bytes, arrived_ns) => {
                     let _handling = vu.messages.begin(arrived_ns);
-                    self.arrived(ctx, &bytes, arrived_ns)?;
+                    self.arrived(ctx, bytes, arrived_ns)?;
                 }
                 Happened::Error(status) => self.fail(ctx, &status)?,
                 Happened::Over(status) => {

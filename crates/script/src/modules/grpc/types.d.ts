@@ -18,6 +18,11 @@ export interface ConnectParams {
   authority?: string;
   /** Trust and client certificate of this connection, as PEM. */
   tls?: { cert?: string; key?: string; password?: string; cacerts?: string | string[] };
+  /**
+   * So many connections are shared by all clients of a worker that connect to this address with these params, instead of one a
+   * client. Calls of different users are then streams of one connection. `close` leaves a shared connection open. Beyond k6.
+   */
+  connections?: number;
 }
 
 /** Params of a call. */
@@ -30,6 +35,8 @@ export interface Params {
   timeout?: string | number;
   /** Does not make a value of the answer's message: it is `null`. */
   discardResponseMessage?: boolean;
+  /** `"binary"`: the answer's message is an ArrayBuffer with its encoded bytes, which nobody checks. Beyond k6. */
+  responseType?: "object" | "binary";
 }
 
 /** Why a call failed. */
@@ -44,8 +51,8 @@ export interface GrpcError {
 
 /** What came of a call. */
 export interface Response {
-  /** The message in JSON's form; defaults where the server said nothing. */
-  message: object | null;
+  /** The message in JSON's form, with defaults where the server said nothing; its bytes when `responseType` is `"binary"`. */
+  message: object | ArrayBuffer | null;
   /** `null` when the status is OK. */
   error: GrpcError | null;
   /** Metadata before the message. */
@@ -74,10 +81,10 @@ export class Client {
   loadProtoset(path: string): MethodInfo[];
   /** Connects to `host:port`. Throws when that fails. Not in init code. */
   connect(address: string, params?: ConnectParams): boolean;
-  /** Calls `package.Service/Method` and waits for the answer. */
-  invoke(method: string, request: object, params?: Params): Response;
+  /** Calls `package.Service/Method` and waits for the answer. A buffer is a message that is encoded already. */
+  invoke(method: string, request: object | ArrayBuffer | ArrayBufferView, params?: Params): Response;
   /** The same as a promise. */
-  asyncInvoke(method: string, request: object, params?: Params): Promise<Response>;
+  asyncInvoke(method: string, request: object | ArrayBuffer | ArrayBufferView, params?: Params): Promise<Response>;
   /** Asks the server's health service; throws when the call fails. */
   healthCheck(service?: string): { status: number };
   /** Closes the connection. */
@@ -88,14 +95,14 @@ export class Client {
 export class Stream {
   constructor(client: Client, method: string, params?: Params);
   /** A message came. `ts` is when, in seconds since 1970. */
-  on(event: "data", handler: (message: object, metadata: { ts: number }) => void): void;
+  on(event: "data", handler: (message: object | ArrayBuffer, metadata: { ts: number }) => void): void;
   /** The stream failed, or a message could not be sent. */
   on(event: "error", handler: (error: GrpcError) => void): void;
   /** The stream is over. */
   on(event: "end", handler: () => void): void;
   on(event: "status", handler: (status: object) => void): void;
-  /** Sends a message. */
-  write(request: object): void;
+  /** Sends a message; a buffer is one that is encoded already. */
+  write(request: object | ArrayBuffer | ArrayBufferView): void;
   /** Says that no more messages will be sent. */
   end(): void;
 }

@@ -18,7 +18,7 @@ use crate::modules::http::events::EventStream;
 
 /// What handlers can be for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Happening {
+pub enum SseHappening {
     /// The answer is a stream of events.
     Open,
     /// An event came.
@@ -27,9 +27,9 @@ pub enum Happening {
     Error,
 }
 
-impl NamedEvent for Happening {
-    const NAMES: &'static [(&'static str, Happening)] =
-        &[("open", Happening::Open), ("event", Happening::Event), ("error", Happening::Error)];
+impl NamedEvent for SseHappening {
+    const NAMES: &'static [(&'static str, SseHappening)] =
+        &[("open", SseHappening::Open), ("event", SseHappening::Event), ("error", SseHappening::Error)];
 }
 
 /// A stream and who hears of it.
@@ -37,7 +37,7 @@ pub struct SseClient {
     /// The stream.
     pub stream: Rc<EventStream>,
     /// Who hears of it.
-    pub handlers: Handlers<Happening>,
+    pub handlers: Handlers<SseHappening>,
     is_set_up: Cell<bool>,
 }
 
@@ -62,7 +62,7 @@ impl SseClient {
 
     /// Tells of an error.
     pub fn fail(&self, ctx: &Ctx<'_>, message: &str) -> Result<()> {
-        self.handlers.emit_one(ctx, Happening::Error, go_error::told(ctx, message)?.as_value())
+        self.handlers.emit_one(ctx, SseHappening::Error, go_error::told(ctx, message)?.as_value())
     }
 
     /// Lets go of the handlers.
@@ -98,7 +98,7 @@ fn on<'js>(
     let client = of(&ctx, &this)?;
     let name = arguments::text_or(&ctx, event, "")?;
     let handler = arguments::given(handler).and_then(Value::into_function);
-    if let (Some(happening), Some(handler)) = (Happening::named(&name), handler)
+    if let (Some(happening), Some(handler)) = (SseHappening::named(&name), handler)
         && !client.stream.is_closed()
     {
         client.handlers.add(&ctx, happening, handler);

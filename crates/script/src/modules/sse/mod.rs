@@ -15,7 +15,7 @@ use host::js::prelude::Func;
 use host::js::{Coerced, Ctx, FromJs, Function, Object, Result, Value};
 use wire::{Exchange, Method, Response};
 
-use self::client::{Happening, SseClient};
+use self::client::{SseClient, SseHappening};
 use crate::Vu;
 use crate::arguments::{self, ArgumentError};
 use crate::builtins::ModuleDef;
@@ -173,11 +173,11 @@ impl<'js> Listener<'js> for Setting<'_, '_, 'js> {
     fn opened(&mut self, ctx: &Ctx<'js>) -> Result<()> {
         let session = self.0;
         session.client.set_up(ctx, session.set_up)?;
-        session.client.handlers.emit(ctx, Happening::Open, &[])
+        session.client.handlers.emit(ctx, SseHappening::Open, &[])
     }
 
     fn event(&mut self, ctx: &Ctx<'js>, event: Object<'js>) -> Result<bool> {
-        self.0.client.handlers.emit_one(ctx, Happening::Event, event.as_value())?;
+        self.0.client.handlers.emit_one(ctx, SseHappening::Event, event.as_value())?;
         Ok(!self.0.client.stream.is_closed())
     }
 }
