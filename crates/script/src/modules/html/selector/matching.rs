@@ -23,14 +23,22 @@ impl Chain {
 }
 
 /// Whether what has to stand before or above an element does.
+///
+/// The nearest that fits decides, where what has to stand before that can be anywhere above: whoever is farther away
+/// has no more above. Trying each would take time that grows with the depth to the power of the selector's length.
 fn stand_before(before: &[(Combinator, Compound)], document: &Document, id: NodeId) -> bool {
     let Some(((combinator, compound), rest)) = before.split_first() else { return true };
-    let fits = |other: NodeId| compound.matches(document, other) && stand_before(rest, document, other);
-    match combinator {
-        Combinator::Descendant => document.ancestors(id).any(fits),
-        Combinator::Child => document.parent(id).is_some_and(fits),
-        Combinator::Adjacent => document.preceding(id).find(|other| document.is_element(*other)).is_some_and(fits),
-        Combinator::Sibling => document.preceding(id).any(fits),
+    let decides = rest.first().is_none_or(|(next, _)| *next == Combinator::Descendant);
+    let others: Box<dyn Iterator<Item = NodeId> + '_> = match combinator {
+        Combinator::Descendant => Box::new(document.ancestors(id)),
+        Combinator::Child => Box::new(document.parent(id).into_iter()),
+        Combinator::Adjacent => Box::new(document.preceding(id).find(|other| document.is_element(*other)).into_iter()),
+        Combinator::Sibling => Box::new(document.preceding(id)),
+    };
+    let mut fitting = others.filter(|other| compound.matches(document, *other));
+    match decides {
+        true => fitting.next().is_some_and(|other| stand_before(rest, document, other)),
+        false => fitting.any(|other| stand_before(rest, document, other)),
     }
 }
 

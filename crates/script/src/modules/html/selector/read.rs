@@ -354,6 +354,15 @@ mod tests {
     }
 
     #[test]
+    fn long_selectors_and_deep_documents_take_no_time() {
+        let document = Document::parse(&"<div>".repeat(400), "");
+        let none = format!("b {}", "div ".repeat(40));
+        assert_eq!(CssSelector::read(&none).expect("it is one").select(&document, Document::ROOT).count(), 0);
+        let all = "div ".repeat(40);
+        assert_eq!(CssSelector::read(&all).expect("it is one").select(&document, Document::ROOT).count(), 361);
+    }
+
+    #[test]
     fn other_texts_are_refused() {
         for text in [
             "",
