@@ -15,7 +15,6 @@ mod hops;
 mod http2_call;
 mod http2_connection;
 mod http2_head;
-mod http2_pipe;
 mod http2_pool;
 mod http2_stream;
 mod http2_upload;

@@ -60,26 +60,30 @@ pub(crate) fn payload(error: PayloadError, step: Step) -> Failure {
     Failure { step, kind: FailureKind::Payload, message: error.0 }
 }
 
-/// What the HTTP/2 library reports, in k6's words.
-pub(crate) fn http2(error: &h2::Error, step: Step) -> Failure {
-    if let Some(error) = error.get_io() {
-        return io_failure(error, step);
-    }
-    let Some(reason) = error.reason() else {
-        return Failure { step, kind: FailureKind::Http2, message: format!("http2: {error}") };
-    };
-    let (code, name) = http2_code(reason);
-    let (kind, what) = match () {
-        () if error.is_reset() => (FailureKind::Http2Stream(code), "stream error"),
-        () if error.is_go_away() && error.is_remote() => (FailureKind::Http2GoAway(code), "received GoAway"),
-        () => (FailureKind::Http2Connection(code), "connection error"),
-    };
-    Failure { step, kind, message: format!("http2: {what} with http2 ErrCode {name}") }
+/// A stream of HTTP/2 ended with an error code, of the peer's or of ours.
+pub(crate) fn http2_stream(code: u32, step: Step) -> Failure {
+    let (number, name) = http2_code(code);
+    let message = format!("http2: stream error with http2 ErrCode {name}");
+    Failure { step, kind: FailureKind::Http2Stream(number), message }
+}
+
+/// This side ended a connection of HTTP/2 with an error code.
+pub(crate) fn http2_connection(code: u32, step: Step) -> Failure {
+    let (number, name) = http2_code(code);
+    let message = format!("http2: connection error with http2 ErrCode {name}");
+    Failure { step, kind: FailureKind::Http2Connection(number), message }
+}
+
+/// The server said goodbye with an error code and then closed.
+pub(crate) fn http2_goodbye(code: u32, step: Step) -> Failure {
+    let (number, name) = http2_code(code);
+    let message = format!("http2: received GoAway with http2 ErrCode {name}");
+    Failure { step, kind: FailureKind::Http2GoAway(number), message }
 }
 
 /// The server ended the connection before it processed the stream.
-pub(crate) fn http2_excluded(error: &h2::Error, step: Step) -> Failure {
-    let (_, name) = http2_code(error.reason().unwrap_or(h2::Reason::NO_ERROR));
+pub(crate) fn http2_excluded(code: u32, step: Step) -> Failure {
+    let (_, name) = http2_code(code);
     let message = format!("http2: Transport received GOAWAY from server ErrCode:{name}");
     Failure { step, kind: FailureKind::Other, message }
 }
@@ -106,8 +110,7 @@ pub fn http2_error_name(code: u32) -> Option<&'static str> {
 }
 
 /// The number of an error code among k6's, 0 for one that no RFC knows, and its name.
-fn http2_code(reason: h2::Reason) -> (u8, String) {
-    let code = u32::from(reason);
+fn http2_code(code: u32) -> (u8, String) {
     match http2_error_name(code) {
         Some(name) => (code as u8 + 1, String::from(name)),
         None => (0, format!("unknown error code {code:#x}")),

@@ -18,6 +18,7 @@ pub mod failure;
 mod failure_map;
 pub mod field;
 pub mod h1;
+mod h2;
 pub mod hosts;
 mod http_date;
 mod io;

@@ -137,18 +137,9 @@ impl Transport {
         session.poll_flush(cx, &mut Line { socket, buffers, sent, received }).map_err(TransportError::Io)
     }
 
-    /// As `poll_receive`, of at most this many bytes: decrypted ones that go beyond are for the next call.
-    pub(crate) fn poll_receive_most(
-        &mut self,
-        cx: &mut Context<'_>,
-        buffers: &Buffers,
-        most: usize,
-        mut sink: impl FnMut(&[u8]),
-    ) -> Poll<Result<Arrival, TransportError>> {
-        if let Transport { socket, tls: Some(session), sent, received } = self {
-            return session.poll_receive(cx, &mut Line { socket, buffers, sent, received }, most, &mut sink);
-        }
-        self.poll_receive_some(cx, buffers, most, sink)
+    /// Whether everything that was taken is with the kernel.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.tls.as_ref().is_none_or(|session| session.is_flushed())
     }
 
     /// Waits for bytes and gives what one read brought to the sink, possibly in several pieces.

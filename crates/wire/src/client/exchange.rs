@@ -13,13 +13,15 @@ use crate::client::connection::ConnectionInfo;
 use crate::client::context::IoContext;
 use crate::client::endpoint::{Endpoint, Route, Speaks};
 use crate::client::http2_connection::{SharedConnection, Slot};
-use crate::client::http2_head::Http2Head;
+use crate::client::http2_head::read_head;
 use crate::client::http2_pool::{Seat, Turn};
 use crate::client::http2_stream::{Ended, Stream};
 use crate::client::pool::{Kept, Pool};
 use crate::client::transaction::{Outcome, Transaction, Work};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
+use crate::h2::Http2Head;
+use crate::h2::error_code::NO_ERROR;
 use crate::io::stamps::Tick;
 use crate::payload::Segment;
 use crate::request::{BodyUse, Method};
@@ -204,7 +206,7 @@ async fn connection(
     if endpoint.speaks.get() != Speaks::Http2 {
         return Ok(Kept::Own(connection));
     }
-    let shared = SharedConnection::begin(io, connection).await?;
+    let shared = SharedConnection::begin(io, *connection);
     Ok(Kept::Shared(match opening {
         Some(opening) => opening.done(shared),
         None if out.close => Seat::alone(endpoint, shared),
@@ -242,7 +244,9 @@ pub(crate) async fn attempt_http2(
     let read;
     let head = match out.http2.and_then(OnceCell::get) {
         Some(head) => head,
-        None => match refuse_coding(out.headers).and_then(|()| Http2Head::read(out.head, endpoint.tls.is_some())) {
+        None => match refuse_coding(out.headers)
+            .and_then(|()| read_head(out.head, endpoint.tls.is_some(), out.http2.is_some()))
+        {
             Ok(head) => match out.http2 {
                 Some(kept) => kept.get_or_init(|| head),
                 None => {
@@ -256,13 +260,9 @@ pub(crate) async fn attempt_http2(
             }
         },
     };
-    let mut stream = match Stream::begin(Slot::of(Rc::clone(shared)), io, head, &out.work()) {
-        Ok(stream) => stream,
-        // The server has said goodbye meanwhile.
-        Err(failure) => {
-            hop.outcome = Err(failure);
-            return None;
-        }
+    let Some(mut stream) = Stream::begin(Slot::of(Rc::clone(shared)), io, head, &out.work()) else {
+        hop.outcome = Err(failure_map::http2_excluded(NO_ERROR, Step::Send));
+        return None;
     };
     let ended = poll_fn(|cx| stream.poll(cx)).await;
     let is_unprocessed = matches!(ended, Ended::Unprocessed(_));
@@ -270,9 +270,9 @@ pub(crate) async fn attempt_http2(
     if endpoint.is_prior_knowledge() && !info.reused && outcome.first.is_none() {
         doubt_prior_knowledge(&mut hop.outcome);
     }
-    let transport = &mut *shared.pipe.transport.borrow_mut();
-    hop.bytes_sent += std::mem::take(&mut transport.sent);
-    hop.bytes_received += std::mem::take(&mut transport.received);
+    let (sent, received) = shared.take_counts();
+    hop.bytes_sent += sent;
+    hop.bytes_received += received;
     hop.connection = Some(ConnectionInfo { kernel_stamps: outcome.stamped, ..info });
     if is_unprocessed {
         return None;

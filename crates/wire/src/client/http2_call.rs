@@ -10,17 +10,15 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use ::h2::client::ResponseFuture;
-use ::h2::{Reason, RecvStream, SendStream};
 use bytes::Bytes;
-use http::header::{HeaderName, HeaderValue};
-use http::{HeaderMap, Method, Request, Uri, Version};
 
 use crate::client::connect::{self, Unopened};
 use crate::client::http2_connection::{Drive, SharedConnection, Slot};
 use crate::client::{Client, ClientContext, ConnectionInfo};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
+use crate::h2::error_code::{CANCEL, NO_ERROR};
+use crate::h2::{HeadBuilder, Http2Head, Keep, StreamEnd};
 use crate::io::stamps::Tick;
 use crate::timings::Timings;
 use crate::tls::config::TlsConfigs;
@@ -46,8 +44,8 @@ pub struct Http2Connection {
 }
 
 /// The head of a request, made once for many calls.
-#[derive(Debug)]
-pub struct CallHead(Request<()>);
+#[derive(Clone, Debug)]
+pub struct CallHead(Rc<Http2Head>);
 
 impl CallHead {
     /// A POST to a path. `authority` when it is not the URL's.
@@ -57,41 +55,38 @@ impl CallHead {
         path: &str,
         fields: &[(String, Vec<u8>)],
     ) -> Result<CallHead, Failure> {
-        let refused = |what: &str| Failure {
-            step: Step::Prepare,
-            kind: FailureKind::Other,
-            message: format!("http2: invalid {what}"),
-        };
-        let mut request = Request::new(());
-        let uri = Uri::builder()
-            .scheme(if url.tls { "https" } else { "http" })
-            .authority(authority.unwrap_or(&url.authority))
-            .path_and_query(path);
-        *request.method_mut() = Method::POST;
-        *request.version_mut() = Version::HTTP_2;
-        *request.uri_mut() = uri.build().map_err(|error| refused(&error.to_string()))?;
-        for (name, value) in fields {
-            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused("header field name"))?;
-            let value = HeaderValue::from_bytes(value).map_err(|_| refused("header field value"))?;
-            request.headers_mut().append(name, value);
-        }
-        Ok(CallHead(request))
+        let mut builder = HeadBuilder::new(true);
+        let authority = authority.unwrap_or(&url.authority).as_bytes();
+        builder.request(b"POST", if url.tls { "https" } else { "http" }, authority, path.as_bytes())?;
+        fields.iter().try_for_each(|(name, value)| builder.field(name.as_bytes(), value))?;
+        Ok(CallHead(Rc::new(builder.build())))
     }
 }
 
 /// Header fields of an answer, or its trailers.
 #[derive(Debug, Default)]
-pub struct Fields(HeaderMap);
+pub struct Fields(Bytes);
 
 impl Fields {
     /// The first value of a field.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
-        self.0.get(name).map(HeaderValue::as_bytes)
+        self.lines().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
     /// All fields with their values, in lower case, those of one name together.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
+        let mut fields: Vec<_> = self.lines().enumerate().collect();
+        let first_of = |name: &str| self.lines().position(|(known, _)| known == name);
+        fields.sort_by_cached_key(|(at, (name, _))| (first_of(name), *at));
+        fields.into_iter().map(|(_, field)| field)
+    }
+
+    fn lines(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        let lines = self.0.split(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\r"));
+        lines.filter_map(|line| {
+            let colon = line.iter().position(|byte| *byte == b':')?;
+            Some((std::str::from_utf8(&line[..colon]).ok()?, line.get(colon + 2..)?))
+        })
     }
 }
 
@@ -121,14 +116,6 @@ pub enum CallEvent {
     Failed(Failure),
 }
 
-enum CallState {
-    Head(ResponseFuture),
-    Body(RecvStream),
-    Trailers(RecvStream),
-    Ended,
-    Over,
-}
-
 /// A stream.
 pub struct Http2Call {
     worker: Rc<ClientContext>,
@@ -138,11 +125,9 @@ pub struct Http2Call {
     unsent: usize,
     ends: bool,
     has_ended: bool,
-    sending: Option<SendStream<Bytes>>,
-    state: CallState,
-    /// It could not be opened.
-    refused: Option<Failure>,
-    reads: u64,
+    /// Where it is not open yet.
+    head: Option<CallHead>,
+    id: Option<u32>,
     slot: Slot,
 }
 
@@ -163,12 +148,12 @@ impl Client {
         let deadline = Tick::now().after(dial.timeout);
         let opened = connect::open(io, &origin.endpoint, &route, deadline, &mut timings).await;
         let connection = opened.map_err(|Unopened { failure, .. }| failure)?;
-        if connection.transport.tls.as_ref().is_some_and(|session| !session.chose_http2()) {
+        if !SharedConnection::is_chosen(&connection) {
             let message =
                 String::from("the server does not offer HTTP/2: it chose no protocol, expected \"h2\" (ALPN)");
             return Err(Failure { step: Step::Handshake, kind: FailureKind::Tls, message });
         }
-        let shared = SharedConnection::begin(io, connection).await?;
+        let shared = SharedConnection::begin(io, *connection);
         poll_fn(|cx| shared.poll_preface(cx)).await?;
         Ok(Http2Connection { worker: Rc::clone(&self.worker), shared })
     }
@@ -183,7 +168,7 @@ impl SharedConnection {
                     let failure = self.failure(Step::Receive).unwrap_or_else(|| failure_map::closed(Step::Receive));
                     return Poll::Ready(Err(failure));
                 }
-                _ if self.pipe.reads() > 0 => return Poll::Ready(Ok(())),
+                _ if self.last_arrival().is_some() => return Poll::Ready(Ok(())),
                 Drive::Again => {}
                 Drive::Waits => return Poll::Pending,
             }
@@ -196,16 +181,6 @@ impl Http2Connection {
     pub fn open(&self, head: &CallHead, timeout: Option<Duration>) -> Http2Call {
         let now = Tick::now();
         self.worker.io.stamps.refresh_at(now);
-        let slot = Slot::of(Rc::clone(&self.shared));
-        let reads = self.shared.pipe.reads();
-        let (sending, state, refused) = match self.shared.requests.clone().send_request(head.0.clone(), false) {
-            Ok((response, sending)) => (Some(sending), CallState::Head(response), None),
-            Err(error) => {
-                let failure = self.shared.failure(Step::Send);
-                let failure = failure.unwrap_or_else(|| failure_map::http2(&error, Step::Send));
-                (None, CallState::Over, Some(failure))
-            }
-        };
         Http2Call {
             worker: Rc::clone(&self.worker),
             deadline: timeout.and_then(|timeout| now.after(timeout)),
@@ -213,11 +188,9 @@ impl Http2Connection {
             unsent: 0,
             ends: false,
             has_ended: false,
-            sending,
-            state,
-            refused,
-            reads,
-            slot,
+            head: Some(head.clone()),
+            id: None,
+            slot: Slot::of(Rc::clone(&self.shared)),
         }
     }
 
@@ -233,8 +206,7 @@ impl Http2Connection {
 
     /// Bytes over the network since the last call: sent, received.
     pub fn take_counts(&self) -> (u64, u64) {
-        let transport = &mut *self.shared.pipe.transport.borrow_mut();
-        (std::mem::take(&mut transport.sent), std::mem::take(&mut transport.received))
+        self.shared.take_counts()
     }
 }
 
@@ -256,7 +228,7 @@ impl Http2Call {
     /// When the last arrival reached this machine, in nanoseconds of the wall clock since 1970: by the kernel's stamp,
     /// else by the clock right after the read.
     pub fn arrived_ns(&self) -> u64 {
-        match self.slot.shared.pipe.last() {
+        match self.slot.shared.last_arrival() {
             Some(moment) => moment.stamp_ns.unwrap_or_else(|| {
                 let wall = self.worker.io.stamps.to_wall(moment.seen);
                 wall.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
@@ -267,169 +239,143 @@ impl Http2Call {
 
     /// Resets the stream with this code.
     pub fn reset(&mut self, code: u32) {
-        if let Some(sending) = &mut self.sending {
-            sending.send_reset(Reason::from(code));
-            // The stream is not settled before the server knows: when it is dropped, it is told.
-            self.has_ended = false;
+        if let Some(id) = self.id.take() {
+            self.slot.shared.session().close(id, code);
         }
-        self.state = CallState::Over;
+        if self.head.take().is_some() {
+            self.slot.shared.session().leave(self.slot.at);
+        }
     }
 
     /// Sends what may be sent and gives what came next. Not to be called after the end.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<CallEvent> {
-        if let Some(failure) = self.refused.take() {
-            return Poll::Ready(CallEvent::Failed(failure));
-        }
         loop {
-            let reads = self.slot.shared.pipe.reads();
-            if let Some(arrival) = self.advance(cx) {
-                return Poll::Ready(arrival);
+            if let Some(event) = self.advance() {
+                return Poll::Ready(event);
             }
-            self.reads = reads;
             match self.slot.shared.drive(cx, self.slot.at) {
+                // Content that never pauses must not outlast the deadline.
+                Drive::Again if self.is_over_time() => return Poll::Ready(self.time_out()),
                 Drive::Again => {}
-                Drive::Waits if self.slot.shared.pipe.reads() == self.reads => break,
+                Drive::Waits if !self.may_go_on() => break,
                 Drive::Waits => {}
-                Drive::Ended => {
-                    let lost = |call: &mut Self| {
-                        call.state = CallState::Over;
-                        let failure = call.slot.shared.failure(Step::Receive);
-                        CallEvent::Failed(failure.unwrap_or_else(|| failure_map::closed(Step::Receive)))
-                    };
-                    return Poll::Ready(self.advance(cx).unwrap_or_else(|| lost(self)));
-                }
+                Drive::Ended => return Poll::Ready(self.advance().unwrap_or_else(|| self.lost())),
             }
         }
         if let Some(end) = self.deadline
             && self.slot.timer.poll(cx, &self.worker.io.stamps, end).is_ready()
         {
-            self.reset(u32::from(Reason::CANCEL));
-            return Poll::Ready(CallEvent::TimedOut);
+            return Poll::Ready(self.time_out());
         }
-        // Another call may take over the polling: then the stream has to wake this one.
-        if !self.slot.wait(cx)
-            && let Some(arrival) = self.advance(cx)
-        {
-            return Poll::Ready(arrival);
-        }
+        self.slot.wait(cx);
         Poll::Pending
     }
 
-    fn advance(&mut self, cx: &mut Context<'_>) -> Option<CallEvent> {
-        self.push(cx);
-        loop {
-            match &mut self.state {
-                CallState::Head(response) => {
-                    let Poll::Ready(answer) = std::pin::Pin::new(response).poll(cx) else { return None };
-                    let answer = match answer {
-                        Ok(answer) => answer,
-                        Err(error) => return Some(self.failed(&error)),
-                    };
-                    let (parts, body) = answer.into_parts();
-                    let end = body.is_end_stream();
-                    self.state = if end { CallState::Ended } else { CallState::Body(body) };
-                    return Some(CallEvent::Head { status: parts.status.as_u16(), fields: Fields(parts.headers), end });
-                }
-                CallState::Body(body) => {
-                    let Poll::Ready(data) = body.poll_data(cx) else { return None };
-                    match data {
-                        Some(Ok(bytes)) => {
-                            // Fails when the stream was reset meanwhile, which the next poll finds out.
-                            let _reset = body.flow_control().release_capacity(bytes.len());
-                            if !bytes.is_empty() {
-                                return Some(CallEvent::Data(bytes));
-                            }
-                        }
-                        Some(Err(error)) => return Some(self.failed(&error)),
-                        None => {
-                            let CallState::Body(body) = std::mem::replace(&mut self.state, CallState::Over) else {
-                                return None;
-                            };
-                            self.state = CallState::Trailers(body);
-                        }
-                    }
-                }
-                CallState::Trailers(body) => {
-                    let Poll::Ready(trailers) = body.poll_trailers(cx) else { return None };
-                    match trailers {
-                        Ok(trailers) => {
-                            self.state = CallState::Ended;
-                            if let Some(trailers) = trailers {
-                                return Some(CallEvent::Trailers(Fields(trailers)));
-                            }
-                        }
-                        Err(error) => return Some(self.failed(&error)),
-                    }
-                }
-                CallState::Ended => {
-                    self.state = CallState::Over;
-                    return Some(CallEvent::End);
-                }
-                CallState::Over => return None,
-            }
+    /// What came last came too late.
+    fn is_over_time(&self) -> bool {
+        let last = self.slot.shared.last_arrival();
+        self.deadline.zip(last).is_some_and(|(deadline, last)| last.seen > deadline)
+    }
+
+    fn time_out(&mut self) -> CallEvent {
+        self.reset(CANCEL);
+        CallEvent::TimedOut
+    }
+
+    /// What was queued could leave now.
+    fn may_go_on(&self) -> bool {
+        let is_queued = !self.queue.is_empty() || (self.ends && !self.has_ended);
+        is_queued && self.id.is_some_and(|id| self.slot.shared.session().may_send(id))
+    }
+
+    /// The connection ended and the stream knows nothing of it.
+    fn lost(&mut self) -> CallEvent {
+        self.reset(NO_ERROR);
+        let failure = self.slot.shared.failure(Step::Receive);
+        CallEvent::Failed(failure.unwrap_or_else(|| failure_map::closed(Step::Receive)))
+    }
+
+    fn advance(&mut self) -> Option<CallEvent> {
+        if let Err(failure) = self.open() {
+            return Some(CallEvent::Failed(failure));
         }
+        self.push();
+        let mut session = self.slot.shared.session();
+        let stream = session.stream(self.id?);
+        if let Some(head) = stream.head.take() {
+            let (status, fields) = (head.status, Fields(head.text));
+            return Some(CallEvent::Head { status, fields, end: stream.is_head_all });
+        }
+        if let Some(piece) = stream.take_piece() {
+            return Some(CallEvent::Data(piece));
+        }
+        if let Some(trailers) = stream.trailers.take() {
+            return Some(CallEvent::Trailers(Fields(trailers.text)));
+        }
+        let end = stream.end?;
+        drop(session);
+        self.reset(CANCEL);
+        Some(match end {
+            StreamEnd::Complete => CallEvent::End,
+            StreamEnd::Reset(code) => CallEvent::Reset(code),
+            StreamEnd::Broken(code) => CallEvent::Failed(failure_map::http2_stream(code, Step::Receive)),
+            StreamEnd::Excluded(code) => CallEvent::Failed(failure_map::http2_excluded(code, Step::Wait)),
+        })
+    }
+
+    /// Opens the stream as soon as the peer allows one more.
+    fn open(&mut self) -> Result<(), Failure> {
+        let Some(CallHead(head)) = &self.head else { return Ok(()) };
+        let shared = &self.slot.shared;
+        let mut session = shared.session();
+        if let Some(code) = session.goodbye() {
+            session.leave(self.slot.at);
+            self.head = None;
+            return Err(failure_map::http2_excluded(code, Step::Wait));
+        }
+        if session.may_open(self.slot.at) {
+            let is_whole = self.ends && self.unsent == 0;
+            self.id = Some(session.open(head, is_whole, Keep::Pieces, false, self.slot.at));
+            self.has_ended = is_whole;
+            self.head = None;
+        }
+        Ok(())
     }
 
     /// Hands over what the windows allow.
-    fn push(&mut self, cx: &mut Context<'_>) {
-        let Some(sending) = &mut self.sending else { return };
+    fn push(&mut self) {
+        let Some(id) = self.id.filter(|_| !self.has_ended) else { return };
+        let mut session = self.slot.shared.session();
+        if session.stream(id).end.is_some() {
+            // The peer wants no more of it: why, its answer says.
+            self.queue.clear();
+            self.unsent = 0;
+            self.has_ended = true;
+            return;
+        }
         while let Some(next) = self.queue.front_mut() {
-            sending.reserve_capacity(next.len());
-            let allowed = match sending.capacity() {
-                0 => match sending.poll_capacity(cx) {
-                    Poll::Ready(Some(Ok(allowed))) => allowed,
-                    Poll::Pending => return,
-                    // The peer has reset the stream: why, its receiving side says.
-                    Poll::Ready(_) => {
-                        self.queue.clear();
-                        self.unsent = 0;
-                        self.has_ended = true;
-                        return;
-                    }
-                },
-                allowed => allowed,
-            };
-            let piece = next.split_to(allowed.min(next.len()));
-            let is_last = next.is_empty() && self.queue.len() == 1;
+            let allowed = session.allowed(id, next.len());
+            if allowed == 0 {
+                return;
+            }
+            let piece = next.split_to(allowed);
             self.unsent -= piece.len();
-            if self.queue.front().is_some_and(Bytes::is_empty) {
+            if next.is_empty() {
                 self.queue.pop_front();
             }
-            let end = is_last && self.ends;
-            self.has_ended |= end;
-            // Fails when the stream was reset, as above.
-            let _reset = sending.send_data(piece, end);
+            self.has_ended = self.ends && self.queue.is_empty();
+            session.send(id, piece, self.has_ended);
         }
         if self.ends && !self.has_ended {
             self.has_ended = true;
-            let _reset = sending.send_data(Bytes::new(), true);
+            session.send(id, Bytes::new(), true);
         }
-    }
-
-    fn failed(&mut self, error: &::h2::Error) -> CallEvent {
-        self.state = CallState::Over;
-        if let (true, true, Some(reason)) = (error.is_remote(), error.is_reset(), error.reason()) {
-            return CallEvent::Reset(u32::from(reason));
-        }
-        if error.is_remote() && error.is_go_away() {
-            return CallEvent::Failed(failure_map::http2_excluded(error, Step::Wait));
-        }
-        let lost = self.slot.shared.failure(Step::Receive).filter(|_| error.is_io());
-        CallEvent::Failed(lost.unwrap_or_else(|| failure_map::http2(error, Step::Receive)))
     }
 }
 
 impl Drop for Http2Call {
     fn drop(&mut self) {
-        let is_received = matches!(self.state, CallState::Over | CallState::Ended);
-        self.slot.is_settled = is_received && (self.has_ended || self.sending.is_none());
-        if !self.slot.is_settled
-            && let Some(sending) = &mut self.sending
-        {
-            sending.send_reset(Reason::CANCEL);
-        }
-        // The stream goes before its slot, whose drop tells the peer.
-        self.sending = None;
-        self.state = CallState::Over;
+        // Before the slot goes, whose drop tells the peer.
+        self.reset(CANCEL);
     }
 }

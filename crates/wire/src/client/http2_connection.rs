@@ -1,50 +1,52 @@
-//! An HTTP/2 connection of one user, which its requests share. Frames, HPACK, windows and the states of streams are the
-//! `h2` crate's.
+//! An HTTP/2 connection of one user, which its requests share.
 //!
 //! The requests that wait for it poll it, so that a request costs no task and no channel. The one that polled last is
 //! woken by the socket; when it leaves, it wakes another that waits. A request that is given up says so to the peer at
 //! once (RST_STREAM). Invariant: while a request waits, the waker of one that waits is registered with the socket.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, Ref, RefCell, RefMut};
+use std::io::IoSlice;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
-
-use ::h2::client::{self, Builder, SendRequest};
-use bytes::Bytes;
+use std::task::{Context, Poll, Waker, ready};
 
 use crate::client::connection::{Connection, ConnectionInfo};
 use crate::client::context::IoContext;
-use crate::client::http2_pipe::{Pipe, PipeEnd};
 use crate::failure::{Failure, Step};
 use crate::failure_map;
+use crate::h2::Http2Session;
+use crate::h2::error_code::{ConnectionFault, NO_ERROR};
+use crate::io::arrival::{Arrival, Moment, TransportError};
+use crate::io::buffers::Buffers;
 use crate::io::deadline_timer::DeadlineTimer;
-
-/// Bytes that may be under way to us, on a connection and on each of its streams: all that h2load and others allow.
-/// What arrives is taken at once, so it is no measure of memory.
-const WINDOW: u32 = (1 << 30) - 1;
-/// The header list of a response at most: that of HTTP/1.1 heads.
-const MAX_HEADER_LIST: u32 = crate::h1::response_head::MAX_HEAD as u32;
-/// Bytes of a request that wait in memory for the socket.
-const SEND_BUFFER: usize = 256 << 10;
-/// Small DATA frames cost the connection a budget that reading them restores. A stream of a million small messages is
-/// what a server may send; each is taken when it arrives.
-const DATA_FRAME_BUDGET: usize = 1 << 30;
+use crate::io::stamps::Tick;
+use crate::io::upload::MAX_PARTS;
+use crate::transport::Transport;
 
 /// A connection and those who wait for it.
 pub(crate) struct SharedConnection {
-    connection: RefCell<client::Connection<PipeEnd, Bytes>>,
-    pub(crate) requests: SendRequest<Bytes>,
-    pub(crate) pipe: Rc<Pipe>,
+    session: RefCell<Http2Session>,
+    transport: RefCell<Transport>,
+    buffers: Rc<Buffers>,
     info: ConnectionInfo,
     was_used: Cell<bool>,
-    has_ended: Cell<bool>,
-    /// The GOAWAY that ended it.
-    farewell: RefCell<Option<::h2::Error>>,
+    ended: RefCell<Option<Ending>>,
+    /// Reads that brought something, and when the last of them did.
+    last: Cell<Option<Moment>>,
     streams: Cell<usize>,
     waiting: RefCell<Vec<Option<Waker>>>,
     /// Who polled last.
     driver: Cell<usize>,
     timers: RefCell<Vec<DeadlineTimer>>,
+}
+
+/// Why a connection carries nothing more.
+enum Ending {
+    /// The peer closed.
+    Closed,
+    /// The peer broke the rules of the connection.
+    Broken(ConnectionFault),
+    /// The network.
+    Failed(Failure),
 }
 
 /// What polling a connection came to.
@@ -59,27 +61,22 @@ pub(crate) enum Drive {
 }
 
 impl SharedConnection {
-    /// Speaks HTTP/2 on a connection that carried nothing yet. Waits only while the preface does not fit into the
-    /// socket.
-    pub(crate) async fn begin(io: &IoContext, connection: Box<Connection>) -> Result<Rc<SharedConnection>, Failure> {
-        let Connection { transport, info, timer, .. } = *connection;
-        let pipe = Pipe::new(transport, io.buffers.clone());
-        let begun = builder().handshake(PipeEnd(pipe.clone())).await;
-        let (requests, connection) = begun
-            .map_err(|error| pipe.failure(Step::Send).unwrap_or_else(|| failure_map::http2(&error, Step::Send)))?;
-        Ok(Rc::new(SharedConnection {
-            connection: RefCell::new(connection),
-            requests,
-            pipe,
+    /// Speaks HTTP/2 on a connection that carried nothing yet. What it begins with goes out with the first request.
+    pub(crate) fn begin(io: &IoContext, connection: Connection) -> Rc<SharedConnection> {
+        let Connection { transport, info, timer, .. } = connection;
+        Rc::new(SharedConnection {
+            session: RefCell::new(Http2Session::new()),
+            transport: RefCell::new(transport),
+            buffers: io.buffers.clone(),
             info,
             was_used: Cell::new(false),
-            has_ended: Cell::new(false),
-            farewell: RefCell::default(),
+            ended: RefCell::default(),
+            last: Cell::default(),
             streams: Cell::new(0),
             waiting: RefCell::default(),
             driver: Cell::new(usize::MAX),
             timers: RefCell::new(vec![timer]),
-        }))
+        })
     }
 
     /// What is known of it, for the next exchange.
@@ -88,68 +85,161 @@ impl SharedConnection {
         ConnectionInfo { reused, ..self.info.clone() }
     }
 
-    /// Whether the peer takes another stream now, `most` at a time at the most. Looks at what arrived while the
-    /// connection was idle: a close, a GOAWAY.
+    /// Its streams. Not to be held while the connection is polled.
+    pub(crate) fn session(&self) -> RefMut<'_, Http2Session> {
+        self.session.borrow_mut()
+    }
+
+    /// When the last arrival reached this machine.
+    pub(crate) fn last_arrival(&self) -> Option<Moment> {
+        self.last.get()
+    }
+
+    /// Bytes over the network since the last call: sent, received.
+    pub(crate) fn take_counts(&self) -> (u64, u64) {
+        let transport = &mut *self.transport.borrow_mut();
+        (std::mem::take(&mut transport.sent), std::mem::take(&mut transport.received))
+    }
+
+    /// Whether the peer chose HTTP/2, or nobody asked because nothing is encrypted.
+    pub(crate) fn is_chosen(connection: &Connection) -> bool {
+        connection.transport.tls.as_ref().is_none_or(|session| session.chose_http2())
+    }
+
+    /// Whether the connection takes another request. Looks at what arrived while it was idle: a close, a GOAWAY.
     pub(crate) fn is_usable(&self) -> bool {
-        if self.streams.get() == 0 && !self.pipe.transport.borrow().socket.is_quiet() {
+        if self.streams.get() == 0 && !self.transport.borrow().socket.is_quiet() {
             let mut cx = Context::from_waker(Waker::noop());
             while self.drive(&mut cx, usize::MAX) == Drive::Again {}
         }
-        !self.has_ended.get() && self.requests_open()
+        self.ended.borrow().is_none() && self.session.borrow().is_open()
     }
 
     /// Whether the peer allows one more stream beside those under way.
     pub(crate) fn has_room(&self) -> bool {
-        self.streams.get() < self.most_streams()
+        self.session.borrow().has_room()
     }
 
     /// Streams that the peer allows at once.
     pub(crate) fn most_streams(&self) -> usize {
-        self.connection.borrow().max_concurrent_send_streams()
+        self.session.borrow().max_streams()
     }
 
-    /// After GOAWAY it carries no new streams.
-    fn requests_open(&self) -> bool {
-        let mut cx = Context::from_waker(Waker::noop());
-        !matches!(self.requests.clone().poll_ready(&mut cx), Poll::Ready(Err(_)))
+    /// Everything that was to be sent is with the kernel.
+    pub(crate) fn is_sent(&self) -> bool {
+        self.session.borrow().queue.is_empty() && self.transport.borrow().is_flushed()
     }
 
     /// Why it carries nothing more, at this step of an exchange; `None` while it does.
     pub(crate) fn failure(&self, step: Step) -> Option<Failure> {
-        let farewell = self.farewell.borrow();
-        farewell.as_ref().map(|error| failure_map::http2(error, step)).or_else(|| self.pipe.failure(step))
+        let ended: Ref<'_, Option<Ending>> = self.ended.borrow();
+        Some(match ended.as_ref()? {
+            Ending::Failed(failure) => Failure { step, ..failure.clone() },
+            Ending::Broken(ConnectionFault(code)) => failure_map::http2_connection(*code, step),
+            Ending::Closed => match self.session.borrow().goodbye().filter(|code| *code != NO_ERROR) {
+                Some(code) => failure_map::http2_goodbye(code, step),
+                // Go's words, also where nothing of the response came.
+                None => Failure { step, ..failure_map::closed(Step::Receive) },
+            },
+        })
     }
 
-    /// Polls the connection for the request of this slot, until something arrived or nothing is to be done.
+    /// Polls the connection for the request of this slot: writes what is there, then reads once.
     pub(crate) fn drive(&self, cx: &mut Context<'_>, slot: usize) -> Drive {
-        if self.has_ended.get() {
+        if self.ended.borrow().is_some() {
             return Drive::Ended;
         }
         self.driver.set(slot);
-        self.pipe.allow_read();
-        let polled = std::pin::Pin::new(&mut *self.connection.borrow_mut()).poll(cx);
-        match polled {
-            Poll::Ready(ended) => {
-                self.has_ended.set(true);
-                *self.farewell.borrow_mut() = ended.err().filter(::h2::Error::is_go_away);
-                Drive::Ended
+        if let Err(ending) = self.write(cx) {
+            return self.end(ending);
+        }
+        match self.read(cx) {
+            Poll::Pending => {
+                self.wake();
+                Drive::Waits
             }
-            Poll::Pending if self.pipe.has_read() => Drive::Again,
-            Poll::Pending => Drive::Waits,
+            Poll::Ready(Ok(arrival)) => {
+                // What has to be answered is answered at once: nobody may poll for long.
+                let written = self.write(cx);
+                self.wake();
+                match (written, arrival.closed) {
+                    (Err(ending), _) => self.end(ending),
+                    (Ok(()), true) => self.end(Ending::Closed),
+                    (Ok(()), false) => Drive::Again,
+                }
+            }
+            Poll::Ready(Err(Ending::Broken(ConnectionFault(code)))) => {
+                self.session.borrow_mut().accuse(code);
+                let _gone = self.write(cx);
+                self.end(Ending::Broken(ConnectionFault(code)))
+            }
+            Poll::Ready(Err(ending)) => self.end(ending),
         }
     }
-}
 
-fn builder() -> Builder {
-    let mut builder = Builder::new();
-    builder
-        .initial_window_size(WINDOW)
-        .initial_connection_window_size(WINDOW)
-        .max_header_list_size(MAX_HEADER_LIST)
-        .max_send_buffer_size(SEND_BUFFER)
-        .data_frame_budget(DATA_FRAME_BUDGET)
-        .enable_push(false);
-    builder
+    /// Nothing more goes over the connection: all who wait are told.
+    fn end(&self, ending: Ending) -> Drive {
+        self.ended.borrow_mut().get_or_insert(ending);
+        self.waiting.borrow().iter().flatten().for_each(Waker::wake_by_ref);
+        Drive::Ended
+    }
+
+    /// Writes as much as the socket takes.
+    fn write(&self, cx: &mut Context<'_>) -> Result<(), Ending> {
+        let session = &mut *self.session.borrow_mut();
+        if session.queue.is_empty() && self.transport.borrow().is_flushed() {
+            return Ok(());
+        }
+        match self.poll_write(cx, session) {
+            Poll::Ready(Err(error)) => Err(Ending::Failed(failure_map::transport(error, Step::Send))),
+            _ => {
+                session.wake_senders();
+                Ok(())
+            }
+        }
+    }
+
+    fn poll_write(&self, cx: &mut Context<'_>, session: &mut Http2Session) -> Poll<Result<(), TransportError>> {
+        let transport = &mut *self.transport.borrow_mut();
+        while !session.queue.is_empty() {
+            let mut parts = [IoSlice::new(&[]); MAX_PARTS];
+            let filled = session.queue.parts(&mut parts);
+            let n = ready!(transport.poll_take(cx, &self.buffers, &parts[..filled]))?;
+            session.queue.advance(n);
+        }
+        transport.poll_flush(cx, &self.buffers)
+    }
+
+    /// One read.
+    fn read(&self, cx: &mut Context<'_>) -> Poll<Result<Arrival, Ending>> {
+        let session = &mut *self.session.borrow_mut();
+        let mut fed = Ok(());
+        let arrival = self.transport.borrow_mut().poll_receive(cx, &self.buffers, |bytes| {
+            if fed.is_ok() {
+                fed = session.feed(bytes);
+            }
+        });
+        let arrival = ready!(arrival).map_err(|error| Ending::Failed(failure_map::transport(error, Step::Receive)))?;
+        if arrival.content > 0 {
+            let moment = Moment { seen: Tick::now(), stamp_ns: arrival.stamp_ns };
+            self.last.set(Some(moment));
+            session.note(moment);
+        }
+        Poll::Ready(fed.map(|()| arrival).map_err(Ending::Broken))
+    }
+
+    /// Wakes the others that have something to look at.
+    fn wake(&self) {
+        let waiting = self.waiting.borrow();
+        let wake = |slot: usize| {
+            if slot != self.driver.get()
+                && let Some(waker) = waiting.get(slot).and_then(Option::as_ref)
+            {
+                waker.wake_by_ref();
+            }
+        };
+        self.session.borrow_mut().take_woken(wake);
+    }
 }
 
 /// A request's place among those that share a connection; given up when it is dropped.
@@ -157,8 +247,6 @@ pub(crate) struct Slot {
     pub(crate) shared: Rc<SharedConnection>,
     pub(crate) at: usize,
     pub(crate) timer: DeadlineTimer,
-    /// The stream came to its end on both sides.
-    pub(crate) is_settled: bool,
 }
 
 impl Slot {
@@ -175,29 +263,28 @@ impl Slot {
         }
         drop(waiting);
         let timer = shared.timers.borrow_mut().pop().unwrap_or_default();
-        Slot { shared, at, timer, is_settled: false }
+        Slot { shared, at, timer }
     }
 
-    /// The request waits; it is woken when it is its turn to poll the connection. `false` when it waits with another
-    /// waker than before.
-    pub(crate) fn wait(&self, cx: &Context<'_>) -> bool {
+    /// The request waits; it is woken when something came for it, or when it is its turn to poll the connection.
+    pub(crate) fn wait(&self, cx: &Context<'_>) {
         let mut waiting = self.shared.waiting.borrow_mut();
-        let waker = waiting[self.at].get_or_insert_with(|| cx.waker().clone());
-        let is_same = waker.will_wake(cx.waker());
-        if !is_same {
-            waker.clone_from(cx.waker());
-        }
-        is_same
+        waiting[self.at].get_or_insert_with(|| cx.waker().clone()).clone_from(cx.waker());
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
         let shared = &self.shared;
-        if !self.is_settled {
-            // The stream is reset: the peer is told now, because nobody may poll the connection for long.
-            shared.drive(&mut Context::from_waker(Waker::noop()), self.at);
+        if !shared.session.borrow().queue.is_empty() && shared.ended.borrow().is_none() {
+            // The peer is told now that a stream was reset: nobody may poll the connection for long. Whoever polled
+            // last is not the one that the socket wakes then, so another has to poll.
+            shared.driver.set(self.at);
+            if let Err(ending) = shared.write(&mut Context::from_waker(Waker::noop())) {
+                shared.end(ending);
+            }
         }
+        shared.wake();
         shared.streams.set(shared.streams.get() - 1);
         shared.timers.borrow_mut().push(std::mem::take(&mut self.timer));
         let mut waiting = shared.waiting.borrow_mut();

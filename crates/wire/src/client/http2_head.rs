@@ -1,72 +1,33 @@
-//! Heads between the forms that a message has in HTTP/1.1 and in HTTP/2.
+//! The head of a request in HTTP/2, from the one that was made for HTTP/1.1.
 //!
-//! A request's head is made once, as HTTP/1.1 writes it, and read here: Host becomes `:authority`, fields that belong
-//! to a connection are left out, and those that would ask for more are refused in Go's words. A response's head is kept
-//! as text, as one of HTTP/1.1 is.
-
-use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, COOKIE, HeaderName, HeaderValue, SET_COOKIE};
-use http::uri::PathAndQuery;
-use http::{HeaderMap, Request, Uri};
+//! Host becomes `:authority`, fields that belong to a connection are left out, and those that would ask for more are
+//! refused in Go's words.
 
 use crate::failure::{Failure, FailureKind, Step};
-use crate::field::push_decimal;
-use crate::h1::reason::reason;
-use crate::response::Marks;
+use crate::h2::{HeadBuilder, Http2Head, quoted};
 
-/// The head of a request, ready for a stream.
-pub(crate) struct Http2Head(pub(crate) Request<()>);
-
-/// Bytes that Go sends in a query as they are, and the `http` crate refuses.
-const UNQUOTED: &[u8] = b"\"<>\\^`{|}";
-
-impl Http2Head {
-    /// From a head of HTTP/1.1 as `RequestHead` encodes it.
-    pub(crate) fn read(head: &[u8], tls: bool) -> Result<Http2Head, Failure> {
-        let mut lines = head.split(|b| *b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        let mut words = lines.next().unwrap_or_default().split(|b| *b == b' ');
-        let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let mut headers = HeaderMap::with_capacity(8);
-        let mut authority: &[u8] = b"";
-        for line in lines.take_while(|line| !line.is_empty()) {
+/// Reads a head of HTTP/1.1 as `RequestHead` encodes it. `is_constant`: it is sent again and again.
+pub(crate) fn read_head(head: &[u8], tls: bool, is_constant: bool) -> Result<Http2Head, Failure> {
+    let mut lines = head.split(|b| *b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let mut words = lines.next().unwrap_or_default().split(|b| *b == b' ');
+    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let fields = || {
+        let lines = lines.clone().take_while(|line| !line.is_empty());
+        lines.map(|line| {
             let colon = line.iter().position(|b| *b == b':').unwrap_or(line.len());
-            let (name, value) = (&line[..colon], line.get(colon + 2..).unwrap_or_default());
-            if name.eq_ignore_ascii_case(b"host") {
-                authority = value;
-            } else if !is_of_connection(name, value)? {
-                add(&mut headers, name, value)?;
-            }
-        }
-        let mut request = Request::new(());
-        *request.method_mut() = http::Method::from_bytes(method).map_err(|_| refused("method", method))?;
-        *request.uri_mut() = uri(authority, target, tls)?;
-        *request.headers_mut() = headers;
-        *request.version_mut() = http::Version::HTTP_2;
-        Ok(Http2Head(request))
-    }
-}
-
-fn uri(authority: &[u8], target: &[u8], tls: bool) -> Result<Uri, Failure> {
-    let path = PathAndQuery::try_from(target).or_else(|_| PathAndQuery::try_from(&*quoted(target)));
-    let path = path.map_err(|_| refused("request target", target))?;
-    let parts = Uri::builder().scheme(if tls { "https" } else { "http" }).authority(authority).path_and_query(path);
-    parts.build().map_err(|_| refused("Host", authority))
-}
-
-fn quoted(target: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(target.len() + 16);
-    for b in target {
-        match b {
-            b if UNQUOTED.contains(b) => out.extend_from_slice(format!("%{b:02X}").as_bytes()),
-            b => out.push(*b),
+            (&line[..colon], line.get(colon + 2..).unwrap_or_default())
+        })
+    };
+    let is_host = |name: &[u8]| name.eq_ignore_ascii_case(b"host");
+    let authority = fields().filter(|(name, _)| is_host(name)).last().map_or(&b""[..], |(_, host)| host);
+    let mut builder = HeadBuilder::new(is_constant);
+    builder.request(method, if tls { "https" } else { "http" }, authority, &quoted(target))?;
+    for (name, value) in fields().filter(|(name, _)| !is_host(name)) {
+        if !is_of_connection(name, value)? {
+            builder.field(name, value)?;
         }
     }
-    out
-}
-
-fn refused(what: &str, value: &[u8]) -> Failure {
-    let message = format!("http2: invalid {what} \"{}\"", value.escape_ascii());
-    Failure { step: Step::Prepare, kind: FailureKind::Other, message }
+    Ok(builder.build())
 }
 
 /// Whether the field says something of the connection alone, which HTTP/2 says in frames (RFC 9113 8.2.2). Refuses what
@@ -91,67 +52,31 @@ fn is_of_connection(name: &[u8], value: &[u8]) -> Result<bool, Failure> {
     }
 }
 
-fn add(headers: &mut HeaderMap, name: &[u8], value: &[u8]) -> Result<(), Failure> {
-    let name = HeaderName::from_bytes(name).map_err(|_| refused("header field name", name))?;
-    let mut put = |value: &[u8]| {
-        let field = HeaderValue::from_bytes(value).map_err(|_| refused("header field value", value))?;
-        headers.append(name.clone(), field);
-        Ok(())
-    };
-    if name != COOKIE {
-        return put(value);
-    }
-    // One field a cookie, which HPACK then knows each for itself (RFC 9113 8.2.3).
-    value.split(|b| *b == b';').map(<[u8]>::trim_ascii).filter(|crumb| !crumb.is_empty()).try_for_each(put)
-}
-
-/// The head of a response as text.
-pub(crate) fn response_text(status: u16, headers: &HeaderMap) -> (Bytes, Marks) {
-    let len = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum::<usize>();
-    let mut out = Vec::with_capacity(len + 48);
-    out.extend_from_slice(b"HTTP/2.0 ");
-    push_decimal(&mut out, u64::from(status));
-    out.push(b' ');
-    out.extend_from_slice(reason(status).as_bytes());
-    out.extend_from_slice(b"\r\n");
-    let mut marks = Marks::default();
-    for (name, value) in headers {
-        marks.sets_cookie |= *name == SET_COOKIE;
-        marks.is_coded |= *name == CONTENT_ENCODING;
-        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
-            out.extend_from_slice(part);
-        }
-    }
-    out.extend_from_slice(b"\r\n");
-    (Bytes::from(out), marks)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(fields: &str) -> Result<Request<()>, String> {
+    fn read(fields: &str) -> Result<String, String> {
         let head = format!("GET /a?b=<c> HTTP/1.1\r\nHost: h.test:8\r\n{fields}\r\n");
-        Http2Head::read(head.as_bytes(), true).map(|head| head.0).map_err(|failure| failure.message)
+        read_head(head.as_bytes(), true, true).map(|head| head.to_string()).map_err(|failure| failure.message)
     }
 
     #[test]
     fn the_host_is_the_authority_and_a_query_is_made_fit() {
-        let request = read("User-Agent: t\r\nX-A: b\r\n").unwrap();
-        assert_eq!(request.uri().to_string(), "https://h.test:8/a?b=%3Cc%3E");
-        let fields: Vec<_> = request.headers().iter().map(|(n, v)| (n.as_str(), v.to_str().unwrap())).collect();
-        assert_eq!(fields, [("user-agent", "t"), ("x-a", "b")]);
+        assert_eq!(
+            read("User-Agent: t\r\nX-A: b\r\n").unwrap(),
+            ":method=GET :scheme=https :authority=h.test:8 :path=/a?b=%3Cc%3E user-agent=t x-a=b"
+        );
     }
 
     #[test]
     fn fields_of_the_connection_stay_out_and_cookies_are_split() {
-        let request = read(
+        let head = read(
             "Connection: Close\r\nKeep-Alive: 1\r\nProxy-Connection: x\r\nTransfer-Encoding: chunked\r\n\
              Cookie: a=1; b=2;c=3\r\nTE: trailers\r\n",
         )
         .unwrap();
-        let fields: Vec<_> = request.headers().iter().map(|(n, v)| (n.as_str(), v.to_str().unwrap())).collect();
-        assert_eq!(fields, [("cookie", "a=1"), ("cookie", "b=2"), ("cookie", "c=3"), ("te", "trailers")]);
+        assert!(head.ends_with("%3Cc%3E cookie=a=1 cookie=b=2 cookie=c=3 te=trailers"), "{head}");
     }
 
     #[test]

@@ -3,11 +3,9 @@
 //! Shared bytes are sent as they are. Files, generated and borrowed bytes are copied piece by piece, so that the size
 //! of a body costs no memory. Invariant: what is handed over was allowed by the windows of stream and connection.
 
-use std::task::{Context, Poll};
-
-use ::h2::SendStream;
 use bytes::Bytes;
 
+use crate::h2::Http2Session;
 use crate::payload::{PIECE, PayloadError, Segment};
 
 /// A shorter run is gathered with those behind it.
@@ -36,28 +34,21 @@ impl<'a> StreamUpload<'a> {
         self.is_done() || self.is_refused
     }
 
-    /// Hands over what the windows allow now; waits for more where they do not allow all.
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>, stream: &mut SendStream<Bytes>) -> Result<(), PayloadError> {
+    /// Hands over what the windows allow now. Where they do not allow all, whoever waits for the stream is woken when
+    /// they do.
+    pub(crate) fn send(&mut self, session: &mut Http2Session, id: u32) -> Result<(), PayloadError> {
+        if session.stream(id).end.is_some() {
+            self.is_refused = true;
+        }
         while !self.has_ended() {
             let wanted = usize::try_from(self.left).map_or(PIECE, |left| left.min(PIECE));
-            stream.reserve_capacity(wanted);
-            let allowed = match stream.capacity() {
-                0 => match stream.poll_capacity(cx) {
-                    Poll::Pending => return Ok(()),
-                    Poll::Ready(Some(Ok(n))) => n,
-                    // The peer has reset the stream: why, its receiving side says.
-                    Poll::Ready(Some(Err(_)) | None) => {
-                        self.is_refused = true;
-                        return Ok(());
-                    }
-                },
-                n => n,
-            };
-            let piece = self.next(allowed.min(wanted))?;
-            self.left -= piece.len() as u64;
-            if stream.send_data(piece, self.left == 0).is_err() {
-                self.is_refused = true;
+            let allowed = session.allowed(id, wanted);
+            if allowed == 0 {
+                break;
             }
+            let piece = self.next(allowed)?;
+            self.left -= piece.len() as u64;
+            session.send(id, piece, self.left == 0);
         }
         Ok(())
     }

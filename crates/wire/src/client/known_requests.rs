@@ -10,8 +10,8 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::client::context::IoContext;
-use crate::client::http2_head::Http2Head;
 use crate::client::origins::Origin;
+use crate::h2::Http2Head;
 use crate::payload::Payload;
 use crate::recent::Recent;
 use crate::request::{Method, Request};

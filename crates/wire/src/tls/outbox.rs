@@ -36,6 +36,11 @@ impl Outbox {
         !self.is_awaited && self.end + RECORD + RECORD_EXTRA <= OUTBOX
     }
 
+    /// All of it is written.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.start == self.end
+    }
+
     /// Writes all of it, for whoever sends.
     pub(crate) fn poll_flush<E: TlsEnd>(
         &mut self,

@@ -227,6 +227,11 @@ impl<E: TlsEnd> Session<E> {
         self.outbox.has_room()
     }
 
+    /// Whether everything that was encrypted is with the kernel.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.outbox.is_flushed()
+    }
+
     /// Writes everything that was encrypted.
     pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>, line: &mut Line<'_, E::Socket>) -> Poll<io::Result<()>> {
         self.outbox.poll_flush::<E>(cx, line)

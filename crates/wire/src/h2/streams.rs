@@ -1,0 +1,176 @@
+//! The streams of a connection that are under way, and what came on each.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+use super::answer::AnswerHead;
+use crate::io::arrival::Moment;
+
+/// What is done with content that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// It is put together.
+    Whole,
+    /// It is counted.
+    Count,
+    /// It is kept as it came, for somebody who takes it piece by piece.
+    Pieces,
+}
+
+/// How a stream ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StreamEnd {
+    /// The peer has said all.
+    Complete,
+    /// The peer reset it, with this error code.
+    Reset(u32),
+    /// The peer broke the rules, and this side reset it, with this error code.
+    Broken(u32),
+    /// The peer said goodbye, with this error code, before it processed the stream.
+    Excluded(u32),
+}
+
+/// A stream.
+pub(crate) struct OpenStream {
+    pub(super) id: u32,
+    /// Who waits for it.
+    pub(super) slot: usize,
+    keep: Keep,
+    /// The answer to a HEAD request declares content that never comes.
+    is_to_head: bool,
+    pub(crate) head: Option<AnswerHead>,
+    pub(super) has_head: bool,
+    /// The head ended the stream.
+    pub(crate) is_head_all: bool,
+    pub(crate) trailers: Option<AnswerHead>,
+    pub(crate) content: Vec<u8>,
+    pub(crate) pieces: VecDeque<Bytes>,
+    /// Bytes of content that arrived.
+    pub(crate) length: u64,
+    /// Bytes of content that the head declares.
+    pub(crate) declared: Option<u64>,
+    /// When something arrived first and, where more than one read brought something, last.
+    pub(crate) first: Option<Moment>,
+    pub(crate) last: Option<Moment>,
+    pub(crate) end: Option<StreamEnd>,
+    pub(super) send_window: i64,
+    pub(super) wants_to_send: bool,
+    pub(super) has_sent_all: bool,
+    pub(super) receive_window: ReceiveWindow,
+    /// DATA frames without content.
+    pub(super) empty_frames: u32,
+    /// Something came with the read that is being looked at.
+    pub(super) is_touched: bool,
+}
+
+/// A body vector is reserved up to this size ahead; beyond, it grows with what really arrives.
+const MAX_RESERVE: u64 = 1 << 20;
+
+impl OpenStream {
+    pub(super) fn new(id: u32, slot: usize, keep: Keep, is_to_head: bool, send_window: i64) -> OpenStream {
+        OpenStream {
+            id,
+            slot,
+            keep,
+            is_to_head,
+            head: None,
+            has_head: false,
+            is_head_all: false,
+            trailers: None,
+            content: Vec::new(),
+            pieces: VecDeque::new(),
+            length: 0,
+            declared: None,
+            first: None,
+            last: None,
+            end: None,
+            send_window,
+            wants_to_send: false,
+            has_sent_all: false,
+            receive_window: ReceiveWindow::new(WINDOW),
+            empty_frames: 0,
+            is_touched: false,
+        }
+    }
+
+    /// Content that came in pieces, and what comes, is put together instead.
+    pub(crate) fn keep_whole(&mut self) {
+        self.keep = Keep::Whole;
+        self.pieces.drain(..).for_each(|piece| self.content.extend_from_slice(&piece));
+    }
+
+    /// The next piece, if content is kept so.
+    pub(crate) fn take_piece(&mut self) -> Option<Bytes> {
+        let piece = self.pieces.pop_front()?;
+        self.receive_window.release(piece.len());
+        Some(piece)
+    }
+
+    pub(super) fn take_head(&mut self, head: AnswerHead, is_all: bool) {
+        let has_no_content = self.is_to_head || head.status == 204 || head.status == 304;
+        self.declared = head.declared.filter(|_| !has_no_content);
+        self.has_head = true;
+        self.is_head_all = is_all;
+        self.head = Some(head);
+    }
+
+    /// `false` when it is more than was declared.
+    pub(super) fn take_content(&mut self, bytes: &[u8]) -> bool {
+        self.length += bytes.len() as u64;
+        match self.keep {
+            Keep::Count => self.receive_window.release(bytes.len()),
+            Keep::Pieces => self.pieces.push_back(Bytes::copy_from_slice(bytes)),
+            Keep::Whole => {
+                if self.content.is_empty() {
+                    let declared = self.declared.unwrap_or(0).min(MAX_RESERVE) as usize;
+                    self.content.reserve_exact(declared.max(bytes.len()));
+                }
+                self.content.extend_from_slice(bytes);
+                self.receive_window.release(bytes.len());
+            }
+        }
+        self.declared.is_none_or(|declared| self.length <= declared)
+    }
+
+    /// Whether as much came as was declared.
+    pub(super) fn is_whole(&self) -> bool {
+        self.declared.is_none_or(|declared| self.length == declared)
+    }
+}
+
+/// Bytes that may be under way to us, on a connection and on each of its streams: all that h2load and others allow.
+/// What arrives is taken at once, so it is no measure of memory.
+pub(super) const WINDOW: u32 = (1 << 30) - 1;
+
+/// What the peer may send.
+pub(super) struct ReceiveWindow {
+    left: i64,
+    /// Taken, and not told the peer.
+    released: u32,
+}
+
+impl ReceiveWindow {
+    pub(super) fn new(size: u32) -> ReceiveWindow {
+        ReceiveWindow { left: i64::from(size), released: 0 }
+    }
+
+    /// A frame of this size came; `false` when it was not allowed.
+    pub(super) fn take(&mut self, bytes: usize) -> bool {
+        self.left -= bytes as i64;
+        self.left >= 0
+    }
+
+    pub(super) fn release(&mut self, bytes: usize) {
+        self.released += bytes as u32;
+    }
+
+    /// What the peer has to be told, once it is much.
+    pub(super) fn increment(&mut self) -> Option<u32> {
+        if self.released < WINDOW / 2 {
+            return None;
+        }
+        self.left += i64::from(self.released);
+        Some(std::mem::take(&mut self.released))
+    }
+}
