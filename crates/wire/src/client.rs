@@ -15,6 +15,7 @@ mod hops;
 mod http2_call;
 mod http2_connection;
 mod http2_head;
+mod http2_keeper;
 mod http2_pool;
 mod http2_stream;
 mod http2_upload;
@@ -151,7 +152,7 @@ impl Client {
     }
 
     /// Puts a link under all connections that are opened from now on, or none; idle connections over another one are
-    /// closed. Connections over a link need a `tokio::task::LocalSet`.
+    /// closed. Connections over a link, and those of HTTP/2, need a `tokio::task::LocalSet`.
     pub fn set_link(&self, link: Option<Rc<Link>>) {
         if link.as_ref().map(Rc::as_ptr) != self.link.borrow().as_ref().map(Rc::as_ptr) {
             *self.link.borrow_mut() = link;

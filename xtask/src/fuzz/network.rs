@@ -24,14 +24,33 @@ fn told(error: impl std::fmt::Display) -> String {
 
 /// The client reads the input as a response, in pieces, from a server that closes afterwards.
 pub fn responses() -> Result<Check, String> {
+    client_of(|head| head.ends_with(b"\r\n\r\n"), <[u8]>::to_vec, false)
+}
+
+/// The same with frames of HTTP/2. A character of the input stands for the byte of its number, so that examples can be
+/// text.
+pub fn frames() -> Result<Check, String> {
+    let bytes = |input: &[u8]| String::from_utf8_lossy(input).chars().map(|c| c as u8).collect();
+    client_of(|said| said.len() > PREFACE, bytes, true)
+}
+
+/// Bytes that a client of HTTP/2 says at least.
+const PREFACE: usize = 24;
+
+fn client_of(
+    is_asked: fn(&[u8]) -> bool,
+    to_answer: fn(&[u8]) -> Vec<u8>,
+    prior_knowledge: bool,
+) -> Result<Check, String> {
     let answer: Arc<Mutex<Vec<u8>>> = Arc::default();
-    let address = answering(Arc::clone(&answer))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(told)?;
+    let address = answering(Arc::clone(&answer), is_asked)?;
+    let options = tokio::runtime::LocalOptions::default();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(options).map_err(told)?;
     let worker =
         runtime.block_on(async { ClientContext::new(Arc::new(Settings::default())) }).map_err(|error| error.message)?;
     let client = Client::new(worker);
     Ok(Box::new(move |input| {
-        *answer.lock().map_err(told)? = input.to_vec();
+        *answer.lock().map_err(told)? = to_answer(input);
         let head = input.len().is_multiple_of(5);
         let request = Request {
             method: if head { Method::Head } else { Method::Get },
@@ -43,7 +62,7 @@ pub fn responses() -> Result<Check, String> {
             max_redirects: 0,
             auth: if input.len().is_multiple_of(3) { Auth::Digest } else { Auth::FromUserinfo },
             body_use: if input.len().is_multiple_of(2) { BodyUse::Keep } else { BodyUse::Discard },
-            prior_knowledge: false,
+            prior_knowledge,
         };
         let jar = CookieJar::default();
         let exchange = runtime.block_on(client.send(&request, Some(&jar), &mut |_| {}));
@@ -60,8 +79,8 @@ pub fn responses() -> Result<Check, String> {
     }))
 }
 
-/// A server that reads a request's head and answers with whatever there is, in a few pieces, then closes.
-fn answering(answer: Arc<Mutex<Vec<u8>>>) -> Result<SocketAddr, String> {
+/// A server that reads until it is asked and answers with whatever there is, in a few pieces, then closes.
+fn answering(answer: Arc<Mutex<Vec<u8>>>, is_asked: fn(&[u8]) -> bool) -> Result<SocketAddr, String> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(told)?;
     let address = listener.local_addr().map_err(told)?;
     std::thread::spawn(move || {
@@ -70,7 +89,7 @@ fn answering(answer: Arc<Mutex<Vec<u8>>>) -> Result<SocketAddr, String> {
             let _ = stream.set_nodelay(true);
             let mut head = Vec::new();
             let mut buffer = [0; 4096];
-            while !head.ends_with(b"\r\n\r\n") {
+            while !is_asked(&head) {
                 match stream.read(&mut buffer) {
                     Ok(n) if n > 0 => head.extend_from_slice(&buffer[..n]),
                     _ => break,

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use crate::client::http2_keeper::Http2Keeper;
 use crate::h1::known_heads::KnownHeads;
 use crate::io::buffers::Buffers;
 use crate::io::receive::StampKeeper;
@@ -18,6 +19,7 @@ pub(crate) struct IoContext {
     pub(crate) stamps: StampClock,
     pub(crate) heads: KnownHeads,
     pub(crate) limits: StepLimits,
+    pub(crate) http2_keeper: Rc<Http2Keeper>,
     _keeper: StampKeeper,
 }
 
@@ -30,6 +32,7 @@ impl IoContext {
             stamps: StampClock::new(),
             heads: KnownHeads::default(),
             limits,
+            http2_keeper: Rc::default(),
             _keeper: StampKeeper::new(),
         }
     }

@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Waker, ready};
 
 use crate::client::connection::{Connection, ConnectionInfo};
 use crate::client::context::IoContext;
+use crate::client::http2_keeper::MayIdle;
 use crate::failure::{Failure, Step};
 use crate::failure_map;
 use crate::h2::Http2Session;
@@ -64,7 +65,7 @@ impl SharedConnection {
     /// Speaks HTTP/2 on a connection that carried nothing yet. What it begins with goes out with the first request.
     pub(crate) fn begin(io: &IoContext, connection: Connection) -> Rc<SharedConnection> {
         let Connection { transport, info, timer, .. } = connection;
-        Rc::new(SharedConnection {
+        let shared = Rc::new(SharedConnection {
             session: RefCell::new(Http2Session::new()),
             transport: RefCell::new(transport),
             buffers: io.buffers.clone(),
@@ -76,7 +77,9 @@ impl SharedConnection {
             waiting: RefCell::default(),
             driver: Cell::new(usize::MAX),
             timers: RefCell::new(vec![timer]),
-        })
+        });
+        io.http2_keeper.keep(&shared);
+        shared
     }
 
     /// What is known of it, for the next exchange.
@@ -106,12 +109,10 @@ impl SharedConnection {
         connection.transport.tls.as_ref().is_none_or(|session| session.chose_http2())
     }
 
-    /// Whether the connection takes another request. Looks at what arrived while it was idle: a close, a GOAWAY.
+    /// Whether the connection takes another request, as far as this machine knows. Looks at what arrived while it was
+    /// idle.
     pub(crate) fn is_usable(&self) -> bool {
-        if self.streams.get() == 0 && !self.transport.borrow().socket.is_quiet() {
-            let mut cx = Context::from_waker(Waker::noop());
-            while self.drive(&mut cx, usize::MAX) == Drive::Again {}
-        }
+        self.look();
         self.ended.borrow().is_none() && self.session.borrow().is_open()
     }
 
@@ -239,6 +240,15 @@ impl SharedConnection {
             }
         };
         self.session.borrow_mut().take_woken(wake);
+    }
+}
+
+impl MayIdle for SharedConnection {
+    fn look(&self) {
+        if self.streams.get() == 0 && !self.transport.borrow().socket.is_quiet() {
+            let mut cx = Context::from_waker(Waker::noop());
+            while self.drive(&mut cx, usize::MAX) == Drive::Again {}
+        }
     }
 }
 

@@ -135,6 +135,30 @@ fn a_goaway_while_idle_costs_nobody_a_request() {
     server.join().unwrap();
 }
 
+/// Servers close connections that do not answer.
+#[test]
+fn a_ping_while_idle_is_answered() {
+    let (address, server) = serve(1, |tls, _| {
+        begin(tls);
+        let stream = read_request(tls).unwrap();
+        answer(tls, stream, b"ok");
+        write(tls, &frame(PING, 0, 0, b"are you?"));
+        let pong = std::iter::from_fn(|| read_frame(tls)).find(|frame| frame.0 == PING).unwrap();
+        assert_eq!((pong.1, pong.3.as_slice()), (ACK, &b"are you?"[..]));
+        let stream = read_request(tls).unwrap();
+        answer(tls, stream, b"yes");
+        await_close(tls);
+    });
+    let answered = run(trusting(), async |client| {
+        let send = async || body(&*client.send(&get(url(address)), None, &mut |_| {}).await);
+        assert_eq!(send().await, b"ok");
+        tokio::time::sleep(Duration::from_millis(2500)).await;
+        send().await
+    });
+    server.join().unwrap();
+    assert_eq!(answered, b"yes");
+}
+
 #[test]
 fn a_request_that_is_given_up_resets_its_stream_and_no_other() {
     let (address, server) = serve(1, |tls, _| {
