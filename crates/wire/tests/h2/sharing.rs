@@ -12,7 +12,7 @@ use onrush_wire::{Exchange, FailureKind, Request, Settings, Url};
 
 use crate::peer::*;
 use crate::support::tls::trusting;
-use crate::support::{body, get, settings};
+use crate::support::{body, get, run, settings};
 
 const MAX_CONCURRENT_STREAMS: u16 = 3;
 
@@ -234,10 +234,7 @@ fn a_server_may_allow_fewer_streams() {
             }
         }
     });
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let (first, rest) = runtime.block_on(async {
-        let worker = ClientContext::new(Arc::new(settings())).unwrap();
-        let client = Client::new(worker);
+    let (first, rest) = run(settings(), async |client| {
         client.use_http2(Http2Use::Shared(Http2Pool::new(Some(limits(1, 10)))));
         let request = to("h2c", address);
         let first = client.send(&request, None, &mut |_| {}).await;
