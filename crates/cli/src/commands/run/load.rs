@@ -13,7 +13,7 @@ use script::modules::BUILTINS;
 use script::options::Options;
 use script::{LoadOptions, Program, ScriptError, Source};
 use server::{Server, ServerConfig};
-use tokio::runtime::Runtime;
+use tokio::runtime::LocalRuntime;
 
 use super::flags::{Flags, Serve};
 use crate::app;
@@ -28,7 +28,7 @@ pub struct Script {
     /// What was loaded.
     pub program: Program,
     /// For VU 0.
-    pub runtime: Runtime,
+    pub runtime: LocalRuntime,
 }
 
 /// The target beside a test, and what it serves.
@@ -90,7 +90,7 @@ pub fn script(
 ) -> Result<Script, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build()
+        .build_local(tokio::runtime::LocalOptions::default())
         .map_err(|e| Failure::new(ExitCode::Generic, format!("cannot make an event loop: {e}")))?;
     let cwd = std::env::current_dir()
         .map_err(|e| Failure::new(ExitCode::Generic, format!("cannot tell the current folder: {e}")))?;
