@@ -14,6 +14,7 @@
 //! cargo xtask stats             simulate sets of runs and see that comparisons keep their promises
 //! cargo xtask conformance       run other people's suites: Autobahn for WebSocket, h2spec for HTTP/2
 //! cargo xtask grpc              run the interoperability cases of gRPC against gRPC for Go
+//! cargo xtask socketio          run the test script of onrush/socketio against npm's socket.io server
 //! ```
 //!
 //! Each command is one file. None is part of `cargo test`, which must pass on a machine that has nothing but Rust.
@@ -29,6 +30,7 @@ mod go;
 mod grpc;
 mod observation;
 mod parity;
+mod socketio;
 mod stats;
 mod timing;
 
@@ -47,6 +49,7 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask stats [SETS [SEED]]
        cargo xtask conformance [autobahn [client|server] [CASE…] | h2spec [SECTION…]]
        cargo xtask grpc
+       cargo xtask socketio
 
 tidy     reads the source and tells what breaks its rules; TEXT picks findings that contain it. --all tells what
          xtask/tidy/allow.txt allows, too; --shrink takes out of that list what is no longer needed.
@@ -93,7 +96,10 @@ conformance
          a few seconds; SECTION picks some (`http2/6.5`). Needs Go, and its module proxy the first time.
 grpc     runs the cases of gRPC's interoperability list that apply against gRPC for Go, in cleartext and over TLS, and \
 prints one
-         line a case. Skipped without Go; needs its module proxy the first time.";
+         line a case. Skipped without Go; needs its module proxy the first time.
+socketio runs the test script of onrush/socketio against npm's socket.io server. Skipped without Node and npm; needs \
+npm's
+         registry the first time.";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -113,6 +119,7 @@ fn main() -> ExitCode {
         Some("stats") => stats::run(&rest),
         Some("conformance") => conformance::run(&rest),
         Some("grpc") => grpc::run(&rest),
+        Some("socketio") => socketio::run(&rest),
         Some("fuzz-child") => fuzz::run_child(&rest),
         _ => Err(USAGE.to_owned()),
     };
