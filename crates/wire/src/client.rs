@@ -17,6 +17,7 @@ mod http2_connection;
 mod http2_head;
 mod http2_keeper;
 mod http2_pool;
+mod http2_relief;
 mod http2_stream;
 mod http2_upload;
 mod known_requests;

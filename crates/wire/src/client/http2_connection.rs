@@ -1,8 +1,8 @@
 //! An HTTP/2 connection of one user, which its requests share.
 //!
-//! The requests that wait for it poll it, so that a request costs no task and no channel. The one that polled last is
-//! woken by the socket; when it leaves, it wakes another that waits. A request that is given up says so to the peer at
-//! once (RST_STREAM). Invariant: while a request waits, the waker of one that waits is registered with the socket.
+//! The requests that wait for it poll it, so that a request costs no task and no channel. The socket wakes the one that
+//! polled last. It may be gone then, or its user may wait for something else, so a connection with more than one request
+//! has a task that steps in (`http2_relief`). A request that is given up says so to the peer at once (RST_STREAM).
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::io::IoSlice;
@@ -12,6 +12,7 @@ use std::task::{Context, Poll, Waker, ready};
 use crate::client::connection::{Connection, ConnectionInfo};
 use crate::client::context::IoContext;
 use crate::client::http2_keeper::MayIdle;
+use crate::client::http2_relief::{self, SocketWaker};
 use crate::failure::{Failure, Step};
 use crate::failure_map;
 use crate::h2::Http2Session;
@@ -35,8 +36,7 @@ pub(crate) struct SharedConnection {
     last: Cell<Option<Moment>>,
     streams: Cell<usize>,
     waiting: RefCell<Vec<Option<Waker>>>,
-    /// Who polled last.
-    driver: Cell<usize>,
+    on_socket: SocketWaker,
     timers: RefCell<Vec<DeadlineTimer>>,
 }
 
@@ -75,7 +75,7 @@ impl SharedConnection {
             last: Cell::default(),
             streams: Cell::new(0),
             waiting: RefCell::default(),
-            driver: Cell::new(usize::MAX),
+            on_socket: SocketWaker::default(),
             timers: RefCell::new(vec![timer]),
         });
         io.http2_keeper.keep(&shared);
@@ -150,19 +150,22 @@ impl SharedConnection {
         if self.ended.borrow().is_some() {
             return Drive::Ended;
         }
-        self.driver.set(slot);
+        self.on_socket.driven_by(cx.waker());
+        let cx = &mut self.on_socket.context();
         if let Err(ending) = self.write(cx) {
             return self.end(ending);
         }
         match self.read(cx) {
             Poll::Pending => {
-                self.wake();
+                self.on_socket.registered();
+                self.wake_all_but(slot);
                 Drive::Waits
             }
             Poll::Ready(Ok(arrival)) => {
+                self.on_socket.has_more();
                 // What has to be answered is answered at once: nobody may poll for long.
                 let written = self.write(cx);
-                self.wake();
+                self.wake_all_but(slot);
                 match (written, arrival.closed) {
                     (Err(ending), _) => self.end(ending),
                     (Ok(()), true) => self.end(Ending::Closed),
@@ -229,11 +232,11 @@ impl SharedConnection {
         Poll::Ready(fed.map(|()| arrival).map_err(Ending::Broken))
     }
 
-    /// Wakes the others that have something to look at.
-    fn wake(&self) {
+    /// Wakes those that have something to look at, but not this one, which looks by itself.
+    fn wake_all_but(&self, awake: usize) {
         let waiting = self.waiting.borrow();
         let wake = |slot: usize| {
-            if slot != self.driver.get()
+            if slot != awake
                 && let Some(waker) = waiting.get(slot).and_then(Option::as_ref)
             {
                 waker.wake_by_ref();
@@ -246,9 +249,15 @@ impl SharedConnection {
 impl MayIdle for SharedConnection {
     fn look(&self) {
         if self.streams.get() == 0 && !self.transport.borrow().socket.is_quiet() {
-            let mut cx = Context::from_waker(Waker::noop());
-            while self.drive(&mut cx, usize::MAX) == Drive::Again {}
+            self.relieve(Waker::noop());
         }
+    }
+}
+
+impl SharedConnection {
+    /// Drives it for nobody in particular.
+    pub(crate) fn relieve(&self, waker: &Waker) {
+        while self.drive(&mut Context::from_waker(waker), usize::MAX) == Drive::Again {}
     }
 }
 
@@ -262,6 +271,9 @@ pub(crate) struct Slot {
 impl Slot {
     pub(crate) fn of(shared: Rc<SharedConnection>) -> Slot {
         shared.streams.set(shared.streams.get() + 1);
+        if shared.streams.get() > 1 {
+            http2_relief::watch(&shared, &shared.on_socket);
+        }
         let mut waiting = shared.waiting.borrow_mut();
         let at = waiting.iter().position(Option::is_none).unwrap_or(waiting.len());
         // Taken, though nobody waits in it yet.
@@ -276,7 +288,7 @@ impl Slot {
         Slot { shared, at, timer }
     }
 
-    /// The request waits; it is woken when something came for it, or when it is its turn to poll the connection.
+    /// The request waits; it is woken when something came for it.
     pub(crate) fn wait(&self, cx: &Context<'_>) {
         let mut waiting = self.shared.waiting.borrow_mut();
         waiting[self.at].get_or_insert_with(|| cx.waker().clone()).clone_from(cx.waker());
@@ -287,27 +299,18 @@ impl Drop for Slot {
     fn drop(&mut self) {
         let shared = &self.shared;
         if !shared.session.borrow().queue.is_empty() && shared.ended.borrow().is_none() {
-            // The peer is told now that a stream was reset: nobody may poll the connection for long. Whoever polled
-            // last is not the one that the socket wakes then, so another has to poll.
-            shared.driver.set(self.at);
-            if let Err(ending) = shared.write(&mut Context::from_waker(Waker::noop())) {
+            // The peer is told now that a stream was reset: nobody may poll the connection for long.
+            if let Err(ending) = shared.write(&mut shared.on_socket.context()) {
                 shared.end(ending);
             }
         }
-        shared.wake();
+        shared.wake_all_but(self.at);
         shared.streams.set(shared.streams.get() - 1);
         shared.timers.borrow_mut().push(std::mem::take(&mut self.timer));
         let mut waiting = shared.waiting.borrow_mut();
         waiting[self.at] = None;
         while waiting.last().is_some_and(Option::is_none) {
             waiting.pop();
-        }
-        if shared.driver.get() == self.at
-            && let Some((at, other)) = waiting.iter().enumerate().find_map(|(at, waker)| Some((at, waker.as_ref()?)))
-        {
-            // It may have its answer already and leave without polling: then it wakes the next.
-            shared.driver.set(at);
-            other.wake_by_ref();
         }
     }
 }

@@ -238,7 +238,8 @@ impl Http2Session {
             return;
         }
         for stream in &mut self.streams {
-            if std::mem::take(&mut stream.wants_to_send) {
+            // One without a window keeps its wish: nobody would ask again for it.
+            if stream.send_window.min(self.send_window) > 0 && std::mem::take(&mut stream.wants_to_send) {
                 self.woken.push(stream.slot);
             }
         }

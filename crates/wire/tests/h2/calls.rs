@@ -334,3 +334,65 @@ fn a_call_ends_at_its_time_although_the_content_never_does() {
         drop(connection);
     });
 }
+
+#[test]
+fn a_call_whose_user_does_something_else_keeps_no_other_waiting() {
+    let play = |tls: &mut Tls| {
+        begin(tls, &[]);
+        let (first, second) = (read_request(tls).unwrap(), read_request(tls).unwrap());
+        write(tls, &frame(HEADERS, END_HEADERS, second, STATUS_200));
+        // When the second call was told of its head and its user is elsewhere.
+        read_kind(tls, DATA);
+        write(tls, &whole_answer(first, b"text"));
+        await_close(tls);
+    };
+    with_server(play, async |connection, url| {
+        let (mut first, mut second) = (open(&connection, &url), open(&connection, &url));
+        let waiting = tokio::task::spawn_local(async move { all(&mut first).await });
+        tokio::task::yield_now().await;
+        assert_eq!(next(&mut second).await, "head 200 0 false");
+        second.send(Bytes::from_static(b"x"), false);
+        let _queued = poll_fn(|cx| std::task::Poll::Ready(second.poll(cx))).await;
+        let heard = tokio::time::timeout(Duration::from_secs(30), waiting).await.expect("nobody read what came");
+        assert_eq!(heard.unwrap(), ["head 200 0 false", "data text", "trailers 0", "end"]);
+        drop(second);
+    });
+}
+
+#[test]
+fn a_call_sends_on_when_another_reads_that_it_may() {
+    const LENGTH: usize = 100_000;
+    let play = |tls: &mut Tls| {
+        begin(tls, &[]);
+        let mut received = 0;
+        let mut uploader = None;
+        let other = loop {
+            let (kind, _, stream, payload) = read_frame(tls).unwrap();
+            match kind {
+                HEADERS if uploader.is_some() => break stream,
+                HEADERS => uploader = Some(stream),
+                DATA => received += payload.len(),
+                _ => {}
+            }
+        };
+        assert_eq!(received, 65_535);
+        let uploader = uploader.unwrap();
+        let by = (LENGTH as u32).to_be_bytes();
+        write(tls, &[frame(WINDOW_UPDATE, 0, 0, &by), frame(WINDOW_UPDATE, 0, uploader, &by)].concat());
+        while received < LENGTH {
+            received += read_kind(tls, DATA).1.len();
+        }
+        write(tls, &[whole_answer(uploader, b"text"), whole_answer(other, b"text")].concat());
+        await_close(tls);
+    };
+    with_server(play, async |connection, url| {
+        let (mut uploader, mut other) = (open(&connection, &url), open(&connection, &url));
+        uploader.send(Bytes::from(vec![7; LENGTH]), true);
+        other.send(Bytes::new(), true);
+        let uploading = tokio::task::spawn_local(async move { all(&mut uploader).await });
+        tokio::task::yield_now().await;
+        let other = tokio::time::timeout(Duration::from_secs(30), all(&mut other)).await;
+        assert_eq!(other.expect("the upload waits for ever").last().unwrap(), "end");
+        assert_eq!(uploading.await.unwrap().last().unwrap(), "end");
+    });
+}
