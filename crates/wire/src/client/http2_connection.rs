@@ -1,8 +1,8 @@
 //! An HTTP/2 connection of one user, which its requests share.
 //!
 //! The requests that wait for it poll it, so that a request costs no task and no channel. The socket wakes the one that
-//! polled last. It may be gone then, or its user may wait for something else, so a connection with more than one request
-//! has a task that steps in (`http2_relief`). A request that is given up says so to the peer at once (RST_STREAM).
+//! polled last. It may be gone then, or its user may wait for something else, so a connection with more than one
+//! request has a task that steps in (`http2_relief`). A request that is given up says so to the peer at once.
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::io::IoSlice;

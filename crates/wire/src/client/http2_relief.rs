@@ -1,8 +1,8 @@
 //! Who polls a shared HTTP/2 connection when the request that should does not.
 //!
 //! The socket wakes the request that polled last. That one may have ended since, or its user may do something else for
-//! seconds (a handler of a stream that sleeps), while other requests wait for what the socket has. So each connection with
-//! more than one request has a task. It is woken behind that request and polls the connection where nobody did.
+//! seconds (a handler of a stream that sleeps), while other requests wait for what the socket has. So each connection
+//! with more than one request has a task. It is woken behind that request and polls the connection where nobody did.
 
 use std::future::poll_fn;
 use std::rc::{Rc, Weak};
@@ -15,11 +15,11 @@ use crate::client::http2_connection::SharedConnection;
 /// What a connection registers with its socket.
 pub(crate) struct SocketWaker {
     waker: Waker,
-    state: Arc<State>,
+    state: Arc<SocketState>,
 }
 
 #[derive(Default)]
-struct State {
+struct SocketState {
     /// The socket may have something, and calls nobody before it is asked.
     needs_poll: AtomicBool,
     wakers: Mutex<Wakers>,
@@ -35,13 +35,13 @@ struct Wakers {
     is_closed: bool,
 }
 
-impl State {
+impl SocketState {
     fn wakers(&self) -> MutexGuard<'_, Wakers> {
         self.wakers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Wake for State {
+impl Wake for SocketState {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -56,7 +56,7 @@ impl Wake for State {
 
 impl Default for SocketWaker {
     fn default() -> SocketWaker {
-        let state = Arc::<State>::default();
+        let state = Arc::<SocketState>::default();
         SocketWaker { waker: Waker::from(Arc::clone(&state)), state }
     }
 }
@@ -107,7 +107,7 @@ pub(crate) fn watch(connection: &Rc<SharedConnection>, on_socket: &SocketWaker) 
     }
 }
 
-async fn relieve(connection: Weak<SharedConnection>, state: Arc<State>) {
+async fn relieve(connection: Weak<SharedConnection>, state: Arc<SocketState>) {
     poll_fn(|cx| {
         {
             let mut wakers = state.wakers();
