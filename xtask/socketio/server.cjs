@@ -6,12 +6,16 @@ const { Server } = require('socket.io');
 const http = createServer();
 const io = new Server(http, { pingInterval: 300, pingTimeout: 1500 });
 
-io.on('connection', (socket) => {
+function echo(socket) {
   socket.on('echo', (...values) => {
     const answer = values.at(-1);
     if (typeof answer === 'function') answer(...values.slice(0, -1));
     else socket.emit('echo', ...values);
   });
+}
+
+io.on('connection', (socket) => {
+  echo(socket);
   socket.on('join', (room, answer) => {
     socket.join(room);
     answer('ok');
@@ -32,7 +36,10 @@ admin.use((socket, next) => {
   if (socket.handshake.auth.token === 'good') return next();
   next(Object.assign(new Error('not authorized'), { data: { why: 'token' } }));
 });
-admin.on('connection', (socket) => socket.emit('hi', socket.nsp.name));
+admin.on('connection', (socket) => {
+  echo(socket);
+  socket.emit('hi', socket.nsp.name);
+});
 
 http.listen(0, '127.0.0.1', () => console.log(http.address().port));
 process.stdin.on('end', () => process.exit()).resume();

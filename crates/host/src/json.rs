@@ -14,6 +14,7 @@ use rquickjs::{Ctx, Error, Function, Object, Persistent, Result, Value, qjs};
 use rustc_hash::FxHashMap;
 
 use crate::building::Building;
+use crate::bytes;
 use crate::plain::{self, Args, Plain};
 use crate::user::User;
 
@@ -101,11 +102,18 @@ pub fn plain_text<'js>(ctx: &Ctx<'js>, prefix: &[u8], value: &Value<'js>) -> Res
     written(ctx, prefix, |writer| writer.write(value))
 }
 
-/// The same for a list of arguments, in bytes.
-pub fn plain_list<'js>(ctx: &Ctx<'js>, prefix: &[u8], items: &Args<'_, 'js>) -> Result<Option<Vec<u8>>> {
+/// The same for the first `count` of the arguments as a list, in bytes. In place of an ArrayBuffer or a view of one,
+/// which JSON cannot hold, `placeholder` writes something, given its number; they are returned in this order.
+pub fn plain_list<'js>(
+    ctx: &Ctx<'js>,
+    prefix: &[u8],
+    (items, count): (&Args<'_, 'js>, usize),
+    placeholder: fn(&mut Vec<u8>, usize),
+) -> Result<Option<(Vec<u8>, Vec<Value<'js>>)>> {
     written(ctx, prefix, |writer| {
+        writer.placeholder = Some(placeholder);
         writer.out.push(b'[');
-        for index in 0..items.count() {
+        for index in 0..count {
             if index > 0 {
                 writer.out.push(b',');
             }
@@ -114,7 +122,7 @@ pub fn plain_list<'js>(ctx: &Ctx<'js>, prefix: &[u8], items: &Args<'_, 'js>) -> 
             }
         }
         writer.out.push(b']');
-        Ok(std::mem::take(&mut writer.out))
+        Ok((std::mem::take(&mut writer.out), std::mem::take(&mut writer.buffers)))
     })
 }
 
@@ -155,6 +163,9 @@ struct Writer<'a, 'js> {
     keys: Keys,
     /// The objects around the current value.
     path: Vec<NonNull<std::ffi::c_void>>,
+    /// Writes what stands for a buffer, given how many came before it. Without it the engine is asked.
+    placeholder: Option<fn(&mut Vec<u8>, usize)>,
+    buffers: Vec<Value<'js>>,
 }
 
 impl<'a, 'js> Writer<'a, 'js> {
@@ -164,7 +175,8 @@ impl<'a, 'js> Writer<'a, 'js> {
             Some(keys) => keys,
             None => Keys::new(raw)?,
         };
-        Ok(Writer { ctx, raw, out: Vec::with_capacity(256), memory: Building::default(), keys, path: Vec::new() })
+        let (out, memory) = (Vec::with_capacity(256), Building::default());
+        Ok(Writer { ctx, raw, out, memory, keys, path: Vec::new(), placeholder: None, buffers: Vec::new() })
     }
 
     fn write(&mut self, value: &Value<'js>) -> std::result::Result<Value<'js>, Detour> {
@@ -240,8 +252,18 @@ impl<'a, 'js> Writer<'a, 'js> {
         if callable {
             return Ok(false);
         }
+        let is_plain = class == PLAIN_OBJECT || class == PLAIN_ARRAY;
+        if let Some(placeholder) = self.placeholder.filter(|_| !is_plain) {
+            // SAFETY: a live object, which gets a count of its own.
+            let value = unsafe { Value::from_raw(self.ctx.clone(), qjs::JS_DupValue(self.raw, object)) };
+            if bytes::is_buffer(&value) {
+                placeholder(&mut self.out, self.buffers.len());
+                self.buffers.push(value);
+                return Ok(true);
+            }
+        }
         let address = NonNull::new(address).ok_or(Detour::NotPlain)?;
-        if class != PLAIN_OBJECT && class != PLAIN_ARRAY || self.path.len() >= DEEPEST || self.path.contains(&address) {
+        if !is_plain || self.path.len() >= DEEPEST || self.path.contains(&address) {
             return Err(Detour::NotPlain);
         }
         // SAFETY: a live object and atom; the result is owned.

@@ -80,10 +80,10 @@ impl Metric {
         Ok(Metric { id, kind, name: name.into(), last: Cell::new(None) })
     }
 
-    /// Adds a one, for what native code counts.
-    pub fn count(&self, ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
+    /// Adds what native code counts or measures.
+    pub fn put(&self, ctx: &Ctx<'_>, vu: &Vu, value: f64) -> Result<()> {
         let series = self.series(ctx, vu, Opt(None))?;
-        vu.recorder().add(series, 1.0, vu.now_ns());
+        vu.recorder().add(series, value, vu.now_ns());
         Ok(())
     }
 

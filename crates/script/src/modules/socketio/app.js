@@ -101,6 +101,9 @@ class Session {
       case "kick": this.send(`41${head}`); break;
       case "drop": this.ws.close(); this.end(); break;
       case "wrong": this.send("4x"); break;
+      case "torn": this.send('451-["echo",{"_placeholder":true,"num":0}]', '42["echo"]'); break;
+      case "misplaced": this.send('451-["echo",{"_placeholder":true,"num":1}]', new ArrayBuffer(1)); break;
+      case "stray": this.send(new ArrayBuffer(1)); break;
       case "silent": clearInterval(this.timer); break;
     }
   }

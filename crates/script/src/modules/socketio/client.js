@@ -1,11 +1,8 @@
 // `io` and its sockets: namespaces over one connection, events, acknowledgements, reconnecting. Called once a virtual user with the
 // parts it is made of: gives the module's exports.
-(function ({ packets, Engine, Trend, countSent, countReceived, emit, reserved, now, fail }) {
+(function ({ packets, Engine, Trend, countSent, countReceived, acknowledged, emit, reserved, now, fail }) {
   const { CONNECT, DISCONNECT, EVENT, ACK, CONNECT_ERROR, encode, Decoder } = packets;
-  const metrics = {
-    connecting: new Trend("socketio_connecting", true),
-    acknowledged: new Trend("socketio_ack", true),
-  };
+  const connecting = new Trend("socketio_connecting", true);
   /** How the next event is sent, when nothing was said about it. */
   const NONE = {};
   const DEFAULTS = {
@@ -44,7 +41,8 @@
     }
 
     off(event, listener) {
-      if (event === undefined) this.handlers = { __proto__: null };
+      // The object itself stays: `way.rs` looks into it.
+      if (event === undefined) for (const name of Object.keys(this.handlers)) delete this.handlers[name];
       else if (listener === undefined) delete this.handlers[event];
       else {
         const rest = this.listeners(event).filter((known) => known !== listener && known.listener !== listener);
@@ -160,17 +158,12 @@
       this.reconnect();
     }
 
-    /** Opens the short way of plain events as long as they are their listener's call and nothing else, or closes it. */
+    /** Opens the short ways of the namespaces as long as there is nothing to do but to call a listener, or closes them. */
     settle() {
       const line = this.engine?.transport.line;
       if (line === undefined) return;
-      const root = this.sockets["/"];
-      if (root?._isPlain() && this.engine.isWritable && this.decoder.packet === undefined) {
-        root._line = line;
-        line.open(root);
-      } else {
-        line.close();
-      }
+      const isFree = this.engine.isWritable && this.decoder.packet === undefined;
+      for (const socket of Object.values(this.sockets)) socket._settle(isFree ? line : undefined);
     }
 
     reconnect() {
@@ -232,14 +225,15 @@
     _namespace;
     _flags = NONE;
     _awaited = {};
-    _next = 0;
+    // Odd: those of the short way are even.
+    _next = 1;
     _toSend = [];
     _toGive = [];
     _any = [];
     _anyOutgoing = [];
     _session = {};
     _asked = 0;
-    _line = undefined;
+    _way = undefined;
 
     constructor(manager, namespace, auth) {
       super();
@@ -286,6 +280,31 @@
       return this.connected && !isWatched && _flags === NONE && _session.id === undefined;
     }
 
+    /** Opens its short way over `line`, or closes it. */
+    _settle(line) {
+      if (line !== undefined && this._isPlain()) {
+        this._way ??= line.way(this._namespace, this, this.handlers);
+        this._way.open(this.io.opts.ackTimeout === undefined);
+      } else {
+        this._way?.close();
+      }
+    }
+
+    /** What came the short way, and is more than the call of a listener. */
+    _take(type, id, data) {
+      try {
+        this.received(type, id, data);
+      } catch (error) {
+        throw error?.isOfScript ? error.cause : error;
+      }
+      this.io.settle();
+    }
+
+    /** What came the short way and is no packet. */
+    _broken(why) {
+      this.io.engine.end("parse error", new Error(why));
+    }
+
     _send(type, data, id) {
       this.io.send(type, this._namespace, id, data);
     }
@@ -314,6 +333,7 @@
           const awaited = this._awaited[id];
           delete this._awaited[id];
           if (awaited !== undefined) this._call([awaited.answered], data);
+          else if (this._way !== undefined) this._call([(...answer) => this._way.answer(id, answer)], data);
           break;
         }
         case DISCONNECT:
@@ -328,7 +348,7 @@
       this._session.id = pid;
       this.id = sid;
       this.connected = true;
-      metrics.connecting.add(now() - this._asked);
+      connecting.add(now() - this._asked);
       const given = this._toGive;
       this._toGive = [];
       for (const { data, id } of given) this._event(data, id);
@@ -399,14 +419,15 @@
     }
 
     _await(callback, limit) {
-      const id = this._next++;
+      const id = this._next;
+      this._next += 2;
       const begun = now();
       let timer;
       const awaited = {
         withError: limit !== undefined,
         answered: (...answer) => {
           clearTimeout(timer);
-          metrics.acknowledged.add(now() - begun);
+          acknowledged(now() - begun);
           if (limit === undefined) callback.apply(this, answer);
           else callback.call(this, null, ...answer);
         },
@@ -520,7 +541,8 @@
     left(reason, details) {
       if (!this.connected) return;
       this.connected = false;
-      this.io.settle();
+      this._way?.end();
+      this._way = undefined;
       this.id = undefined;
       this._asked = now();
       for (const [id, awaited] of Object.entries(this._awaited)) {

@@ -2,9 +2,12 @@
 //!
 //! The protocols are JavaScript over the sockets of `k6/websockets` and the requests of `k6/http`, so that their
 //! metrics, tags and links hold here too: `packets.js` has the format, `engine.js` the transports, `client.js` what a
-//! script sees. What most events are goes past all that, in `line.rs`. Refused in init code by what it stands on.
+//! script sees. What most packets are goes past all that, in `line.rs`. Refused in init code by what it stands on.
 
-pub mod line;
+mod attachments;
+mod head;
+mod line;
+mod way;
 
 use std::rc::Rc;
 
@@ -21,7 +24,8 @@ use crate::modules::websockets::native_socket;
 use crate::modules::{encoding, http, metrics};
 use crate::web;
 
-use line::{Counters, Emit};
+use line::Counters;
+use way::Emit;
 
 /// The module.
 pub const MODULE: ModuleDef = ModuleDef {
@@ -52,11 +56,12 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     parts.set("Engine", engine)?;
     let metrics = linker::builtin(ctx, &vu, &metrics::MODULE)?;
     parts.set("Trend", metrics.get::<_, Value<'js>>("Trend")?)?;
-    let [count_sent, count_received] = counters.functions(ctx)?;
+    let [count_sent, count_received, acknowledged] = counters.functions(ctx)?;
     parts.set("countSent", count_sent)?;
     parts.set("countReceived", count_received)?;
+    parts.set("acknowledged", acknowledged)?;
     parts.set("emit", plain::function::<Emit>(ctx, c"emit", 0)?)?;
-    parts.set("reserved", line::RESERVED.to_vec())?;
+    parts.set("reserved", way::RESERVED.to_vec())?;
     parts.set("now", Func::from(|ctx: Ctx<'js>| Vu::of(&ctx).now_ns() as f64 / 1e6))?;
     parts.set("fail", Func::from(|ctx: Ctx<'js>, message: String| Err::<(), _>(go_error::throw(&ctx, &message))))?;
     web::evaluate(ctx, "onrush/socketio/client.js", include_str!("client.js"))?.call((parts,))

@@ -17,7 +17,9 @@
   }
 
   function bytesOf(value) {
-    if (value instanceof ArrayBuffer) return value;
+    const buffer = value instanceof ArrayBuffer ? value : value.buffer;
+    if (buffer.detached) throw new TypeError("the buffer of a binary value is detached");
+    if (value === buffer) return value;
     return value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength);
   }
 

@@ -116,7 +116,7 @@ export default async function () {
   check(heard.join(), { 'in order': (h) => h === 'out echo,any echo kept' });
   v.disconnect();
   check(v, { 'closed by us': (s) => s.disconnected && !s.active });
-  // Plain events take a short way; a listener of any event makes them take the long one, which must say the same.
+  // Packets take a short way; a listener of any event makes them take the long one, which must say the same.
   const p = io(base, { transports: ['websocket'], forceNew: true });
   await once(p, 'connect');
   const forms = [[], ['ü\u0000"'], [undefined, NaN, true], [new Date(0)], [{ toJSON: () => 'own' }], [1, 2, 3, 4, 5]];
@@ -134,6 +134,45 @@ export default async function () {
   p.onAny(any);
   check(await echoes(), { 'the long way': (got) => got === expected });
   p.offAny(any);
+  const q = io(`${base}/admin`, { transports: ['websocket'], forceNew: true, auth: { token: 'good' } });
+  await once(q, 'hi');
+  const show = (value) => JSON.stringify(value, (_, part) => (part instanceof ArrayBuffer ? `<${new Uint8Array(part)}>` : part));
+  const bytes = new Uint8Array([1, 2, 3, 4]);
+  const values = [[bytes.buffer], [bytes.subarray(1, 3), { deep: [[bytes]] }, 'ü'], [{ _placeholder: 1 }, new DataView(bytes.buffer, 3), null]];
+  async function answers(s) {
+    const got = [];
+    for (const form of [...forms, ...values]) {
+      s.emit('echo', ...form, (...answer) => got.push(['ack', answer]));
+      s.emit('echo', ...form);
+      got.push(['event', await once(s, 'echo')]);
+    }
+    return got;
+  }
+  for (const [name, s] of [['root', p], ['namespace', q]]) {
+    const [short, long] = [await answers(s), s.onAny(any) && (await answers(s))];
+    s.offAny(any);
+    const sent = forms.length + values.length;
+    check(short, {
+      [`${name}: both ways say the same`]: () => show(short) === show(long),
+      [`${name}: in order, each once`]: () => short.length === 2 * sent && short.every(([kind], index) => kind === ['ack', 'event'][index % 2]),
+      [`${name}: binary values`]: () => show(short.at(-3)[1]) === '["<2,3>",{"deep":[["<1,2,3,4>"]]},"ü"]',
+    });
+  }
+  // Asked on one way, answered on the other; numbers of acknowledgements are not mixed up.
+  const crossed = [];
+  p.emit('echo', 'short', (value) => crossed.push(value));
+  p.timeout(5000).emit('echo', 'limited', (error, value) => crossed.push(error ?? value));
+  p.onAny(any);
+  p.emit('echo', 'long', function (value) { crossed.push(value, this === p); });
+  check(await p.emitWithAck('echo', 'last'), { 'and goes on': (value) => value === 'last' });
+  p.offAny(any);
+  check(crossed.join(), { 'crossed ways': (c) => c === 'short,limited,long,true' });
+  p.emit('echo', 1, () => p.emit('echo', 2, () => p.emit('echo', 'within')));
+  check(await once(p, 'echo'), { 'an event from a callback': (e) => e[0] === 'within' });
+  const detached = new ArrayBuffer(4);
+  detached.transfer();
+  check(thrown(() => p.emit('echo', detached)), { 'a detached buffer': (t) => t.startsWith('TypeError') });
+  q.disconnect();
   const called = [];
   p.on('echo', function () {
     called.push(this === p);
@@ -155,6 +194,13 @@ export default async function () {
   const wrong = once(w, 'disconnect');
   w.emit('wrong');
   check(await wrong, { 'what is no packet': ([why, error]) => why === 'parse error' && error.message === 'unknown packet type x' });
+  for (const [kind, reason] of [['torn', 'got plaintext data when reconstructing a packet'], ['misplaced', 'illegal attachments'], ['stray', 'got binary data when not reconstructing a packet']]) {
+    const s = io(base, { transports: ['websocket'], forceNew: true, reconnection: false });
+    await once(s, 'connect');
+    const ended = once(s, 'disconnect');
+    s.emit(kind);
+    check(await ended, { [kind]: ([why, error]) => why === 'parse error' && error.message === reason });
+  }
   const t = io(base, { transports: ['websocket'], forceNew: true, reconnection: false });
   await once(t, 'connect');
   const silent = once(t, 'disconnect');

@@ -53,13 +53,19 @@ pub struct NativeSocket {
     is_over: Cell<bool>,
 }
 
-/// A protocol's own way for some of its texts, past the script's half.
+/// A protocol's own way for some of its messages, past the script's half.
 pub trait Shortcut {
-    /// What a text says, if it may go this way. Runs no JavaScript.
-    fn read<'js>(&self, ctx: &Ctx<'js>, text: &[u8]) -> Option<Value<'js>>;
+    /// Takes a text, if it goes this way. Runs no JavaScript.
+    fn read<'js>(&self, ctx: &Ctx<'js>, text: &[u8]) -> bool;
 
-    /// Hands that to the script; false when the script's half has to take the text after all.
-    fn deliver<'js>(&self, ctx: &Ctx<'js>, vu: &Vu, said: &Value<'js>) -> Result<bool>;
+    /// Whether the next binary message goes this way.
+    fn wants_binary(&self) -> bool;
+
+    /// Takes a binary message.
+    fn attach<'js>(&self, ctx: &Ctx<'js>, buffer: Value<'js>);
+
+    /// Hands to the script what has been taken, when that is all of it.
+    fn deliver<'js>(&self, ctx: &Ctx<'js>, vu: &Vu) -> Result<()>;
 
     /// The socket is over: lets go of what belongs to the script.
     fn close(&self);
@@ -327,10 +333,9 @@ impl NativeSocket {
             Arrival::Text(range) => {
                 let shortcut = self.shortcut.borrow().clone();
                 if let Some(shortcut) = shortcut
-                    && let Some(event) = channel.bytes(range.clone(), |text| shortcut.read(ctx, text))
-                    && shortcut.deliver(ctx, vu, &event)?
+                    && channel.bytes(range.clone(), |text| shortcut.read(ctx, text))
                 {
-                    return Ok(());
+                    return shortcut.deliver(ctx, vu);
                 }
                 let text = channel.bytes(range, |text| {
                     let text = std::str::from_utf8(text).expect("the decoder lets nothing else pass as a text");
@@ -340,6 +345,11 @@ impl NativeSocket {
             }
             Arrival::Binary(range) => {
                 let buffer = bytes::array_buffer(ctx, channel.take_bytes(range))?;
+                let shortcut = self.shortcut.borrow().clone();
+                if let Some(shortcut) = shortcut.filter(|shortcut| shortcut.wants_binary()) {
+                    shortcut.attach(ctx, buffer.into_value());
+                    return shortcut.deliver(ctx, vu);
+                }
                 self.tell_message(ctx, buffer.into_value(), false, channel.arrived_ns())
             }
             Arrival::Ping => self.tell(ctx, |tell| tell.call(("ping",))),
