@@ -1,4 +1,4 @@
-//! `examples/collab`: the load script against its app, and the app alone against people who misbehave.
+//! `examples/collab`: both load scripts against their apps, and the apps alone against people who misbehave.
 //!
 //! Thresholds on delay may be crossed where the machine is busy with other things; then nothing else may be.
 
@@ -104,18 +104,23 @@ fn is_about_delay(run: &Run) -> bool {
     !crossed.is_empty() && crossed.split(", ").all(|metric| metric.starts_with("message_delay"))
 }
 
-#[test]
-fn the_study_runs_and_every_kind_of_event_arrives() {
-    let lab = Lab::new();
-    let app = format!("--serve={}", example("app.js"));
+/// Plays the study for some seconds; every kind of event has to arrive. Leaves the result in `out`.
+fn study(lab: &Lab, app: &str, load: &str) {
+    let app = format!("--serve={}", example(app));
     let settings = ["-e", "DURATION=3s", "-e", "SEED=400"];
-    let run = lab.onrush(&[&["run", "-q", &app, "--save", "out"][..], &settings, &[&example("load.js")]].concat());
+    let run = lab.onrush(&[&["run", "-q", &app, "--save", "out"][..], &settings, &[&example(load)]].concat());
     assert!(run.code == 0 || run.code == 99 && is_about_delay(&run), "{}\n{}", run.stdout, run.stderr);
     assert!(run.stdout.contains("200 out of 200"), "{}\n{}", run.stdout, run.stderr);
     for event in ["cursor", "edit", "save", "open", "list", "comment", "question"] {
         let line = format!("{{ event:{event} }}");
         assert!(run.stdout.contains(&line), "no {event} arrived\n{}", run.stdout);
     }
+}
+
+#[test]
+fn the_study_runs_and_every_kind_of_event_arrives() {
+    let lab = Lab::new();
+    study(&lab, "app.js", "load.js");
     lab.onrush(&["report", "out"]).code(0);
     let report = lab.read("out/report.html");
     for part in
@@ -123,6 +128,59 @@ fn the_study_runs_and_every_kind_of_event_arrives() {
     {
         assert!(report.contains(part), "no {part} in the report");
     }
+}
+
+#[test]
+fn the_study_runs_by_socket_io() {
+    study(&Lab::new(), "socketio-app.js", "socketio-load.js");
+}
+
+#[test]
+fn mistakes_of_socket_io_users_are_answered() {
+    let lab = Lab::with(
+        r#"
+        import { check } from 'k6'
+        import http from 'k6/http'
+        import { io } from 'onrush/socketio'
+        export const options = { thresholds: { checks: ['rate==1'] } }
+        const url = __ENV.TARGET
+        const join = (user, more) => io(url, { transports: ['websocket'], auth: { user, project: 'p' }, forceNew: true,
+          reconnection: false, ...more })
+        const hear = (socket, event) => new Promise((resolve) => socket.once(event, resolve))
+        const same = (name, got, expected) => {
+            const [is, wanted] = [got, expected].map((value) => JSON.stringify(value))
+            if (!check(is, { [name]: () => is === wanted })) console.error(`${name}: ${is}, expected ${wanted}`)
+        }
+        export default async function () {
+            const refused = async (user, more) => (await hear(join(user, more), 'connect_error')).message
+            same('a bad name', await refused('no name'), 'names are of letters, digits, - and _')
+            same('no polling', await refused('ada', { transports: ['polling'] }), 'xhr poll error')
+            const [ada, bob] = [join('ada'), join('bob')]
+            await hear(ada, 'welcome')
+            await hear(bob, 'welcome')
+            for (const [event, body, expected] of [
+                ['toString', {}, 'type is "toString", expected cursor, edit, save, list, open, comment, question'],
+                ['open', { file: 'none.js' }, 'there is no file none.js'],
+                ['cursor', undefined, 'file is missing, expected a string of at most 100 characters'],
+            ]) {
+                same(event, await ada.emitWithAck(event, body), { message: expected })
+            }
+            const heard = hear(bob, 'edit')
+            const edit = { sent: 7, file: 'new.js', version: 0, line: 0, insert: ['one'] }
+            same('an edit is acknowledged', await ada.emitWithAck('edit', edit), { file: 'new.js', version: 1 })
+            const { user, stamps, insert } = await heard
+            same('and told to others', [user, stamps.length, stamps[0], insert], ['ada', 3, 7, ['one']])
+            same('saved', (await ada.emitWithAck('save', { file: 'new.js' })).size, 3)
+            same('a page', http.get(`${url}/projects/p/new.js`).body, 'one')
+            const left = hear(bob, 'left')
+            for (let n = 0; n < 25; n++) ada.emit('nothing')
+            await hear(ada, 'disconnect')
+            same('too many mistakes', await left, { user: 'ada' })
+            bob.emit('list', new Uint8Array(1))
+            same('a binary value', await hear(bob, 'disconnect'), 'transport close')
+        }"#,
+    );
+    lab.run(&[&format!("--serve={}", example("socketio-app.js"))]).code(0);
 }
 
 #[test]
