@@ -121,7 +121,12 @@ pub static ROUTES: &[Route] = &[
     route("/hostname", ANY, documents::hostname, "the machine's name"),
     keeping(route("/dump/request", ANY, documents::dump, "the request as it came")),
     route("/unstable", ANY, simple::unstable, "500 in `?failure_rate=0.5` of all cases, else 200"),
-    route("/sse", ANY, stream::events, "`?count=10` server-sent events over `?duration=5s`, after `?delay=`"),
+    route(
+        "/sse",
+        ANY,
+        stream::events,
+        "`?count=10` server-sent events over `?duration=5s`, after `?delay=`; `?stamp=1`: each says when it left",
+    ),
     keeping(route(
         "/v1/chat/completions",
         POST,

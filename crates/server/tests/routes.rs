@@ -252,6 +252,17 @@ fn documents() {
     let events = client.get("/sse?count=3&duration=20ms");
     let want = ["0,\"ms\":0", "1,\"ms\":10", "2,\"ms\":20"].map(|id| format!("event: ping\ndata: {{\"id\":{id}}}\n\n"));
     assert_eq!((events.text(), events.header("content-type")), (want.concat().as_str(), Some("text/event-stream")));
+    let before = wire::wall_ns() / 1000;
+    let events = client.get("/sse?count=3&duration=20ms&stamp=1");
+    let (texts, stamps): (Vec<_>, Vec<_>) =
+        events.text().split_terminator("}\n\n").map(|event| event.split_once(",\"sent\":").unwrap()).unzip();
+    assert!(texts.iter().zip(&want).all(|(text, want)| want.strip_prefix(text) == Some("}\n\n")), "{texts:?}");
+    let stamps: Vec<u64> = stamps.iter().map(|stamp| stamp.parse().unwrap()).collect();
+    assert!(
+        before <= stamps[0] && stamps[0] + 9_000 < stamps[1] && stamps[2] <= wire::wall_ns() / 1000,
+        "{before}, {stamps:?}"
+    );
+    assert_eq!(client.get("/sse?stamp=2").status, 400);
 }
 
 #[test]

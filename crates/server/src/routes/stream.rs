@@ -1,5 +1,6 @@
 //! Bodies that take time or leave in pieces.
 
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -7,7 +8,7 @@ use serde_json::Value;
 use wire::field::is_token;
 
 use crate::request::{Request, bad_request, number};
-use crate::respond::{BINARY, Body, JSON, Line, Reply, Response, TEXT};
+use crate::respond::{BINARY, Body, JSON, Line, PieceStream, Reply, Response, TEXT};
 use crate::routes::data::{MAX_BYTES, noise_pieces, seed};
 use crate::timed::{TimedPiece, TimedPieces};
 
@@ -56,7 +57,8 @@ fn try_drip(request: &Request<'_>) -> Result<Response, Box<Reply>> {
     Ok(Response::new(status, BINARY, body).after(delay))
 }
 
-/// Server-sent events, evenly over a time, each with its number and when it is due after the first.
+/// Server-sent events, evenly over a time, each with its number and when it is due after the first; and, if that is
+/// asked for, when it left.
 pub(crate) fn events(request: &Request<'_>) -> Reply {
     try_events(request).map_or_else(|reply| *reply, Reply::from)
 }
@@ -65,15 +67,33 @@ fn try_events(request: &Request<'_>) -> Result<Response, Box<Reply>> {
     let count = request.number("count", 10, 1..=100_000)?;
     let over = request.duration("duration", Duration::from_secs(5))?;
     let delay = request.duration("delay", Duration::ZERO)?;
+    let stamped = request.number("stamp", 0, 0..=1)? == 1;
     let gap = over.as_nanos() / u128::from((count - 1).max(1));
     let wait = move |id: u64| if id == 0 { Duration::ZERO } else { Duration::from_nanos(gap as u64) };
     let events = (0..count).map(move |id| {
         let ms = u128::from(id) * gap / 1_000_000;
-        let event = format!("event: ping\ndata: {{\"id\":{id},\"ms\":{ms}}}\n\n");
+        let end = if stamped { "" } else { "}\n\n" };
+        let event = format!("event: ping\ndata: {{\"id\":{id},\"ms\":{ms}{end}");
         TimedPiece { wait: wait(id), bytes: event.into() }
     });
-    let response = Response::new(200, "text/event-stream", timed(None, events)).after(delay);
+    let pieces = TimedPieces::new(events);
+    let body = if stamped { Body::stream(Stamped(pieces)) } else { Body::stream(pieces) };
+    let response = Response::new(200, "text/event-stream", body).after(delay);
     Ok(response.header("Cache-Control", "no-store"))
+}
+
+/// Events whose data ends with the time at which each is handed over to be written: microseconds since 1970.
+struct Stamped<P>(P);
+
+impl<P: PieceStream> PieceStream for Stamped<P> {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, String>>> {
+        let next = ready!(self.0.poll_next(cx));
+        Poll::Ready(next.map(|event| {
+            let event = event?;
+            let end = format!(",\"sent\":{}}}\n\n", wire::wall_ns() / 1000);
+            Ok([&event[..], end.as_bytes()].concat().into())
+        }))
+    }
 }
 
 pub(crate) fn trailers(request: &Request<'_>) -> Reply {
