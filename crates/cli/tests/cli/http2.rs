@@ -176,6 +176,51 @@ fn http2_without_tls_is_a_url_or_a_param() {
 }
 
 #[test]
+fn a_redirect_leads_from_tls_to_h2c_and_back() {
+    let lab = Lab::with(
+        "
+        import http from 'k6/http';
+        import { check } from 'k6';
+        const tls = __ENV.TARGET_TLS, h2c = __ENV.TARGET.replace('http:', 'h2c:');
+        const to = (from, url, status) => `${from}/redirect-to?status_code=${status}&url=${encodeURIComponent(url)}`;
+        export const options = {
+            insecureSkipTLSVerify: true,
+            thresholds: {
+                checks: ['rate==1', 'rate>0'],
+                // Each hop is a request: 2 + 2, 3 of the chain, 2 + 2.
+                'http_reqs{proto:HTTP/2.0}': ['count==11'],
+                http_reqs: ['count==11'],
+            },
+        };
+        export default function () {
+            const cleartext = http.get(to(tls, `${h2c}/get?way=down`, 302));
+            check(cleartext, {
+                'from https to h2c': (r) => r.status === 200 && r.url === `${h2c}/get?way=down`,
+                'by HTTP/2': (r) => r.proto === 'HTTP/2.0' && r.timings.connecting > 0,
+                'without TLS': (r) => r.tls_version === '' && r.timings.tls_handshaking === 0,
+                'nobody there hears of the https URL': (r) => r.json('headers.Referer') === undefined,
+            });
+            const secret = http.get(to(h2c, `${tls}/get?way=up`, 302));
+            check(secret, {
+                'from h2c to https': (r) => r.status === 200 && r.url === `${tls}/get?way=up` && r.proto === 'HTTP/2.0',
+                'with TLS': (r) => r.tls_version === http.TLS_1_3,
+                'Referer is a URL that servers know': (r) => r.json('headers.Referer.0').startsWith('http://'),
+                'both connections were there': (r) => r.timings.connecting === 0 && r.timings.tls_handshaking === 0,
+            });
+            check(http.get(to(h2c, to(tls, `${h2c}/get`, 302), 302)), {
+                'there and back': (r) => r.url === `${h2c}/get` && r.proto === 'HTTP/2.0' && r.timings.connecting === 0,
+            });
+            for (const [from, there] of [[tls, h2c], [h2c, tls]]) {
+                check(http.post(to(from, `${there}/post`, 307), 'x'.repeat(100000)), {
+                    'a body goes along': (r) => r.url === `${there}/post` && r.json('data').length === 100000,
+                });
+            }
+        }",
+    );
+    lab.run(&["--serve"]).code(0);
+}
+
+#[test]
 fn users_with_links_speak_http2_over_them() {
     let lab = Lab::with(
         "
