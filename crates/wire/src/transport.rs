@@ -110,6 +110,11 @@ impl Transport {
         self.socket.poll_send(cx, &[IoSlice::new(&piece[..n])]).map_err(TransportError::Io)
     }
 
+    /// Whether bytes can be taken before those taken earlier are with the kernel.
+    pub(crate) fn has_room(&self) -> bool {
+        self.tls.as_ref().is_none_or(|session| session.has_room())
+    }
+
     /// Takes bytes, as many as there is room for, waiting only when there is none. Encrypted ones leave with
     /// `poll_flush`, or when room is needed.
     pub(crate) fn poll_take(
@@ -118,7 +123,7 @@ impl Transport {
         buffers: &Buffers,
         parts: &[IoSlice<'_>],
     ) -> Poll<Result<usize, TransportError>> {
-        if self.tls.as_ref().is_some_and(|session| !session.has_room()) {
+        if !self.has_room() {
             ready!(self.poll_flush(cx, buffers))?;
         }
         match &mut self.tls {

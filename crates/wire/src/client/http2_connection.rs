@@ -24,6 +24,11 @@ use crate::io::stamps::Tick;
 use crate::io::upload::MAX_PARTS;
 use crate::transport::Transport;
 
+/// From so many requests on, what they write is gathered.
+const MANY_STREAMS: usize = 16;
+/// So many requests leave together at most: one waits for the scripts of seven others, some 50 µs.
+const TOGETHER: usize = 8;
+
 /// A connection and those who wait for it.
 pub(crate) struct SharedConnection {
     session: RefCell<Http2Session>,
@@ -37,6 +42,8 @@ pub(crate) struct SharedConnection {
     streams: Cell<usize>,
     waiting: RefCell<Vec<Option<Waker>>>,
     on_socket: SocketWaker,
+    /// Requests in the queue that wait for more of them.
+    held_back: Cell<usize>,
     timers: RefCell<Vec<DeadlineTimer>>,
 }
 
@@ -76,6 +83,7 @@ impl SharedConnection {
             streams: Cell::new(0),
             waiting: RefCell::default(),
             on_socket: SocketWaker::default(),
+            held_back: Cell::new(0),
             timers: RefCell::new(vec![timer]),
         });
         io.http2_keeper.keep(&shared);
@@ -124,11 +132,6 @@ impl SharedConnection {
     /// Streams that the peer allows at once.
     pub(crate) fn most_streams(&self) -> usize {
         self.session.borrow().max_streams()
-    }
-
-    /// Everything that was to be sent is with the kernel.
-    pub(crate) fn is_sent(&self) -> bool {
-        self.session.borrow().queue.is_empty() && self.transport.borrow().is_flushed()
     }
 
     /// Why it carries nothing more, at this step of an exchange; `None` while it does.
@@ -205,13 +208,35 @@ impl SharedConnection {
 
     fn poll_write(&self, cx: &mut Context<'_>, session: &mut Http2Session) -> Poll<Result<(), TransportError>> {
         let transport = &mut *self.transport.borrow_mut();
+        self.held_back.set(0);
         while !session.queue.is_empty() {
+            if !transport.has_room() {
+                ready!(transport.poll_flush(cx, &self.buffers))?;
+                session.note_sent(session.queue.taken_total());
+            }
             let mut parts = [IoSlice::new(&[]); MAX_PARTS];
             let filled = session.queue.parts(&mut parts);
             let n = ready!(transport.poll_take(cx, &self.buffers, &parts[..filled]))?;
             session.queue.advance(n);
+            if transport.is_flushed() {
+                session.note_sent(session.queue.taken_total());
+            }
         }
-        transport.poll_flush(cx, &self.buffers)
+        ready!(transport.poll_flush(cx, &self.buffers))?;
+        session.note_sent(session.queue.taken_total());
+        Poll::Ready(Ok(()))
+    }
+
+    /// Whether a request that was just queued leaves together with others. Then it is not to be driven now: the task
+    /// that steps in is woken behind the users that are ready, and writes for all of them.
+    pub(crate) fn holds_back(&self) -> bool {
+        let held_back = self.held_back.get() + 1;
+        if self.streams.get() < MANY_STREAMS || held_back == TOGETHER {
+            return false;
+        }
+        self.held_back.set(held_back);
+        self.on_socket.has_more();
+        true
     }
 
     /// One read.

@@ -34,6 +34,8 @@ pub(crate) struct Stream<'a> {
     id: u32,
     response: Option<AnswerHead>,
     sent_at: Option<Tick>,
+    /// Nothing was polled for it yet.
+    is_new: bool,
     slot: Slot,
 }
 
@@ -71,6 +73,7 @@ impl<'a> Stream<'a> {
             id,
             response: None,
             sent_at: None,
+            is_new: true,
             slot,
         })
     }
@@ -84,10 +87,11 @@ impl<'a> Stream<'a> {
             if self.waits_for_sink(cx) {
                 break;
             }
-            let drive = self.slot.shared.drive(cx, self.slot.at);
-            if self.sent_at.is_none() && self.upload.has_ended() && self.slot.shared.is_sent() {
-                self.sent_at = Some(Tick::now());
+            if std::mem::take(&mut self.is_new) && self.upload.has_ended() && self.slot.shared.holds_back() {
+                break;
             }
+            let drive = self.slot.shared.drive(cx, self.slot.at);
+            self.sent_at = self.slot.shared.session().stream(self.id).sent_at;
             match drive {
                 Drive::Again => {}
                 Drive::Waits if self.upload.has_ended() || !self.slot.shared.session().may_send(self.id) => break,
@@ -121,6 +125,7 @@ impl<'a> Stream<'a> {
             return Some(Ended::Failed(failure_map::payload(error, Step::Send)));
         }
         let stream = session.stream(self.id);
+        self.sent_at = stream.sent_at;
         if let Some(head) = stream.head.take() {
             if let BodyUse::Stream(sink) = &self.body_use {
                 let answer = || Response {

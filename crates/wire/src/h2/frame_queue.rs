@@ -21,6 +21,8 @@ pub(crate) struct FrameQueue {
     /// Content, each with its place in `bytes`.
     content: VecDeque<(usize, Bytes)>,
     len: usize,
+    /// Bytes that the socket took since the connection began.
+    taken: u64,
 }
 
 impl FrameQueue {
@@ -30,6 +32,16 @@ impl FrameQueue {
 
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// Bytes that were put here since the connection began.
+    pub(super) fn put_total(&self) -> u64 {
+        self.taken + self.len as u64
+    }
+
+    /// Of those, bytes that the socket took.
+    pub(crate) fn taken_total(&self) -> u64 {
+        self.taken
     }
 
     /// Appends what `write` puts behind what is there.
@@ -68,6 +80,7 @@ impl FrameQueue {
     /// So many bytes were written.
     pub(crate) fn advance(&mut self, mut n: usize) {
         self.len -= n;
+        self.taken += n as u64;
         while let Some((place, content)) = self.content.front_mut() {
             let in_front = n.min(*place - self.start);
             self.start += in_front;

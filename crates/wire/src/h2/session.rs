@@ -17,6 +17,7 @@ use super::request_head::Http2Head;
 use super::streams::{Keep, OpenStream, ReceiveWindow, StreamEnd, WINDOW};
 use crate::h1::response_head::MAX_HEAD;
 use crate::io::arrival::Moment;
+use crate::io::stamps::Tick;
 
 /// Bytes of requests that wait in memory for the socket.
 const SEND_BUFFER: usize = 256 << 10;
@@ -45,6 +46,8 @@ pub(crate) struct Http2Session {
     pub(super) touched: Vec<u32>,
     /// Slots to be woken.
     woken: Vec<usize>,
+    /// Requests that are whole but not with the kernel yet: where in the queue each ends, and its stream.
+    unsent: VecDeque<(u64, u32)>,
     /// Slots that wait until another stream may be opened, the first in front.
     awaiting_room: VecDeque<usize>,
 }
@@ -76,6 +79,7 @@ impl Http2Session {
             goodbye: None,
             touched: Vec::new(),
             woken: Vec::new(),
+            unsent: VecDeque::new(),
             awaiting_room: VecDeque::new(),
         }
     }
@@ -133,6 +137,9 @@ impl Http2Session {
         let mut stream = OpenStream::new(id, slot, keep, is_to_head, self.first_window);
         stream.has_sent_all = is_whole;
         self.streams.push(stream);
+        if is_whole {
+            self.unsent.push_back((self.queue.put_total(), id));
+        }
         id
     }
 
@@ -174,6 +181,19 @@ impl Http2Session {
             self.queue.put_content(piece);
             if content.is_empty() {
                 break;
+            }
+        }
+        if is_last {
+            self.unsent.push_back((self.queue.put_total(), id));
+        }
+    }
+
+    /// What the queue gave away up to this place is with the kernel now.
+    pub(crate) fn note_sent(&mut self, up_to: u64) {
+        let mut now = None;
+        while let Some((_, id)) = self.unsent.pop_front_if(|(end, _)| *end <= up_to) {
+            if let Some(at) = self.place(id) {
+                self.streams[at].sent_at = Some(*now.get_or_insert_with(Tick::now));
             }
         }
     }

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::answer::AnswerHead;
 use crate::io::arrival::Moment;
+use crate::io::stamps::Tick;
 
 /// What is done with content that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +58,8 @@ pub(crate) struct OpenStream {
     pub(super) send_window: i64,
     pub(super) wants_to_send: bool,
     pub(super) has_sent_all: bool,
+    /// When the last byte of the request was with the kernel.
+    pub(crate) sent_at: Option<Tick>,
     pub(super) receive_window: ReceiveWindow,
     /// DATA frames without content.
     pub(super) empty_frames: u32,
@@ -88,6 +91,7 @@ impl OpenStream {
             send_window,
             wants_to_send: false,
             has_sent_all: false,
+            sent_at: None,
             receive_window: ReceiveWindow::new(WINDOW),
             empty_frames: 0,
             is_touched: false,

@@ -105,3 +105,23 @@ fn spoiled_answers_end_in_an_error_or_an_answer_and_never_in_a_panic() {
     }
     assert!(errors > 1000 && answers > 1000, "{errors} errors, {answers} answers");
 }
+
+#[test]
+fn a_request_is_sent_when_its_own_last_byte_is_whatever_else_waits() {
+    let mut session = session();
+    let both = session.queue.taken_total() + session.queue.len() as u64;
+    session.note_sent(both - 1);
+    assert!(session.stream(1).sent_at.is_some());
+    assert!(session.stream(3).sent_at.is_none());
+    let mut builder = HeadBuilder::new(false);
+    builder.request(b"POST", "https", b"h.test", b"/").unwrap();
+    let upload = session.open(&builder.build(), false, Keep::Whole, false, 2);
+    session.send(upload, Bytes::from_static(b"begins"), false);
+    session.note_sent(both);
+    assert!(session.stream(3).sent_at.is_some());
+    session.note_sent(u64::MAX);
+    assert!(session.stream(upload).sent_at.is_none());
+    session.send(upload, Bytes::from_static(b"ends"), true);
+    session.note_sent(u64::MAX);
+    assert!(session.stream(upload).sent_at.is_some());
+}
