@@ -6,7 +6,6 @@
 use host::bytes as script_bytes;
 use host::js::{Array, Ctx, Exception, Result, Value};
 use host::plain::Args;
-use url::form_urlencoded;
 
 use crate::body;
 use crate::values::argument;

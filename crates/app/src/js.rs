@@ -10,7 +10,6 @@ use crate::natives;
 /// Our sources: each is one function from what came before to what it adds.
 const SOURCES: &[(&str, &str)] = &[
     ("headers.js", include_str!("js/headers.js")),
-    ("url.js", include_str!("js/url.js")),
     ("events.js", include_str!("js/events.js")),
     ("streams.js", include_str!("js/streams.js")),
     ("blob.js", include_str!("js/blob.js")),
@@ -55,6 +54,10 @@ impl<'js> Script<'js> {
         let streams = web::streams::classes(ctx)?;
         for name in web::streams::NAMES {
             parts.set(*name, streams.get::<_, Value<'js>>(*name)?)?;
+        }
+        let urls = web::url::classes(ctx)?;
+        for name in ["URL", "URLSearchParams"] {
+            parts.set(name, urls.get::<_, Value<'js>>(name)?)?;
         }
         parts.set("makeBlob", web::blob_maker(ctx)?)?;
         for (file, source) in SOURCES {

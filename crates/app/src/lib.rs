@@ -21,7 +21,6 @@ mod response;
 mod serving;
 mod socket;
 mod ticket;
-mod url;
 mod values;
 mod worker;
 

@@ -13,7 +13,7 @@ use crate::message::AnswerBody;
 use crate::outflow::{AnswerStream, Outflow};
 use crate::ticket::{self, Reply, answered};
 use crate::values::{argument, bool, flat, string, undefined};
-use crate::{answer, body, door, failure, form, response, socket, url};
+use crate::{answer, body, door, failure, form, response, socket};
 
 /// A native function: its name and what it does.
 type Native = (&'static CStr, for<'a, 'js> fn(&Ctx<'js>, Args<'a, 'js>) -> Result<Value<'js>>);
@@ -71,14 +71,6 @@ const NATIVES: &[Native] = &[
     (c"checkHeader", check_header),
     // (view or buffer)
     (c"release", release),
-    // (text, base or undefined) → parts; throws
-    (c"parseUrl", url::parse_native),
-    // (whole, name of the setter, value) → parts
-    (c"changeUrl", url::change_native),
-    // (text) → [name, value, …]
-    (c"parseQuery", url::parse_query_native),
-    // ([name, value, …]) → text
-    (c"writeQuery", url::write_query_native),
     // (bytes, content type) → [name, file name or undefined, type, ArrayBuffer or string, …]; throws
     (c"parseForm", form::parse_native),
     // (bytes) → text

@@ -35,6 +35,8 @@ pub struct Builtins {
     /// The module that any other import path means: a library's address in any version, a module that only the loader
     /// names.
     pub alias: fn(&str) -> Option<&'static ModuleDef>,
+    /// The text of a library, by its address: it is not fetched.
+    pub text: fn(&str) -> Option<&'static str>,
     /// Texts of libraries that a module replaces.
     pub libraries: &'static [LibraryText],
     /// Called before each iteration, in this order.

@@ -13,6 +13,7 @@ pub mod globals;
 pub mod go_error;
 pub mod handlers;
 pub mod json_path;
+pub mod libraries;
 pub mod linker;
 pub mod loader;
 pub mod message_log;

@@ -91,6 +91,21 @@ fn the_global_crypto_behaves() {
 }
 
 #[test]
+fn libraries_behave() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/libraries/tests");
+    let mut scripts: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    scripts.sort();
+    assert!(scripts.len() >= 5, "{scripts:?}");
+    for script in scripts {
+        // Expectations that do not hold make checks that fail, on purpose: its threshold says what is right.
+        let is_chai = script.ends_with("k6chaijs.js");
+        let mut failures = failures(script.clone());
+        failures.retain(|failure| !(is_chai && failure.starts_with("check '")));
+        assert!(failures.is_empty(), "{}:\n{}", script.display(), failures.join("\n"));
+    }
+}
+
+#[test]
 fn what_fails_is_noticed() {
     let path = std::env::temp_dir().join(format!("onrush-behaviour-{}.js", std::process::id()));
     let script = "import { check } from 'k6';

@@ -91,7 +91,10 @@ impl ModuleStore {
 
     /// Whether the text of a module has still to be fetched from the network.
     pub(crate) fn needs_fetch(&self, name: &str) -> bool {
-        name.starts_with("https://") && !self.is_sealed() && self.source(name).is_none()
+        name.starts_with("https://")
+            && !self.is_sealed()
+            && (self.builtins.text)(name).is_none()
+            && self.source(name).is_none()
     }
 
     /// Puts a source under its name before it is imported (standard input, archives, fetched modules).
@@ -121,9 +124,10 @@ impl ModuleStore {
             );
             return Err(ScriptError::new(message, exit_code::SCRIPT_EXCEPTION));
         }
-        let text = match self.source(name) {
-            Some(source) => source.text.clone(),
-            None => resolve::read(name)?,
+        let text = match (self.source(name), (self.builtins.text)(name)) {
+            (Some(source), _) => source.text.clone(),
+            (None, Some(library)) => library.to_string(),
+            (None, None) => resolve::read(name)?,
         };
         let output = transpile::to_javascript(name, &text, self.builtins.libraries)?;
         let source = Arc::new(SourceText { text, map: output.map });

@@ -38,17 +38,20 @@ pub mod socketio;
 pub mod sse;
 pub mod timers;
 pub mod together;
+pub mod url_library;
 pub(crate) mod web_crypto;
 pub mod websockets;
 pub mod ws;
 pub mod x509;
 
 use crate::builtins::{Builtins, ModuleDef};
+use crate::libraries;
 
 /// What the loader knows of them.
 pub static BUILTINS: Builtins = Builtins {
     modules: MODULES,
-    alias: form_data::texts::module,
+    alias: |path| form_data::texts::module(path).or_else(|| url_library::module(path)),
+    text: libraries::text,
     libraries: form_data::texts::KNOWN,
     on_iteration_start: &[http::on_iteration_start],
 };
@@ -81,6 +84,7 @@ static MODULES: &[ModuleDef] = &[
     sse::MODULE,
     timers::MODULE,
     together::MODULE,
+    url_library::MODULE,
     websockets::EXPERIMENTAL,
     websockets::MODULE,
     ws::MODULE,

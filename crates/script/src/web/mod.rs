@@ -2,6 +2,7 @@
 //! needs them. What they differ in is an argument.
 
 pub mod streams;
+pub mod url;
 
 use host::js::{Ctx, Error, Function, Result};
 use host::{intrinsics, module};

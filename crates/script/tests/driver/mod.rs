@@ -38,6 +38,7 @@ pub fn folder(module: &str) -> PathBuf {
         "onrush/fs" => "onrush_fs",
         "onrush/http" => "onrush_http",
         library if library.starts_with("https://jslib.k6.io/formdata/") => "form_data",
+        library if library.starts_with("https://jslib.k6.io/url/") => "url_library",
         trial if trial.starts_with("k6/experimental/") => trial.trim_start_matches("k6/"),
         name => name.rsplit('/').next().expect("rsplit yields at least one part"),
     };

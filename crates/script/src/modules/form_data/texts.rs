@@ -4,6 +4,7 @@ use super::form::Edition;
 use super::{MODULE, load_edition};
 use crate::builtins::LibraryText;
 use crate::builtins::ModuleDef;
+use crate::libraries;
 
 /// What takes the place of texts that behave in another way: no script names these.
 static OTHERS: [ModuleDef; 3] = [
@@ -34,8 +35,7 @@ pub fn module(path: &str) -> Option<&'static ModuleDef> {
 
 /// Whether an import path is that of the library, in any version.
 pub fn is_library(path: &str) -> bool {
-    let version = path.strip_prefix("https://jslib.k6.io/formdata/").and_then(|rest| rest.strip_suffix("/index.js"));
-    version.is_some_and(|version| !version.is_empty() && !version.contains('/'))
+    libraries::is_address(path, "formdata")
 }
 
 #[cfg(test)]

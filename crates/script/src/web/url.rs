@@ -1,55 +1,66 @@
-//! The natives under `URL` and `URLSearchParams`: the URL Standard by the crate `url`, and the form coding that belongs
-//! to it.
+//! `URL` and `URLSearchParams` of the URL Standard, by the crate `url`: globals of apps, and what scripts import from
+//! jslib.k6.io.
 //!
 //! Requests of virtual users are read by `wire::Url` instead, which refuses and keeps what Go's parser refuses and
 //! keeps.
 
 use host::bytes as script_bytes;
-use host::js::{Array, Ctx, Exception, Result, Value};
-use host::plain::Args;
+use host::js::function::Opt;
+use host::js::prelude::Func;
+use host::js::{Array, Ctx, Exception, Object, Result, Value};
 use url::{Url, form_urlencoded, quirks};
 
-use crate::values::{argument, flat, string};
+/// Both classes by their names.
+pub fn classes<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    let natives = Object::new(ctx.clone())?;
+    natives.set("parseUrl", Func::from(parse_native))?;
+    natives.set("changeUrl", Func::from(change_native))?;
+    natives.set("parseQuery", Func::from(parse_query_native))?;
+    natives.set("writeQuery", Func::from(write_query_native))?;
+    super::evaluate(ctx, "onrush/web/url.js", include_str!("url.js"))?.call((natives,))
+}
 
 /// `parseUrl(text, base)`.
-pub(super) fn parse_native<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
-    let text = script_bytes::to_text(ctx, &argument(ctx, args, 0))?;
-    let refuse = |what: String| Exception::throw_type(ctx, &what);
-    let base = match args.get(1).filter(|base| !base.is_undefined()) {
-        Some(base) => Some(parse(&script_bytes::to_text(ctx, &base)?, None).map_err(refuse)?),
+fn parse_native<'js>(ctx: Ctx<'js>, text: Value<'js>, base: Opt<Value<'js>>) -> Result<Value<'js>> {
+    let text = script_bytes::to_text(&ctx, &text)?;
+    let refuse = |what: String| Exception::throw_type(&ctx, &what);
+    let base = match base.0.filter(|base| !base.is_undefined()) {
+        Some(base) => Some(parse(&script_bytes::to_text(&ctx, &base)?, None).map_err(refuse)?),
         None => None,
     };
-    parts(ctx, &parse(&text, base.as_ref()).map_err(refuse)?)
+    parts(&ctx, &parse(&text, base.as_ref()).map_err(refuse)?)
 }
 
 /// `changeUrl(href, name, value)`: what the setter of that name does. A value that cannot be is passed over.
-pub(super) fn change_native<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
-    let text = |index| script_bytes::to_text(ctx, &argument(ctx, args, index));
-    let (href, name, value) = (text(0)?, text(1)?, text(2)?);
-    let mut url = parse(&href, None).map_err(|what| Exception::throw_type(ctx, &what))?;
+fn change_native<'js>(ctx: Ctx<'js>, href: String, name: String, value: Value<'js>) -> Result<Value<'js>> {
+    let value = script_bytes::to_text(&ctx, &value)?;
+    let mut url = parse(&href, None).map_err(|what| Exception::throw_type(&ctx, &what))?;
     change(&mut url, &name, &value);
-    parts(ctx, &url)
+    parts(&ctx, &url)
 }
 
-/// `parseQuery(text)`.
-pub(super) fn parse_query_native<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
-    let text = script_bytes::to_text(ctx, &argument(ctx, args, 0))?;
+/// `parseQuery(text)`: name, value, name, value.
+fn parse_query_native<'js>(ctx: Ctx<'js>, text: Value<'js>) -> Result<Value<'js>> {
+    let text = script_bytes::to_text(&ctx, &text)?;
     let query = text.strip_prefix('?').unwrap_or(&text);
-    let pairs: Vec<_> = form_urlencoded::parse(query.as_bytes()).collect();
-    flat(ctx, pairs.iter().map(|(name, value)| (&**name, &**value)))
+    let array = Array::new(ctx.clone())?;
+    for (index, (name, value)) in form_urlencoded::parse(query.as_bytes()).enumerate() {
+        array.set(index * 2, &*name)?;
+        array.set(index * 2 + 1, &*value)?;
+    }
+    Ok(array.into_value())
 }
 
 /// `writeQuery([name, value, …])`.
-pub(super) fn write_query_native<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
-    let list: Array<'js> = argument(ctx, args, 0).get()?;
+fn write_query_native<'js>(ctx: Ctx<'js>, list: Array<'js>) -> Result<String> {
     let mut out = String::new();
     for (index, item) in list.iter::<Value<'js>>().enumerate() {
         if index > 0 {
             out.push(if index % 2 == 0 { '&' } else { '=' });
         }
-        out.extend(form_urlencoded::byte_serialize(script_bytes::to_text(ctx, &item?)?.as_bytes()));
+        out.extend(form_urlencoded::byte_serialize(script_bytes::to_text(&ctx, &item?)?.as_bytes()));
     }
-    string(ctx, &out)
+    Ok(out)
 }
 
 fn parse(text: &str, base: Option<&Url>) -> std::result::Result<Url, String> {

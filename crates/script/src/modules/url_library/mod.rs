@@ -1,0 +1,25 @@
+//! `URL` and `URLSearchParams` for scripts, which have no such globals: k6's library, answered natively.
+
+use host::js::{Ctx, Object, Result};
+
+use crate::builtins::ModuleDef;
+use crate::libraries;
+use crate::web;
+
+/// The module that answers imports of the library, whatever its version.
+pub const MODULE: ModuleDef = ModuleDef {
+    name: "https://jslib.k6.io/url/1.0.0/index.js",
+    exports: &["URL", "URLSearchParams"],
+    load,
+    types: include_str!("types.d.ts"),
+};
+
+/// The module that an address of the library means.
+pub fn module(path: &str) -> Option<&'static ModuleDef> {
+    static LIBRARY: ModuleDef = MODULE;
+    libraries::is_address(path, "url").then_some(&LIBRARY)
+}
+
+fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
+    web::url::classes(ctx)
+}
