@@ -50,6 +50,7 @@ impl AppProgram {
             env: options.env,
             cwd: options.cwd,
             cache_dir: options.cache_dir,
+            is_offline: false,
             options: options.options,
             log: options.log,
             registry: registry.clone(),

@@ -54,6 +54,7 @@ fn main() {
             env: std::env::vars().collect(),
             cwd: std::env::current_dir().expect("a directory"),
             cache_dir: None,
+            is_offline: false,
             options: Default::default(),
             log: Arc::new(onrush_script::log::Silent),
             registry,

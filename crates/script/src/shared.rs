@@ -39,6 +39,8 @@ pub struct LoadOptions {
     pub cwd: PathBuf,
     /// Where modules fetched from https URLs are kept between runs; `None`: nowhere.
     pub cache_dir: Option<PathBuf>,
+    /// Modules of https URLs come from there alone: nothing is fetched.
+    pub is_offline: bool,
     /// Options known before the script is read (proxies of the environment, flags): fetching modules obeys them.
     pub options: Options,
     /// Where log lines go.
@@ -72,7 +74,7 @@ pub struct Shared {
 impl Shared {
     /// What a program shares whose entry has this source.
     pub fn new(source: Source, load: LoadOptions) -> Result<Arc<Shared>, ScriptError> {
-        let modules = ModuleStore::new(load.builtins, load.cwd.clone(), load.cache_dir);
+        let modules = ModuleStore::new(load.builtins, load.cwd.clone(), load.cache_dir, load.is_offline);
         let entry = match source {
             Source::File(path) => {
                 let path = load.cwd.join(path);

@@ -38,6 +38,7 @@ async fn run(source: Source, target: &str, iterations: u64) -> (Seen, Vec<String
         env: BTreeMap::from([("TARGET".into(), target.into())]),
         cwd: PathBuf::from("/"),
         cache_dir: None,
+        is_offline: false,
         options: onrush_script::options::Options::default(),
         log: log.clone(),
         registry,

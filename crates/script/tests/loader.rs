@@ -220,7 +220,7 @@ fn modules_are_fetched_and_kept() {
         let script = format!(
             "import {{ x }} from 'https://127.0.0.1:{port}/lib.js'; export default function () {{ console.log(x) }}"
         );
-        let load = async |options: onrush_script::options::Options, script: &str| {
+        let load = async |options: onrush_script::options::Options, is_offline: bool, script: &str| {
             let registry = metrics::Registry::new();
             let log = std::sync::Arc::new(driver::Lines::default());
             let recorder = std::rc::Rc::new(metrics::Recorder::new(registry.clone()));
@@ -228,6 +228,7 @@ fn modules_are_fetched_and_kept() {
                 env: Default::default(),
                 cwd: directory.clone(),
                 cache_dir: Some(directory.join("cache")),
+                is_offline,
                 options,
                 log: log.clone(),
                 registry,
@@ -241,16 +242,25 @@ fn modules_are_fetched_and_kept() {
         };
         let trusting = onrush_script::options::Options { insecure_skip_tls_verify: Some(true), ..Default::default() };
 
-        let error = load(Default::default(), &script).await.err().unwrap();
+        let error = load(Default::default(), false, &script).await.err().unwrap();
         assert!(error.message.contains(&format!("cannot import https://127.0.0.1:{port}/lib.js: ")), "{error}");
 
-        let test = load(trusting, &script).await.unwrap_or_else(|error| panic!("{error}"));
+        let error = load(trusting.clone(), true, &script).await.err().unwrap();
+        let expected = format!("cannot import https://127.0.0.1:{port}/lib.js: --offline is set");
+        assert!(error.message.contains(&expected), "{error}");
+
+        let test = load(trusting.clone(), false, &script).await.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(test.run(1).await, ["fetched"]);
 
         // Certificates are checked again: the network refuses, the copy serves.
-        let test = load(Default::default(), &script).await.unwrap_or_else(|error| panic!("{error}"));
+        let test = load(Default::default(), false, &script).await.unwrap_or_else(|error| panic!("{error}"));
         let warnings = test.log.take();
         assert!(warnings[0].contains("the copy of an earlier run is used"), "{warnings:?}");
+        assert_eq!(test.run(1).await, ["fetched"]);
+
+        // Nobody is asked, so nothing is to be warned of.
+        let test = load(Default::default(), true, &script).await.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(test.log.take(), Vec::<String>::new());
         assert_eq!(test.run(1).await, ["fetched"]);
     });
 }

@@ -348,6 +348,7 @@ fn scripts() -> Result<Check, String> {
             env: BTreeMap::new(),
             cwd: PathBuf::from("/nowhere"),
             cache_dir: None,
+            is_offline: false,
             options: Options::default(),
             log: Arc::new(Silent),
             recorder: Rc::new(Recorder::new(registry.clone())),

@@ -84,6 +84,12 @@ pub static RUN_FLAGS: &[RunFlag] = &[
              mock=key=value; repeat for more",
         )
     },
+    run_flag(
+        "offline",
+        Some("ONRUSH_OFFLINE"),
+        None,
+        "Fetch no module: imports by https:// come from copies that an earlier run kept, or are refused",
+    ),
     run_flag("no-color", Some("K6_NO_COLOR"), None, "No colours"),
     RunFlag { short: Some('q'), ..run_flag("quiet", None, None, "No progress lines") },
     RunFlag { short: Some('v'), ..run_flag("verbose", None, None, "Log more") },

@@ -60,13 +60,15 @@ pub struct ModuleStore {
     pub cwd: PathBuf,
     /// Where fetched modules are kept between runs.
     pub cache_dir: Option<PathBuf>,
+    /// Whether they come from there alone.
+    pub is_offline: bool,
 }
 
 impl ModuleStore {
     /// An empty store.
-    pub fn new(builtins: &'static Builtins, cwd: PathBuf, cache_dir: Option<PathBuf>) -> Self {
+    pub fn new(builtins: &'static Builtins, cwd: PathBuf, cache_dir: Option<PathBuf>, is_offline: bool) -> Self {
         let (sources, compiled, sealed) = (RwLock::default(), RwLock::default(), AtomicBool::new(false));
-        ModuleStore { builtins, sources, compiled, sealed, cwd, cache_dir }
+        ModuleStore { builtins, sources, compiled, sealed, cwd, cache_dir, is_offline }
     }
 
     /// The modules that need no file and no URL.

@@ -45,6 +45,19 @@ pub(crate) async fn fetch(
     }
 }
 
+/// The copy of an earlier run, where nothing may be fetched.
+pub(crate) fn kept(url: &str, cache: Option<&Path>) -> Result<String, ScriptError> {
+    let known = cache.and_then(|directory| std::fs::read_to_string(cache_file(directory, url)).ok());
+    known.ok_or_else(|| {
+        let url = Mask::standard().url(url);
+        let message = format!(
+            "cannot import {url}: --offline is set, and no earlier run kept a copy; run once without it, or download \
+             the module and import it as a file"
+        );
+        ScriptError::new(message, exit_code::SCRIPT_EXCEPTION)
+    })
+}
+
 fn unreachable_module(url: &str, cause: &str) -> ScriptError {
     let url = Mask::standard().url(url);
     let message = format!(

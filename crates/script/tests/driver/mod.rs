@@ -68,6 +68,7 @@ pub async fn load_source(source: Source, cwd: PathBuf) -> (Result<Program, Scrip
         env: BTreeMap::from([("KEY".into(), "value".into())]),
         cwd,
         cache_dir: None,
+        is_offline: false,
         options: onrush_script::options::Options::default(),
         log: log.clone(),
         registry,

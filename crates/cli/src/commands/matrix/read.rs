@@ -70,6 +70,7 @@ fn exported(path: &Path) -> Result<String, Failure> {
         env: std::env::vars().collect(),
         cwd,
         cache_dir: None,
+        is_offline: false,
         options: Options::default(),
         log: Arc::new(Logger::new(&LogFlags::default())?) as Arc<dyn LogSink>,
         recorder: Rc::new(Recorder::new(registry.clone())),

@@ -43,6 +43,8 @@ pub struct Flags {
     pub log: LogFlags,
     /// `--secret-source`.
     pub secrets: Arc<Secrets>,
+    /// `--offline`.
+    pub is_offline: bool,
     /// `--quiet`.
     pub quiet: bool,
     /// `--workers`.
@@ -113,6 +115,7 @@ impl Flags {
                 verbose: source.switch("verbose", false)?,
                 no_color: source.switch("no-color", false)? || source.env.contains_key("NO_COLOR"),
             },
+            is_offline: source.switch("offline", false)?,
             quiet: source.switch("quiet", false)?,
             workers: source.text("workers").map(|text| whole("--workers", &text)).transpose()?,
             vu_memory_limit: source

@@ -105,7 +105,18 @@ pub fn script(
         None => (source(&flags.script)?, log as Arc<dyn LogSink>),
     };
     let secrets = flags.secrets.clone();
-    let load = LoadOptions { env, cwd, cache_dir, options, log, registry, recorder, builtins: &BUILTINS, secrets };
+    let load = LoadOptions {
+        env,
+        cwd,
+        cache_dir,
+        is_offline: flags.is_offline,
+        options,
+        log,
+        registry,
+        recorder,
+        builtins: &BUILTINS,
+        secrets,
+    };
     let program = runtime.block_on(Program::load(source, load)).map_err(script_failure)?;
     Ok(Script { program, runtime })
 }
