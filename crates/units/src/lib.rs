@@ -5,6 +5,7 @@
 
 pub mod bandwidth;
 pub mod date;
+pub mod field;
 pub mod show;
 pub mod size;
 pub mod span;

@@ -447,6 +447,14 @@ mod tests {
     }
 
     #[test]
+    fn case_makes_no_difference() {
+        let stages = json!([{ "Duration": "1s", "target": 3 }]);
+        let odd = json!({ "EXECUTOR": "ramping-vus", "startvus": 2, "Stages": stages, "gracefulRampdown": "5s" });
+        let usual = json!({ "executor": "ramping-vus", "startVUs": 2, "stages": stages, "gracefulRampDown": "5s" });
+        assert_eq!(read(odd).unwrap(), read(usual).unwrap());
+    }
+
+    #[test]
     fn unknown_names_get_a_suggestion() {
         let found = problems(json!({ "executor": "constant-vus", "vuss": 3, "duration": "1s" }));
         let expected = "scenario 'a': unknown field 'vuss'; did you mean 'vus'? (expected any of executor, startTime, \

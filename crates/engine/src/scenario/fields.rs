@@ -1,7 +1,7 @@
 //! Reads the fields of one JSON object by name and says exactly what is wrong with them.
 //!
 //! Every problem of an object is gathered before giving up, as the person who wrote it wants to mend them all at once.
-//! A field nobody asked for is an error with a suggestion. `null` is the same as absent.
+//! A field nobody asked for is an error with a suggestion. `null` is the same as absent, and case makes no difference.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -58,7 +58,7 @@ impl<'a> Fields<'a> {
     /// The value of a field, when it is there and not null.
     pub(super) fn value(&mut self, name: &'static str) -> Option<&'a Value> {
         self.known.push(name);
-        self.values.get(name).filter(|value| !value.is_null())
+        units::field::find(self.values, name)
     }
 
     /// A whole number of at least `least`, else the default; k6 takes texts of digits too. After a problem the result
@@ -133,7 +133,7 @@ impl<'a> Fields<'a> {
 
     /// Ends the reading: fields that nobody asked for are problems too.
     pub(super) fn finish(mut self) -> Vec<String> {
-        for name in self.values.keys().filter(|name| !self.known.contains(&name.as_str())) {
+        for name in self.values.keys().filter(|name| !self.known.iter().any(|known| units::field::is(name, known))) {
             let hint = units::suggest::hint(name, self.known.iter().copied());
             let known = self.known.join(", ");
             self.problems.push(format!("{}: unknown field '{name}'{hint} (expected any of {known})", self.place));

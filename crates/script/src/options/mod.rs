@@ -20,7 +20,7 @@ use std::time::Duration;
 use host::DEFAULT_MEMORY_LIMIT;
 use metrics::SystemTags;
 use serde_json::{Map, Value};
-use units::suggest;
+use units::{field, suggest};
 use wire::mask::Mask;
 
 pub use form::{ValueForm, parse_switch};
@@ -57,16 +57,16 @@ impl Options {
             return Err(fail(format!("found {layer}, expected an object")));
         };
         let (mut options, mut warnings) = (Options::default(), Vec::new());
-        for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
-            match OPTIONS.iter().find(|option| option.json == name) {
-                Some(option) => {
-                    (option.read)(&mut options, value).map_err(|problem| fail(option.named(problem)))?;
-                }
-                None if CONFIG_ONLY.contains(&name.as_str()) => {}
-                None => {
-                    let hint = suggest::hint(name, OPTIONS.iter().map(|option| option.json));
-                    warnings.push(format!("options of {origin}: unknown option '{name}'{hint}"));
-                }
+        for option in OPTIONS {
+            if let Some(value) = field::find(fields, option.json) {
+                (option.read)(&mut options, value).map_err(|problem| fail(option.named(problem)))?;
+            }
+        }
+        let known = || OPTIONS.iter().map(|option| option.json);
+        for (name, _) in fields.iter().filter(|(_, value)| !value.is_null()) {
+            if !known().chain(CONFIG_ONLY.iter().copied()).any(|known| field::is(name, known)) {
+                let hint = suggest::hint(name, known());
+                warnings.push(format!("options of {origin}: unknown option '{name}'{hint}"));
             }
         }
         Ok((options, warnings))
@@ -250,9 +250,28 @@ mod tests {
             let set: std::collections::BTreeSet<_> = names.iter().collect();
             assert_eq!(set.len(), names.len(), "{names:?}");
         };
-        once(OPTIONS.iter().map(|option| option.json).collect());
+        let folded: Vec<String> = OPTIONS.iter().map(|option| option.json.to_ascii_lowercase()).collect();
+        once(folded.iter().map(String::as_str).collect());
         once(OPTIONS.iter().filter_map(|option| option.flag).collect());
         once(OPTIONS.iter().filter_map(|option| option.env).collect());
+    }
+
+    /// Public scripts spell option names in many ways; k6 runs the test that they mean.
+    #[test]
+    fn case_makes_no_difference() {
+        let layer = json!({
+            "VUs": 2, "STAGES": [{ "Duration": "1s", "TARGET": 3 }], "tlsversion": { "MIN": "tls1.2" },
+            "Dns": { "TTL": "1s" }, "Thresholds": { "checks": [{ "Threshold": "rate>0.5", "abortonfail": true }] },
+        });
+        let (read_so, warnings) = Options::from_json(&layer, "the script").expect("valid");
+        let usual = read(json!({
+            "vus": 2, "stages": [{ "duration": "1s", "target": 3 }], "tlsVersion": { "min": "tls1.2" },
+            "dns": { "ttl": "1s" }, "thresholds": { "checks": [{ "threshold": "rate>0.5", "abortOnFail": true }] },
+        }));
+        assert_eq!(read_so, usual);
+        assert!(warnings.is_empty(), "{warnings:?}");
+        let wrong = refused(json!({ "VUs": "many" }));
+        assert_eq!(wrong, "options of the script: 'vus': found \"many\", expected a whole number");
     }
 
     #[test]

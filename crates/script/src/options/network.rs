@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use units::Span;
+use units::{Span, field};
 use wire::IpNet;
 use wire::hosts::{FixedHosts, HostPatterns};
 use wire::settings::{CipherSuites, ClientIdentity, Dns, DnsPolicy, DnsSelect, TlsVersions};
@@ -39,7 +39,8 @@ pub(super) fn tls_versions(value: &Value) -> Result<Written<TlsVersions>, String
     }
     let bounds = match value {
         Value::String(one) => Bounds { min: Some(one.clone()), max: Some(one.clone()) },
-        _ => serde_json::from_value(value.clone()).or_else(|_| read::expected(value, "a version or { min, max }"))?,
+        _ => serde_json::from_value(field::respelled(value, &["min", "max"]))
+            .or_else(|_| read::expected(value, "a version or { min, max }"))?,
     };
     let versions = TlsVersions::between(bounds.min.as_deref(), bounds.max.as_deref())?;
     Ok(Written::new(versions, json!(bounds)))
@@ -51,7 +52,9 @@ pub(super) fn cipher_suites(value: &Value) -> Result<Written<CipherSuites>, Stri
 }
 
 pub(super) fn tls_auth(value: &Value) -> Result<Written<Vec<Arc<ClientIdentity>>>, String> {
-    let entries: Vec<TlsAuth> = serde_json::from_value(value.clone())
+    let respelled = |entry: &Value| field::respelled(entry, &["domains", "cert", "key", "password"]);
+    let respelled = value.as_array().map_or_else(|| value.clone(), |list| list.iter().map(respelled).collect());
+    let entries: Vec<TlsAuth> = serde_json::from_value(respelled)
         .map_err(|error| format!("expected a list of {{ domains, cert, key, password }}: {error}"))?;
     let shown = json!(entries);
     let identity = |auth: TlsAuth| {
@@ -77,7 +80,8 @@ pub(super) fn blocks(value: &Value) -> Result<Written<Vec<IpNet>>, String> {
 }
 
 pub(super) fn dns(value: &Value) -> Result<Written<Dns>, String> {
-    let Value::Object(given) = value else { return read::expected(value, "an object with ttl, select, policy") };
+    let respelled = field::respelled(value, &["ttl", "select", "policy"]);
+    let Value::Object(given) = &respelled else { return read::expected(value, "an object with ttl, select, policy") };
     let mut dns = Dns::default();
     let mut shown = json!({ "ttl": null, "select": null, "policy": null });
     for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {

@@ -9,7 +9,7 @@ use engine::segment::{Segment, Sequence};
 use metrics::{SystemTags, ThresholdSpecs};
 use serde::Serialize;
 use serde_json::{Value, json};
-use units::Span;
+use units::{Span, field};
 use wire::mask::Mask;
 
 use super::written::Written;
@@ -139,10 +139,17 @@ pub(super) fn sequence(value: &Value) -> Result<Written<Sequence>, String> {
     Ok(Written::new(sequence, text))
 }
 
+/// The fields of a threshold that is an object.
+const THRESHOLD: &[&str] = &["threshold", "abortOnFail", "delayAbortEval"];
+
 pub(super) fn thresholds(value: &Value) -> Result<ThresholdSpecs, String> {
     let Value::Object(entries) = value else { return expected(value, "an object of lists by metric") };
+    let respelled = |list: &Value| match list {
+        Value::Array(items) => items.iter().map(|item| field::respelled(item, THRESHOLD)).collect(),
+        other => field::respelled(other, THRESHOLD),
+    };
     let one = |(metric, list): (&String, &Value)| {
-        let specs = serde_json::from_value(list.clone()).map_err(|error| {
+        let specs = serde_json::from_value(respelled(list)).map_err(|error| {
             let wanted = "a list of expressions like \"p(95)<500\" or of objects with a threshold";
             format!("'{metric}': found {list}, expected {wanted} ({error})")
         })?;
