@@ -195,7 +195,7 @@ const STATES = {
 
 for (const [name, [holds, text, inverted]] of Object.entries(STATES)) {
   getter(name, function () {
-    return this.assert(holds(this._obj), `to ${text}`, inverted.startsWith('not ') ? `to ${inverted}` : `to ${inverted}`);
+    return this.assert(holds(this._obj), `to ${text}`, `to ${inverted}`);
   });
 }
 
