@@ -9,6 +9,7 @@ pub mod bucket;
 pub mod builtin;
 pub mod cardinality;
 pub mod errors;
+pub mod journal;
 pub mod metric;
 pub mod recorder;
 pub mod registry;

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use crate::builtin;
 use crate::cardinality::Cardinality;
 use crate::errors::{ErrorKind, KINDS};
+use crate::journal::{Journal, RecordOf, TakeBatch};
 use crate::metric::{Kind, MetricId};
 use crate::registry::Registry;
 use crate::sink::{Scope, Sink, SinkKey};
@@ -46,6 +47,8 @@ pub struct Recorder {
     store: RefCell<Store>,
     lookup: RefCell<Lookup>,
     tap: RefCell<Option<Tap>>,
+    journal: RefCell<Option<Journal>>,
+    /// Whether somebody sees every sample.
     tapped: std::cell::Cell<bool>,
     refused: std::cell::Cell<u64>,
 }
@@ -89,6 +92,7 @@ impl Recorder {
             store: RefCell::default(),
             lookup: RefCell::default(),
             tap: RefCell::new(None),
+            journal: RefCell::new(None),
             tapped: std::cell::Cell::new(false),
             refused: std::cell::Cell::new(0),
         }
@@ -103,6 +107,13 @@ impl Recorder {
     /// resolved earlier may show the tags of another series with the same sinks. The tap must not call this recorder.
     pub fn set_tap(&self, tap: Tap) {
         *self.tap.borrow_mut() = Some(tap);
+        self.tapped.set(true);
+    }
+
+    /// Writes every sample from now on down for `take` as well, which gets them in batches. To be called before the
+    /// first series is resolved. `take` must not call this recorder.
+    pub fn set_journal(&self, take: TakeBatch) {
+        *self.journal.borrow_mut() = Some(Journal::new(take));
         self.tapped.set(true);
     }
 
@@ -161,6 +172,7 @@ impl Recorder {
         store.add(series, value, at_ns);
         if self.tapped.get() {
             self.show(store.entry(series), value, at_ns);
+            self.write_down(&store, RecordOf::Series(series.number()), &[value], at_ns);
         }
     }
 
@@ -180,6 +192,7 @@ impl Recorder {
         if refused > 0 || self.tapped.get() {
             self.refused.set(self.refused.get() + refused);
             self.show_bundle(&store, bundle, values, at_ns);
+            self.write_down(&store, RecordOf::Bundle(bundle.number()), values, at_ns);
         }
     }
 
@@ -189,6 +202,9 @@ impl Recorder {
         let grown = std::mem::take(&mut lookup.grown);
         let cardinality = grown.then(|| Box::new(lookup.cardinality.clone()));
         let mut store = self.store.borrow_mut();
+        if let Some(journal) = self.journal.borrow_mut().as_mut() {
+            journal.hand_over(|from| store.series_from(from), |from| store.bundles_from(from));
+        }
         store.settle_zeros();
         let used = store.cells.iter_mut().zip(&lookup.keys).filter(|(cell, _)| cell.is_used());
         let sinks = used.map(|(cell, key)| (key.clone(), cell.take())).collect();
@@ -196,7 +212,20 @@ impl Recorder {
     }
 
     #[cold]
+    fn write_down(&self, store: &Store, of: RecordOf, values: &[f64], at_ns: u64) {
+        let mut journal = self.journal.borrow_mut();
+        if let Some(journal) = journal.as_mut()
+            && journal.add(of, values, at_ns)
+        {
+            journal.hand_over(|from| store.series_from(from), |from| store.bundles_from(from));
+        }
+    }
+
+    #[cold]
     fn show_bundle(&self, store: &Store, bundle: Bundle, values: &[f64], at_ns: u64) {
+        if self.tap.borrow().is_none() {
+            return;
+        }
         for (series, value) in store.series_of(bundle).zip(values).filter(|(_, value)| value.is_finite()) {
             self.show(store.entry(series), *value, at_ns);
         }

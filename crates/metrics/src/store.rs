@@ -4,6 +4,9 @@
 //! either. Series that get their samples together, as those of a request do, are a bundle: what is 0 of it costs a
 //! comparison.
 
+use std::sync::Arc;
+
+use crate::journal::SeriesTags;
 use crate::metric::{Kind, MetricId};
 use crate::sink::Sink;
 use crate::tags::TagSet;
@@ -21,6 +24,20 @@ pub struct Series {
 /// only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bundle(u32);
+
+impl Series {
+    /// The position of its entry.
+    pub(crate) fn number(self) -> u32 {
+        self.entry & !MORE
+    }
+}
+
+impl Bundle {
+    /// Its position among the bundles.
+    pub(crate) fn number(self) -> u32 {
+        self.0
+    }
+}
 
 /// In `Series::entry`.
 const MORE: u32 = 1 << 31;
@@ -75,7 +92,7 @@ impl Store {
     }
 
     pub(crate) fn entry(&self, series: Series) -> &Entry {
-        &self.entries[(series.entry & !MORE) as usize]
+        &self.entries[series.number() as usize]
     }
 
     pub(crate) fn push_bundle(&mut self, series: &[Series]) -> Bundle {
@@ -128,6 +145,23 @@ impl Store {
                 }
             }
         }
+    }
+
+    /// Metric and tags of the series from this number on.
+    pub(crate) fn series_from(&self, number: usize) -> Vec<SeriesTags> {
+        let tags = |tags: &TagSet| -> Arc<[(Arc<str>, Arc<str>)]> {
+            tags.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+        };
+        self.entries[number..]
+            .iter()
+            .map(|entry| SeriesTags { metric: entry.metric, tags: tags(&entry.tags) })
+            .collect()
+    }
+
+    /// The members of the bundles from this number on.
+    pub(crate) fn bundles_from(&self, number: usize) -> Vec<Box<[u32]>> {
+        let members = |bundle: &Bundled| bundle.members.iter().map(|member| member.series.number()).collect();
+        self.bundles[number..].iter().map(members).collect()
     }
 
     /// Whether all samples of a series are kept with their moment.

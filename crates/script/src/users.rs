@@ -7,6 +7,7 @@ use std::sync::Arc;
 use engine::vu::CreateError;
 use engine::{Iteration, IterationEnd, Users, VirtualUser, VuContext};
 use host::GivenUp;
+use metrics::TagSet;
 
 use crate::program::Program;
 use crate::shared::Shared;
@@ -79,5 +80,13 @@ impl VirtualUser for ScriptUser {
 
     fn ended(&mut self, at_ns: u64) {
         self.vu.report_data(at_ns);
+    }
+
+    fn tags_key(&self) -> u32 {
+        self.vu.iteration_tags_key()
+    }
+
+    fn tags(&self) -> TagSet {
+        self.vu.tags()
     }
 }

@@ -103,7 +103,12 @@ pub static RUN_FLAGS: &[RunFlag] = &[
     RunFlag {
         short: Some('o'),
         repeat: true,
-        ..run_flag("out", Some("K6_OUT"), Some("NAME[=ARG]"), "Send samples to an output (not supported yet)")
+        ..run_flag(
+            "out",
+            Some("K6_OUT"),
+            Some("NAME[=ARG]"),
+            "Send samples to an output while the test runs: json=FILE, csv=FILE; repeat for more",
+        )
     },
     RunFlag {
         short: Some('a'),

@@ -32,6 +32,7 @@ mod native_loops;
 mod network;
 mod options;
 mod output;
+mod outputs;
 mod payloads;
 mod pty;
 mod quick;

@@ -292,6 +292,11 @@ impl Vu {
         self.with_tags(|key, _| key)
     }
 
+    /// The same for the samples of an iteration that has ended; 0 where the script set no tags of its own.
+    pub fn iteration_tags_key(&self) -> u32 {
+        if self.tags.has_own() { self.tags_key() + 1 } else { 0 }
+    }
+
     fn with_tags<R>(&self, use_them: impl FnOnce(u32, &TagSet) -> R) -> R {
         let compute = |own: &tags::ScriptTags| {
             let tags = tags::all(&self.options(), self.iteration.borrow().as_ref(), self.group(), own);

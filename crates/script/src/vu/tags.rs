@@ -57,6 +57,11 @@ impl Tags {
         self.forget_current();
     }
 
+    /// Whether the script set or removed any.
+    pub fn has_own(&self) -> bool {
+        !self.own.borrow().is_empty()
+    }
+
     /// Forgets what the script set.
     pub fn clear_own(&self) {
         self.own.borrow_mut().clear();

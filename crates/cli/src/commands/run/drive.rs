@@ -4,9 +4,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use engine::Prepare;
 use engine::{Event, Health, Outcome, RunConfig, RunError, RunState, StopCause, Stopper, Tick};
 use metrics::threshold::Moment;
 use metrics::{Aggregate, Recorder, Registry, Seconds};
+use outputs::Outputs;
 use script::log::Level;
 use script::{ScriptError, ScriptUsers};
 
@@ -37,6 +39,8 @@ pub struct Drive<'a> {
     pub screen: Screen,
     /// Whether the series over time are kept.
     pub keeps_seconds: bool,
+    /// What sees every sample.
+    pub outputs: &'a Outputs,
 }
 
 /// A run that has ended, early or not.
@@ -89,7 +93,11 @@ impl<'a> Drive<'a> {
     pub fn finish_scenarios(self, planned: Planned, aggregate: Aggregate) -> Result<Ran, Failure> {
         let options = planned.options;
         let state = planned.plan.state();
+        let recorder = Rc::new(Recorder::new(self.registry.clone()));
+        let tap = (!self.outputs.is_empty()).then(|| self.outputs.tap());
+        tap.iter().for_each(|tap| tap(&recorder));
         let config = RunConfig {
+            prepare: tap.map(|tap| Arc::new(move |_, recorder: &Recorder| tap(recorder)) as Prepare),
             stopper: self.stopper.clone(),
             system_tags: options.enabled_system_tags(),
             tags: options.tags.clone().unwrap_or_default(),
@@ -99,7 +107,7 @@ impl<'a> Drive<'a> {
         };
         let users = Arc::new(ScriptUsers::new(&self.script.program));
         let mut progress = Progress {
-            recorder: Rc::new(Recorder::new(self.registry.clone())),
+            recorder,
             planned: planned.plan.clone(),
             state,
             aggregate,

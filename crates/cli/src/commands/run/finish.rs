@@ -6,6 +6,7 @@ use std::time::Instant;
 use engine::Stopper;
 use metrics::results::Results;
 use metrics::threshold::{Moment, Verdict};
+use outputs::Outputs;
 use report::SummaryMode;
 use report::document::MessageLogs;
 use script::ScriptError;
@@ -59,9 +60,11 @@ struct Totals {
 impl Ending<'_> {
     /// Ends the run that was, keeps the result, prints the summary, and returns the exit code. The result
     /// is kept before `handleSummary()` runs, which may never come back.
-    pub fn finish(&self, mut ran: Ran) -> Result<ExitCode, Failure> {
+    pub fn finish(&self, mut ran: Ran, outputs: Outputs) -> Result<ExitCode, Failure> {
         let Ending { flags, script, log, .. } = self;
         let totals = self.total(&mut ran);
+        // Before the summary: an output may write to standard output as well.
+        outputs.finish().iter().for_each(|line| log.write(Level::Warning, line, &[]));
         let timeline = ran.timeline.take();
         let Totals { results, messages, .. } = &totals;
         let remark = script.program.timing_remark(results.count("http_reqs"));

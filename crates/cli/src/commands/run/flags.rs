@@ -43,6 +43,8 @@ pub struct Flags {
     pub log: LogFlags,
     /// `--secret-source`.
     pub secrets: Arc<Secrets>,
+    /// `--out`.
+    pub outputs: Vec<String>,
     /// `--offline`.
     pub is_offline: bool,
     /// `--quiet`.
@@ -91,10 +93,6 @@ impl Flags {
             script_env.insert(name.to_owned(), value);
         }
         refuse_missing(&source)?;
-        let summary_mode = match source.text("summary-mode").as_deref().unwrap_or("compact") {
-            "disabled" => None,
-            mode => Some(mode.parse().map_err(|e: report::options::OptionError| generic(e.to_string()))?),
-        };
         Ok(Flags {
             script: matches.get_one::<String>("script").expect("required").clone(),
             config: source.text("config"),
@@ -105,7 +103,7 @@ impl Flags {
                 .collect::<Result<_, _>>()
                 .map_err(generic)?,
             no_thresholds: source.switch("no-thresholds", false)?,
-            summary_mode,
+            summary_mode: summary_mode(&source)?,
             summary_export: source.text("summary-export"),
             machine_readable: source.switch("new-machine-readable-summary", false)?,
             log: LogFlags {
@@ -115,6 +113,7 @@ impl Flags {
                 verbose: source.switch("verbose", false)?,
                 no_color: source.switch("no-color", false)? || source.env.contains_key("NO_COLOR"),
             },
+            outputs: outputs(&source),
             is_offline: source.switch("offline", false)?,
             quiet: source.switch("quiet", false)?,
             workers: source.text("workers").map(|text| whole("--workers", &text)).transpose()?,
@@ -185,12 +184,28 @@ fn secrets(source: &FlagSource<'_>) -> Result<Secrets, Failure> {
     Secrets::read(&all, source.env.clone()).map_err(generic)
 }
 
+/// None when it is disabled.
+fn summary_mode(source: &FlagSource<'_>) -> Result<Option<SummaryMode>, Failure> {
+    match source.text("summary-mode").as_deref().unwrap_or("compact") {
+        "disabled" => Ok(None),
+        mode => mode.parse().map(Some).map_err(|e: report::options::OptionError| generic(e.to_string())),
+    }
+}
+
+/// What `--out` names; the variable names several with commas between them.
+fn outputs(source: &FlagSource<'_>) -> Vec<String> {
+    let given: Vec<String> = source.all("out").filter(|text| !text.is_empty()).cloned().collect();
+    if !given.is_empty() {
+        return given;
+    }
+    let listed = source.env.get("K6_OUT").into_iter().flat_map(|text| text.split(','));
+    listed.filter(|text| !text.is_empty()).map(str::to_owned).collect()
+}
+
 /// Flags of k6 that are not supported yet, refused before the test instead of ignored.
 fn refuse_missing(source: &FlagSource<'_>) -> Result<(), Failure> {
-    for (name, what) in [("out", "outputs are"), ("address", "the REST API is")] {
-        if let Some(text) = source.text(name) {
-            return Err(generic(format!("--{name} {text}: {what} not supported yet; leave the flag out")));
-        }
+    if let Some(text) = source.text("address") {
+        return Err(generic(format!("--address {text}: the REST API is not supported yet; leave the flag out")));
     }
     match source.text("type").as_deref() {
         None | Some("js") => Ok(()),

@@ -7,6 +7,7 @@ mod flags;
 mod generator;
 mod limits;
 mod load;
+mod outputs;
 mod phases;
 mod plan;
 mod save;
@@ -55,7 +56,12 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
     let options = layers.with_script(&script, &log)?;
     let planned = plan::plan(&flags, options, &script, &registry, &log)?;
     descriptors::check(planned.plan.requirements().max_vus, flags.descriptors_per_vu())?;
-    let screen = Screen::new(flags.quiet, flags.color());
+    let outputs = outputs::open(&flags, &planned, &registry, &log)?;
+    // Standard output belongs to an output that writes there.
+    let screen = match ::outputs::take_stdout(&flags.outputs) {
+        true => Screen::on_stderr(flags.quiet),
+        false => Screen::new(flags.quiet, flags.color()),
+    };
     let needs = planned.plan.requirements();
     let scenarios: Vec<_> = planned.plan.scenarios().collect();
     let address = planned.options.url_mask().url(&flags.script).into_owned();
@@ -69,6 +75,7 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
         registry,
         screen,
         keeps_seconds: saving.is_some(),
+        outputs: &outputs,
     };
     phases.begin();
     let before = Moment::now();
@@ -83,5 +90,5 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
         messages: messages.as_deref(),
         before,
     };
-    ending.finish(ran)
+    ending.finish(ran, outputs)
 }

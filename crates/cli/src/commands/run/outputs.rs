@@ -1,0 +1,30 @@
+//! `--out`: opens the outputs before the test, so that what is wrong with one is said before anything runs.
+
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+use metrics::{Registry, ThresholdSpecs};
+use outputs::{Outputs, Setup};
+use script::log::Level;
+
+use super::flags::Flags;
+use super::plan::Planned;
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::log::Logger;
+
+/// Opens what `--out` names and starts its threads.
+pub fn open(flags: &Flags, planned: &Planned, registry: &Arc<Registry>, log: &Arc<Logger>) -> Result<Outputs, Failure> {
+    let nothing = ThresholdSpecs::new();
+    let thresholds = planned.options.thresholds.as_ref().filter(|_| !flags.no_thresholds).unwrap_or(&nothing);
+    let log = log.clone();
+    let setup = Setup {
+        registry: registry.clone(),
+        thresholds,
+        system_tags: planned.options.enabled_system_tags(),
+        env: &flags.system_env,
+        stdout: &|| std::io::stdout().as_fd().try_clone_to_owned().map(Into::into),
+        tell: Arc::new(move |text| log.write(Level::Warning, text, &[])),
+    };
+    Outputs::open(&flags.outputs, &setup).map_err(|error| Failure::new(ExitCode::Generic, error.to_string()))
+}

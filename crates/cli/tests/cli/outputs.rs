@@ -1,0 +1,166 @@
+//! `--out`: every sample in k6's lines, several outputs at once, what is wrong with one said before the test.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use serde_json::Value;
+
+use crate::lab::Lab;
+
+const SCRIPT: &str = r#"
+import http from 'k6/http'
+import { check, group } from 'k6'
+import { Counter, Trend } from 'k6/metrics'
+import exec from 'k6/execution'
+const mine = new Counter('mine')
+const sizes = new Trend('sizes')
+export const options = {
+  vus: 2, iterations: 20, tags: { run: 'a "b", c' },
+  thresholds: {
+    mine: ['count>0', { threshold: 'count>1', abortOnFail: true, delayAbortEval: '90s' }],
+    'mine{k:b}': ['count>=0'],
+  },
+}
+export function setup() { mine.add(7) }
+export default function () {
+  check(http.get(`${__ENV.TARGET}/`), { 'is 200': (r) => r.status === 200 })
+  group('g', () => mine.add(1, { k: 'b' }))
+  sizes.add(0.5)
+  exec.vu.metrics.tags.own = 'x'
+  mine.add(1)
+}
+export function teardown() { mine.add(9) }
+"#;
+
+/// Points of JSON lines: metric, tags, value.
+fn points(text: &str) -> Vec<(String, BTreeMap<String, String>, f64)> {
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|e| panic!("{e}: {line}")));
+    let points = lines.filter(|line| line["type"] == "Point");
+    let point = |line: Value| {
+        let tags = line["data"]["tags"].as_object().expect("tags");
+        let tags = tags.iter().map(|(key, value)| (key.clone(), value.as_str().expect("a text").to_owned())).collect();
+        (line["metric"].as_str().expect("a name").to_owned(), tags, line["data"]["value"].as_f64().expect("a number"))
+    };
+    points.map(point).collect()
+}
+
+fn of<'a>(
+    all: &'a [(String, BTreeMap<String, String>, f64)],
+    name: &str,
+) -> Vec<&'a (String, BTreeMap<String, String>, f64)> {
+    all.iter().filter(|(metric, ..)| metric == name).collect()
+}
+
+#[test]
+fn json_has_each_sample_with_its_tags_and_each_metric_once() {
+    let lab = Lab::with(SCRIPT);
+    lab.run(&["--serve", "--out", "json=out.json", "--summary-export", "sum.json"]).code(0);
+    let text = lab.read("out.json");
+    let all = points(&text);
+    let summary: Value = serde_json::from_str(&lab.read("sum.json")).unwrap();
+    for (name, metric) in summary["metrics"].as_object().unwrap() {
+        if let Some(count) = metric["count"].as_f64().filter(|_| !name.contains('{')) {
+            let sum: f64 = of(&all, name).iter().map(|(.., value)| value).sum();
+            assert!((sum - count).abs() < 1e-6, "{name}: {sum} in the lines, {count} in the summary");
+        }
+    }
+    let requests = of(&all, "http_reqs");
+    assert_eq!(requests.len(), 20);
+    let tags = &requests[0].1;
+    let names: Vec<&str> = tags.keys().map(String::as_str).collect();
+    let first = ["expected_response", "group", "method", "name", "proto", "run", "scenario", "status", "url"];
+    assert_eq!(names, first);
+    assert_eq!((tags["run"].as_str(), tags["group"].as_str()), ("a \"b\", c", ""));
+    assert_eq!(of(&all, "mine")[0].1["group"], "::setup");
+    assert_eq!(of(&all, "mine").last().unwrap().2, 9.0, "teardown");
+    assert!(of(&all, "iteration_duration").iter().all(|(_, tags, _)| tags["own"] == "x"));
+    for metric in ["http_reqs", "checks", "mine", "vus"] {
+        let announcement = format!("{{\"type\":\"Metric\",\"data\":{{\"name\":\"{metric}\"");
+        let place = text.find(&announcement).unwrap_or(usize::MAX);
+        let first = text.find(&format!("{{\"metric\":\"{metric}\"")).unwrap_or(usize::MAX);
+        assert!(place <= first && text.matches(&announcement).count() <= 1, "{metric} is announced once, before");
+    }
+    let expected = concat!(
+        r#"{"type":"Metric","data":{"name":"mine","type":"counter","contains":"default","thresholds":["count>0","#,
+        r#"{"threshold":"count>1","abortOnFail":true,"delayAbortEval":"1m30s"}],"submetrics":[{"name":"mine{k:b}","#,
+        r#""suffix":"k:b","tags":{"k":"b"}}]},"metric":"mine"}"#,
+    );
+    assert!(text.lines().any(|line| line == expected), "{text}");
+}
+
+#[test]
+fn several_outputs_get_the_same_and_csv_has_a_column_a_tag() {
+    let lab = Lab::with(SCRIPT);
+    let packed = "json=out.json.gz";
+    lab.run(&["--serve", "--out", packed, "-o", "csv=fileName=out.csv,timeFormat=unix_nano"]).code(0);
+    let file = std::fs::File::open(lab.path().join("out.json.gz")).unwrap();
+    let mut json = String::new();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut json).unwrap();
+    let csv = lab.read("out.csv");
+    let mut lines = csv.lines();
+    let header = "metric_name,timestamp,metric_value,check,error,error_code,expected_response,group,method,name,proto,\
+                  scenario,service,status,subproto,tls_version,url,extra_tags,metadata";
+    assert_eq!(lines.next(), Some(header));
+    assert_eq!(lines.clone().count(), points(&json).len());
+    let check = lines.clone().find(|line| line.starts_with("checks,")).expect("a check");
+    let (_, rest) = check.split_once(',').unwrap();
+    let (at, rest) = rest.split_once(',').unwrap();
+    assert_eq!(at.len(), 19, "nanoseconds: {at}");
+    assert_eq!(rest, r#"1.000000,is 200,,,,,,,,default,,,,,,"run=a ""b"", c","#);
+    assert!(lines.any(|line| line.starts_with("sizes,") && line.contains(",0.500000,")), "{csv}");
+}
+
+#[test]
+fn standard_output_has_the_lines_alone_and_k6_out_names_several() {
+    let lab = Lab::with(SCRIPT);
+    let mut command = lab.command(&["run", "--serve", "--summary-mode", "disabled", "script.js"]);
+    command.env("K6_OUT", "json,csv=out.csv");
+    let run = crate::lab::finish(command).code(0);
+    assert_eq!(of(&points(&run.stdout), "http_reqs").len(), 20);
+    assert!(run.stderr.contains("scenarios: "), "the banner is there: {}", run.stderr);
+    assert_eq!(lab.read("out.csv").lines().filter(|line| line.starts_with("http_reqs,")).count(), 20);
+}
+
+#[test]
+fn what_is_wrong_with_an_output_is_said_before_the_test() {
+    let lab = Lab::with("export default function () { console.log('it ran') }");
+    let names = "json, csv";
+    let cases = [
+        ("foo", format!("unknown output 'foo' (expected one of {names})")),
+        ("jsn=x", format!("unknown output 'jsn'; did you mean 'json'? (expected one of {names})")),
+        (
+            "cloud",
+            String::from(
+                "Grafana Cloud k6 is not offered; Grafana Cloud takes metrics from experimental-prometheus-rw and \
+                 opentelemetry",
+            ),
+        ),
+        ("json=no/such/file", String::from("cannot write 'no/such/file': No such file or directory (os error 2)")),
+        ("csv=a=b", String::from("unknown key 'a', expected one of fileName, saveInterval, timeFormat")),
+        (
+            "csv=timeFormat=unx",
+            String::from(
+                "timeFormat: found 'unx'; did you mean 'unix'?, expected one of unix, unix_milli, unix_micro, \
+                 unix_nano, rfc3339, rfc3339_nano",
+            ),
+        ),
+        (
+            "csv=saveInterval=x",
+            String::from(
+                "saveInterval: 'x' is not a duration: expected a form like 10s, 1h30m, 1d or a number of milliseconds",
+            ),
+        ),
+    ];
+    for (output, message) in cases {
+        let run = lab.run(&["--out", output]).code(255);
+        assert_eq!(run.stderr, format!("error: --out {output}: {message}\n"));
+    }
+}
+
+#[test]
+fn a_full_disk_loses_samples_says_so_and_changes_nothing_else() {
+    let run = Lab::with(SCRIPT).run(&["--serve", "--out", "json=/dev/full"]).code(0);
+    let line = run.stderr.lines().find(|line| line.contains("output json lost")).expect("a line");
+    assert!(line.contains("samples: No space left on device"), "{line}");
+    assert!(run.stdout.contains("http_reqs"), "{}", run.stdout);
+}

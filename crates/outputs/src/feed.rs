@@ -1,0 +1,200 @@
+//! The queue of one output: filled by workers without waiting, emptied by the output's thread.
+//!
+//! Bounded in bytes. When it is full, a batch goes in without its samples, so that the series it tells are not missed;
+//! the samples are counted as lost.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use metrics::journal::Batch;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// Bytes of samples that wait for one output at most: more than ten seconds of 30,000 requests a second.
+const ROOM: usize = 32 << 20;
+/// An output that has got on with nothing for so long at the end is left behind.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// What a worker left.
+pub(crate) enum Message {
+    /// From the recorder with this number.
+    Batch(u32, Arc<Batch>),
+    /// Nothing comes after this.
+    End,
+}
+
+/// The workers' end of the queue, and what is known of the output.
+pub(crate) struct Feed {
+    queue: UnboundedSender<Message>,
+    queued: AtomicUsize,
+    lost: AtomicU64,
+    /// Counts everything that the output finishes.
+    moved: AtomicU64,
+}
+
+/// The output's end.
+pub(crate) struct Inbox {
+    pub(crate) queue: UnboundedReceiver<Message>,
+    pub(crate) feed: Arc<Feed>,
+}
+
+impl Feed {
+    pub(crate) fn new() -> (Arc<Feed>, Inbox) {
+        let (sender, queue) = unbounded_channel();
+        let feed = Arc::new(Feed {
+            queue: sender,
+            queued: AtomicUsize::new(0),
+            lost: AtomicU64::new(0),
+            moved: AtomicU64::new(0),
+        });
+        (feed.clone(), Inbox { queue, feed })
+    }
+
+    /// Leaves a batch; never waits.
+    pub(crate) fn put(&self, source: u32, batch: &Arc<Batch>) {
+        let size = batch.size();
+        let before = self.queued.fetch_add(size, Ordering::Relaxed);
+        let batch = if before + size <= ROOM {
+            batch.clone()
+        } else {
+            self.queued.fetch_sub(size, Ordering::Relaxed);
+            self.lose(batch.samples());
+            let rest = batch.without_samples();
+            if rest.is_empty() {
+                return;
+            }
+            Arc::new(rest)
+        };
+        // The thread is gone when its output failed for good: it counted what it knew of.
+        if let Err(unsent) = self.queue.send(Message::Batch(source, batch))
+            && let Message::Batch(_, batch) = unsent.0
+        {
+            self.lose(batch.samples());
+            self.queued.fetch_sub(batch.size(), Ordering::Relaxed);
+        }
+    }
+
+    /// Says that nothing more will come.
+    pub(crate) fn end(&self) {
+        let _whoever_is_gone_needs_no_end = self.queue.send(Message::End);
+    }
+
+    /// Counts samples or points that nobody gets.
+    pub(crate) fn lose(&self, count: u64) {
+        self.lost.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// The output got on with something.
+    pub(crate) fn note_progress(&self) {
+        self.moved.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A batch has been dealt with.
+    pub(crate) fn done(&self, batch: &Batch) {
+        self.queued.fetch_sub(batch.size(), Ordering::Relaxed);
+        self.note_progress();
+    }
+}
+
+/// An output at work.
+pub(crate) struct Running {
+    pub(crate) feed: Arc<Feed>,
+    /// `json`, as `--out` names it.
+    name: &'static str,
+    /// What is counted as lost: samples, or points made of them.
+    unit: &'static str,
+    /// Ends with why something was lost, where that is known.
+    thread: JoinHandle<Option<String>>,
+}
+
+impl Running {
+    /// Starts the thread of an output.
+    pub(crate) fn start(
+        name: &'static str,
+        unit: &'static str,
+        work: impl FnOnce(Inbox) -> Option<String> + Send + 'static,
+    ) -> Result<Running, String> {
+        let (feed, inbox) = Feed::new();
+        let thread = std::thread::Builder::new().name(format!("out-{name}")).spawn(move || work(inbox));
+        let thread = thread.map_err(|error| format!("no thread for it: {error}"))?;
+        Ok(Running { feed, name, unit, thread })
+    }
+
+    /// Waits for the thread as long as it gets on; one line when something was lost.
+    pub(crate) fn finish(self) -> Option<String> {
+        let Running { feed, name, unit, thread } = self;
+        let (mut moved, mut since) = (feed.moved.load(Ordering::Relaxed), Instant::now());
+        while !thread.is_finished() && since.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(2));
+            let now = feed.moved.load(Ordering::Relaxed);
+            if now != moved {
+                (moved, since) = (now, Instant::now());
+            }
+        }
+        let is_stuck = !thread.is_finished();
+        let why = match is_stuck {
+            true => Some(format!("nothing was taken for {} s", PATIENCE.as_secs())),
+            // What it was told with is on standard error.
+            false => thread.join().unwrap_or_else(|_| Some(String::from("its thread panicked; this is a bug"))),
+        };
+        let lost = feed.lost.load(Ordering::Relaxed);
+        let reason = why.as_deref().unwrap_or("it could not keep up with the test");
+        match (lost, is_stuck) {
+            (0, false) => why.map(|why| format!("output {name}: {why}")),
+            (0, true) => Some(format!("output {name} has not got the last {unit}: {reason}")),
+            (lost, _) => Some(format!("output {name} lost {lost} {unit}: {reason}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use metrics::{Recorder, Registry, TagSet, builtin};
+
+    /// Batches of this many samples each.
+    fn batches(count: usize, samples: u64) -> Vec<Arc<Batch>> {
+        let recorder = Recorder::new(Registry::new());
+        let made: std::rc::Rc<std::cell::RefCell<Vec<Arc<Batch>>>> = std::rc::Rc::default();
+        let taken = made.clone();
+        recorder.set_journal(Box::new(move |batch| taken.borrow_mut().push(Arc::new(batch))));
+        let series = recorder.series(builtin::ITERATIONS, &TagSet::empty());
+        for _ in 0..count {
+            (0..samples).for_each(|at| recorder.add(series, 1.0, at));
+            recorder.take();
+        }
+        made.take()
+    }
+
+    #[test]
+    fn a_full_queue_drops_samples_but_tells_series_and_counts() {
+        let (feed, mut inbox) = Feed::new();
+        let batches = batches(2, 2_000);
+        let fit = ROOM / batches[1].size();
+        (0..fit).for_each(|_| feed.put(0, &batches[1]));
+        feed.put(0, &batches[0]);
+        feed.put(0, &batches[1]);
+        assert_eq!(feed.lost.load(Ordering::Relaxed), 4_000);
+        for _ in 0..fit {
+            let Ok(Message::Batch(_, batch)) = inbox.queue.try_recv() else { panic!("a batch") };
+            feed.done(&batch);
+        }
+        let Ok(Message::Batch(0, told)) = inbox.queue.try_recv() else { panic!("the series") };
+        assert_eq!((told.series.len(), told.samples()), (1, 0));
+        assert!(inbox.queue.try_recv().is_err(), "a batch without series and samples is none");
+        feed.put(0, &batches[1]);
+        assert_eq!(feed.lost.load(Ordering::Relaxed), 4_000, "there is room again");
+    }
+
+    #[test]
+    fn what_comes_after_the_thread_is_gone_is_lost() {
+        let running = Running::start("json", "samples", |_| Some(String::from("the disk is full"))).unwrap();
+        while !running.thread.is_finished() {
+            std::thread::yield_now();
+        }
+        running.feed.put(0, &batches(1, 3)[0]);
+        running.feed.end();
+        assert_eq!(running.finish().as_deref(), Some("output json lost 3 samples: the disk is full"));
+    }
+}

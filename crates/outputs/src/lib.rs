@@ -1,0 +1,91 @@
+//! Outputs: where the samples of a run go while it runs, beside its summary. Files of JSON or CSV lines, databases.
+//!
+//! A worker writes its samples down in batches (`metrics::journal`) and leaves them in a queue; each output has a
+//! thread that takes them out. Nothing here holds up a worker: when a queue is full, because a disk or a receiver is
+//! slower than the test, samples are dropped, counted and told at the end.
+//!
+//! Memory is bounded by the queues (`feed::ROOM`) and the number of series, not by the number of samples.
+
+mod catalog;
+mod csv;
+mod feed;
+mod file;
+mod json;
+mod list;
+mod setup;
+mod text;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use metrics::Recorder;
+
+use feed::{Feed, Running};
+
+pub use setup::Setup;
+
+/// An output that cannot be: what was found, what was expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputError(pub String);
+
+impl fmt::Display for OutputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for OutputError {}
+
+/// The outputs of a run.
+#[derive(Default)]
+pub struct Outputs {
+    running: Vec<Running>,
+    sources: Arc<AtomicU32>,
+}
+
+/// Whether one of these outputs, as `--out` names them, takes standard output.
+pub fn take_stdout(wanted: &[String]) -> bool {
+    wanted.iter().any(|text| {
+        let (name, argument) = text.split_once('=').unwrap_or((text, ""));
+        matches!((name, argument), ("json", "" | "-") | ("csv", "-" | "fileName=-"))
+    })
+}
+
+impl Outputs {
+    /// Opens these outputs, `NAME` or `NAME=ARGUMENT` each, and starts their threads.
+    pub fn open(wanted: &[String], setup: &Setup<'_>) -> Result<Outputs, OutputError> {
+        let mut outputs = Outputs::default();
+        for text in wanted {
+            let (name, argument) = text.split_once('=').unwrap_or((text, ""));
+            let running =
+                list::open(name, argument, setup).map_err(|why| OutputError(format!("--out {text}: {why}")))?;
+            outputs.running.push(running);
+        }
+        Ok(outputs)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.running.is_empty()
+    }
+
+    /// What gives each recorder's samples to all outputs. To be called for a recorder before its first sample.
+    pub fn tap(&self) -> impl Fn(&Recorder) + Send + Sync + 'static {
+        let feeds: Arc<[Arc<Feed>]> = self.running.iter().map(|running| running.feed.clone()).collect();
+        let sources = self.sources.clone();
+        move |recorder| {
+            let (source, feeds) = (sources.fetch_add(1, Ordering::Relaxed), feeds.clone());
+            recorder.set_journal(Box::new(move |batch| {
+                let batch = Arc::new(batch);
+                feeds.iter().for_each(|feed| feed.put(source, &batch));
+            }));
+        }
+    }
+
+    /// Waits until all outputs have what came before this call, or no longer get on; what was lost, a line each.
+    pub fn finish(self) -> Vec<String> {
+        self.running.iter().for_each(|running| running.feed.end());
+        self.running.into_iter().filter_map(Running::finish).collect()
+    }
+}

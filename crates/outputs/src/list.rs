@@ -1,0 +1,37 @@
+//! The list of outputs, and names that are known but not offered, with what to use instead.
+
+use units::suggest;
+
+use crate::feed::Running;
+use crate::setup::Setup;
+use crate::{csv, json};
+
+/// The outputs that `--out` knows.
+const NAMES: &[&str] = &["json", "csv"];
+
+/// Outputs of k6 that are not offered, and why.
+const REFUSED: &[(&str, &str)] = &[
+    (
+        "cloud",
+        "Grafana Cloud k6 is not offered; Grafana Cloud takes metrics from experimental-prometheus-rw and \
+         opentelemetry",
+    ),
+    ("web-dashboard", "there is no live dashboard; `--save DIR` and `onrush report DIR` make a page with charts"),
+    ("datadog", "use statsd with K6_STATSD_ENABLE_TAGS=true, or opentelemetry"),
+    ("kafka", "not offered; write json and send the lines on"),
+];
+
+/// Opens an output and starts its thread.
+pub(crate) fn open(name: &str, argument: &str, setup: &Setup<'_>) -> Result<Running, String> {
+    match name {
+        "json" => json::open(argument, setup),
+        "csv" => csv::open(argument, setup),
+        _ => Err(match REFUSED.iter().find(|(refused, _)| *refused == name) {
+            Some((_, why)) => (*why).to_owned(),
+            None => {
+                let hint = suggest::hint(name, NAMES.iter().copied());
+                format!("unknown output '{name}'{hint} (expected one of {})", NAMES.join(", "))
+            }
+        }),
+    }
+}
