@@ -14,6 +14,7 @@
 //! cargo xtask stats             simulate sets of runs and see that comparisons keep their promises
 //! cargo xtask conformance       run other people's suites: Autobahn for WebSocket, h2spec for HTTP/2
 //! cargo xtask grpc              run the interoperability cases of gRPC against gRPC for Go
+//! cargo xtask connect           run cases of the Connect protocol with Connect for Go, in both roles
 //! cargo xtask socketio          run the test script of onrush/socketio against npm's socket.io server
 //! ```
 //!
@@ -22,6 +23,7 @@
 mod book;
 mod browser;
 mod conformance;
+mod connect;
 mod curl;
 mod difference;
 mod forms;
@@ -49,57 +51,49 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask stats [SETS [SEED]]
        cargo xtask conformance [autobahn [client|server] [CASE…] | h2spec [SECTION…]]
        cargo xtask grpc
+       cargo xtask connect
        cargo xtask socketio
 
 tidy     reads the source and tells what breaks its rules; TEXT picks findings that contain it. --all tells what
          xtask/tidy/allow.txt allows, too; --shrink takes out of that list what is no longer needed.
 mutants  makes --count changes (100) drawn by --seed (1) in a copy of each SUBJECT (metrics, engine, report, codecs),
-         runs the crate's own tests on each, and fails when they catch less than 90 % of those that compile.
-         --part 2/5 makes the second fifth of them; --match makes all whose name contains TEXT; --list names them and
-         makes none. xtask/mutants/equivalent.txt excuses, with reasons. Installs cargo-mutants in target/tools.
+         runs the crate's own tests on each, and fails when they catch less than 90 % of those that compile. --part
+         2/5 makes the second fifth of them; --match makes all whose name contains TEXT; --list names them and makes
+         none. xtask/mutants/equivalent.txt excuses, with reasons. Installs cargo-mutants in target/tools.
 cost     counts what an iteration of a script or a request of a server costs: user instructions with valgrind, system
          calls with strace, and the bytes of a user that waits. Fails when a figure is 2 % beyond its budget in
          xtask/cost/budgets.txt; --write writes what it counts there. NAME picks figures. Builds for release unless
          $ONRUSH names a binary.
 parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
-         metric names, tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts \
-         whose path
-         contains it. k6 is taken from $K6, else from PATH.
-forms    sends generated multipart forms in every way a script can, and compares what Python, Node and Go read in \
-them. Needs
-         two of the three.
-curl     sends each command of crates/cli/tests/curl/requests.txt with curl and with `onrush curl`, and compares \
-method, target,
-         headers and body; --record writes the table anew. Needs curl and bash.
-fuzz     reads spoiled inputs for so many seconds in all (60) and keeps those that panic, hang for longer than the \
-patience
-         (10 seconds), overflow the stack or break a promise, in target/fuzz. SUBJECT is one of url, set-cookie,
-         threshold, tag-filter, duration, options, script, response, request, websocket.
-timing   prints by how much the timings of requests with known delays are off, idle and beside a user that computes, \
-and fails
-         when a median is off by more than a millisecond.
-book     checks that links between pages lead somewhere and that docs/SUMMARY.md lists every page of docs/, then \
-builds the book into
-         target/book. A warning of mdbook fails it. Compiles mdbook the first time, with the crates registry.
-browser  opens reports of two real runs in headless chromium, by day, by night and as narrow as a phone, and fails on \
-script errors,
-         requests to a network, charts that are not drawn; leaves pictures in target/browser. Needs chromium \
-         ($CHROMIUM, else PATH).
-stats    simulates SETS (10000) pairs of sets for each distribution of noise, and fails when false alarms of `onrush \
-compare` exceed 5 %
-         or its 95 % intervals cover the truth in less than 93 % or more than 97 %.
-conformance
-         runs Autobahn|Testsuite (WebSocket) against the client and the target's server, ten minutes each; CASE picks \
-         some (`12.*`).
-         Needs Python 3 and 2.7, and the package index the first time. h2spec (HTTP/2) against the target over tcp and \
-         TLS, strictly, in
-         a few seconds; SECTION picks some (`http2/6.5`). Needs Go, and its module proxy the first time.
-grpc     runs the cases of gRPC's interoperability list that apply against gRPC for Go, in cleartext and over TLS, and \
-prints one
-         line a case. Skipped without Go; needs its module proxy the first time.
-socketio runs the test script of onrush/socketio against npm's socket.io server. Skipped without Node and npm; needs \
-npm's
-         registry the first time.";
+         metric names, tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts
+         whose path contains it. k6 is taken from $K6, else from PATH.
+forms    sends generated multipart forms in every way a script can, and compares what Python, Node and Go read in
+         them. Needs two of the three.
+curl     sends each command of crates/cli/tests/curl/requests.txt with curl and with `onrush curl`, and compares
+         method, target, headers and body; --record writes the table anew. Needs curl and bash.
+fuzz     reads spoiled inputs for so many seconds in all (60) and keeps those that panic, hang for longer than the
+         patience (10 seconds), overflow the stack or break a promise, in target/fuzz. SUBJECT is one of url,
+         set-cookie, threshold, tag-filter, duration, options, script, response, request, websocket.
+timing   prints by how much the timings of requests with known delays are off, idle and beside a user that computes,
+         and fails when a median is off by more than a millisecond.
+book     checks that links between pages lead somewhere and that docs/SUMMARY.md lists every page of docs/, then
+         builds the book into target/book. A warning of mdbook fails it. Compiles mdbook the first time, with the
+         crates registry.
+browser  opens reports of two real runs in headless chromium, by day, by night and as narrow as a phone, and fails on
+         script errors, requests to a network, charts that are not drawn; leaves pictures in target/browser. Needs
+         chromium          ($CHROMIUM, else PATH).
+stats    simulates SETS (10000) pairs of sets for each distribution of noise, and fails when false alarms of `onrush
+         compare` exceed 5 % or its 95 % intervals cover the truth in less than 93 % or more than 97 %.
+conformance runs Autobahn|Testsuite (WebSocket) against the client and the target's server, ten minutes each; CASE
+         picks          some (`12.*`). Needs Python 3 and 2.7, and the package index the first time. h2spec (HTTP/2)
+         against the target over tcp and          TLS, strictly, in a few seconds; SECTION picks some (`http2/6.5`).
+         Needs Go, and its module proxy the first time.
+grpc     runs the cases of gRPC's interoperability list that apply against gRPC for Go, in cleartext and over TLS,
+         and prints one line a case. Skipped without Go; needs its module proxy the first time.
+connect  runs calls of the Connect protocol between Onrush and Connect for Go, each in both roles, by HTTP/1.1 and
+         HTTP/2. Needs Go.
+socketio runs the test script of onrush/socketio against npm's socket.io server. Skipped without Node and npm; needs
+         npm's registry the first time.";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -119,6 +113,7 @@ fn main() -> ExitCode {
         Some("stats") => stats::run(&rest),
         Some("conformance") => conformance::run(&rest),
         Some("grpc") => grpc::run(&rest),
+        Some("connect") => connect::run(&rest),
         Some("socketio") => socketio::run(&rest),
         Some("fuzz-child") => fuzz::run_child(&rest),
         _ => Err(USAGE.to_owned()),

@@ -215,7 +215,8 @@ fn run_limited(command: &mut Command) -> Result<(Option<i32>, String), String> {
     Ok((status.code(), log.map_err(|error| format!("cannot read the log of {name}: {error}"))?))
 }
 
-fn start_target() -> Result<Server, String> {
+/// The target, in cleartext and over TLS.
+pub(crate) fn start_target() -> Result<Server, String> {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     Server::start(ServerConfig { tcp: vec![any_port], tls: vec![any_port], ..ServerConfig::default() })
         .map_err(|error| format!("the target does not start: {error}"))

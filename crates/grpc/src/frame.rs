@@ -16,11 +16,16 @@ pub fn finish(out: &mut [u8], at: usize) {
     out[at + 1..at + PREFIX].copy_from_slice(&length.to_be_bytes());
 }
 
+/// Bytes compressed by gzip, behind those of `out`.
+pub fn zip(bytes: &[u8], out: &mut Vec<u8>) {
+    let mut encoder = GzEncoder::new(out, Compression::fast());
+    encoder.write_all(bytes).and_then(|()| encoder.finish().map(drop)).expect("memory takes every byte");
+}
+
 /// A message compressed by gzip, with its prefix.
 pub fn gzip(message: &[u8]) -> Vec<u8> {
     let mut out = vec![1, 0, 0, 0, 0];
-    let mut encoder = GzEncoder::new(&mut out, Compression::fast());
-    encoder.write_all(message).and_then(|()| encoder.finish().map(drop)).expect("memory takes every byte");
+    zip(message, &mut out);
     let length = (out.len() - PREFIX) as u32;
     out[1..PREFIX].copy_from_slice(&length.to_be_bytes());
     out
@@ -69,6 +74,11 @@ impl Frames {
 
     /// The next message, `None` until it is complete.
     pub fn next(&mut self, gzip: bool, most: usize) -> Result<Option<Vec<u8>>, BadFrame> {
+        Ok(self.next_of(0, gzip, most)?.map(|(_, message)| message))
+    }
+
+    /// The next message with those of the flags `known` that it has, `None` until it is complete.
+    pub fn next_of(&mut self, known: u8, gzip: bool, most: usize) -> Result<Option<(u8, Vec<u8>)>, BadFrame> {
         let Some(&[flags, a, b, c, d]) = self.held[self.at..].first_chunk::<PREFIX>() else { return Ok(None) };
         let length = u32::from_be_bytes([a, b, c, d]) as usize;
         if length > most {
@@ -76,18 +86,19 @@ impl Frames {
         }
         let from = self.at + PREFIX;
         let Some(message) = self.held.get(from..from + length) else { return Ok(None) };
-        let message = match flags {
+        let message = match flags & !known {
             0 => message.to_vec(),
             1 if gzip => unzip(message, most)?,
             1 => return Err(BadFrame::Compression),
-            flags => return Err(BadFrame::Flags(flags)),
+            _ => return Err(BadFrame::Flags(flags)),
         };
         self.at = from + length;
-        Ok(Some(message))
+        Ok(Some((flags & known, message)))
     }
 }
 
-fn unzip(bytes: &[u8], most: usize) -> Result<Vec<u8>, BadFrame> {
+/// What was compressed by gzip, up to `most` bytes.
+pub fn unzip(bytes: &[u8], most: usize) -> Result<Vec<u8>, BadFrame> {
     let mut out = Vec::new();
     let mut reader = GzDecoder::new(bytes).take((most as u64).saturating_add(1));
     reader.read_to_end(&mut out).map_err(|_| BadFrame::Compression)?;

@@ -2,14 +2,16 @@
 //!
 //! Knows no JavaScript, no metric and no socket. A message goes from a script's value to wire bytes, and back, by a
 //! plan that is made once from its descriptor (`plan`); there is no JSON in between, but each value has the form that
-//! the JSON mapping of Protocol Buffers gives it. Bytes of a peer are hostile: whatever they are, decoding ends with a
-//! value or an error, in bounded depth.
+//! the JSON mapping of Protocol Buffers gives it. Connect, which is gRPC for plain HTTP, may send JSON (`json`). Bytes
+//! of a peer are hostile: whatever they are, decoding ends with a value or an error, in bounded depth.
 
 mod builder;
+pub mod connect;
 pub mod decode;
 pub mod encode;
 mod enums;
 pub mod frame;
+pub mod json;
 pub mod metadata;
 mod misfit;
 mod number;

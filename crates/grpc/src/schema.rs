@@ -42,6 +42,13 @@ pub struct Method {
     pub output: u32,
 }
 
+impl Method {
+    /// One side or both may send several messages.
+    pub fn is_stream(&self) -> bool {
+        self.client_streams || self.server_streams
+    }
+}
+
 /// Why there is no schema; with `file:line:column` where a text is at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError(pub String);

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
+use std::rc::Rc;
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
@@ -16,7 +17,7 @@ use units::Span;
 use wire::field::canonical;
 
 use crate::respond::{Reply, Response};
-use crate::stats::Stats;
+use crate::worker::Worker;
 use wire::h1::request_head::Head;
 
 /// The longest wait a route accepts.
@@ -36,7 +37,7 @@ pub(crate) struct Request<'a> {
     pub(crate) body_length: u64,
     pub(crate) peer: Option<IpAddr>,
     pub(crate) tls: bool,
-    pub(crate) stats: &'a Stats,
+    pub(crate) worker: &'a Rc<Worker>,
 }
 
 impl Request<'_> {

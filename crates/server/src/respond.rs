@@ -7,6 +7,8 @@
 
 use std::borrow::Cow;
 use std::fs::File;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -56,6 +58,17 @@ pub struct Response {
     pub after: Duration,
     /// Tells, inside the response, how long it was held.
     pub(crate) tell: Option<Tell>,
+    /// Comes in place of this response.
+    pub(crate) later: Option<Later>,
+}
+
+/// A response that is still to be made.
+pub(crate) struct Later(Pin<Box<dyn Future<Output = Response>>>);
+
+impl std::fmt::Debug for Later {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Later")
+    }
 }
 
 /// Puts the time a response was really held into it.
@@ -124,7 +137,13 @@ impl Response {
             early: Vec::new(),
             after: Duration::ZERO,
             tell: None,
+            later: None,
         }
+    }
+
+    /// The response that this will have made.
+    pub(crate) fn later(make: impl Future<Output = Response> + 'static) -> Self {
+        Response { later: Some(Later(Box::pin(make))), ..Response::empty(200) }
     }
 
     /// A response without type and bytes.
@@ -170,11 +189,14 @@ impl Response {
 
     /// Whether to await `wait_out` before sending the head.
     pub(crate) fn is_held(&self) -> bool {
-        !self.after.is_zero() || self.tell.is_some()
+        !self.after.is_zero() || self.tell.is_some() || self.later.is_some()
     }
 
     /// The response once its time has come. Whoever sends it flushes first what is ready before it.
     pub(crate) async fn wait_out(mut self) -> Self {
+        if let Some(Later(make)) = self.later.take() {
+            return make.await;
+        }
         let held = timer::sleep(std::mem::take(&mut self.after)).await;
         if let Some(Tell(tell)) = self.tell.take() {
             tell(&mut self, held);

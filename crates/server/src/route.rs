@@ -6,6 +6,7 @@
 
 use std::sync::LazyLock;
 
+use crate::grpc::connect;
 use crate::request::Request;
 use crate::respond::Reply;
 use crate::routes::{
@@ -176,13 +177,13 @@ pub static ROUTES: &[Route] = &[
         "websocket: then `bad-frame`, `mid-message`, `drop`, or `flood` of `?count=` (10000) messages of `?size=` \
          (100)",
     ),
-    route(
+    keeping(route(
         "/onrush.test.v1.Target/{method}",
         POST,
-        simple::grpc,
-        "gRPC: Echo, Delay, Fail, Metadata, Collect, Count, Chat; see below",
-    ),
-    route("/grpc.health.v1.Health/{method}", POST, simple::grpc, "gRPC: Check and Watch"),
+        connect::answer,
+        "gRPC and Connect: Echo, Delay, Fail, Metadata, Collect, Count, Chat; see below",
+    )),
+    keeping(route("/grpc.health.v1.Health/{method}", POST, connect::answer, "gRPC and Connect: Check and Watch")),
     route("/grpc.reflection.v1.ServerReflection/{method}", POST, simple::grpc, "gRPC: ServerReflectionInfo"),
     route("/grpc.reflection.v1alpha.ServerReflection/{method}", POST, simple::grpc, "gRPC: the same"),
     route("/fault/reset", ANY, faults::reset, "RST instead of a response"),

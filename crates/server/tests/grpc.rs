@@ -267,7 +267,8 @@ fn what_cannot_be_answered_is_refused_with_its_reason() {
         assert!(unread.code == 13 && unread.message.starts_with("the message cannot be read: "), "{unread:?}");
         let plain = client.ask("POST", &echo, b"x").await;
         assert_eq!(plain.status, 415);
-        let detail = "this path is a method of gRPC: it takes POST over HTTP/2 with the content type application/grpc";
+        let detail = "this path is a method. The content type is \"\", expected application/grpc over HTTP/2, or \
+                      Connect's: application/proto or application/json";
         assert_eq!(plain.json()["detail"], detail);
     });
 }

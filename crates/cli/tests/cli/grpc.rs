@@ -3,15 +3,26 @@
 
 use crate::lab::{Lab, Run};
 
-/// Runs checks in the body of an async default function, connected by reflection in cleartext and over TLS. All have to
-/// hold.
+/// Runs checks in the body of an async function, by gRPC and by Connect in each of its forms, in cleartext and over
+/// TLS. All have to hold.
 fn checks(body: &str) -> Run {
+    checks_of(body, "grpc");
+    checks_of(body, "connect")
+}
+
+fn checks_of(body: &str, protocol: &str) -> Run {
     let script = format!(
         "import {{ check }} from 'k6';
         import grpc, {{ Client, Stream }} from 'k6/net/grpc';
         export const options = {{ insecureSkipTLSVerify: true, thresholds: {{ checks: ['rate==1'] }} }};
         const T = 'onrush.test.v1.Target/';
         const client = new Client();
+        client.load(['.'], 'target.proto');
+        const forms = {{
+            grpc: [{{ reflect: true }}],
+            connect: ['proto', 'json'].flatMap((codec) => ['1.1', '2'].map((httpVersion) =>
+                ({{ protocol: 'connect', codec, httpVersion }}))),
+        }};
         function thrown(action) {{ try {{ action(); return ''; }} catch (error) {{ return error.message; }} }}
         function listen(method, start, params, onData) {{
             return new Promise((resolve) => {{
@@ -26,17 +37,24 @@ fn checks(body: &str) -> Run {
                 start(stream);
             }});
         }}
-        async function all() {{ {body} }}
+        async function all({{ httpVersion, codec }}) {{
+            const isHttp1 = httpVersion === '1.1', isJson = codec === 'json';
+            {body}
+        }}
         export default async function () {{
             const at = (url) => url.replace(/^https?:\\/\\//, '').replace(/\\/$/, '');
-            client.connect(at(__ENV.TARGET), {{ plaintext: true, reflect: true }});
-            await all();
-            client.connect(at(__ENV.TARGET_TLS), {{ reflect: true }});
-            await all();
+            for (const form of forms.{protocol}) {{
+                client.connect(at(__ENV.TARGET), {{ plaintext: true, ...form }});
+                await all(form);
+                client.connect(at(__ENV.TARGET_TLS), form);
+                await all(form);
+            }}
             client.close();
         }}"
     );
-    Lab::with(&script).run(&["--serve"]).code(0)
+    let lab = Lab::with(&script);
+    lab.file("target.proto", include_str!("../../../server/src/grpc/target.proto"));
+    lab.run(&["--serve"]).code(0)
 }
 
 #[test]
@@ -86,6 +104,13 @@ fn streams_of_all_kinds() {
             h.data.length === 1 && h.error.code === 9 && h.error.message === 'enough' });
         heard = await listen('Collect', (s) => { [1, 2, 3.5].forEach((value) => s.write({ value })); s.end(); });
         check(heard, { client: (h) => h.data.length === 1 && h.data[0].count === '3' && h.data[0].sum === 6.5 });
+        if (isHttp1) {
+            const refused = thrown(() => new Stream(client, T + 'Chat'));
+            check(refused, { 'both ways': (why) => why ===
+                `invalid GRPC Stream's method: messages that go both ways need HTTP/2: ` +
+                'connect with httpVersion \"2\"' });
+            return;
+        }
         heard = await listen('Chat', (s) => s.write({ anInt32: 1 }), {},
             (s, n) => { if (n < 5) s.write({ anInt32: n + 1 }); else s.end(); });
         check(heard, { both: (h) => h.error === null && h.data.map((m) => m.anInt32).join() === '1,2,3,4,5' });
@@ -102,7 +127,9 @@ fn bytes_go_out_and_come_back_as_they_are() {
         "// aString: 'hi'; a field that the type does not have (1000).
         const bytes = new Uint8Array([0x72, 2, 0x68, 0x69, 0xc0, 0x3e, 7]);
         const raw = { responseType: 'binary' };
-        const same = (message) => message instanceof ArrayBuffer && new Uint8Array(message).join() === bytes.join();
+        // JSON has no place for a field that the type does not have.
+        const back = isJson ? bytes.slice(0, 4) : bytes;
+        const same = (message) => message instanceof ArrayBuffer && new Uint8Array(message).join() === back.join();
         const response = client.invoke(T + 'Echo', bytes, raw);
         check(response, { unary: (r) => r.status === grpc.StatusOK && same(r.message) });
         check(client.invoke(T + 'Echo', bytes.buffer), { 'as an object': (r) => r.message.aString === 'hi' });
@@ -110,6 +137,7 @@ fn bytes_go_out_and_come_back_as_they_are() {
             new Uint8Array(r.message).join() === '114,2,104,105' });
         const failed = client.invoke(T + 'Fail', { code: 5 }, raw);
         check(failed, { 'a failed call': (r) => r.status === 5 && r.message === null });
+        if (isHttp1 || isJson) return;
         const heard = await listen('Chat', (s) => { s.write(bytes); s.write(bytes); s.end(); }, raw);
         check(heard, { stream: (h) => h.error === null && h.data.length === 2 && h.data.every(same) });
         const broken = new Uint8Array([0x72, 9]);
@@ -139,6 +167,39 @@ fn the_delay_of_a_streams_messages_is_a_trend() {
         }",
     );
     lab.run(&["--serve"]).code(0).prints(r#"{"type":"trend","contains":"time","count":3,"max":true}"#);
+}
+
+#[test]
+fn params_of_connect_that_do_not_fit_are_refused() {
+    let lab = Lab::with(
+        "import { Client } from 'k6/net/grpc';
+        const refusals = [
+            { protocol: 'http' }, { protocol: 'connect', codec: 'xml' }, { protocol: 'connect', httpVersion: 2 },
+            { codec: 'json' }, { httpVersion: '2' }, { protocol: 'connect', reflect: true },
+            { protocol: 'connect', httpVersion: '1.1', tls: {} },
+            { protocol: 'connect', plaintext: true, connections: 2 },
+        ];
+        export default function () {
+            for (const params of refusals) {
+                try { new Client().connect('127.0.0.1:1', params); console.log('connected'); } catch (error) {
+                    console.log(error.message.replace('invalid grpc.connect() parameters: ', ''));
+                }
+            }
+        }",
+    );
+    let mut run = lab.run(&[]).code(0);
+    for told in [
+        "invalid protocol value: '\\\"http\\\"', it needs to be \\\"grpc\\\" or \\\"connect\\\"",
+        "invalid codec value: '\\\"xml\\\"', it needs to be \\\"proto\\\" or \\\"json\\\"",
+        "invalid httpVersion value: '2', it needs to be \\\"2\\\" or \\\"1.1\\\"",
+        "codec belongs to the protocol \\\"connect\\\": gRPC has one codec, and needs HTTP/2",
+        "httpVersion belongs to the protocol",
+        "reflect asks by gRPC, but protocol is \\\"connect\\\": load the .proto files instead",
+        "tls belongs to connections of HTTP/2: leave it out, or httpVersion \\\"1.1\\\"",
+        "connections are shared over HTTP/2 alone: add httpVersion \\\"2\\\"",
+    ] {
+        run = run.says(told);
+    }
 }
 
 #[test]

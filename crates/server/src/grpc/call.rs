@@ -1,50 +1,38 @@
 //! A call: its messages and metadata both ways, its deadline and its end.
 //!
 //! A method asks for messages and gives some, in any order; what it gives leaves before anything is waited for. The
-//! head leaves with the first message, so that a call that ends without one is answered by trailers alone. A method is
-//! dropped when its deadline has passed or its client has reset the stream.
+//! head of a stream leaves with the first message, so that a call of gRPC that ends without one is answered by trailers
+//! alone. A method is dropped when its deadline has passed or its client has reset the stream.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Instant;
 
 use bytes::Bytes;
-use grpc::frame::{self, BadFrame, Frames};
+use grpc::connect::{self, Codec};
+use grpc::frame;
 use grpc::metadata;
 use grpc::status::{self, Status};
+use grpc::{Method, json};
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use wire::timer;
 
-use crate::body::{BodyError, RequestBody};
+use crate::body::RequestBody;
+use crate::grpc::ended::{Ended, Outcome};
+use crate::grpc::files::schema;
+use crate::grpc::form::{CallForm, Form, MEDIA_TYPE};
+use crate::grpc::incoming::IncomingMessages;
 use crate::http2_out::{Out, Respond};
-use crate::kept::{Full, Reservation};
 use crate::worker::Worker;
 
-/// What the content types of gRPC begin with.
-pub(crate) const MEDIA_TYPE: &str = "application/grpc";
-/// Bytes of a message; more is RESOURCE_EXHAUSTED, as other servers have it unless told otherwise.
-const MAX_MESSAGE: usize = 4 << 20;
-
-/// How a method went.
-pub(crate) type Outcome = Result<(), Ended>;
-
-/// Why a call ended before its method did.
-#[derive(Debug)]
-pub(crate) enum Ended {
-    /// With this status.
-    Status(Status),
-    /// Nobody waits for it.
-    Gone,
-}
-
-impl From<Status> for Ended {
-    fn from(status: Status) -> Self {
-        Ended::Status(status)
-    }
-}
+/// The field of an error's details.
+pub(crate) const DETAILS: &str = "grpc-status-details-bin";
+/// Messages that may wait to leave in pieces.
+const MAX_PIECES: usize = 64;
 
 /// A request that is served.
 pub(crate) struct Call {
@@ -53,53 +41,86 @@ pub(crate) struct Call {
     pub(crate) fields: HeaderMap,
     /// What the answer's head has of metadata, as long as it has not been sent.
     pub(crate) head: RefCell<HeaderMap>,
-    /// What the trailers have of metadata.
+    /// What is sent of metadata behind the messages.
     pub(crate) trailers: RefCell<HeaderMap>,
-    messages: RefCell<Messages>,
-    respond: Respond,
-    /// There once the head has been sent.
-    out: RefCell<Option<Out>>,
+    form: Form,
+    /// Of Connect, whose messages may be JSON.
+    method: Option<&'static Method>,
+    incoming: RefCell<IncomingMessages>,
+    answer: RefCell<Answer>,
+    /// The message that is all of the answer.
+    whole: RefCell<Option<Vec<u8>>>,
     gzip: bool,
 }
 
-/// Messages of the client as they come.
-struct Messages {
-    body: RequestBody,
-    frames: Frames,
-    reserved: Reservation,
-    ended: bool,
+/// What a method gave so far.
+enum Answer {
+    /// On a stream of HTTP/2, whose head has been sent once there is a sending half.
+    Http2(Respond, Option<Out>),
+    /// Pieces that have not left.
+    Pieces(VecDeque<Bytes>),
 }
 
 impl Call {
-    pub(crate) fn new(worker: &Rc<Worker>, fields: &HeaderMap, respond: &Respond, body: RequestBody) -> Self {
-        let messages =
-            Messages { body, frames: Frames::default(), reserved: Reservation::new(worker.budget()), ended: false };
+    /// On a stream of HTTP/2.
+    pub(crate) fn on_http2(
+        worker: &Rc<Worker>,
+        fields: &HeaderMap,
+        (form, method): CallForm,
+        respond: &Respond,
+        body: RequestBody,
+    ) -> Self {
+        let gzip = form.is_gzip(fields);
+        let incoming = IncomingMessages::new(worker, body, form.has_prefixes(), gzip);
+        Call::new(worker, fields.clone(), (form, method), incoming, Answer::Http2(respond.clone(), None))
+    }
+
+    /// Of Connect, by a request that is all there.
+    pub(crate) fn of_request(worker: &Rc<Worker>, fields: HeaderMap, (form, method): CallForm, body: &[u8]) -> Self {
+        let incoming = IncomingMessages::kept(worker, body, form.has_prefixes(), form.is_gzip(&fields));
+        Call::new(worker, fields, (form, method), incoming, Answer::Pieces(VecDeque::new()))
+    }
+
+    fn new(
+        worker: &Rc<Worker>,
+        fields: HeaderMap,
+        (form, method): CallForm,
+        incoming: IncomingMessages,
+        answer: Answer,
+    ) -> Self {
+        let gzip = form.is_gzip(&fields);
         Call {
             worker: worker.clone(),
-            fields: fields.clone(),
+            fields,
             head: RefCell::default(),
             trailers: RefCell::default(),
-            messages: RefCell::new(messages),
-            respond: respond.clone(),
-            out: RefCell::new(None),
-            gzip: fields.get("grpc-encoding").is_some_and(|value| value == "gzip"),
+            form,
+            method,
+            incoming: RefCell::new(incoming),
+            answer: RefCell::new(answer),
+            whole: RefCell::default(),
+            gzip,
         }
     }
 
     /// When the client stops waiting, if it said so. The error is how a call ends whose head is not in order.
     pub(crate) fn deadline(&self) -> Result<Option<Instant>, Status> {
-        if let Some(encoding) = self.fields.get("grpc-encoding")
+        let name = self.form.encoding_field();
+        if let Some(encoding) = self.fields.get(name)
             && !self.gzip
             && encoding != "identity"
         {
-            let message = format!("grpc-encoding is {encoding:?}, expected gzip or identity");
+            let message = format!("{name} is {encoding:?}, expected gzip or identity");
             return Err(Status::new(status::UNIMPLEMENTED, message));
         }
-        let Some(value) = self.fields.get("grpc-timeout") else { return Ok(None) };
-        let left = metadata::parse_timeout(value.as_bytes()).ok_or_else(|| {
-            let message = format!("grpc-timeout is {value:?}, expected at most eight digits and one of HMSmun");
-            Status::new(status::INTERNAL, message)
-        })?;
+        let name = self.form.timeout_field();
+        let Some(value) = self.fields.get(name) else { return Ok(None) };
+        let (left, expected) = match self.form {
+            Form::Grpc => (metadata::parse_timeout(value.as_bytes()), "at most eight digits and one of HMSmun"),
+            Form::Connect(..) => (connect::parse_timeout(value.as_bytes()), "at most ten digits"),
+        };
+        let left =
+            left.ok_or_else(|| Status::new(status::INTERNAL, format!("{name} is {value:?}, expected {expected}")))?;
         Ok(Instant::now().checked_add(left))
     }
 
@@ -117,7 +138,7 @@ impl Call {
             if let Some(deadline) = deadline.as_mut().as_pin_mut()
                 && deadline.poll(cx).is_ready()
             {
-                let message = "the call's time is over (grpc-timeout)";
+                let message = format!("the call's time is over ({})", self.form.timeout_field());
                 return Poll::Ready(Err(Status::new(status::DEADLINE_EXCEEDED, message).into()));
             }
             Poll::Pending
@@ -127,24 +148,37 @@ impl Call {
 
     /// Ready once the client has reset the stream, or its connection has ended.
     fn poll_reset(&self, cx: &mut Context<'_>) -> Poll<()> {
-        match &mut *self.out.borrow_mut() {
-            Some(out) => out.poll_reset(cx),
-            None => self.respond.borrow_mut().poll_reset(cx).map(drop),
+        match &mut *self.answer.borrow_mut() {
+            Answer::Http2(_, Some(out)) => out.poll_reset(cx),
+            Answer::Http2(respond, None) => respond.borrow_mut().poll_reset(cx).map(drop),
+            // Who takes the pieces drops the method.
+            Answer::Pieces(_) => Poll::Pending,
         }
     }
 
     fn flush(&self) -> Result<(), h2::Error> {
-        self.out.borrow_mut().as_mut().map_or(Ok(()), |out| out.flush(false))
+        match &mut *self.answer.borrow_mut() {
+            Answer::Http2(_, Some(out)) => out.flush(false),
+            _ => Ok(()),
+        }
     }
 
     /// The next message of the client, `None` when it has sent all.
     pub(crate) async fn next(&self) -> Result<Option<Vec<u8>>, Ended> {
-        poll_fn(|cx| self.messages.borrow_mut().poll_next(self.gzip, cx)).await
+        let message = poll_fn(|cx| self.incoming.borrow_mut().poll_next(cx)).await?;
+        let (Some(json), Form::Connect(Codec::Json, _), Some(method)) = (&message, self.form, self.method) else {
+            return Ok(message);
+        };
+        let read = json::from_json(schema(), method.input, json);
+        let unfit = |why| Status::new(status::INVALID_ARGUMENT, format!("the message is not in order: {why}"));
+        Ok(Some(read.map_err(unfit)?))
     }
 
     /// The one message of a client that sends one.
     pub(crate) async fn only(&self) -> Result<Vec<u8>, Ended> {
-        let (first, second) = (self.next().await?, self.next().await?);
+        let first = self.next().await?;
+        // What is no stream has no second one to ask for.
+        let second = if self.form.has_prefixes() { self.next().await? } else { None };
         match (first, second) {
             (Some(message), None) => Ok(message),
             (None, _) => Err(Status::new(status::INTERNAL, "the request has no message, expected one").into()),
@@ -154,47 +188,110 @@ impl Call {
         }
     }
 
-    /// Sends a message as soon as the client's windows have room for its begin.
-    pub(crate) async fn send(&self, message: &[u8]) -> Outcome {
-        self.open()?;
-        let framed = if self.gzip { frame::gzip(message) } else { framed(message) };
-        poll_fn(|cx| self.out.borrow_mut().as_mut().map_or(Poll::Ready(Ok(())), |out| out.poll_room(cx)))
-            .await
-            .map_err(|_| Ended::Gone)?;
-        let mut out = self.out.borrow_mut();
-        out.as_mut().map_or(Ok(()), |out| out.gather(Bytes::from(framed))).map_err(|_| Ended::Gone)
+    /// A message as the call has them.
+    fn written(&self, message: &[u8]) -> Result<Vec<u8>, Status> {
+        let json = match (self.form, self.method) {
+            (Form::Connect(Codec::Json, _), Some(method)) => {
+                let json = json::to_json(schema(), method.output, message);
+                Some(json.map_err(|why| Status::new(status::INTERNAL, format!("no JSON for the answer: {why}")))?)
+            }
+            _ => None,
+        };
+        let message = json.as_deref().unwrap_or(message);
+        Ok(match self.form.has_prefixes() {
+            true if self.gzip => frame::gzip(message),
+            true => connect::enveloped(0, message),
+            false => message.to_vec(),
+        })
     }
 
-    /// Sends the head now.
-    pub(crate) fn open(&self) -> Outcome {
-        if self.out.borrow().is_some() {
+    /// Sends a message as soon as the client's windows have room for its begin. One that is all of an answer waits for
+    /// the end, whose status goes before it.
+    pub(crate) async fn send(&self, message: &[u8]) -> Outcome {
+        let written = self.written(message)?;
+        if !self.form.has_prefixes() {
+            *self.whole.borrow_mut() = Some(written);
             return Ok(());
         }
-        let stream = self.respond.borrow_mut().send_response(self.response(), false).map_err(|_| Ended::Gone)?;
-        *self.out.borrow_mut() = Some(Out::new(stream));
+        self.open()?;
+        poll_fn(|cx| self.poll_room(cx)).await.map_err(|_| Ended::Gone)?;
+        self.gather(Bytes::from(written)).map_err(|_| Ended::Gone)
+    }
+
+    fn poll_room(&self, cx: &mut Context<'_>) -> Poll<Result<(), h2::Error>> {
+        match &mut *self.answer.borrow_mut() {
+            Answer::Http2(_, Some(out)) => out.poll_room(cx),
+            // The method goes on when somebody has taken them.
+            Answer::Pieces(pieces) if pieces.len() >= MAX_PIECES => Poll::Pending,
+            _ => Poll::Ready(Ok(())),
+        }
+    }
+
+    fn gather(&self, piece: Bytes) -> Result<(), h2::Error> {
+        match &mut *self.answer.borrow_mut() {
+            Answer::Http2(_, out) => out.as_mut().map_or(Ok(()), |out| out.gather(piece)),
+            Answer::Pieces(pieces) => {
+                pieces.push_back(piece);
+                Ok(())
+            }
+        }
+    }
+
+    /// The next piece of an answer that leaves in pieces.
+    pub(crate) fn take_piece(&self) -> Option<Bytes> {
+        match &mut *self.answer.borrow_mut() {
+            Answer::Http2(..) => None,
+            Answer::Pieces(pieces) => pieces.pop_front(),
+        }
+    }
+
+    /// Whether there is one.
+    pub(crate) fn has_pieces(&self) -> bool {
+        matches!(&*self.answer.borrow(), Answer::Pieces(pieces) if !pieces.is_empty())
+    }
+
+    /// Sends the head of a stream now.
+    pub(crate) fn open(&self) -> Outcome {
+        let Answer::Http2(respond, out @ None) = &mut *self.answer.borrow_mut() else { return Ok(()) };
+        let stream = respond.borrow_mut().send_response(self.response(), false).map_err(|_| Ended::Gone)?;
+        *out = Some(Out::new(stream));
         Ok(())
     }
 
-    fn response(&self) -> http::Response<()> {
+    /// The head as far as it is known before the end.
+    pub(crate) fn response(&self) -> http::Response<()> {
         let mut response = http::Response::new(());
         let fields = response.headers_mut();
-        let content_type = self.fields.get(CONTENT_TYPE).cloned();
-        fields.insert(CONTENT_TYPE, content_type.unwrap_or(HeaderValue::from_static(MEDIA_TYPE)));
-        fields.insert("grpc-accept-encoding", HeaderValue::from_static("identity,gzip"));
-        if self.gzip {
-            fields.insert("grpc-encoding", HeaderValue::from_static("gzip"));
+        match self.form {
+            Form::Grpc => {
+                let content_type = self.fields.get(CONTENT_TYPE).cloned();
+                fields.insert(CONTENT_TYPE, content_type.unwrap_or(HeaderValue::from_static(MEDIA_TYPE)));
+                fields.insert("grpc-accept-encoding", HeaderValue::from_static("identity,gzip"));
+            }
+            Form::Connect(codec, is_stream) => {
+                fields.insert(CONTENT_TYPE, HeaderValue::from_static(codec.content_type(is_stream)));
+            }
+        }
+        if self.gzip && self.form.has_prefixes() {
+            fields.insert(self.form.encoding_field(), HeaderValue::from_static("gzip"));
         }
         fields.extend(self.head.take());
         response
     }
 
-    /// Ends the answer; without a message before, by its head.
+    /// Ends the answer. One of Connect that is no stream and not on HTTP/2 is `whole_answer`'s.
     pub(crate) fn end(&self, outcome: Outcome) {
-        let status = match outcome {
-            Ok(()) => Status::default(),
-            Err(Ended::Status(status)) => status,
-            Err(Ended::Gone) => return,
-        };
+        let Some(status) = status_of(outcome) else { return };
+        // Sending fails when the client has gone: then nobody is there to be told.
+        match self.form {
+            Form::Grpc => drop(self.end_with_trailers(&status)),
+            Form::Connect(_, true) => drop(self.end_with_message(status)),
+            Form::Connect(_, false) => drop(self.end_whole(status)),
+        }
+    }
+
+    /// Of gRPC; without a message before, by its head.
+    fn end_with_trailers(&self, status: &Status) -> Result<(), h2::Error> {
         let mut trailers = HeaderMap::with_capacity(2);
         trailers.insert("grpc-status", status.code.into());
         if !status.message.is_empty() {
@@ -202,78 +299,74 @@ impl Call {
             trailers.insert("grpc-message", message);
         }
         trailers.extend(self.trailers.take());
-        // Sending fails when the client has gone: then nobody is there to be told.
-        match &mut *self.out.borrow_mut() {
-            Some(out) => drop(out.flush(false).and_then(|()| out.end_with(trailers))),
-            None => {
+        match &mut *self.answer.borrow_mut() {
+            Answer::Http2(_, Some(out)) => out.flush(false).and_then(|()| out.end_with(trailers)),
+            Answer::Http2(respond, None) => {
                 let mut response = self.response();
                 response.headers_mut().extend(trailers);
-                drop(self.respond.borrow_mut().send_response(response, true));
+                respond.borrow_mut().send_response(response, true).map(drop)
             }
-        }
-    }
-}
-
-impl Messages {
-    fn poll_next(&mut self, gzip: bool, cx: &mut Context<'_>) -> Poll<Result<Option<Vec<u8>>, Ended>> {
-        loop {
-            match self.frames.next(gzip, MAX_MESSAGE) {
-                Ok(None) => {}
-                Ok(message) => return Poll::Ready(Ok(message)),
-                Err(bad) => return Poll::Ready(Err(refused(&bad).into())),
-            }
-            if self.ended {
-                let whole = self.frames.is_empty();
-                let cut = || Status::new(status::INTERNAL, "the request ends within a message").into();
-                return Poll::Ready(if whole { Ok(None) } else { Err(cut()) });
-            }
-            match ready!(self.body.poll_next(cx)) {
-                None => self.ended = true,
-                Some(Err(error)) => return Poll::Ready(Err(ended_by(&error))),
-                Some(Ok(piece)) => self.add(&piece)?,
-            }
+            Answer::Pieces(_) => unreachable!("gRPC goes by HTTP/2"),
         }
     }
 
-    /// Takes memory for it as bodies that are kept do.
-    fn add(&mut self, bytes: &[u8]) -> Outcome {
-        self.frames.add(bytes);
-        self.reserved.cover(self.frames.held() as u64).map_err(|Full| {
-            let message = "the messages of all clients together would take more memory than --max-kept";
-            Status::new(status::RESOURCE_EXHAUSTED, message).into()
-        })
-    }
-}
-
-/// A message with its prefix.
-fn framed(message: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(frame::PREFIX + message.len());
-    out.resize(frame::PREFIX, 0);
-    out.extend_from_slice(message);
-    frame::finish(&mut out, 0);
-    out
-}
-
-fn refused(bad: &BadFrame) -> Status {
-    match bad {
-        BadFrame::TooLong { length } => Status::new(
-            status::RESOURCE_EXHAUSTED,
-            format!("a message is {length} bytes long, expected at most {MAX_MESSAGE}"),
-        ),
-        BadFrame::Compression => Status::new(
-            status::INTERNAL,
-            "a message is marked as compressed, but it is no gzip or grpc-encoding does not say so",
-        ),
-        BadFrame::Flags(flags) => {
-            Status::new(status::INTERNAL, format!("the flags of a message are {flags}, expected 0 or 1"))
+    /// A stream of Connect.
+    fn end_with_message(&self, status: Status) -> Outcome {
+        let details = self.take_details();
+        let trailers = self.trailers.take();
+        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let metadata = trailers.iter().map(|(name, value)| (name.to_string(), text(value))).collect();
+        self.open()?;
+        let end = connect::enveloped(connect::END, &connect::end(&connect::Outcome { status, details, metadata }));
+        self.gather(Bytes::from(end)).map_err(|_| Ended::Gone)?;
+        match &mut *self.answer.borrow_mut() {
+            Answer::Http2(_, Some(out)) => out.flush(true).map_err(|_| Ended::Gone),
+            _ => Ok(()),
         }
     }
+
+    fn end_whole(&self, status: Status) -> Result<(), h2::Error> {
+        let (head, body) = self.whole(status).into_parts();
+        let Answer::Http2(respond, _) = &mut *self.answer.borrow_mut() else { return Ok(()) };
+        let mut stream = respond.borrow_mut().send_response(http::Response::from_parts(head, ()), body.is_empty())?;
+        if body.is_empty() { Ok(()) } else { stream.send_data(body, true) }
+    }
+
+    /// The whole answer of a call that is no stream.
+    pub(crate) fn whole_answer(&self, outcome: Outcome) -> http::Response<Bytes> {
+        let gone = || Status::new(status::CANCELED, "the client has gone");
+        self.whole(status_of(outcome).unwrap_or_else(gone))
+    }
+
+    fn whole(&self, status: Status) -> http::Response<Bytes> {
+        let details = self.take_details();
+        let (mut head, ()) = self.response().into_parts();
+        for (name, value) in &self.trailers.take() {
+            let name = http::HeaderName::try_from(format!("trailer-{name}")).expect("a name stays one with a prefix");
+            head.headers.append(name, value.clone());
+        }
+        let body = if status.code == status::OK {
+            self.whole.take().unwrap_or_default()
+        } else {
+            head.status = http::StatusCode::from_u16(connect::http_status(status.code)).expect("three digits");
+            head.headers.insert(CONTENT_TYPE, HeaderValue::from_static(Codec::Json.content_type(false)));
+            connect::error(&status, details.as_deref()).to_string().into_bytes()
+        };
+        http::Response::from_parts(head, Bytes::from(body))
+    }
+
+    /// The details of the error, which methods put where gRPC has them.
+    fn take_details(&self) -> Option<Vec<u8>> {
+        let details = self.trailers.borrow_mut().remove(DETAILS);
+        details.map(|value| metadata::decode_binary(value.as_bytes()))
+    }
 }
 
-fn ended_by(error: &BodyError) -> Ended {
-    match error {
-        BodyError::Gone(_) | BodyError::Over => Ended::Gone,
-        BodyError::TooLarge(_) => Status::new(status::RESOURCE_EXHAUSTED, error.to_string()).into(),
-        BodyError::Malformed(_) | BodyError::TimedOut => Status::new(status::INTERNAL, error.to_string()).into(),
+/// `None`: nobody is there to be told.
+fn status_of(outcome: Outcome) -> Option<Status> {
+    match outcome {
+        Ok(()) => Some(Status::default()),
+        Err(Ended::Status(status)) => Some(status),
+        Err(Ended::Gone) => None,
     }
 }

@@ -5,9 +5,10 @@ use std::future::pending;
 use grpc::status::{NOT_FOUND, Status};
 use prost::Message;
 
-use crate::grpc::call::{Call, Outcome};
+use crate::grpc::call::Call;
+use crate::grpc::ended::Outcome;
+use crate::grpc::files::files;
 use crate::grpc::messages::{HealthCheckRequest, HealthCheckResponse};
-use crate::grpc::reflection::files;
 use crate::grpc::target::decoded;
 
 /// `ServingStatus` of the file.

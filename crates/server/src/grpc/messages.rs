@@ -100,7 +100,7 @@ mod tests {
     use prost_reflect::DynamicMessage;
 
     use super::*;
-    use crate::grpc::reflection::files;
+    use crate::grpc::files::files;
 
     /// The fields that the file finds in the bytes.
     fn read(name: &str, message: &impl Message) -> String {

@@ -1,61 +1,50 @@
-//! What the target answers by gRPC: a service to test against, health checks and reflection.
+//! What the target answers by gRPC and by Connect: a service to test against, health checks and reflection.
 //!
-//! A call is a request of HTTP/2 with the content type of gRPC; HTTP/1.1 has no way to send both ways at once. What is
-//! no method of the list is answered UNIMPLEMENTED, with trailers alone. Messages, frames and statuses are those of the
-//! crate `grpc`. An app answers such requests itself.
+//! A call of gRPC is a request of HTTP/2 with its content type; HTTP/1.1 has no way to send both ways at once. Connect
+//! goes by both. What is no method of the list is answered UNIMPLEMENTED. Messages, frames and statuses are those of
+//! the crate `grpc`. An app answers such requests itself.
 
 mod call;
+pub(crate) mod connect;
+mod ended;
+mod files;
+mod form;
 mod health;
+mod incoming;
 mod messages;
+mod methods;
 mod reflection;
 mod target;
 
 use std::rc::Rc;
 
-use grpc::status::{self, Status};
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
 
 use crate::body::RequestBody;
 use crate::http2_out::Respond;
 use crate::worker::Worker;
-use call::{Call, MEDIA_TYPE, Outcome};
+use call::Call;
+pub(crate) use form::CallForm;
+use form::{Form, MEDIA_TYPE};
+use methods::outcome;
 
-/// Whether a request is a call whose messages are those of Protocol Buffers.
-pub(crate) fn is_call(parts: &Parts) -> bool {
-    let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let subtype = content_type.and_then(|value| value.strip_prefix(MEDIA_TYPE));
-    let is_protobuf = |rest: &str| rest.is_empty() || rest.starts_with(';') || rest.starts_with("+proto");
-    parts.method == http::Method::POST && subtype.is_some_and(is_protobuf)
+/// The form of a call by HTTP/2; `None`: the request is none.
+pub(crate) fn form(parts: &Parts) -> Option<CallForm> {
+    let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok())?;
+    if parts.method != http::Method::POST {
+        return None;
+    }
+    let Some(subtype) = content_type.strip_prefix(MEDIA_TYPE) else {
+        return connect::form(parts.uri.path(), content_type);
+    };
+    let is_protobuf = subtype.is_empty() || subtype.starts_with(';') || subtype.starts_with("+proto");
+    is_protobuf.then_some((Form::Grpc, None))
 }
 
 /// Answers a call.
-pub(crate) async fn answer(worker: &Rc<Worker>, parts: &Parts, respond: &Respond, body: RequestBody) {
-    let call = Call::new(worker, &parts.headers, respond, body);
-    let outcome = match call.deadline() {
-        Ok(deadline) => call.until(deadline, run(parts.uri.path(), &call)).await,
-        Err(status) => Err(status.into()),
-    };
+pub(crate) async fn answer(worker: &Rc<Worker>, parts: &Parts, form: CallForm, respond: &Respond, body: RequestBody) {
+    let call = Call::on_http2(worker, &parts.headers, form, respond, body);
+    let outcome = outcome(parts.uri.path(), &call).await;
     call.end(outcome);
-}
-
-/// Runs the method of that path.
-async fn run(path: &str, call: &Call) -> Outcome {
-    let unknown = || Err(Status::new(status::UNIMPLEMENTED, format!("unknown method {path:?}")).into());
-    let Some((service, method)) = path.strip_prefix('/').and_then(|path| path.rsplit_once('/')) else {
-        return unknown();
-    };
-    match (service, method) {
-        ("onrush.test.v1.Target", "Echo") => target::echo(call).await,
-        ("onrush.test.v1.Target", "Delay") => target::delay(call).await,
-        ("onrush.test.v1.Target", "Fail") => target::fail(call).await,
-        ("onrush.test.v1.Target", "Metadata") => target::metadata(call).await,
-        ("onrush.test.v1.Target", "Collect") => target::collect(call).await,
-        ("onrush.test.v1.Target", "Count") => target::count(call).await,
-        ("onrush.test.v1.Target", "Chat") => target::chat(call).await,
-        ("grpc.health.v1.Health", "Check") => health::check(call).await,
-        ("grpc.health.v1.Health", "Watch") => health::watch(call).await,
-        (reflection::V1 | reflection::V1ALPHA, "ServerReflectionInfo") => reflection::info(call).await,
-        _ => unknown(),
-    }
 }

@@ -1,43 +1,15 @@
 //! Reflection: the files of the services, compiled when the first client asks.
 
-use std::sync::LazyLock;
-
 use grpc::reflection::{Answer, Asked, Question};
 use grpc::status::{INVALID_ARGUMENT, Status};
 use prost_reflect::DescriptorPool;
 
-use crate::grpc::call::{Call, Outcome};
+use crate::grpc::call::Call;
+use crate::grpc::ended::Outcome;
+use crate::grpc::files::files;
 
 pub(crate) const V1: &str = "grpc.reflection.v1.ServerReflection";
 pub(crate) const V1ALPHA: &str = "grpc.reflection.v1alpha.ServerReflection";
-
-/// The files by their names in imports.
-const NAMES: [&str; 4] = [
-    "onrush/test/v1/target.proto",
-    "grpc/health/v1/health.proto",
-    "grpc/reflection/v1/reflection.proto",
-    "grpc/reflection/v1alpha/reflection.proto",
-];
-
-fn text(name: &str) -> Option<String> {
-    let reflection = |version| include_str!("reflection.proto").replace("VERSION", version);
-    let [target, health, v1, v1alpha] = NAMES;
-    match name {
-        _ if name == target => Some(include_str!("target.proto").to_owned()),
-        _ if name == health => Some(include_str!("health.proto").to_owned()),
-        _ if name == v1 => Some(reflection("v1")),
-        _ if name == v1alpha => Some(reflection("v1alpha")),
-        _ => None,
-    }
-}
-
-/// What the files describe.
-pub(crate) fn files() -> &'static DescriptorPool {
-    static FILES: LazyLock<DescriptorPool> = LazyLock::new(|| {
-        grpc::schema::compile(&NAMES, |name| text(name).map(Ok)).expect("the target's own files compile: a test asks")
-    });
-    &FILES
-}
 
 /// Answers one question after the other.
 pub(crate) async fn info(call: &Call) -> Outcome {

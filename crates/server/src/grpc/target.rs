@@ -11,7 +11,8 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 use prost::Message;
 use wire::timer;
 
-use crate::grpc::call::{Call, Outcome};
+use crate::grpc::call::{Call, DETAILS};
+use crate::grpc::ended::Outcome;
 use crate::grpc::messages::{
     CountRequest, DelayReply, DelayRequest, FailRequest, Field, MetadataReply, Sample, Summary, Tick,
 };
@@ -24,7 +25,8 @@ const MAX_COUNT: u32 = 1_000_000;
 const MAX_SIZE: u32 = 1 << 20;
 
 /// Field names that belong to the call and not to its metadata.
-const OF_CALL: [&str; 3] = ["content-type", "te", "user-agent"];
+const OF_CALL: [&str; 8] =
+    ["accept-encoding", "connection", "content-encoding", "content-length", "content-type", "host", "te", "user-agent"];
 
 /// Reads a message.
 pub(crate) fn decoded<M: Message + Default>(bytes: &[u8]) -> Result<M, Status> {
@@ -58,14 +60,17 @@ pub(crate) async fn fail(call: &Call) -> Outcome {
     if !details.is_empty() {
         let value = encode_binary(&with_details(&failure, details));
         let value = HeaderValue::try_from(value).expect("base64 is printable ASCII");
-        call.trailers.borrow_mut().insert("grpc-status-details-bin", value);
+        call.trailers.borrow_mut().insert(DETAILS, value);
     }
     if code == 0 { call.send(&[]).await } else { Err(failure.into()) }
 }
 
 pub(crate) async fn metadata(call: &Call) -> Outcome {
     call.only().await?;
-    let is_metadata = |name: &HeaderName| !name.as_str().starts_with("grpc-") && !OF_CALL.contains(&name.as_str());
+    let is_metadata = |name: &HeaderName| {
+        let name = name.as_str();
+        !["grpc-", "connect-"].iter().any(|own| name.starts_with(own)) && !OF_CALL.contains(&name)
+    };
     let fields = call.fields.iter().filter(|(name, _)| is_metadata(name));
     let (mut sent, mut reply) = (HeaderMap::new(), MetadataReply::default());
     for (name, value) in fields {

@@ -89,7 +89,7 @@ impl Connection {
         body_length: u64,
     ) -> Request<'r> {
         let tls = self.stream.is_tls();
-        Request { head, params, body, body_length, peer: self.peer, tls, stats: self.worker.all_stats() }
+        Request { head, params, body, body_length, peer: self.peer, tls, worker: &self.worker }
     }
 
     /// Leaves a head without a body behind.

@@ -15,7 +15,7 @@ use http::request::Parts;
 
 use crate::app::{App, AppRequest, Origin};
 use crate::body::{BodyError, RequestBody};
-use crate::grpc;
+use crate::grpc::{self, CallForm};
 use crate::h2::body::{Failed, StreamBody};
 use crate::h2::fault::{self, Ending};
 use crate::h2::{head, send};
@@ -57,11 +57,13 @@ pub(crate) async fn run(
             exchange.fetch(&app, stream).await;
             None
         }
-        None if grpc::is_call(&exchange.parts) => {
-            exchange.call(stream).await;
-            None
-        }
-        None => exchange.answer(route, stream).await,
+        None => match grpc::form(&exchange.parts) {
+            Some(form) => {
+                exchange.call(form, stream).await;
+                None
+            }
+            None => exchange.answer(route, stream).await,
+        },
     }
 }
 
@@ -116,10 +118,10 @@ impl Exchange {
     }
 
     /// By a method of gRPC.
-    async fn call(&self, stream: RecvStream) {
+    async fn call(&self, form: CallForm, stream: RecvStream) {
         let body = self.body(stream).patient();
         let body = RequestBody::from_source(Rc::new(RefCell::new(body)));
-        grpc::answer(&self.worker, &self.parts, &self.respond, body).await;
+        grpc::answer(&self.worker, &self.parts, form, &self.respond, body).await;
     }
 
     /// By a route.
@@ -193,7 +195,7 @@ impl Exchange {
             body_length,
             peer: self.origin.peer,
             tls: self.origin.tls,
-            stats: self.worker.all_stats(),
+            worker: &self.worker,
         };
         (ROUTES[index].run)(&request)
     }

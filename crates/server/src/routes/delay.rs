@@ -30,7 +30,8 @@ fn try_list(request: &Request<'_>) -> Result<Response, Box<Reply>> {
     let n = match request.arg("n") {
         Some(n) => number("n", &n, 0..=u64::MAX / 4)?,
         None => request
-            .stats
+            .worker
+            .all_stats()
             .next_delay(seed)
             .ok_or_else(|| bad_request("there are too many seeds, expected fewer or `n`"))?,
     };

@@ -10,7 +10,7 @@ pub(crate) fn index(_: &Request<'_>) -> Reply {
 }
 
 pub(crate) fn stats(request: &Request<'_>) -> Reply {
-    Response::json(200, &request.stats.to_json()).into()
+    Response::json(200, &request.worker.all_stats().to_json()).into()
 }
 
 /// The body was counted while it was read; its bytes are gone.

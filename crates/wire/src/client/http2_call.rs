@@ -81,6 +81,18 @@ impl Fields {
         fields.into_iter().map(|(_, field)| field)
     }
 
+    /// Those of names and values, names in lower case.
+    pub fn of<'a>(fields: impl Iterator<Item = (&'a str, &'a [u8])>) -> Fields {
+        let mut text = Vec::new();
+        for (name, value) in fields {
+            text.extend(name.bytes().map(|byte| byte.to_ascii_lowercase()));
+            text.extend_from_slice(b": ");
+            text.extend(value.iter().map(|byte| if b"\r\n".contains(byte) { b' ' } else { *byte }));
+            text.extend_from_slice(b"\r\n");
+        }
+        Fields(text.into())
+    }
+
     fn lines(&self) -> impl Iterator<Item = (&str, &[u8])> {
         let lines = self.0.split(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\r"));
         lines.filter_map(|line| {

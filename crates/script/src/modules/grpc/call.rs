@@ -6,15 +6,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use grpc::frame::{self, BadFrame, Frames};
+use grpc::frame;
 use grpc::status::{self, Status};
-use grpc::{Method, Schema, metadata};
-use wire::client::{CallEvent, CallHead, Fields, Http2Call, Http2Connection};
-use wire::{Failure, FailureKind};
+use grpc::{Method, Schema};
+use wire::Url;
+use wire::client::{CallHead, Fields};
 
-use super::channel;
+use super::carrier::Carrier;
 use super::connect::{Connected, DEFAULT_TIMEOUT};
+use super::dialect::{self, HeadFields};
+use super::http1_call::{Http1Call, Http1Head};
 use super::params::{self, CallParams};
+use super::receiver::{self, Heard, Receiver};
 use super::samples::CallLabels;
 use crate::Vu;
 use crate::modules::http::samples::ms;
@@ -28,7 +31,7 @@ pub struct Bound {
     /// Whose samples they are.
     pub labels: CallLabels,
     /// The head of calls without metadata, whose time is the default.
-    plain: CallHead,
+    plain: Head,
 }
 
 /// How a call ended.
@@ -40,6 +43,8 @@ pub struct Ended {
     pub headers: Fields,
     /// The trailers.
     pub trailers: Fields,
+    /// A message `google.rpc.Status`, where the error has details.
+    pub details: Option<Vec<u8>>,
     /// Bytes of the message.
     pub message: Option<Vec<u8>>,
 }
@@ -52,163 +57,109 @@ impl Ended {
 }
 
 impl Bound {
-    /// A method of a schema.
-    pub fn new(schema: &Arc<Schema>, method: &Method, connected: &Connected) -> Result<Rc<Bound>, Failure> {
+    /// A method of a schema. The error says why its calls cannot be written.
+    pub fn new(schema: &Arc<Schema>, method: &Method, connected: &Connected) -> Result<Rc<Bound>, String> {
         let service = method.path[1..].split('/').next().unwrap_or_default().to_owned();
         let labels = CallLabels::new(service, &method.name, &method.path, &connected.address);
-        let plain = head(connected, &method.path, &[], Some(params::DEFAULT_TIMEOUT))?;
+        let plain = Head::new(connected, method, &[], Some(params::DEFAULT_TIMEOUT))?;
         Ok(Rc::new(Bound { schema: Arc::clone(schema), method: method.clone(), labels, plain }))
     }
 
-    /// Begins a call on a connection.
-    pub fn begin(
+    /// Begins a call, on a connection that is dialled anew if it has to be: that takes of the call's time. A status
+    /// when it cannot begin.
+    pub async fn begin(
         &self,
+        vu: &Vu,
         connected: &Connected,
-        connection: &Http2Connection,
         params: &CallParams,
-        time: Option<Duration>,
-    ) -> Result<Http2Call, Failure> {
-        if params.metadata.is_empty() && time == Some(params::DEFAULT_TIMEOUT) {
-            return Ok(connection.open(&self.plain, time));
+        mut time: Option<Duration>,
+    ) -> Result<Carrier, Status> {
+        if let Some(client) = &connected.http1 {
+            let begin = |head: &Head| match head {
+                Head::Http1(head) => Carrier::Http1(Box::new(Http1Call::new(client, head, time))),
+                Head::Http2(_) => unreachable!("heads are made for what the client connected with"),
+            };
+            return self.with_head(connected, params, time, begin);
         }
-        let head = head(connected, &self.method.path, &params.metadata, time)?;
-        Ok(connection.open(&head, time))
-    }
-}
-
-/// The head of a call.
-pub fn head(
-    connected: &Connected,
-    path: &str,
-    own: &[(String, Vec<u8>)],
-    time: Option<Duration>,
-) -> Result<CallHead, Failure> {
-    let mut fields = vec![
-        (String::from("content-type"), b"application/grpc".to_vec()),
-        (String::from("user-agent"), connected.user_agent.clone().into_bytes()),
-        (String::from("te"), b"trailers".to_vec()),
-        (String::from("grpc-accept-encoding"), b"gzip".to_vec()),
-    ];
-    fields.retain(|(_, value)| !value.is_empty());
-    fields.extend(time.map(|time| (String::from("grpc-timeout"), metadata::timeout(time).into_bytes())));
-    fields.extend_from_slice(own);
-    CallHead::new(&connected.channel.target.url, connected.authority.as_deref(), path, &fields)
-}
-
-/// What comes of a stream, put together from the events of the wire.
-#[derive(Default)]
-pub struct Receiver {
-    frames: Frames,
-    gzip: bool,
-    most: usize,
-    deadline: Option<Instant>,
-    /// The head's fields.
-    pub headers: Fields,
-    /// The trailers.
-    pub trailers: Fields,
-    problem: Option<Status>,
-}
-
-/// What an event of the wire means.
-pub enum Heard {
-    /// Look for messages.
-    More,
-    /// The call is over.
-    Over(Status),
-}
-
-impl Receiver {
-    /// For messages of at most this many bytes, of a call that may take so long.
-    pub fn new(most: usize, time: Option<Duration>) -> Receiver {
-        let deadline = time.and_then(|time| Instant::now().checked_add(time));
-        Receiver { most, deadline, ..Receiver::default() }
-    }
-
-    /// The next message that is complete.
-    pub fn message(&mut self) -> Result<Option<Vec<u8>>, Status> {
-        self.frames.next(self.gzip, self.most).map_err(|bad| match bad {
-            BadFrame::TooLong { length } => {
-                let why = format!("grpc: received message larger than max ({length} vs. {})", self.most);
-                Status::new(status::RESOURCE_EXHAUSTED, why)
+        let connection = match connected.channel.current() {
+            Some(connection) => connection,
+            None => {
+                let (began, most) = (Instant::now(), time.map_or(DEFAULT_TIMEOUT, |time| time.min(DEFAULT_TIMEOUT)));
+                let opened = connected.channel.connection(vu, most).await;
+                time = time.map(|time| time.saturating_sub(began.elapsed()));
+                opened.map_err(|failure| receiver::lost(&failure))?
             }
-            BadFrame::Compression => Status::new(
-                status::INTERNAL,
-                "grpc: the server sent a compressed message that is no gzip, or did not announce it",
-            ),
-            BadFrame::Flags(flags) => {
-                Status::new(status::INTERNAL, format!("grpc: received unexpected payload format {flags}"))
-            }
+        };
+        self.with_head(connected, params, time, |head| match head {
+            Head::Http2(head) => Carrier::Http2(connection.open(head, time), connection),
+            Head::Http1(_) => unreachable!("heads are made for what the client connected with"),
         })
     }
 
-    /// Takes an event in.
-    pub fn hear(&mut self, event: CallEvent) -> Heard {
-        match event {
-            CallEvent::Head { status, fields, end } => {
-                self.problem = problem_of(status, &fields);
-                self.gzip = fields.get("grpc-encoding") == Some(b"gzip");
-                if end { self.trailers = fields } else { self.headers = fields }
-            }
-            CallEvent::Data(bytes) => self.frames.add(&bytes),
-            CallEvent::Trailers(fields) => self.trailers = fields,
-            CallEvent::End => return Heard::Over(self.end()),
-            // The server knows the time too, and cancels the call in the same moment as we do.
-            CallEvent::Reset(8) if self.deadline.is_some_and(|deadline| deadline <= Instant::now()) => {
-                return Heard::Over(out_of_time());
-            }
-            CallEvent::Reset(code) => return Heard::Over(Status::from_reset(code, wire::http2_error_name(code))),
-            CallEvent::TimedOut => return Heard::Over(out_of_time()),
-            CallEvent::Failed(failure) => return Heard::Over(lost(&failure)),
+    fn with_head(
+        &self,
+        connected: &Connected,
+        params: &CallParams,
+        time: Option<Duration>,
+        begin: impl FnOnce(&Head) -> Carrier,
+    ) -> Result<Carrier, Status> {
+        if params.metadata.is_empty() && time == Some(params::DEFAULT_TIMEOUT) {
+            return Ok(begin(&self.plain));
         }
-        Heard::More
+        let head = Head::new(connected, &self.method, &params.metadata, time);
+        head.map(|head| begin(&head)).map_err(|why| Status::new(status::INTERNAL, why))
     }
 
-    fn end(&mut self) -> Status {
-        let told = Status::from_fields(self.trailers.get("grpc-status"), self.trailers.get("grpc-message"));
-        let silent = || Status::new(status::INTERNAL, "server closed the stream without sending trailers");
-        let status = told.or_else(|| self.problem.take()).unwrap_or_else(silent);
-        if status.code == status::OK && !self.frames.is_empty() {
-            return Status::new(status::INTERNAL, "the stream ended within a message");
+    /// What hears of a call.
+    pub fn receiver(&self, connected: &Connected, time: Option<Duration>) -> Receiver {
+        Receiver::new(connected.dialect, self.method.is_stream(), connected.max_receive, time)
+    }
+}
+
+/// The head of calls.
+enum Head {
+    Http2(CallHead),
+    Http1(Http1Head),
+}
+
+impl Head {
+    fn new(
+        connected: &Connected,
+        method: &Method,
+        own: &[(String, Vec<u8>)],
+        time: Option<Duration>,
+    ) -> Result<Head, String> {
+        let mut fields = connected.dialect.fields(method.is_stream(), time);
+        let url = &connected.channel.target.url;
+        if connected.http1.is_none() {
+            let head = call_head(connected, &method.path, fields, own);
+            return head.map(Head::Http2);
         }
-        status
+        fields.extend(connected.authority.iter().map(|name| (String::from("host"), name.clone().into_bytes())));
+        fields.extend_from_slice(own);
+        let scheme = if url.tls { "https" } else { "http" };
+        let url = Url::parse(&format!("{scheme}://{}{}", url.authority, method.path)).map_err(|error| error.message)?;
+        Ok(Head::Http1(Http1Head { url, fields: dialect::as_text(&fields) }))
     }
 }
 
-/// What a head that is none of gRPC says.
-fn problem_of(status: u16, fields: &Fields) -> Option<Status> {
-    let kind = String::from_utf8_lossy(fields.get("content-type").unwrap_or_default()).into_owned();
-    if status == 200 && kind.starts_with("application/grpc") {
-        return None;
+/// The head of calls on a connection of HTTP/2.
+pub fn call_head(
+    connected: &Connected,
+    path: &str,
+    mut fields: HeadFields,
+    own: &[(String, Vec<u8>)],
+) -> Result<CallHead, String> {
+    if !connected.user_agent.is_empty() {
+        fields.push((String::from("user-agent"), connected.user_agent.clone().into_bytes()));
     }
-    let http = format!("unexpected HTTP status code received from server: {status}");
-    let content = match kind.as_str() {
-        "" => String::from("malformed header: missing HTTP content-type"),
-        kind if kind.starts_with("application/grpc") => String::new(),
-        kind => format!("transport: received unexpected content-type {kind:?}"),
-    };
-    let why = match (status, content.is_empty()) {
-        (200, _) => content,
-        (_, true) => http,
-        _ => format!("{http}; {content}"),
-    };
-    Some(Status::from_http(status, why))
-}
-
-fn out_of_time() -> Status {
-    Status::new(status::DEADLINE_EXCEEDED, "context deadline exceeded")
-}
-
-/// A connection that is lost.
-pub fn lost(failure: &Failure) -> Status {
-    match failure.kind {
-        FailureKind::Timeout => out_of_time(),
-        FailureKind::Cancelled => Status::new(status::CANCELED, "context canceled"),
-        _ => Status::new(status::UNAVAILABLE, format!("connection error: {}", failure.message)),
-    }
+    fields.extend_from_slice(own);
+    let url = &connected.channel.target.url;
+    CallHead::new(url, connected.authority.as_deref(), path, &fields).map_err(|failure| failure.message)
 }
 
 /// Runs a call to its end and records it. `message` has room for the prefix at its start.
-pub async fn unary(vu: &Vu, connected: &Connected, bound: &Bound, params: &CallParams, mut message: Vec<u8>) -> Ended {
+pub async fn unary(vu: &Vu, connected: &Connected, bound: &Bound, params: &CallParams, message: Vec<u8>) -> Ended {
     let (began, length) = (Instant::now(), message.len() - frame::PREFIX);
     let refused = |code, why: String| Ended::of(Status::new(code, why));
     let ended = if let Some(problem) = &params.problem {
@@ -217,49 +168,38 @@ pub async fn unary(vu: &Vu, connected: &Connected, bound: &Bound, params: &CallP
         let why = format!("trying to send message larger than max ({length} vs. {})", connected.max_send);
         refused(status::RESOURCE_EXHAUSTED, why)
     } else {
-        frame::finish(&mut message, 0);
         carried(vu, connected, bound, params, message).await
     };
     bound.labels.ended(vu, params, ended.status.code, ms(began.elapsed()));
     ended
 }
 
-/// A call on a connection, which may have to be dialled anew: that takes of the call's time.
 async fn carried(vu: &Vu, connected: &Connected, bound: &Bound, params: &CallParams, message: Vec<u8>) -> Ended {
-    let mut time = params.time();
-    let connection = match connected.channel.current() {
-        Some(connection) => connection,
-        None => {
-            let began = Instant::now();
-            match connected.channel.connection(vu, time.min(DEFAULT_TIMEOUT)).await {
-                Ok(connection) => {
-                    time = time.saturating_sub(began.elapsed());
-                    connection
-                }
-                Err(failure) => return Ended::of(lost(&failure)),
-            }
-        }
+    let message = match connected.dialect.written(&bound.schema, &bound.method, message) {
+        Ok(message) => message,
+        Err(status) => return Ended::of(status),
     };
-    let ended = match bound.begin(connected, &connection, params, Some(time)) {
-        Ok(call) => talk(call, connected, bound, params, message).await,
-        Err(failure) => Ended::of(Status::new(status::INTERNAL, failure.message)),
+    let mut carrier = match bound.begin(vu, connected, params, Some(params.time())).await {
+        Ok(carrier) => carrier,
+        Err(status) => return Ended::of(status),
     };
-    channel::count(vu, &connection);
+    let ended = talk(&mut carrier, connected, bound, params, message).await;
+    carrier.count(vu);
     ended
 }
 
 async fn talk(
-    mut call: Http2Call,
+    carrier: &mut Carrier,
     connected: &Connected,
     bound: &Bound,
     params: &CallParams,
-    message: Vec<u8>,
+    message: Bytes,
 ) -> Ended {
-    call.send(Bytes::from(message), true);
-    let mut receiver = Receiver::new(connected.max_receive, Some(params.time()));
+    carrier.send(message, true);
+    let mut receiver = bound.receiver(connected, Some(params.time()));
     let (mut first, mut broken) = (None, None);
     let status = loop {
-        let event = poll_fn(|cx| call.poll(cx)).await;
+        let event = poll_fn(|cx| carrier.poll(cx)).await;
         if let Heard::Over(status) = receiver.hear(event) {
             break status;
         }
@@ -278,27 +218,22 @@ async fn talk(
             }
         }
         if broken.is_some() {
-            call.reset(8);
+            // Dropping the carrier tells the peer.
             break Status::default();
         }
     };
-    let malformed = |message: &Vec<u8>| {
-        if params.is_raw {
-            return None;
-        }
-        let plan = bound.schema.plan(bound.method.output);
-        let problem = grpc::decode::check(&bound.schema, plan, message).err()?;
-        Some(Status::new(status::INTERNAL, format!("grpc: failed to unmarshal the received message: {problem}")))
+    let status = broken.unwrap_or(status);
+    let answer = match first.or_else(|| receiver.one()) {
+        _ if status.code != status::OK => Err(status),
+        Some(message) => connected.dialect.read(&bound.schema, &bound.method, message, params.is_raw),
+        None => Err(cardinality("received no response message from non-server-streaming RPC")),
     };
-    let none = || cardinality("received no response message from non-server-streaming RPC");
-    let status = match (broken, &first) {
-        (Some(broken), _) => broken,
-        (None, Some(message)) if status.code == status::OK => malformed(message).unwrap_or(status),
-        (None, None) if status.code == status::OK => none(),
-        _ => status,
+    let (status, message) = match answer {
+        Ok(message) => (Status::default(), Some(message)),
+        Err(status) => (status, None),
     };
-    let message = first.filter(|_| status.code == status::OK);
-    Ended { status, headers: receiver.headers, trailers: receiver.trailers, message }
+    let Receiver { headers, trailers, details, .. } = receiver;
+    Ended { status, headers, trailers, details, message }
 }
 
 fn cardinality(what: &str) -> Status {

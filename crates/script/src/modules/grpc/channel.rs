@@ -12,6 +12,7 @@ use tokio::sync::Mutex;
 use wire::client::{Http2Connection, Http2Dial, TlsConfigs};
 use wire::{Failure, FailureKind, Step, Url};
 
+use super::carrier::count;
 use super::connect::TlsParams;
 use crate::Vu;
 
@@ -72,12 +73,6 @@ impl GrpcChannel {
             count(vu, connection);
         }
     }
-}
-
-/// Counts what went over a connection since the last time.
-pub fn count(vu: &Vu, connection: &Http2Connection) {
-    let (sent, received) = connection.take_counts();
-    vu.count_data(sent, received);
 }
 
 /// Channels that the users of a worker share, by where they go and how.

@@ -195,7 +195,7 @@ fn health_check<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, service: Opt<V
             let schema = Schema::compile(&[String::from("health.proto")], read).expect("it compiles: tests call it");
             let schema = Arc::new(schema);
             let bound = Bound::new(&schema, &schema.methods()[0], &connected);
-            connected.learn(bound.map_err(|failure| go_error::throw(&ctx, &failure.message))?)
+            connected.learn(bound.map_err(|why| go_error::throw(&ctx, &why))?)
         }
     };
     let request = Object::new(ctx.clone())?;
@@ -225,6 +225,7 @@ impl GrpcClient {
     fn close(&self, vu: &Vu) {
         if let Some(connected) = self.connected.take() {
             connected.channel.count(vu);
+            connected.http1.iter().for_each(|client| client.close_idle());
         }
     }
 
@@ -251,7 +252,7 @@ impl GrpcClient {
             let methods = schemas.iter().flat_map(|schema| schema.methods());
             return Err(grpc::schema::no_method(&path, methods));
         };
-        let bound = Bound::new(schema, method, connected).map_err(|failure| failure.message)?;
+        let bound = Bound::new(schema, method, connected)?;
         Ok(connected.learn(bound))
     }
 

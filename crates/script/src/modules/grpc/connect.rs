@@ -4,13 +4,16 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use grpc::connect::Codec;
 use host::bytes;
 use host::js::object::Filter;
 use host::js::{Coerced, Ctx, FromJs, Result, Value};
+use wire::client::Http2Use;
 use wire::settings::{ClientIdentity, TlsSettings};
-use wire::{Failure, FailureKind, Step, Url};
+use wire::{Client, Failure, FailureKind, Step, Url};
 
 use super::channel::{GrpcChannel, GrpcTarget, KnownTls, SharedChannels};
+use super::dialect::CallDialect;
 use super::params::read_metadata;
 use crate::Vu;
 use crate::arguments::ArgumentError;
@@ -40,6 +43,11 @@ pub struct DialParams {
     tls: Option<TlsParams>,
     /// The users of a worker share so many connections.
     connections: Option<usize>,
+    /// The protocol of the calls, when the script names one.
+    is_connect: bool,
+    codec: Option<Codec>,
+    /// HTTP/1.1, or HTTP/2.
+    http1: Option<bool>,
 }
 
 /// TLS of one client: what the script wrote.
@@ -53,8 +61,12 @@ pub struct TlsParams {
 
 /// A client that is connected.
 pub struct Connected {
-    /// Its connection.
+    /// Where it goes, and its connection when that is one of HTTP/2.
     pub channel: Rc<GrpcChannel>,
+    /// How its calls are written.
+    pub dialect: CallDialect,
+    /// What makes its requests when they go by HTTP/1.1.
+    pub http1: Option<Rc<Client>>,
     /// As the script wrote it.
     pub address: String,
     /// `:authority` when it is not the address.
@@ -96,7 +108,34 @@ impl DialParams {
             let key = bytes::to_text(ctx, &key)?;
             self.field(ctx, &key, &value)?;
         }
+        self.agree()
+    }
+
+    /// Whether the params go together.
+    fn agree(&self) -> Read<()> {
+        let given = [("codec", self.codec.is_some()), ("httpVersion", self.http1.is_some())];
+        if let Some((name, _)) = given.iter().find(|(_, is_given)| *is_given && !self.is_connect) {
+            return refused(format!(
+                "{name} belongs to the protocol \"connect\": gRPC has one codec, and needs HTTP/2"
+            ));
+        }
+        if self.is_connect && self.reflect {
+            let why = "reflect asks by gRPC, but protocol is \"connect\": load the .proto files instead";
+            return refused(String::from(why));
+        }
+        if self.speaks_http1() && self.tls.is_some() && !self.plaintext {
+            let why = "tls belongs to connections of HTTP/2: leave it out, or httpVersion \"1.1\"";
+            return refused(String::from(why));
+        }
+        if self.speaks_http1() && self.connections.is_some() {
+            return refused(String::from("connections are shared over HTTP/2 alone: add httpVersion \"2\""));
+        }
         Ok(())
+    }
+
+    /// Connect goes by HTTP/1.1 where nobody negotiates, as its other clients have it.
+    fn speaks_http1(&self) -> bool {
+        self.is_connect && self.http1.unwrap_or(self.plaintext)
     }
 
     fn field<'js>(&mut self, ctx: &Ctx<'js>, key: &str, value: &Value<'js>) -> Read<()> {
@@ -128,6 +167,11 @@ impl DialParams {
                 Some(0) => return refused(String::from("invalid connections value: '0', it needs to be 1 or more")),
                 count => self.connections = count,
             },
+            "protocol" => self.is_connect = one_of(ctx, key, value, ["grpc", "connect"])? == 1,
+            "codec" => {
+                self.codec = Some([Codec::Proto, Codec::Json][one_of(ctx, key, value, ["proto", "json"])?]);
+            }
+            "httpVersion" => self.http1 = Some(one_of(ctx, key, value, ["2", "1.1"])? == 1),
             unknown => return refused(format!("unknown connect param: {unknown:?}")),
         }
         Ok(())
@@ -137,10 +181,16 @@ impl DialParams {
     pub async fn open(&self, vu: &Vu, address: String) -> std::result::Result<Connected, String> {
         let url = parse(&address, self.plaintext).map_err(|why| undialed(&why))?;
         let channel = self.channel(vu, &url)?;
-        let timeout = self.timeout.unwrap_or(DEFAULT_TIMEOUT);
-        channel.connection(vu, timeout).await.map_err(|failure| failed(&failure, &url))?;
+        let http1 = self.speaks_http1().then(|| http1_client(vu));
+        if http1.is_none() {
+            let timeout = self.timeout.unwrap_or(DEFAULT_TIMEOUT);
+            channel.connection(vu, timeout).await.map_err(|failure| failed(&failure, &url))?;
+        }
+        let codec = self.codec.unwrap_or_default();
         Ok(Connected {
             channel,
+            dialect: if self.is_connect { CallDialect::Connect(codec) } else { CallDialect::Grpc },
+            http1,
             address,
             authority: self.authority.clone(),
             max_receive: self.max_receive.unwrap_or(MAX_RECEIVE),
@@ -168,6 +218,14 @@ impl DialParams {
             }
         }
     }
+}
+
+/// A client with connections of its own, none of HTTP/2.
+fn http1_client(vu: &Vu) -> Rc<Client> {
+    let client = Client::new(vu.client_context());
+    client.use_http2(Http2Use::Never);
+    client.set_link(vu.link());
+    Rc::new(client)
 }
 
 /// Address and port of a target.
@@ -271,6 +329,18 @@ fn flag<'js>(ctx: &Ctx<'js>, key: &str, value: &Value<'js>) -> Read<bool> {
     match value.as_bool() {
         Some(flag) => Ok(flag),
         None => refused(format!("invalid {key} value: '{}', it needs to be boolean", shown(ctx, value)?)),
+    }
+}
+
+/// Which of these texts it is.
+fn one_of<'js, const N: usize>(ctx: &Ctx<'js>, key: &str, value: &Value<'js>, texts: [&str; N]) -> Read<usize> {
+    let given = bytes::text(value)?;
+    match texts.iter().position(|text| given.as_deref() == Some(text)) {
+        Some(at) => Ok(at),
+        None => {
+            let wanted = texts.map(|text| format!("{text:?}")).join(" or ");
+            refused(format!("invalid {key} value: '{}', it needs to be {wanted}", shown(ctx, value)?))
+        }
     }
 }
 

@@ -5,11 +5,15 @@
 //! method that is not loaded, a message that does not fit.
 
 mod call;
+mod carrier;
 mod channel;
 mod client;
 mod connect;
+mod dialect;
+mod http1_call;
 mod message;
 mod params;
+mod receiver;
 mod reflect;
 mod response;
 mod samples;

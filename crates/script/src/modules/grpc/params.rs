@@ -137,6 +137,7 @@ pub fn read_metadata<'js>(
         };
         // Fields of HTTP/2 and of gRPC itself are the client's, as in grpc-go.
         let is_ours = name.starts_with(':')
+            || name.starts_with("connect-")
             || ["content-type", "user-agent", "te", "grpc-timeout", "grpc-encoding", "grpc-accept-encoding"]
                 .contains(&name.as_str());
         if is_ours {

@@ -12,8 +12,10 @@ use grpc::status::{self, Status};
 use grpc::{Schema, SchemaError};
 use wire::client::Http2Call;
 
-use super::call::{self, Heard, Receiver};
+use super::call;
 use super::connect::{Connected, DEFAULT_TIMEOUT};
+use super::dialect::CallDialect;
+use super::receiver::{self, Heard, Receiver};
 use crate::Vu;
 
 /// A stream of questions and answers.
@@ -86,12 +88,12 @@ pub fn told(status: &Status) -> String {
 /// What the server describes.
 pub async fn schema(vu: &Vu, connected: &Connected, metadata: &[(String, Vec<u8>)]) -> Result<Arc<Schema>, String> {
     let opened = connected.channel.connection(vu, DEFAULT_TIMEOUT).await;
-    let connection = opened.map_err(|failure| told(&call::lost(&failure)))?;
+    let connection = opened.map_err(|failure| told(&receiver::lost(&failure)))?;
     let mut problem = None;
     for path in PATHS {
-        let head = call::head(connected, path, metadata, None).map_err(|failure| failure.message)?;
-        let most = connected.max_receive.max(4 << 20);
-        let mut talk = Talk { call: connection.open(&head, None), receiver: Receiver::new(most, None) };
+        let head = call::call_head(connected, path, CallDialect::Grpc.fields(true, None), metadata)?;
+        let receiver = Receiver::new(CallDialect::Grpc, true, connected.max_receive.max(4 << 20), None);
+        let mut talk = Talk { call: connection.open(&head, None), receiver };
         match talk.ask(Question::Services).await {
             Ok(Answer::Services(services)) => {
                 let files = talk.files(&services).await?;

@@ -20,8 +20,16 @@ struct Response {
     is_raw: bool,
 }
 
-/// Fields of gRPC itself, which are no metadata.
-const OWN: [&str; 5] = ["grpc-status", "grpc-message", "grpc-encoding", "grpc-accept-encoding", "te"];
+/// Fields of the protocols themselves, which are no metadata.
+const OWN: [&str; 7] = [
+    "grpc-status",
+    "grpc-message",
+    "grpc-encoding",
+    "grpc-accept-encoding",
+    "connect-content-encoding",
+    "connect-accept-encoding",
+    "te",
+];
 
 impl LazyFields for Response {
     const FIELDS: &'static [&'static str] = &["message", "error", "headers", "trailers", "status"];
@@ -44,8 +52,8 @@ impl LazyFields for Response {
             }
             1 if ended.status.code == 0 => Ok(Value::new_null(ctx.clone())),
             1 => {
-                let details = ended.trailers.get("grpc-status-details-bin").map(metadata::decode_binary);
-                let details = message::details(ctx, &self.bound.schema, &details.unwrap_or_default())?;
+                let details = ended.details.as_deref().unwrap_or_default();
+                let details = message::details(ctx, &self.bound.schema, details)?;
                 let error = Object::new(ctx.clone())?;
                 error.set("code", ended.status.code)?;
                 error.set("message", &*ended.status.message)?;

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 use bytes::Bytes;
-use grpc::frame::{self, PREFIX};
+use grpc::frame::PREFIX;
 use grpc::status::{self, Status};
 use host::event_loop::{Outgoing, Source};
 use host::js::function::{Constructor, Opt, This};
@@ -19,14 +19,14 @@ use host::js::prelude::Func;
 use host::js::{Array, Ctx, Exception, Function, Object, Result, Value};
 use host::native::{self, NativeClass};
 use metrics::{Series, builtin};
-use wire::client::{Http2Call, Http2Connection};
 
-use super::call::{self, Bound, Heard, Receiver};
-use super::channel;
+use super::call::Bound;
+use super::carrier::Carrier;
 use super::client::{self, NOT_CONNECTED};
-use super::connect::{Connected, DEFAULT_TIMEOUT};
+use super::connect::Connected;
 use super::message;
 use super::params::CallParams;
+use super::receiver::{Heard, Receiver};
 use crate::Vu;
 use crate::arguments::{self, ArgumentError};
 use crate::go_error;
@@ -58,11 +58,10 @@ enum Happened {
 pub struct Stream {
     vu: Weak<Vu>,
     connected: Rc<Connected>,
-    /// What carries it, unless it could not begin.
-    connection: Option<Http2Connection>,
     bound: Rc<Bound>,
     params: CallParams,
-    call: RefCell<Option<Http2Call>>,
+    /// Gone once it is over.
+    carrier: RefCell<Option<Carrier>>,
     receiver: RefCell<Receiver>,
     happened: RefCell<VecDeque<Happened>>,
     handlers: Handlers<Event>,
@@ -114,6 +113,10 @@ fn construct<'js>(
         Err(ArgumentError::Thrown(error)) => return Err(error),
         Err(ArgumentError::Refused(why)) => return Err(refused("parameters", &why)),
     };
+    if connected.http1.is_some() && bound.method.client_streams && bound.method.server_streams {
+        let why = "messages that go both ways need HTTP/2: connect with httpVersion \"2\"";
+        return Err(refused("method", why));
+    }
     let series = |metric| bound.labels.series(&vu, metric, &params);
     let (begun, sent, received) = (
         series(builtin::GRPC_STREAMS),
@@ -121,18 +124,21 @@ fn construct<'js>(
         series(builtin::GRPC_STREAMS_MSGS_RECEIVED),
     );
     vu.recorder().add(begun, 1.0, vu.now_ns());
-    let ((call, connection), refusal) = match begin(&ctx, &vu, &connected, &bound, &params)? {
-        Ok((call, connection)) => ((Some(call), Some(connection)), None),
-        Err(status) => ((None, None), Some(Happened::Over(status))),
+    let begun = match &params.problem {
+        Some(problem) => Err(Status::new(status::INTERNAL, problem.clone())),
+        None => vu.block_on(&ctx, bound.begin(&vu, &connected, &params, params.timeout))?,
+    };
+    let (carrier, refusal) = match begun {
+        Ok(carrier) => (Some(carrier), None),
+        Err(status) => (None, Some(Happened::Over(status))),
     };
     let stream = Rc::new(Stream {
         vu: vu.weak(),
-        receiver: RefCell::new(Receiver::new(connected.max_receive, params.timeout)),
+        receiver: RefCell::new(bound.receiver(&connected, params.timeout)),
         connected,
-        connection,
         bound: Rc::clone(&bound),
         params,
-        call: RefCell::new(call),
+        carrier: RefCell::new(carrier),
         happened: RefCell::new(refusal.into_iter().collect()),
         handlers: Handlers::default(),
         began: Instant::now(),
@@ -146,32 +152,6 @@ fn construct<'js>(
     });
     vu.events.add_source(stream.clone());
     native::object(&ctx, StreamObject(stream))
-}
-
-/// Opens the stream, on a connection that is dialled anew if it has to be; a status when that fails.
-fn begin(
-    ctx: &Ctx<'_>,
-    vu: &Vu,
-    connected: &Connected,
-    bound: &Bound,
-    params: &CallParams,
-) -> Result<std::result::Result<(Http2Call, Http2Connection), Status>> {
-    let internal = |why: String| Status::new(status::INTERNAL, why);
-    if let Some(problem) = &params.problem {
-        return Ok(Err(internal(problem.clone())));
-    }
-    let connection = match connected.channel.current() {
-        Some(connection) => connection,
-        None => {
-            let time = params.timeout.map_or(DEFAULT_TIMEOUT, |time| time.min(DEFAULT_TIMEOUT));
-            match vu.block_on(ctx, connected.channel.connection(vu, time))? {
-                Ok(connection) => connection,
-                Err(failure) => return Ok(Err(call::lost(&failure))),
-            }
-        }
-    };
-    let begun = bound.begin(connected, &connection, params, params.timeout);
-    Ok(begun.map(|call| (call, connection)).map_err(|failure| internal(failure.message)))
 }
 
 fn of<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<Rc<Stream>> {
@@ -213,22 +193,24 @@ fn write<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, request: Opt<Value<'j
     let mut message = vec![0; PREFIX];
     let fits = message::encode(&ctx, &stream.bound.schema, stream.bound.method.input, &request, &mut message)?;
     let (length, most) = (message.len() - PREFIX, stream.connected.max_send);
-    let refusal = match fits {
-        Err(why) => Some((status::UNKNOWN, format!("can't serialise request object to protocol buffer: {why}"))),
+    let written = match fits {
+        Err(why) => {
+            let why = format!("can't serialise request object to protocol buffer: {why}");
+            Err(Status::new(status::UNKNOWN, why))
+        }
         Ok(()) if length > most => {
             let why = format!("trying to send message larger than max ({length} vs. {most})");
-            Some((status::RESOURCE_EXHAUSTED, why))
+            Err(Status::new(status::RESOURCE_EXHAUSTED, why))
         }
-        Ok(()) => None,
+        Ok(()) => stream.connected.dialect.written(&stream.bound.schema, &stream.bound.method, message),
     };
-    match refusal {
-        Some((code, why)) => stream.happened.borrow_mut().push_back(Happened::Error(Status::new(code, why))),
-        None => {
-            frame::finish(&mut message, 0);
+    match written {
+        Err(status) => stream.happened.borrow_mut().push_back(Happened::Error(status)),
+        Ok(message) => {
             // A method that takes one message has it now, as in grpc-go.
             let end = !stream.bound.method.client_streams;
             stream.has_ended.set(end);
-            stream.send(&vu, Bytes::from(message), end);
+            stream.send(&vu, message, end);
             stream.last_ns.set(wire::wall_ns());
             vu.recorder().add(stream.sent, 1.0, vu.now_ns());
         }
@@ -247,8 +229,8 @@ fn end<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>) -> Result<()> {
 impl Stream {
     /// Queues bytes; the next that waits writes them.
     fn send(self: &Rc<Self>, vu: &Vu, bytes: Bytes, end: bool) {
-        if let Some(call) = &mut *self.call.borrow_mut() {
-            call.send(bytes, end);
+        if let Some(carrier) = &mut *self.carrier.borrow_mut() {
+            carrier.send(bytes, end);
         }
         if !self.is_listed.replace(true) {
             vu.events.add_outgoing(self.clone());
@@ -257,45 +239,47 @@ impl Stream {
 
     /// Takes in what came, until something is to be told.
     fn pump(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut slot = self.call.borrow_mut();
+        let mut slot = self.carrier.borrow_mut();
         let mut happened = self.happened.borrow_mut();
         let receiver = &mut *self.receiver.borrow_mut();
-        while let Some(call) = slot.as_mut() {
-            let Poll::Ready(event) = call.poll(cx) else { break };
-            let arrived_ns = call.arrived_ns();
+        while let Some(carrier) = slot.as_mut() {
+            let Poll::Ready(event) = carrier.poll(cx) else { break };
+            let arrived_ns = carrier.arrived_ns();
             let mut over = match receiver.hear(event) {
                 Heard::Over(status) => Some(status),
                 Heard::More => None,
             };
-            loop {
+            let went_well = over.as_ref().is_some_and(|status| status.code == status::OK);
+            let mut take = |message| match self.read(message) {
+                Ok(message) => happened.push_back(Happened::Message(message, arrived_ns)),
+                Err(status) => over = Some(status),
+            };
+            let broken = loop {
                 match receiver.message() {
-                    Ok(Some(message)) => match self.problem(&message) {
-                        None => happened.push_back(Happened::Message(message, arrived_ns)),
-                        Some(status) => over = Some(status),
-                    },
-                    Ok(None) => break,
-                    Err(status) => {
-                        call.reset(8);
-                        over = Some(status);
-                        break;
-                    }
+                    Ok(Some(message)) => take(message),
+                    Ok(None) => break None,
+                    Err(status) => break Some(status),
                 }
-            }
-            if let Some(status) = over {
+            };
+            receiver.one().filter(|_| went_well).into_iter().for_each(take);
+            if let Some(status) = broken.or(over) {
                 happened.push_back(Happened::Over(status));
-                *slot = None;
+                self.drop_carrier(&mut slot);
             }
         }
         if happened.is_empty() { Poll::Pending } else { Poll::Ready(()) }
     }
 
-    fn problem(&self, message: &[u8]) -> Option<Status> {
-        if self.params.is_raw {
-            return None;
+    fn read(&self, message: Vec<u8>) -> std::result::Result<Vec<u8>, Status> {
+        let Bound { schema, method, .. } = &*self.bound;
+        self.connected.dialect.read(schema, method, message, self.params.is_raw)
+    }
+
+    /// Counts what went over the network. The peer is told, when it had more to say.
+    fn drop_carrier(&self, slot: &mut Option<Carrier>) {
+        if let (Some(mut carrier), Some(vu)) = (slot.take(), self.vu.upgrade()) {
+            carrier.count(&vu);
         }
-        let plan = self.bound.schema.plan(self.bound.method.output);
-        let problem = grpc::decode::check(&self.bound.schema, plan, message).err()?;
-        Some(Status::new(status::INTERNAL, format!("grpc: failed to unmarshal the received message: {problem}")))
     }
 
     fn fail(&self, ctx: &Ctx<'_>, status: &Status) -> Result<()> {
@@ -336,10 +320,7 @@ impl Stream {
             return;
         }
         self.bound.labels.ended(vu, &self.params, code, ms(self.began.elapsed()));
-        self.call.take();
-        if let Some(connection) = &self.connection {
-            channel::count(vu, connection);
-        }
+        self.drop_carrier(&mut self.carrier.borrow_mut());
     }
 }
 

@@ -23,6 +23,18 @@ export interface ConnectParams {
    * client. Calls of different users are then streams of one connection. `close` leaves a shared connection open. Beyond k6.
    */
   connections?: number;
+  /**
+   * `"connect"`: calls are those of the Connect protocol (connectrpc.com), not gRPC's. `"grpc"` unless given. Beyond k6, as are the
+   * two below.
+   */
+  protocol?: "grpc" | "connect";
+  /** How messages of Connect are written: `"proto"` unless given. `"json"` is the JSON mapping of Protocol Buffers. */
+  codec?: "proto" | "json";
+  /**
+   * What calls of Connect go by: `"1.1"` for plaintext, `"2"` with TLS unless given. By HTTP/1.1 nothing is connected before the
+   * first call, messages of a stream are sent when its sending has ended, and streams both ways are refused.
+   */
+  httpVersion?: "1.1" | "2";
 }
 
 /** Params of a call. */
