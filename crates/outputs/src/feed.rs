@@ -9,15 +9,16 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use metrics::journal::Batch;
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// Bytes of samples that wait for one output at most: more than ten seconds of 30,000 requests a second.
-const ROOM: usize = 32 << 20;
+/// Bytes of samples that wait for one output at most: ten seconds of 25,000 requests a second.
+const ROOM: usize = 24 << 20;
 /// An output that has got on with nothing for so long at the end is left behind.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// What a worker left.
-pub(crate) enum Message {
+pub(crate) enum Delivery {
     /// From the recorder with this number.
     Batch(u32, Arc<Batch>),
     /// Nothing comes after this.
@@ -26,16 +27,18 @@ pub(crate) enum Message {
 
 /// The workers' end of the queue, and what is known of the output.
 pub(crate) struct Feed {
-    queue: UnboundedSender<Message>,
+    queue: UnboundedSender<Delivery>,
     queued: AtomicUsize,
     lost: AtomicU64,
     /// Counts everything that the output finishes.
     moved: AtomicU64,
+    /// Without permits; closed when nothing more will come.
+    ending: Semaphore,
 }
 
 /// The output's end.
 pub(crate) struct Inbox {
-    pub(crate) queue: UnboundedReceiver<Message>,
+    pub(crate) queue: UnboundedReceiver<Delivery>,
     pub(crate) feed: Arc<Feed>,
 }
 
@@ -47,6 +50,7 @@ impl Feed {
             queued: AtomicUsize::new(0),
             lost: AtomicU64::new(0),
             moved: AtomicU64::new(0),
+            ending: Semaphore::new(0),
         });
         (feed.clone(), Inbox { queue, feed })
     }
@@ -67,8 +71,8 @@ impl Feed {
             Arc::new(rest)
         };
         // The thread is gone when its output failed for good: it counted what it knew of.
-        if let Err(unsent) = self.queue.send(Message::Batch(source, batch))
-            && let Message::Batch(_, batch) = unsent.0
+        if let Err(unsent) = self.queue.send(Delivery::Batch(source, batch))
+            && let Delivery::Batch(_, batch) = unsent.0
         {
             self.lose(batch.samples());
             self.queued.fetch_sub(batch.size(), Ordering::Relaxed);
@@ -77,7 +81,18 @@ impl Feed {
 
     /// Says that nothing more will come.
     pub(crate) fn end(&self) {
-        let _whoever_is_gone_needs_no_end = self.queue.send(Message::End);
+        self.ending.close();
+        let _whoever_is_gone_needs_no_end = self.queue.send(Delivery::End);
+    }
+
+    /// Whether nothing more will come, even if some of it still waits.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending.is_closed()
+    }
+
+    /// Waits until nothing more will come, even if some of it still waits.
+    pub(crate) async fn until_ending(&self) {
+        let _closed_is_what_it_waits_for = self.ending.acquire().await;
     }
 
     /// Counts samples or points that nobody gets.
@@ -177,10 +192,10 @@ mod tests {
         feed.put(0, &batches[1]);
         assert_eq!(feed.lost.load(Ordering::Relaxed), 4_000);
         for _ in 0..fit {
-            let Ok(Message::Batch(_, batch)) = inbox.queue.try_recv() else { panic!("a batch") };
+            let Ok(Delivery::Batch(_, batch)) = inbox.queue.try_recv() else { panic!("a batch") };
             feed.done(&batch);
         }
-        let Ok(Message::Batch(0, told)) = inbox.queue.try_recv() else { panic!("the series") };
+        let Ok(Delivery::Batch(0, told)) = inbox.queue.try_recv() else { panic!("the series") };
         assert_eq!((told.series.len(), told.samples()), (1, 0));
         assert!(inbox.queue.try_recv().is_err(), "a batch without series and samples is none");
         feed.put(0, &batches[1]);

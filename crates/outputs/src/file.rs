@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::catalog::{Catalog, Take};
-use crate::feed::{Inbox, Message, Running};
+use crate::feed::{Delivery, Inbox, Running};
 use crate::setup::Setup;
 
 /// Bytes that are put into one write.
@@ -65,7 +65,7 @@ fn write_on(mut inbox: Inbox, mut sheet: Sheet, mut form: impl Lines) -> Option<
     let mut catalog = Catalog::default();
     loop {
         let is_over = match inbox.queue.blocking_recv() {
-            Some(Message::Batch(source, batch)) => {
+            Some(Delivery::Batch(source, batch)) => {
                 catalog.read(source, &batch, &mut form);
                 // Small batches, as each user's first second makes them, share a write.
                 let is_piece = form.lines().len() >= PIECE || inbox.queue.is_empty();
@@ -76,7 +76,7 @@ fn write_on(mut inbox: Inbox, mut sheet: Sheet, mut form: impl Lines) -> Option<
                 inbox.feed.done(&batch);
                 false
             }
-            Some(Message::End) | None => true,
+            Some(Delivery::End) | None => true,
         };
         if is_over {
             let written = sheet.write(form.lines()).and_then(|()| sheet.close());

@@ -28,11 +28,11 @@ struct JsonLines {
     thresholds: ThresholdSpecs,
     lines: Vec<u8>,
     moment: Moment,
-    series: Vec<Series>,
+    series: Vec<JsonSeries>,
     metrics: HashMap<MetricId, Arc<Metric>>,
 }
 
-struct Series {
+struct JsonSeries {
     metric: Arc<Metric>,
     /// Everything behind the value.
     tail: Box<[u8]>,
@@ -84,11 +84,11 @@ impl Take for JsonLines {
         push_object(&mut tail, series.tags.iter().map(|(key, value)| (&**key, &**value)));
         tail.push_str("}}\n");
         let metric = self.metric(series.metric);
-        self.series.push(Series { metric, tail: tail.into_bytes().into() });
+        self.series.push(JsonSeries { metric, tail: tail.into_bytes().into() });
     }
 
     fn sample(&mut self, series: u32, at_ns: u64, value: f64) {
-        let Series { metric, tail } = &self.series[series as usize];
+        let JsonSeries { metric, tail } = &self.series[series as usize];
         if !metric.is_announced.swap(true, std::sync::atomic::Ordering::Relaxed) {
             self.lines.extend_from_slice(&metric.announcement);
         }

@@ -4,10 +4,10 @@ use units::suggest;
 
 use crate::feed::Running;
 use crate::setup::Setup;
-use crate::{csv, json};
+use crate::{csv, influxdb, json, opentelemetry, prometheus, statsd};
 
 /// The outputs that `--out` knows.
-const NAMES: &[&str] = &["json", "csv"];
+const NAMES: &[&str] = &["json", "csv", "experimental-prometheus-rw", "influxdb", "opentelemetry", "statsd"];
 
 /// Outputs of k6 that are not offered, and why.
 const REFUSED: &[(&str, &str)] = &[
@@ -26,6 +26,10 @@ pub(crate) fn open(name: &str, argument: &str, setup: &Setup<'_>) -> Result<Runn
     match name {
         "json" => json::open(argument, setup),
         "csv" => csv::open(argument, setup),
+        "experimental-prometheus-rw" => prometheus::open(argument, setup),
+        "influxdb" => influxdb::open(argument, setup),
+        "opentelemetry" | "experimental-opentelemetry" => opentelemetry::open(argument, setup),
+        "statsd" => statsd::open(argument, setup),
         _ => Err(match REFUSED.iter().find(|(refused, _)| *refused == name) {
             Some((_, why)) => (*why).to_owned(),
             None => {

@@ -107,7 +107,8 @@ pub static RUN_FLAGS: &[RunFlag] = &[
             "out",
             Some("K6_OUT"),
             Some("NAME[=ARG]"),
-            "Send samples to an output while the test runs: json=FILE, csv=FILE; repeat for more",
+            "Send samples to an output while the test runs: json, csv, influxdb, statsd, opentelemetry or \
+             experimental-prometheus-rw; repeat for more",
         )
     },
     RunFlag {

@@ -124,7 +124,7 @@ fn standard_output_has_the_lines_alone_and_k6_out_names_several() {
 #[test]
 fn what_is_wrong_with_an_output_is_said_before_the_test() {
     let lab = Lab::with("export default function () { console.log('it ran') }");
-    let names = "json, csv";
+    let names = "json, csv, experimental-prometheus-rw, influxdb, opentelemetry, statsd";
     let cases = [
         ("foo", format!("unknown output 'foo' (expected one of {names})")),
         ("jsn=x", format!("unknown output 'jsn'; did you mean 'json'? (expected one of {names})")),
@@ -163,4 +163,54 @@ fn a_full_disk_loses_samples_says_so_and_changes_nothing_else() {
     let line = run.stderr.lines().find(|line| line.contains("output json lost")).expect("a line");
     assert!(line.contains("samples: No space left on device"), "{line}");
     assert!(run.stdout.contains("http_reqs"), "{}", run.stdout);
+}
+
+#[test]
+fn a_receiver_that_hangs_changes_nothing_of_the_load() {
+    let script = r#"
+        import http from 'k6/http'
+        export const options = { scenarios: { s: {
+          executor: 'constant-arrival-rate', rate: 200, timeUnit: '1s', duration: '3s', preAllocatedVUs: 20 } } }
+        export default function () { http.get(`${__ENV.TARGET}/`) }"#;
+    // Accepts connections and says nothing.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let hanging = format!("influxdb=http://{}/db", listener.local_addr().unwrap());
+    let gone = "experimental-prometheus-rw=http://127.0.0.1:1/w";
+    let lab = Lab::with(script);
+    let arguments = ["--serve", "--out", &hanging, "--out", gone, "--summary-export", "sum.json"];
+    let run = lab.run(&arguments).code(0);
+    let summary: Value = serde_json::from_str(&lab.read("sum.json")).unwrap();
+    let iterations = summary["metrics"]["iterations"]["count"].as_f64().unwrap();
+    assert!((594.0..=606.0).contains(&iterations), "{iterations} iterations of 600");
+    assert!(summary["metrics"]["dropped_iterations"]["count"].as_f64().unwrap_or(0.0) < 6.0, "{}", run.stdout);
+    for line in ["output influxdb lost ", "output experimental-prometheus-rw lost "] {
+        assert_eq!(run.stderr.matches(line).count(), 1, "{line} in {}", run.stderr);
+    }
+}
+
+/// The names of metrics in a query.
+fn names(query: &str) -> impl Iterator<Item = &str> {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    query.split(move |c| !word(c)).filter(|name| name.starts_with("k6_"))
+}
+
+#[test]
+fn the_dashboard_asks_for_what_is_sent() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../dashboards/prometheus.json");
+    let dashboard: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let queries = dashboard["panels"].as_array().unwrap().iter().flat_map(|panel| panel["targets"].as_array().unwrap());
+    let queries: Vec<&str> = queries.map(|target| target["expr"].as_str().unwrap()).collect();
+    assert!(queries.len() > 10);
+    for name in queries.iter().flat_map(|query| names(query)) {
+        let is_sent = metrics::builtin::ALL.iter().any(|metric| {
+            let suffix = match metric.kind {
+                metrics::Kind::Counter => "_total",
+                metrics::Kind::Gauge => "",
+                metrics::Kind::Rate => "_rate",
+                metrics::Kind::Trend => "_p99",
+            };
+            name == format!("k6_{}{suffix}", metric.name)
+        });
+        assert!(is_sent, "{name} is not sent by default");
+    }
 }

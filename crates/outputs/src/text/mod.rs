@@ -6,4 +6,4 @@ mod number;
 
 pub(crate) use json::push_json;
 pub(crate) use moment::{Moment, MomentForm};
-pub(crate) use number::{push_number, push_six_decimals};
+pub(crate) use number::{push_number, push_plain, push_six_decimals};

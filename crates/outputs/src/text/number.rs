@@ -26,6 +26,17 @@ const EXACT: f64 = 1e15;
 
 /// The shortest text that reads back as this value; an exponent below a millionth and from 1e21 on.
 pub(crate) fn push_number(out: &mut Vec<u8>, value: f64) {
+    push(out, value, push_rare);
+}
+
+/// The same without exponents, however long it gets.
+pub(crate) fn push_plain(out: &mut Vec<u8>, value: f64) {
+    push(out, value, |out, size| {
+        let _infallible = write!(out, "{size}");
+    });
+}
+
+fn push(out: &mut Vec<u8>, value: f64, rest: fn(&mut Vec<u8>, f64)) {
     if value.is_sign_negative() {
         out.push(b'-');
     }
@@ -42,7 +53,7 @@ pub(crate) fn push_number(out: &mut Vec<u8>, value: f64) {
             out.pop();
         }
     } else {
-        push_rare(out, size);
+        rest(out, size);
     }
 }
 
@@ -119,6 +130,16 @@ mod tests {
         for (value, expected) in cases {
             assert_eq!(number(value), expected);
         }
+    }
+
+    #[test]
+    fn plain_numbers_have_no_exponent() {
+        let mut out = Vec::new();
+        for value in [1e-9, 1e21, -0.0, 1.5, 1e-7] {
+            push_plain(&mut out, value);
+            out.push(b' ');
+        }
+        assert_eq!(String::from_utf8(out).unwrap(), "0.000000001 1000000000000000000000 -0 1.5 0.0000001 ");
     }
 
     #[test]

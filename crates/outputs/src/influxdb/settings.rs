@@ -1,0 +1,184 @@
+//! The URL of `--out influxdb` and the `K6_INFLUXDB_` variables. What the URL says counts.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use units::suggest;
+use wire::Url;
+
+use crate::post::Address;
+use crate::text::MomentForm;
+use crate::variables::Variables;
+
+/// What they say.
+pub(super) struct InfluxSettings {
+    /// Where points go.
+    pub(super) address: Address,
+    /// The URL that makes the database.
+    pub(super) create: String,
+    pub(super) every: Duration,
+    pub(super) moment: MomentForm,
+    /// Tags that become fields.
+    pub(super) fields: Vec<(String, FieldKind)>,
+}
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FieldKind {
+    Text,
+    Int,
+    Float,
+    Bool,
+}
+
+const TIMEOUT: Duration = Duration::from_secs(10);
+const SECOND: u64 = 1_000_000_000;
+
+/// Parameters of the URL, and the variables that say the same.
+const PARAMETERS: [(&str, &str); 8] = [
+    ("consistency", "CONSISTENCY"),
+    ("precision", "PRECISION"),
+    ("retention", "RETENTION"),
+    ("pushInterval", "PUSH_INTERVAL"),
+    ("tagsAsFields", "TAGS_AS_FIELDS"),
+    ("insecureSkipTLSVerify", "INSECURE"),
+    ("concurrentWrites", "CONCURRENT_WRITES"),
+    ("payloadSize", "PAYLOAD_SIZE"),
+];
+
+impl InfluxSettings {
+    pub(super) fn read(argument: &str, env: &BTreeMap<String, String>) -> Result<InfluxSettings, String> {
+        let (place, parameters) = argument.split_once('?').unwrap_or((argument, ""));
+        let env = with_parameters(parameters, env)?;
+        let given = Variables::new("K6_INFLUXDB_", &env);
+        let place = if place.is_empty() { given.text("ADDR").unwrap_or("http://localhost:8086") } else { place };
+        let url = Url::parse(place).map_err(|error| error.message)?;
+        let path = url.target.split('?').next().unwrap_or_default().trim_matches('/');
+        let database = match percent(path) {
+            path if path.is_empty() => given.text("DB").unwrap_or("k6").to_owned(),
+            path => path,
+        };
+        let base = format!("{}://{}", if url.tls { "https" } else { "http" }, url.authority);
+        let precision = given.text("PRECISION").unwrap_or("ns");
+        let pairs = [
+            ("consistency", given.text("CONSISTENCY").unwrap_or_default()),
+            ("db", &database),
+            ("precision", precision),
+            ("rp", given.text("RETENTION").unwrap_or_default()),
+        ];
+        let mut address = Address::new("the URL", &format!("{base}/write?{}", query(&pairs)), TIMEOUT)?;
+        let user = url.userinfo.as_ref().map(|(name, password)| (name.as_str(), password.as_deref()));
+        if let Some((name, password)) = user.or(given.text("USERNAME").map(|name| (name, given.text("PASSWORD")))) {
+            address.authorise(name, password.unwrap_or_default());
+        }
+        address.tls.insecure_skip_verify = given.switch("INSECURE")?;
+        // Requests go one after the other and are cut by size: there is nothing for these two to say.
+        given.count("CONCURRENT_WRITES", 1)?;
+        given.count("PAYLOAD_SIZE", 1)?;
+        let statement = format!("CREATE DATABASE {}", identifier(&database));
+        Ok(InfluxSettings {
+            address,
+            create: format!("{base}/query?{}", query(&[("db", ""), ("q", &statement)])),
+            every: given.span("PUSH_INTERVAL", Duration::from_secs(1))?,
+            moment: moment(precision)?,
+            fields: fields(given.text("TAGS_AS_FIELDS").unwrap_or("vu:int,iter:int,url"))?,
+        })
+    }
+}
+
+/// The environment with the URL's parameters in place of the variables of the same meaning.
+fn with_parameters(parameters: &str, env: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, String> {
+    let ours = env.iter().filter(|(name, _)| name.starts_with("K6_INFLUXDB_"));
+    let mut all: BTreeMap<String, String> = ours.map(|(name, value)| (name.clone(), value.clone())).collect();
+    for pair in parameters.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let names = PARAMETERS.map(|(name, _)| name);
+        let known = PARAMETERS.iter().find(|(known, _)| *known == name);
+        let (_, variable) = known.ok_or_else(|| {
+            format!("unknown parameter '{name}'{}, expected one of {}", suggest::hint(name, names), names.join(", "))
+        })?;
+        all.insert(format!("K6_INFLUXDB_{variable}"), percent(value));
+    }
+    Ok(all)
+}
+
+fn moment(precision: &str) -> Result<MomentForm, String> {
+    let unit = match precision {
+        "n" | "ns" => 1,
+        "u" | "us" => 1_000,
+        "ms" => 1_000_000,
+        "s" => SECOND,
+        "m" => 60 * SECOND,
+        "h" => 3_600 * SECOND,
+        other => return Err(format!("precision: found '{other}', expected one of ns, us, ms, s, m, h")),
+    };
+    Ok(MomentForm::Unix(unit))
+}
+
+fn fields(text: &str) -> Result<Vec<(String, FieldKind)>, String> {
+    let field = |part: &str| {
+        let (name, kind) = part.split_once(':').unwrap_or((part, "string"));
+        let kind = match kind {
+            "string" => FieldKind::Text,
+            "int" => FieldKind::Int,
+            "float" => FieldKind::Float,
+            "bool" => FieldKind::Bool,
+            _ => {
+                return Err(format!("tagsAsFields: found '{part}', expected name or name:int, :float, :bool, :string"));
+            }
+        };
+        Ok((name.to_owned(), kind))
+    };
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(field).collect()
+}
+
+/// A name of InfluxDB's query language, in quotes unless it is a word.
+fn identifier(name: &str) -> String {
+    let is_word = !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    match is_word {
+        true => name.to_owned(),
+        false => format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")),
+    }
+}
+
+fn query(pairs: &[(&str, &str)]) -> String {
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
+}
+
+fn percent(text: &str) -> String {
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(argument: &str, env: &[(&str, &str)]) -> Result<InfluxSettings, String> {
+        let env = env.iter().map(|(name, value)| (format!("K6_INFLUXDB_{name}"), (*value).to_owned())).collect();
+        InfluxSettings::read(argument, &env)
+    }
+
+    #[test]
+    fn the_url_counts_before_the_variables() {
+        let settings =
+            read("http://u:p%20w@h:1/a%2Fb?precision=s", &[("PRECISION", "ms"), ("RETENTION", "rp")]).unwrap();
+        assert_eq!(settings.address.url, "http://h:1/write?consistency=&db=a%2Fb&precision=s&rp=rp");
+        assert_eq!(settings.create, "http://h:1/query?db=&q=CREATE+DATABASE+%22a%2Fb%22");
+        assert_eq!(settings.moment, MomentForm::Unix(SECOND));
+        assert_eq!(settings.address.headers, [("Authorization".to_owned(), "Basic dTpwIHc=".to_owned())]);
+        let standard = read("", &[]).unwrap();
+        assert_eq!(standard.address.url, "http://localhost:8086/write?consistency=&db=k6&precision=ns&rp=");
+        assert_eq!(standard.fields[2], ("url".to_owned(), FieldKind::Text));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let wrong = |argument: &str, env: &[(&str, &str)]| read(argument, env).map(|_| ()).unwrap_err();
+        assert!(wrong("http://h/d?precission=s", &[]).starts_with("unknown parameter 'precission'; did you mean"));
+        assert_eq!(wrong("", &[("PRECISION", "x")]), "precision: found 'x', expected one of ns, us, ms, s, m, h");
+        assert!(wrong("", &[("TAGS_AS_FIELDS", "vu:byte")]).starts_with("tagsAsFields: found 'vu:byte'"));
+        assert!(wrong("", &[("PUSH_INTERVAL", "0s")]).contains("expected a duration above 0"));
+        assert!(wrong("udp://h:1/d", &[]).contains("unsupported protocol scheme"));
+    }
+}

@@ -1,0 +1,112 @@
+//! The `K6_PROMETHEUS_RW_` variables.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use wire::settings::TlsVersions;
+
+use crate::post::Address;
+use crate::variables::Variables;
+
+/// What they say.
+pub(super) struct PrometheusSettings {
+    pub(super) address: Address,
+    pub(super) every: Duration,
+    /// What is told of trends that are no histograms.
+    pub(super) statistics: Vec<Statistic>,
+    /// Trends as native histograms.
+    pub(super) is_native: bool,
+    /// The end of the test ends the series.
+    pub(super) marks_stale: bool,
+}
+
+/// A statistic of a trend.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Statistic {
+    /// As it ends a metric's name: `p95`.
+    pub(super) name: String,
+    pub(super) of: Of,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Of {
+    Count,
+    Sum,
+    Min,
+    Max,
+    Avg,
+    Percentile(f64),
+}
+
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+impl PrometheusSettings {
+    pub(super) fn read(argument: &str, env: &BTreeMap<String, String>) -> Result<PrometheusSettings, String> {
+        let given = Variables::new("K6_PROMETHEUS_RW_", env);
+        given.refuse(&["SIGV4_REGION", "SIGV4_ACCESS_KEY", "SIGV4_SECRET_KEY"], "signing for AWS is not offered")?;
+        let (name, url) = match argument {
+            "" => (
+                "K6_PROMETHEUS_RW_SERVER_URL",
+                given.text("SERVER_URL").unwrap_or("http://localhost:9090/api/v1/write"),
+            ),
+            url => ("the URL", url),
+        };
+        let mut address = Address::new(name, url, TIMEOUT)?;
+        address.header("Content-Encoding", "snappy");
+        address.header("Content-Type", "application/x-protobuf");
+        address.header("X-Prometheus-Remote-Write-Version", "0.1.0");
+        given.authorise(&mut address)?;
+        if let (Some(certificate), Some(key)) = (given.text("CLIENT_CERTIFICATE"), given.text("CLIENT_CERTIFICATE_KEY"))
+        {
+            address.identify(certificate, key)?;
+        }
+        let version = given.text("TLS_MIN_VERSION").map_or("1.3", |version| version);
+        address.tls.versions = TlsVersions::between(Some(&format!("tls{version}")), None)
+            .map_err(|error| format!("K6_PROMETHEUS_RW_TLS_MIN_VERSION: {error}"))?;
+        let statistics = given.text("TREND_STATS").unwrap_or("p(99)").split(',').map(str::trim).map(statistic);
+        Ok(PrometheusSettings {
+            address,
+            every: given.span("PUSH_INTERVAL", Duration::from_secs(5))?,
+            statistics: statistics
+                .collect::<Result<_, _>>()
+                .map_err(|error| format!("K6_PROMETHEUS_RW_TREND_STATS: {error}"))?,
+            is_native: given.switch("TREND_AS_NATIVE_HISTOGRAM")?,
+            marks_stale: given.switch("STALE_MARKERS")?,
+        })
+    }
+}
+
+fn statistic(text: &str) -> Result<Statistic, String> {
+    let of = match text {
+        "count" => Of::Count,
+        "sum" => Of::Sum,
+        "min" => Of::Min,
+        "max" => Of::Max,
+        "avg" => Of::Avg,
+        "med" => Of::Percentile(50.0),
+        _ => {
+            let percent = text.strip_prefix("p(").and_then(|rest| rest.strip_suffix(')'));
+            let number = percent.and_then(|number| number.parse().ok()).filter(|number| (0.0..=100.0).contains(number));
+            let wrong =
+                || format!("found '{text}', expected count, sum, min, max, avg, med or p(N) with N from 0 to 100");
+            let name = format!("p{}", percent.unwrap_or_default().replace('.', ""));
+            return Ok(Statistic { name, of: Of::Percentile(number.ok_or_else(wrong)?) });
+        }
+    };
+    Ok(Statistic { name: text.to_owned(), of })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_are_read_and_named_as_k6_does() {
+        let named = |text: &str| statistic(text).map(|statistic| statistic.name);
+        assert_eq!(named("p(99.9)").as_deref(), Ok("p999"));
+        assert_eq!(named("med").as_deref(), Ok("med"));
+        let expected = "found 'p(200)', expected count, sum, min, max, avg, med or p(N) with N from 0 to 100";
+        assert_eq!(named("p(200)"), Err(expected.to_owned()));
+        assert!(named("foo").is_err() && named("p95").is_err());
+    }
+}
