@@ -15,6 +15,7 @@
 //! cargo xtask conformance       run other people's suites: Autobahn for WebSocket, h2spec for HTTP/2
 //! cargo xtask grpc              run the interoperability cases of gRPC against gRPC for Go
 //! cargo xtask connect           run cases of the Connect protocol with Connect for Go, in both roles
+//! cargo xtask outputs           send a run to receivers of Prometheus, InfluxDB, OTLP and statsd and compare
 //! cargo xtask socketio          run the test script of onrush/socketio against npm's socket.io server
 //! ```
 //!
@@ -31,6 +32,7 @@ mod fuzz;
 mod go;
 mod grpc;
 mod observation;
+mod outputs;
 mod parity;
 mod socketio;
 mod stats;
@@ -52,6 +54,7 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask conformance [autobahn [client|server] [CASE…] | h2spec [SECTION…]]
        cargo xtask grpc
        cargo xtask connect
+       cargo xtask outputs
        cargo xtask socketio
 
 tidy     reads the source and tells what breaks its rules; TEXT picks findings that contain it. --all tells what
@@ -92,6 +95,8 @@ grpc     runs the cases of gRPC's interoperability list that apply against gRPC 
          and prints one line a case. Skipped without Go; needs its module proxy the first time.
 connect  runs calls of the Connect protocol between Onrush and Connect for Go, each in both roles, by HTTP/1.1 and
          HTTP/2. Needs Go.
+outputs  sends one run to Prometheus's, InfluxDB's, the OpenTelemetry collector's and statsd_exporter's own code, and
+         compares sums and counts with the lines of JSON; then asks the queries of the dashboard. Needs Go.
 socketio runs the test script of onrush/socketio against npm's socket.io server. Skipped without Node and npm; needs
          npm's registry the first time.";
 
@@ -114,6 +119,7 @@ fn main() -> ExitCode {
         Some("conformance") => conformance::run(&rest),
         Some("grpc") => grpc::run(&rest),
         Some("connect") => connect::run(&rest),
+        Some("outputs") => outputs::run(&rest),
         Some("socketio") => socketio::run(&rest),
         Some("fuzz-child") => fuzz::run_child(&rest),
         _ => Err(USAGE.to_owned()),
