@@ -214,3 +214,30 @@ fn the_dashboard_asks_for_what_is_sent() {
         assert!(is_sent, "{name} is not sent by default");
     }
 }
+
+#[test]
+fn a_test_that_is_stopped_has_all_its_samples_in_its_outputs() {
+    let script = r#"
+        import http from 'k6/http'
+        export const options = { vus: 2, duration: '60s' }
+        export default function () { http.get(`${__ENV.TARGET}/`) }"#;
+    let lab = Lab::with(script);
+    let outputs = ["--out", "json=out.json", "--out", "csv=out.csv.gz", "--summary-export", "sum.json"];
+    let run = lab.start(&[&["run", "-q", "--serve"], &outputs[..], &["script.js"]].concat());
+    // Something has been written as soon as a worker has handed over.
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while std::fs::metadata(lab.path().join("out.json")).map_or(0, |file| file.len()) == 0 {
+        assert!(std::time::Instant::now() < end, "nothing is written");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let kill = std::process::Command::new("kill").args(["-INT", &run.pid().to_string()]).status();
+    assert!(kill.expect("kill runs").success());
+    run.wait().code(105);
+    let summary: Value = serde_json::from_str(&lab.read("sum.json")).unwrap();
+    let requests = summary["metrics"]["http_reqs"]["count"].as_u64().unwrap() as usize;
+    assert_eq!(of(&points(&lab.read("out.json")), "http_reqs").len(), requests);
+    let file = std::fs::File::open(lab.path().join("out.csv.gz")).unwrap();
+    let mut csv = String::new();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut csv).unwrap();
+    assert_eq!(csv.lines().filter(|line| line.starts_with("http_reqs,")).count(), requests);
+}
