@@ -150,12 +150,12 @@ impl Http2Session {
         if let Some(by) = self.receive_window.increment() {
             self.queue.put(|out| push_number(out, WINDOW_UPDATE, 0, by));
         }
-        let wanted = self.place(head.stream).filter(|at| self.streams[*at].end.is_none());
+        let mut wanted = self.place(head.stream).filter(|at| self.streams[*at].end.is_none());
+        if let Some(at) = wanted.take_if(|at| !self.streams[*at].has_head) {
+            self.break_stream(at, PROTOCOL_ERROR);
+        }
         if let Some(at) = wanted {
             let stream = &mut self.streams[at];
-            if !stream.has_head {
-                return Err(PROTOCOL);
-            }
             if !stream.receive_window.take(head.len) {
                 return Err(FLOW_CONTROL);
             }

@@ -10,7 +10,7 @@ use grpc::frame;
 use grpc::status::{self, Status};
 use grpc::{Method, Schema};
 use wire::Url;
-use wire::client::{CallHead, Fields};
+use wire::client::{CallHead, Fields, Http2Connection};
 
 use super::carrier::Carrier;
 use super::connect::{Connected, DEFAULT_TIMEOUT};
@@ -65,31 +65,59 @@ impl Bound {
         Ok(Rc::new(Bound { schema: Arc::clone(schema), method: method.clone(), labels, plain }))
     }
 
-    /// Begins a call, on a connection that is dialled anew if it has to be: that takes of the call's time. A status
-    /// when it cannot begin.
+    /// Begins a call, on a connection that is dialled anew if it has to be. A status when it cannot begin.
     pub async fn begin(
         &self,
         vu: &Vu,
         connected: &Connected,
         params: &CallParams,
-        mut time: Option<Duration>,
+        time: Option<Duration>,
     ) -> Result<Carrier, Status> {
-        if let Some(client) = &connected.http1 {
-            let begin = |head: &Head| match head {
-                Head::Http1(head) => Carrier::Http1(Box::new(Http1Call::new(client, head, time))),
-                Head::Http2(_) => unreachable!("heads are made for what the client connected with"),
-            };
-            return self.with_head(connected, params, time, begin);
+        match self.begin_at_once(connected, params, time) {
+            Some(begun) => begun,
+            // Boxed: the way to a new connection is long and rarely taken.
+            None => Box::pin(self.begin_anew(vu, connected, params, time)).await,
         }
-        let connection = match connected.channel.current() {
-            Some(connection) => connection,
-            None => {
-                let (began, most) = (Instant::now(), time.map_or(DEFAULT_TIMEOUT, |time| time.min(DEFAULT_TIMEOUT)));
-                let opened = connected.channel.connection(vu, most).await;
-                time = time.map(|time| time.saturating_sub(began.elapsed()));
-                opened.map_err(|failure| receiver::lost(&failure))?
-            }
+    }
+
+    /// `None` without a connection.
+    fn begin_at_once(
+        &self,
+        connected: &Connected,
+        params: &CallParams,
+        time: Option<Duration>,
+    ) -> Option<Result<Carrier, Status>> {
+        let Some(client) = &connected.http1 else {
+            let connection = connected.channel.current()?;
+            return Some(self.begin_on(connection, connected, params, time));
         };
+        Some(self.with_head(connected, params, time, |head| match head {
+            Head::Http1(head) => Carrier::Http1(Box::new(Http1Call::new(client, head, time))),
+            Head::Http2(_) => unreachable!("heads are made for what the client connected with"),
+        }))
+    }
+
+    /// Dialling takes of the call's time.
+    async fn begin_anew(
+        &self,
+        vu: &Vu,
+        connected: &Connected,
+        params: &CallParams,
+        time: Option<Duration>,
+    ) -> Result<Carrier, Status> {
+        let (began, most) = (Instant::now(), time.map_or(DEFAULT_TIMEOUT, |time| time.min(DEFAULT_TIMEOUT)));
+        let connection = connected.channel.connection(vu, most).await.map_err(|failure| receiver::lost(&failure))?;
+        let time = time.map(|time| time.saturating_sub(began.elapsed()));
+        self.begin_on(connection, connected, params, time)
+    }
+
+    fn begin_on(
+        &self,
+        connection: Http2Connection,
+        connected: &Connected,
+        params: &CallParams,
+        time: Option<Duration>,
+    ) -> Result<Carrier, Status> {
         self.with_head(connected, params, time, |head| match head {
             Head::Http2(head) => Carrier::Http2(connection.open(head, time), connection),
             Head::Http1(_) => unreachable!("heads are made for what the client connected with"),
