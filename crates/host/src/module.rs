@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rquickjs::{Ctx, Error, Exception, Object, Promise, Result, Value, qjs};
 
 use crate::runtime;
+use crate::state::ValueModule;
 use crate::user::User;
 
 /// How a text is run.
@@ -160,13 +161,35 @@ impl<'js> Module<'js> {
             }
             qjs::JS_AddModuleExport(context, module, c"default".as_ptr());
             qjs::JS_SetModulePrivateValue(context, module, qjs::JS_DupValue(context, value.as_raw()));
-            User::of(ctx).state.exports.borrow_mut().push((module, exports));
+            let made = ValueModule { raw: module, name: name.into_string().unwrap_or_default(), exports };
+            User::of(ctx).state.value_modules.borrow_mut().push(made);
             Ok(Module { ctx: ctx.clone(), raw: module })
         }
     }
 
+    /// Has a module that `of_value` made export one more name, which is `undefined` where its value has no such
+    /// property. Has no effect once a module has run: what is linked cannot grow.
+    pub fn add_export(ctx: &Ctx<'js>, module: &str, name: &str) -> Result<()> {
+        let user = User::of(ctx);
+        if user.state.has_evaluated.get() {
+            return Ok(());
+        }
+        let mut made = user.state.value_modules.borrow_mut();
+        let known = made.iter_mut().find(|made| made.name == module);
+        let Some(made) = known.filter(|made| name != "default" && made.exports.iter().all(|known| known != name))
+        else {
+            return Ok(());
+        };
+        let text = CString::new(name)?;
+        // SAFETY: the definition belongs to this context and is not linked yet; QuickJS copies the name.
+        unsafe { qjs::JS_AddModuleExport(ctx.as_raw().as_ptr(), made.raw, text.as_ptr()) };
+        made.exports.push(name.to_owned());
+        Ok(())
+    }
+
     /// Links and runs it; the promise settles when it has run, with the exception that its code threw.
     pub fn evaluate(&self) -> Result<Promise<'js>> {
+        User::of(&self.ctx).state.has_evaluated.set(true);
         // SAFETY: the definition belongs to this context. `JS_EvalFunction` takes over one count, which is made here.
         let value = unsafe {
             let context = self.ctx.as_raw().as_ptr();
@@ -266,9 +289,9 @@ fn set_exports(ctx: &Ctx<'_>, module: *mut qjs::JSModuleDef) -> Result<()> {
     let value = unsafe { own(ctx, qjs::JS_GetModulePrivateValue(context, module))? };
     let names = {
         let user = User::of(ctx);
-        let mut pending = user.state.exports.borrow_mut();
-        let place = pending.iter().position(|(of, _)| *of == module).ok_or(Error::Unknown)?;
-        pending.swap_remove(place).1
+        let mut pending = user.state.value_modules.borrow_mut();
+        let place = pending.iter().position(|made| made.raw == module).ok_or(Error::Unknown)?;
+        pending.swap_remove(place).exports
     };
     let object = value.as_object();
     let set = |name: &str, value: Value<'_>| -> Result<()> {

@@ -8,13 +8,24 @@ use rquickjs::{Persistent, Value, qjs};
 use crate::lazy_shape::LazyShape;
 use crate::parts::Parts;
 
+/// A module made of a value, before it has its exports.
+pub(crate) struct ValueModule {
+    /// The context's definition.
+    pub raw: *mut qjs::JSModuleDef,
+    pub name: String,
+    /// The names that it exports.
+    pub exports: Vec<String>,
+}
+
 /// State of one user, held apart so that whoever uses a part of it need not know the others.
 #[derive(Default)]
 pub(crate) struct RuntimeState {
     /// The parts of the language that were made so far, beyond those of every user.
     pub intrinsics: Cell<Parts>,
-    /// Names that modules made of values export, by the module, until it is evaluated.
-    pub exports: RefCell<Vec<(*mut qjs::JSModuleDef, Vec<String>)>>,
+    /// Modules made of values, until they are evaluated.
+    pub value_modules: RefCell<Vec<ValueModule>>,
+    /// A module has been linked and run.
+    pub has_evaluated: Cell<bool>,
     /// A panic on its way through a script.
     pub panic: RefCell<Option<Box<dyn Any + Send>>>,
     /// Class of lazy objects; 0: not registered yet.

@@ -124,6 +124,9 @@ fn link<'js>(ctx: &Ctx<'js>, vu: &Vu, name: &str) -> host::js::Result<Linked<'js
     for known in &prepared.libraries {
         log_replaced(vu, name, known);
     }
+    for (module, export) in &prepared.imports {
+        Module::add_export(ctx, module, export)?;
+    }
     let parts = Parts::named_in(&prepared.code);
     intrinsics::add(ctx, parts)?;
     let code = compile(ctx, name, &prepared)?;
@@ -256,20 +259,29 @@ impl Embedder for Vu {
 
     fn load<'js>(&self, ctx: &Ctx<'js>, name: &str) -> host::js::Result<Module<'js>> {
         if let Some(def) = self.shared.modules.builtins().find(name) {
-            let exports = def.exports.iter().map(|name| name.to_string()).collect();
-            return Module::of_value(ctx, name, exports, builtin(ctx, self, def)?.into_value());
+            let exports = def.exports.iter().map(|name| name.to_string());
+            return self.value_module(ctx, name, exports.collect(), builtin(ctx, self, def)?.into_value());
         }
         if let Some(exports) = known_exports(ctx, self, name)? {
-            return common_js_module(ctx, name, exports);
+            return self.common_js_module(ctx, name, exports);
         }
         match link(ctx, self, name)? {
             Linked::Es(module) => Ok(module),
-            Linked::CommonJs(code) => common_js_module(ctx, name, run_common_js(ctx, self, name, &code)?),
+            Linked::CommonJs(code) => {
+                let exports = run_common_js(ctx, self, name, &code)?;
+                self.common_js_module(ctx, name, exports)
+            }
         }
     }
 
     fn unhandled(&self, _ctx: &Ctx<'_>, reason: &Value<'_>) {
         let error = exception::describe(reason, &self.shared.modules);
+        if matches!(self.phase(), Phase::Init | Phase::Setup | Phase::Teardown) {
+            let message = format!("Uncaught (in promise) {}", error.message);
+            let error = ScriptError { message, exit_code: exit_code::GENERIC, ..error };
+            self.script.unhandled.borrow_mut().get_or_insert(error);
+            return;
+        }
         let message = format!("Uncaught (in promise) {}", error.with_stack());
         let iteration = self.iteration();
         let fields = iteration.as_ref().map(|iteration| {
@@ -284,12 +296,31 @@ impl Embedder for Vu {
     }
 }
 
-fn common_js_module<'js>(ctx: &Ctx<'js>, name: &str, exports: Value<'js>) -> host::js::Result<Module<'js>> {
-    let keys = match exports.as_object() {
-        Some(object) => object.keys::<String>().collect::<host::js::Result<Vec<_>>>()?,
-        None => Vec::new(),
-    };
-    Module::of_value(ctx, name, keys, exports)
+impl Vu {
+    /// A module that is no ES module. As in k6, a name that it does not have is `undefined`: scripts ask for what only
+    /// some versions of a module have.
+    fn value_module<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        name: &str,
+        mut exports: Vec<String>,
+        value: Value<'js>,
+    ) -> host::js::Result<Module<'js>> {
+        for imported in self.shared.modules.imported_from(name) {
+            if imported != "default" && !exports.contains(&imported) {
+                exports.push(imported);
+            }
+        }
+        Module::of_value(ctx, name, exports, value)
+    }
+
+    fn common_js_module<'js>(&self, ctx: &Ctx<'js>, name: &str, exports: Value<'js>) -> host::js::Result<Module<'js>> {
+        let keys = match exports.as_object() {
+            Some(object) => object.keys::<String>().collect::<host::js::Result<Vec<_>>>()?,
+            None => Vec::new(),
+        };
+        self.value_module(ctx, name, keys, exports)
+    }
 }
 
 /// The error behind an exception of the module loader, with its place, if the exception is one.

@@ -115,6 +115,21 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         short: Some('a'),
         ..run_flag("address", Some("K6_ADDRESS"), Some("HOST:PORT"), "REST API (not supported yet; empty is accepted)")
     },
+    RunFlag {
+        repeat: true,
+        ..run_flag(
+            "features",
+            Some("K6_FEATURES"),
+            Some("NAME[,NAME]"),
+            "Features of k6: native-histograms is always on; freeze-env and merge-run-tags are not there",
+        )
+    },
+    RunFlag {
+        short: Some('l'),
+        ..run_flag("linger", Some("K6_LINGER"), None, "Refused: it keeps k6's REST API open, which is not there yet")
+    },
+    run_flag("profiling-enabled", Some("K6_PROFILING_ENABLED"), None, "Profiles of k6's REST API: warns, as k6 does"),
+    run_flag("traces-output", Some("K6_TRACES_OUTPUT"), Some("none"), "Traces of k6 itself, which are not made"),
     run_flag(
         "no-usage-report",
         Some("K6_NO_USAGE_REPORT"),

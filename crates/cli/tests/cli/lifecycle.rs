@@ -124,6 +124,37 @@ fn unhandled_rejections_are_logged() {
 }
 
 #[test]
+fn a_rejection_that_nobody_handles_outside_of_iterations_ends_the_test() {
+    for (script, says) in [
+        ("Promise.reject(new Error('lost')); export default function () {}", "script.js:1:20: Uncaught (in promise)"),
+        ("export default function () {} export function setup() { Promise.reject('lost'); }", "lost"),
+        ("export default function () {} export function teardown() { Promise.reject('lost'); }", "lost"),
+    ] {
+        Lab::with(script).run(&[]).code(255).says(says);
+    }
+    let handled = "const late = Promise.reject('found'); late.catch(() => {}); export default function () {}";
+    Lab::with(handled).run(&[]).code(0);
+}
+
+#[test]
+fn names_that_modules_do_not_have_are_undefined() {
+    let lab = Lab::with(
+        "import { nothing, get } from 'k6/http';
+        import { answer, question } from './answer.js';
+        import { later } from './later.js';
+        export default function () {
+            console.log(typeof nothing, typeof get, answer, typeof question, later);
+        }",
+    );
+    lab.file("answer.js", "exports.answer = 42;");
+    lab.file("later.js", "import { neither } from 'k6/http'; export const later = typeof neither;");
+    lab.run(&[]).code(0).says("msg=\"undefined function 42 undefined undefined\"");
+    let lab = Lab::with("import { nothing } from './later.js'; export default function () {}");
+    lab.file("later.js", "export const later = 1;");
+    lab.run(&[]).code(107).says("Could not find export 'nothing' in module");
+}
+
+#[test]
 fn deep_recursion_and_memory_hunger_are_exceptions() {
     let lab = Lab::with(
         "function f(n) { return f(n + 1) + 1; }

@@ -31,6 +31,8 @@ pub struct Prepared {
     pub code: String,
     /// The copies of k6's FormData library that were replaced in it.
     pub libraries: Vec<LibraryText>,
+    /// Names that it imports, each behind the module it is imported from.
+    pub imports: Vec<(String, String)>,
 }
 
 /// What the store knows of a module.
@@ -55,6 +57,8 @@ pub struct ModuleStore {
     builtins: &'static Builtins,
     sources: RwLock<HashMap<String, Arc<SourceText>>>,
     compiled: RwLock<HashMap<String, Arc<Compiled>>>,
+    /// Names that modules import, each behind the module it is imported from.
+    imported: RwLock<Vec<(String, String)>>,
     sealed: AtomicBool,
     /// Directory that relative paths of the entry script and of `open` start from.
     pub cwd: PathBuf,
@@ -68,7 +72,7 @@ impl ModuleStore {
     /// An empty store.
     pub fn new(builtins: &'static Builtins, cwd: PathBuf, cache_dir: Option<PathBuf>, is_offline: bool) -> Self {
         let (sources, compiled, sealed) = (RwLock::default(), RwLock::default(), AtomicBool::new(false));
-        ModuleStore { builtins, sources, compiled, sealed, cwd, cache_dir, is_offline }
+        ModuleStore { builtins, sources, compiled, imported: RwLock::default(), sealed, cwd, cache_dir, is_offline }
     }
 
     /// The modules that need no file and no URL.
@@ -134,7 +138,17 @@ impl ModuleStore {
         let output = transpile::to_javascript(name, &text, self.builtins.libraries)?;
         let source = Arc::new(SourceText { text, map: output.map });
         self.sources.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_string(), source);
-        Ok(Prepared { kind: output.kind, code: output.code, libraries: output.libraries })
+        let named = output.imports.into_iter();
+        let imports = named.filter_map(|(from, export)| Some((self.resolve(name, &from).ok()?, export)));
+        let imports: Vec<_> = imports.collect();
+        self.imported.write().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&imports);
+        Ok(Prepared { kind: output.kind, code: output.code, libraries: output.libraries, imports })
+    }
+
+    /// Names that modules import from this one, as far as they have been read.
+    pub fn imported_from(&self, module: &str) -> Vec<String> {
+        let imported = self.imported.read().unwrap_or_else(PoisonError::into_inner);
+        imported.iter().filter(|(from, _)| from == module).map(|(_, name)| name.clone()).collect()
     }
 
     /// The place in the source as written of a place in the code that ran.

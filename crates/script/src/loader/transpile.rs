@@ -8,6 +8,7 @@ use oxc_codegen::{Codegen, CodegenOptions};
 use oxc_parser::{Parser, ParserReturn};
 use oxc_semantic::SemanticBuilder;
 use oxc_span::SourceType;
+use oxc_syntax::module_record::{ExportImportName, ImportImportName, ModuleRecord};
 use oxc_transformer::{TransformOptions, Transformer};
 
 use super::library;
@@ -26,6 +27,8 @@ pub struct Output {
     pub map: Option<PositionMap>,
     /// The copies of k6's FormData library that were replaced.
     pub libraries: Vec<LibraryText>,
+    /// Names that it imports, each with the specifier it is imported from.
+    pub imports: Vec<(String, String)>,
 }
 
 impl Output {
@@ -92,11 +95,13 @@ fn transpiled(name: &str, text: &str) -> Result<Output, ScriptError> {
         } else {
             SourceKind::CommonJs
         };
-        return Ok(Output { kind, code: text.to_string(), map: None, libraries: Vec::new() });
+        let imports = imports(&module.module_record);
+        return Ok(Output { kind, code: text.to_string(), map: None, libraries: Vec::new(), imports });
     }
     let script = Parser::new(&allocator, text, SourceType::cjs()).parse();
     if is_clean(&script) {
-        return Ok(Output { kind: SourceKind::CommonJs, code: text.to_string(), map: None, libraries: Vec::new() });
+        let (code, libraries) = (text.to_string(), Vec::new());
+        return Ok(Output { kind: SourceKind::CommonJs, code, map: None, libraries, imports: Vec::new() });
     }
     let plain_name = !name.starts_with("file://") || name.ends_with("/-");
     if plain_name && let Ok(output) = strip_types(name, text) {
@@ -146,7 +151,21 @@ fn strip_types(name: &str, text: &str) -> Result<Output, ScriptError> {
             .map(|t| ((t.get_dst_line(), t.get_dst_col()), (t.get_src_line(), t.get_src_col())))
             .collect(),
     });
-    Ok(Output { kind, code: output.code, map, libraries: Vec::new() })
+    let imports = imports(&parsed.module_record);
+    Ok(Output { kind, code: output.code, map, libraries: Vec::new(), imports })
+}
+
+/// What a module imports or exports further by name, but for types.
+fn imports(record: &ModuleRecord<'_>) -> Vec<(String, String)> {
+    let imported = record.import_entries.iter().filter(|entry| !entry.is_type).filter_map(|entry| {
+        let ImportImportName::Name(name) = &entry.import_name else { return None };
+        Some((entry.module_request.name.to_string(), name.name.to_string()))
+    });
+    let further = record.indirect_export_entries.iter().filter(|entry| !entry.is_type).filter_map(|entry| {
+        let ExportImportName::Name(name) = &entry.import_name else { return None };
+        Some((entry.module_request.as_ref()?.name.to_string(), name.name.to_string()))
+    });
+    imported.chain(further).collect()
 }
 
 fn syntax_error(name: &str, text: &str, parsed: &ParserReturn<'_>) -> ScriptError {

@@ -110,7 +110,8 @@ others {
         "Borders of all parts of the test",
         text("0,..,1").flag("execution-segment-sequence").env("K6_EXECUTION_SEGMENT_SEQUENCE");
     paused: bool = "paused", read::switch, "Start paused",
-        switch().more("not supported yet: it needs the REST API, and Onrush warns and starts at once");
+        switch().flag("paused").env("K6_PAUSED")
+            .more("not supported yet: it needs the REST API, and Onrush warns and starts at once");
     no_setup: bool = "noSetup", read::switch, "Do not call setup()",
         switch().flag("no-setup").env("K6_NO_SETUP");
     no_teardown: bool = "noTeardown", read::switch, "Do not call teardown()",

@@ -68,10 +68,11 @@ pub(crate) enum CallError {
 
 /// What the coroutine of a user runs.
 pub(super) fn run(ctx: &Ctx<'_>, vu: &Rc<Vu>, jobs: &Jobs<Job, JobEnd>) {
-    let mut user = match init(ctx, vu) {
+    let initialised = init(ctx, vu).map_err(|error| failure(ctx, vu, error));
+    let mut user = match initialised.and_then(|exports| vu.script.unhandled.take().map_or(Ok(exports), Err)) {
         Ok(exports) => User { exports, exec: None, data: None },
         Err(error) => {
-            jobs.next(JobEnd::Ready(Err(failure(ctx, vu, error))));
+            jobs.next(JobEnd::Ready(Err(error)));
             return;
         }
     };
@@ -216,6 +217,7 @@ impl<'js> User<'js> {
             vu.set_group(Arc::from(group));
         }
         let outcome = self.run_call(ctx, vu, phase, function, argument);
+        let unhandled = vu.script.unhandled.take();
         let outcome = outcome.map_err(|error| {
             let error = match error {
                 ExportError::Thrown(error) => error,
@@ -231,6 +233,10 @@ impl<'js> User<'js> {
                 Caught::Thrown(error) => CallError::Threw(error),
                 Caught::Stopped => vu.take_abort().map_or(CallError::Stopped, CallError::AbortTest),
             }
+        });
+        let outcome = outcome.and_then(|returned| match unhandled {
+            Some(error) => Err(CallError::Threw(error)),
+            None => Ok(returned),
         });
         if phase != Phase::Summary {
             vu.report_data(vu.now_ns());

@@ -15,6 +15,8 @@ pub(crate) struct ScriptState {
     pub exports: RefCell<Vec<(String, Persistent<Value<'static>>)>>,
     /// The last error of the module loader, whose exception may be on its way through the script.
     pub load_error: RefCell<Option<ScriptError>>,
+    /// The first promise of this part that was rejected and that nobody handled, where that fails the part.
+    pub unhandled: RefCell<Option<ScriptError>>,
     /// The import or require being carried out: the module that asks, and what it asks for.
     pub importing: RefCell<Option<(String, String)>>,
     /// Names that the scenario of the last iteration put into `__ENV`.

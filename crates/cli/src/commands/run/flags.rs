@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use clap::ArgMatches;
 use report::SummaryMode;
+use script::log::Level;
 use script::options::parse_switch;
 use script::secrets::Secrets;
 
@@ -43,6 +44,8 @@ pub struct Flags {
     pub log: LogFlags,
     /// `--secret-source`.
     pub secrets: Arc<Secrets>,
+    /// What is said of flags that change nothing, each with its level.
+    pub without_effect: Vec<(Level, String)>,
     /// `--out`.
     pub outputs: Vec<String>,
     /// `--offline`.
@@ -113,6 +116,7 @@ impl Flags {
                 verbose: source.switch("verbose", false)?,
                 no_color: source.switch("no-color", false)? || source.env.contains_key("NO_COLOR"),
             },
+            without_effect: without_effect(&source)?,
             outputs: outputs(&source),
             is_offline: source.switch("offline", false)?,
             quiet: source.switch("quiet", false)?,
@@ -207,10 +211,46 @@ fn refuse_missing(source: &FlagSource<'_>) -> Result<(), Failure> {
     if let Some(text) = source.text("address") {
         return Err(generic(format!("--address {text}: the REST API is not supported yet; leave the flag out")));
     }
+    if source.switch("linger", false)? {
+        return Err(generic(String::from(
+            "--linger: it keeps k6's REST API open after the test, which is not there yet; leave the flag and K6_LINGER out",
+        )));
+    }
+    if let Some(other) = source.text("traces-output").filter(|text| text != "none") {
+        return Err(generic(format!(
+            "--traces-output {other}: traces are not made, expected none; leave the flag out"
+        )));
+    }
+    for feature in features(source) {
+        if ["freeze-env", "merge-run-tags"].contains(&&*feature) {
+            return Err(generic(format!("--features {feature}: this feature of k6 is not there yet; leave it out")));
+        }
+    }
     match source.text("type").as_deref() {
         None | Some("js") => Ok(()),
         Some(other) => Err(generic(format!("--type {other}: archives are not supported yet, expected js"))),
     }
+}
+
+/// Flags of k6 that change nothing here, in words, each with its level in the log.
+fn without_effect(source: &FlagSource<'_>) -> Result<Vec<(Level, String)>, Failure> {
+    let mut told = Vec::new();
+    for feature in features(source).iter().filter(|feature| *feature != "native-histograms") {
+        told.push((Level::Error, format!("--features {feature}: k6 has no such feature; the test goes on without it")));
+    }
+    if source.switch("profiling-enabled", false)? {
+        let text = "--profiling-enabled: profiles are fetched by the REST API, which is not there yet";
+        told.push((Level::Warning, String::from(text)));
+    }
+    Ok(told)
+}
+
+/// What `--features` names, with commas between them as in the variable.
+fn features(source: &FlagSource<'_>) -> Vec<String> {
+    let given: Vec<String> = source.all("features").cloned().collect();
+    let texts = if given.is_empty() { source.env.get("K6_FEATURES").cloned().into_iter().collect() } else { given };
+    let names = texts.iter().flat_map(|text| text.split(',')).map(str::trim);
+    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 /// Thresholds that would be given and ignored at once are a mistake.

@@ -37,6 +37,7 @@ use phases::Phases;
 pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Failure> {
     let flags = Flags::read(matches, quick)?;
     let log = Arc::new(Logger::new(&flags.log)?.folding().hiding(flags.secrets.clone()));
+    flags.without_effect.iter().for_each(|(level, text)| log.write(*level, text, &[]));
     let saving = flags.save.as_deref().map(|dir| save::Saving::prepare(dir, &log)).transpose()?;
     let can_log = flags.save_messages && saving.as_ref().is_some_and(save::Saving::is_writable);
     let logged = flags.save.as_deref().filter(|_| can_log);
