@@ -213,7 +213,8 @@ fn refuse_missing(source: &FlagSource<'_>) -> Result<(), Failure> {
     }
     if source.switch("linger", false)? {
         return Err(generic(String::from(
-            "--linger: it keeps k6's REST API open after the test, which is not there yet; leave the flag and K6_LINGER out",
+            "--linger: it keeps k6's REST API open after the test, which is not there yet; leave the flag and \
+             K6_LINGER out",
         )));
     }
     if let Some(other) = source.text("traces-output").filter(|text| text != "none") {
