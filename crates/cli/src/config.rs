@@ -54,7 +54,7 @@ pub fn script_layer(json: Option<&str>, log: &Logger) -> Result<Options, Failure
 pub fn file_layer(asked: Option<&str>, env: &Variables, log: &Logger) -> Result<Options, Failure> {
     let path = match asked {
         Some(path) => PathBuf::from(path),
-        None => match default_config(env).filter(|path| path.exists()) {
+        None => match default_configs(env).into_iter().find(|path| path.exists()) {
             Some(path) => path,
             None => return Ok(Options::default()),
         },
@@ -69,13 +69,13 @@ fn read(layer: &Value, origin: &str, log: &Logger) -> Result<Options, Failure> {
     Ok(options)
 }
 
-/// `onrush/config.json` in the user's configuration folder.
-fn default_config(env: &Variables) -> Option<PathBuf> {
-    let folder = match env.get("XDG_CONFIG_HOME").filter(|path| !path.is_empty()) {
-        Some(path) => PathBuf::from(path),
-        None => Path::new(env.get("HOME")?).join(".config"),
-    };
-    Some(folder.join("onrush").join("config.json"))
+/// `config.json` in the user's configuration folder: Onrush's, or k6's where there is none.
+fn default_configs(env: &Variables) -> Vec<PathBuf> {
+    let given = |name: &str| env.get(name).filter(|path| !path.is_empty());
+    let folder = given("XDG_CONFIG_HOME").map(PathBuf::from);
+    let folder = folder.or_else(|| Some(Path::new(given("HOME")?).join(".config")));
+    let names = ["onrush", "k6"].into_iter();
+    folder.map_or_else(Vec::new, |folder| names.map(|name| folder.join(name).join("config.json")).collect())
 }
 
 fn read_file(path: &Path) -> Result<Value, Failure> {

@@ -171,3 +171,22 @@ fn flags_of_k6_that_are_not_there_are_told_by_name() {
         Lab::with(script).run(&[flag]).code(0).says(says);
     }
 }
+
+#[test]
+fn the_users_own_config_is_ours_or_that_of_k6() {
+    let lab = Lab::with(
+        "export default function () {}
+        export function handleSummary({ metrics }) {
+            return { stdout: `iterations=${metrics.iterations.values.count}` };
+        }",
+    );
+    // The folder of a test is its user's configuration folder, too.
+    let run = || lab.run(&[]).code(0);
+    run().prints("iterations=1");
+    std::fs::create_dir(lab.path().join("k6")).unwrap();
+    lab.file("k6/config.json", "{ \"iterations\": 3 }");
+    run().prints("iterations=3");
+    std::fs::create_dir(lab.path().join("onrush")).unwrap();
+    lab.file("onrush/config.json", "{ \"iterations\": 2 }");
+    run().prints("iterations=2");
+}
