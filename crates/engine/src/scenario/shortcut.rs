@@ -48,14 +48,22 @@ impl Shortcuts {
         Shortcuts { vus, ..base }
     }
 
-    /// Reads a JSON list of stages (`stages` in a script or configuration file).
+    /// Reads a JSON list of stages (`stages` in a script or configuration file). As in k6, one without a
+    /// duration is left out here, and is an error in a scenario.
     pub fn stages_from_json(value: &Value) -> Result<Vec<Stage>, ConfigError> {
-        let (stages, problems) = stages_from("stages", value);
+        let lasts = |stage: &Value| {
+            stage.as_object().is_none_or(|fields| {
+                fields.iter().any(|(name, value)| name.eq_ignore_ascii_case("duration") && !value.is_null())
+            })
+        };
+        let lasting = value.as_array().map(|all| all.iter().filter(|stage| lasts(stage)).cloned().collect());
+        let (stages, problems) = stages_from("stages", lasting.as_ref().unwrap_or(value));
         if problems.is_empty() { Ok(stages) } else { Err(ConfigError { problems }) }
     }
 
     /// The scenarios to run.
     pub fn derive(self) -> Result<Derived, ConfigError> {
+        let is_empty = self.stages.as_ref().is_some_and(Vec::is_empty);
         let stages = self.stages.filter(|stages| !stages.is_empty());
         let given = [
             ("iterations", self.iterations.is_some()),
@@ -69,6 +77,12 @@ impl Shortcuts {
             return Err(format!("{} and {} are both given, expected one of them", given[0], given[1]).into());
         }
         let mut warnings = Vec::new();
+        if is_empty && given.is_empty() {
+            // One iteration even with `vus`, as k6 has it.
+            warnings.push("`stages` has no stage with a duration: running one iteration by one user".to_owned());
+            let executor = Executor::PerVuIterations { vus: 1, iterations: 1, max_duration: MAX_DURATION };
+            return Ok(Derived { scenarios: Scenarios::single(Scenario::new("default", executor)), warnings });
+        }
         if let Some(scenarios) = self.scenarios {
             let Some(vus) = self.vus else { return Ok(Derived { scenarios, warnings }) };
             warnings.push(format!("`vus={vus}` overrides scenarios configuration"));
@@ -156,6 +170,21 @@ mod tests {
     }
 
     #[test]
+    fn stages_without_a_duration_are_left_out() {
+        let read = |value| Shortcuts::stages_from_json(&value).unwrap();
+        let one = read(serde_json::json!([{ "target": 2 }, { "Duration": "1s", "target": 1 }, {}]));
+        assert_eq!(one, [Stage { duration: Duration::from_secs(1), target: 1 }]);
+        let none = read(serde_json::json!([{ "target": 2 }]));
+        let derived = Shortcuts { vus: Some(2), stages: Some(none.clone()), ..Default::default() }.derive().unwrap();
+        assert_eq!(derived.warnings, ["`stages` has no stage with a duration: running one iteration by one user"]);
+        let once = Executor::PerVuIterations { vus: 1, iterations: 1, max_duration: MAX_DURATION };
+        assert_eq!(derived.scenarios, Scenarios::single(Scenario::new("default", once)));
+        let timed = Shortcuts { stages: Some(none), duration: span("1s"), ..Default::default() }.derive().unwrap();
+        assert_eq!(timed.warnings, Vec::<String>::new());
+        assert!(Shortcuts::stages_from_json(&serde_json::json!([{ "duration": "1s" }])).is_err());
+    }
+
+    #[test]
     fn vus_alone_overrides_scenarios_with_a_warning() {
         let derived = Shortcuts { vus: Some(2), scenarios: some_scenarios(), ..Default::default() }.derive().unwrap();
         assert_eq!(derived.warnings, ["`vus=2` overrides scenarios configuration"]);
@@ -221,11 +250,6 @@ mod tests {
         };
         assert!(one(0, 1).derive().is_ok() && one(1, 0).derive().is_ok());
         assert_eq!(refusal(one(-1, 1)), "vus is -1, expected at least 0");
-        let no_stages = Shortcuts { vus: Some(4), stages: Some(Vec::new()), ..Default::default() };
-        assert_eq!(
-            executor(no_stages),
-            Executor::SharedIterations { vus: 4, iterations: 4, max_duration: MAX_DURATION }
-        );
     }
 
     #[test]
@@ -234,8 +258,8 @@ mod tests {
         let stages = read(serde_json::json!([{ "duration": "5s", "target": 3 }]));
         assert_eq!(stages, Ok(vec![Stage { duration: Duration::from_secs(5), target: 3 }]));
         assert_eq!(
-            read(serde_json::json!([{ "target": 3 }])),
-            Err("stages[0]: duration is missing, expected a duration like 30s".to_owned())
+            read(serde_json::json!([{ "duration": "5s" }])),
+            Err("stages[0]: target is missing, expected a whole number".to_owned())
         );
         assert_eq!(read(serde_json::json!(7)), Err("stages is 7, expected a list of {duration, target}".to_owned()));
     }
