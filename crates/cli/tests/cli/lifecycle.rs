@@ -179,3 +179,26 @@ fn setup_and_teardown_have_time_limits() {
     Lab::with(&slow("setup")).run(&[]).code(100).says("setup");
     Lab::with(&slow("teardown")).run(&[]).code(101).says("teardown");
 }
+
+#[test]
+fn a_test_without_a_finished_iteration_says_so() {
+    let script = |iteration: &str| {
+        Lab::with(&format!(
+            "import {{ sleep }} from 'k6'; import exec from 'k6/execution';
+             export const options = {{ scenarios: {{
+               only: {{ executor: 'constant-vus', vus: 1, duration: '1s', gracefulStop: '0s' }} }} }};
+             export default function () {{ {iteration} }}
+             export function teardown() {{ console.warn('in teardown') }}
+             export function handleSummary() {{ console.warn('in the summary'); return {{}}; }}"
+        ))
+    };
+    let text = "no iteration finished";
+    let cut = script("sleep(30)").run(&[]).code(0);
+    let place = |part: &str| cut.stderr.find(part).unwrap_or_else(|| panic!("no {part} in {}", cut.stderr));
+    assert!(place("in teardown") < place(text) && place(text) < place("in the summary"), "{}", cut.stderr);
+    let thrown = script("sleep(0.3); throw new Error('thrown')").run(&[]).code(0);
+    assert!(!thrown.stderr.contains(text), "{}", thrown.stderr);
+    // One that the script ended did what the script wanted.
+    let aborted = script("sleep(0.01); exec.test.abort('enough')").run(&[]).code(108);
+    assert!(!aborted.stderr.contains(text), "{}", aborted.stderr);
+}

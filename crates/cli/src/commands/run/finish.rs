@@ -63,6 +63,7 @@ impl Ending<'_> {
     pub fn finish(&self, mut ran: Ran, outputs: Outputs) -> Result<ExitCode, Failure> {
         let Ending { flags, script, log, .. } = self;
         let totals = self.total(&mut ran);
+        self.warn_of_no_iterations(&ran, &totals.results);
         // Before the summary: an output may write to standard output as well.
         outputs.finish().iter().for_each(|line| log.write(Level::Warning, line, &[]));
         let timeline = ran.timeline.take();
@@ -134,6 +135,16 @@ impl Ending<'_> {
     /// Asked again after `handleSummary()`: a signal may have ended it.
     fn exit_code(&self, findings: &Findings<'_>) -> ExitCode {
         findings.exit_code(self.stopper, self.script.program.marked_failed())
+    }
+
+    /// A test that ended in its own time before any iteration did has measured little of what its script does.
+    fn warn_of_no_iterations(&self, ran: &Ran, results: &Results) {
+        let is_script = self.flags.quick.is_none();
+        let is_whole = ran.setup_error.is_none() && self.stopper.cause().is_none();
+        if is_script && is_whole && results.count("iterations") == 0 {
+            let text = "no iteration finished: each takes longer than the test, so make the test longer";
+            self.log.write(Level::Warning, text, &[]);
+        }
     }
 
     fn count_refused(&self, ran: &Ran) {
