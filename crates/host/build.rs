@@ -1,7 +1,8 @@
 //! Compiles QuickJS with the patches of the folder `quickjs`: `arenas.patch` makes a user smaller by a third,
 //! `literals.patch` makes functions and the fields of object literals without looking for what a new object cannot
 //! have, `names.patch` keeps names once a thread instead of once a user: 40 KB of 147, and `tables.patch` gives back
-//! room in tables that init code left. They are fit to be offered to QuickJS; a user's script cannot tell.
+//! room in tables that init code left. A script cannot tell. `thrown.patch` names in an error what was called and is
+//! no function, and keeps where values were thrown that are no Errors. All are fit to be offered to QuickJS.
 //!
 //! The source is that of the package rquickjs-sys, wherever cargo keeps it: `cargo metadata` tells. The linker takes a
 //! function from the first library that has it, and a crate stands before what it depends on, so this copy of the
@@ -19,8 +20,13 @@ use std::{env, fs};
 const PACKAGE: (&str, &str) = ("rquickjs-sys", "0.14.0");
 
 /// To be applied to `quickjs.c`, in this order.
-const PATCHES: [&str; 4] =
-    ["quickjs/arenas.patch", "quickjs/literals.patch", "quickjs/names.patch", "quickjs/tables.patch"];
+const PATCHES: [&str; 5] = [
+    "quickjs/arenas.patch",
+    "quickjs/literals.patch",
+    "quickjs/names.patch",
+    "quickjs/tables.patch",
+    "quickjs/thrown.patch",
+];
 
 const SOURCES: [&str; 4] = ["quickjs.c", "libregexp.c", "libunicode.c", "dtoa.c"];
 

@@ -35,6 +35,11 @@ const EXPECTED: &[(&str, &str, &str)] = &[
         "without the system tag group k6 loses the checks of root_group; they were made all the same",
     ),
     ("parity/options.js", "group '': checks", "as above"),
+    (
+        "url_library/test.js",
+        "",
+        "it imports a library by its address, which k6 fetches: it ends with 107 without a network",
+    ),
 ];
 
 /// Runs the scripts whose path contains one of `names` (all without names).

@@ -45,8 +45,8 @@ fn names_have_letters_digits_and_two_signs() {
 fn every_executor_is_read_timed_and_written() {
     let stages = json!([{ "duration": "2s", "target": 7 }, { "duration": "3s", "target": 1 }]);
     let counted = json!({ "vus": 2, "iterations": 2, "maxDuration": "8s" });
-    let constant_rate = json!({ "rate": 4, "timeUnit": "1m0s", "duration": "7s", "preAllocatedVUs": 2, "maxVUs": 2 });
-    let ramping_rate = json!({ "startRate": 0, "timeUnit": "1s", "stages": stages, "preAllocatedVUs": 0, "maxVUs": 3 });
+    let constant_rate = json!({ "rate": 4, "timeUnit": "1m0s", "duration": "7s", "preAllocatedVUs": 2, "maxVUs": 4 });
+    let ramping_rate = json!({ "startRate": 0, "timeUnit": "2s", "stages": stages, "preAllocatedVUs": 0, "maxVUs": 3 });
     for (name, own, seconds) in [
         ("shared-iterations", counted.clone(), 8),
         ("per-vu-iterations", counted, 8),
@@ -56,13 +56,25 @@ fn every_executor_is_read_timed_and_written() {
         ("ramping-arrival-rate", ramping_rate, 5),
     ] {
         let mut given = json!({
-            "executor": name, "startTime": "0s", "gracefulStop": "30s", "env": {}, "exec": "default", "tags": {},
-            "options": null,
+            "executor": name, "startTime": "1s", "gracefulStop": "3s", "env": { "a": "b" }, "exec": "own",
+            "tags": { "c": "d" },
         });
         given.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
         let scenario = read(given.clone()).unwrap();
         assert_eq!((scenario.executor.name(), scenario.executor.time().as_secs()), (name, seconds));
         assert_eq!(Scenarios::single(scenario).to_json(), json!({ "a": given }));
+        // What is as it would be without being given is shown as not given.
+        for (field, default) in [
+            ("startTime", json!("0s")),
+            ("gracefulStop", json!("30s")),
+            ("env", json!({})),
+            ("exec", json!("default")),
+            ("tags", json!({})),
+        ] {
+            given[field] = default;
+        }
+        let shown = Scenarios::single(read(given).unwrap()).to_json();
+        assert!(["startTime", "gracefulStop", "env", "exec", "tags"].iter().all(|field| shown["a"][field].is_null()));
     }
 }
 

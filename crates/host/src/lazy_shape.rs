@@ -61,18 +61,21 @@ impl Drop for LazyShape {
 
 /// Field names of one type as atoms of one runtime: comparing numbers finds a field.
 pub(crate) struct FieldAtoms {
+    /// Fields, then methods.
     pub atoms: Box<[qjs::JSAtom]>,
+    /// How many of them are fields.
+    pub fields: usize,
     runtime: NonNull<qjs::JSRuntime>,
 }
 
 impl FieldAtoms {
-    pub fn of(ctx: &Ctx<'_>, names: &[&str]) -> FieldAtoms {
+    pub fn of(ctx: &Ctx<'_>, fields: &[&str], methods: &[&str]) -> FieldAtoms {
         // SAFETY: the context is live; each atom is given back by `drop`.
         unsafe {
             let context = ctx.as_raw().as_ptr();
             let atom = |name: &&str| qjs::JS_NewAtomLen(context, name.as_ptr().cast(), name.len() as _);
             let runtime = NonNull::new(qjs::JS_GetRuntime(context)).expect("a live context has a runtime");
-            FieldAtoms { atoms: names.iter().map(atom).collect(), runtime }
+            FieldAtoms { atoms: fields.iter().chain(methods).map(atom).collect(), fields: fields.len(), runtime }
         }
     }
 

@@ -79,6 +79,22 @@ pub fn space_collections(ctx: &Ctx<'_>) {
     }
 }
 
+/// Writes the name of what is called at a place, and a zero, to a buffer.
+type CalleeNamer = unsafe extern "C" fn(
+    context: *mut qjs::JSContext,
+    module: *const qjs::c_char,
+    line: qjs::c_int,
+    column: qjs::c_int,
+    name: *mut qjs::c_char,
+    size: usize,
+    opaque: *mut qjs::c_void,
+) -> bool;
+
+unsafe extern "C" {
+    /// Of `quickjs/thrown.patch`.
+    fn JS_SetCalleeNamer(runtime: *mut qjs::JSRuntime, namer: Option<CalleeNamer>, opaque: *mut qjs::c_void);
+}
+
 unsafe extern "C" {
     /// Of `quickjs/tables.patch`.
     fn JS_TrimObjects(context: *mut qjs::JSContext) -> qjs::c_int;
@@ -105,6 +121,7 @@ fn attach<E: Embedder>(ctx: &Ctx<'_>, user: &Rc<User>, embedder: Rc<E>, runtime:
         qjs::JS_SetContextOpaque(context, raw.cast());
         qjs::JS_SetInterruptHandler(runtime, Some(on_interrupt), raw.cast());
         qjs::JS_SetHostPromiseRejectionTracker(runtime, Some(on_rejection), raw.cast());
+        JS_SetCalleeNamer(runtime, Some(on_no_function), raw.cast());
     }
 }
 
@@ -116,6 +133,7 @@ fn detach(ctx: &Ctx<'_>) {
         let runtime = qjs::JS_GetRuntime(context);
         qjs::JS_SetInterruptHandler(runtime, None, std::ptr::null_mut());
         qjs::JS_SetHostPromiseRejectionTracker(runtime, None, std::ptr::null_mut());
+        JS_SetCalleeNamer(runtime, None, std::ptr::null_mut());
         let raw = qjs::JS_GetContextOpaque(context).cast::<Attached>();
         qjs::JS_SetContextOpaque(context, std::ptr::null_mut());
         drop(Box::from_raw(raw));
@@ -182,6 +200,33 @@ unsafe extern "C" fn on_rejection(
         let promise = rquickjs::Value::from_raw(ctx.clone(), qjs::JS_DupValue(context.as_ptr(), promise));
         attached.user.events.note_rejection(&ctx, promise, reason, is_handled);
     }
+}
+
+/// Something was called that is no function.
+unsafe extern "C" fn on_no_function(
+    _context: *mut qjs::JSContext,
+    module: *const qjs::c_char,
+    line: qjs::c_int,
+    column: qjs::c_int,
+    name: *mut qjs::c_char,
+    size: usize,
+    opaque: *mut qjs::c_void,
+) -> bool {
+    // SAFETY: `opaque` as in `on_interrupt`; the engine gives a text that ends with a zero and a buffer of that size,
+    // both for the time of this call.
+    let (attached, module, buffer) = unsafe {
+        let module = std::ffi::CStr::from_ptr(module);
+        (&*opaque.cast::<Attached>(), module, std::slice::from_raw_parts_mut(name.cast::<u8>(), size))
+    };
+    let (Ok(module), Ok(line), Ok(column)) = (module.to_str(), line.try_into(), column.try_into()) else {
+        return false;
+    };
+    let Some(callee) = attached.embedder.callee_at(module, line, column) else { return false };
+    let Some((name, rest)) = buffer.split_at_mut_checked(callee.len()) else { return false };
+    let Some(end) = rest.first_mut() else { return false };
+    name.copy_from_slice(callee.as_bytes());
+    *end = 0;
+    true
 }
 
 #[cfg(test)]

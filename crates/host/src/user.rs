@@ -52,6 +52,12 @@ pub trait Embedder: Any {
     /// A promise was rejected with this reason, and nobody handled it.
     fn unhandled(&self, ctx: &Ctx<'_>, reason: &Value<'_>);
 
+    /// What the module's source, as it was compiled, calls at a place: for the error that it is no function. Line and
+    /// column (of a byte) from 1; a call is at its opening bracket, with `new` at that word.
+    fn callee_at(&self, _module: &str, _line: u32, _column: u32) -> Option<String> {
+        None
+    }
+
     /// Lets go of values of the script: its runtime ends.
     fn clear(&self) {}
 }

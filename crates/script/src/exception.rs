@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use host::User;
-use host::exception::{is_uncatchable, throw_uncatchable};
+use host::exception::{is_uncatchable, take_trace, throw_uncatchable};
 use host::js::function::This;
 use host::js::{Coerced, Ctx, Error, Function, IntoJs, Object, Persistent, Value};
 
@@ -29,7 +29,12 @@ pub fn take(ctx: &Ctx<'_>, error: Error, modules: &ModuleStore) -> Caught {
         return Caught::Thrown(ScriptError::new(error.to_string(), exit_code::SCRIPT_EXCEPTION));
     }
     let value = ctx.catch();
-    if is_uncatchable(&value) { Caught::Stopped } else { Caught::Thrown(describe(&value, modules)) }
+    let trace = take_trace(ctx);
+    if is_uncatchable(&value) {
+        return Caught::Stopped;
+    }
+    let error = describe(&value, modules);
+    Caught::Thrown(if error.stack.is_empty() { error.with_frames(&parse(&trace, modules), modules) } else { error })
 }
 
 /// An exception value as an error with message, place and stack.
@@ -42,10 +47,16 @@ pub fn describe(value: &Value<'_>, modules: &ModuleStore) -> ScriptError {
     let Some(object) = value.as_object().filter(|object| object.is_error()) else {
         return ScriptError::new(text_of(value), exit_code::SCRIPT_EXCEPTION);
     };
-    let frames = frames(object, modules);
-    let place = frames.iter().find_map(|frame| frame.place(modules));
-    let stack = lines(&frames);
-    ScriptError { message: text_of(value), place, stack, exit_code: exit_code::SCRIPT_EXCEPTION }
+    let error = ScriptError::new(text_of(value), exit_code::SCRIPT_EXCEPTION);
+    error.with_frames(&frames(object, modules), modules)
+}
+
+impl ScriptError {
+    fn with_frames(mut self, frames: &[Frame], modules: &ModuleStore) -> Self {
+        self.place = frames.iter().find_map(|frame| frame.place(modules));
+        self.stack = lines(frames);
+        self
+    }
 }
 
 /// Who called the native function that runs: `name (file:line:col)`. For messages, and init code: it costs an Error
@@ -92,7 +103,13 @@ fn frames(error: &Object<'_>, modules: &ModuleStore) -> Vec<Frame> {
     let getter = User::of(error.ctx()).local::<StackGetter>().0.borrow().clone();
     let raw =
         getter.and_then(|getter| getter.restore(error.ctx()).ok()?.call::<_, String>((This(error.clone()),)).ok());
-    raw.unwrap_or_default().lines().filter_map(Frame::parse).map(|frame| frame.mapped(modules)).collect()
+    parse(&raw.unwrap_or_default(), modules)
+}
+
+/// Without those of the modules that are written in JavaScript: the script called them as it calls native ones.
+fn parse(trace: &str, modules: &ModuleStore) -> Vec<Frame> {
+    let frames = trace.lines().filter_map(Frame::parse).filter(|frame| !frame.is_own());
+    frames.map(|frame| frame.mapped(modules)).collect()
 }
 
 fn lines(frames: &[Frame]) -> String {
@@ -128,6 +145,11 @@ impl Frame {
             None => ("", rest),
         };
         Some(Frame { function: function.to_string(), at: Frame::position(position) })
+    }
+
+    /// Files of ours have no scheme.
+    fn is_own(&self) -> bool {
+        self.at.as_ref().is_some_and(|(file, ..)| !file.contains(':'))
     }
 
     fn position(text: &str) -> Option<(String, u32, u32)> {

@@ -14,7 +14,7 @@ use host::{Embedder, Phase};
 
 use crate::builtins::{LibraryText, ModuleDef};
 use crate::error::{ScriptError, exit_code};
-use crate::loader::{Compiled, Prepared, remote};
+use crate::loader::{COMMON_JS_HEAD, Compiled, Prepared, remote};
 use crate::source_kind::SourceKind;
 use crate::vu::Vu;
 use crate::{exception, go_error};
@@ -182,7 +182,7 @@ fn compile<'js>(ctx: &Ctx<'js>, name: &str, prepared: &Prepared) -> host::js::Re
         SourceKind::EsModule => Code::compile(ctx, name, prepared.code.clone(), Form::Module),
         // On one line with the code, so that line numbers stay true.
         SourceKind::CommonJs => {
-            let wrapped = format!("(function(module, exports, require){{{}\n}})", prepared.code);
+            let wrapped = format!("{COMMON_JS_HEAD}{}\n}})", prepared.code);
             Code::compile(ctx, name, wrapped, Form::Expression)
         }
     }
@@ -289,6 +289,10 @@ impl Embedder for Vu {
         });
         let fields = fields.as_ref().map_or(&[][..], |fields| &fields[..]);
         self.log().log(&Record { level: Level::Error, message: &message, fields });
+    }
+
+    fn callee_at(&self, module: &str, line: u32, column: u32) -> Option<String> {
+        self.shared.modules.callee_at(module, line, column)
     }
 
     fn clear(&self) {

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use host::bytes;
 use host::js::object::Filter;
 use host::js::{Ctx, Result, Value};
-use metrics::{MetricId, Series};
+use metrics::{MetricId, Series, TagSet};
 use rustc_hash::FxHashMap;
 
 use crate::Vu;
@@ -32,24 +32,47 @@ pub struct SeriesCache {
 impl SeriesCache {
     /// The series of this metric for what the virtual user is doing now, with these tags added.
     pub fn resolve(&self, vu: &Vu, metric: MetricId, own: &[(String, String)]) -> Series {
-        if own.is_empty() { self.plain(vu, metric) } else { self.tagged(vu, metric, own) }
+        self.resolve_among(vu, vu.tags_key(), || vu.tags(), metric, own)
     }
 
-    fn plain(&self, vu: &Vu, metric: MetricId) -> Series {
-        let key = (metric, vu.tags_key());
+    /// The same with tags that the user had before: `tags_key` and `tags` of that time.
+    pub fn resolve_among(
+        &self,
+        vu: &Vu,
+        tags_key: u32,
+        tags: impl FnOnce() -> TagSet,
+        metric: MetricId,
+        own: &[(String, String)],
+    ) -> Series {
+        if own.is_empty() {
+            self.plain(vu, tags_key, tags, metric)
+        } else {
+            self.tagged(vu, tags_key, tags, metric, own)
+        }
+    }
+
+    fn plain(&self, vu: &Vu, tags_key: u32, tags: impl FnOnce() -> TagSet, metric: MetricId) -> Series {
+        let key = (metric, tags_key);
         if let Some(series) = self.plain.borrow().get(&key) {
             return *series;
         }
-        let series = vu.recorder().series(metric, &vu.tags());
+        let series = vu.recorder().series(metric, &tags());
         insert(&self.plain, key, series);
         series
     }
 
-    fn tagged(&self, vu: &Vu, metric: MetricId, own: &[(String, String)]) -> Series {
+    fn tagged(
+        &self,
+        vu: &Vu,
+        tags_key: u32,
+        tags: impl FnOnce() -> TagSet,
+        metric: MetricId,
+        own: &[(String, String)],
+    ) -> Series {
         let mut key = self.key.borrow_mut();
         key.clear();
         key.extend_from_slice(&metric.0.to_ne_bytes());
-        key.extend_from_slice(&vu.tags_key().to_ne_bytes());
+        key.extend_from_slice(&tags_key.to_ne_bytes());
         for text in own.iter().flat_map(|(name, value)| [name, value]) {
             key.extend_from_slice(&text.len().to_ne_bytes());
             key.extend_from_slice(text.as_bytes());
@@ -57,7 +80,7 @@ impl SeriesCache {
         if let Some(series) = self.tagged.borrow().get(key.as_slice()) {
             return *series;
         }
-        let tags = vu.tags().with(own.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        let tags = tags().with(own.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let series = vu.recorder().series(metric, &tags);
         insert(&self.tagged, key.as_slice().into(), series);
         series

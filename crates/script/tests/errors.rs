@@ -78,7 +78,7 @@ fn a_stack_begins_with_the_error() {
     assert_eq!(
         lines,
         [
-            "TypeError: a\nb\n\tat outer (file:///script.js:5:39)\n\tat default (file:///script.js:2:18)\n",
+            "TypeError: a\nb\n\tat outer (file:///script.js:5:35)\n\tat default (file:///script.js:2:23)\n",
             "mine undefined"
         ]
     );
@@ -93,5 +93,70 @@ fn a_stack_shows_places_of_the_source_as_written() {
         let (program, log, recorder) = load_source(source, PathBuf::from("/")).await;
         Test { program: program.unwrap(), log, recorder }.run(1).await
     });
-    assert_eq!(lines, ["Error: x\n\tat default (file:///script.ts:5:24)\n"]);
+    assert_eq!(lines, ["Error: x\n\tat default (file:///script.ts:5:20)\n"]);
+}
+
+/// Errors of one iteration as they are logged.
+fn logged(body: &str) -> String {
+    run_script(&format!("export default function () {{\n  {body}\n}}")).join("\n")
+}
+
+#[test]
+fn what_is_no_function_is_named() {
+    for (body, text, column) in [
+        ("const x = {}; x.foo();", "x.foo is not a function", 22),
+        ("const x = { a: {} }; x.a.b(x.a, String(1))", "x.a.b is not a function", 29),
+        ("const u = undefined; u()", "u is not a function", 25),
+        ("const u = undefined; console.log(u(console.log))", "u is not a function", 37),
+        ("const x = {}; console.log(String(1), x.foo(String(2), x), x)", "x.foo is not a function", 45),
+        ("const f = () => 1; f(f)(f)", "f(f) is not a function", 26),
+        ("const x = {}; x.foo(...[x], x.y)", "x.foo is not a function", 22),
+        ("const x = {}; x['k k']()", "x['k k'] is not a function", 25),
+        ("'text'.foo /* ( */ ()", "'text'.foo is not a function", 22),
+        ("const a = [1]; 'üß'; a[0]('ü', 2)", "a[0] is not a function", 30),
+        ("class A { m() { this.q() } }; new A().m()", "this.q is not a function", 25),
+        ("const x = {}; x.foo`a${x}`", "x.foo is not a function", 22),
+        ("const x = { a: 1 }; x?.a?.(1)", "x?.a is not a function", 29),
+        ("const x = {}; (x.foo)(1)", "(x.foo) is not a function", 24),
+        ("const x = {}; new x.Y(String(1))", "x.Y is not a constructor", 17),
+        ("const x = {}; new x.Y", "x.Y is not a constructor", 17),
+        ("const x = {}; new x.Y(...[1])", "x.Y is not a constructor", 17),
+        ("const x = {}; String(x.a); x.foo?.bar; x.one(x.two)", "x.one is not a function", 47),
+    ] {
+        let wanted = format!("TypeError: {text}\n\tat ");
+        let log = logged(body);
+        assert!(log.contains(&wanted) && log.contains(&format!(".js:2:{column})")), "{body}: {log}");
+    }
+    let log = logged("const x = {};\n  x\n    .there = 1; x\n    .foo()");
+    assert!(log.contains("TypeError: (…).foo is not a function\n\tat default (file:///script.js:5:9)"), "{log}");
+    // A script that catches it reads the same; the native function has no place in the source.
+    assert_eq!(logged("try { ({}).no() } catch (e) { console.log(e.message) }"), "({}).no is not a function");
+    assert!(logged("[1].map(3)").contains("TypeError: not a function\n\tat map (native)"));
+    // What the language calls on its own account has no name in the source.
+    let log = logged("const x = { [Symbol.iterator]() { return { next: String(1) } } };\n  for (const a of x) {}");
+    assert!(log.contains("TypeError: not a function\n\tat default (file:///script.js:3:"), "{log}");
+}
+
+#[test]
+fn what_is_no_function_is_named_in_what_was_compiled() {
+    let script = "interface Wide {\n  a: number;\n}\nexport default (): void => {\n  const x = { ü: 'ß' } as any;\n  \
+        console.log('ü', x.foo<number>('ß' as any));\n}";
+    let source = Source::Text { name: "script.ts".into(), text: script.into() };
+    let lines = block_on(async {
+        let (program, log, recorder) = load_source(source, PathBuf::from("/")).await;
+        Test { program: program.unwrap(), log, recorder }.run(1).await
+    });
+    assert!(lines[0].contains("TypeError: x.foo is not a function\n\tat default (file:///script.ts:6:"), "{lines:?}");
+    let common = run_script("exports.default = function () { const x = {}; if (x.a) x.b(); x.c(1) }");
+    let wanted = "TypeError: x.c is not a function\n\tat <anonymous> (file:///script.js:1:66)";
+    assert!(common[0].contains(wanted), "{common:?}");
+}
+
+#[test]
+fn what_is_no_error_has_its_place() {
+    let log = logged("new Error('made, not thrown');\n  throw 'boom';");
+    assert!(log.contains("boom\n\tat default (file:///script.js:3:3)"), "{log}");
+    let log = logged("try { throw 'first' } catch {}\n  deep();\n  function deep() { throw { a: 1 } }");
+    assert!(log.contains("[object Object]\n\tat deep (file:///script.js:4:21)"), "{log}");
+    assert!(log.contains("\tat default (file:///script.js:3:7)"), "{log}");
 }

@@ -55,7 +55,7 @@ fn an_exception_is_logged_with_its_place() {
         run_script("export default function () {\n  inner();\n}\nfunction inner() { throw new TypeError('boo') }");
     assert_eq!(
         lines,
-        ["error TypeError: boo\n\tat inner (file:///script.js:4:30)\n\tat default (file:///script.js:2:3)\n"]
+        ["error TypeError: boo\n\tat inner (file:///script.js:4:26)\n\tat default (file:///script.js:2:8)\n"]
     );
 }
 

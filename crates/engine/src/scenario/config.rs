@@ -145,9 +145,12 @@ impl Scenarios {
         if problems.is_empty() { Ok(Scenarios(scenarios)) } else { Err(ConfigError { problems }) }
     }
 
-    /// The option `scenarios` with every default filled in, as `exec.test.options` shows it.
+    /// The option `scenarios` as `exec.test.options` shows it in k6: by name, with null for what is as it would be if
+    /// the script had left it out. Counts of users and iterations are always told.
     pub fn to_json(&self) -> Value {
-        Value::Object(self.0.iter().map(|scenario| (scenario.name.clone(), scenario.to_json())).collect())
+        let mut all: Vec<_> = self.0.iter().map(|scenario| (scenario.name.clone(), scenario.to_json())).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        Value::Object(all.into_iter().collect())
     }
 
     /// The scenarios in order, to be changed.
@@ -182,12 +185,15 @@ impl Scenario {
     fn to_json(&self) -> Value {
         let mut all = Map::new();
         all.insert("executor".into(), self.executor.name().into());
-        all.insert("startTime".into(), span(self.start_time));
-        all.insert("gracefulStop".into(), span(self.graceful_stop));
-        all.insert("env".into(), json!(self.env));
-        all.insert("exec".into(), json!(self.exec));
-        all.insert("tags".into(), json!(self.tags));
-        all.insert("options".into(), self.options.clone().unwrap_or_default());
+        all.insert("startTime".into(), span_unless(self.start_time, Duration::ZERO));
+        all.insert("gracefulStop".into(), span_unless(self.graceful_stop, GRACE));
+        let texts = |texts: &BTreeMap<String, String>| if texts.is_empty() { Value::Null } else { json!(texts) };
+        all.insert("env".into(), texts(&self.env));
+        all.insert("exec".into(), if self.exec == "default" { Value::Null } else { json!(self.exec) });
+        all.insert("tags".into(), texts(&self.tags));
+        if let Some(options) = &self.options {
+            all.insert("options".into(), options.clone());
+        }
         if let Some(network) = &self.network {
             all.insert("network".into(), network.clone());
         }
@@ -238,19 +244,22 @@ impl Executor {
         match self {
             Executor::SharedIterations { vus, iterations, max_duration }
             | Executor::PerVuIterations { vus, iterations, max_duration } => {
-                json!({ "vus": vus, "iterations": iterations, "maxDuration": span(*max_duration) })
+                json!({ "vus": vus, "iterations": iterations, "maxDuration": span_unless(*max_duration, MAX_DURATION) })
             }
             Executor::ConstantVus { vus, duration } => json!({ "vus": vus, "duration": span(*duration) }),
             Executor::RampingVus { start_vus, stages, graceful_ramp_down } => json!({
-                "startVUs": start_vus, "stages": list(stages), "gracefulRampDown": span(*graceful_ramp_down),
+                "startVUs": start_vus, "stages": list(stages),
+                "gracefulRampDown": span_unless(*graceful_ramp_down, GRACE),
             }),
             Executor::ConstantArrivalRate { rate, time_unit, duration, pre_allocated_vus, max_vus } => json!({
-                "rate": rate, "timeUnit": span(*time_unit), "duration": span(*duration),
-                "preAllocatedVUs": pre_allocated_vus, "maxVUs": max_vus,
+                "rate": rate, "timeUnit": span_unless(*time_unit, SECOND), "duration": span(*duration),
+                "preAllocatedVUs": pre_allocated_vus,
+                "maxVUs": if max_vus == pre_allocated_vus { None } else { Some(max_vus) },
             }),
             Executor::RampingArrivalRate { start_rate, time_unit, stages, pre_allocated_vus, max_vus } => json!({
-                "startRate": start_rate, "timeUnit": span(*time_unit), "stages": list(stages),
-                "preAllocatedVUs": pre_allocated_vus, "maxVUs": max_vus,
+                "startRate": start_rate, "timeUnit": span_unless(*time_unit, SECOND), "stages": list(stages),
+                "preAllocatedVUs": pre_allocated_vus,
+                "maxVUs": if max_vus == pre_allocated_vus { None } else { Some(max_vus) },
             }),
         }
     }
@@ -258,6 +267,10 @@ impl Executor {
 
 fn span(time: Duration) -> Value {
     Span::from(time).to_string().into()
+}
+
+fn span_unless(time: Duration, default: Duration) -> Value {
+    if time == default { Value::Null } else { span(time) }
 }
 
 fn read_scenario(name: &str, value: &Value) -> Result<Scenario, Vec<String>> {

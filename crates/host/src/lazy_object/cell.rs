@@ -78,13 +78,14 @@ impl LazyCell {
         slots
     }
 
-    /// The value of a field, owned by the slot where it has an owner.
-    pub fn value(&self, ctx: &Ctx<'_>, index: usize) -> rquickjs::Result<qjs::JSValue> {
+    /// The value of a field or a method of `object`, owned by the slot where it has an owner.
+    pub fn value(&self, ctx: &Ctx<'_>, object: qjs::JSValue, index: usize) -> rquickjs::Result<qjs::JSValue> {
         let slot = self.slot(index);
         if slot.is_made() {
             return Ok(slot.value);
         }
         let made = match self.kept(ctx) {
+            _ if index >= self.atoms.fields => self.method(ctx, object, index)?,
             None => self.fields.field(ctx, index)?,
             Some(kept) => self.fields.field_with(ctx, index, kept)?,
         };
@@ -105,12 +106,25 @@ impl LazyCell {
         Ok(slots[index].value)
     }
 
+    fn method<'js>(&self, ctx: &Ctx<'js>, object: qjs::JSValue, index: usize) -> rquickjs::Result<Value<'js>> {
+        // SAFETY: object and atom are live; both counts that the calls make are given back.
+        let found = unsafe {
+            let context = ctx.as_raw().as_ptr();
+            let prototype = Value::from_raw(ctx.clone(), qjs::JS_GetPrototype(context, object));
+            if !prototype.is_object() {
+                return Ok(Value::new_undefined(ctx.clone()));
+            }
+            Value::from_raw(ctx.clone(), qjs::JS_GetProperty(context, prototype.as_raw(), self.atoms.atoms[index]))
+        };
+        if found.is_exception() { Err(Error::Exception) } else { Ok(found) }
+    }
+
     /// Turns all fields into ordinary properties, in order.
     pub fn expand(&self, ctx: &Ctx<'_>, object: qjs::JSValue) -> rquickjs::Result<()> {
         // From here on numbers are kept, too.
         drop(self.slots_mut());
         for index in 0..self.atoms.atoms.len() {
-            self.value(ctx, index)?;
+            self.value(ctx, object, index)?;
         }
         self.expanded.set(true);
         let slots: Vec<Slot> = self.slots_mut().iter_mut().map(|slot| std::mem::replace(slot, Slot::EMPTY)).collect();

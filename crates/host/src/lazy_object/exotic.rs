@@ -70,7 +70,7 @@ unsafe extern "C" fn on_get_own(
         let Some(descriptor) = descriptor.as_mut() else { return 1 };
         let Some(raw) = NonNull::new(context) else { return -1 };
         let ctx = Ctx::from_raw(raw);
-        match cell.value(&ctx, index) {
+        match cell.value(&ctx, object, index) {
             Ok(value) => {
                 descriptor.flags = cell.slot(index).flags as _;
                 descriptor.value = qjs::JS_DupValue(context, value);

@@ -23,6 +23,9 @@ pub trait LazyFields: 'static {
     /// Property names, in order.
     const FIELDS: &'static [&'static str];
 
+    /// Methods of the prototype that are own properties, too, behind the fields.
+    const METHODS: &'static [&'static str] = &[];
+
     /// The object that holds the methods, made once for each user; `None` means `Object.prototype`.
     fn prototype<'js>(_ctx: &Ctx<'js>) -> rquickjs::Result<Option<Object<'js>>> {
         Ok(None)
@@ -111,7 +114,7 @@ fn shape_of<T: LazyFields>(
     if let Some(known) = user.state.lazy_shapes.borrow().iter().find(|known| known.of == id) {
         return Ok((known.atoms.clone(), known.prototype));
     }
-    let shape = LazyShape::new(ctx, id, FieldAtoms::of(ctx, T::FIELDS), T::prototype(ctx)?, class)?;
+    let shape = LazyShape::new(ctx, id, FieldAtoms::of(ctx, T::FIELDS, T::METHODS), T::prototype(ctx)?, class)?;
     let found = (shape.atoms.clone(), shape.prototype);
     user.state.lazy_shapes.borrow_mut().push(shape);
     Ok(found)
@@ -153,6 +156,7 @@ mod tests {
 
     impl LazyFields for Answer {
         const FIELDS: &'static [&'static str] = &["status", "body", "list"];
+        const METHODS: &'static [&'static str] = &["json"];
 
         fn prototype<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Option<Object<'js>>> {
             ctx.eval("globalThis.p = { json() { return this.status } }; p").map(Some)
@@ -203,18 +207,22 @@ mod tests {
             ("o.list; JSON.stringify(o)", all),
             ("JSON.stringify({ ...o })", all),
             ("JSON.stringify(Object.assign({}, o))", all),
-            ("Object.keys(o).join()", "status,body,list"),
+            ("Object.keys(o).join()", "status,body,list,json"),
             ("let k = ''; for (const n in o) k += n + ' '; k", "status body list json "),
+            ("typeof { ...o }.json + Object.hasOwn(o, 'json') + (o.json === p.json)", "functiontruetrue"),
+            ("o.json = 5; o.json + o.status + Object.keys(o).join()", "205status,body,list,json"),
+            ("delete o.json; typeof o.json + Object.keys(o).join()", "functionstatus,body,list"),
+            ("delete p.json; String(o.json)", "undefined"),
             (
                 "JSON.stringify(Object.getOwnPropertyDescriptor(o, 'status'))",
                 r#"{"value":200,"writable":true,"enumerable":true,"configurable":true}"#,
             ),
             ("o.body = 7; o.body", "7"),
-            ("o.body = 7; Object.keys(o).join()", "status,body,list"),
+            ("o.body = 7; Object.keys(o).join()", "status,body,list,json"),
             ("o.extra = 1; JSON.stringify(o)", r#"{"status":200,"body":"text","list":[],"extra":1}"#),
             ("delete o.body; JSON.stringify(o)", r#"{"status":200,"list":[]}"#),
-            ("delete o.body; o.body = 1; Object.keys(o).join()", "status,list,body"),
-            ("delete o.nothing; Object.keys(o).join()", "status,body,list"),
+            ("delete o.body; o.body = 1; Object.keys(o).join()", "status,list,json,body"),
+            ("delete o.nothing; Object.keys(o).join()", "status,body,list,json"),
             (
                 "Object.defineProperty(o, 'status', { get() { return 1 } }); o.status + JSON.stringify(o)",
                 r#"1{"status":1,"body":"text","list":[]}"#,
@@ -235,7 +243,7 @@ mod tests {
             ),
             ("o[Symbol.toStringTag] = 'R'; String(o)", "[object R]"),
             ("o.self = o; o.list.push(o); typeof o.self", "object"),
-            ("Object.entries(o).length + ' ' + Object.prototype.toString.call(o)", "3 [object Object]"),
+            ("Object.entries(o).length + ' ' + Object.prototype.toString.call(o)", "4 [object Object]"),
         ] {
             assert_eq!(eval(source).0, expected, "{source}");
         }

@@ -3,6 +3,7 @@
 //! VU 0 fills the store while it runs the init code; then the store is sealed, and a user that asks for a module VU 0
 //! never imported gets an error, as in k6. Nothing here runs JavaScript.
 
+mod callee;
 pub mod library;
 mod nesting;
 pub(crate) mod remote;
@@ -49,8 +50,20 @@ pub struct Compiled {
 #[derive(Debug)]
 struct SourceText {
     text: String,
-    map: Option<PositionMap>,
+    /// Columns that its first line got when it was compiled.
+    indent: u32,
+    /// What was compiled, where that is not the text, and the way back.
+    generated: Option<(String, PositionMap)>,
 }
+
+impl SourceText {
+    fn unindented(&self, line: u32, column: u32) -> u32 {
+        if line == 1 { column.saturating_sub(self.indent).max(1) } else { column }
+    }
+}
+
+/// What is put before a CommonJS module: a function whose body it is.
+pub const COMMON_JS_HEAD: &str = "(function(module, exports, require){";
 
 /// The modules of one program.
 pub struct ModuleStore {
@@ -60,6 +73,8 @@ pub struct ModuleStore {
     /// Names that modules import, each behind the module it is imported from.
     imported: RwLock<Vec<(String, String)>>,
     sealed: AtomicBool,
+    /// What was asked before: a script may throw the same error in each iteration.
+    callees: RwLock<HashMap<(String, u32, u32), Option<String>>>,
     /// Directory that relative paths of the entry script and of `open` start from.
     pub cwd: PathBuf,
     /// Where fetched modules are kept between runs.
@@ -72,7 +87,8 @@ impl ModuleStore {
     /// An empty store.
     pub fn new(builtins: &'static Builtins, cwd: PathBuf, cache_dir: Option<PathBuf>, is_offline: bool) -> Self {
         let (sources, compiled, sealed) = (RwLock::default(), RwLock::default(), AtomicBool::new(false));
-        ModuleStore { builtins, sources, compiled, imported: RwLock::default(), sealed, cwd, cache_dir, is_offline }
+        let (imported, callees) = (RwLock::default(), RwLock::default());
+        ModuleStore { builtins, sources, compiled, imported, sealed, callees, cwd, cache_dir, is_offline }
     }
 
     /// The modules that need no file and no URL.
@@ -105,7 +121,7 @@ impl ModuleStore {
 
     /// Puts a source under its name before it is imported (standard input, archives, fetched modules).
     pub fn insert_source(&self, name: &str, text: String) {
-        let source = Arc::new(SourceText { text, map: None });
+        let source = Arc::new(SourceText { text, indent: 0, generated: None });
         self.sources.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_string(), source);
     }
 
@@ -136,7 +152,9 @@ impl ModuleStore {
             (None, None) => resolve::read(name)?,
         };
         let output = transpile::to_javascript(name, &text, self.builtins.libraries)?;
-        let source = Arc::new(SourceText { text, map: output.map });
+        let indent = if output.kind == SourceKind::CommonJs { COMMON_JS_HEAD.len() } else { 0 };
+        let generated = output.map.map(|map| (output.code.clone(), map));
+        let source = Arc::new(SourceText { text, indent: u32::try_from(indent).unwrap_or(0), generated });
         self.sources.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_string(), source);
         let named = output.imports.into_iter();
         let imports = named.filter_map(|(from, export)| Some((self.resolve(name, &from).ok()?, export)));
@@ -153,8 +171,28 @@ impl ModuleStore {
 
     /// The place in the source as written of a place in the code that ran.
     pub fn original_position(&self, name: &str, line: u32, column: u32) -> (u32, u32) {
-        let source = self.source(name);
-        source.and_then(|s| s.map.as_ref()?.original(line, column)).unwrap_or((line, column))
+        let Some(source) = self.source(name) else { return (line, column) };
+        let column = source.unindented(line, column);
+        let original = || {
+            let (code, map) = source.generated.as_ref()?;
+            let of_line = code.lines().nth(line.checked_sub(1)? as usize)?;
+            let before = of_line.get(..column.checked_sub(1)? as usize)?;
+            map.original(line, u32::try_from(before.encode_utf16().count()).ok()? + 1)
+        };
+        original().unwrap_or((line, column))
+    }
+
+    /// What is called at a place in the code that ran, for the error that it is no function.
+    pub(crate) fn callee_at(&self, name: &str, line: u32, column: u32) -> Option<String> {
+        let place = (name.to_string(), line, column);
+        if let Some(known) = self.callees.read().unwrap_or_else(PoisonError::into_inner).get(&place) {
+            return known.clone();
+        }
+        let source = self.source(name)?;
+        let code = source.generated.as_ref().map_or(&source.text, |(code, _)| code);
+        let callee = callee::at(code, line, source.unindented(line, column));
+        self.callees.write().unwrap_or_else(PoisonError::into_inner).insert(place, callee.clone());
+        callee
     }
 
     /// A module's source as it was read.

@@ -72,10 +72,14 @@ const MOST_STACK: usize = 1 << 30;
 /// that is too small ends the process without a word.
 pub fn to_javascript(name: &str, text: &str, known: &[LibraryText]) -> Result<Output, ScriptError> {
     nesting::check(name, text)?;
+    on_parser_stack(text, || transpiled(name, text).map(|output| output.without_libraries(known)))
+}
+
+/// Works with a parser on a text that `nesting` has let pass, on a stack that is deep enough for it.
+pub(super) fn on_parser_stack<T: Send>(text: &str, work: impl Fn() -> T + Sync) -> T {
     let stack = text.len().saturating_mul(STACK_A_BYTE).clamp(LEAST_STACK, MOST_STACK);
-    let work = || transpiled(name, text).map(|output| output.without_libraries(known));
     std::thread::scope(|scope| {
-        match std::thread::Builder::new().name("parser".into()).stack_size(stack).spawn_scoped(scope, work) {
+        match std::thread::Builder::new().name("parser".into()).stack_size(stack).spawn_scoped(scope, &work) {
             Ok(parser) => parser.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             // No room for such a stack: that of this thread is enough for what people write.
             Err(_) => work(),

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host::DEFAULT_MEMORY_LIMIT;
-use metrics::SystemTags;
+use metrics::{SystemTag, SystemTags};
 use serde_json::{Map, Value};
 use units::{field, suggest};
 use wire::mask::Mask;
@@ -44,6 +44,20 @@ impl fmt::Display for OptionsError {
 }
 
 impl std::error::Error for OptionsError {}
+
+/// What `exec.test.options` shows in k6, in its order.
+#[rustfmt::skip]
+const IN_K6_ORDER: &[&str] = &[
+    "paused", "scenarios", "executionSegment", "executionSegmentSequence", "noSetup", "setupTimeout", "noTeardown",
+    "teardownTimeout", "handleSummaryTimeout", "rps", "dns", "maxRedirects", "userAgent", "batch", "batchPerHost",
+    "httpDebug", "insecureSkipTLSVerify", "tlsCipherSuites", "tlsVersion", "tlsAuth", "throw", "thresholds",
+    "blacklistIPs", "blockHostnames", "hosts", "noConnectionReuse", "noVUConnectionReuse", "minIterationDuration",
+    "cloud", "ext", "summaryTrendStats", "summaryTimeUnit", "systemTags", "tags", "metricSamplesBufferSize",
+    "noCookiesReset", "discardResponseBodies", "features", "consoleOutput", "localIPs",
+];
+
+/// k6's statistics of a Trend, where the options name none.
+const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
 
 /// Fields of k6's config file that are no options of a test.
 const CONFIG_ONLY: &[&str] = &["collectors", "out", "linger", "noUsageReport", "webDashboard", "noArchiveUpload"];
@@ -79,10 +93,35 @@ impl Options {
         read.map_err(|problem| OptionsError { message: format!("{origin}: {problem}") })
     }
 
-    /// All options as `exec.test.options` shows them: null where nothing was set.
+    /// The options as `exec.test.options` shows them: those of k6 in its order, null where nothing was set, then what
+    /// was set of ours, and shortcuts that have not been made a scenario.
     pub fn to_json(&self) -> Value {
-        let shown = OPTIONS.iter().map(|option| (option.json.to_owned(), (option.show)(self)));
-        Value::Object(shown.collect::<Map<_, _>>())
+        let mut set: Map<String, Value> = OPTIONS
+            .iter()
+            .map(|option| (option.json.to_owned(), (option.show)(self)))
+            .filter(|(_, value)| !value.is_null())
+            .collect();
+        let mut shown = Map::new();
+        for &name in IN_K6_ORDER {
+            let value = match (name, set.remove(name)) {
+                ("dns", given) => {
+                    let given = given.unwrap_or_default();
+                    let part = |name: &str| given.get(name).cloned().unwrap_or_default();
+                    serde_json::json!({ "ttl": part("ttl"), "select": part("select"), "policy": part("policy") })
+                }
+                ("summaryTrendStats", None) => serde_json::json!(TREND_STATS),
+                ("systemTags", _) => {
+                    let mut names: Vec<&str> = self.enabled_system_tags().iter().map(SystemTag::name).collect();
+                    names.sort_unstable();
+                    names.into()
+                }
+                ("cloud", None) => continue,
+                (_, given) => given.unwrap_or_default(),
+            };
+            shown.insert(name.to_owned(), value);
+        }
+        shown.extend(set);
+        Value::Object(shown)
     }
 
     /// Memory of one user in bytes: what its script holds, and what native code holds for it.
@@ -288,6 +327,6 @@ mod tests {
             "hosts": { "a.b": "127.0.0.1:80" }, "tlsVersion": { "min": "tls1.2" }, "setupTimeout": 500,
             "thresholds": { "checks": ["rate>0.9", { "threshold": "rate>0.5", "abortOnFail": true }] },
         }));
-        assert_eq!(read(options.to_json()), options);
+        assert_eq!(read(options.to_json()).to_json(), options.to_json());
     }
 }

@@ -143,8 +143,12 @@ impl Vu {
 
     /// Whether the user is on its way out: told to stop, or ending the test. What fails now is no result of the script.
     pub fn is_leaving(&self) -> bool {
-        let stopped = self.context.as_ref().is_some_and(|context| context.interrupt.reason().is_some());
-        stopped || self.abort.borrow().is_some()
+        self.is_stopped() || self.abort.borrow().is_some()
+    }
+
+    /// Whether the user was told to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.context.as_ref().is_some_and(|context| context.interrupt.reason().is_some())
     }
 
     /// The worker's recorder.

@@ -1,7 +1,7 @@
 // Blob of the File API (https://www.w3.org/TR/FileAPI/), section 3. Called with what differs between those who have one: how
-// the constructor's arguments are read, and where a stream comes from. Gives the class and a function that tells a blob's
+// the constructor's arguments are read, where a stream comes from, and whether its fields are properties of its own. Gives the class and a function that tells a blob's
 // bytes, which is undefined for anything else.
-({ readParts, readType, decode, streamClass }) => {
+({ readParts, readType, decode, streamClass, isShown }) => {
   const join = (pieces) => {
     if (pieces.length === 1) return pieces[0]
     const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
@@ -21,6 +21,7 @@
     constructor(parts, options) {
       this.#bytes = join(readParts(parts, bytesOfBlob))
       this.#type = readType(options)
+      if (isShown) show(this)
     }
     get size() { return this.#bytes.length }
     get type() { return this.#type }
@@ -38,6 +39,12 @@
       })
     }
     get [Symbol.toStringTag]() { return 'Blob' }
+  }
+
+  const getters = Object.getOwnPropertyDescriptors(Blob.prototype)
+  function show(blob) {
+    for (const name of ['size', 'type']) Object.defineProperty(blob, name, { ...getters[name], enumerable: true, configurable: false })
+    for (const name of ['arrayBuffer', 'bytes', 'slice', 'text', 'stream']) blob[name] = getters[name].value.bind(blob)
   }
 
   return { Blob, bytesOfBlob }

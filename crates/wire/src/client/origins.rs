@@ -59,7 +59,7 @@ impl Origins {
         Ok(Origins {
             resolver: Resolver::new(settings),
             proxies,
-            tls: TlsConfigs::new(&settings.tls)?,
+            tls: TlsConfigs::new(&settings.tls),
             user_agent: settings.user_agent.clone(),
             plain_proxy,
             known: RefCell::default(),

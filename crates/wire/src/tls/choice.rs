@@ -1,6 +1,7 @@
 //! What can be chosen about TLS: versions, cipher suites, client certificates, trust.
 //!
-//! Refuses versions below 1.2 and suites without forward secrecy: the library does not speak them, and says so.
+//! The library does not speak versions below 1.2 and suites without forward secrecy. Where nothing else is left, each
+//! handshake fails and says so: the rest of the test runs.
 
 use std::sync::Arc;
 
@@ -45,13 +46,17 @@ pub struct TlsSettings {
     pub session_resumption: bool,
 }
 
-/// Versions to offer, one at least.
+/// Versions to offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TlsVersions(Vec<&'static SupportedProtocolVersion>);
+pub struct TlsVersions {
+    /// Those that the library speaks.
+    spoken: Vec<&'static SupportedProtocolVersion>,
+    highest: &'static str,
+}
 
 impl Default for TlsVersions {
     fn default() -> Self {
-        TlsVersions(vec![&rustls::version::TLS12, &rustls::version::TLS13])
+        TlsVersions { spoken: vec![&rustls::version::TLS12, &rustls::version::TLS13], highest: "tls1.3" }
     }
 }
 
@@ -72,15 +77,19 @@ impl TlsVersions {
             return Err(format!("found min {} above max {}", NAMES[min], NAMES[max]));
         }
         let all = [(2, &rustls::version::TLS12), (3, &rustls::version::TLS13)];
-        let chosen: Vec<_> = all.into_iter().filter(|(v, _)| (min..=max).contains(v)).map(|(_, v)| v).collect();
-        if chosen.is_empty() {
-            return Err(format!("found {} as the highest, expected tls1.2 or tls1.3", NAMES[max]));
-        }
-        Ok(TlsVersions(chosen))
+        let spoken = all.into_iter().filter(|(v, _)| (min..=max).contains(v)).map(|(_, v)| v).collect();
+        Ok(TlsVersions { spoken, highest: NAMES[max] })
     }
 
     pub(crate) fn list(&self) -> &[&'static SupportedProtocolVersion] {
-        &self.0
+        &self.spoken
+    }
+
+    /// Why no handshake can succeed.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let problem =
+            || format!("tlsVersion: {} is the highest, and only tls1.2 and tls1.3 are supported", self.highest);
+        self.spoken.is_empty().then(problem)
     }
 }
 
@@ -106,23 +115,24 @@ impl CipherSuites {
         }
     }
 
-    /// Leaves only these to the provider; the error says that none is left for the versions.
-    pub(crate) fn limit(&self, provider: &mut CryptoProvider, versions: &TlsVersions) -> Result<(), String> {
+    /// Leaves only these to the provider. Says why no handshake can succeed: none is left for the versions.
+    pub(crate) fn limit(&self, provider: &mut CryptoProvider, versions: &TlsVersions) -> Option<String> {
         if self.names.is_empty() {
-            return Ok(());
+            return None;
         }
         let is_13 = |suite: &SupportedCipherSuite| suite.tls13().is_some();
         let is_named = |suite: &SupportedCipherSuite| {
             suite_name(suite.suite()).is_some_and(|name| self.names.iter().any(|wanted| wanted == name))
         };
         provider.cipher_suites.retain(|suite| is_13(suite) || is_named(suite));
-        if !versions.0.contains(&&rustls::version::TLS13) && provider.cipher_suites.iter().all(is_13) {
+        let is_none_left =
+            !versions.spoken.contains(&&rustls::version::TLS13) && provider.cipher_suites.iter().all(is_13);
+        is_none_left.then(|| {
             let list = self.names.join(", ");
-            return Err(format!(
-                "tlsCipherSuites: none of {list} is supported, expected an ECDHE suite with GCM or CHACHA20"
-            ));
-        }
-        Ok(())
+            format!(
+                "tlsCipherSuites: none of {list} is supported for TLS 1.2, expected an ECDHE suite with GCM or CHACHA20"
+            )
+        })
     }
 }
 
@@ -181,7 +191,6 @@ mod tests {
         let versions = |min, max| TlsVersions::between(min, max).unwrap_err();
         assert_eq!(versions(Some("tls9"), None), "found 'tls9', expected one of tls1.0, tls1.1, tls1.2, tls1.3");
         assert_eq!(versions(Some("tls1.3"), Some("tls1.2")), "found min tls1.3 above max tls1.2");
-        assert_eq!(versions(None, Some("tls1.1")), "found tls1.1 as the highest, expected tls1.2 or tls1.3");
         assert_eq!(
             CipherSuites::named(&["NOPE".into()]).unwrap_err(),
             "unknown cipher suite \"NOPE\", expected a name such as TLS_AES_128_GCM_SHA256"

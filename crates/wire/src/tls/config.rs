@@ -58,26 +58,33 @@ impl Offer {
 pub struct TlsConfigs {
     provider: Arc<CryptoProvider>,
     settings: TlsSettings,
+    /// Why no handshake can succeed.
+    problem: Option<String>,
     /// By identity, for each one an offer; the last ones are without a client certificate.
     made: RefCell<Vec<Option<Arc<ClientConfig>>>>,
 }
 
 impl TlsConfigs {
-    /// Puts versions and suites together; the error says why they do not fit. Loads nothing.
-    pub fn new(settings: &TlsSettings) -> Result<TlsConfigs, String> {
+    /// Puts versions and suites together. Loads nothing.
+    pub fn new(settings: &TlsSettings) -> TlsConfigs {
         let mut provider = rustls::crypto::ring::default_provider();
         provider.signature_verification_algorithms = weak_rsa::algorithms();
-        settings.cipher_suites.limit(&mut provider, &settings.versions)?;
-        Ok(TlsConfigs {
+        let problem = settings.versions.problem();
+        let problem = problem.or_else(|| settings.cipher_suites.limit(&mut provider, &settings.versions));
+        TlsConfigs {
             provider: Arc::new(provider),
             settings: settings.clone(),
+            problem,
             made: RefCell::new(vec![None; Offer::COUNT * (settings.identities.len() + 1)]),
-        })
+        }
     }
 
     /// TLS for a host of a URL.
     pub(crate) fn target_for(&self, host: &str, offer: Offer) -> Result<TlsTarget, Failure> {
         let failed = |message| Failure { step: Step::Prepare, kind: FailureKind::Tls, message };
+        if let Some(problem) = &self.problem {
+            return Err(failed(problem.clone()));
+        }
         let name = ServerName::try_from(host.trim_end_matches('.').to_owned())
             .map_err(|_| failed(format!("tls: {host:?} cannot be used as a server name")))?;
         let identities = &self.settings.identities;
@@ -273,7 +280,7 @@ mod tests {
     fn a_list_of_suites_limits_tls_1_2_alone() {
         let name = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256";
         let cipher_suites = CipherSuites::named(&[name.into()]).unwrap();
-        let configs = TlsConfigs::new(&TlsSettings { cipher_suites, ..TlsSettings::default() }).unwrap();
+        let configs = TlsConfigs::new(&TlsSettings { cipher_suites, ..TlsSettings::default() });
         let suites = configs.provider.cipher_suites.iter();
         let of_12: Vec<_> = suites.filter(|s| s.tls13().is_none()).filter_map(|s| suite_name(s.suite())).collect();
         assert_eq!(of_12, [name]);
@@ -281,16 +288,26 @@ mod tests {
     }
 
     #[test]
-    fn suites_that_no_version_has_are_refused() {
-        let settings = TlsSettings {
-            cipher_suites: CipherSuites::named(&["TLS_RSA_WITH_AES_128_GCM_SHA256".into()]).unwrap(),
-            versions: TlsVersions::between(None, Some("tls1.2")).unwrap(),
-            ..TlsSettings::default()
+    fn handshakes_fail_where_nothing_can_be_offered() {
+        let refused = |highest: &str, suite: &str| {
+            let settings = TlsSettings {
+                cipher_suites: CipherSuites::named(&[suite.into()]).unwrap(),
+                versions: TlsVersions::between(None, Some(highest)).unwrap(),
+                ..TlsSettings::default()
+            };
+            let failure = TlsConfigs::new(&settings).target_for("a", Offer::Http1).err()?;
+            assert_eq!((failure.step, failure.kind), (Step::Prepare, FailureKind::Tls));
+            Some(failure.message)
         };
         assert_eq!(
-            TlsConfigs::new(&settings).err().unwrap(),
-            "tlsCipherSuites: none of TLS_RSA_WITH_AES_128_GCM_SHA256 is supported, expected an ECDHE suite with \
+            refused("tls1.2", "TLS_RSA_WITH_RC4_128_SHA").unwrap(),
+            "tlsCipherSuites: none of TLS_RSA_WITH_RC4_128_SHA is supported for TLS 1.2, expected an ECDHE suite with \
              GCM or CHACHA20"
         );
+        assert_eq!(
+            refused("tls1.1", "TLS_RSA_WITH_RC4_128_SHA").unwrap(),
+            "tlsVersion: tls1.1 is the highest, and only tls1.2 and tls1.3 are supported"
+        );
+        assert_eq!(refused("tls1.3", "TLS_RSA_WITH_RC4_128_SHA"), None);
     }
 }

@@ -24,7 +24,7 @@ use crate::Vu;
 use crate::arguments::text_or;
 use crate::builtins::ModuleDef;
 use crate::test_mark::TestMark;
-use crate::{exception, go_error};
+use crate::{exception, go_error, web};
 use text_map::{TextStore, text_map};
 
 /// The module.
@@ -66,12 +66,20 @@ fn vu<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         running(ctx, vu).map(|()| vu.iteration().map_or(0, |iteration| iteration.in_scenario) as f64)
     })?;
     let tags = text_map(ctx, UserTags)?;
-    object.prop("tags", Property::from(tags.clone()).enumerable())?;
+    fixed(&object, "tags", tags.clone())?;
     let metrics = Object::new(ctx.clone())?;
     metrics.prop("tags", Property::from(tags).enumerable())?;
     metrics.prop("metadata", Property::from(text_map(ctx, Metadata)?).enumerable())?;
-    object.prop("metrics", Property::from(metrics).enumerable())?;
+    fixed(&object, "metrics", metrics.into_value())?;
     Ok(object)
+}
+
+/// A property that keeps its value and takes, as in k6, any other without a word to the script. In JavaScript, whose
+/// collector sees what a function holds.
+fn fixed<'js>(object: &Object<'js>, name: &str, value: Value<'js>) -> Result<()> {
+    let define = "(object, name, value) => \
+        Object.defineProperty(object, name, { get: () => value, set() {}, enumerable: true })";
+    web::evaluate_bare(object.ctx(), "k6/execution/fixed.js", define)?.call((object.clone(), name, value))
 }
 
 /// Throws in init code.
@@ -88,6 +96,7 @@ fn available(ctx: &Ctx<'_>, vu: &Vu, what: &str) -> Result<()> {
 
 fn scenario<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
+    getter(&object, "iterationInTest", |ctx, vu| number(ctx, vu).map(|number| number.in_test as f64))?;
     getter(&object, "name", |ctx, vu| iteration(ctx, vu).map(|iteration| iteration.scenario.name.clone()))?;
     getter(&object, "executor", |ctx, vu| iteration(ctx, vu).map(|iteration| iteration.scenario.executor))?;
     getter(&object, "startTime", |ctx, vu| {
@@ -99,7 +108,6 @@ fn scenario<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         Ok(vu.context().map_or(0.0, |context| context.run.progress(index, vu.clock().now())))
     })?;
     getter(&object, "iterationInInstance", |ctx, vu| number(ctx, vu).map(|number| number.in_instance as f64))?;
-    getter(&object, "iterationInTest", |ctx, vu| number(ctx, vu).map(|number| number.in_test as f64))?;
     Ok(object)
 }
 

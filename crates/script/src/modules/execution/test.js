@@ -65,7 +65,7 @@ export default function () {
   const round = vu.iterationInScenario;
   check(null, {
     "four parts": () => Object.keys(exec).sort().join() === "instance,scenario,test,vu",
-    "ids": () => vu.idInInstance === __VU && vu.idInTest === __VU && __VU >= 1 && __VU <= 2,
+    "ids": () => vu.idInInstance === __VU && vu.idInTest === __VU && __VU >= 1 && __VU <= 3,
     "iterations of the user": () => vu.iterationInInstance === __ITER && round === __ITER,
     "scenario": () => scenario.name === "first" && scenario.executor === "per-vu-iterations",
     "start time": () => scenario.startTime <= Date.now() && scenario.startTime > Date.now() - 60000,

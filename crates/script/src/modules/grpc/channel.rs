@@ -116,7 +116,7 @@ impl KnownTls {
             return Ok(Rc::clone(known));
         }
         let settings = params.settings(&vu.options().network_settings().tls)?;
-        let configs = Rc::new(TlsConfigs::new(&settings)?);
+        let configs = Rc::new(TlsConfigs::new(&settings));
         let mut made = self.made.borrow_mut();
         if made.len() >= MOST_CONFIGURATIONS {
             made.clear();

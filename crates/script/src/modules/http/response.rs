@@ -53,6 +53,8 @@ pub fn refused<'js>(ctx: &Ctx<'js>, refusal: Option<Refusal>) -> Result<Value<'j
 /// What the response to refused arguments is made from.
 struct RefusedCall(Option<Refusal>);
 
+const METHODS: &[&str] = &["clickLink", "html", "json", "submitForm"];
+
 /// The object that holds the methods of a user's responses.
 fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let prototype = Object::new(ctx.clone())?;
@@ -97,6 +99,7 @@ fields! {
 
 impl LazyFields for Call {
     const FIELDS: &'static [&'static str] = ResponseField::NAMES;
+    const METHODS: &'static [&'static str] = METHODS;
 
     fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
         prototype(ctx).map(Some)
@@ -140,6 +143,7 @@ impl LazyFields for Call {
 
 impl LazyFields for RefusedCall {
     const FIELDS: &'static [&'static str] = ResponseField::NAMES;
+    const METHODS: &'static [&'static str] = METHODS;
 
     fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Option<Object<'js>>> {
         prototype(ctx).map(Some)

@@ -193,6 +193,10 @@ pub fn template<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Object<'js
     object.set("name", name)?;
     object.set("url", text)?;
     object.set("clean_url", clean)?;
+    // Its methods are properties of its own.
+    for name in ["clean", "getURL"] {
+        object.set(name, object.get::<_, Value<'js>>(name)?)?;
+    }
     Ok(object)
 }
 

@@ -7,7 +7,7 @@ use host::js::{Ctx, Exception, Function, Result, Value};
 use host::memo::NameMemo;
 use host::object::{self, Name};
 use host::plain::{self, Plain};
-use metrics::{Series, SystemTag, builtin};
+use metrics::{Series, SystemTag, TagSet, builtin};
 
 use super::guards::{refuse_in_init, refuse_separator};
 use crate::Vu;
@@ -40,10 +40,12 @@ impl Plain for Check {
         let value = args.peek_or_undefined(0);
         let Some(checks) = object::of(&checks) else { return Ok(Value::new_bool(ctx.clone(), true)) };
         let (at_ns, known) = (vu.now_ns(), vu.local::<KnownChecks>());
+        // As in k6 all entries have the tags of now: what a condition sets is for what comes after the call.
+        let now = (vu.tags_key(), vu.tags());
         let mut all = true;
         object::each_entry(ctx, checks, |name, condition| {
-            // Resolved first: a condition may change the tags, and a name that is refused must not run its condition.
-            let series = series_of(ctx, &vu, &known, &name, &tags)?;
+            // Resolved first: a name that is refused must not run its condition.
+            let series = series_of(ctx, &vu, &now, &known, &name, &tags)?;
             refuse_async(ctx, &condition)?;
             let held = holds(ctx, &value, condition);
             if held.is_err() && vu.is_leaving() {
@@ -72,10 +74,16 @@ fn holds<'js>(ctx: &Ctx<'js>, value: &Value<'js>, condition: Value<'js>) -> Resu
     Ok(object::is_true(&result))
 }
 
-fn series_of(ctx: &Ctx<'_>, vu: &Vu, known: &KnownChecks, name: &Name<'_, '_>, tags: &SampleTags) -> Result<Series> {
-    let key = vu.tags_key();
+fn series_of(
+    ctx: &Ctx<'_>,
+    vu: &Vu,
+    (key, now): &(u32, TagSet),
+    known: &KnownChecks,
+    name: &Name<'_, '_>,
+    tags: &SampleTags,
+) -> Result<Series> {
     if tags.is_empty()
-        && let Some(series) = known.0.get(name, key)
+        && let Some(series) = known.0.get(name, *key)
     {
         return Ok(series);
     }
@@ -83,9 +91,9 @@ fn series_of(ctx: &Ctx<'_>, vu: &Vu, known: &KnownChecks, name: &Name<'_, '_>, t
     refuse_separator(ctx, &text)?;
     let named = vu.options().enabled_system_tags().has(SystemTag::Check).then(|| ("check".to_owned(), text));
     let own: SampleTags = tags.iter().cloned().chain(named).collect();
-    let series = vu.worker_local::<SeriesCache>().resolve(vu, builtin::CHECKS, &own);
+    let series = vu.worker_local::<SeriesCache>().resolve_among(vu, *key, || now.clone(), builtin::CHECKS, &own);
     if tags.is_empty() {
-        known.0.put(name, key, series);
+        known.0.put(name, *key, series);
     }
     Ok(series)
 }

@@ -30,8 +30,8 @@ pub(super) fn group<'js>(ctx: Ctx<'js>, name: Opt<Value<'js>>, body: Opt<Value<'
     vu.set_group(format!("{outer}::{name}").into());
     let started = Instant::now();
     let result = body.call(());
-    // A group that was cut short has no duration; one that threw has.
-    if !vu.is_leaving() {
+    // A group that was cut short has no duration; one that threw, or ended the test, has.
+    if !vu.is_stopped() {
         let series = vu.worker_local::<SeriesCache>().resolve(&vu, builtin::GROUP_DURATION, &[]);
         vu.recorder().add(series, started.elapsed().as_secs_f64() * 1e3, vu.now_ns());
     }

@@ -268,19 +268,19 @@ impl NativeSocket {
         object::call_three(ctx, message.restore(ctx)?.as_value(), [&data, &is_text, &timestamp]).map(drop)
     }
 
-    fn finish(&self, vu: &Vu) {
+    fn finish(&self) {
         self.is_over.set(true);
         if let Some(shortcut) = self.shortcut.take() {
             shortcut.close();
-        }
-        if let Some(channel) = &*self.channel.borrow() {
-            channel.end(vu);
         }
     }
 
     /// The last words: an error, if there was one, and the close event.
     fn over<'js>(&self, ctx: &Ctx<'js>, vu: &Vu, error: Option<String>, close: Option<(u16, &str)>) -> Result<()> {
-        self.finish(vu);
+        self.finish();
+        if let Some(channel) = &*self.channel.borrow() {
+            channel.end(vu);
+        }
         let told = self.tell(ctx, |tell| {
             if let Some(error) = error {
                 tell.call::<_, ()>(("error", error))?;
@@ -409,7 +409,7 @@ impl Source for NativeSocket {
             Stage::Open => {}
         }
         let Some(channel) = self.channel.borrow().clone() else { return Ok(()) };
-        while let Some(arrival) = channel.take() {
+        while let Some(arrival) = channel.take(vu) {
             let _handling = vu.messages.begin(channel.arrived_ns());
             let _logged = channel.log(vu, &arrival);
             self.arrived(ctx, vu, &channel, arrival)?;
@@ -430,8 +430,9 @@ impl Source for NativeSocket {
         let Some(vu) = &self.vu.upgrade() else { return };
         if let Some(channel) = &*self.channel.borrow() {
             channel.close(vu, close::GOING_AWAY, "");
+            channel.leave(vu);
         }
-        self.finish(vu);
+        self.finish();
         self.tell.take();
     }
 }

@@ -36,34 +36,26 @@
     },
     decode: (bytes) => new TextDecoder().decode(bytes),
     streamClass: () => native.streams().ReadableStream,
+    isShown: true,
   });
 
-  // What happens most often is made cheapest: three own properties, the rest by the prototype.
-  class MessageEvent {
-    constructor(target, timestamp, data) {
-      this.target = target;
-      this.timestamp = timestamp;
-      this.data = data;
-    }
-
-    get origin() {
-      return this.target.url;
-    }
-  }
-  MessageEvent.prototype.type = "message";
-  // The engine forgets a shape with the last object that has it: without these it would make four for each message.
-  MessageEvent.kept = [[], ["target"], ["target", "timestamp"], ["target", "timestamp", "data"]].map((names) => {
-    const event = Object.create(MessageEvent.prototype);
-    for (const name of names) event[name] = undefined;
-    return event;
-  });
+  // As an object of its own, with all that k6 shows; from a literal, which is what the engine makes fastest.
+  const messageEvent = (target, timestamp, data, origin) => ({ type: "message", target, timestamp, data, origin });
+  // The engine forgets a shape with the last object that has it: without this it would make five for each message.
+  messageEvent.kept = messageEvent();
 
   // The state of a socket is a plain object: private names are looked up anew at each use.
   let stateOf;
 
+  // `Error: text at file:line:column`, or with the function's name `… at name (file:line:column)`.
+  function withPlace(error) {
+    const place = String(error?.stack).split("\n").find((line) => line.startsWith("\tat "));
+    return place === undefined ? String(error) : `${error} ${place.trim().replace(/^at <anonymous> \((.*)\)$/, "at $1")}`;
+  }
+
   function ended(s, error) {
     // As in k6: the socket hears of it, and the iteration ends with it.
-    happened(s, "error", String(error));
+    happened(s, "error", withPlace(error));
     happened(s, "close");
     throw error;
   }
@@ -111,6 +103,64 @@
     }
   }
 
+  // What an instance shows of itself, to be read or set: the same functions for all of them. Its methods are its own and
+  // need no `this`: `setTimeout(socket.close, 100)` is found in scripts.
+  const shown = { url: {}, readyState: {}, bufferedAmount: {}, extensions: {}, protocol: {}, binaryType: {} };
+  for (const type of ["message", "error", "open", "close", "ping", "pong"]) shown[`on${type}`] = {};
+
+  function handlerOf(name) {
+    return {
+      get() {
+        return stateOf(this)[name];
+      },
+      set(handler) {
+        if (handler !== undefined && handler !== null && typeof handler !== "function") {
+          native.fail(`a value for '${name}' should be callable`);
+        }
+        stateOf(this)[name] = handler ?? undefined;
+      },
+    };
+  }
+
+  function addEventListener(s, type, handler) {
+    if (handler === undefined || handler === null) {
+      native.fail(`handler for event type "${type ?? ""}" isn't a callable function`);
+    }
+    if (typeof handler !== "function") throw new TypeError(`the handler for event type "${type}" is not a function`);
+    if (!EVENTS.includes(type)) {
+      native.warn(`can't add event handler: unknown event type: ${type}`);
+      return;
+    }
+    (s.listeners[type] ??= []).push(handler);
+  }
+
+  function send(s, data) {
+    if (s.state !== OPEN) native.fail("InvalidStateError");
+    if (s.handle.send(data)) return;
+    const content = contentOf(data);
+    if (content !== undefined) s.handle.send(content);
+    else native.fail(`unsupported send type ${typeName(data)}`);
+  }
+
+  function ping(s) {
+    if (s.state !== OPEN) native.fail("InvalidStateError");
+    s.handle.ping();
+  }
+
+  function close(s, code, reason) {
+    if (s.state === CLOSING || s.state === CLOSED) return;
+    // What is no number counts as no code, as in k6.
+    const number = Number(code) || 1000;
+    if (number !== 1000 && !(number >= 3000 && number <= 4999)) {
+      native.fail(`InvalidAccessError: the close code is ${number}, expected 1000 or 3000 to 4999`);
+    }
+    const text = reason === undefined || reason === null ? "" : String(reason);
+    const length = text === "" ? 0 : utf8(text).length;
+    if (length > 123) native.fail(`SyntaxError: the close reason has ${length} bytes, expected 123 at most`);
+    s.state = CLOSING;
+    s.handle.close(number, text);
+  }
+
   class WebSocket {
     #state;
 
@@ -132,7 +182,7 @@
       };
       // In one piece, for calls cost more than what they do.
       const onMessage = (data, isText, timestamp) => {
-        const event = new MessageEvent(this, timestamp, isText ? data : binary(s, data));
+        const event = messageEvent(this, timestamp, isText ? data : binary(s, data), s.url);
         const { onmessage, listeners } = s;
         try {
           if (onmessage !== undefined) onmessage(event);
@@ -144,6 +194,14 @@
       const onOther = (type, first, second) => happened(s, type, first, second);
       s.handle = native.open(url, protocols, params, onMessage, onOther);
       this.#state = s;
+      const methods = {
+        addEventListener: (type, handler) => addEventListener(s, type, handler),
+        send: (data) => send(s, data),
+        ping: () => ping(s),
+        close: (code, reason) => close(s, code, reason),
+      };
+      for (const name in methods) Object.defineProperty(this, name, { value: methods[name], enumerable: true });
+      Object.defineProperties(this, shown);
     }
 
     get url() {
@@ -177,64 +235,11 @@
       this.#state.binaryType = type;
     }
 
-    addEventListener(type, handler) {
-      if (handler === undefined || handler === null) {
-        native.fail(`handler for event type "${type ?? ""}" isn't a callable function`);
-      }
-      if (typeof handler !== "function") throw new TypeError(`the handler for event type "${type}" is not a function`);
-      if (!EVENTS.includes(type)) {
-        native.warn(`can't add event handler: unknown event type: ${type}`);
-        return;
-      }
-      (this.#state.listeners[type] ??= []).push(handler);
-    }
-
-    send(data) {
-      const s = this.#state;
-      if (s.state !== OPEN) native.fail("InvalidStateError");
-      if (s.handle.send(data)) return;
-      const content = contentOf(data);
-      if (content !== undefined) s.handle.send(content);
-      else native.fail(`unsupported send type ${typeName(data)}`);
-    }
-
-    ping() {
-      const s = this.#state;
-      if (s.state !== OPEN) native.fail("InvalidStateError");
-      s.handle.ping();
-    }
-
-    close(code, reason) {
-      const s = this.#state;
-      if (s.state === CLOSING || s.state === CLOSED) return;
-      // What is no number counts as no code, as in k6.
-      const number = Number(code) || 1000;
-      if (number !== 1000 && !(number >= 3000 && number <= 4999)) {
-        native.fail(`InvalidAccessError: the close code is ${number}, expected 1000 or 3000 to 4999`);
-      }
-      const text = reason === undefined || reason === null ? "" : String(reason);
-      const length = text === "" ? 0 : utf8(text).length;
-      if (length > 123) native.fail(`SyntaxError: the close reason has ${length} bytes, expected 123 at most`);
-      s.state = CLOSING;
-      s.handle.close(number, text);
-    }
-
     static {
-      for (const type of EVENTS) {
-        const name = `on${type}`;
-        Object.defineProperty(this.prototype, name, {
-          get() {
-            return stateOf(this)[name];
-          },
-          set(handler) {
-            if (handler !== undefined && handler !== null && typeof handler !== "function") {
-              native.fail(`a value for '${name}' should be callable`);
-            }
-            stateOf(this)[name] = handler ?? undefined;
-          },
-          enumerable: true,
-          configurable: true,
-        });
+      for (const name in shown) {
+        const own = Object.getOwnPropertyDescriptor(this.prototype, name);
+        shown[name] = { ...(own ?? handlerOf(name)), enumerable: true, configurable: false };
+        delete this.prototype[name];
       }
     }
   }

@@ -112,9 +112,13 @@ pub struct Channel {
     samples: Samples,
     began: Instant,
     pinged: RefCell<VecDeque<Instant>>,
+    /// Bytes of messages queued since the kernel had last taken all.
+    payload: Cell<usize>,
     /// Is among the user's outgoing connections.
     is_listed: Cell<bool>,
     close_sent: Cell<bool>,
+    /// Because the script or its end asked for it.
+    is_closing: Cell<bool>,
 }
 
 impl Channel {
@@ -128,8 +132,10 @@ impl Channel {
             samples,
             began,
             pinged: RefCell::default(),
+            payload: Cell::default(),
             is_listed: Cell::new(false),
-            close_sent: Cell::new(false),
+            close_sent: Cell::default(),
+            is_closing: Cell::default(),
         })
     }
 
@@ -152,8 +158,6 @@ impl Channel {
                 broken = broken.or(Some(Broken::Network(Some(failure))));
             }
         }
-        let messages = arrived.queue.iter().filter(|a| matches!(a, Arrival::Text(_) | Arrival::Binary(_))).count();
-        self.samples.received(vu, messages);
         self.note_pongs(vu, arrived);
         self.arrived_ns.set(stream.arrived_ns());
         let (sent, received) = stream.take_counts();
@@ -189,10 +193,17 @@ impl Channel {
         }
     }
 
-    /// The next arrival; its bytes are lent by `bytes` until the one after it is asked for.
-    pub fn take(&self) -> Option<Arrival> {
+    /// The next arrival, behind a close of ours no message, as in k6; its bytes are lent by `bytes` until the one after
+    /// it is asked for.
+    pub fn take(&self, vu: &Vu) -> Option<Arrival> {
         let mut arrived = self.arrived.borrow_mut();
+        if self.is_closing.get() {
+            arrived.queue.retain(|arrival| !matches!(arrival, Arrival::Text(_) | Arrival::Binary(_)));
+        }
         let next = arrived.queue.pop_front();
+        if let Some(Arrival::Text(_) | Arrival::Binary(_)) = &next {
+            self.samples.received(vu);
+        }
         if next.is_none() {
             arrived.bytes.clear();
             if arrived.bytes.capacity() > MOST_IDLE {
@@ -247,7 +258,11 @@ impl Channel {
 
     /// Queues a message and counts it; false when the connection is closed or closing.
     pub fn send(self: &Rc<Self>, vu: &Vu, kind: Kind, payload: &[u8]) -> bool {
-        let queued = self.queue(vu, |stream| stream.message(kind, payload));
+        let queued = self.queue(vu, |stream| {
+            let before = if stream.buffered() == 0 { 0 } else { self.payload.get() };
+            self.payload.set(before + payload.len());
+            stream.message(kind, payload);
+        });
         if queued {
             self.samples.sent(vu);
             if vu.messages.take_stamp() {
@@ -273,6 +288,7 @@ impl Channel {
         let reason = close::is_sendable(code).then_some(CloseReason { code, reason });
         let queued = self.queue(vu, |stream| stream.close(reason));
         self.close_sent.set(true);
+        self.is_closing.set(true);
         queued
     }
 
@@ -281,18 +297,27 @@ impl Channel {
         self.samples.sent(vu);
     }
 
-    /// Bytes that the kernel has not taken.
+    /// Bytes of messages that are queued; none when the kernel has taken all.
     pub fn buffered(&self) -> usize {
-        self.stream.borrow().as_ref().map_or(0, WebSocket::buffered)
+        let is_queued = self.stream.borrow().as_ref().is_some_and(|stream| stream.buffered() > 0);
+        if is_queued { self.payload.get() } else { 0 }
     }
 
     /// Ends the session: what can be written at once still is; one sample. Again: nothing.
     pub fn end(&self, vu: &Vu) {
+        if self.leave(vu) {
+            self.samples.ended(vu, ms(self.began.elapsed()));
+        }
+    }
+
+    /// The same without a sample, for a session that the end of the test cuts off: how long it would have lasted is
+    /// not known. False when it was over before.
+    pub fn leave(&self, vu: &Vu) -> bool {
         self.flush_now();
-        let Some(mut stream) = self.stream.borrow_mut().take() else { return };
+        let Some(mut stream) = self.stream.borrow_mut().take() else { return false };
         let (sent, received) = stream.take_counts();
         vu.count_data(sent, received);
-        self.samples.ended(vu, ms(self.began.elapsed()));
+        true
     }
 }
 

@@ -86,12 +86,9 @@ impl Samples {
         vu.recorder().add(self.sent, 1.0, vu.now_ns());
     }
 
-    /// So many messages came in one read.
-    pub fn received(&self, vu: &Vu, count: usize) {
-        if count > 0 {
-            let now = vu.now_ns();
-            (0..count).for_each(|_| vu.recorder().add(self.received, 1.0, now));
-        }
+    /// A message was received.
+    pub fn received(&self, vu: &Vu) {
+        vu.recorder().add(self.received, 1.0, vu.now_ns());
     }
 
     /// A ping was answered.

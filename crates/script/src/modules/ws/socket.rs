@@ -215,7 +215,11 @@ impl Socket {
             self.close_after_failure(ctx, vu);
         }
         self.is_closed.set(true);
-        self.channel.end(vu);
+        if vu.is_leaving() {
+            self.channel.leave(vu);
+        } else {
+            self.channel.end(vu);
+        }
         self.handlers.clear();
         self.timers.take_all();
         outcome
@@ -238,7 +242,7 @@ impl Socket {
     fn dispatch_all(&self, ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
         self.handlers.emit(ctx, Happening::Open, &[])?;
         while !self.is_closed.get() {
-            if let Some(arrival) = self.channel.take() {
+            if let Some(arrival) = self.channel.take(vu) {
                 let _handling = vu.messages.begin(self.channel.arrived_ns());
                 let _logged = self.channel.log(vu, &arrival);
                 self.dispatch(ctx, arrival)?;
