@@ -17,6 +17,7 @@ use app::{
     Received,
 };
 use app::{SocketEvent, SocketPeer};
+use script::error::exit_code;
 use script::log::LogSink;
 use script::options::Options;
 use script::{ScriptError, Source};
@@ -36,7 +37,7 @@ pub fn load(
     log: Arc<dyn LogSink>,
     busy_limit: Duration,
 ) -> Result<AppFactory, ScriptError> {
-    let broken = |what: String| ScriptError::new(what, script::error::exit_code::GENERIC);
+    let broken = |what: String| ScriptError::new(what, exit_code::GENERIC);
     let cwd = std::env::current_dir().map_err(|e| broken(format!("cannot tell the current folder: {e}")))?;
     let options = AppOptions {
         cwd,
@@ -61,11 +62,10 @@ pub fn load(
     }))
 }
 
-/// What is wrong with the default export is found by JavaScript of ours: its place there tells the app's author
-/// nothing.
+/// What is wrong with the default export is found by JavaScript of ours, and has no place in the app.
 fn placed(error: ScriptError, path: &str) -> ScriptError {
     match &error.place {
-        Some(place) if place.file.starts_with("onrush/app/") => {
+        None if error.exit_code == exit_code::SCRIPT_EXCEPTION => {
             ScriptError::new(format!("{path}: {}", error.message), error.exit_code)
         }
         _ => error,

@@ -147,9 +147,9 @@ impl Frame {
         Some(Frame { function: function.to_string(), at: Frame::position(position) })
     }
 
-    /// Files of ours have no scheme.
+    /// Whether it is in a module that is built in, which is called by its name.
     fn is_own(&self) -> bool {
-        self.at.as_ref().is_some_and(|(file, ..)| !file.contains(':'))
+        self.at.as_ref().is_some_and(|(file, ..)| file.starts_with("k6/") || file.starts_with("onrush/"))
     }
 
     fn position(text: &str) -> Option<(String, u32, u32)> {

@@ -233,6 +233,8 @@ fn files_are_looked_for_beside_the_script_whichever_module_loads_them() {
         client.load(['.'], 'here.proto');
         client.load(null, 'here.proto');
         client.load(['lib'], 'there.proto');
+        client.load(['lib'], '../here.proto');
+        client.load([], './lib/there.proto');
         let refused = '';
         try { client.load(['.'], 'there.proto'); } catch (error) { refused = error.message; }
         if (!/^stat .*\\/there.proto: no such file or directory$/.test(refused)) throw new Error(refused);",

@@ -126,7 +126,7 @@ fn unhandled_rejections_are_logged() {
 #[test]
 fn a_rejection_that_nobody_handles_outside_of_iterations_ends_the_test() {
     for (script, says) in [
-        ("Promise.reject(new Error('lost')); export default function () {}", "script.js:1:20: Uncaught (in promise)"),
+        ("Promise.reject(new Error('lost')); export default function () {}", "script.js:1:16: Uncaught (in promise)"),
         ("export default function () {} export function setup() { Promise.reject('lost'); }", "lost"),
         ("export default function () {} export function teardown() { Promise.reject('lost'); }", "lost"),
     ] {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::parse::Aggregation;
 use super::spec::{Resolved, ThresholdError, ThresholdSpecs, resolve};
 use super::{Expression, Target};
+use crate::metric::Kind;
 use crate::registry::Registry;
 use crate::results::ThresholdResult;
 use crate::sink::Sink;
@@ -106,7 +107,7 @@ fn untouched(expression: &Expression) -> ThresholdResult {
 fn judge_one(threshold: &Resolved, result: &mut ThresholdResult, sink: Option<&Sink>, elapsed: Duration) {
     let Expression { aggregation, operator, limit, .. } = &threshold.expression;
     match sink {
-        None if matches!(aggregation, Aggregation::Rate) => (result.left, result.ok) = (0.0, true),
+        None if threshold.kind == Kind::Rate => (result.left, result.ok) = (0.0, true),
         _ => {
             result.left = sink.map_or(0.0, |sink| left_side(*aggregation, sink, elapsed));
             result.ok = operator.holds(result.left, *limit);
@@ -138,7 +139,6 @@ pub(crate) fn per_second(sum: f64, duration: Duration) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::Kind;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -186,6 +186,7 @@ mod tests {
         let crossed = |option, moment| thresholds(option).judge(SECOND, moment, |_| None).crossed;
         assert_eq!(crossed(r#"{"http_reqs":["count>0"]}"#, Moment::Running), Vec::<String>::new());
         assert_eq!(crossed(r#"{"http_reqs":["count>0"]}"#, Moment::End), ["http_reqs"]);
+        assert_eq!(crossed(r#"{"http_reqs":["rate>0"]}"#, Moment::End), ["http_reqs"], "of a counter: by the second");
         assert_eq!(crossed(r#"{"checks":["rate>0.9"]}"#, Moment::End), Vec::<String>::new(), "no share to compare");
         let empty = Sink::new(Kind::Counter);
         assert_eq!(judged(r#"{"http_reqs":["rate<1"]}"#, Some(&empty), SECOND, Moment::End), (0.0, true));

@@ -13,6 +13,7 @@ use units::Span;
 
 use super::Target;
 use super::parse::{Aggregation, Expression, parse};
+use crate::metric::Kind;
 use crate::registry::Registry;
 use crate::tags::TagFilter;
 
@@ -57,6 +58,8 @@ impl std::error::Error for ThresholdError {}
 /// A threshold ready to be judged.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
+    /// Of its metric.
+    pub kind: Kind,
     pub expression: Expression,
     pub abort_on_fail: bool,
     pub delay_abort_eval: Duration,
@@ -97,7 +100,7 @@ pub(crate) fn resolve(
             let message = "invalid delayAbortEval, expected a duration such as 10s or a number of ms".to_owned();
             return fail(delay, 0..delay.len(), message);
         };
-        resolved.push(Resolved { expression, abort_on_fail: spec.abort_on_fail, delay_abort_eval });
+        resolved.push(Resolved { kind, expression, abort_on_fail: spec.abort_on_fail, delay_abort_eval });
     }
     let target = filter.map_or(Target::Metric(metric), |filter| Target::Sub(registry.sub_metric(metric, filter)));
     Ok((target, resolved))

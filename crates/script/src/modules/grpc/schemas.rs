@@ -35,20 +35,28 @@ pub fn compile(vu: &Vu, imports: &[String], files: &[String]) -> Loaded {
     let key = format!("{folders:?} {files:?}");
     vu.process::<Schemas>().get(key, || {
         let shared = Arc::clone(&vu.shared);
+        let names: HashMap<String, String> = files.iter().map(|file| (name_of(file), file.clone())).collect();
         let find = move |name: &str| {
+            let name = names.get(name).map_or(name, String::as_str);
             let path = folders.iter().map(|folder| folder.join(name)).find(|path| path.exists())?;
             let opened = shared.files.open(&path, shared.modules.is_sealed());
             Some(opened.and_then(|opened| opened.text(&path)).map(|text| text.to_string()))
         };
         for file in files {
-            if find(file).is_none() {
+            if find(&name_of(file)).is_none() {
                 let folder = imports.first().map_or(Path::new("."), Path::new);
                 let path = paths::beside_script(vu, &folder.join(file).to_string_lossy());
                 return Err(format!("stat {}: no such file or directory", path.display()));
             }
         }
-        Schema::compile(files, find).map(Arc::new).map_err(|SchemaError(why)| why)
+        let files: Vec<String> = files.iter().map(|file| name_of(file)).collect();
+        Schema::compile(&files, find).map(Arc::new).map_err(|SchemaError(why)| why)
     })
+}
+
+/// What the compiler calls a file: it takes no name that leaves its folder, as `../api/a.proto` does.
+fn name_of(file: &str) -> String {
+    file.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect::<Vec<_>>().join("/")
 }
 
 /// Reads a protoset.
