@@ -10,8 +10,8 @@ use host::js::{Ctx, Exception, Object, Result, Value};
 use host::plain::Args;
 use host::{bytes as script_bytes, native, object, shared_buffer};
 use script::Vu;
-use script::files::Unopened;
-use script::{files, paths};
+use script::disk::Unopened;
+use script::paths;
 
 use crate::message::{Answer, AnswerBody};
 use crate::values::argument;
@@ -137,7 +137,7 @@ pub(super) fn open_file<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Valu
     let failed = |what: String| Exception::throw_message(ctx, &format!("cannot send the file {path}: {what}"));
     let full = paths::absolute(ctx, &Vu::of(ctx), &path);
     let options = argument(ctx, args, 1).into_object();
-    let file = files::open_regular(&full).map_err(|unopened| match unopened {
+    let file = Vu::of(ctx).disk().open(&full).map_err(|unopened| match unopened {
         Unopened::Failed(error) => failed(error.to_string()),
         Unopened::Directory | Unopened::Special => failed(String::from("it is not a regular file")),
     })?;

@@ -33,7 +33,8 @@ pub fn flag_layer(matches: &ArgMatches) -> Result<Options, Failure> {
     let mut options = Options::default();
     for option in OPTIONS {
         let Some(flag) = option.flag else { continue };
-        if matches.value_source(option.json) != Some(ValueSource::CommandLine) {
+        let is_known = matches.try_contains_id(option.json).is_ok();
+        if !is_known || matches.value_source(option.json) != Some(ValueSource::CommandLine) {
             continue;
         }
         let texts: Vec<String> = matches.get_many::<String>(option.json).into_iter().flatten().cloned().collect();
@@ -47,6 +48,11 @@ pub fn script_layer(json: Option<&str>, log: &Logger) -> Result<Options, Failure
     let Some(json) = json else { return Ok(Options::default()) };
     let layer = serde_json::from_str(json).expect("made by JSON.stringify");
     read(&layer, "the script", log)
+}
+
+/// Options that were packed with a test.
+pub fn archive_layer(options: &Value, log: &Logger) -> Result<Options, Failure> {
+    if options.is_null() { Ok(Options::default()) } else { read(options, "the archive", log) }
 }
 
 /// Options of the config file: the one asked for, or the user's own where there is one.

@@ -1,6 +1,7 @@
 //! The `onrush` binary: flags in, exit code out. The only crate that reads flags and environment and that prints.
 
 mod app;
+mod archive;
 mod banner;
 mod commands;
 mod config;
@@ -15,6 +16,7 @@ mod log;
 mod machine;
 mod messages;
 mod output;
+mod private_folder;
 mod progress;
 mod quick;
 #[cfg(test)]

@@ -11,63 +11,50 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::disk::{Disk, Unopened};
 use host::sealed_file::{Mapping, SealedFile};
 
 /// Files that the script has opened, by absolute path.
-#[derive(Default)]
 pub(crate) struct Files {
+    disk: Arc<Disk>,
     known: Mutex<HashMap<PathBuf, Arc<Opened>>>,
 }
 
 pub(crate) struct Opened {
     file: File,
+    place: PathBuf,
     text: OnceLock<Arc<str>>,
     copy: Mutex<Option<Arc<SealedFile>>>,
 }
 
 impl Files {
+    /// Files of this disk, none opened.
+    pub fn new(disk: Arc<Disk>) -> Files {
+        Files { disk, known: Mutex::default() }
+    }
+
     /// The file at an absolute path; one that is not known is refused once the store is sealed.
     pub fn open(&self, path: &Path, sealed: bool) -> Result<Arc<Opened>, String> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(opened) = known.get(path) {
             return Ok(opened.clone());
         }
-        if sealed && path.exists() {
+        let place = self.disk.place(path);
+        if sealed && place.exists() {
             return Err(format!(
                 "cannot open {}: the first run of the init code did not open it, and later runs may not add files; \
                  open it unconditionally",
                 path.display()
             ));
         }
-        let file = open_regular(path).map_err(|unopened| match unopened {
+        let file = self.disk.open(path).map_err(|unopened| match unopened {
             Unopened::Failed(error) => describe(path, &error),
             Unopened::Directory => format!("open() can't be used with directories, path: {path:?}"),
             Unopened::Special => format!("open() can't be used with pipes, sockets and devices, path: {path:?}"),
         })?;
-        let opened = Arc::new(Opened { file, text: OnceLock::new(), copy: Mutex::default() });
+        let opened = Arc::new(Opened { file, place, text: OnceLock::new(), copy: Mutex::default() });
         known.insert(path.to_path_buf(), opened.clone());
         Ok(opened)
-    }
-}
-
-/// Why a file was not opened.
-pub enum Unopened {
-    /// What the system said.
-    Failed(std::io::Error),
-    /// It is a directory.
-    Directory,
-    /// It is a pipe, a socket or a device.
-    Special,
-}
-
-/// Opens a regular file. What it is, it asks before: opening a pipe waits for its other end, and reading a device may
-/// never end.
-pub fn open_regular(path: &Path) -> Result<File, Unopened> {
-    let found = std::fs::metadata(path).map_err(Unopened::Failed)?;
-    match () {
-        () if found.is_dir() => Err(Unopened::Directory),
-        () if !found.is_file() => Err(Unopened::Special),
-        () => File::open(path).map_err(Unopened::Failed),
     }
 }
 
@@ -85,7 +72,7 @@ impl Opened {
         if let Some(text) = self.text.get() {
             return Ok(text.clone());
         }
-        let bytes = std::fs::read(path).map_err(|error| describe(path, &error))?;
+        let bytes = std::fs::read(&self.place).map_err(|error| describe(path, &error))?;
         let text: Arc<str> = Arc::from(String::from_utf8_lossy(&bytes));
         Ok(self.text.get_or_init(|| text).clone())
     }

@@ -6,6 +6,7 @@
 
 pub mod arguments;
 pub mod builtins;
+pub mod disk;
 pub mod error;
 pub mod exception;
 pub mod files;

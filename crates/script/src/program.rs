@@ -1,5 +1,7 @@
 //! A test script, loaded: the parts of its life that run once.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -73,6 +75,32 @@ impl Program {
     /// The text of the script as it was read.
     pub fn source(&self) -> String {
         self.shared.modules.text(self.shared.entry()).unwrap_or_default()
+    }
+
+    /// Names and texts of the modules that init code read: `file://` and `https://`, libraries that are built in too.
+    pub fn modules(&self) -> Vec<(String, String)> {
+        self.shared.modules.all_texts()
+    }
+
+    /// The built-in modules that it imported.
+    pub fn builtins_used(&self) -> Vec<String> {
+        self.shared.modules.builtins_used()
+    }
+
+    /// The name of the script: `file:///path/test.js`.
+    pub fn entry(&self) -> &str {
+        self.shared.entry()
+    }
+
+    /// What `__ENV` holds.
+    pub fn env(&self) -> &BTreeMap<String, String> {
+        &self.shared.env
+    }
+
+    /// The files that init code opened, and where they are.
+    pub fn files(&self) -> Vec<(PathBuf, PathBuf)> {
+        let disk = &self.shared.disk;
+        disk.asked_for().into_iter().map(|path| (path.clone(), disk.place(&path))).collect()
     }
 
     /// Whether the script has marked the test as failed (`exec.test.fail`); k6's exit code for it is 110.

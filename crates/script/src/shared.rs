@@ -10,6 +10,7 @@ use host::log::LogSink;
 use metrics::{Recorder, Registry};
 
 use crate::builtins::Builtins;
+use crate::disk::Disk;
 use crate::error::{ScriptError, exit_code};
 use crate::files::Files;
 use crate::loader::{ModuleStore, resolve};
@@ -28,6 +29,15 @@ pub enum Source {
         name: String,
         /// The script.
         text: String,
+    },
+    /// A test that was unpacked from an archive.
+    Unpacked {
+        /// The folder that has its files, each at its own path below.
+        root: PathBuf,
+        /// The name of the script: `file:///path/test.js`.
+        entry: String,
+        /// The modules of https addresses, by address.
+        remote: BTreeMap<String, String>,
     },
 }
 
@@ -63,6 +73,7 @@ pub struct Shared {
     pub(crate) log: Arc<dyn LogSink>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) files: Files,
+    pub(crate) disk: Arc<Disk>,
     pub(crate) secrets: Arc<Secrets>,
     options: RwLock<Arc<Options>>,
     setup_data: RwLock<Option<Arc<str>>>,
@@ -74,7 +85,11 @@ pub struct Shared {
 impl Shared {
     /// What a program shares whose entry has this source.
     pub fn new(source: Source, load: LoadOptions) -> Result<Arc<Shared>, ScriptError> {
-        let modules = ModuleStore::new(load.builtins, load.cwd.clone(), load.cache_dir, load.is_offline);
+        let disk = Arc::new(match &source {
+            Source::Unpacked { root, .. } => Disk::below(root.clone()),
+            _ => Disk::default(),
+        });
+        let modules = ModuleStore::new(load.builtins, disk.clone(), load.cwd.clone(), load.cache_dir, load.is_offline);
         let entry = match source {
             Source::File(path) => {
                 let path = load.cwd.join(path);
@@ -87,6 +102,10 @@ impl Shared {
                 modules.insert_source(&name, text);
                 name
             }
+            Source::Unpacked { entry, remote, .. } => {
+                remote.into_iter().for_each(|(address, text)| modules.insert_source(&address, text));
+                entry
+            }
         };
         Ok(Arc::new(Shared {
             entry,
@@ -94,7 +113,8 @@ impl Shared {
             env: load.env,
             log: load.log,
             registry: load.registry,
-            files: Files::default(),
+            files: Files::new(disk.clone()),
+            disk,
             secrets: load.secrets,
             options: RwLock::new(Arc::new(load.options)),
             setup_data: RwLock::default(),

@@ -1,12 +1,16 @@
 //! The commands, and how a line of arguments becomes one of them.
 
+mod archive;
 mod compare;
+mod inspect;
 mod matrix;
+mod new;
 mod report;
 mod run;
 mod serve;
 mod serve_limits;
 mod table;
+mod version;
 
 use std::ffi::OsString;
 
@@ -25,7 +29,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Ok(Recognised::Ordinary(arguments)) => (arguments, None),
         Ok(Recognised::Quick(from_url, arguments)) => (arguments, Some(*from_url)),
         Ok(Recognised::Show(script)) => {
-            return printed(&script).unwrap_or_else(told);
+            return output::answer(&script).unwrap_or_else(told);
         }
         Err(failure) => return told(failure),
     };
@@ -42,15 +46,15 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Some(("matrix", matches)) => matrix::main(matches),
         Some(("table", matches)) => table::main(matches),
         Some((matrix::guard::COMMAND, matches)) => Ok(matrix::guard::main(matches.get_one("scratch"))),
-        Some(("version", _)) => printed(concat!("onrush v", env!("CARGO_PKG_VERSION"), "\n")),
+        Some(("archive", matches)) => archive::main(matches),
+        Some(("inspect", matches)) => inspect::main(matches),
+        Some(("deps", matches)) => inspect::deps(matches),
+        Some(("new", matches)) => new::main(matches),
+        Some(("version", matches)) => output::answer(&version::text(matches)),
+        Some(("features", matches)) => output::answer(&version::features(matches)),
         _ => unreachable!("a subcommand is required"),
     };
     outcome.unwrap_or_else(told)
-}
-
-fn printed(text: &str) -> Result<ExitCode, Failure> {
-    let failed = |error| Failure::new(ExitCode::ResultNotWritten, format!("cannot write to standard output: {error}"));
-    output::print(text).map_err(failed).map(|()| ExitCode::Ok)
 }
 
 fn told(failure: Failure) -> ExitCode {
@@ -79,7 +83,12 @@ fn command() -> Command {
         .subcommand(table::command())
         .subcommand(matrix::guard::command())
         .subcommand(compare::command())
-        .subcommand(Command::new("version").about("Print the version"))
+        .subcommand(archive::command())
+        .subcommand(inspect::command())
+        .subcommand(inspect::deps_command())
+        .subcommand(new::command())
+        .subcommand(version::features_command())
+        .subcommand(version::command())
 }
 
 /// Adds what was probably meant: clap has no idea for `--vsu` and `rnu`, and tells how to pass a flag as a value.

@@ -11,10 +11,41 @@ pub use run_flag::RUN_FLAGS;
 /// The `run` command with every flag.
 pub fn run_command() -> Command {
     let script = Arg::new("script").value_name("SCRIPT|URL").required(true);
-    let script = script.help("JavaScript or TypeScript file, or a URL");
-    let options = OPTIONS.iter().filter_map(|option| Some(option_arg(option, option.flag?)));
+    let script = script.help("JavaScript or TypeScript file, an archive, or a URL");
     let own = RUN_FLAGS.iter().map(|flag| flag.arg());
-    Command::new("run").about("Run a test").arg(script).args(options).args(own)
+    Command::new("run").about("Run a test").arg(script).args(option_args()).args(own)
+}
+
+/// Flags of `run` that commands have which only load a script.
+const OF_LOADING: [&str; 15] = [
+    "env",
+    "include-system-env-vars",
+    "config",
+    "console-output",
+    "log-format",
+    "log-output",
+    "secret-source",
+    "offline",
+    "no-color",
+    "quiet",
+    "verbose",
+    "compatibility-mode",
+    "type",
+    "features",
+    "vu-memory-limit",
+];
+
+/// A command that loads a script and does not run it; with the options of the test where they are put together.
+pub fn loading_command(name: &'static str, about: &'static str, with_options: bool) -> Command {
+    let script = Arg::new("script").value_name("SCRIPT").required(true);
+    let script = script.help("JavaScript or TypeScript file, or an archive; -: standard input");
+    let own = RUN_FLAGS.iter().filter(|flag| OF_LOADING.contains(&flag.name)).map(|flag| flag.arg());
+    let command = Command::new(name).about(about).arg(script).args(own);
+    if with_options { command.args(option_args()) } else { command }
+}
+
+fn option_args() -> impl Iterator<Item = Arg> {
+    OPTIONS.iter().filter_map(|option| Some(option_arg(option, option.flag?)))
 }
 
 fn option_arg(option: &TestOption, flag: &'static str) -> Arg {

@@ -121,7 +121,7 @@ pub static RUN_FLAGS: &[RunFlag] = &[
             "features",
             Some("K6_FEATURES"),
             Some("NAME[,NAME]"),
-            "Features of k6: native-histograms is always on; freeze-env and merge-run-tags are not there",
+            "Features of k6: freeze-env, merge-run-tags; native-histograms is always on",
         )
     },
     RunFlag {

@@ -18,6 +18,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+
 pub use picture::{Live, Picture, ScenarioLine, draw, full_bar};
 pub use stream::Stream;
 
@@ -48,6 +51,12 @@ pub fn print(text: &str) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
     }
+}
+
+/// Prints what a command was asked for, which is all that it does.
+pub fn answer(text: &str) -> Result<ExitCode, Failure> {
+    let failed = |error| Failure::new(ExitCode::ResultNotWritten, format!("cannot write to standard output: {error}"));
+    print(text).map_err(failed).map(|()| ExitCode::Ok)
 }
 
 /// Waits for slow readers, before the process ends.

@@ -1,6 +1,7 @@
 //! Black-box tests of the real binary, one file a feature. A `Lab` is a folder with scripts; a run gives exit code,
 //! standard output and standard error.
 
+mod archive;
 mod bad_input;
 mod capture;
 mod collab;
@@ -30,6 +31,7 @@ mod matrix_tables;
 mod modules_with_apps;
 mod native_loops;
 mod network;
+mod new;
 mod options;
 mod output;
 mod outputs;

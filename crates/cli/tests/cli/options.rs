@@ -158,12 +158,11 @@ fn flags_of_k6_that_are_not_there_are_told_by_name() {
     for (flag, says) in [
         ("--linger", "--linger: it keeps k6's REST API open after the test"),
         ("--traces-output=otel", "--traces-output otel: traces are not made, expected none"),
-        ("--features=freeze-env", "--features freeze-env: this feature of k6 is not there yet"),
     ] {
         Lab::with(script).run(&[flag]).code(255).says(says);
     }
     for (flag, says) in [
-        ("--features=nothing,native-histograms", "--features nothing: k6 has no such feature"),
+        ("--features=nothing,native-histograms", "--features: there is no feature 'nothing'"),
         ("--profiling-enabled", "--profiling-enabled: profiles are fetched by the REST API"),
         ("--paused", "the option 'paused' needs the REST API"),
         ("--traces-output=none", ""),

@@ -46,7 +46,11 @@ pub fn install(ctx: &Ctx<'_>, vu: &Vu) -> host::js::Result<()> {
     intrinsics::hide(ctx, vu)?;
     let globals = ctx.globals();
     hidden(&globals, "global", globals.clone().into_value())?;
-    globals.set("__ENV", environment(ctx, vu)?)?;
+    let env = environment(ctx, vu)?;
+    if vu.options().freezes_env {
+        host::object::freeze(ctx, &env)?;
+    }
+    globals.set("__ENV", env)?;
     globals.set("__VU", vu.id())?;
     function(ctx, &globals, "open", open::open)?;
     let require = linker::global_require(ctx)?;
@@ -167,6 +171,14 @@ pub(crate) fn begin_iteration(ctx: &Ctx<'_>, vu: &Vu, scenario_changed: bool) ->
         return Ok(());
     }
     let Some(iteration) = vu.iteration() else { return Ok(()) };
+    if vu.options().freezes_env {
+        let env = environment(ctx, vu)?;
+        for (name, value) in &iteration.scenario.env {
+            env.set(name.as_str(), value.as_str())?;
+        }
+        host::object::freeze(ctx, &env)?;
+        return ctx.globals().set("__ENV", env);
+    }
     let env: Object<'_> = ctx.globals().get("__ENV")?;
     for name in vu.script.scenario_env.take() {
         match vu.shared.env.get(&name) {

@@ -10,15 +10,16 @@ pub(crate) mod remote;
 pub mod resolve;
 pub mod transpile;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use host::intrinsics::Parts;
 use host::module::Bytecode;
 
 use crate::builtins::{Builtins, LibraryText};
+use crate::disk::Disk;
 use crate::error::{Place, ScriptError, exit_code};
 use crate::source_kind::SourceKind;
 use transpile::PositionMap;
@@ -73,8 +74,10 @@ pub struct ModuleStore {
     /// Names that modules import, each behind the module it is imported from.
     imported: RwLock<Vec<(String, String)>>,
     sealed: AtomicBool,
+    builtins_used: Mutex<BTreeSet<String>>,
     /// What was asked before: a script may throw the same error in each iteration.
     callees: RwLock<HashMap<(String, u32, u32), Option<String>>>,
+    pub(crate) disk: Arc<Disk>,
     /// Directory that relative paths of the entry script and of `open` start from.
     pub cwd: PathBuf,
     /// Where fetched modules are kept between runs.
@@ -85,10 +88,28 @@ pub struct ModuleStore {
 
 impl ModuleStore {
     /// An empty store.
-    pub fn new(builtins: &'static Builtins, cwd: PathBuf, cache_dir: Option<PathBuf>, is_offline: bool) -> Self {
+    pub(crate) fn new(
+        builtins: &'static Builtins,
+        disk: Arc<Disk>,
+        cwd: PathBuf,
+        cache_dir: Option<PathBuf>,
+        is_offline: bool,
+    ) -> Self {
         let (sources, compiled, sealed) = (RwLock::default(), RwLock::default(), AtomicBool::new(false));
-        let (imported, callees) = (RwLock::default(), RwLock::default());
-        ModuleStore { builtins, sources, compiled, imported, sealed, callees, cwd, cache_dir, is_offline }
+        let (imported, callees, builtins_used) = (RwLock::default(), RwLock::default(), Mutex::default());
+        ModuleStore {
+            builtins,
+            disk,
+            sources,
+            compiled,
+            imported,
+            sealed,
+            builtins_used,
+            callees,
+            cwd,
+            cache_dir,
+            is_offline,
+        }
     }
 
     /// The modules that need no file and no URL.
@@ -98,7 +119,11 @@ impl ModuleStore {
 
     /// The one name of the module that `specifier` means in the module `base`.
     pub fn resolve(&self, base: &str, specifier: &str) -> Result<String, ScriptError> {
-        resolve::resolve(self.builtins, base, specifier)
+        let resolved = resolve::resolve(self.builtins, base, specifier)?;
+        if !self.is_sealed() && self.builtins.find(&resolved).is_some() {
+            self.builtins_used.lock().unwrap_or_else(PoisonError::into_inner).insert(resolved.clone());
+        }
+        Ok(resolved)
     }
 
     /// From now on no module is added.
@@ -149,7 +174,7 @@ impl ModuleStore {
         let text = match (self.source(name), (self.builtins.text)(name)) {
             (Some(source), _) => source.text.clone(),
             (None, Some(library)) => library.to_string(),
-            (None, None) => resolve::read(name)?,
+            (None, None) => resolve::read(&self.disk, name)?,
         };
         let output = transpile::to_javascript(name, &text, self.builtins.libraries)?;
         let indent = if output.kind == SourceKind::CommonJs { COMMON_JS_HEAD.len() } else { 0 };
@@ -193,6 +218,19 @@ impl ModuleStore {
         let callee = callee::at(code, line, source.unindented(line, column));
         self.callees.write().unwrap_or_else(PoisonError::into_inner).insert(place, callee.clone());
         callee
+    }
+
+    /// The built-in modules that were asked for, in the order of their names.
+    pub fn builtins_used(&self) -> Vec<String> {
+        self.builtins_used.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// Names and texts of the modules that were read, with libraries that are built in; in the order of their names.
+    pub fn all_texts(&self) -> Vec<(String, String)> {
+        let sources = self.sources.read().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<_> = sources.iter().map(|(name, source)| (name.clone(), source.text.clone())).collect();
+        all.sort();
+        all
     }
 
     /// A module's source as it was read.

@@ -7,6 +7,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::builtins::Builtins;
+use crate::disk::Disk;
 use crate::error::{ScriptError, exit_code};
 
 /// The one name of the module that `specifier` means in the module `base`.
@@ -78,13 +79,14 @@ pub fn normalize(path: &Path) -> PathBuf {
 }
 
 /// The text of a module.
-pub fn read(name: &str) -> Result<String, ScriptError> {
+pub fn read(disk: &Disk, name: &str) -> Result<String, ScriptError> {
     if let Some(path) = name.strip_prefix("file://") {
+        let place = disk.place(Path::new(path));
         // Standard input and what a shell puts in place of a command are pipes; devices have no end.
-        if std::fs::metadata(path).is_ok_and(|found| is_device(found.file_type())) {
+        if std::fs::metadata(&place).is_ok_and(|found| is_device(found.file_type())) {
             return Err(failure(format!("cannot read {path}: it is a device, expected a file")));
         }
-        let bytes = std::fs::read(path).map_err(|error| {
+        let bytes = std::fs::read(&place).map_err(|error| {
             let what = match error.kind() {
                 std::io::ErrorKind::NotFound => format!("there is no file {path}"),
                 _ => format!("cannot read {path}: {error}"),

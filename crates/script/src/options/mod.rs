@@ -96,13 +96,26 @@ impl Options {
     /// The options as `exec.test.options` shows them: those of k6 in its order, null where nothing was set, then what
     /// was set of ours, and shortcuts that have not been made a scenario.
     pub fn to_json(&self) -> Value {
+        self.shown(&[])
+    }
+
+    /// The same as archives have them: with the shortcuts, null where nothing was set.
+    pub fn to_archive_json(&self) -> Value {
+        self.shown(&["vus", "duration", "iterations", "stages"])
+    }
+
+    /// `shortcuts` stand behind the first one.
+    fn shown(&self, shortcuts: &[&str]) -> Value {
         let mut set: Map<String, Value> = OPTIONS
             .iter()
             .map(|option| (option.json.to_owned(), (option.show)(self)))
             .filter(|(_, value)| !value.is_null())
             .collect();
         let mut shown = Map::new();
-        for &name in IN_K6_ORDER {
+        // Those at the end are of exec alone.
+        let end = if shortcuts.is_empty() { IN_K6_ORDER.len() } else { IN_K6_ORDER.len() - 2 };
+        let (first, others) = IN_K6_ORDER[..end].split_at(1);
+        for &name in first.iter().chain(shortcuts).chain(others) {
             let value = match (name, set.remove(name)) {
                 ("dns", given) => {
                     let given = given.unwrap_or_default();

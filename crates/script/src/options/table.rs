@@ -45,6 +45,8 @@ macro_rules! options {
             pub proxies: wire::settings::Proxies,
             /// Requests go by HTTP/1.1 alone, as `GODEBUG=http2client=0` asks. Not an option of k6.
             pub no_http2: bool,
+            /// Scripts cannot write to `__ENV`: `--features freeze-env`. Not an option of k6.
+            pub freezes_env: bool,
             /// Certificates as PEM that are trusted beside the machine's: those of a target beside the test. Not an
             /// option of k6.
             pub trusted_pem: Option<String>,
@@ -75,6 +77,7 @@ macro_rules! options {
                     vu_memory_limit: higher.vu_memory_limit.or(self.vu_memory_limit),
                     proxies,
                     no_http2: higher.no_http2 || self.no_http2,
+                    freezes_env: higher.freezes_env || self.freezes_env,
                     trusted_pem: higher.trusted_pem.or(self.trusted_pem),
                     $($field: higher.$field.or(self.$field),)*
                 }

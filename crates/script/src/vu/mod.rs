@@ -21,6 +21,7 @@ use metrics::{ErrorKind, Recorder, Registry, TagSet, builtin};
 use wire::link::Link;
 use wire::mask::Mask;
 
+use crate::disk::Disk;
 use crate::error::ScriptError;
 use crate::loader::ModuleStore;
 use crate::options::Options;
@@ -144,6 +145,11 @@ impl Vu {
     /// Whether the user is on its way out: told to stop, or ending the test. What fails now is no result of the script.
     pub fn is_leaving(&self) -> bool {
         self.is_stopped() || self.abort.borrow().is_some()
+    }
+
+    /// Where the files of the test are.
+    pub fn disk(&self) -> &Disk {
+        &self.shared.disk
     }
 
     /// Whether the user was told to stop.

@@ -153,7 +153,7 @@ impl Progress<'_> {
         if self.options.no_setup == Some(true) || self.drive.stopper.is_stopped() {
             return;
         }
-        let Script { program, runtime } = self.drive.script;
+        let Script { program, runtime, .. } = self.drive.script;
         let stopper = self.drive.stopper.clone();
         let result = runtime.block_on(program.run_setup(&self.recorder, async { stopper.stopped().await }));
         let snapshot = self.recorder.take();

@@ -177,7 +177,7 @@ impl Ending<'_> {
         }
         // A test that was stopped still tears down; a signal that comes from now on ends that.
         let began = Instant::now();
-        let Script { program, runtime } = self.script;
+        let Script { program, runtime, .. } = self.script;
         let result = runtime.block_on(program.run_teardown(&ran.recorder, self.phases.another()));
         let snapshot = ran.recorder.take();
         ran.timeline.iter_mut().for_each(|timeline| timeline.aside(began.elapsed(), &snapshot));

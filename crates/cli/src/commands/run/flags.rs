@@ -9,6 +9,7 @@ use report::SummaryMode;
 use script::log::Level;
 use script::options::parse_switch;
 use script::secrets::Secrets;
+use units::suggest;
 
 use super::limits::FailOn;
 use crate::exit_code::ExitCode;
@@ -22,6 +23,8 @@ use crate::quick::Quick;
 pub struct Flags {
     /// Path of the script, or `-`.
     pub script: String,
+    /// `--type`; none: by its content.
+    pub kind: Option<ScriptKind>,
     /// The process's environment.
     pub system_env: BTreeMap<String, String>,
     /// What `__ENV` holds.
@@ -46,6 +49,8 @@ pub struct Flags {
     pub secrets: Arc<Secrets>,
     /// What is said of flags that change nothing, each with its level.
     pub without_effect: Vec<(Level, String)>,
+    /// `--features`.
+    pub features: Vec<String>,
     /// `--out`.
     pub outputs: Vec<String>,
     /// `--offline`.
@@ -70,6 +75,15 @@ pub struct Flags {
     pub quick: Option<Quick>,
 }
 
+/// What the script's file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScriptKind {
+    /// JavaScript or TypeScript.
+    Script,
+    /// A test that was packed by `archive`.
+    Archive,
+}
+
 /// What the target beside the test answers with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Serve {
@@ -80,12 +94,13 @@ pub enum Serve {
 }
 
 impl Flags {
-    /// Reads them; a flag beats its environment variable.
-    pub fn read(matches: &ArgMatches, quick: Option<Quick>) -> Result<Self, Failure> {
+    /// Reads them; a flag beats its environment variable. A command may have some of the flags alone, and need not pass
+    /// the environment to the script where nothing is said of it.
+    pub fn read(matches: &ArgMatches, quick: Option<Quick>, passes_env: bool) -> Result<Self, Failure> {
         let unheard = quick.as_ref().map_or(&[][..], Quick::unheard);
         let heard = |(name, _): &(String, String)| !unheard.contains(&name.as_str());
         let source = FlagSource { matches, env: std::env::vars().filter(heard).collect() };
-        let include = source.switch("include-system-env-vars", true)?;
+        let include = source.switch("include-system-env-vars", passes_env)?;
         let mut script_env = if include { source.env.clone() } else { BTreeMap::new() };
         for item in matches.get_many::<String>("env").into_iter().flatten() {
             // A name alone passes the variable of that name through, as in k6.
@@ -98,6 +113,7 @@ impl Flags {
         refuse_missing(&source)?;
         Ok(Flags {
             script: matches.get_one::<String>("script").expect("required").clone(),
+            kind: kind(&source)?,
             config: source.text("config"),
             thresholds: thresholds(&source)?,
             fail_on: source
@@ -117,6 +133,7 @@ impl Flags {
                 no_color: source.switch("no-color", false)? || source.env.contains_key("NO_COLOR"),
             },
             without_effect: without_effect(&source)?,
+            features: features(&source),
             outputs: outputs(&source),
             is_offline: source.switch("offline", false)?,
             quiet: source.switch("quiet", false)?,
@@ -145,6 +162,11 @@ impl Flags {
         if self.serve.is_some() { 2 } else { 1 }
     }
 
+    /// Whether a feature is switched on.
+    pub fn has_feature(&self, name: &str) -> bool {
+        self.features.iter().any(|feature| feature == name)
+    }
+
     /// Whether standard output gets colours.
     pub fn color(&self) -> bool {
         !self.log.no_color && output::stdout().is_terminal()
@@ -160,13 +182,13 @@ impl FlagSource<'_> {
     /// The flag, else its variable, else nothing; empty texts count as nothing.
     fn text(&self, name: &str) -> Option<String> {
         let flag = crate::flags::RUN_FLAGS.iter().find(|flag| flag.name == name).expect("in the list");
-        let given = self.matches.get_one::<String>(name).cloned();
+        let given = self.matches.try_get_one::<String>(name).ok().flatten().cloned();
         given.or_else(|| self.env.get(flag.env?).cloned()).filter(|text| !text.is_empty())
     }
 
     /// All values of a flag that may be repeated and has no variable.
     fn all(&self, name: &str) -> impl Iterator<Item = &String> {
-        self.matches.get_many::<String>(name).into_iter().flatten()
+        self.matches.try_get_many::<String>(name).ok().flatten().into_iter().flatten()
     }
 
     fn switch(&self, name: &str, standard: bool) -> Result<bool, Failure> {
@@ -222,22 +244,25 @@ fn refuse_missing(source: &FlagSource<'_>) -> Result<(), Failure> {
             "--traces-output {other}: traces are not made, expected none; leave the flag out"
         )));
     }
-    for feature in features(source) {
-        if ["freeze-env", "merge-run-tags"].contains(&&*feature) {
-            return Err(generic(format!("--features {feature}: this feature of k6 is not there yet; leave it out")));
-        }
-    }
+    Ok(())
+}
+
+fn kind(source: &FlagSource<'_>) -> Result<Option<ScriptKind>, Failure> {
     match source.text("type").as_deref() {
-        None | Some("js") => Ok(()),
-        Some(other) => Err(generic(format!("--type {other}: archives are not supported yet, expected js"))),
+        None => Ok(None),
+        Some("js") => Ok(Some(ScriptKind::Script)),
+        Some("archive") => Ok(Some(ScriptKind::Archive)),
+        Some(other) => Err(generic(format!("--type: found '{other}', expected js or archive"))),
     }
 }
 
 /// Flags of k6 that change nothing here, in words, each with its level in the log.
 fn without_effect(source: &FlagSource<'_>) -> Result<Vec<(Level, String)>, Failure> {
     let mut told = Vec::new();
-    for feature in features(source).iter().filter(|feature| *feature != "native-histograms") {
-        told.push((Level::Error, format!("--features {feature}: k6 has no such feature; the test goes on without it")));
+    for feature in features(source).iter().filter(|feature| !FEATURES.contains(&feature.as_str())) {
+        let hint = suggest::hint(feature, FEATURES);
+        let text = format!("--features: there is no feature '{feature}'{hint}; the test goes on without it");
+        told.push((Level::Error, text));
     }
     if source.switch("profiling-enabled", false)? {
         let text = "--profiling-enabled: profiles are fetched by the REST API, which is not there yet";
@@ -245,6 +270,9 @@ fn without_effect(source: &FlagSource<'_>) -> Result<Vec<(Level, String)>, Failu
     }
     Ok(told)
 }
+
+/// What `--features` takes. The first is on always.
+const FEATURES: [&str; 3] = ["native-histograms", "freeze-env", "merge-run-tags"];
 
 /// What `--features` names, with commas between them as in the variable.
 fn features(source: &FlagSource<'_>) -> Vec<String> {
@@ -277,10 +305,11 @@ fn save_messages(source: &FlagSource<'_>) -> Result<bool, Failure> {
 /// `name=value`, each name once.
 fn labels(matches: &ArgMatches) -> Result<BTreeMap<String, String>, Failure> {
     let mut labels = BTreeMap::new();
-    if matches.contains_id("label") && !matches.contains_id("save") {
+    let is_given = |name| matches.try_contains_id(name).is_ok_and(|given| given);
+    if is_given("label") && !is_given("save") {
         return Err(generic(String::from("--label names a saved result: give --save DIR as well, or leave it out")));
     }
-    for text in matches.get_many::<String>("label").into_iter().flatten() {
+    for text in matches.try_get_many::<String>("label").ok().flatten().into_iter().flatten() {
         let pair = text.split_once('=').filter(|(name, _)| !name.trim().is_empty());
         let (name, value) = pair.ok_or_else(|| generic(format!("--label: found '{text}', expected NAME=VALUE")))?;
         if labels.insert(name.trim().to_owned(), value.to_owned()).is_some() {

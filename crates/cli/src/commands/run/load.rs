@@ -2,7 +2,7 @@
 
 use std::io::Read;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -15,13 +15,15 @@ use script::{LoadOptions, Program, ScriptError, Source};
 use server::{Server, ServerConfig};
 use tokio::runtime::LocalRuntime;
 
-use super::flags::{Flags, Serve};
+use super::flags::{Flags, ScriptKind, Serve};
 use crate::app;
+use crate::archive::{self, Unpacked};
 use crate::config;
 use crate::environment;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
+use crate::private_folder::PrivateFolder;
 
 /// The loaded script and the event loop on which init code, setup, teardown and handleSummary run.
 pub struct Script {
@@ -29,6 +31,8 @@ pub struct Script {
     pub program: Program,
     /// For VU 0.
     pub runtime: LocalRuntime,
+    /// Where it came from, if it was an archive: its files lie there as long as it runs.
+    pub archive: Option<Unpacked>,
 }
 
 /// The target beside a test, and what it serves.
@@ -36,16 +40,7 @@ pub struct Beside {
     /// The running target.
     pub server: Server,
     /// Holds its unix socket; goes away with it.
-    _folder: SocketFolder,
-}
-
-/// A folder for the unix socket that only this user can enter.
-struct SocketFolder(PathBuf);
-
-impl Drop for SocketFolder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+    _folder: PrivateFolder,
 }
 
 /// Starts the target on free ports of 127.0.0.1, plain and TLS, and on a unix socket; with an app or the built-in
@@ -59,25 +54,11 @@ pub fn start_target(serve: &Serve, flags: &Flags, log: &Arc<Logger>) -> Result<B
             Some(loaded.map_err(script_failure)?)
         }
     };
-    let folder = socket_folder().map_err(failed)?;
+    let folder = PrivateFolder::make().map_err(failed)?;
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let unix = vec![folder.0.join("target.sock")];
+    let unix = vec![folder.path().join("target.sock")];
     let config = ServerConfig { tcp: vec![any], tls: vec![any], unix, app, ..ServerConfig::default() };
     Ok(Beside { server: Server::start(config).map_err(failed)?, _folder: folder })
-}
-
-fn socket_folder() -> std::io::Result<SocketFolder> {
-    use std::os::unix::fs::DirBuilderExt;
-    // A name nobody has: several runs may start in one process's lifetime, and paths of sockets are short.
-    for number in 0.. {
-        let path = std::env::temp_dir().join(format!("onrush-{}-{number}", std::process::id()));
-        match std::fs::DirBuilder::new().mode(0o700).create(&path) {
-            Ok(()) => return Ok(SocketFolder(path)),
-            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(e),
-        }
-    }
-    unreachable!("numbers do not end")
 }
 
 /// Reads the script and runs its init code once.
@@ -100,10 +81,15 @@ pub fn script(
     }
     let recorder = Rc::new(Recorder::new(registry.clone()));
     let cache_dir = environment::cache_folder(&flags.system_env);
+    let archive = archive(flags)?;
     let (source, log) = match &flags.quick {
         Some(quick) => (quick.source(), quick.log(&log)),
-        None => (source(&flags.script)?, log as Arc<dyn LogSink>),
+        None => (source(&flags.script, archive.as_ref())?, log as Arc<dyn LogSink>),
     };
+    // As in k6: the environment and -e come before what was packed.
+    for (name, value) in archive.iter().flat_map(|archive| &archive.metadata.env) {
+        env.entry(name.clone()).or_insert_with(|| value.clone());
+    }
     let secrets = flags.secrets.clone();
     let load = LoadOptions {
         env,
@@ -118,7 +104,7 @@ pub fn script(
         secrets,
     };
     let program = runtime.block_on(Program::load(source, load)).map_err(script_failure)?;
-    Ok(Script { program, runtime })
+    Ok(Script { program, runtime, archive })
 }
 
 /// Where the target listens, as `__ENV` tells the script.
@@ -131,7 +117,21 @@ fn addresses(target: &Server) -> impl Iterator<Item = (&'static str, String)> {
     [plain, socket, tls, unix].into_iter().flatten()
 }
 
-fn source(script: &str) -> Result<Source, Failure> {
+/// The archive that the script is, if it is one.
+fn archive(flags: &Flags) -> Result<Option<Unpacked>, Failure> {
+    let path = Path::new(&flags.script);
+    let is_archive = match flags.kind {
+        Some(kind) => kind == ScriptKind::Archive,
+        None => flags.quick.is_none() && flags.script != "-" && archive::is_archive(path),
+    };
+    is_archive.then(|| archive::unpack(path)).transpose()
+}
+
+fn source(script: &str, archive: Option<&Unpacked>) -> Result<Source, Failure> {
+    if let Some(archive) = archive {
+        let (root, entry) = (archive.root(), archive.entry().to_owned());
+        return Ok(Source::Unpacked { root, entry, remote: archive.remote.clone() });
+    }
     if script != "-" {
         return Ok(Source::File(PathBuf::from(script)));
     }
@@ -146,6 +146,7 @@ fn source(script: &str) -> Result<Source, Failure> {
 pub struct Layers {
     below: Options,
     above: Options,
+    merges_tags: bool,
 }
 
 impl Layers {
@@ -155,9 +156,10 @@ impl Layers {
         let mut above = config::environment_layer(&flags.system_env)?.merge(config::flag_layer(matches)?);
         above.vu_memory_limit = flags.vu_memory_limit;
         above.proxies = environment::proxies(&flags.system_env);
+        above.freezes_env = flags.has_feature("freeze-env");
         above.no_http2 = environment::forbids_http2(&flags.system_env);
         above.trusted_pem = target.and_then(|target| target.addresses().certificate_pem.clone());
-        Ok(Layers { below, above })
+        Ok(Layers { below, above, merges_tags: flags.has_feature("merge-run-tags") })
     }
 
     /// What holds while the script is being read.
@@ -167,13 +169,26 @@ impl Layers {
 
     /// All layers put together: default < config file < script < environment < flag.
     pub fn with_script(self, script: &Script, log: &Logger) -> Result<Options, Failure> {
-        let own = config::script_layer(script.program.options_json(), log)?;
-        let all = self.below.merge(own).merge(self.above);
+        let own = own_options(script, log)?;
+        let tags = self.merges_tags.then(|| {
+            let layers = [&self.below, &own, &self.above];
+            layers.into_iter().flat_map(|layer| layer.tags.clone().unwrap_or_default()).collect()
+        });
+        let mut all = self.below.merge(own).merge(self.above);
+        all.tags = tags.or(all.tags);
         if all.paused == Some(true) {
             let text = "the option 'paused' needs the REST API, which is not supported yet; the test starts at once";
             log.write(Level::Warning, text, &[]);
         }
         Ok(all)
+    }
+}
+
+/// The options that a script exports, or those that an archive has: they were put together when it was packed.
+pub fn own_options(script: &Script, log: &Logger) -> Result<Options, Failure> {
+    match &script.archive {
+        Some(archive) => config::archive_layer(&archive.metadata.options, log),
+        None => config::script_layer(script.program.options_json(), log),
     }
 }
 

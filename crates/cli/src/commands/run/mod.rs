@@ -3,13 +3,13 @@
 mod drive;
 mod findings;
 mod finish;
-mod flags;
+pub(super) mod flags;
 mod generator;
 mod limits;
-mod load;
+pub(super) mod load;
 mod outputs;
 mod phases;
-mod plan;
+pub(super) mod plan;
 mod save;
 mod summary;
 mod timeline;
@@ -35,7 +35,7 @@ use phases::Phases;
 
 /// Runs a test: a script, or what a URL stands for.
 pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Failure> {
-    let flags = Flags::read(matches, quick)?;
+    let flags = Flags::read(matches, quick, true)?;
     let log = Arc::new(Logger::new(&flags.log)?.folding().hiding(flags.secrets.clone()));
     flags.without_effect.iter().for_each(|(level, text)| log.write(*level, text, &[]));
     let saving = flags.save.as_deref().map(|dir| save::Saving::prepare(dir, &log)).transpose()?;

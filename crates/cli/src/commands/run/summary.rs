@@ -86,7 +86,7 @@ impl Summary<'_> {
             false => report::handle_summary_data(self.results, &self.options, &self.state(), self.setup_data()),
         };
         let data = flags.secrets.redactor().json(data).to_string();
-        let Script { program, runtime } = script;
+        let Script { program, runtime, .. } = script;
         let recorder = Rc::clone(&self.ran.recorder);
         match runtime.block_on(program.run_handle_summary(&data, &recorder, phases.another())) {
             Ok(files) => {

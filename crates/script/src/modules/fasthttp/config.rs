@@ -14,8 +14,7 @@ use wire::settings::{ClientIdentity, Proxies, StepLimits};
 
 use crate::Vu;
 use crate::arguments::member;
-use crate::files;
-use crate::files::Unopened;
+use crate::disk::Unopened;
 
 const DEFAULT_DIAL: Duration = Duration::from_secs(5);
 
@@ -163,7 +162,7 @@ fn pem<'js>(ctx: &Ctx<'js>, vu: &Vu, tls: &Object<'js>, name: &str) -> Result<Op
     let unreadable = |why: &dyn std::fmt::Display| {
         wrong(ctx, &format!("{name} is neither PEM text nor a file that can be read: {}: {why}", path.display()))
     };
-    let file = files::open_regular(&path).map_err(|unopened| match unopened {
+    let file = vu.shared.disk.open(&path).map_err(|unopened| match unopened {
         Unopened::Failed(error) => unreadable(&error),
         Unopened::Directory | Unopened::Special => unreadable(&"it is not a regular file"),
     })?;

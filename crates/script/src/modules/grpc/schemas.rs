@@ -38,7 +38,7 @@ pub fn compile(vu: &Vu, imports: &[String], files: &[String]) -> Loaded {
         let names: HashMap<String, String> = files.iter().map(|file| (name_of(file), file.clone())).collect();
         let find = move |name: &str| {
             let name = names.get(name).map_or(name, String::as_str);
-            let path = folders.iter().map(|folder| folder.join(name)).find(|path| path.exists())?;
+            let path = folders.iter().map(|folder| folder.join(name)).find(|path| shared.disk.place(path).exists())?;
             let opened = shared.files.open(&path, shared.modules.is_sealed());
             Some(opened.and_then(|opened| opened.text(&path)).map(|text| text.to_string()))
         };
@@ -66,7 +66,8 @@ pub fn protoset(vu: &Vu, path: &str) -> Loaded {
     let opened = vu.shared.files.open(&path, vu.shared.modules.is_sealed()).map_err(prefix)?;
     drop(opened);
     vu.process::<Schemas>().get(format!("protoset {path:?}"), || {
-        let bytes = std::fs::read(&path).map_err(|error| prefix(format!("open {}: {error}", path.display())))?;
+        let bytes = std::fs::read(vu.shared.disk.place(&path))
+            .map_err(|error| prefix(format!("open {}: {error}", path.display())))?;
         let schema = Schema::from_protoset(&bytes).map(Arc::new);
         schema.map_err(|SchemaError(why)| format!("couldn't unmarshal protoset file {}: {why}", path.display()))
     })

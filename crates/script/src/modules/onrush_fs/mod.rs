@@ -65,7 +65,11 @@ fn open<'js>(ctx: Ctx<'js>, path: Opt<Value<'js>>) -> Result<Object<'js>> {
     };
     let vu = Vu::of(&ctx);
     let path = paths::absolute(&ctx, &vu, &text);
-    let file = if vu.phase() == Phase::Init { vu.process::<InitFiles>().open(&path) } else { PayloadFile::open(&path) };
+    let place = vu.shared.disk.place(&path);
+    let file = match vu.phase() {
+        Phase::Init => vu.process::<InitFiles>().open(&place),
+        _ => PayloadFile::open(&place),
+    };
     let file = file.map_err(|error| Exception::throw_message(&ctx, &error.0))?;
     streamed::file(&ctx, FileRange::whole(file))
 }

@@ -39,10 +39,15 @@
     isShown: true,
   });
 
-  // As an object of its own, with all that k6 shows; from a literal, which is what the engine makes fastest.
-  const messageEvent = (target, timestamp, data, origin) => ({ type: "message", target, timestamp, data, origin });
-  // The engine forgets a shape with the last object that has it: without this it would make five for each message.
-  messageEvent.kept = messageEvent();
+  // An event is a plain object with all that k6 shows, from a literal: that is what the engine makes fastest. It forgets a
+  // shape with the last object that has it: without these it would make four anew for each message.
+  native.kept = [
+    { type: "" },
+    { type: "", target: 0 },
+    { type: "", target: 0, timestamp: 0 },
+    { type: "", target: 0, timestamp: 0, data: 0 },
+    { type: "", target: 0, timestamp: 0, data: 0, origin: 0 },
+  ];
 
   // The state of a socket is a plain object: private names are looked up anew at each use.
   let stateOf;
@@ -103,25 +108,6 @@
     }
   }
 
-  // What an instance shows of itself, to be read or set: the same functions for all of them. Its methods are its own and
-  // need no `this`: `setTimeout(socket.close, 100)` is found in scripts.
-  const shown = { url: {}, readyState: {}, bufferedAmount: {}, extensions: {}, protocol: {}, binaryType: {} };
-  for (const type of ["message", "error", "open", "close", "ping", "pong"]) shown[`on${type}`] = {};
-
-  function handlerOf(name) {
-    return {
-      get() {
-        return stateOf(this)[name];
-      },
-      set(handler) {
-        if (handler !== undefined && handler !== null && typeof handler !== "function") {
-          native.fail(`a value for '${name}' should be callable`);
-        }
-        stateOf(this)[name] = handler ?? undefined;
-      },
-    };
-  }
-
   function addEventListener(s, type, handler) {
     if (handler === undefined || handler === null) {
       native.fail(`handler for event type "${type ?? ""}" isn't a callable function`);
@@ -132,14 +118,6 @@
       return;
     }
     (s.listeners[type] ??= []).push(handler);
-  }
-
-  function send(s, data) {
-    if (s.state !== OPEN) native.fail("InvalidStateError");
-    if (s.handle.send(data)) return;
-    const content = contentOf(data);
-    if (content !== undefined) s.handle.send(content);
-    else native.fail(`unsupported send type ${typeName(data)}`);
   }
 
   function ping(s) {
@@ -159,6 +137,10 @@
     if (length > 123) native.fail(`SyntaxError: the close reason has ${length} bytes, expected 123 at most`);
     s.state = CLOSING;
     s.handle.close(number, text);
+  }
+
+  function own(object, name, value) {
+    Object.defineProperty(object, name, { value, enumerable: true });
   }
 
   class WebSocket {
@@ -182,7 +164,7 @@
       };
       // In one piece, for calls cost more than what they do.
       const onMessage = (data, isText, timestamp) => {
-        const event = messageEvent(this, timestamp, isText ? data : binary(s, data), s.url);
+        const event = { type: "message", target: this, timestamp, data: isText ? data : binary(s, data), origin: s.url };
         const { onmessage, listeners } = s;
         try {
           if (onmessage !== undefined) onmessage(event);
@@ -194,14 +176,19 @@
       const onOther = (type, first, second) => happened(s, type, first, second);
       s.handle = native.open(url, protocols, params, onMessage, onOther);
       this.#state = s;
-      const methods = {
-        addEventListener: (type, handler) => addEventListener(s, type, handler),
-        send: (data) => send(s, data),
-        ping: () => ping(s),
-        close: (code, reason) => close(s, code, reason),
-      };
-      for (const name in methods) Object.defineProperty(this, name, { value: methods[name], enumerable: true });
-      Object.defineProperties(this, shown);
+      // Methods that need no `this`: `setTimeout(socket.close, 100)` is found in scripts.
+      own(this, "addEventListener", (type, handler) => addEventListener(s, type, handler));
+      own(this, "send", (data) => {
+        if (s.state !== OPEN) native.fail("InvalidStateError");
+        if (s.handle.send(data)) return;
+        const content = contentOf(data);
+        if (content !== undefined) s.handle.send(content);
+        else native.fail(`unsupported send type ${typeName(data)}`);
+      });
+      own(this, "ping", () => ping(s));
+      own(this, "close", (code, reason) => close(s, code, reason));
+      // What the class has below is shown as the instance's own.
+      Object.defineProperties(this, Object.getOwnPropertyDescriptors(WebSocket.prototype));
     }
 
     get url() {
@@ -236,10 +223,23 @@
     }
 
     static {
-      for (const name in shown) {
-        const own = Object.getOwnPropertyDescriptor(this.prototype, name);
-        shown[name] = { ...(own ?? handlerOf(name)), enumerable: true, configurable: false };
-        delete this.prototype[name];
+      for (const type of ["message", "error", "open", "close", "ping", "pong"]) {
+        const name = `on${type}`;
+        Object.defineProperty(this.prototype, name, {
+          get() {
+            return stateOf(this)[name];
+          },
+          set(handler) {
+            if (handler !== undefined && handler !== null && typeof handler !== "function") {
+              native.fail(`a value for '${name}' should be callable`);
+            }
+            stateOf(this)[name] = handler ?? undefined;
+          },
+          configurable: true,
+        });
+      }
+      for (const name in Object.getOwnPropertyDescriptors(this.prototype)) {
+        if (name !== "constructor") Object.defineProperty(this.prototype, name, { enumerable: true });
       }
     }
   }

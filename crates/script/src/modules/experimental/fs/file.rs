@@ -15,7 +15,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::files::{Unopened, open_regular};
+use crate::disk::{Disk, Unopened};
 use crate::modules::experimental::named_error::NamedError;
 
 /// A file that a script has opened, shared by all handles of the process.
@@ -73,7 +73,7 @@ pub struct DataFiles {
 impl DataFiles {
     /// The file of this path. With `sealed` only one that was asked for before: as in k6, a file that the first run of
     /// the init code did not open cannot be opened by a later one.
-    pub fn open(&self, path: &Path, sealed: bool) -> Result<Arc<DataFile>, NamedError> {
+    pub fn open(&self, disk: &Disk, path: &Path, sealed: bool) -> Result<Arc<DataFile>, NamedError> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(outcome) = known.get(path) {
             return outcome.clone();
@@ -86,13 +86,13 @@ impl DataFiles {
             );
             return Err(NamedError::new("ForbiddenError", message));
         }
-        let outcome = open(path).map(Arc::new);
+        let outcome = open(disk, path).map(Arc::new);
         known.insert(path.to_path_buf(), outcome.clone());
         outcome
     }
 }
 
-fn open(path: &Path) -> Result<DataFile, NamedError> {
+fn open(disk: &Disk, path: &Path) -> Result<DataFile, NamedError> {
     let failed = |error: io::Error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
             NamedError::new("NotFoundError", format!("no such file or directory \"{}\"", path.display()))
@@ -103,7 +103,7 @@ fn open(path: &Path) -> Result<DataFile, NamedError> {
         let message = format!("cannot open \"{}\": {what}, expected a regular file", path.display());
         NamedError::new("InvalidResourceError", message)
     };
-    let file = open_regular(path).map_err(|unopened| match unopened {
+    let file = disk.open(path).map_err(|unopened| match unopened {
         Unopened::Failed(error) => failed(error),
         Unopened::Directory => refused("it is a directory"),
         Unopened::Special => refused("it is a pipe, a socket or a device"),
@@ -235,8 +235,8 @@ mod tests {
     #[test]
     fn handles_share_the_file_and_not_the_position() {
         let (path, files) = file("shared", b"0123456789");
-        let first = Handle::new(files.open(&path, false).unwrap());
-        let second = Handle::new(files.open(&path, true).unwrap());
+        let first = Handle::new(files.open(&Disk::default(), &path, false).unwrap());
+        let second = Handle::new(files.open(&Disk::default(), &path, true).unwrap());
         assert!(Arc::ptr_eq(first.file(), second.file()));
         let mut bytes = [0; 4];
         let read = |handle: &Handle, bytes: &mut [u8]| handle.read(bytes).unwrap();
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn seeks_as_k6_does() {
         let (path, files) = file("seek", b"01234567890123456789");
-        let handle = Handle::new(files.open(&path, false).unwrap());
+        let handle = Handle::new(files.open(&Disk::default(), &path, false).unwrap());
         std::fs::remove_file(&path).unwrap();
         let (start, current, end) = (SeekMode::Start, SeekMode::Current, SeekMode::End);
         let cases = [
@@ -285,14 +285,14 @@ mod tests {
     #[test]
     fn what_is_no_file_is_refused_by_name() {
         let (path, files) = file("refused", b"");
-        let name = |path: &Path, sealed| files.open(path, sealed).unwrap_err().name;
+        let name = |path: &Path, sealed| files.open(&Disk::default(), path, sealed).unwrap_err().name;
         assert_eq!(name(&path.join("below"), false), "NotFoundError");
         assert_eq!(name(&path.join("below"), true), "NotFoundError", "asked for before");
         assert_eq!(name(&path.with_extension("not-there"), false), "NotFoundError");
         assert_eq!(name(&std::env::temp_dir(), false), "InvalidResourceError");
         assert_eq!(name(Path::new("/dev/null"), false), "InvalidResourceError");
         assert_eq!(name(&path, true), "ForbiddenError");
-        let empty = Handle::new(files.open(&path, false).unwrap());
+        let empty = Handle::new(files.open(&Disk::default(), &path, false).unwrap());
         assert_eq!(empty.read(&mut [0; 3]).unwrap(), None);
         assert!(empty.seek(0, SeekMode::End).is_err(), "an empty file has no last byte");
         std::fs::remove_file(&path).unwrap();
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn a_file_that_changes_its_size_is_noticed() {
         let (path, files) = file("changes", b"0123456789");
-        let file = files.open(&path, false).unwrap();
+        let file = files.open(&Disk::default(), &path, false).unwrap();
         std::fs::write(&path, b"0123456789 and more").unwrap();
         let mut bytes = [0; 32];
         assert_eq!(file.read_at(8, &mut bytes).unwrap(), 2);

@@ -70,7 +70,7 @@ fn open<'js>(ctx: Ctx<'js>, path: Opt<Value<'js>>) -> Result<Promise<'js>> {
     let opened = match path_of(&ctx, &vu, path) {
         Ok(path) => {
             let path = absolute(&vu.shared.entry, &path);
-            vu.process::<DataFiles>().open(&path, vu.shared.modules.is_sealed())
+            vu.process::<DataFiles>().open(&vu.shared.disk, &path, vu.shared.modules.is_sealed())
         }
         Err(ArgumentError::Refused(error)) => Err(error),
         Err(ArgumentError::Thrown(error)) => return Err(error),
