@@ -39,12 +39,13 @@ exit_codes! {
     SetupTimeout = 100, Some("setup() took too long"), "`setup()` took too long";
     TeardownTimeout = 101, Some("teardown() took too long"), "`teardown()` took too long";
     OtherTimeout = 102, Some("a time limit was reached"), "Another time limit was reached";
+    StoppedByApi = 103, Some("the test was stopped by the REST API"),
+        "A client of the REST API (`--address`) stopped the test. The summary of what ran is printed";
     InvalidConfig = 104, Some("the options cannot work"), "Options or scenarios cannot work";
     Signal = 105, Some("the test was stopped by a signal"),
         "SIGINT, SIGTERM or SIGHUP stopped the test. The summary of what ran is printed; a second signal ends the \
          process at once";
-    RestServer = 106, Some("the REST server could not start"), "The REST API could not start (reserved: Onrush has \
-        none yet)";
+    RestServer = 106, Some("the REST server could not start"), "The REST API could not listen at `--address`";
     ScriptException = 107, Some("the script threw an exception outside of an iteration"),
         "The script has a syntax error, imports a missing module, or threw in init code, `setup()` or `teardown()`";
     ScriptAborted = 108, Some("the script aborted the test"), "The script called `exec.test.abort()`";

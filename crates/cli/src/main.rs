@@ -1,5 +1,6 @@
 //! The `onrush` binary: flags in, exit code out. The only crate that reads flags and environment and that prints.
 
+mod api;
 mod app;
 mod archive;
 mod banner;

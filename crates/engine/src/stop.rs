@@ -32,7 +32,9 @@ pub enum StopCause {
     Threshold(String),
     /// A signal, by its name.
     Signal(&'static str),
-    /// Stopped from outside (REST).
+    /// A client of the REST API.
+    Api,
+    /// The run itself: it cannot go on.
     Requested,
 }
 

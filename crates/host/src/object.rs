@@ -48,15 +48,8 @@ pub fn each_entry<'js>(
     object: &Object<'js>,
     mut each: impl FnMut(Name<'_, 'js>, Value<'js>) -> Result<()>,
 ) -> Result<()> {
-    let flags = (qjs::JS_GPN_STRING_MASK | qjs::JS_GPN_ENUM_ONLY) as i32;
-    let (mut table, mut length) = (std::ptr::null_mut(), 0);
-    let context = ctx.as_raw().as_ptr();
-    // SAFETY: context and object are live; the table is given back by `Table`.
-    if unsafe { qjs::JS_GetOwnPropertyNames(context, &mut table, &mut length, object.as_raw(), flags) } < 0 {
-        return Err(Error::Exception);
-    }
-    let table = Table { ctx, table, length };
-    for index in 0..length as usize {
+    let (table, context) = (Table::of(ctx, object)?, ctx.as_raw().as_ptr());
+    for index in 0..table.length as usize {
         // SAFETY: the table has `length` entries; getting a property gives a count of its own.
         let (atom, value) = unsafe {
             let atom = (*table.table.add(index)).atom;
@@ -76,6 +69,20 @@ struct Table<'a, 'js> {
     ctx: &'a Ctx<'js>,
     table: *mut qjs::JSPropertyEnum,
     length: u32,
+}
+
+impl<'a, 'js> Table<'a, 'js> {
+    /// Those of an object's own enumerable properties, symbols left out.
+    fn of(ctx: &'a Ctx<'js>, object: &Object<'js>) -> Result<Table<'a, 'js>> {
+        let flags = (qjs::JS_GPN_STRING_MASK | qjs::JS_GPN_ENUM_ONLY) as i32;
+        let (mut table, mut length) = (std::ptr::null_mut(), 0);
+        let context = ctx.as_raw().as_ptr();
+        // SAFETY: context and object are live; the table is given back by `drop`.
+        if unsafe { qjs::JS_GetOwnPropertyNames(context, &mut table, &mut length, object.as_raw(), flags) } < 0 {
+            return Err(Error::Exception);
+        }
+        Ok(Table { ctx, table, length })
+    }
 }
 
 impl Drop for Table<'_, '_> {
@@ -300,6 +307,64 @@ pub fn freeze<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> Result<()> {
         result if result < 0 => Err(Error::Exception),
         _ => Ok(()),
     }
+}
+
+/// Whether an object has a property of its own whose value is made by a function.
+pub fn has_getter(object: &Object<'_>, name: &str) -> bool {
+    let context = object.ctx().as_raw().as_ptr();
+    // SAFETY: context and object are alive; the atom is given back, and of what the descriptor brings each count.
+    unsafe {
+        let atom = qjs::JS_NewAtomLen(context, name.as_ptr().cast(), name.len() as _);
+        let mut found: qjs::JSPropertyDescriptor = std::mem::zeroed();
+        let is_there = qjs::JS_GetOwnProperty(context, &mut found, object.as_raw(), atom) > 0;
+        qjs::JS_FreeAtom(context, atom);
+        if !is_there {
+            return false;
+        }
+        let has_getter = found.flags as u32 & qjs::JS_PROP_GETSET != 0;
+        if has_getter {
+            qjs::JS_FreeValue(context, found.getter);
+            qjs::JS_FreeValue(context, found.setter);
+        } else {
+            qjs::JS_FreeValue(context, found.value);
+        }
+        has_getter
+    }
+}
+
+/// Makes the accessors that one object shows properties of another, too, for good. Leaves nothing behind, as
+/// descriptors would.
+pub fn share_accessors<'js>(from: &Object<'js>, to: &Object<'js>) -> Result<()> {
+    let ctx = from.ctx();
+    let table = Table::of(ctx, from)?;
+    for index in 0..table.length as usize {
+        // SAFETY: the table has `length` entries; both objects are alive. Of what a descriptor brings each count is
+        // given back once: a value that is no accessor's, or getter and setter.
+        let defined = unsafe {
+            let (context, atom) = (ctx.as_raw().as_ptr(), (*table.table.add(index)).atom);
+            let mut found: qjs::JSPropertyDescriptor = std::mem::zeroed();
+            match qjs::JS_GetOwnProperty(context, &mut found, from.as_raw(), atom) {
+                1 if found.flags as u32 & qjs::JS_PROP_GETSET != 0 => {
+                    let given = qjs::JS_PROP_HAS_GET | qjs::JS_PROP_HAS_SET | qjs::JS_PROP_HAS_ENUMERABLE;
+                    let flags = given | qjs::JS_PROP_ENUMERABLE | qjs::JS_PROP_HAS_CONFIGURABLE;
+                    let (none, getter, setter) = (qjs::JS_UNDEFINED, found.getter, found.setter);
+                    let done = qjs::JS_DefineProperty(context, to.as_raw(), atom, none, getter, setter, flags as _);
+                    qjs::JS_FreeValue(context, getter);
+                    qjs::JS_FreeValue(context, setter);
+                    done
+                }
+                1 => {
+                    qjs::JS_FreeValue(context, found.value);
+                    0
+                }
+                failed_or_gone => failed_or_gone,
+            }
+        };
+        if defined < 0 {
+            return Err(Error::Exception);
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use host::{Embedder, Phase};
 
 use crate::builtins::{LibraryText, ModuleDef};
 use crate::error::{ScriptError, exit_code};
-use crate::loader::{COMMON_JS_HEAD, Compiled, Prepared, remote};
+use crate::loader::{ALL_NAMES, COMMON_JS_HEAD, Compiled, Prepared, remote};
 use crate::source_kind::SourceKind;
 use crate::vu::Vu;
 use crate::{exception, go_error};
@@ -125,7 +125,12 @@ fn link<'js>(ctx: &Ctx<'js>, vu: &Vu, name: &str) -> host::js::Result<Linked<'js
         log_replaced(vu, name, known);
     }
     for (module, export) in &prepared.imports {
-        Module::add_export(ctx, module, export)?;
+        let all = store.builtins().find(module).filter(|_| export == ALL_NAMES);
+        match all {
+            Some(def) => def.exports.iter().try_for_each(|name| Module::add_export(ctx, module, name))?,
+            None if export == ALL_NAMES => {}
+            None => Module::add_export(ctx, module, export)?,
+        }
     }
     let parts = Parts::named_in(&prepared.code);
     intrinsics::add(ctx, parts)?;
@@ -259,8 +264,13 @@ impl Embedder for Vu {
 
     fn load<'js>(&self, ctx: &Ctx<'js>, name: &str) -> host::js::Result<Module<'js>> {
         if let Some(def) = self.shared.modules.builtins().find(name) {
-            let exports = def.exports.iter().map(|name| name.to_string());
-            return self.value_module(ctx, name, exports.collect(), builtin(ctx, self, def)?.into_value());
+            let object = builtin(ctx, self, def)?;
+            // What a getter makes is made when somebody asks for it.
+            let mut exports: Vec<String> = def.exports.iter().map(|name| name.to_string()).collect();
+            if !self.shared.modules.imported_from(name).iter().any(|name| name == ALL_NAMES) {
+                exports.retain(|name| !host::object::has_getter(&object, name));
+            }
+            return self.value_module(ctx, name, exports, object.into_value());
         }
         if let Some(exports) = known_exports(ctx, self, name)? {
             return self.common_js_module(ctx, name, exports);
@@ -311,7 +321,7 @@ impl Vu {
         value: Value<'js>,
     ) -> host::js::Result<Module<'js>> {
         for imported in self.shared.modules.imported_from(name) {
-            if imported != "default" && !exports.contains(&imported) {
+            if !["default", ALL_NAMES].contains(&imported.as_str()) && !exports.contains(&imported) {
                 exports.push(imported);
             }
         }

@@ -133,6 +133,11 @@ impl Program {
         self.shared.setup_data()
     }
 
+    /// Sets what users get as what `setup()` returned: JSON.
+    pub fn set_setup_data(&self, data: &str) {
+        self.shared.set_setup_data(Some(Arc::from(data)));
+    }
+
     /// The options that users see.
     pub fn options(&self) -> Arc<Options> {
         self.shared.options()

@@ -113,7 +113,7 @@ pub static RUN_FLAGS: &[RunFlag] = &[
     },
     RunFlag {
         short: Some('a'),
-        ..run_flag("address", Some("K6_ADDRESS"), Some("HOST:PORT"), "REST API (not supported yet; empty is accepted)")
+        ..run_flag("address", Some("K6_ADDRESS"), Some("HOST:PORT"), "Listen here for k6's REST API [default: off]")
     },
     RunFlag {
         repeat: true,
@@ -126,9 +126,14 @@ pub static RUN_FLAGS: &[RunFlag] = &[
     },
     RunFlag {
         short: Some('l'),
-        ..run_flag("linger", Some("K6_LINGER"), None, "Refused: it keeps k6's REST API open, which is not there yet")
+        ..run_flag("linger", Some("K6_LINGER"), None, "Stay until a signal comes when the test has ended")
     },
-    run_flag("profiling-enabled", Some("K6_PROFILING_ENABLED"), None, "Profiles of k6's REST API: warns, as k6 does"),
+    run_flag(
+        "profiling-enabled",
+        Some("K6_PROFILING_ENABLED"),
+        None,
+        "Profiles of k6's REST API, which are not there: warns",
+    ),
     run_flag("traces-output", Some("K6_TRACES_OUTPUT"), Some("none"), "Traces of k6 itself, which are not made"),
     run_flag(
         "no-usage-report",

@@ -1,6 +1,7 @@
 //! Black-box tests of the real binary, one file a feature. A `Lab` is a folder with scripts; a run gives exit code,
 //! standard output and standard error.
 
+mod api;
 mod archive;
 mod bad_input;
 mod capture;

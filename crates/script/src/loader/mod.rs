@@ -22,6 +22,7 @@ use crate::builtins::{Builtins, LibraryText};
 use crate::disk::Disk;
 use crate::error::{Place, ScriptError, exit_code};
 use crate::source_kind::SourceKind;
+pub use transpile::ALL_NAMES;
 use transpile::PositionMap;
 
 /// A module ready to be compiled.

@@ -159,11 +159,18 @@ fn strip_types(name: &str, text: &str) -> Result<Output, ScriptError> {
     Ok(Output { kind, code: output.code, map, libraries: Vec::new(), imports })
 }
 
+/// Stands for all names of a module: `import * as all`.
+pub const ALL_NAMES: &str = "*";
+
 /// What a module imports or exports further by name, but for types.
 fn imports(record: &ModuleRecord<'_>) -> Vec<(String, String)> {
     let imported = record.import_entries.iter().filter(|entry| !entry.is_type).filter_map(|entry| {
-        let ImportImportName::Name(name) = &entry.import_name else { return None };
-        Some((entry.module_request.name.to_string(), name.name.to_string()))
+        let name = match &entry.import_name {
+            ImportImportName::Name(name) => name.name.to_string(),
+            ImportImportName::NamespaceObject => String::from(ALL_NAMES),
+            ImportImportName::Default(_) => return None,
+        };
+        Some((entry.module_request.name.to_string(), name))
     });
     let further = record.indirect_export_entries.iter().filter(|entry| !entry.is_type).filter_map(|entry| {
         let ExportImportName::Name(name) = &entry.import_name else { return None };

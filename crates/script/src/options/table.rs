@@ -114,7 +114,7 @@ others {
         text("0,..,1").flag("execution-segment-sequence").env("K6_EXECUTION_SEGMENT_SEQUENCE");
     paused: bool = "paused", read::switch, "Start paused",
         switch().flag("paused").env("K6_PAUSED")
-            .more("not supported yet: it needs the REST API, and Onrush warns and starts at once");
+            .more("it begins when a client of the REST API (`--address`) resumes it");
     no_setup: bool = "noSetup", read::switch, "Do not call setup()",
         switch().flag("no-setup").env("K6_NO_SETUP");
     no_teardown: bool = "noTeardown", read::switch, "Do not call teardown()",

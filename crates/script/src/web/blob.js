@@ -41,8 +41,9 @@
     get [Symbol.toStringTag]() { return 'Blob' }
   }
 
-  const getters = Object.getOwnPropertyDescriptors(Blob.prototype)
+  let getters
   function show(blob) {
+    getters ??= Object.getOwnPropertyDescriptors(Blob.prototype)
     for (const name of ['size', 'type']) Object.defineProperty(blob, name, { ...getters[name], enumerable: true, configurable: false })
     for (const name of ['arrayBuffer', 'bytes', 'slice', 'text', 'stream']) blob[name] = getters[name].value.bind(blob)
   }

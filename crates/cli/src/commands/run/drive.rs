@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use engine::Prepare;
 use engine::{Event, Health, Outcome, RunConfig, RunError, RunState, StopCause, Stopper, Tick};
+use metrics::results::Results;
 use metrics::threshold::Moment;
 use metrics::{Aggregate, Recorder, Registry, Seconds};
 use outputs::Outputs;
@@ -15,6 +16,7 @@ use script::{ScriptError, ScriptUsers};
 use super::load::Script;
 use super::plan::{Planned, SummaryColumns};
 use super::timeline::Timeline;
+use crate::api::{Board, Stage};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
@@ -41,6 +43,8 @@ pub struct Drive<'a> {
     pub keeps_seconds: bool,
     /// What sees every sample.
     pub outputs: &'a Outputs,
+    /// What a REST API sees of the run.
+    pub board: Option<&'a Board>,
 }
 
 /// A run that has ended, early or not.
@@ -105,6 +109,7 @@ impl<'a> Drive<'a> {
             rps: f64::from(options.rps.unwrap_or(0)),
             ..RunConfig::new(self.registry.clone(), state.clone())
         };
+        self.board.iter().for_each(|board| board.seen().state = Some(state.clone()));
         let users = Arc::new(ScriptUsers::new(&self.script.program));
         let mut progress = Progress {
             recorder,
@@ -151,8 +156,10 @@ impl Progress<'_> {
         self.started_at = crate::log::rfc3339_ms_now();
         self.timeline.iter_mut().for_each(|timeline| timeline.begin(made - self.origin));
         if self.options.no_setup == Some(true) || self.drive.stopper.is_stopped() {
+            self.show_setup();
             return;
         }
+        self.drive.board.iter().for_each(|board| board.enter(Stage::Setup));
         let Script { program, runtime, .. } = self.drive.script;
         let stopper = self.drive.stopper.clone();
         let result = runtime.block_on(program.run_setup(&self.recorder, async { stopper.stopped().await }));
@@ -163,6 +170,23 @@ impl Progress<'_> {
             self.setup_error = Some(error);
             self.drive.stopper.stop(StopCause::Requested);
         }
+        self.show_setup();
+    }
+
+    /// What the REST API tells from now on.
+    fn show_setup(&self) {
+        let Some(board) = self.drive.board else { return };
+        let data = self.drive.script.program.setup_data();
+        let mut seen = board.seen();
+        seen.stage = Stage::Running;
+        seen.setup = data.and_then(|data| serde_json::from_str(&data).ok());
+    }
+
+    fn show_results(&self, elapsed: Duration) {
+        let Some(board) = self.drive.board else { return };
+        let results = self.aggregate.results(elapsed, false);
+        let summary = show_summary(&results, &self.columns, elapsed);
+        board.seen().summary = summary;
     }
 
     fn tick(&mut self, tick: Tick) {
@@ -178,6 +202,7 @@ impl Progress<'_> {
                 self.drive.stopper.stop(StopCause::Threshold(verdict.crossed.join(", ")));
             }
         }
+        self.show_results(tick.elapsed);
         self.drive.log.look();
         self.drive.screen.show(self.picture(tick.now, tick.elapsed, tick.is_last));
     }
@@ -220,6 +245,17 @@ impl Progress<'_> {
             timeline: self.timeline,
         }
     }
+}
+
+/// The data of `handleSummary`, as it would be now.
+pub fn show_summary(results: &Results, columns: &SummaryColumns, elapsed: Duration) -> serde_json::Value {
+    let options = report::SummaryOptions {
+        trend_stats: columns.trend_stats.clone(),
+        time_unit: columns.time_unit,
+        ..report::SummaryOptions::default()
+    };
+    let state = report::RunState { is_stdout_tty: false, is_stderr_tty: false, duration: elapsed };
+    report::handle_summary_data(results, &options, &state, None)
 }
 
 fn run_failure(error: RunError) -> Failure {

@@ -40,6 +40,7 @@ impl Findings<'_> {
             Some(StopCause::Script(_)) => return ExitCode::ScriptAborted,
             Some(StopCause::Signal(_)) => return ExitCode::Signal,
             Some(StopCause::Threshold(_)) => return ExitCode::ThresholdsFailed,
+            Some(StopCause::Api) => return ExitCode::StoppedByApi,
             Some(StopCause::Requested) | None => {}
         }
         match self {
@@ -69,6 +70,7 @@ impl Findings<'_> {
             Some(StopCause::Signal(name)) => {
                 log.write(Level::Error, &format!("the test was stopped by {name}"), &[]);
             }
+            Some(StopCause::Api) => log.write(Level::Error, "the test was stopped by the REST API", &[]),
             _ => {}
         }
         self.over.iter().chain(&self.nothing).for_each(|why| log.write(Level::Error, why, &[]));

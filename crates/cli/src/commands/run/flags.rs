@@ -49,6 +49,10 @@ pub struct Flags {
     pub secrets: Arc<Secrets>,
     /// What is said of flags that change nothing, each with its level.
     pub without_effect: Vec<(Level, String)>,
+    /// `--address`.
+    pub address: Option<String>,
+    /// `--linger`.
+    pub lingers: bool,
     /// `--features`.
     pub features: Vec<String>,
     /// `--out`.
@@ -100,16 +104,7 @@ impl Flags {
         let unheard = quick.as_ref().map_or(&[][..], Quick::unheard);
         let heard = |(name, _): &(String, String)| !unheard.contains(&name.as_str());
         let source = FlagSource { matches, env: std::env::vars().filter(heard).collect() };
-        let include = source.switch("include-system-env-vars", passes_env)?;
-        let mut script_env = if include { source.env.clone() } else { BTreeMap::new() };
-        for item in matches.get_many::<String>("env").into_iter().flatten() {
-            // A name alone passes the variable of that name through, as in k6.
-            let (name, value) = match item.split_once('=') {
-                Some((name, value)) => (name, value.to_owned()),
-                None => (item.as_str(), source.env.get(item).cloned().unwrap_or_default()),
-            };
-            script_env.insert(name.to_owned(), value);
-        }
+        let script_env = script_env(&source, passes_env)?;
         refuse_missing(&source)?;
         Ok(Flags {
             script: matches.get_one::<String>("script").expect("required").clone(),
@@ -133,6 +128,8 @@ impl Flags {
                 no_color: source.switch("no-color", false)? || source.env.contains_key("NO_COLOR"),
             },
             without_effect: without_effect(&source)?,
+            address: source.text("address"),
+            lingers: source.switch("linger", false)?,
             features: features(&source),
             outputs: outputs(&source),
             is_offline: source.switch("offline", false)?,
@@ -201,6 +198,21 @@ impl FlagSource<'_> {
     }
 }
 
+/// What `__ENV` holds: the environment, unless it is not to be passed, and what `-e` says.
+fn script_env(source: &FlagSource<'_>, passes_env: bool) -> Result<BTreeMap<String, String>, Failure> {
+    let include = source.switch("include-system-env-vars", passes_env)?;
+    let mut script_env = if include { source.env.clone() } else { BTreeMap::new() };
+    for item in source.all("env") {
+        // A name alone passes the variable of that name through, as in k6.
+        let (name, value) = match item.split_once('=') {
+            Some((name, value)) => (name, value.to_owned()),
+            None => (item.as_str(), source.env.get(item).cloned().unwrap_or_default()),
+        };
+        script_env.insert(name.to_owned(), value);
+    }
+    Ok(script_env)
+}
+
 /// Where secrets come from; one source can be named by the variable.
 fn secrets(source: &FlagSource<'_>) -> Result<Secrets, Failure> {
     let mut all: Vec<String> = source.all("secret-source").cloned().collect();
@@ -230,15 +242,6 @@ fn outputs(source: &FlagSource<'_>) -> Vec<String> {
 
 /// Flags of k6 that are not supported yet, refused before the test instead of ignored.
 fn refuse_missing(source: &FlagSource<'_>) -> Result<(), Failure> {
-    if let Some(text) = source.text("address") {
-        return Err(generic(format!("--address {text}: the REST API is not supported yet; leave the flag out")));
-    }
-    if source.switch("linger", false)? {
-        return Err(generic(String::from(
-            "--linger: it keeps k6's REST API open after the test, which is not there yet; leave the flag and \
-             K6_LINGER out",
-        )));
-    }
     if let Some(other) = source.text("traces-output").filter(|text| text != "none") {
         return Err(generic(format!(
             "--traces-output {other}: traces are not made, expected none; leave the flag out"
@@ -265,7 +268,7 @@ fn without_effect(source: &FlagSource<'_>) -> Result<Vec<(Level, String)>, Failu
         told.push((Level::Error, text));
     }
     if source.switch("profiling-enabled", false)? {
-        let text = "--profiling-enabled: profiles are fetched by the REST API, which is not there yet";
+        let text = "--profiling-enabled: the REST API has no profiles; the flag changes nothing";
         told.push((Level::Warning, String::from(text)));
     }
     Ok(told)

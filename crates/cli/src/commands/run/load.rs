@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::ArgMatches;
 use metrics::{Recorder, Registry};
-use script::log::{Level, LogSink};
+use script::log::LogSink;
 use script::modules::BUILTINS;
 use script::options::Options;
 use script::{LoadOptions, Program, ScriptError, Source};
@@ -176,10 +176,6 @@ impl Layers {
         });
         let mut all = self.below.merge(own).merge(self.above);
         all.tags = tags.or(all.tags);
-        if all.paused == Some(true) {
-            let text = "the option 'paused' needs the REST API, which is not supported yet; the test starts at once";
-            log.write(Level::Warning, text, &[]);
-        }
         Ok(all)
     }
 }

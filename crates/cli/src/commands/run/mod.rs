@@ -8,6 +8,7 @@ mod generator;
 mod limits;
 pub(super) mod load;
 mod outputs;
+mod pause;
 mod phases;
 pub(super) mod plan;
 mod save;
@@ -19,7 +20,9 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use engine::Stopper;
 use metrics::{Aggregate, Registry};
+use script::log::Level;
 
+use crate::api::{Api, Board, Stage};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
@@ -43,6 +46,8 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
     let logged = flags.save.as_deref().filter(|_| can_log);
     let messages = logged.map(|dir| Messages::prepare(dir, log.clone())).transpose()?;
     let stopper = Stopper::new();
+    let board = flags.address.as_ref().map(|_| Board::new(stopper.clone()));
+    let _api = open_to_clients(&flags, board.as_ref(), &log)?;
     let phases = Phases::listen(stopper.clone())?;
     let beside = flags.serve.as_ref().map(|serve| load::start_target(serve, &flags, &log)).transpose()?;
     let target = beside.as_ref().map(|beside| &beside.server);
@@ -58,16 +63,7 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
     let planned = plan::plan(&flags, options, &script, &registry, &log)?;
     descriptors::check(planned.plan.requirements().max_vus, flags.descriptors_per_vu())?;
     let outputs = outputs::open(&flags, &planned, &registry, &log)?;
-    // Standard output belongs to an output that writes there.
-    let screen = match ::outputs::take_stdout(&flags.outputs) {
-        true => Screen::on_stderr(flags.quiet),
-        false => Screen::new(flags.quiet, flags.color()),
-    };
-    let needs = planned.plan.requirements();
-    let scenarios: Vec<_> = planned.plan.scenarios().collect();
-    let address = planned.options.url_mask().url(&flags.script).into_owned();
-    let banner = banner::banner(&address, planned.share, &scenarios, needs.max_vus, needs.duration);
-    screen.say(&screen.columns().map_or_else(|| banner.clone(), |columns| banner::fit(&banner, columns)));
+    let screen = announce(&flags, &planned);
     let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
     let drive = drive::Drive {
         script: &script,
@@ -77,8 +73,10 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
         screen,
         keeps_seconds: saving.is_some(),
         outputs: &outputs,
+        board: board.as_deref(),
     };
     phases.begin();
+    pause::wait(&planned, &script, &drive.registry, board.as_deref(), &stopper)?;
     let before = Moment::now();
     let ran = drive.finish_scenarios(planned, aggregate)?;
     let ending = finish::Ending {
@@ -91,5 +89,36 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Fail
         messages: messages.as_deref(),
         before,
     };
-    ending.finish(ran, outputs)
+    board.iter().for_each(|board| board.enter(Stage::Teardown));
+    let code = ending.finish(ran, outputs)?;
+    board.iter().for_each(|board| board.enter(Stage::Ended));
+    if flags.lingers {
+        pause::linger(&phases, &script, &log);
+    }
+    Ok(code)
+}
+
+/// Starts the REST API when there is an address for it.
+fn open_to_clients(flags: &Flags, board: Option<&Arc<Board>>, log: &Logger) -> Result<Option<Api>, Failure> {
+    let (Some(address), Some(board)) = (&flags.address, board) else { return Ok(None) };
+    let api = Api::start(address, Arc::clone(board))?;
+    if let Some(address) = api.address() {
+        log.write(Level::Info, &format!("the REST API listens at http://{address}/v1/status"), &[]);
+    }
+    Ok(Some(api))
+}
+
+/// Says what will run, and where the progress will be drawn.
+fn announce(flags: &Flags, planned: &plan::Planned) -> Screen {
+    // Standard output belongs to an output that writes there.
+    let screen = match ::outputs::take_stdout(&flags.outputs) {
+        true => Screen::on_stderr(flags.quiet),
+        false => Screen::new(flags.quiet, flags.color()),
+    };
+    let needs = planned.plan.requirements();
+    let scenarios: Vec<_> = planned.plan.scenarios().collect();
+    let address = planned.options.url_mask().url(&flags.script).into_owned();
+    let banner = banner::banner(&address, planned.share, &scenarios, needs.max_vus, needs.duration);
+    screen.say(&screen.columns().map_or_else(|| banner.clone(), |columns| banner::fit(&banner, columns)));
+    screen
 }

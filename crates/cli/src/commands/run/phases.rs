@@ -6,6 +6,7 @@
 //! | users are made, `setup()`, scenarios | the test ends; `teardown()` and the summary follow | the process ends |
 //! | `teardown()`, `handleSummary()` | the function ends; the summary follows | the process ends |
 //! | only output is left | the process ends | |
+//! | it lingers | the process ends with the code of the test | |
 //!
 //! When the scenarios have ended, "the process ends" leaves a moment for what takes none: the function is broken off
 //! and the usual summary printed.
@@ -28,6 +29,7 @@ const LOADING: u8 = 0;
 const RUNNING: u8 = 1;
 const ENDING: u8 = 2;
 const WRITTEN: u8 = 3;
+const LINGERING: u8 = 4;
 
 /// The phase of this run, and the signals that came in it.
 pub struct Phases {
@@ -56,7 +58,7 @@ impl Phases {
                     output::stderr().print(text.as_bytes());
                     leave(Duration::ZERO)
                 }
-                _ if ends_the_test => {}
+                _ if ends_the_test || phase == LINGERING => {}
                 ENDING => leave(MOMENT),
                 _ => leave(Duration::ZERO),
             }
@@ -78,6 +80,11 @@ impl Phases {
     /// Everything is done and handed to its reader.
     pub fn end(&self) {
         self.phase.store(WRITTEN, Ordering::SeqCst);
+    }
+
+    /// There is nothing left to do but to wait for a signal.
+    pub fn linger(&self) {
+        self.phase.store(LINGERING, Ordering::SeqCst);
     }
 
     /// Resolves with the next signal after this call. What came before the future is polled first counts too: the

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use host::intrinsics::{self, Parts};
 use host::js::prelude::Func;
 use host::js::{Ctx, Object, Result};
+use host::object;
 
 use crate::Vu;
 use crate::builtins::ModuleDef;
@@ -48,8 +49,9 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     native.set("jobs", Func::from(native_socket::jobs))?;
     native.set("warn", Func::from(native_socket::warn))?;
     native.set("now", Func::from(|ctx: Ctx<'_>| (Vu::of(&ctx).now_ns() / 1_000_000) as f64))?;
+    native.set("share", Func::from(|from: Object<'js>, to: Object<'js>| object::share_accessors(&from, &to)))?;
     native.set("buffers", Func::from(|ctx: Ctx<'_>| intrinsics::add(&ctx, Parts::BINARY)))?;
-    native.set("makeBlob", web::blob_maker(ctx)?)?;
+    native.set("blobMaker", Func::from(|ctx: Ctx<'js>| web::blob_maker(&ctx)))?;
     native.set("streams", Func::from(|ctx| web::streams::classes(&ctx)))?;
     classes.call((native,))
 }

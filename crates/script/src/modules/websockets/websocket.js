@@ -24,7 +24,11 @@
     return contentOf(part) ?? native.fail(`failed to process [blobParts]: unsupported type: ${typeName(part)}`);
   }
 
-  const { Blob, bytesOfBlob: contentOf } = native.makeBlob({
+  // Made when something needs it: most users of sockets never see one.
+  let blobs;
+  const contentOf = (value) => blobs?.bytesOfBlob(value);
+  const blobClass = () => (blobs ??= makeBlobs()).Blob;
+  const makeBlobs = () => native.blobMaker()({
     readParts(parts) {
       native.buffers();
       if (parts === undefined || parts === null) return [];
@@ -41,13 +45,16 @@
 
   // An event is a plain object with all that k6 shows, from a literal: that is what the engine makes fastest. It forgets a
   // shape with the last object that has it: without these it would make four anew for each message.
-  native.kept = [
-    { type: "" },
-    { type: "", target: 0 },
-    { type: "", target: 0, timestamp: 0 },
-    { type: "", target: 0, timestamp: 0, data: 0 },
-    { type: "", target: 0, timestamp: 0, data: 0, origin: 0 },
-  ];
+  let kept;
+  function keepShapes() {
+    kept = [
+      { type: "" },
+      { type: "", target: 0 },
+      { type: "", target: 0, timestamp: 0 },
+      { type: "", target: 0, timestamp: 0, data: 0 },
+      { type: "", target: 0, timestamp: 0, data: 0, origin: 0 },
+    ];
+  }
 
   // The state of a socket is a plain object: private names are looked up anew at each use.
   let stateOf;
@@ -80,7 +87,7 @@
   }
 
   function binary(s, data) {
-    return s.binaryType === "arraybuffer" ? data : new Blob([data]);
+    return s.binaryType === "arraybuffer" ? data : new (blobClass())([data]);
   }
 
   function happened(s, type, first, second) {
@@ -164,6 +171,7 @@
       };
       // In one piece, for calls cost more than what they do.
       const onMessage = (data, isText, timestamp) => {
+        if (kept === undefined) keepShapes();
         const event = { type: "message", target: this, timestamp, data: isText ? data : binary(s, data), origin: s.url };
         const { onmessage, listeners } = s;
         try {
@@ -188,7 +196,7 @@
       own(this, "ping", () => ping(s));
       own(this, "close", (code, reason) => close(s, code, reason));
       // What the class has below is shown as the instance's own.
-      Object.defineProperties(this, Object.getOwnPropertyDescriptors(WebSocket.prototype));
+      native.share(WebSocket.prototype, this);
     }
 
     get url() {
@@ -244,5 +252,10 @@
     }
   }
 
-  return { WebSocket, Blob };
+  return {
+    WebSocket,
+    get Blob() {
+      return blobClass();
+    },
+  };
 })
