@@ -6,8 +6,9 @@
 //! are.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -50,6 +51,8 @@ struct Look {
     format: Format,
     /// Since when seconds count, on a terminal with colours.
     colors_since: Option<Instant>,
+    /// A file of `--console-output`.
+    is_console: bool,
 }
 
 /// Where log lines go and how they look.
@@ -89,21 +92,25 @@ impl Logger {
             Some("json") => Format::Json,
             Some(other) => return Err(bad_flag("--log-format", other, "text, raw or json")),
         };
+        let mut least = if flags.verbose { Level::Debug } else { Level::Info };
         let output = match flags.output.as_deref() {
             None | Some("" | "stderr") => Some(output::stderr().clone()),
             Some("stdout") => Some(output::stdout().clone()),
             Some("none") => None,
-            Some(other) => match other.strip_prefix("file=") {
-                Some(path) => Some(create(path)?),
-                None => return Err(bad_flag("--log-output", other, "stderr, stdout, none or file=PATH")),
-            },
+            Some(other) => {
+                let expected = "stderr, stdout, none or file=PATH[,level=LEVEL]";
+                let file = other.strip_prefix("file=").ok_or_else(|| bad_flag("--log-output", other, expected))?;
+                let (path, level) =
+                    file.split_once(",level=").map_or((file, None), |(path, level)| (path, Some(level)));
+                least = level.map_or(Ok(least), level_of)?;
+                Some(create(path)?)
+            }
         };
         let has_colors = output.as_ref().is_some_and(Stream::is_terminal) && !flags.no_color;
-        let look = Look { format, colors_since: has_colors.then(Instant::now) };
+        let look = Look { format, colors_since: has_colors.then(Instant::now), is_console: false };
         let console = flags.console_output.as_deref().filter(|p| !p.is_empty()).map(create).transpose()?;
         output.iter().for_each(|stream| tell_of_missing(stream, look));
         console.iter().for_each(|stream| tell_of_missing(stream, OF_CONSOLE_FILE));
-        let least = if flags.verbose { Level::Debug } else { Level::Info };
         Ok(Logger { look, least, output, console, folds: None, secrets: None })
     }
 
@@ -175,6 +182,9 @@ impl Logger {
             _ => (self.output.as_ref(), self.look),
         };
         if let Some(stream) = stream {
+            // In a file of their own they need not say what they are.
+            let own: Vec<_> = fields.iter().filter(|field| **field != OF_CONSOLE).copied().collect();
+            let fields = if look.is_console { &own } else { fields };
             self.shown(message, fields, |message, fields| {
                 stream.line(look.line(columns(stream), level, message, fields).as_bytes());
             });
@@ -233,7 +243,7 @@ fn columns(stream: &Stream) -> usize {
 }
 
 /// A file of `--console-output` is text, whatever the format of the log.
-const OF_CONSOLE_FILE: Look = Look { format: Format::Text, colors_since: None };
+const OF_CONSOLE_FILE: Look = Look { format: Format::Text, colors_since: None, is_console: true };
 
 impl Look {
     /// A line with its end, for a stream of this width.
@@ -269,9 +279,22 @@ fn now() -> u64 {
 }
 
 fn create(path: &str) -> Result<Stream, Failure> {
-    File::create(Path::new(path))
+    // As k6 does: the lines of earlier runs stay.
+    let opened = OpenOptions::new().append(true).create(true).open(Path::new(path));
+    opened
         .map(|file| Stream::new(path, file, false))
         .map_err(|e| Failure::new(ExitCode::Generic, format!("cannot write the log file {path}: {e}")))
+}
+
+/// logrus's names. What is graver than an error does not happen here.
+fn level_of(name: &str) -> Result<Level, Failure> {
+    match name {
+        "panic" | "fatal" | "error" => Ok(Level::Error),
+        "warn" | "warning" => Ok(Level::Warning),
+        "info" => Ok(Level::Info),
+        "debug" | "trace" => Ok(Level::Debug),
+        other => Err(bad_flag("--log-output", &format!("level={other}"), "level=error, warning, info or debug")),
+    }
 }
 
 fn bad_flag(flag: &str, found: &str, expected: &str) -> Failure {
@@ -306,7 +329,8 @@ fn terminal_line(elapsed_s: u64, columns: usize, level: Level, message: &str, fi
 const NUMBERS: [&str; 2] = ["iter", "vu"];
 
 fn json_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
-    let mut object = serde_json::Map::new();
+    // logrus puts the names in order.
+    let mut object = BTreeMap::new();
     for (name, value) in fields {
         let number = value.parse::<u64>().ok().filter(|_| NUMBERS.contains(name));
         object.insert((*name).to_owned(), number.map_or_else(|| (*value).into(), serde_json::Value::from));
@@ -314,7 +338,7 @@ fn json_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)])
     object.insert(String::from("level"), level.as_str().into());
     object.insert(String::from("msg"), message.into());
     object.insert(String::from("time"), rfc3339(epoch_s).into());
-    serde_json::Value::Object(object).to_string()
+    serde_json::Value::from_iter(object).to_string()
 }
 
 /// logrus leaves a value bare when it has only these characters, and quotes it as Go's %q does otherwise.
@@ -358,6 +382,6 @@ mod tests {
     #[test]
     fn json_lines_are_json() {
         let line = json_line(0, Level::Warning, "a", &[("source", "console")]);
-        assert_eq!(line, r#"{"source":"console","level":"warning","msg":"a","time":"1970-01-01T00:00:00Z"}"#);
+        assert_eq!(line, r#"{"level":"warning","msg":"a","source":"console","time":"1970-01-01T00:00:00Z"}"#);
     }
 }

@@ -73,7 +73,12 @@ pub static RUN_FLAGS: &[RunFlag] = &[
     ),
     run_flag("console-output", Some("K6_CONSOLE_OUTPUT"), Some("FILE"), "Write what the script logs to a file"),
     run_flag("log-format", Some("K6_LOG_FORMAT"), Some("text|raw|json"), "Format of log lines"),
-    run_flag("log-output", Some("K6_LOG_OUTPUT"), Some("stderr|stdout|none|file=PATH"), "Where log lines go"),
+    run_flag(
+        "log-output",
+        Some("K6_LOG_OUTPUT"),
+        Some("stderr|stdout|none|file=PATH[,level=LEVEL]"),
+        "Where log lines go",
+    ),
     RunFlag {
         repeat: true,
         ..run_flag(

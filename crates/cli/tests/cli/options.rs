@@ -63,7 +63,17 @@ fn logs_and_console_go_where_the_flags_say() {
     lab.run(&["--log-format", "raw"]).code(0).says("hello there\n");
     let run = lab.run(&["--console-output", "console.txt"]).code(0);
     assert!(!run.stderr.contains("hello there"), "{}", run.stderr);
-    assert!(lab.read("console.txt").contains("hello there"));
+    assert!(lab.read("console.txt").ends_with("level=info msg=\"hello there\"\n"));
+    // Lines of earlier runs stay.
+    lab.run(&["--console-output", "console.txt"]).code(0);
+    assert_eq!(lab.read("console.txt").lines().count(), 2);
+    lab.run(&["--log-output", "file=log.txt,level=warning", "--features", "none"]).code(0);
+    assert!(lab.read("log.txt").contains("no feature 'none'") && !lab.read("log.txt").contains("hello"));
+    lab.run(&["--log-output", "file=log.txt,level=loud"]).code(255).says("found 'level=loud', expected level=error");
+    lab.run(&["--log-output", "loki"]).code(255).says("expected stderr, stdout, none or file=PATH");
+    lab.run(&["--log-format", "json"])
+        .code(0)
+        .says(r#"{"level":"info","msg":"hello there","source":"console","time":"#);
     let run = lab.run(&["--log-output", "none"]).code(0);
     assert_eq!(run.stderr, "");
 }
@@ -164,6 +174,11 @@ fn flags_of_k6_that_are_not_there_are_told_by_name() {
     ] {
         Lab::with(script).run(&[flag]).code(0).says(says);
     }
+    let lab = Lab::with(script);
+    let mut command = lab.command(&["run", "-q", "script.js"]);
+    command.env("K6_WEB_DASHBOARD", "true").env("K6_HOSTS", "{}");
+    let run = finish(command).code(0).says("the variable K6_WEB_DASHBOARD is not obeyed: there is no dashboard");
+    assert!(run.stderr.contains("the variable K6_HOSTS is not obeyed: write `hosts`"), "{}", run.stderr);
 }
 
 #[test]

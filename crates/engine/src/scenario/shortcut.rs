@@ -25,6 +25,8 @@ pub struct Shortcuts {
     pub stages: Option<Vec<Stage>>,
     /// `scenarios`; leave an empty object out.
     pub scenarios: Option<Scenarios>,
+    /// An empty object was left out.
+    pub has_empty_scenarios: bool,
 }
 
 /// What the shortcuts come to.
@@ -44,8 +46,9 @@ impl Shortcuts {
             || higher.iterations.is_some()
             || higher.stages.is_some()
             || higher.scenarios.is_some();
+        let has_empty_scenarios = self.has_empty_scenarios || higher.has_empty_scenarios;
         let base = if says_how { higher } else { self };
-        Shortcuts { vus, ..base }
+        Shortcuts { vus, has_empty_scenarios, ..base }
     }
 
     /// Reads a JSON list of stages (`stages` in a script or configuration file). As in k6, one without a
@@ -77,6 +80,9 @@ impl Shortcuts {
             return Err(format!("{} and {} are both given, expected one of them", given[0], given[1]).into());
         }
         let mut warnings = Vec::new();
+        if self.has_empty_scenarios && given.is_empty() && self.vus.is_none() && !is_empty {
+            warnings.push("`scenarios` is empty: running one iteration by one user".to_owned());
+        }
         if is_empty && given.is_empty() {
             // One iteration even with `vus`, as k6 has it.
             warnings.push("`stages` has no stage with a duration: running one iteration by one user".to_owned());
@@ -182,6 +188,15 @@ mod tests {
         let timed = Shortcuts { stages: Some(none), duration: span("1s"), ..Default::default() }.derive().unwrap();
         assert_eq!(timed.warnings, Vec::<String>::new());
         assert!(Shortcuts::stages_from_json(&serde_json::json!([{ "duration": "1s" }])).is_err());
+    }
+
+    #[test]
+    fn scenarios_that_are_empty_are_told() {
+        let empty = Shortcuts { has_empty_scenarios: true, ..Default::default() };
+        let derived = empty.clone().derive().unwrap();
+        assert_eq!(derived.warnings, ["`scenarios` is empty: running one iteration by one user"]);
+        let timed = empty.overlaid(Shortcuts { duration: span("1s"), ..Default::default() });
+        assert_eq!(timed.derive().unwrap().warnings, Vec::<String>::new());
     }
 
     #[test]

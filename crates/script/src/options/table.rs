@@ -208,7 +208,7 @@ others {
         has its own",
         text("s|ms|us").flag("summary-time-unit").env("K6_SUMMARY_TIME_UNIT");
     metric_samples_buffer_size: u32 = "metricSamplesBufferSize", read::whole,
-        "Accepted for compatibility with k6: Onrush buffers no samples", json("whole number");
+        "Accepted for compatibility with k6: Onrush buffers no samples", integer().env("K6_METRIC_SAMPLES_BUFFER_SIZE");
     features: Vec<String> = "features", read::list, "Accepted for compatibility with k6", json("list of texts");
     cloud: Value = "cloud", read::anything, "Accepted for compatibility with k6", json("object");
     ext: Value = "ext", read::anything, "Accepted for compatibility with k6", json("object");
@@ -222,7 +222,9 @@ fn read_stages(all: &mut Options, value: &Value) -> Result<(), String> {
 
 /// k6 takes an empty object as absent.
 fn read_scenarios(all: &mut Options, value: &Value) -> Result<(), String> {
-    if !value.as_object().is_some_and(Map::is_empty) {
+    if value.as_object().is_some_and(Map::is_empty) {
+        all.execution.has_empty_scenarios = true;
+    } else {
         all.execution.scenarios = Some(Scenarios::from_json(value).map_err(|error| error.to_string())?);
     }
     Ok(())
