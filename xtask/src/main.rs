@@ -17,6 +17,7 @@
 //! cargo xtask connect           run cases of the Connect protocol with Connect for Go, in both roles
 //! cargo xtask outputs           send a run to receivers of Prometheus, InfluxDB, OTLP and statsd and compare
 //! cargo xtask socketio          run the test script of onrush/socketio against npm's socket.io server
+//! cargo xtask types             check what `onrush types` and `onrush new` write with TypeScript's compiler
 //! ```
 //!
 //! Each command is one file. None is part of `cargo test`, which must pass on a machine that has nothing but Rust.
@@ -31,12 +32,14 @@ mod forms;
 mod fuzz;
 mod go;
 mod grpc;
+mod npm;
 mod observation;
 mod outputs;
 mod parity;
 mod socketio;
 mod stats;
 mod timing;
+mod types;
 
 use std::process::ExitCode;
 
@@ -56,6 +59,7 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask connect
        cargo xtask outputs
        cargo xtask socketio
+       cargo xtask types
 
 tidy     reads the source and tells what breaks its rules; TEXT picks findings that contain it. --all tells what
          xtask/tidy/allow.txt allows, too; --shrink takes out of that list what is no longer needed.
@@ -98,7 +102,9 @@ connect  runs calls of the Connect protocol between Onrush and Connect for Go, e
 outputs  sends one run to Prometheus's, InfluxDB's, the OpenTelemetry collector's and statsd_exporter's own code, and
          compares sums and counts with the lines of JSON; then asks the queries of the dashboard. Needs Go.
 socketio runs the test script of onrush/socketio against npm's socket.io server. Skipped without Node and npm; needs
-         npm's registry the first time.";
+         npm's registry the first time.
+types    checks what `onrush types` and `onrush new` write, and the examples, with TypeScript's compiler. Skipped
+         without Node and npm; needs npm's registry the first time.";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -121,6 +127,7 @@ fn main() -> ExitCode {
         Some("connect") => connect::run(&rest),
         Some("outputs") => outputs::run(&rest),
         Some("socketio") => socketio::run(&rest),
+        Some("types") => types::run(&rest),
         Some("fuzz-child") => fuzz::run_child(&rest),
         _ => Err(USAGE.to_owned()),
     };

@@ -4,11 +4,11 @@
 //! `xtask/socketio/server.cjs`; the script is the module's own, which also runs against our server. Without node or npm
 //! the suite is skipped.
 
-use std::io::{BufRead, BufReader, ErrorKind};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use crate::parity;
+use crate::{npm, parity};
 
 const FILES: [(&str, &str); 2] = [
     ("package.json", include_str!("../socketio/package.json")),
@@ -29,11 +29,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     }
     let root = parity::workspace()?;
     let folder = root.join("target/socketio");
-    if let Some(missing) = ["node", "npm"].into_iter().find(|program| !is_installed(program)) {
+    if let Some(missing) = npm::missing() {
         println!("skipped: the server is npm's socket.io, and there is no {missing}");
         return Ok(());
     }
-    install(&folder)?;
+    npm::install(&folder, &FILES, "socket.io")?;
     let onrush = parity::build_onrush(&root)?;
     let peer = NpmServer::start(&folder)?;
     let mut command = Command::new(&onrush);
@@ -41,29 +41,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let status = command.arg(root.join(SCRIPT)).status();
     let status = status.map_err(|error| format!("cannot run {}: {error}", onrush.display()))?;
     if status.success() { Ok(()) } else { Err(format!("checks of {SCRIPT} failed against npm's socket.io: {status}")) }
-}
-
-fn is_installed(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    !found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
-}
-
-/// Installs the server's package where it is not there.
-fn install(folder: &Path) -> Result<(), String> {
-    std::fs::create_dir_all(folder)
-        .and_then(|()| FILES.iter().try_for_each(|(name, text)| std::fs::write(folder.join(name), text)))
-        .map_err(|error| format!("cannot write into {}: {error}", folder.display()))?;
-    if folder.join("node_modules/socket.io").exists() {
-        return Ok(());
-    }
-    let mut npm = Command::new("npm");
-    npm.args(["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(folder);
-    let output = npm.output().map_err(|error| format!("cannot run npm: {error}"))?;
-    if output.status.success() {
-        Ok(())
-    } else {
-        Err(format!("cannot install socket.io:\n{}", String::from_utf8_lossy(&output.stderr)))
-    }
 }
 
 impl NpmServer {

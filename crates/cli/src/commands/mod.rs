@@ -10,6 +10,7 @@ mod run;
 mod serve;
 mod serve_limits;
 mod table;
+mod types;
 mod version;
 
 use std::ffi::OsString;
@@ -50,6 +51,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Some(("inspect", matches)) => inspect::main(matches),
         Some(("deps", matches)) => inspect::deps(matches),
         Some(("new", matches)) => new::main(matches),
+        Some(("types", matches)) => types::main(matches),
         Some(("version", matches)) => output::answer(&version::text(matches)),
         Some(("features", matches)) => output::answer(&version::features(matches)),
         _ => unreachable!("a subcommand is required"),
@@ -87,6 +89,7 @@ fn command() -> Command {
         .subcommand(inspect::command())
         .subcommand(inspect::deps_command())
         .subcommand(new::command())
+        .subcommand(types::command())
         .subcommand(version::features_command())
         .subcommand(version::command())
 }

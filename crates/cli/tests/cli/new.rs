@@ -13,6 +13,21 @@ fn every_template_runs() {
 }
 
 #[test]
+fn declarations_are_written_beside_a_config() {
+    let lab = Lab::new();
+    lab.onrush(&["types"]).code(0).prints("tsconfig.json: written").prints("npm install --save-dev @types/k6");
+    let http = lab.read("types/onrush/http.d.ts");
+    assert!(http.contains("export * from \"k6/http\"") && lab.read("types/k6/x/sse.d.ts").contains("open"));
+    assert!(lab.read("types/k6.d.ts").contains("network?:"));
+    assert!(lab.read("tsconfig.json").contains("./types/onrush/*"));
+    lab.file("tsconfig.json", "{}");
+    lab.onrush(&["types", "deep/own"]).code(0).prints("tsconfig.json is there already").prints("./deep/own/onrush/*");
+    assert_eq!(lab.read("tsconfig.json"), "{}");
+    lab.onrush(&["types", "/tmp"]).code(255).says("expected a folder below the current one");
+    lab.onrush(&["types", "../x"]).code(255).says("expected a folder below the current one");
+}
+
+#[test]
 fn files_are_kept_and_templates_known() {
     let lab = Lab::new();
     lab.onrush(&["new"]).code(0).prints("script.js: the minimal template");

@@ -1,0 +1,66 @@
+//! `onrush types`: declarations for editors and `tsc`, made of the modules' own. Those of k6 stay with `@types/k6`;
+//! ours are added to them.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use clap::{Arg, ArgMatches, Command};
+use script::modules::BUILTINS;
+
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::output;
+
+/// What is added to `@types/k6`.
+const ADDED: &str = include_str!("k6.d.ts");
+/// For a project that has none; `FOLDER` stands for where the declarations are.
+const CONFIG: &str = include_str!("tsconfig.json");
+/// The modules that `@types/k6` does not know.
+const OURS: [&str; 2] = ["onrush/", "k6/x/"];
+
+/// The command and its flags.
+pub fn command() -> Command {
+    Command::new("types").about("Write TypeScript declarations of Onrush's modules, and a tsconfig.json").arg(
+        Arg::new("folder").value_name("FOLDER").default_value("types").help("Where to write, below the current folder"),
+    )
+}
+
+/// Writes the files.
+pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let folder = matches.get_one::<String>("folder").expect("has a default").trim_end_matches('/');
+    let fail = |what: &str, error: io::Error| Failure::new(ExitCode::Generic, format!("cannot write {what}: {error}"));
+    if folder.is_empty() || Path::new(folder).is_absolute() || folder.contains("..") {
+        let text = format!("{folder}: expected a folder below the current one, where tsconfig.json is");
+        return Err(Failure::new(ExitCode::Generic, text));
+    }
+    let mut count = 0;
+    for module in BUILTINS.modules.iter().filter(|module| OURS.iter().any(|ours| module.name.starts_with(ours))) {
+        let path = format!("{folder}/{}.d.ts", module.name);
+        write(&path, module.types).map_err(|error| fail(&path, error))?;
+        count += 1;
+    }
+    let path = format!("{folder}/k6.d.ts");
+    write(&path, ADDED).map_err(|error| fail(&path, error))?;
+    let config = match fs::OpenOptions::new().write(true).create_new(true).open("tsconfig.json") {
+        Ok(mut file) => {
+            let text = CONFIG.replace("FOLDER", folder);
+            io::Write::write_all(&mut file, text.as_bytes()).map_err(|error| fail("tsconfig.json", error))?;
+            String::from("tsconfig.json: written")
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => format!(
+            "tsconfig.json is there already: its `paths` need \"onrush/*\": [\"./{folder}/onrush/*\"] and \"k6/x/*\": \
+             [\"./{folder}/k6/x/*\"], and its `include` \"{folder}/**/*.d.ts\""
+        ),
+        Err(error) => return Err(fail("tsconfig.json", error)),
+    };
+    output::answer(&format!(
+        "{folder}: declarations of {count} modules, and what Onrush adds to k6's\n{config}\nfor k6's own: npm install \
+         --save-dev @types/k6\n"
+    ))
+}
+
+fn write(path: &str, text: &str) -> io::Result<()> {
+    Path::new(path).parent().map_or(Ok(()), fs::create_dir_all)?;
+    fs::write(path, text)
+}
