@@ -45,7 +45,10 @@ pub fn described<'a>(failure: &'a wire::Failure, url: &wire::Url) -> Cow<'a, str
             if matches!(failure.kind, FailureKind::DialRefused | FailureKind::DialErrno) { "connect: " } else { "" };
         return Cow::Owned(format!("dial tcp {host}:{port}: {call}{why}"));
     }
-    Cow::Borrowed(message)
+    match message.strip_prefix("lookup: ").filter(|_| failure.step == wire::Step::Lookup) {
+        Some(why) => Cow::Owned(format!("lookup {}: {why}", url.host)),
+        None => Cow::Borrowed(message),
+    }
 }
 
 /// The method as Go's error texts write it: `Get`, but other tokens as they are.
@@ -69,6 +72,8 @@ fn hide_password(url: &wire::Url, mask: &Mask) -> String {
 
 #[cfg(test)]
 mod tests {
+    use wire::Step;
+
     use super::*;
     use crate::modules::http::call::method;
 
@@ -76,6 +81,19 @@ mod tests {
     fn operations_read_like_go() {
         for (token, expected) in [("GET", "Get"), ("DELETE", "Delete"), ("weird", "weird"), ("X", "X")] {
             assert_eq!(operation(&method(token)), expected);
+        }
+    }
+
+    #[test]
+    fn what_was_dialled_and_looked_up_is_named() {
+        let url = wire::Url::parse("http://api.test:81/").expect("a good URL");
+        for (step, kind, message, expected) in [
+            (Step::Lookup, FailureKind::NoSuchHost, "lookup: no such host", "lookup api.test: no such host"),
+            (Step::Connect, FailureKind::DialTimeout, "dial: i/o timeout", "dial tcp api.test:81: i/o timeout"),
+            (Step::Receive, FailureKind::Other, "lookup: of the server", "lookup: of the server"),
+        ] {
+            let failure = wire::Failure { step, kind, message: message.to_owned() };
+            assert_eq!(described(&failure, &url), expected);
         }
     }
 
