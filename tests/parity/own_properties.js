@@ -16,8 +16,9 @@ export default function () {
   });
   const url = http.url`${__ENV.TARGET}/get?${1}`;
   console.log(Object.keys(url).join(), url.clean() === url.clean_url, url.getURL().name === undefined);
-  // k6 has those of exec.scenario in any order.
-  console.log(Object.keys(exec.vu).join(), Object.keys(exec.scenario).sort().join(), Object.keys(exec.test).join());
+  // k6 has those of exec in any order.
+  const names = (object) => Object.keys(object).sort().join();
+  console.log(names(exec.vu), names(exec.scenario), names(exec.test));
   exec.vu.tags.b = "1";
   exec.vu.tags = { c: "2" };
   exec.vu.metrics = null;
