@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The files of a test by their absolute paths.
@@ -12,6 +13,8 @@ pub struct Disk {
     /// Each file is at its own path below this folder.
     root: Option<PathBuf>,
     asked_for: Mutex<BTreeSet<PathBuf>>,
+    /// Nothing is remembered any more: iterations open files without a lock that all workers share.
+    sealed: AtomicBool,
 }
 
 impl Disk {
@@ -20,13 +23,18 @@ impl Disk {
         Disk { root: Some(root), ..Disk::default() }
     }
 
-    /// Where a file is, whether there is one or not; it is remembered if there is.
+    /// From now on files are opened without being remembered: all that a test may ask for, it has asked for.
+    pub(crate) fn seal(&self) {
+        self.sealed.store(true, Ordering::Release);
+    }
+
+    /// Where a file is, whether there is one or not; it is remembered if there is and the test has not begun.
     pub fn place(&self, path: &Path) -> PathBuf {
         let place = match &self.root {
             Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
             None => path.to_path_buf(),
         };
-        if place.is_file() {
+        if !self.sealed.load(Ordering::Acquire) && place.is_file() {
             self.asked_for.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_path_buf());
         }
         place

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
-/// Name, lifecycle, description.
-const FEATURES: [[&str; 3]; 3] = [
+/// What `--features` takes: name, lifecycle, description.
+pub const FEATURES: [[&str; 3]; 3] = [
     ["freeze-env", "Experimental", "Scripts cannot write to __ENV"],
     ["merge-run-tags", "Experimental", "Tags of the config file, the script and flags are put together"],
     ["native-histograms", "Always on", "Trends keep histograms, not samples"],

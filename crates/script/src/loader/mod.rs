@@ -127,9 +127,10 @@ impl ModuleStore {
         Ok(resolved)
     }
 
-    /// From now on no module is added.
+    /// From now on no module is added and no file remembered.
     pub fn seal(&self) {
         self.sealed.store(true, Ordering::Release);
+        self.disk.seal();
     }
 
     /// Whether modules may still be added.

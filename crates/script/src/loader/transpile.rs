@@ -172,9 +172,14 @@ fn imports(record: &ModuleRecord<'_>) -> Vec<(String, String)> {
         };
         Some((entry.module_request.name.to_string(), name))
     });
-    let further = record.indirect_export_entries.iter().filter(|entry| !entry.is_type).filter_map(|entry| {
-        let ExportImportName::Name(name) = &entry.import_name else { return None };
-        Some((entry.module_request.as_ref()?.name.to_string(), name.name.to_string()))
+    let further = record.indirect_export_entries.iter().chain(record.star_export_entries.iter());
+    let further = further.filter(|entry| !entry.is_type).filter_map(|entry| {
+        let name = match &entry.import_name {
+            ExportImportName::Name(name) => name.name.to_string(),
+            ExportImportName::All | ExportImportName::AllButDefault => String::from(ALL_NAMES),
+            ExportImportName::Null => return None,
+        };
+        Some((entry.module_request.as_ref()?.name.to_string(), name))
     });
     imported.chain(further).collect()
 }

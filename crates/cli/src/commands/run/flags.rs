@@ -12,6 +12,7 @@ use script::secrets::Secrets;
 use units::suggest;
 
 use super::limits::FailOn;
+use crate::commands::version::FEATURES;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::LogFlags;
@@ -262,8 +263,9 @@ fn kind(source: &FlagSource<'_>) -> Result<Option<ScriptKind>, Failure> {
 /// Flags of k6 that change nothing here, in words, each with its level in the log.
 fn without_effect(source: &FlagSource<'_>) -> Result<Vec<(Level, String)>, Failure> {
     let mut told = Vec::new();
-    for feature in features(source).iter().filter(|feature| !FEATURES.contains(&feature.as_str())) {
-        let hint = suggest::hint(feature, FEATURES);
+    let known = FEATURES.map(|[name, ..]| name);
+    for feature in features(source).iter().filter(|feature| !known.contains(&feature.as_str())) {
+        let hint = suggest::hint(feature, known);
         let text = format!("--features: there is no feature '{feature}'{hint}; the test goes on without it");
         told.push((Level::Error, text));
     }
@@ -300,9 +302,6 @@ fn is_meant(beginning: &str, name: &str) -> bool {
         None => name == beginning,
     }
 }
-
-/// What `--features` takes. The first is on always.
-const FEATURES: [&str; 3] = ["native-histograms", "freeze-env", "merge-run-tags"];
 
 /// What `--features` names, with commas between them as in the variable.
 fn features(source: &FlagSource<'_>) -> Vec<String> {
