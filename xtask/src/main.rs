@@ -17,6 +17,7 @@
 //! cargo xtask connect           run cases of the Connect protocol with Connect for Go, in both roles
 //! cargo xtask outputs           send a run to receivers of Prometheus, InfluxDB, OTLP and statsd and compare
 //! cargo xtask socketio          run the test script of onrush/socketio against npm's socket.io server
+//! cargo xtask extensions [NAME…] run the test scripts of k6/x/… against real servers
 //! cargo xtask types             check what `onrush types` and `onrush new` write with TypeScript's compiler
 //! ```
 //!
@@ -28,6 +29,7 @@ mod conformance;
 mod connect;
 mod curl;
 mod difference;
+mod extensions;
 mod forms;
 mod fuzz;
 mod go;
@@ -59,6 +61,7 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask connect
        cargo xtask outputs
        cargo xtask socketio
+       cargo xtask extensions [NAME…]
        cargo xtask types
 
 tidy     reads the source and tells what breaks its rules; TEXT picks findings that contain it. --all tells what
@@ -103,6 +106,8 @@ outputs  sends one run to Prometheus's, InfluxDB's, the OpenTelemetry collector'
          compares sums and counts with the lines of JSON; then asks the queries of the dashboard. Needs Go.
 socketio runs the test script of onrush/socketio against npm's socket.io server. Skipped without Node and npm; needs
          npm's registry the first time.
+extensions runs the test scripts of the extensions (redis) against real servers, which it starts. Those that are not
+         installed are skipped.
 types    checks what `onrush types` and `onrush new` write, and the examples, with TypeScript's compiler. Skipped
          without Node and npm; needs npm's registry the first time.";
 
@@ -127,6 +132,7 @@ fn main() -> ExitCode {
         Some("connect") => connect::run(&rest),
         Some("outputs") => outputs::run(&rest),
         Some("socketio") => socketio::run(&rest),
+        Some("extensions") => extensions::run(&rest),
         Some("types") => types::run(&rest),
         Some("fuzz-child") => fuzz::run_child(&rest),
         _ => Err(USAGE.to_owned()),

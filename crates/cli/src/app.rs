@@ -25,6 +25,7 @@ use server::app::{Answering, AppFactory, AppRequest, Opening, Origin, Piece, Pie
 use server::respond::{Body, PieceStream, Response};
 use server::ws::{Kind, Message, Socket, SocketHandler};
 
+use crate::builtins::BUILTINS;
 use crate::environment::{self, Variables};
 
 /// How long JavaScript of an app may run without waiting when no flag says otherwise.
@@ -49,7 +50,7 @@ pub fn load(
         },
         env,
         log,
-        builtins: &script::modules::BUILTINS,
+        builtins: &BUILTINS,
         busy_limit,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

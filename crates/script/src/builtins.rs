@@ -30,8 +30,8 @@ pub struct LibraryText {
 
 /// The built-in modules of a program.
 pub struct Builtins {
-    /// Each module once, by its import path.
-    pub modules: &'static [ModuleDef],
+    /// Each module once, by its import path, in one list or several.
+    pub lists: &'static [&'static [ModuleDef]],
     /// The module that any other import path means: a library's address in any version, a module that only the loader
     /// names.
     pub alias: fn(&str) -> Option<&'static ModuleDef>,
@@ -44,8 +44,13 @@ pub struct Builtins {
 }
 
 impl Builtins {
+    /// Each module once.
+    pub fn modules(&self) -> impl Iterator<Item = &'static ModuleDef> {
+        self.lists.iter().copied().flatten()
+    }
+
     /// The module that an import path means.
     pub fn find(&self, path: &str) -> Option<&'static ModuleDef> {
-        self.modules.iter().find(|module| module.name == path).or_else(|| (self.alias)(path))
+        self.modules().find(|module| module.name == path).or_else(|| (self.alias)(path))
     }
 }

@@ -164,7 +164,7 @@ fn init_errors_name_the_place() {
     );
     assert_eq!(
         error("import x from 'k6/x/kafka';\nexport default 1"),
-        "file:///script.js:1:15: module k6/x/kafka is not supported yet\n  \
+        "file:///script.js:1:15: the extension k6/x/kafka is not built in; those that are: k6/x/fasthttp, k6/x/sse\n  \
          1 | import x from 'k6/x/kafka';\n    |               ^"
     );
     assert_eq!(

@@ -28,7 +28,7 @@ fn declared(types: &str) -> BTreeSet<String> {
 
 #[test]
 fn names_of_code_and_types_agree() {
-    for module in BUILTINS.modules {
+    for module in BUILTINS.modules() {
         let exports: BTreeSet<String> = module.exports.iter().map(|name| (*name).to_owned()).collect();
         assert_eq!(exports, declared(module.types), "exports of {} (left) and its types.d.ts (right)", module.name);
         assert_eq!(exports.len(), module.exports.len(), "{} lists an export twice", module.name);
@@ -37,7 +37,7 @@ fn names_of_code_and_types_agree() {
 
 #[test]
 fn declarations_parse() {
-    for module in BUILTINS.modules {
+    for module in BUILTINS.modules() {
         let allocator = oxc_allocator::Allocator::default();
         let kind = oxc_span::SourceType::d_ts();
         let parsed = oxc_parser::Parser::new(&allocator, module.types, kind).parse();
@@ -48,7 +48,7 @@ fn declarations_parse() {
 #[test]
 fn each_module_has_its_files() {
     let mut names = BTreeSet::new();
-    for module in BUILTINS.modules {
+    for module in BUILTINS.modules() {
         assert!(names.insert(module.name), "{} is listed twice", module.name);
         for file in ["types.d.ts", "test.js"] {
             let path = folder(module.name).join(file);

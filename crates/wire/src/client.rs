@@ -5,6 +5,7 @@
 //! which only what a response asks for leads to the long one, in `hops`. Invariant: each exchange that touched the
 //! network is either handed to `hop` or returned, exactly once.
 
+mod byte_stream;
 mod connect;
 mod connection;
 pub(crate) mod context;
@@ -58,6 +59,7 @@ use crate::tls::config::Offer;
 use crate::url::Url;
 
 pub use crate::tls::config::TlsConfigs;
+pub use byte_stream::{ByteStream, StreamDial, StreamTls, StreamTraffic};
 pub use connection::ConnectionInfo;
 pub use exchange::Exchange;
 pub use http2_call::{CallEvent, CallHead, Fields, Http2Call, Http2Connection, Http2Dial};

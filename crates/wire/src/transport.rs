@@ -4,7 +4,7 @@
 //! sink. Invariant: a failed transport is not used again.
 
 use std::io::{self, IoSlice};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 use crate::io::arrival::{Arrival, TURN, TransportError, end_turn};
 use crate::io::buffers::Buffers;
@@ -176,6 +176,21 @@ impl Transport {
             sink(&buffer[..read.bytes]);
         }
         Poll::Ready(Ok(Arrival { content: read.bytes, closed: read.bytes == 0, stamp_ns: read.stamp_ns }))
+    }
+
+    /// Whether nothing but TLS' own messages (session tickets) arrived since it was last read.
+    pub(crate) fn is_quiet(&mut self, buffers: &Buffers) -> bool {
+        if self.socket.is_quiet() {
+            return true;
+        }
+        let mut cx = Context::from_waker(Waker::noop());
+        loop {
+            match self.poll_receive(&mut cx, buffers, |_| {}) {
+                Poll::Pending => return true,
+                Poll::Ready(Ok(arrival)) if arrival.content == 0 && !arrival.closed => {}
+                Poll::Ready(_) => return false,
+            }
+        }
     }
 
     /// Whether `poll_drop` spares the copy: over TCP, unless the bytes have to be decrypted.

@@ -3,14 +3,9 @@
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 
-const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
+use crate::features::FEATURES;
 
-/// What `--features` takes: name, lifecycle, description.
-pub const FEATURES: [[&str; 3]; 3] = [
-    ["freeze-env", "Experimental", "Scripts cannot write to __ENV"],
-    ["merge-run-tags", "Experimental", "Tags of the config file, the script and flags are put together"],
-    ["native-histograms", "Always on", "Trends keep histograms, not samples"],
-];
+const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
 /// The command `version`.
 pub fn command() -> Command {

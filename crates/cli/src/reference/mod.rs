@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use metrics::{Contains, Kind};
 
+use crate::builtins::BUILTINS;
 use crate::exit_code;
 
 const BEGIN: &str = "<!-- made by the tests from here -->\n";
@@ -86,7 +87,7 @@ fn routes() {
 
 #[test]
 fn modules() {
-    for module in script::modules::BUILTINS.modules {
+    for module in BUILTINS.modules() {
         let path = page(&format!("modules/{}.md", module_page::file_name(module.name)));
         let found = std::fs::read_to_string(&path).unwrap_or_default();
         is_current(&path, &found, &module_page::text(module.name, module.types));

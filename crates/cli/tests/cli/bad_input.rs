@@ -58,11 +58,11 @@ const CASES: &[Case] = &[
         says: &["./nope.js", "script.js:1"],
     },
     Case {
-        name: "import of an extension that is not supported yet",
+        name: "import of an extension that is not built in",
         script: "import kafka from 'k6/x/kafka';\nexport default function () {}",
         arguments: &[],
         code: 107,
-        says: &["k6/x/kafka", "not supported yet"],
+        says: &["the extension k6/x/kafka is not built in", "k6/x/fasthttp, k6/x/sse, k6/x/redis"],
     },
     Case {
         name: "exception in init",

@@ -28,7 +28,7 @@ pub fn resolve(builtins: &Builtins, base: &str, specifier: &str) -> Result<Strin
     if specifier.starts_with('/') || relative {
         return join(base, specifier);
     }
-    Err(failure(unknown_module(specifier)))
+    Err(failure(unknown_module(builtins, specifier)))
 }
 
 fn join(base: &str, specifier: &str) -> Result<String, ScriptError> {
@@ -44,8 +44,14 @@ fn join(base: &str, specifier: &str) -> Result<String, ScriptError> {
     Ok(file_name(&directory.join(specifier)))
 }
 
-fn unknown_module(specifier: &str) -> String {
-    if specifier.starts_with("k6/experimental/") || specifier.starts_with("k6/x/") {
+fn unknown_module(builtins: &Builtins, specifier: &str) -> String {
+    if specifier.starts_with("k6/x/") {
+        let known = builtins.modules().map(|module| module.name).filter(|name| name.starts_with("k6/x/"));
+        let known: Vec<&str> = known.collect();
+        let built_in = if known.is_empty() { String::from("none") } else { known.join(", ") };
+        return format!("the extension {specifier} is not built in; those that are: {built_in}");
+    }
+    if specifier.starts_with("k6/experimental/") {
         return format!("module {specifier} is not supported yet");
     }
     if specifier == "k6" || specifier.starts_with("k6/") || specifier.starts_with("onrush/") {
@@ -111,7 +117,7 @@ mod tests {
     use super::*;
 
     static NONE: Builtins =
-        Builtins { modules: &[], alias: |_| None, text: |_| None, libraries: &[], on_iteration_start: &[] };
+        Builtins { lists: &[], alias: |_| None, text: |_| None, libraries: &[], on_iteration_start: &[] };
 
     fn resolve(base: &str, specifier: &str) -> Result<String, ScriptError> {
         super::resolve(&NONE, base, specifier)
@@ -129,7 +135,7 @@ mod tests {
     #[test]
     fn unknown_names_say_what_is_expected() {
         let message = |specifier: &str| resolve("file:///a.js", specifier).unwrap_err().message;
-        assert_eq!(message("k6/x/kafka"), "module k6/x/kafka is not supported yet");
+        assert_eq!(message("k6/x/kafka"), "the extension k6/x/kafka is not built in; those that are: none");
         assert_eq!(message("k6/nope"), "unknown module k6/nope: no built-in module has this name");
         assert!(message("lodash").contains("a path that begins with ./"));
         assert!(message("http://x/y.js").contains("only https"));

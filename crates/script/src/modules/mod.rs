@@ -47,18 +47,23 @@ pub mod x509;
 use crate::builtins::{Builtins, ModuleDef};
 use crate::libraries;
 
-/// What the loader knows of them.
-pub static BUILTINS: Builtins = Builtins {
-    modules: MODULES,
-    alias: |path| form_data::texts::module(path).or_else(|| url_library::module(path)),
-    text: libraries::text,
-    libraries: form_data::texts::KNOWN,
-    on_iteration_start: &[http::on_iteration_start],
-};
+/// What the loader knows of those of this crate.
+pub static BUILTINS: Builtins = builtins(&[MODULES]);
 
-/// Every built-in module. One line a module.
+/// What the loader knows of the modules of these lists; this crate's belong to them.
+pub const fn builtins(lists: &'static [&'static [ModuleDef]]) -> Builtins {
+    Builtins {
+        lists,
+        alias: |path| form_data::texts::module(path).or_else(|| url_library::module(path)),
+        text: libraries::text,
+        libraries: form_data::texts::KNOWN,
+        on_iteration_start: &[http::on_iteration_start],
+    }
+}
+
+/// Every module of this crate. One line a module.
 #[rustfmt::skip]
-static MODULES: &[ModuleDef] = &[
+pub static MODULES: &[ModuleDef] = &[
     browser::MODULE,
     crypto::MODULE,
     data::MODULE,

@@ -101,12 +101,22 @@ async fn prepare(
     timings.connecting = dialing.elapsed();
     if let Some(target) = &endpoint.tls {
         let started = Instant::now();
-        let shaken = within(alarm, shake(io, &mut connection.transport, target)).await;
-        shaken.unwrap_or_else(|| Err(failure_map::timeout(Step::Handshake)))?;
+        encrypt(io, &mut connection.transport, target, alarm).await?;
         timings.tls_handshaking = started.elapsed();
         connection.learn_tls();
     }
     Ok(())
+}
+
+/// Goes on encrypted on a connection that was not; until `end`.
+pub(crate) async fn encrypt(
+    io: &IoContext,
+    transport: &mut Transport,
+    target: &TlsTarget,
+    end: Option<Instant>,
+) -> Result<(), Failure> {
+    let shaken = within(end, shake(io, transport, target)).await;
+    shaken.unwrap_or_else(|| Err(failure_map::timeout(Step::Handshake)))
 }
 
 async fn shake(io: &IoContext, transport: &mut Transport, target: &TlsTarget) -> Result<(), Failure> {

@@ -3,7 +3,6 @@
 //! Refuses to decide who uses it: that is the pool's. Invariant: it carries one exchange at a time.
 
 use std::net::SocketAddr;
-use std::task::{Context, Poll, Waker};
 
 use crate::client::context::IoContext;
 use crate::io::deadline_timer::DeadlineTimer;
@@ -50,17 +49,7 @@ impl Connection {
 
     /// Whether nothing but TLS' own messages (session tickets) arrived while it was idle.
     pub(crate) fn is_usable(&mut self, io: &IoContext) -> bool {
-        if self.transport.socket.is_quiet() {
-            return true;
-        }
-        let mut cx = Context::from_waker(Waker::noop());
-        loop {
-            match self.transport.poll_receive(&mut cx, &io.buffers, |_| {}) {
-                Poll::Pending => return true,
-                Poll::Ready(Ok(arrival)) if arrival.content == 0 && !arrival.closed => {}
-                Poll::Ready(_) => return false,
-            }
-        }
+        self.transport.is_quiet(&io.buffers)
     }
 
     /// Notes what the handshake agreed on.

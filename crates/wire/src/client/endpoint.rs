@@ -47,7 +47,7 @@ impl Endpoint {
     /// Without TLS, `OnlyHttp2` is HTTP/2 by prior knowledge.
     pub(crate) fn new(tunnel: Option<Tunnel>, tls: Option<TlsTarget>, offer: Offer) -> Rc<Endpoint> {
         let speaks = match (&tls, offer) {
-            (_, Offer::Http1) | (None, Offer::Http2) => Speaks::Http1,
+            (_, Offer::Http1 | Offer::Nothing) | (None, Offer::Http2) => Speaks::Http1,
             (Some(_), _) => Speaks::Unknown,
             (None, Offer::OnlyHttp2) => Speaks::Http2,
         };

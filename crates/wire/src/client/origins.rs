@@ -154,6 +154,16 @@ impl Origins {
             Some((host, port)) => (host.as_str(), *port),
             None => (origin.host.as_str(), origin.port),
         };
+        self.route_to(host, port, local).await
+    }
+
+    /// The configurations of the run.
+    pub(crate) fn tls(&self) -> &TlsConfigs {
+        &self.tls
+    }
+
+    /// The addresses of a host (lower case, without brackets).
+    pub(crate) async fn route_to(&self, host: &str, port: u16, local: Option<IpAddr>) -> Result<Route, Failure> {
         let mut addresses = self.resolver.resolve(host, port).await?;
         if let Some(local) = local {
             addresses.retain(|a| matches!(a, Address::Unix(_)) || is_reachable(local, a));

@@ -38,16 +38,19 @@ pub(crate) enum Offer {
     Http2,
     /// HTTP/2 alone: gRPC, and by prior knowledge without TLS.
     OnlyHttp2,
+    /// No protocol at all: streams that carry something else than HTTP.
+    Nothing,
 }
 
 impl Offer {
-    const COUNT: usize = 3;
+    const COUNT: usize = 4;
 
     fn protocols(self) -> Vec<Vec<u8>> {
         let offered: &[&[u8]] = match self {
             Offer::Http1 => &[b"http/1.1"],
             Offer::Http2 => &[b"h2", b"http/1.1"],
             Offer::OnlyHttp2 => &[b"h2"],
+            Offer::Nothing => &[],
         };
         offered.iter().map(|name| name.to_vec()).collect()
     }

@@ -12,6 +12,7 @@ use script::log::LogSink;
 use script::options::Options;
 use script::{LoadOptions, Program, Source};
 
+use crate::builtins::BUILTINS;
 use crate::commands::run::script_failure;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -74,7 +75,7 @@ fn exported(path: &Path) -> Result<String, Failure> {
         options: Options::default(),
         log: Arc::new(Logger::new(&LogFlags::default())?) as Arc<dyn LogSink>,
         recorder: Rc::new(Recorder::new(registry.clone())),
-        builtins: &script::modules::BUILTINS,
+        builtins: &BUILTINS,
         secrets: Default::default(),
         registry,
     };

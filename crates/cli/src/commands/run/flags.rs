@@ -12,9 +12,9 @@ use script::secrets::Secrets;
 use units::suggest;
 
 use super::limits::FailOn;
-use crate::commands::version::FEATURES;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::features::FEATURES;
 use crate::log::LogFlags;
 use crate::output;
 use crate::quick::Quick;

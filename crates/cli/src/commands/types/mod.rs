@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
-use script::modules::BUILTINS;
 
+use crate::builtins::BUILTINS;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output;
@@ -35,7 +35,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         return Err(Failure::new(ExitCode::Generic, text));
     }
     let mut count = 0;
-    for module in BUILTINS.modules.iter().filter(|module| OURS.iter().any(|ours| module.name.starts_with(ours))) {
+    for module in BUILTINS.modules().filter(|module| OURS.iter().any(|ours| module.name.starts_with(ours))) {
         let path = format!("{folder}/{}.d.ts", module.name);
         write(&path, module.types).map_err(|error| fail(&path, error))?;
         count += 1;

@@ -1,0 +1,7 @@
+//! The built-in modules of the binary: those of `script`, and the extensions it was built with.
+
+use script::builtins::Builtins;
+use script::modules;
+
+/// All of them.
+pub static BUILTINS: Builtins = modules::builtins(&[modules::MODULES, extensions::MODULES]);

@@ -1,0 +1,83 @@
+//! Connections of extensions: opened by the rules of the run, and counted as its data.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use script::Vu;
+use wire::client::{ByteStream, StreamDial, StreamTls, StreamTraffic, TlsConfigs};
+use wire::settings::ClientIdentity;
+use wire::{Failure, FailureKind, Step};
+
+/// Certificates that a script gives for a connection, in PEM.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Certificates {
+    /// Whom to trust beside the machine's authorities.
+    pub authorities: Vec<String>,
+    /// The client's certificate and its key.
+    pub identity: Option<(String, String)>,
+}
+
+impl Certificates {
+    /// The run's TLS with these; the error says what is wrong with them.
+    pub fn configs(&self, vu: &Vu) -> Result<TlsConfigs, String> {
+        let mut settings = vu.options().network_settings().tls;
+        for (index, pem) in self.authorities.iter().enumerate() {
+            if !pem.contains("-----BEGIN CERTIFICATE-----") {
+                return Err(format!("the certificate {index} of the authorities is no PEM"));
+            }
+        }
+        if !self.authorities.is_empty() {
+            settings.trusted_pem = Some(self.authorities.join("\n"));
+        }
+        if let Some((cert, key)) = &self.identity {
+            let identity = ClientIdentity::read(Vec::new(), cert, key, None);
+            let identity = identity.map_err(|why| format!("the client's certificate cannot be used: {why}"))?;
+            settings.identities = Vec::from([Arc::new(identity)]);
+        }
+        Ok(TlsConfigs::new(&settings))
+    }
+}
+
+/// Where a connection goes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// A name, an address, or a unix socket's path.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+}
+
+/// Opens a connection for the user. The error is a sentence.
+pub async fn open(
+    vu: &Vu,
+    place: &Place,
+    tls: Option<Option<&TlsConfigs>>,
+    timeout: Duration,
+) -> Result<ByteStream, String> {
+    let tls = tls.map(|configs| StreamTls { configs, server_name: None });
+    let dial = StreamDial { host: &place.host, port: place.port, tls, timeout };
+    let opened = vu.client().open_stream(&dial).await;
+    opened.map_err(|failure| described(&failure, place))
+}
+
+/// A failure as Go says it, who dialled and where.
+pub fn described(failure: &Failure, place: &Place) -> String {
+    let Place { host, port } = place;
+    let message = failure.message.as_str();
+    match (failure.step, message.split_once(": ")) {
+        (Step::Connect, Some(("dial", why))) => {
+            let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
+            let is_call = matches!(failure.kind, FailureKind::DialRefused | FailureKind::DialErrno);
+            format!("dial tcp {host}:{port}: {}{why}", if is_call { "connect: " } else { "" })
+        }
+        (Step::Lookup, Some(("lookup", why))) => format!("lookup {host}: {why}"),
+        _ => message.to_owned(),
+    }
+}
+
+/// Counts what went over a stream since the last time.
+pub fn count(vu: &Vu, traffic: &Rc<StreamTraffic>) {
+    let (sent, received) = traffic.take();
+    vu.count_data(sent, received);
+}

@@ -1,0 +1,141 @@
+//! `cargo xtask extensions`: the test scripts of the extensions against real servers.
+//!
+//! Not part of `cargo test`, because the servers are other programs: redis-server. They run in a folder of their own
+//! below the target folder, at ports that were free, and end with the suite. What is not installed is skipped by name.
+
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::parity;
+
+const SOURCES: &str = "crates/extensions/src";
+/// A server that does not listen after this long does not start.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A program that ends with this.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs each extension whose name is given, or all.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let all: [(&str, fn(&Suite) -> Result<(), String>); 1] = [("redis", redis)];
+    if let Some(unknown) = arguments.iter().find(|argument| all.iter().all(|(name, _)| name != argument)) {
+        return Err(format!("found {unknown:?}, expected one of {}", all.map(|(name, _)| name).join(", ")));
+    }
+    let root = parity::workspace()?;
+    let suite = Suite { onrush: parity::build_onrush(&root)?, folder: root.join("target/extensions"), root };
+    let chosen = all.iter().filter(|(name, _)| arguments.is_empty() || arguments.iter().any(|given| given == name));
+    let problems: Vec<String> =
+        chosen.filter_map(|(name, run)| run(&suite).err().map(|why| format!("{name}: {why}"))).collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
+}
+
+struct Suite {
+    root: PathBuf,
+    folder: PathBuf,
+    onrush: PathBuf,
+}
+
+impl Suite {
+    /// An empty folder for a server's files.
+    fn fresh(&self, name: &str) -> Result<PathBuf, String> {
+        let folder = self.folder.join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        Ok(folder)
+    }
+
+    /// Runs the test script of an extension.
+    fn script(&self, extension: &str, what: &str, variable: &str) -> Result<(), String> {
+        let mut command = Command::new(&self.onrush);
+        command.args(["run", "--quiet", "--no-color", "--summary-mode", "disabled", "-e", variable]);
+        let output = command.arg(self.root.join(SOURCES).join(extension).join("test.js")).output();
+        let output = output.map_err(|error| format!("cannot run {}: {error}", self.onrush.display()))?;
+        match output.status.success() {
+            true => {
+                println!("{extension}: {what}: as expected");
+                Ok(())
+            }
+            false => Err(format!("{what}: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr))),
+        }
+    }
+}
+
+fn is_installed(program: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+}
+
+/// A port that nobody listens at.
+fn free_port() -> Result<u16, String> {
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| format!("no free port: {error}"))?;
+    Ok(listener.local_addr().map_err(|error| error.to_string())?.port())
+}
+
+/// Starts a server and waits until it listens.
+fn start(program: &str, arguments: &[&str], folder: &Path, port: u16) -> Result<Process, String> {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut process = Process(command.spawn().map_err(|error| format!("cannot run {program}: {error}"))?);
+    let end = Instant::now() + PATIENCE;
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        if let Ok(Some(status)) = process.0.try_wait() {
+            return Err(format!("{program} ended at once: {status}"));
+        }
+        if Instant::now() > end {
+            return Err(format!("{program} does not listen at port {port}"));
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    Ok(process)
+}
+
+/// One server, a cluster of three, and a sentinel with its master.
+fn redis(suite: &Suite) -> Result<(), String> {
+    if !is_installed("redis-server") {
+        println!("redis: skipped: there is no redis-server");
+        return Ok(());
+    }
+    let serve = |name: &str, more: &[&str]| -> Result<(Process, u16), String> {
+        let port = free_port()?;
+        let text = port.to_string();
+        let arguments = [&["--port", &text, "--bind", "127.0.0.1", "--save", ""], more].concat();
+        Ok((start("redis-server", &arguments, &suite.fresh(name)?, port)?, port))
+    };
+    let (_single, port) = serve("redis", &[])?;
+    suite.script("redis", "one server", &format!("REDIS={{\"socket\":{{\"host\":\"127.0.0.1\",\"port\":{port}}}}}"))?;
+    let config = suite.fresh("sentinel")?.join("sentinel.conf");
+    let text = format!("sentinel monitor main 127.0.0.1 {port} 1\n");
+    fs::write(&config, text).map_err(|error| format!("cannot write {}: {error}", config.display()))?;
+    let at = free_port()?;
+    let folder = config.parent().unwrap_or(&suite.folder);
+    let arguments = ["sentinel.conf", "--sentinel", "--port", &at.to_string()];
+    let _sentinel = start("redis-server", &arguments, folder, at)?;
+    let options = format!("{{\"socket\":{{\"host\":\"127.0.0.1\",\"port\":{at}}},\"masterName\":\"main\"}}");
+    suite.script("redis", "a sentinel", &format!("REDIS={options}"))?;
+    let mut nodes = Vec::new();
+    for number in 0..3 {
+        nodes.push(serve(&format!("cluster{number}"), &["--cluster-enabled", "yes"])?);
+    }
+    let places: Vec<String> = nodes.iter().map(|(_, port)| format!("127.0.0.1:{port}")).collect();
+    let mut create = Command::new("redis-cli");
+    create.args(["--cluster", "create"]).args(&places).arg("--cluster-yes").stdout(Stdio::null());
+    let created = create.status().map_err(|error| format!("cannot run redis-cli: {error}"))?;
+    if !created.success() {
+        return Err(format!("redis-cli --cluster create: {created}"));
+    }
+    // Each node learns of the others by gossip.
+    thread::sleep(Duration::from_secs(3));
+    let seeds = places.iter().map(|place| format!("\"redis://{place}\"")).collect::<Vec<_>>().join(",");
+    suite.script("redis", "a cluster", &format!("REDIS={{\"cluster\":{{\"nodes\":[{seeds}]}}}}"))
+}
