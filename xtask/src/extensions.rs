@@ -26,9 +26,12 @@ impl Drop for Process {
     }
 }
 
+/// The cases of an extension.
+type Cases = fn(&Suite) -> Result<(), String>;
+
 /// Runs each extension whose name is given, or all.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let all: [(&str, fn(&Suite) -> Result<(), String>); 1] = [("redis", redis)];
+    let all: [(&str, Cases); 2] = [("kv", |suite| suite.script("kv", "four users", "NONE=")), ("redis", redis)];
     if let Some(unknown) = arguments.iter().find(|argument| all.iter().all(|(name, _)| name != argument)) {
         return Err(format!("found {unknown:?}, expected one of {}", all.map(|(name, _)| name).join(", ")));
     }

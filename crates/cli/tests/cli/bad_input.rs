@@ -62,7 +62,7 @@ const CASES: &[Case] = &[
         script: "import kafka from 'k6/x/kafka';\nexport default function () {}",
         arguments: &[],
         code: 107,
-        says: &["the extension k6/x/kafka is not built in", "k6/x/fasthttp, k6/x/sse, k6/x/redis"],
+        says: &["the extension k6/x/kafka is not built in", "k6/x/fasthttp, k6/x/sse, k6/x/kv, k6/x/redis"],
     },
     Case {
         name: "exception in init",

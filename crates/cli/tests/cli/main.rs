@@ -15,6 +15,7 @@ mod documented;
 mod errors;
 mod examples;
 mod experimental;
+mod extensions;
 mod fasthttp;
 mod forms;
 mod grpc;
