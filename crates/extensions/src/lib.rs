@@ -1,8 +1,8 @@
 //! Extensions of k6 that are built in: what `import … from "k6/x/…"` gives.
 //!
-//! What needs a library is a cargo feature of this crate, on by default. What speaks a protocol is a maintained library where there is
-//! one; the bytes go over the streams of `wire`, so that names, addresses, links and counts are those of the test. A
-//! call waits on its user's coroutine, never on the worker.
+//! What needs a library is a cargo feature of this crate, on by default. What speaks a protocol is a maintained library
+//! where there is one; the bytes go over the streams of `wire`, so that names, addresses, links and counts are those of
+//! the test. A call waits on its user's coroutine, never on the worker.
 
 mod dial;
 mod kv;
