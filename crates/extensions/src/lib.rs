@@ -4,6 +4,7 @@
 //! where there is one; the bytes go over the streams of `wire`, so that names, addresses, links and counts are those of
 //! the test. A call waits on its user's coroutine, never on the worker.
 
+#[cfg(feature = "redis")]
 mod dial;
 mod kv;
 #[cfg(feature = "redis")]
