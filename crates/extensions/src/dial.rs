@@ -1,6 +1,5 @@
 //! Connections of extensions: opened by the rules of the run, and counted as its data.
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -61,8 +60,8 @@ pub async fn open(
     opened.map_err(|failure| described(&failure, place))
 }
 
-/// A failure as Go says it, who dialled and where.
-pub fn described(failure: &Failure, place: &Place) -> String {
+/// A failure as Go says it, with where it was dialled.
+fn described(failure: &Failure, place: &Place) -> String {
     let Place { host, port } = place;
     let message = failure.message.as_str();
     match (failure.step, message.split_once(": ")) {
@@ -77,7 +76,7 @@ pub fn described(failure: &Failure, place: &Place) -> String {
 }
 
 /// Counts what went over a stream since the last time.
-pub fn count(vu: &Vu, traffic: &Rc<StreamTraffic>) {
+pub fn count(vu: &Vu, traffic: &StreamTraffic) {
     let (sent, received) = traffic.take();
     vu.count_data(sent, received);
 }

@@ -69,7 +69,7 @@ impl Connection {
                     Err(error) => return Err(format!("redis: invalid reply: {error}")),
                 }
             }
-            // Each try reads the reply from its beginning: a long one must not be tried at each packet.
+            // The room grows with the reply: each try reads it from its beginning, so a long one should take few reads.
             self.received.reserve(self.received.len().max(4 << 10));
             if self.stream.read_buf(&mut self.received).await.map_err(lost)? == 0 {
                 return Err(String::from("EOF"));

@@ -9,7 +9,7 @@
  * they are `redis: nil`. In the init code every command is rejected.
  *
  * Values that are stored are strings, numbers and booleans (1 and 0); anything else is rejected. Differs from k6:
- * a connection that fails is told at once, where k6 dials five times and the command three times.
+ * a connection that fails is told at once, where k6 tries a command three times and dials five times for each.
  *
  * ```js
  * import redis from "k6/x/redis";
