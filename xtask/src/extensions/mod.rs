@@ -3,6 +3,8 @@
 //! Not part of `cargo test`, because the servers are other programs: redis-server. They run in a folder of their own
 //! below the target folder, at ports that were free, and end with the suite. What is not installed is skipped by name.
 
+mod redis;
+
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -29,15 +31,22 @@ impl Drop for Process {
 /// The cases of an extension.
 type Cases = fn(&Suite) -> Result<(), String>;
 
+/// Each extension by its folder. One line an extension.
+#[rustfmt::skip]
+const ALL: &[(&str, Cases)] = &[
+    ("kv", |suite| suite.script("kv", "four users", "NONE=")),
+    ("redis", redis::cases),
+];
+
 /// Runs each extension whose name is given, or all.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let all: [(&str, Cases); 2] = [("kv", |suite| suite.script("kv", "four users", "NONE=")), ("redis", redis)];
-    if let Some(unknown) = arguments.iter().find(|argument| all.iter().all(|(name, _)| name != argument)) {
-        return Err(format!("found {unknown:?}, expected one of {}", all.map(|(name, _)| name).join(", ")));
+    if let Some(unknown) = arguments.iter().find(|argument| ALL.iter().all(|(name, _)| name != argument)) {
+        let names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
+        return Err(format!("found {unknown:?}, expected one of {}", names.join(", ")));
     }
     let root = parity::workspace()?;
     let suite = Suite { onrush: parity::build_onrush(&root)?, folder: root.join("target/extensions"), root };
-    let chosen = all.iter().filter(|(name, _)| arguments.is_empty() || arguments.iter().any(|given| given == name));
+    let chosen = ALL.iter().filter(|(name, _)| arguments.is_empty() || arguments.iter().any(|given| given == name));
     let problems: Vec<String> =
         chosen.filter_map(|(name, run)| run(&suite).err().map(|why| format!("{name}: {why}"))).collect();
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
@@ -101,44 +110,4 @@ fn start(program: &str, arguments: &[&str], folder: &Path, port: u16) -> Result<
         thread::sleep(Duration::from_millis(50));
     }
     Ok(process)
-}
-
-/// One server, a cluster of three, and a sentinel with its master.
-fn redis(suite: &Suite) -> Result<(), String> {
-    if !is_installed("redis-server") {
-        println!("redis: skipped: there is no redis-server");
-        return Ok(());
-    }
-    let serve = |name: &str, more: &[&str]| -> Result<(Process, u16), String> {
-        let port = free_port()?;
-        let text = port.to_string();
-        let arguments = [&["--port", &text, "--bind", "127.0.0.1", "--save", ""], more].concat();
-        Ok((start("redis-server", &arguments, &suite.fresh(name)?, port)?, port))
-    };
-    let (_single, port) = serve("redis", &[])?;
-    suite.script("redis", "one server", &format!("REDIS={{\"socket\":{{\"host\":\"127.0.0.1\",\"port\":{port}}}}}"))?;
-    let config = suite.fresh("sentinel")?.join("sentinel.conf");
-    let text = format!("sentinel monitor main 127.0.0.1 {port} 1\n");
-    fs::write(&config, text).map_err(|error| format!("cannot write {}: {error}", config.display()))?;
-    let at = free_port()?;
-    let folder = config.parent().unwrap_or(&suite.folder);
-    let arguments = ["sentinel.conf", "--sentinel", "--port", &at.to_string()];
-    let _sentinel = start("redis-server", &arguments, folder, at)?;
-    let options = format!("{{\"socket\":{{\"host\":\"127.0.0.1\",\"port\":{at}}},\"masterName\":\"main\"}}");
-    suite.script("redis", "a sentinel", &format!("REDIS={options}"))?;
-    let mut nodes = Vec::new();
-    for number in 0..3 {
-        nodes.push(serve(&format!("cluster{number}"), &["--cluster-enabled", "yes"])?);
-    }
-    let places: Vec<String> = nodes.iter().map(|(_, port)| format!("127.0.0.1:{port}")).collect();
-    let mut create = Command::new("redis-cli");
-    create.args(["--cluster", "create"]).args(&places).arg("--cluster-yes").stdout(Stdio::null());
-    let created = create.status().map_err(|error| format!("cannot run redis-cli: {error}"))?;
-    if !created.success() {
-        return Err(format!("redis-cli --cluster create: {created}"));
-    }
-    // Each node learns of the others by gossip.
-    thread::sleep(Duration::from_secs(3));
-    let seeds = places.iter().map(|place| format!("\"redis://{place}\"")).collect::<Vec<_>>().join(",");
-    suite.script("redis", "a cluster", &format!("REDIS={{\"cluster\":{{\"nodes\":[{seeds}]}}}}"))
 }
