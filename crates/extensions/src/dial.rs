@@ -15,6 +15,8 @@ pub struct Certificates {
     pub authorities: Vec<String>,
     /// The client's certificate and its key.
     pub identity: Option<(String, String)>,
+    /// Whoever answers is believed.
+    pub is_unchecked: bool,
 }
 
 impl Certificates {
@@ -26,6 +28,7 @@ impl Certificates {
                 return Err(format!("the certificate {index} of the authorities is no PEM"));
             }
         }
+        settings.insecure_skip_verify |= self.is_unchecked;
         if !self.authorities.is_empty() {
             settings.trusted_pem = Some(self.authorities.join("\n"));
         }
@@ -68,7 +71,11 @@ fn described(failure: &Failure, place: &Place) -> String {
         (Step::Connect, Some(("dial", why))) => {
             let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
             let is_call = matches!(failure.kind, FailureKind::DialRefused | FailureKind::DialErrno);
-            format!("dial tcp {host}:{port}: {}{why}", if is_call { "connect: " } else { "" })
+            let call = if is_call { "connect: " } else { "" };
+            match host.starts_with(['/', '@']) {
+                true => format!("dial unix {host}: {call}{why}"),
+                false => format!("dial tcp {host}:{port}: {call}{why}"),
+            }
         }
         (Step::Lookup, Some(("lookup", why))) => format!("lookup {host}: {why}"),
         _ => message.to_owned(),

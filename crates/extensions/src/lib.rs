@@ -4,11 +4,13 @@
 //! where there is one; the bytes go over the streams of `wire`, so that names, addresses, links and counts are those of
 //! the test. A call waits on its user's coroutine, never on the worker.
 
-#[cfg(feature = "redis")]
+#[cfg(any(feature = "redis", feature = "sql"))]
 mod dial;
 mod kv;
 #[cfg(feature = "redis")]
 mod redis;
+#[cfg(feature = "sql")]
+mod sql;
 
 use script::builtins::ModuleDef;
 
@@ -18,4 +20,12 @@ pub static MODULES: &[ModuleDef] = &[
     kv::MODULE,
     #[cfg(feature = "redis")]
     redis::MODULE,
+    #[cfg(feature = "sql")]
+    sql::MODULE,
+    #[cfg(feature = "sql")]
+    sql::MYSQL,
+    #[cfg(feature = "sql")]
+    sql::POSTGRES,
+    #[cfg(feature = "sql")]
+    sql::SQLITE,
 ];

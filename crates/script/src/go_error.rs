@@ -19,7 +19,16 @@ pub(crate) fn class<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
 
 /// Throws a `GoError` with this message: return what this gives.
 pub fn throw(ctx: &Ctx<'_>, message: &str) -> Error {
-    match make(ctx, message) {
+    // k6 shows the error of its Go side in `value`; most of ours have none, but `JSON.stringify(e)` shows the key.
+    match Object::new(ctx.clone()) {
+        Ok(nothing) => throw_with(ctx, message, nothing),
+        Err(error) => error,
+    }
+}
+
+/// The same, with the parts of the error that scripts find in `e.value`.
+pub fn throw_with<'js>(ctx: &Ctx<'js>, message: &str, parts: Object<'js>) -> Error {
+    match make(ctx, message, parts) {
         Ok(error) => ctx.throw(error.into_value()),
         Err(error) => error,
     }
@@ -39,13 +48,12 @@ pub fn told<'js>(ctx: &Ctx<'js>, message: &str) -> Result<Object<'js>> {
 
 /// Made as an `Error` and given its class afterwards: a constructor written in JavaScript would be a frame of the
 /// stack.
-fn make<'js>(ctx: &Ctx<'js>, message: &str) -> Result<Object<'js>> {
+fn make<'js>(ctx: &Ctx<'js>, message: &str, parts: Object<'js>) -> Result<Object<'js>> {
     let globals = ctx.globals();
     let plain: Constructor<'js> = globals.get("Error")?;
     let error: Object<'js> = plain.construct((message,))?;
     let class: Object<'js> = globals.get("GoError")?;
     error.set_prototype(Some(&class.get::<_, Object<'js>>("prototype")?))?;
-    // k6 shows the error of its Go side here; Onrush has none, but `JSON.stringify(e)` shows the key.
-    error.set("value", Object::new(ctx.clone())?)?;
+    error.set("value", parts)?;
     Ok(error)
 }

@@ -163,9 +163,9 @@ fn init_errors_name_the_place() {
         "file:///script.js:2:9: SyntaxError: Unexpected token\n  2 | let b = ;\n    |         ^"
     );
     assert_eq!(
-        error("import x from 'k6/x/kafka';\nexport default 1"),
-        "file:///script.js:1:15: the extension k6/x/kafka is not built in; those that are: k6/x/fasthttp, k6/x/sse\n  \
-         1 | import x from 'k6/x/kafka';\n    |               ^"
+        error("import x from 'k6/x/icmp';\nexport default 1"),
+        "file:///script.js:1:15: the extension k6/x/icmp is not built in; those that are: k6/x/fasthttp, k6/x/sse\n  \
+         1 | import x from 'k6/x/icmp';\n    |               ^"
     );
     assert_eq!(
         error("\nnope();\nexport default 1"),

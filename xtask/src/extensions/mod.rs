@@ -1,9 +1,11 @@
 //! `cargo xtask extensions`: the test scripts of the extensions against real servers.
 //!
-//! Not part of `cargo test`, because the servers are other programs: redis-server. They run in a folder of their own
-//! below the target folder, at ports that were free, and end with the suite. What is not installed is skipped by name.
+//! Not part of `cargo test`, because the servers are other programs: redis-server, postgres, mariadbd. They
+//! run in folders of their own below the target folder, at ports that were free, and end with the suite. What is not
+//! installed is skipped by name.
 
 mod redis;
+mod sql;
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -34,8 +36,9 @@ type Cases = fn(&Suite) -> Result<(), String>;
 /// Each extension by its folder. One line an extension.
 #[rustfmt::skip]
 const ALL: &[(&str, Cases)] = &[
-    ("kv", |suite| suite.script("kv", "four users", "NONE=")),
+    ("kv", |suite| suite.script("kv", "four users", &[])),
     ("redis", redis::cases),
+    ("sql", sql::cases),
 ];
 
 /// Runs each extension whose name is given, or all.
@@ -68,9 +71,12 @@ impl Suite {
     }
 
     /// Runs the test script of an extension.
-    fn script(&self, extension: &str, what: &str, variable: &str) -> Result<(), String> {
+    fn script(&self, extension: &str, what: &str, variables: &[&str]) -> Result<(), String> {
         let mut command = Command::new(&self.onrush);
-        command.args(["run", "--quiet", "--no-color", "--summary-mode", "disabled", "-e", variable]);
+        command.args(["run", "--quiet", "--no-color", "--summary-mode", "disabled"]);
+        variables.iter().for_each(|variable| {
+            command.args(["-e", variable]);
+        });
         let output = command.arg(self.root.join(SOURCES).join(extension).join("test.js")).output();
         let output = output.map_err(|error| format!("cannot run {}: {error}", self.onrush.display()))?;
         match output.status.success() {

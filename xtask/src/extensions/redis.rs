@@ -20,7 +20,11 @@ pub(super) fn cases(suite: &Suite) -> Result<(), String> {
         Ok((start("redis-server", &arguments, &suite.fresh(name)?, port)?, port))
     };
     let (_single, port) = serve("redis", &[])?;
-    suite.script("redis", "one server", &format!("REDIS={{\"socket\":{{\"host\":\"127.0.0.1\",\"port\":{port}}}}}"))?;
+    suite.script(
+        "redis",
+        "one server",
+        &[&format!("REDIS={{\"socket\":{{\"host\":\"127.0.0.1\",\"port\":{port}}}}}")],
+    )?;
     let config = suite.fresh("sentinel")?.join("sentinel.conf");
     let text = format!("sentinel monitor main 127.0.0.1 {port} 1\n");
     fs::write(&config, text).map_err(|error| format!("cannot write {}: {error}", config.display()))?;
@@ -29,7 +33,7 @@ pub(super) fn cases(suite: &Suite) -> Result<(), String> {
     let arguments = ["sentinel.conf", "--sentinel", "--port", &at.to_string()];
     let _sentinel = start("redis-server", &arguments, folder, at)?;
     let options = format!("{{\"socket\":{{\"host\":\"127.0.0.1\",\"port\":{at}}},\"masterName\":\"main\"}}");
-    suite.script("redis", "a sentinel", &format!("REDIS={options}"))?;
+    suite.script("redis", "a sentinel", &[&format!("REDIS={options}")])?;
     let mut nodes = Vec::new();
     for number in 0..3 {
         nodes.push(serve(&format!("cluster{number}"), &["--cluster-enabled", "yes"])?);
@@ -44,5 +48,5 @@ pub(super) fn cases(suite: &Suite) -> Result<(), String> {
     // Each node learns of the others by gossip.
     thread::sleep(Duration::from_secs(3));
     let seeds = places.iter().map(|place| format!("\"redis://{place}\"")).collect::<Vec<_>>().join(",");
-    suite.script("redis", "a cluster", &format!("REDIS={{\"cluster\":{{\"nodes\":[{seeds}]}}}}"))
+    suite.script("redis", "a cluster", &[&format!("REDIS={{\"cluster\":{{\"nodes\":[{seeds}]}}}}")])
 }

@@ -29,7 +29,7 @@ impl Servers {
     /// Nothing is connected yet.
     pub fn new(options: RedisOptions) -> Servers {
         match options {
-            RedisOptions::Single(node) => Servers::Single(Pool::new(node, false)),
+            RedisOptions::Single(node) => Servers::Single(Pool::new(*node, false)),
             RedisOptions::Cluster(options) => {
                 Servers::Cluster(Cluster { options, pools: RefCell::default(), slots: RefCell::default() })
             }

@@ -23,7 +23,7 @@ const MAX_REDIRECTS: usize = 3;
 #[derive(Clone, Debug)]
 pub enum RedisOptions {
     /// One.
-    Single(NodeOptions),
+    Single(Box<NodeOptions>),
     /// A cluster.
     Cluster(ClusterOptions),
     /// Whoever sentinels say is the master.
@@ -154,7 +154,7 @@ struct GivenCluster {
 pub fn read<'js>(ctx: &Ctx<'js>, value: Option<&Value<'js>>) -> Result<RedisOptions> {
     let Some(value) = value else { return Err(go_error::throw(ctx, "must specify one argument")) };
     let read = match Kind::of(value) {
-        Kind::Text(_) => from_url(&host::bytes::to_text(ctx, value)?).map(RedisOptions::Single),
+        Kind::Text(_) => from_url(&host::bytes::to_text(ctx, value)?).map(|node| RedisOptions::Single(Box::new(node))),
         Kind::Plain(_) | Kind::Other(_) => {
             let text = ctx.json_stringify(value.clone())?.map(|text| text.to_string()).transpose()?;
             from_json(text.as_deref().unwrap_or("null"))
@@ -201,7 +201,7 @@ fn from_json(text: &str) -> Read<RedisOptions> {
     }
     let Some(socket) = given.socket.take() else { return Err(String::from("empty socket options")) };
     let Some(master) = given.master_name.take() else {
-        return socket.node(given.login()).map(RedisOptions::Single);
+        return socket.node(given.login()).map(|node| RedisOptions::Single(Box::new(node)));
     };
     let of_sentinel = Login {
         username: given.sentinel_username.take(),
@@ -256,7 +256,7 @@ impl GivenTls {
             (Some(_), None) => return Err(String::from("tls: cert needs its key: found none")),
             (None, Some(_)) => return Err(String::from("tls: key needs its cert: found none")),
         };
-        Ok(Certificates { authorities: self.ca, identity })
+        Ok(Certificates { authorities: self.ca, identity, is_unchecked: false })
     }
 }
 
