@@ -1,12 +1,14 @@
 //! Connections of extensions: opened by the rules of the run, and counted as its data.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use host::Phase;
 use script::Vu;
 use wire::client::{ByteStream, StreamDial, StreamTls, StreamTraffic, TlsConfigs};
 use wire::settings::ClientIdentity;
-use wire::{Failure, FailureKind, Step};
+use wire::{Client, ClientContext, Failure, FailureKind, Step};
 
 /// Certificates that a script gives for a connection, in PEM.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -59,8 +61,18 @@ pub async fn open(
 ) -> Result<ByteStream, String> {
     let tls = tls.map(|configs| StreamTls { configs, server_name: None });
     let dial = StreamDial { host: &place.host, port: place.port, tls, timeout };
-    let opened = vu.client().open_stream(&dial).await;
+    let opened = client(vu)?.open_stream(&dial).await;
     opened.map_err(|failure| described(&failure, place))
+}
+
+/// The user's client. Init code has one for the moment, because the options are not known in full yet: the user's is
+/// made of them once.
+fn client(vu: &Vu) -> Result<Rc<Client>, String> {
+    if vu.phase() != Phase::Init {
+        return Ok(vu.client());
+    }
+    let context = ClientContext::new(Arc::new(vu.options().network_settings())).map_err(|error| error.message)?;
+    Ok(Rc::new(Client::new(context)))
 }
 
 /// A failure as Go says it, with where it was dialled.

@@ -4,13 +4,32 @@
 //! where there is one; the bytes go over the streams of `wire`, so that names, addresses, links and counts are those of
 //! the test. A call waits on its user's coroutine, never on the worker.
 
-#[cfg(any(feature = "redis", feature = "sql"))]
+#[cfg(any(feature = "dns", feature = "kafka", feature = "mqtt", feature = "redis", feature = "sql", feature = "tcp"))]
+#[cfg_attr(
+    not(any(feature = "redis", feature = "sql")),
+    allow(dead_code, reason = "not every protocol takes certificates from scripts")
+)]
 mod dial;
+#[cfg(feature = "dns")]
+mod dns;
+mod dotenv;
+#[cfg(feature = "faker")]
+mod faker;
+#[cfg(feature = "file")]
+mod file;
+#[cfg(feature = "kafka")]
+mod kafka;
 mod kv;
+#[cfg(feature = "mqtt")]
+mod mqtt;
+#[cfg(any(feature = "dns", feature = "tcp"))]
+mod own_metrics;
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(feature = "sql")]
 mod sql;
+#[cfg(feature = "tcp")]
+mod tcp;
 
 use script::builtins::ModuleDef;
 
@@ -18,6 +37,11 @@ use script::builtins::ModuleDef;
 #[rustfmt::skip]
 pub static MODULES: &[ModuleDef] = &[
     kv::MODULE,
+    dotenv::MODULE,
+    #[cfg(feature = "faker")]
+    faker::MODULE,
+    #[cfg(feature = "file")]
+    file::MODULE,
     #[cfg(feature = "redis")]
     redis::MODULE,
     #[cfg(feature = "sql")]
@@ -28,4 +52,12 @@ pub static MODULES: &[ModuleDef] = &[
     sql::POSTGRES,
     #[cfg(feature = "sql")]
     sql::SQLITE,
+    #[cfg(feature = "dns")]
+    dns::MODULE,
+    #[cfg(feature = "mqtt")]
+    mqtt::MODULE,
+    #[cfg(feature = "tcp")]
+    tcp::MODULE,
+    #[cfg(feature = "kafka")]
+    kafka::MODULE,
 ];

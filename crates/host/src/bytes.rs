@@ -62,6 +62,12 @@ pub fn array_buffer<'js>(ctx: &Ctx<'js>, content: Vec<u8>) -> Result<ArrayBuffer
     ArrayBuffer::new(ctx.clone(), content)
 }
 
+/// A Uint8Array of these bytes.
+pub fn byte_array<'js>(ctx: &Ctx<'js>, content: Vec<u8>) -> Result<Value<'js>> {
+    let length = content.len();
+    crate::received::uint8_array(ctx, array_buffer(ctx, content)?.as_value(), 0..length)
+}
+
 /// An ArrayBuffer of these bytes that is read like an array as well: it has `length` and `[i]`, as Go's byte slices
 /// have.
 ///

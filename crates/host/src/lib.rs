@@ -63,7 +63,7 @@ pub mod js {
     pub use rquickjs::context::EvalOptions;
     pub use rquickjs::{
         Array, ArrayBuffer, Coerced, Ctx, Error, Exception, FromJs, Function, IntoJs, Object, Persistent, Promise,
-        Result, String, Value,
+        Result, String, TypedArray, Value,
     };
     pub use rquickjs::{atom, function, object, prelude, proxy};
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use super::{Process, Suite, free_port, is_installed, start};
+use super::suite::{Process, Suite, free_port, is_installed, start};
 
 /// One server, a cluster of three, and a sentinel with its master.
 pub(super) fn cases(suite: &Suite) -> Result<(), String> {

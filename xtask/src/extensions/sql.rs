@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::{Suite, free_port, is_installed, start};
+use super::suite::{Suite, certificate, free_port, is_installed, start};
 
 const PASSWORD: &str = "secret";
 
@@ -112,16 +112,6 @@ fn mariadb(suite: &Suite) -> Result<(), String> {
     case("in the clear", &place, "", "0")?;
     case("encrypted", &place, "?tls=skip-verify", "1")?;
     case("a unix socket", &format!("unix({socket})"), "", "0")
-}
-
-/// A certificate for this machine, and its key.
-fn certificate(folder: &Path) -> Result<(), String> {
-    let (key, cert) = (folder.join("key.pem"), folder.join("cert.pem"));
-    let (key, cert) = (key.display().to_string(), cert.display().to_string());
-    let words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
-    let names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
-    let files = ["-days", "2", "-keyout", &key, "-out", &cert];
-    finish(&[&words[..], &names[..], &files[..]].concat().into_iter().map(String::from).collect::<Vec<_>>())
 }
 
 fn is_root() -> bool {

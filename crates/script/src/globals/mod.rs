@@ -4,11 +4,11 @@
 //! What few scripts use is made at its first mention, since every user would pay for it.
 
 mod console;
+pub mod environment;
 mod inspect;
 mod open;
 mod text;
 
-use host::js::atom::Atom;
 use host::js::function::{Opt, Rest};
 use host::js::object::Accessor;
 use host::js::{Ctx, Exception, Function, Object, Value};
@@ -46,11 +46,7 @@ pub fn install(ctx: &Ctx<'_>, vu: &Vu) -> host::js::Result<()> {
     intrinsics::hide(ctx, vu)?;
     let globals = ctx.globals();
     hidden(&globals, "global", globals.clone().into_value())?;
-    let env = environment(ctx, vu)?;
-    if vu.options().freezes_env {
-        host::object::freeze(ctx, &env)?;
-    }
-    globals.set("__ENV", env)?;
+    environment::install(ctx, vu)?;
     globals.set("__VU", vu.id())?;
     function(ctx, &globals, "open", open::open)?;
     let require = linker::global_require(ctx)?;
@@ -112,15 +108,6 @@ fn refuse(ctx: &Ctx<'_>, name: &'static str) -> host::js::Result<()> {
     ctx.globals().prop(name, Accessor::new(get, set).configurable())
 }
 
-fn environment<'js>(ctx: &Ctx<'js>, vu: &Vu) -> host::js::Result<Object<'js>> {
-    let env = Object::new(ctx.clone())?;
-    for (name, value) in &vu.shared.env {
-        // As a name, so that the users of a worker share the text.
-        env.set(name.as_str(), Atom::from_str(ctx.clone(), value)?.to_js_string()?)?;
-    }
-    Ok(env)
-}
-
 fn timers<'js>(ctx: &Ctx<'js>, globals: &Object<'js>) -> host::js::Result<()> {
     for (name, repeat) in [("setTimeout", false), ("setInterval", true)] {
         let set = move |ctx: Ctx<'js>, callback: Opt<Value<'js>>, delay: Opt<Value<'js>>, args: Rest<Value<'js>>| {
@@ -171,24 +158,5 @@ pub(crate) fn begin_iteration(ctx: &Ctx<'_>, vu: &Vu, scenario_changed: bool) ->
         return Ok(());
     }
     let Some(iteration) = vu.iteration() else { return Ok(()) };
-    if vu.options().freezes_env {
-        let env = environment(ctx, vu)?;
-        for (name, value) in &iteration.scenario.env {
-            env.set(name.as_str(), value.as_str())?;
-        }
-        host::object::freeze(ctx, &env)?;
-        return ctx.globals().set("__ENV", env);
-    }
-    let env: Object<'_> = ctx.globals().get("__ENV")?;
-    for name in vu.script.scenario_env.take() {
-        match vu.shared.env.get(&name) {
-            Some(value) => env.set(name, value.as_str())?,
-            None => env.remove(name)?,
-        }
-    }
-    for (name, value) in &iteration.scenario.env {
-        env.set(name.as_str(), value.as_str())?;
-    }
-    vu.script.scenario_env.replace(iteration.scenario.env.keys().cloned().collect());
-    Ok(())
+    environment::begin_scenario(ctx, vu, &iteration.scenario.env)
 }

@@ -1,6 +1,8 @@
 //! What the loader and the globals keep for a user.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use host::js::{Object, Persistent, Value};
 
@@ -19,6 +21,8 @@ pub(crate) struct ScriptState {
     pub unhandled: RefCell<Option<ScriptError>>,
     /// The import or require being carried out: the module that asks, and what it asks for.
     pub importing: RefCell<Option<(String, String)>>,
+    /// What modules added to `__ENV`.
+    pub added_env: RefCell<Option<Arc<BTreeMap<String, String>>>>,
     /// Names that the scenario of the last iteration put into `__ENV`.
     pub scenario_env: RefCell<Vec<String>>,
     /// Whether `__ITER` is there and tells the number of the iteration.

@@ -67,11 +67,21 @@ impl StreamTraffic {
     }
 }
 
+/// How long the steps of opening a stream took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StreamOpening {
+    /// Finding the addresses.
+    pub resolving: Duration,
+    /// Connecting, without TLS.
+    pub connecting: Duration,
+}
+
 /// An open stream.
 pub struct ByteStream {
     worker: Rc<ClientContext>,
     transport: Transport,
     traffic: Rc<StreamTraffic>,
+    opening: StreamOpening,
     /// Decrypted, and more than there was room for.
     behind: Vec<u8>,
     taken: usize,
@@ -88,14 +98,18 @@ impl Client {
 
     async fn dial_stream(&self, dial: &StreamDial<'_>) -> Result<ByteStream, Failure> {
         let target = dial.tls.as_ref().map(|tls| self.stream_target(dial.host, tls)).transpose()?;
+        let began = Instant::now();
         let route = self.stream_route(dial.host, dial.port).await?;
+        let resolving = began.elapsed();
         let endpoint = Endpoint::new(None, target, Offer::Nothing);
         let deadline = Tick::now().after(dial.timeout);
-        let opened = connect::open(&self.worker.io, &endpoint, &route, deadline, &mut Timings::default()).await;
+        let mut timings = Timings::default();
+        let opened = connect::open(&self.worker.io, &endpoint, &route, deadline, &mut timings).await;
         let connection = opened.map_err(|Unopened { failure, .. }| failure)?;
         let (behind, traffic) = (Vec::new(), Rc::default());
         let worker = Rc::clone(&self.worker);
-        Ok(ByteStream { worker, transport: connection.transport, traffic, behind, taken: 0 })
+        let opening = StreamOpening { resolving, connecting: timings.connecting };
+        Ok(ByteStream { worker, transport: connection.transport, traffic, opening, behind, taken: 0 })
     }
 
     fn stream_target(&self, host: &str, tls: &StreamTls<'_>) -> Result<TlsTarget, Failure> {
@@ -142,6 +156,16 @@ impl ByteStream {
     /// The peer's address; none on a unix socket.
     pub fn peer(&self) -> Option<SocketAddr> {
         self.transport.socket.peer()
+    }
+
+    /// Its own address; none on a unix socket.
+    pub fn local(&self) -> Option<SocketAddr> {
+        self.transport.socket.local()
+    }
+
+    /// How long opening it took.
+    pub fn opening(&self) -> StreamOpening {
+        self.opening
     }
 }
 

@@ -164,7 +164,8 @@ fn in_order(answer: &[IpAddr], policy: DnsPolicy, turn: usize) -> Vec<IpAddr> {
     }
 }
 
-async fn ask_system(host: &str) -> Result<Vec<IpAddr>, Failure> {
+/// The addresses that the system has for a name, in its order: no rule of the run is asked. Never empty.
+pub async fn ask_system(host: &str) -> Result<Vec<IpAddr>, Failure> {
     let found = tokio::net::lookup_host((host, 0)).await.map_err(|e| lookup_failure(&e))?;
     let mut addresses: Vec<IpAddr> = Vec::new();
     for ip in found.map(|a| a.ip()) {

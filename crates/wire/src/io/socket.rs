@@ -99,6 +99,11 @@ impl Socket {
         socket2::SockRef::from(self.fd.get_ref()).peer_addr().ok()?.as_socket()
     }
 
+    /// Its own address; `None` on a unix socket.
+    pub(crate) fn local(&self) -> Option<SocketAddr> {
+        socket2::SockRef::from(self.fd.get_ref()).local_addr().ok()?.as_socket()
+    }
+
     /// Sets the size of the send buffer; 0 leaves it to the kernel, which lets it grow to megabytes. With hundreds of
     /// large uploads at once these no longer fit into the CPU's caches: 200 of 1 MiB to a server on the same machine
     /// cost 15 to 40 % less CPU with 256 KiB. A limit on unsent bytes alone (TCP_NOTSENT_LOWAT) gained nothing there.

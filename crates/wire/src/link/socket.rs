@@ -30,8 +30,9 @@ pub(crate) enum LinkedSocket {
 /// This side of a relay.
 pub(crate) struct RelayedSocket {
     near: Socket,
-    /// Of the real socket.
+    /// Both of the real socket.
     peer: Option<SocketAddr>,
+    local: Option<SocketAddr>,
     state: Rc<RelayState>,
 }
 
@@ -41,9 +42,9 @@ impl LinkedSocket {
         let (near, mine) = Socket::pair(RELAY_BUFFER)?;
         // The kernel acknowledges what it has room for: a server must not think that megabytes have arrived.
         far.size_receive_buffer(4 * RELAY_BUFFER);
-        let (peer, state) = (far.peer(), Rc::<RelayState>::default());
+        let (peer, local, state) = (far.peer(), far.local(), Rc::<RelayState>::default());
         relay::spawn(Rc::clone(link), near, far, Rc::clone(&state));
-        Ok(LinkedSocket::Linked(Box::new(RelayedSocket { near: mine, peer, state })))
+        Ok(LinkedSocket::Linked(Box::new(RelayedSocket { near: mine, peer, local, state })))
     }
 
     /// The socket that is read and written.
@@ -59,6 +60,14 @@ impl LinkedSocket {
         match self {
             LinkedSocket::Direct(socket) => socket.peer(),
             LinkedSocket::Linked(relayed) => relayed.peer,
+        }
+    }
+
+    /// This side's address; `None` on a unix socket.
+    pub(crate) fn local(&self) -> Option<SocketAddr> {
+        match self {
+            LinkedSocket::Direct(socket) => socket.local(),
+            LinkedSocket::Linked(relayed) => relayed.local,
         }
     }
 
