@@ -28,14 +28,12 @@ mod browser;
 mod conformance;
 mod connect;
 mod curl;
-mod difference;
 mod extensions;
 mod forms;
 mod fuzz;
 mod go;
 mod grpc;
 mod npm;
-mod observation;
 mod outputs;
 mod parity;
 mod socketio;
@@ -75,7 +73,8 @@ cost     counts what an iteration of a script or a request of a server costs: us
          xtask/cost/budgets.txt; --write writes what it counts there. NAME picks figures. Builds for release unless
          $ONRUSH names a binary.
 parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
-         metric names, tags, counts, checks, groups, summary keys, console lines and exit codes. NAME picks scripts
+         metric names, tags, counts, checks, groups, summary keys, lines of JSON and CSV, errors, console lines and exit
+         codes. NAME picks scripts
          whose path contains it. k6 is taken from $K6, else from PATH.
 forms    sends generated multipart forms in every way a script can, and compares what Python, Node and Go read in
          them. Needs two of the three.

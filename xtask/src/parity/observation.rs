@@ -7,8 +7,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::directives::Directives;
+use super::{archive, lines, log};
+
 /// Metrics that are not compared at all.
-const NOT_COMPARED: [&str; 6] =
+pub const NOT_COMPARED: [&str; 6] =
     ["vus", "vus_max", "iteration_lag", "iteration_duration_from_plan", "iterations_threw", "grpc_streams_msg_delay"];
 
 /// Facts by name.
@@ -17,25 +20,61 @@ pub struct Observation {
     pub facts: BTreeMap<String, String>,
 }
 
+/// What one run left behind.
+#[derive(Default)]
+pub struct Ran {
+    pub code: Option<i32>,
+    pub summary: Option<String>,
+    pub json: Option<String>,
+    pub csv: Option<String>,
+    pub archive: Option<Vec<u8>>,
+    pub stdout: String,
+    /// Standard error: a log in JSON lines.
+    pub log: String,
+}
+
 impl Observation {
-    /// From the exit code, the text of the summary (when one was written) and the log in JSON lines.
-    pub fn new(code: Option<i32>, summary: Option<&str>, log: &str, console: bool) -> Result<Self, String> {
+    /// All facts that the script asks for.
+    pub fn new(ran: &Ran, directives: &Directives) -> Result<Self, String> {
         let mut observation = Observation { facts: BTreeMap::new() };
-        observation.fact("exit code", code.map_or("none".to_owned(), |code| code.to_string()));
-        if let Some(text) = summary {
+        observation.fact("exit code", ran.code.map_or("none".to_owned(), |code| code.to_string()));
+        if let Some(text) = &ran.summary {
             let data: Value = serde_json::from_str(text).map_err(|error| format!("summary is no JSON: {error}"))?;
             observation.summary(&data);
         }
-        if console {
-            observation.console(log);
+        let json = ran.json.as_deref().unwrap_or_default();
+        let csv = ran.csv.as_deref().map(|csv| lines::of_csv(csv, json)).unwrap_or_default();
+        for (line, count) in lines::of_json(json)?.into_iter().chain(csv) {
+            observation.fact(line, count.to_string());
         }
+        for error in log::errors(&ran.log, directives.log) {
+            observation.fact(error, "logged");
+        }
+        if directives.console {
+            observation.facts.extend(log::console(&ran.log));
+        }
+        if directives.stdout {
+            observation.stdout(&ran.stdout);
+        }
+        observation.facts.extend(ran.archive.as_deref().map(archive::facts).unwrap_or_default());
         Ok(observation)
+    }
+
+    fn stdout(&mut self, text: &str) {
+        for (index, line) in text.lines().enumerate() {
+            self.fact(format!("standard output {:03}", index + 1), line);
+        }
     }
 
     /// The same without what counts iterations or takes their values: names, kinds, keys and verdicts stay.
     pub fn without_counts(mut self) -> Self {
         let counted = [": count", ": passes", ": fails", ": value", ": min", ": max"];
         self.facts.retain(|name, _| !counted.iter().any(|end| name.ends_with(end)));
+        for (_, count) in
+            self.facts.iter_mut().filter(|(name, _)| name.starts_with("json ") || name.starts_with("csv "))
+        {
+            "some".clone_into(count);
+        }
         self.facts.iter_mut().filter(|(name, _)| name.starts_with("check '") && !name.ends_with(": id")).for_each(
             |(_, outcome)| *outcome = if outcome.ends_with(" 0 failed") { "held" } else { "failed" }.to_owned(),
         );
@@ -99,14 +138,6 @@ impl Observation {
             self.group(inner);
         }
     }
-
-    fn console(&mut self, log: &str) {
-        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        for (index, line) in lines.filter(|line| line["source"] == "console").enumerate() {
-            let text = format!("{} {}", line["level"], line["msg"]);
-            self.fact(format!("console line {index:03}"), text);
-        }
-    }
 }
 
 /// The names in an object, sorted, without what k6 does not have.
@@ -139,7 +170,8 @@ mod tests {
     use super::*;
 
     fn facts(summary: &str, log: &str) -> BTreeMap<String, String> {
-        Observation::new(Some(0), Some(summary), log, true).unwrap().facts
+        let ran = Ran { summary: Some(summary.to_owned()), log: log.to_owned(), ..Ran::default() };
+        Observation::new(&ran, &Directives { console: true, ..Directives::default() }).unwrap().facts
     }
 
     #[test]
@@ -171,7 +203,8 @@ mod tests {
         let summary = r#"{"metrics": {"mine": {"type": "counter", "contains": "default", "values": {"count": 5}}},
             "root_group": {"path": "", "checks": [{"path": "::a", "passes": 2, "fails": 0},
             {"path": "::b", "fails": 1}]}}"#;
-        let found = Observation::new(Some(0), Some(summary), "", false).unwrap().without_counts().facts;
+        let ran = Ran { summary: Some(summary.to_owned()), ..Ran::default() };
+        let found = Observation::new(&ran, &Directives::default()).unwrap().without_counts().facts;
         assert!(!found.contains_key("metric mine: count") && found.contains_key("metric mine: keys"));
         assert_eq!((found["check '::a'"].as_str(), found["check '::b'"].as_str()), ("held", "failed"));
     }

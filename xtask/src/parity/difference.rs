@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::observation::Observation;
+use super::observation::Observation;
 
 /// Lines such as `exit code: k6 99, Onrush 0`, in order of the facts' names.
 pub fn differences(k6: &Observation, onrush: &Observation) -> Vec<String> {
