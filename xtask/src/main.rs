@@ -74,8 +74,7 @@ cost     counts what an iteration of a script or a request of a server costs: us
          $ONRUSH names a binary.
 parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
          metric names, tags, counts, checks, groups, summary keys, lines of JSON and CSV, errors, console lines and exit
-         codes. NAME picks scripts
-         whose path contains it. k6 is taken from $K6, else from PATH.
+         codes. NAME picks scripts whose path contains it. k6 is taken from $K6, else from PATH.
 forms    sends generated multipart forms in every way a script can, and compares what Python, Node and Go read in
          them. Needs two of the three.
 curl     sends each command of crates/cli/tests/curl/requests.txt with curl and with `onrush curl`, and compares

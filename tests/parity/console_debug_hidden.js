@@ -1,0 +1,6 @@
+// parity: console
+// Debug lines are not shown.
+export default function () {
+  console.debug("debug");
+  console.log("log");
+}

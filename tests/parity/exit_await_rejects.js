@@ -1,0 +1,6 @@
+// An async iteration that throws.
+export const options = { iterations: 2 };
+
+export default async function () {
+  await Promise.reject(new RangeError("awaited"));
+}

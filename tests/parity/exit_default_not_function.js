@@ -1,0 +1,3 @@
+// parity: no-wrapper
+// A default that is no function.
+export default 5;

@@ -1,0 +1,9 @@
+// parity: args --rps 50
+// The limit of requests a second.
+import http from "k6/http";
+
+export const options = { iterations: 5, thresholds: { iterations: ["rate<60"] } };
+
+export default function () {
+  http.get(`${__ENV.TARGET}/`);
+}

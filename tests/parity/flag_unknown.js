@@ -1,0 +1,3 @@
+// parity: args --unknown-flag
+// A flag that nobody knows.
+export default function () {}

@@ -1,0 +1,6 @@
+let times = 0;
+
+export function count() {
+  times += 1;
+  return times;
+}

@@ -1,0 +1,5 @@
+import { late } from "./cycle_a.js";
+
+export function b() {
+  return `b with ${late()}`;
+}

@@ -1,0 +1,5 @@
+// parity: no-wrapper
+// A file that is not there.
+import "./lib/nothing_here.js";
+
+export default function () {}

@@ -1,0 +1,4 @@
+// A duration without sense.
+export const options = { duration: "10 parsecs" };
+
+export default function () {}

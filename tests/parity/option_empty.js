@@ -1,0 +1,4 @@
+// Options without anything.
+export const options = {};
+
+export default function () {}

@@ -1,0 +1,4 @@
+// A negative number of iterations.
+export const options = { iterations: -3 };
+
+export default function () {}

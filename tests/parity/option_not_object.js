@@ -1,0 +1,4 @@
+// Options that are no object.
+export const options = 5;
+
+export default function () {}

@@ -1,0 +1,4 @@
+// An executor that nobody knows.
+export const options = { scenarios: { a: { executor: "shared" } } };
+
+export default function () {}

@@ -1,0 +1,5 @@
+// parity: no-wrapper
+// handleSummary that gives nothing.
+export default function () {}
+
+export function handleSummary() {}

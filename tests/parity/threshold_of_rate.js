@@ -1,0 +1,4 @@
+// A count of a rate.
+export const options = { thresholds: { checks: ["count>1"] } };
+
+export default function () {}

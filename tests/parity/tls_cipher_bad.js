@@ -1,0 +1,4 @@
+// A cipher suite that is none.
+export const options = { tlsCipherSuites: ["TLS_NONE"] };
+
+export default function () {}

@@ -1,0 +1,3 @@
+// parity: command unknown-command
+// A command that nobody knows.
+export default function () {}
