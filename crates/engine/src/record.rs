@@ -65,6 +65,7 @@ impl LaneRecord {
             key => self.series_of(key, user),
         };
         let took = took.as_secs_f64() * 1e3;
+        self.recorder.annotate(|| user.note());
         match self.lag {
             None => self.recorder.add_bundle(series, &[took, 1.0], at_ns),
             Some(_) => self.recorder.add_bundle(series, &[took, 1.0, from_plan.as_secs_f64() * 1e3], at_ns),
@@ -74,6 +75,7 @@ impl LaneRecord {
     /// An iteration that starts so long after it was planned.
     pub(crate) fn lag(&self, lag: Duration, at_ns: u64) {
         if let Some(series) = self.lag {
+            self.recorder.annotate(|| None);
             self.recorder.add(series, lag.as_secs_f64() * 1e3, at_ns);
         }
     }
@@ -81,6 +83,7 @@ impl LaneRecord {
     /// Planned iterations that will not start.
     pub(crate) fn dropped(&self, count: u64, at_ns: u64) {
         if count > 0 {
+            self.recorder.annotate(|| None);
             self.recorder.add(self.dropped, count as f64, at_ns);
         }
     }
@@ -110,6 +113,7 @@ impl UsersRecord {
     }
 
     pub(crate) fn add(&self, active: u64, initialised: u64, at_ns: u64) {
+        self.recorder.annotate(|| None);
         self.recorder.add(self.active, active as f64, at_ns);
         self.recorder.add(self.initialised, initialised as f64, at_ns);
     }

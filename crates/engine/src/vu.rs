@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use metrics::journal::Note;
 use metrics::{Recorder, TagSet};
 
 use crate::clock::AnyClock;
@@ -39,6 +40,11 @@ pub trait VirtualUser: 'static {
     /// only when `tags_key` is not 0 and has changed.
     fn tags(&self) -> TagSet {
         TagSet::empty()
+    }
+
+    /// What the samples of an iteration which just ended carry besides tags. Asked only where outputs see it.
+    fn note(&self) -> Option<Note> {
+        None
     }
 }
 

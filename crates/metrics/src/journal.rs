@@ -4,8 +4,12 @@
 //! writing one down costs about what copying it costs, and tags are told once for each series, not for each sample.
 //! Metrics and tags of the numbers come in the first `Batch` that uses them.
 //!
+//! A note is what samples carry besides tags and what no series is made of: k6's metadata. It is a word of the records
+//! that have one; its text comes in the batch, because there may be ever new ones.
+//!
 //! Memory is bounded by `FULL`: then, and whenever the recorder is emptied, a batch goes to whoever asked for it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::metric::MetricId;
@@ -15,6 +19,9 @@ const FULL: usize = 8 << 10;
 
 /// Takes the batches of one recorder.
 pub type TakeBatch = Box<dyn FnMut(Batch)>;
+
+/// Names and values that samples carry besides their tags, sorted by name.
+pub type Note = Arc<[(Arc<str>, Arc<str>)]>;
 
 /// A series as another thread may know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +39,12 @@ pub struct Batch {
     pub series: Vec<SeriesTags>,
     /// Series that get their samples together, made since the batch before, numbered on: the numbers of their members.
     pub bundles: Vec<Box<[u32]>>,
+    /// The notes of its records, by their numbers.
+    pub notes: Vec<Note>,
     words: Vec<u64>,
     samples: u64,
+    /// Bytes of the notes.
+    noted: usize,
 }
 
 /// Samples of one moment.
@@ -43,6 +54,8 @@ pub struct Record<'a> {
     pub of: RecordOf,
     /// Nanoseconds since the Unix epoch.
     pub at_ns: u64,
+    /// The number of their note in the batch.
+    pub note: Option<u32>,
     values: &'a [u64],
 }
 
@@ -58,6 +71,8 @@ pub enum RecordOf {
 /// In a record's first word: it belongs to a bundle. Below it the number of values, and in the lower half the number of
 /// the series or bundle.
 const OF_BUNDLE: u64 = 1 << 63;
+/// The same: its third word is the number of a note.
+const NOTED: u64 = 1 << 62;
 
 impl Record<'_> {
     /// Its values; times in ms, data in bytes. Those that are not finite are no samples.
@@ -72,12 +87,14 @@ impl Batch {
         let mut rest = &self.words[..];
         std::iter::from_fn(move || {
             let [head, at_ns, ..] = *rest else { return None };
-            let count = ((head & !OF_BUNDLE) >> 32) as usize;
+            let count = ((head & !(OF_BUNDLE | NOTED)) >> 32) as usize;
             let number = head as u32;
-            let (record, behind) = rest.split_at(2 + count);
+            let note = (head & NOTED != 0).then(|| rest[2] as u32);
+            let first = 2 + usize::from(note.is_some());
+            let (record, behind) = rest.split_at(first + count);
             rest = behind;
             let of = if head & OF_BUNDLE == 0 { RecordOf::Series(number) } else { RecordOf::Bundle(number) };
-            Some(Record { of, at_ns, values: &record[2..] })
+            Some(Record { of, at_ns, note, values: &record[first..] })
         })
     }
 
@@ -88,7 +105,7 @@ impl Batch {
 
     /// Bytes of memory that its samples take.
     pub fn size(&self) -> usize {
-        self.words.capacity() * size_of::<u64>()
+        self.words.capacity() * size_of::<u64>() + self.noted
     }
 
     /// What its series are, without the samples.
@@ -106,6 +123,11 @@ impl Batch {
 pub(crate) struct Journal {
     words: Vec<u64>,
     samples: u64,
+    /// What samples carry now.
+    note: Option<Note>,
+    notes: Vec<Note>,
+    /// Numbers of the notes of this batch, which keeps them where they are.
+    numbers: HashMap<*const (Arc<str>, Arc<str>), u32>,
     /// Series and bundles that were told.
     told: (usize, usize),
     take: TakeBatch,
@@ -113,7 +135,24 @@ pub(crate) struct Journal {
 
 impl Journal {
     pub(crate) fn new(take: TakeBatch) -> Self {
-        Journal { words: Vec::new(), samples: 0, told: (0, 0), take }
+        let (notes, numbers) = Default::default();
+        Journal { words: Vec::new(), samples: 0, note: None, notes, numbers, told: (0, 0), take }
+    }
+
+    /// What the samples carry that come from now on.
+    pub(crate) fn annotate(&mut self, note: Option<Note>) {
+        self.note = note;
+    }
+
+    /// The number of the present note.
+    fn number(&mut self) -> Option<u32> {
+        let note = self.note.as_ref()?;
+        let next = self.notes.len() as u32;
+        let number = *self.numbers.entry(note.as_ptr()).or_insert(next);
+        if number == next {
+            self.notes.push(note.clone());
+        }
+        Some(number)
     }
 
     /// Writes a record down; whether it is time to hand over.
@@ -126,7 +165,10 @@ impl Journal {
         if self.words.capacity() == 0 {
             self.words.reserve_exact(FULL + 64);
         }
-        self.words.extend([head, at_ns]);
+        match self.number() {
+            None => self.words.extend([head, at_ns]),
+            Some(note) => self.words.extend([head | NOTED, at_ns, u64::from(note)]),
+        }
         self.words.extend(values.iter().map(|value| value.to_bits()));
         self.samples += values.len() as u64;
         self.words.len() >= FULL
@@ -138,9 +180,13 @@ impl Journal {
         series: impl FnOnce(usize) -> Vec<SeriesTags>,
         bundles: impl FnOnce(usize) -> Vec<Box<[u32]>>,
     ) {
+        self.numbers.clear();
+        let notes = std::mem::take(&mut self.notes);
         let mut batch = Batch {
             series: series(self.told.0),
             bundles: bundles(self.told.1),
+            noted: notes.iter().map(size).sum(),
+            notes,
             words: std::mem::take(&mut self.words),
             samples: std::mem::take(&mut self.samples),
         };
@@ -154,6 +200,11 @@ impl Journal {
             (self.take)(batch);
         }
     }
+}
+
+/// Bytes of memory of a note, about.
+fn size(note: &Note) -> usize {
+    note.iter().map(|(name, value)| size_of::<(Arc<str>, Arc<str>)>() + name.len() + value.len()).sum()
 }
 
 #[cfg(test)]
@@ -213,6 +264,31 @@ mod tests {
         recorder.take();
         assert_eq!(batches.borrow()[1].samples(), 1);
         assert!(batches.borrow()[1].series.is_empty());
+    }
+
+    #[test]
+    fn samples_carry_the_note_of_their_time_in_each_batch() {
+        let (recorder, batches) = tapped();
+        let series = recorder.series(builtin::ITERATIONS, &TagSet::empty());
+        let note = |value: &str| -> Note { Arc::from([(Arc::from("iter"), Arc::from(value))]) };
+        let (first, second) = (note("1"), note("2"));
+        for (note, at) in [(Some(&first), 0), (None, 1), (Some(&second), 2), (Some(&first), 3)] {
+            recorder.annotate(|| note.cloned());
+            recorder.add_bundle(recorder.bundle(&[series]), &[1.0], at);
+        }
+        recorder.take();
+        recorder.add(series, 1.0, 4);
+        recorder.take();
+        let told = |batch: &Batch| -> Vec<(u64, Option<String>, usize)> {
+            let value = |number: u32| batch.notes[number as usize][0].1.to_string();
+            batch.records().map(|record| (record.at_ns, record.note.map(value), record.values().count())).collect()
+        };
+        let one = |at, note: Option<&str>| (at, note.map(str::to_owned), 1);
+        let batches = batches.borrow();
+        assert_eq!(told(&batches[0]), [one(0, Some("1")), one(1, None), one(2, Some("2")), one(3, Some("1"))]);
+        assert_eq!((batches[0].notes.len(), told(&batches[1])), (2, vec![one(4, Some("1"))]));
+        assert!(batches[0].size() > batches[0].words.capacity() * 8, "notes take memory, too");
+        assert!(batches[0].without_samples().notes.is_empty());
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::builtin;
 use crate::cardinality::Cardinality;
 use crate::errors::{ErrorKind, KINDS};
-use crate::journal::{Journal, RecordOf, TakeBatch};
+use crate::journal::{Journal, Note, RecordOf, TakeBatch};
 use crate::metric::{Kind, MetricId};
 use crate::registry::Registry;
 use crate::sink::{Scope, Sink, SinkKey};
@@ -115,6 +115,17 @@ impl Recorder {
     pub fn set_journal(&self, take: TakeBatch) {
         *self.journal.borrow_mut() = Some(Journal::new(take));
         self.tapped.set(true);
+    }
+
+    /// What the journal's samples carry from now on besides tags; `note` is asked only where there is a journal. Users
+    /// of a worker take turns, so whoever adds samples says it before.
+    #[inline]
+    pub fn annotate(&self, note: impl FnOnce() -> Option<Note>) {
+        if self.tapped.get()
+            && let Some(journal) = self.journal.borrow_mut().as_mut()
+        {
+            journal.annotate(note());
+        }
     }
 
     /// The series of a metric with these tags. The `checks` metric's `group` and `check` tags also feed the tree of

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use metrics::MetricId;
-use metrics::journal::{Batch, RecordOf, SeriesTags};
+use metrics::journal::{Batch, Note, RecordOf, SeriesTags};
 use rustc_hash::FxHashMap;
 
 /// What an output does with the samples of a batch.
@@ -15,6 +15,8 @@ pub(crate) trait Take {
     fn meet(&mut self, series: &SeriesTags);
     /// A sample of the series with this number. `at_ns`: nanoseconds since the Unix epoch.
     fn sample(&mut self, series: u32, at_ns: u64, value: f64);
+    /// What the samples carry that come from now on, besides tags; nothing before the first call.
+    fn note(&mut self, _note: Option<&Note>) {}
 }
 
 type Tags = Arc<[(Arc<str>, Arc<str>)]>;
@@ -48,7 +50,12 @@ impl Catalog {
         for bundle in &batch.bundles {
             source.bundles.push(bundle.iter().map(|member| source.series[*member as usize]).collect());
         }
+        let mut noted = None;
         for record in batch.records() {
+            if record.note != noted {
+                noted = record.note;
+                output.note(noted.map(|number| &batch.notes[number as usize]));
+            }
             let series = match record.of {
                 RecordOf::Series(number) => std::slice::from_ref(&source.series[number as usize]),
                 RecordOf::Bundle(number) => &source.bundles[number as usize],
@@ -56,6 +63,9 @@ impl Catalog {
             for (series, value) in series.iter().zip(record.values()).filter(|(_, value)| value.is_finite()) {
                 output.sample(*series, record.at_ns, value);
             }
+        }
+        if noted.is_some() {
+            output.note(None);
         }
     }
 }
@@ -78,6 +88,9 @@ mod tests {
         fn sample(&mut self, series: u32, at_ns: u64, value: f64) {
             self.0.push(format!("{series} {at_ns} {value}"));
         }
+        fn note(&mut self, note: Option<&Note>) {
+            self.0.push(format!("note {}", note.map_or("none", |note| &*note[0].1)));
+        }
     }
 
     #[test]
@@ -95,12 +108,16 @@ mod tests {
             let a = recorder.series(builtin::HTTP_REQS, &tags);
             let b = recorder.series(builtin::HTTP_REQ_DURATION, &tags);
             recorder.add_bundle(recorder.bundle(&[a, b]), &[1.0, f64::NAN], 5);
+            let note: Note = Arc::from([(Arc::from("iter"), Arc::from("7"))]);
+            recorder.annotate(|| Some(note));
             recorder.add(b, 2.0, 6 + u64::from(source));
             recorder.take();
             catalog.read(source, &batches.borrow()[0], &mut log);
         }
         let reqs = format!("meet {} url:/", builtin::HTTP_REQS.0);
         let duration = format!("meet {} url:/", builtin::HTTP_REQ_DURATION.0);
-        assert_eq!(log.0, [reqs.as_str(), &duration, "0 5 1", "1 6 2", "meet 0 ", "0 5 1", "1 7 2"]);
+        let first = [reqs.as_str(), &duration, "0 5 1", "note 7", "1 6 2", "note none"];
+        let second = ["meet 0 ", "0 5 1", "note 7", "1 7 2", "note none"];
+        assert_eq!(log.0, [&first[..], &second].concat());
     }
 }

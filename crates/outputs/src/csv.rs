@@ -1,10 +1,11 @@
 //! `--out csv`: a line for each sample, a column for each system tag, as k6 writes them.
 //!
-//! A line is the metric's name, the moment, the value and the tags; name and tags are made once for each series.
+//! A line is the metric's name, the moment, the value, the tags and the metadata; name and tags are made once for each
+//! series.
 
 use std::sync::Arc;
 
-use metrics::journal::SeriesTags;
+use metrics::journal::{Note, SeriesTags};
 use metrics::{Registry, SystemTags};
 use units::{Span, suggest};
 
@@ -32,8 +33,9 @@ const KEYS: [(&str, &str); 3] =
 pub(crate) fn open(argument: &str, setup: &Setup<'_>) -> Result<Running, String> {
     let [file, interval, format] = settings(argument, setup)?;
     if let Some(text) = interval {
-        // Obeyed by nobody: lines are written when a worker hands them over, at least once a second.
         Span::parse(&text).map_err(|error| format!("saveInterval: {error}"))?;
+        let why = "lines are written when a worker hands them over, at least once a second";
+        setup.note_unused("csv", "saveInterval", &text, why);
     }
     let format = format.unwrap_or_else(|| String::from("unix"));
     let form = FORMS.iter().find(|(name, _)| *name == format).map(|(_, form)| *form).ok_or_else(|| {
@@ -65,7 +67,7 @@ fn settings(argument: &str, setup: &Setup<'_>) -> Result<[Option<String>; 3], St
     Ok(given)
 }
 
-/// What is before the moment of a line, and what is behind its value.
+/// What is before the moment of a line, and what is behind its value up to the metadata.
 type Ends = (Box<[u8]>, Box<[u8]>);
 
 struct CsvLines {
@@ -75,6 +77,8 @@ struct CsvLines {
     lines: Vec<u8>,
     moment: Moment,
     series: Vec<Ends>,
+    /// The present metadata as a field.
+    note: String,
 }
 
 impl CsvLines {
@@ -87,7 +91,7 @@ impl CsvLines {
         header.extend(&columns);
         header.extend(["extra_tags", "metadata\n"]);
         let lines = header.join(",").into_bytes();
-        CsvLines { registry, columns, lines, moment: Moment::new(form), series: Vec::new() }
+        CsvLines { registry, columns, lines, moment: Moment::new(form), series: Vec::new(), note: String::new() }
     }
 }
 
@@ -108,7 +112,7 @@ impl Take for CsvLines {
             .collect();
         tail.push(',');
         push_field(&mut tail, &extra.join("&"));
-        tail.push_str(",\n");
+        tail.push(',');
         self.series.push((head.into_bytes().into(), tail.into_bytes().into()));
     }
 
@@ -119,6 +123,16 @@ impl Take for CsvLines {
         self.lines.push(b',');
         push_six_decimals(&mut self.lines, value);
         self.lines.extend_from_slice(tail);
+        self.lines.extend_from_slice(self.note.as_bytes());
+        self.lines.push(b'\n');
+    }
+
+    fn note(&mut self, note: Option<&Note>) {
+        self.note.clear();
+        if let Some(note) = note {
+            let pairs: Vec<String> = note.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            push_field(&mut self.note, &pairs.join("&"));
+        }
     }
 }
 

@@ -15,7 +15,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 /// Bytes of samples that wait for one output at most: ten seconds of 25,000 requests a second.
 const ROOM: usize = 24 << 20;
 /// An output that has got on with nothing for so long at the end is left behind.
-const PATIENCE: Duration = Duration::from_secs(15);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
+/// When the end takes longer than this, the user is told what it waits for.
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// What a worker left.
 pub(crate) enum Delivery {
@@ -30,6 +32,8 @@ pub(crate) struct Feed {
     queue: UnboundedSender<Delivery>,
     queued: AtomicUsize,
     lost: AtomicU64,
+    /// Samples for which there was no room.
+    crowded_out: AtomicU64,
     /// Counts everything that the output finishes.
     moved: AtomicU64,
     /// Without permits; closed when nothing more will come.
@@ -49,6 +53,7 @@ impl Feed {
             queue: sender,
             queued: AtomicUsize::new(0),
             lost: AtomicU64::new(0),
+            crowded_out: AtomicU64::new(0),
             moved: AtomicU64::new(0),
             ending: Semaphore::new(0),
         });
@@ -63,7 +68,7 @@ impl Feed {
             batch.clone()
         } else {
             self.queued.fetch_sub(size, Ordering::Relaxed);
-            self.lose(batch.samples());
+            self.crowded_out.fetch_add(batch.samples(), Ordering::Relaxed);
             let rest = batch.without_samples();
             if rest.is_empty() {
                 return;
@@ -119,6 +124,8 @@ pub(crate) struct Running {
     name: &'static str,
     /// What is counted as lost: samples, or points made of them.
     unit: &'static str,
+    /// How long it waits for an answer at the end.
+    grace: Duration,
     /// Ends with why something was lost, where that is known.
     thread: JoinHandle<Option<String>>,
 }
@@ -128,20 +135,29 @@ impl Running {
     pub(crate) fn start(
         name: &'static str,
         unit: &'static str,
+        grace: Duration,
         work: impl FnOnce(Inbox) -> Option<String> + Send + 'static,
     ) -> Result<Running, String> {
         let (feed, inbox) = Feed::new();
         let thread = std::thread::Builder::new().name(format!("out-{name}")).spawn(move || work(inbox));
         let thread = thread.map_err(|error| format!("no thread for it: {error}"))?;
-        Ok(Running { feed, name, unit, thread })
+        Ok(Running { feed, name, unit, grace, thread })
     }
 
-    /// Waits for the thread as long as it gets on; one line when something was lost.
-    pub(crate) fn finish(self) -> Option<String> {
-        let Running { feed, name, unit, thread } = self;
+    /// Waits for the thread as long as it gets on; a line for each kind of loss.
+    pub(crate) fn finish(self, tell: &dyn Fn(&str)) -> Vec<String> {
+        let Running { feed, name, unit, grace, thread } = self;
         let (mut moved, mut since) = (feed.moved.load(Ordering::Relaxed), Instant::now());
+        let mut to_tell = Some(Instant::now() + SILENCE);
         while !thread.is_finished() && since.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(2));
+            if to_tell.take_if(|at| Instant::now() >= *at).is_some() {
+                let grace = grace.as_secs();
+                tell(&format!(
+                    "output {name}: the test is over; the summary waits while {unit} are taken, {grace} s without \
+                     progress at most"
+                ));
+            }
             let now = feed.moved.load(Ordering::Relaxed);
             if now != moved {
                 (moved, since) = (now, Instant::now());
@@ -153,13 +169,18 @@ impl Running {
             // What it was told with is on standard error.
             false => thread.join().unwrap_or_else(|_| Some(String::from("its thread panicked; this is a bug"))),
         };
-        let lost = feed.lost.load(Ordering::Relaxed);
-        let reason = why.as_deref().unwrap_or("it could not keep up with the test");
-        match (lost, is_stuck) {
+        let [lost, crowded_out] = [&feed.lost, &feed.crowded_out].map(|count| count.load(Ordering::Relaxed));
+        let crowded = "it could not keep up with the test";
+        // Where samples are what is sent, what the receiver does not take is what leaves no room for the others.
+        let (lost, crowded_out) = if unit == "samples" { (lost + crowded_out, 0) } else { (lost, crowded_out) };
+        let reason = why.as_deref().unwrap_or(crowded);
+        let line = match (lost, is_stuck) {
             (0, false) => why.map(|why| format!("output {name}: {why}")),
             (0, true) => Some(format!("output {name} has not got the last {unit}: {reason}")),
             (lost, _) => Some(format!("output {name} lost {lost} {unit}: {reason}")),
-        }
+        };
+        let samples = (crowded_out > 0).then(|| format!("output {name} lost {crowded_out} samples: {crowded}"));
+        line.into_iter().chain(samples).collect()
     }
 }
 
@@ -190,7 +211,7 @@ mod tests {
         (0..fit).for_each(|_| feed.put(0, &batches[1]));
         feed.put(0, &batches[0]);
         feed.put(0, &batches[1]);
-        assert_eq!(feed.lost.load(Ordering::Relaxed), 4_000);
+        assert_eq!(feed.crowded_out.load(Ordering::Relaxed), 4_000);
         for _ in 0..fit {
             let Ok(Delivery::Batch(_, batch)) = inbox.queue.try_recv() else { panic!("a batch") };
             feed.done(&batch);
@@ -199,17 +220,17 @@ mod tests {
         assert_eq!((told.series.len(), told.samples()), (1, 0));
         assert!(inbox.queue.try_recv().is_err(), "a batch without series and samples is none");
         feed.put(0, &batches[1]);
-        assert_eq!(feed.lost.load(Ordering::Relaxed), 4_000, "there is room again");
+        assert_eq!(feed.crowded_out.load(Ordering::Relaxed), 4_000, "there is room again");
     }
 
     #[test]
     fn what_comes_after_the_thread_is_gone_is_lost() {
-        let running = Running::start("json", "samples", |_| Some(String::from("the disk is full"))).unwrap();
+        let running = Running::start("json", "samples", PATIENCE, |_| Some(String::from("the disk is full"))).unwrap();
         while !running.thread.is_finished() {
             std::thread::yield_now();
         }
         running.feed.put(0, &batches(1, 3)[0]);
         running.feed.end();
-        assert_eq!(running.finish().as_deref(), Some("output json lost 3 samples: the disk is full"));
+        assert_eq!(running.finish(&|_| {}), ["output json lost 3 samples: the disk is full"]);
     }
 }

@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::catalog::{Catalog, Take};
-use crate::feed::{Delivery, Inbox, Running};
+use crate::feed::{Delivery, Inbox, PATIENCE, Running};
 use crate::setup::Setup;
 
 /// Bytes that are put into one write.
@@ -57,7 +57,7 @@ impl Sheet {
 
 /// Starts the thread that writes the lines of `form` to `sheet`.
 pub(crate) fn start(name: &'static str, sheet: Sheet, form: impl Lines) -> Result<Running, String> {
-    Running::start(name, "samples", move |inbox| write_on(inbox, sheet, form))
+    Running::start(name, "samples", PATIENCE, move |inbox| write_on(inbox, sheet, form))
 }
 
 /// Writes until the end, or until a write fails: then why. What comes later is lost.

@@ -1,11 +1,12 @@
 //! `--out json`: a line for each sample, and one for each metric before its first sample, as k6 writes them.
 //!
-//! A line is the metric's head, the moment, the value and the tags; head and tags are made once for each series.
+//! A line is the metric's head, the moment, the value, the tags and the metadata; head and tags are made once for each
+//! series.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use metrics::journal::SeriesTags;
+use metrics::journal::{Note, SeriesTags};
 use metrics::registry::{Definition, SubMetric};
 use metrics::threshold::ThresholdSpec;
 use metrics::{MetricId, Registry, ThresholdSpecs};
@@ -29,12 +30,14 @@ struct JsonLines {
     lines: Vec<u8>,
     moment: Moment,
     series: Vec<JsonSeries>,
+    /// The present metadata, up to the end of the line; empty without any.
+    note: String,
     metrics: HashMap<MetricId, Arc<Metric>>,
 }
 
 struct JsonSeries {
     metric: Arc<Metric>,
-    /// Everything behind the value.
+    /// Everything behind the value, up to the metadata.
     tail: Box<[u8]>,
 }
 
@@ -54,6 +57,7 @@ impl JsonLines {
             lines: Vec::new(),
             moment: Moment::new(MomentForm::Rfc3339Nano),
             series: Vec::new(),
+            note: String::new(),
             metrics: HashMap::new(),
         }
     }
@@ -82,7 +86,6 @@ impl Take for JsonLines {
     fn meet(&mut self, series: &SeriesTags) {
         let mut tail = String::from(",\"tags\":");
         push_object(&mut tail, series.tags.iter().map(|(key, value)| (&**key, &**value)));
-        tail.push_str("}}\n");
         let metric = self.metric(series.metric);
         self.series.push(JsonSeries { metric, tail: tail.into_bytes().into() });
     }
@@ -97,6 +100,16 @@ impl Take for JsonLines {
         self.lines.extend_from_slice(b"\",\"value\":");
         push_number(&mut self.lines, value);
         self.lines.extend_from_slice(tail);
+        self.lines.extend_from_slice(self.note.as_bytes());
+        self.lines.extend_from_slice(b"}}\n");
+    }
+
+    fn note(&mut self, note: Option<&Note>) {
+        self.note.clear();
+        if let Some(note) = note {
+            self.note.push_str(",\"metadata\":");
+            push_object(&mut self.note, note.iter().map(|(key, value)| (&**key, &**value)));
+        }
     }
 }
 

@@ -13,6 +13,7 @@ mod file;
 mod influxdb;
 mod json;
 mod list;
+mod loki;
 mod opentelemetry;
 mod post;
 mod prometheus;
@@ -32,7 +33,8 @@ use metrics::Recorder;
 
 use feed::{Feed, Running};
 
-pub use setup::Setup;
+pub use loki::{LogLine, Loki};
+pub use setup::{Setup, Tell};
 
 /// An output that cannot be: what was found, what was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +53,7 @@ impl std::error::Error for OutputError {}
 pub struct Outputs {
     running: Vec<Running>,
     sources: Arc<AtomicU32>,
+    tell: Option<Tell>,
 }
 
 /// Whether one of these outputs, as `--out` names them, takes standard output.
@@ -64,7 +67,7 @@ pub fn take_stdout(wanted: &[String]) -> bool {
 impl Outputs {
     /// Opens these outputs, `NAME` or `NAME=ARGUMENT` each, and starts their threads.
     pub fn open(wanted: &[String], setup: &Setup<'_>) -> Result<Outputs, OutputError> {
-        let mut outputs = Outputs::default();
+        let mut outputs = Outputs { tell: Some(setup.tell.clone()), ..Outputs::default() };
         for text in wanted {
             let (name, argument) = text.split_once('=').unwrap_or((text, ""));
             let running =
@@ -95,6 +98,7 @@ impl Outputs {
     /// Waits until all outputs have what came before this call, or no longer get on; what was lost, a line each.
     pub fn finish(self) -> Vec<String> {
         self.running.iter().for_each(|running| running.feed.end());
-        self.running.into_iter().filter_map(Running::finish).collect()
+        let tell = |text: &str| self.tell.iter().for_each(|tell| tell(text));
+        self.running.into_iter().flat_map(|running| running.finish(&tell)).collect()
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn start<S: Courier>(
     form: impl Form,
     courier: impl FnOnce() -> Result<S, String> + Send + 'static,
 ) -> Result<Running, String> {
-    Running::start(schedule.name, schedule.unit, move |inbox| {
+    Running::start(schedule.name, schedule.unit, GRACE, move |inbox| {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build_local(tokio::runtime::LocalOptions::default());

@@ -25,3 +25,10 @@ pub struct Setup<'a> {
     /// For what the user should know at once.
     pub tell: Tell,
 }
+
+impl Setup<'_> {
+    /// Tells that a setting changes nothing, and why.
+    pub(crate) fn note_unused(&self, output: &str, name: &str, value: &str, why: &str) {
+        (self.tell)(&format!("output {output}: {name}={value} changes nothing: {why}"));
+    }
+}

@@ -8,6 +8,7 @@ use engine::vu::CreateError;
 use engine::{Iteration, IterationEnd, Users, VirtualUser, VuContext};
 use host::GivenUp;
 use metrics::TagSet;
+use metrics::journal::Note;
 
 use crate::program::Program;
 use crate::shared::Shared;
@@ -88,5 +89,9 @@ impl VirtualUser for ScriptUser {
 
     fn tags(&self) -> TagSet {
         self.vu.tags()
+    }
+
+    fn note(&self) -> Option<Note> {
+        self.vu.note()
     }
 }

@@ -1,11 +1,15 @@
 //! The command line of `onrush run`: options of the test, from the table of `script::options`, and the flags of the
 //! run.
 
+mod of_k6;
 mod run_flag;
 
 use clap::{Arg, ArgAction, Command};
 use script::options::{OPTIONS, TestOption, ValueForm};
 
+#[cfg(test)]
+pub use of_k6::OfK6;
+pub use of_k6::{OF_K6, Treated};
 pub use run_flag::RUN_FLAGS;
 
 /// The `run` command with every flag.

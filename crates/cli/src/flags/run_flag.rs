@@ -76,7 +76,7 @@ pub static RUN_FLAGS: &[RunFlag] = &[
     run_flag(
         "log-output",
         Some("K6_LOG_OUTPUT"),
-        Some("stderr|stdout|none|file=PATH[,level=LEVEL]"),
+        Some("stderr|stdout|none|file=PATH[,level=LEVEL]|loki[=URL,key=value,…]"),
         "Where log lines go",
     ),
     RunFlag {

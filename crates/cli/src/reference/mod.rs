@@ -56,6 +56,11 @@ fn options_and_flags() {
 }
 
 #[test]
+fn flags_and_variables_of_k6() {
+    holds("k6-flags.md", &options::of_k6());
+}
+
+#[test]
 fn error_codes() {
     let rows =
         script::modules::http::error_code::MEANINGS.iter().map(|(code, meaning)| format!("| {code} | {meaning} |"));

@@ -3,7 +3,7 @@
 use script::options::{OPTIONS, TestOption};
 
 use super::table;
-use crate::flags::RUN_FLAGS;
+use crate::flags::{OF_K6, OfK6, RUN_FLAGS, Treated};
 
 /// Both tables under their headings.
 pub fn text() -> String {
@@ -20,6 +20,30 @@ pub fn text() -> String {
         "## Options of the test\n\n{options}\n## Flags of `onrush run`\n\nThey concern the run and not the test, so a \
          script cannot set them.\n\n{flags}"
     )
+}
+
+/// What becomes of each flag and variable of k6.
+pub fn of_k6() -> String {
+    table(
+        "| Onrush | flag of k6 | variable | what differs, or what to do |",
+        OF_K6.iter().map(|of_k6| row(&cells_of_k6(of_k6))),
+    )
+}
+
+fn cells_of_k6(of_k6: &OfK6) -> [String; 4] {
+    let flag = if of_k6.flag.is_empty() { String::new() } else { code(&format!("--{}", of_k6.flag)) };
+    let variable = match of_k6.variable.strip_suffix('_') {
+        Some(short) => format!("{}, {}", code(short), code(&format!("{short}_…"))),
+        None if of_k6.variable.is_empty() => String::new(),
+        None => code(of_k6.variable),
+    };
+    let (word, more) = match of_k6.treated {
+        Treated::Obeyed => ("obeys", ""),
+        Treated::But(what) => ("obeys, but", what),
+        Treated::WithoutEffect(why) => ("accepts, without effect", why),
+        Treated::Warned(instead) => ("warns", instead),
+    };
+    [word.to_owned(), flag, variable, more.to_owned()]
 }
 
 fn option_cells(option: &TestOption) -> [String; 6] {

@@ -70,7 +70,9 @@ fn logs_and_console_go_where_the_flags_say() {
     lab.run(&["--log-output", "file=log.txt,level=warning", "--features", "none"]).code(0);
     assert!(lab.read("log.txt").contains("no feature 'none'") && !lab.read("log.txt").contains("hello"));
     lab.run(&["--log-output", "file=log.txt,level=loud"]).code(255).says("found 'level=loud', expected level=error");
-    lab.run(&["--log-output", "loki"]).code(255).says("expected stderr, stdout, none or file=PATH");
+    lab.run(&["--log-output", "syslog"])
+        .code(255)
+        .says("expected stderr, stdout, none, file=PATH[,level=LEVEL] or loki");
     lab.run(&["--log-format", "json"])
         .code(0)
         .says(r#"{"level":"info","msg":"hello there","source":"console","time":"#);

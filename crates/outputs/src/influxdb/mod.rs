@@ -28,6 +28,7 @@ const ROOM: usize = 8 << 20;
 /// Starts it. `argument`: the URL with the database as its path.
 pub(crate) fn open(argument: &str, setup: &Setup<'_>) -> Result<Running, String> {
     let settings = InfluxSettings::read(argument, setup.env)?;
+    settings.unused.iter().for_each(|(name, value, why)| setup.note_unused("influxdb", name, value, why));
     let schedule = Schedule { name: "influxdb", unit: "samples", every: settings.every };
     let (address, create) = (settings.address.clone(), settings.create.clone());
     let form = Points {

@@ -18,6 +18,8 @@ pub(super) struct InfluxSettings {
     pub(super) create: String,
     pub(super) every: Duration,
     pub(super) moment: MomentForm,
+    /// Parameters that change nothing, with their values and why.
+    pub(super) unused: Vec<(&'static str, String, &'static str)>,
     /// Tags that become fields.
     pub(super) fields: Vec<(String, FieldKind)>,
 }
@@ -46,6 +48,12 @@ const PARAMETERS: [(&str, &str); 8] = [
     ("payloadSize", "PAYLOAD_SIZE"),
 ];
 
+/// Variables that there is nothing for to say, their parameters, and why.
+const UNUSED: [(&str, &str, &str); 2] = [
+    ("CONCURRENT_WRITES", "concurrentWrites", "requests go one after the other, so that what is slow does not pile up"),
+    ("PAYLOAD_SIZE", "payloadSize", "it is about UDP; requests are cut at 2 MB"),
+];
+
 impl InfluxSettings {
     pub(super) fn read(argument: &str, env: &BTreeMap<String, String>) -> Result<InfluxSettings, String> {
         let (place, parameters) = argument.split_once('?').unwrap_or((argument, ""));
@@ -72,15 +80,18 @@ impl InfluxSettings {
             address.authorise(name, password.unwrap_or_default());
         }
         address.tls.insecure_skip_verify = given.switch("INSECURE")?;
-        // Requests go one after the other and are cut by size: there is nothing for these two to say.
-        given.count("CONCURRENT_WRITES", 1)?;
-        given.count("PAYLOAD_SIZE", 1)?;
+        let mut unused = Vec::new();
+        for (variable, name, why) in UNUSED {
+            given.count(variable, 1)?;
+            unused.extend(given.text(variable).map(|value| (name, value.to_owned(), why)));
+        }
         let statement = format!("CREATE DATABASE {}", identifier(&database));
         Ok(InfluxSettings {
             address,
             create: format!("{base}/query?{}", query(&[("db", ""), ("q", &statement)])),
             every: given.span("PUSH_INTERVAL", Duration::from_secs(1))?,
             moment: moment(precision)?,
+            unused,
             fields: fields(given.text("TAGS_AS_FIELDS").unwrap_or("vu:int,iter:int,url"))?,
         })
     }
@@ -169,6 +180,10 @@ mod tests {
         assert_eq!(settings.address.headers, [("Authorization".to_owned(), "Basic dTpwIHc=".to_owned())]);
         let standard = read("", &[]).unwrap();
         assert_eq!(standard.address.url, "http://localhost:8086/write?consistency=&db=k6&precision=ns&rp=");
+        assert!(standard.unused.is_empty());
+        let unused = read("?concurrentWrites=4", &[("PAYLOAD_SIZE", "9")]).unwrap().unused;
+        let named: Vec<_> = unused.iter().map(|(name, value, _)| format!("{name}={value}")).collect();
+        assert_eq!(named, ["concurrentWrites=4", "payloadSize=9"]);
         assert_eq!(standard.fields[2], ("url".to_owned(), FieldKind::Text));
     }
 

@@ -32,6 +32,9 @@ pub(crate) fn open(argument: &str, setup: &Setup<'_>) -> Result<Running, String>
         return Err(String::from("no argument expected: the variables K6_OTEL_… say where to"));
     }
     let settings = OtelSettings::read(setup.env)?;
+    if let Some(value) = setup.env.get("K6_OTEL_FLUSH_INTERVAL").filter(|value| !value.is_empty()) {
+        setup.note_unused("opentelemetry", "K6_OTEL_FLUSH_INTERVAL", value, "samples are taken in as they come");
+    }
     let schedule = Schedule { name: "opentelemetry", unit: "points", every: settings.every };
     let (address, protocol) = (settings.address.clone(), settings.protocol);
     let form = Report { tally: Tally::new(setup.registry.clone()), settings, is_sent: false };

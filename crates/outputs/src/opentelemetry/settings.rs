@@ -47,7 +47,6 @@ impl OtelSettings {
             let decoded = percent_encoding::percent_decode_str(value.trim()).decode_utf8_lossy();
             address.header(name.trim(), decoded);
         }
-        // Samples are taken in as they come.
         given.span("FLUSH_INTERVAL", Duration::from_secs(1))?;
         Ok(OtelSettings {
             address,

@@ -1,12 +1,14 @@
 //! Receivers that are gone, hang, are slow, refuse or babble: adding samples takes no longer for it, memory is bounded,
 //! and what was lost is counted.
 
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use metrics::{Series, TagSet, builtin};
 
+use crate::grpc::{Answer, collector};
 use crate::http::{Manner, Receiver};
 use crate::run::{BEGIN, Run};
 
@@ -54,13 +56,19 @@ fn lost(lines: &[String]) -> u64 {
     words[3].parse().unwrap()
 }
 
-// One test, because all of them look at the memory of the same process.
+/// These tests look at the memory of the same process: one at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// An address where nobody listens.
+fn nobody() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap()
+}
+
 #[test]
 fn memory_is_bounded_and_what_is_lost_is_counted() {
-    let gone = {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.local_addr().unwrap()
-    };
+    let _alone = ALONE.lock();
+    let gone = nobody();
     let manners = [
         ("hangs", Manner::Hangs),
         ("is slow", Manner::IsSlow(Duration::from_millis(700))),
@@ -92,4 +100,46 @@ fn memory_is_bounded_and_what_is_lost_is_counted() {
     let arrived = receiver.lines.load(Ordering::Relaxed);
     let lost = if lines.is_empty() { 0 } else { lost(&lines) };
     assert_eq!(arrived + lost, REQUESTS * 9, "each sample arrived or was counted: {lines:?}");
+}
+
+/// What a collector does, and why its points are lost: the reason's end.
+fn bad_collectors() -> Vec<(Option<Answer>, &'static str)> {
+    vec![
+        (None, "dial: connection refused"),
+        (Some(Answer::IsMute), "no answer within 5 s after the test"),
+        (Some(Answer::Hangs), "no answer within 5 s after the test"),
+        (Some(Answer::Http(500)), "HTTP status 500"),
+        (Some(Answer::Status("14", "out of order")), "gRPC status 14: out of order"),
+        (Some(Answer::Resets), "the stream was reset (code 2)"),
+        (Some(Answer::HangsUp), ""),
+        (Some(Answer::Babbles), "no answer within 5 s after the test"),
+    ]
+}
+
+#[test]
+fn a_collector_that_is_gone_hangs_or_fails_over_grpc_costs_points_and_nothing_else() {
+    let _alone = ALONE.lock();
+    let run = |address: &str| {
+        let env = [("K6_OTEL_GRPC_EXPORTER_INSECURE", "true"), ("K6_OTEL_GRPC_EXPORTER_ENDPOINT", address)];
+        Run::start("opentelemetry", &[&env[..], &[("K6_OTEL_EXPORT_INTERVAL", "50ms")]].concat())
+    };
+    for (answer, why) in bad_collectors() {
+        let address = answer.map_or_else(|| nobody().to_string(), |answer| collector(answer).0);
+        let run = run(&address);
+        let grown = flood(&run);
+        let began = Instant::now();
+        let (lines, told) = run.finish();
+        assert!(grown < 64 << 20, "{why}: memory grew by {grown} bytes");
+        assert!(began.elapsed() < Duration::from_secs(40), "{why}: the end took {:?}", began.elapsed());
+        // What the output itself has no time for is told apart.
+        let points: Vec<String> = lines.iter().filter(|line| line.contains(" points: ")).cloned().collect();
+        assert!(lost(&points) >= 9 && points[0].ends_with(why), "{why}: {lines:?}");
+        assert!(told.iter().any(|line| line.starts_with("output opentelemetry: ")), "{told:?}");
+        assert!(told.len() <= 6, "{told:?}");
+    }
+    let (address, calls) = collector(Answer::IsSlow(Duration::from_millis(300)));
+    let run = run(&address);
+    run.add_all_kinds();
+    assert_eq!(run.finish().0, Vec::<String>::new(), "a slow one gets all in the end");
+    assert_eq!(calls.iter().take(1).count(), 1);
 }

@@ -3,9 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod grpc;
 mod hostile;
 mod http;
 mod influxdb;
+mod loki;
 mod opentelemetry;
 mod prometheus;
 mod run;

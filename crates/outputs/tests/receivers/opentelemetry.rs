@@ -1,10 +1,8 @@
 //! OTLP: a collector that speaks HTTP, and one that speaks gRPC.
 
-use std::sync::mpsc::{Receiver as Channel, Sender, channel};
-
-use bytes::Bytes;
 use prost::Message;
 
+use crate::grpc::{Answer, collector};
 use crate::http::{Manner, Receiver};
 use crate::run::{BEGIN, Run};
 
@@ -174,53 +172,9 @@ fn a_collector_gets_the_state_of_all_series_by_http() {
     check(body, "pre_");
 }
 
-/// A collector that speaks gRPC and answers each call with these trailers.
-fn collector(trailers: &'static [(&'static str, &'static str)]) -> (String, Channel<(String, Vec<u8>)>) {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let (sender, receiver) = channel();
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async move {
-            listener.set_nonblocking(true).unwrap();
-            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-            while let Ok((stream, _)) = listener.accept().await {
-                serve(stream, trailers, &sender).await;
-            }
-        });
-    });
-    (address, receiver)
-}
-
-async fn serve(stream: tokio::net::TcpStream, trailers: &[(&'static str, &str)], calls: &Sender<(String, Vec<u8>)>) {
-    let mut connection = h2::server::handshake(stream).await.unwrap();
-    while let Some(Ok((request, mut respond))) = connection.accept().await {
-        let (parts, mut content) = request.into_parts();
-        let mut body = Vec::new();
-        while let Some(piece) = std::future::poll_fn(|cx| {
-            // The connection has to be polled for its streams to move.
-            let _nothing_new = connection.poll_closed(cx);
-            content.poll_data(cx)
-        })
-        .await
-        {
-            let piece: Bytes = piece.unwrap();
-            let _window = content.flow_control().release_capacity(piece.len());
-            body.extend_from_slice(&piece);
-        }
-        let head = http::Response::builder().header("content-type", "application/grpc").body(()).unwrap();
-        let mut answer = respond.send_response(head, false).unwrap();
-        answer.send_data(Bytes::from_static(&[0, 0, 0, 0, 0]), false).unwrap();
-        let fields = trailers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-        answer.send_trailers(fields.collect()).unwrap();
-        let kind = parts.headers["content-type"].to_str().unwrap();
-        calls.send((format!("{} {kind}", parts.uri.path()), body)).unwrap();
-    }
-}
-
 #[test]
 fn a_collector_gets_them_by_grpc() {
-    let (address, calls) = collector(&[("grpc-status", "0")]);
+    let (address, calls) = collector(Answer::Status("0", ""));
     let run = Run::start(
         "experimental-opentelemetry",
         &[
@@ -240,7 +194,7 @@ fn a_collector_gets_them_by_grpc() {
 
 #[test]
 fn what_a_collector_refuses_is_told_with_its_reason() {
-    let (address, _calls) = collector(&[("grpc-status", "8"), ("grpc-message", "quota is used up")]);
+    let (address, _calls) = collector(Answer::Status("8", "quota is used up"));
     let env = [("K6_OTEL_GRPC_EXPORTER_INSECURE", "true"), ("K6_OTEL_GRPC_EXPORTER_ENDPOINT", address.as_str())];
     let run = Run::start("opentelemetry", &env);
     run.add_all_kinds();

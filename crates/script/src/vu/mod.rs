@@ -3,6 +3,7 @@
 //! What waits, computes, logs and remembers is the host's `User`, to which a `Vu` dereferences. Here is its place in
 //! the run: scenario, iteration, tags, samples and network.
 
+mod metadata;
 mod network;
 mod script_state;
 mod tags;
@@ -27,6 +28,7 @@ use crate::loader::ModuleStore;
 use crate::options::Options;
 use crate::shared::Shared;
 use crate::worker::WorkerState;
+use metadata::UserMetadata;
 use network::Network;
 use script_state::ScriptState;
 use tags::Tags;
@@ -42,7 +44,10 @@ pub struct Vu {
     own_clock: OnceCell<AnyClock>,
     iteration: RefCell<Option<Iteration>>,
     iterations_done: Cell<u64>,
+    /// `iterations_done` when the running iteration, or the last one, began.
+    begun: Cell<u64>,
     tags: Tags,
+    metadata: UserMetadata,
     traffic: Traffic,
     network: Network,
     abort: RefCell<Option<String>>,
@@ -109,7 +114,9 @@ impl Vu {
             own_clock: OnceCell::new(),
             iteration: RefCell::default(),
             iterations_done: Cell::new(0),
+            begun: Cell::new(0),
             tags: Tags::default(),
+            metadata: UserMetadata::default(),
             traffic: Traffic::default(),
             network: Network::default(),
             abort: RefCell::default(),
@@ -157,8 +164,10 @@ impl Vu {
         self.context.as_ref().is_some_and(|context| context.interrupt.reason().is_some())
     }
 
-    /// The worker's recorder.
+    /// The worker's recorder, for samples of this user.
+    #[inline]
     pub fn recorder(&self) -> &Recorder {
+        self.worker.recorder.annotate(|| self.note());
         &self.worker.recorder
     }
 
@@ -240,10 +249,12 @@ impl Vu {
     pub(crate) fn begin_iteration(&self, iteration: Iteration) -> bool {
         let same = self.iteration.borrow().as_ref().is_some_and(|last| Rc::ptr_eq(&last.scenario, &iteration.scenario));
         *self.iteration.borrow_mut() = Some(iteration);
+        self.begun.set(self.iterations_done.get());
         if !same || self.tags.is_in_group() || self.phase() != Phase::Iteration {
             // Tags that the script sets stay with the user until it goes to another scenario.
             if !same {
                 self.tags.clear_own();
+                self.metadata.clear();
                 self.change_network();
             }
             self.tags.set_group(Arc::from(""));
@@ -286,6 +297,7 @@ impl Vu {
 
     /// Reports the bytes moved until `at_ns`, also none: k6 has both metrics in every run.
     pub(crate) fn report_data(&self, at_ns: u64) {
+        let _annotated = self.recorder();
         self.with_tags(|key, tags| self.traffic.report(&self.worker, (key, tags), at_ns));
     }
 

@@ -15,6 +15,7 @@ use super::limits::FailOn;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::features::FEATURES;
+use crate::flags::{OF_K6, Treated};
 use crate::log::LogFlags;
 use crate::output;
 use crate::quick::Quick;
@@ -269,38 +270,16 @@ fn without_effect(source: &FlagSource<'_>) -> Result<Vec<(Level, String)>, Failu
         let text = format!("--features: there is no feature '{feature}'{hint}; the test goes on without it");
         told.push((Level::Error, text));
     }
-    for (beginning, instead) in NOT_OBEYED {
-        for name in source.env.keys().filter(|name| is_meant(beginning, name)) {
-            told.push((Level::Warning, format!("the variable {name} is not obeyed: {instead}")));
+    for row in OF_K6 {
+        let Treated::Warned(instead) = row.treated else { continue };
+        if row.flag.is_empty() {
+            let given = source.env.keys().filter(|name| row.means(name));
+            told.extend(given.map(|name| (Level::Warning, format!("the variable {name} is not obeyed: {instead}"))));
+        } else if source.switch(row.flag, false)? {
+            told.push((Level::Warning, format!("--{}: {instead}", row.flag)));
         }
     }
-    if source.switch("profiling-enabled", false)? {
-        let text = "--profiling-enabled: the REST API has no profiles; the flag changes nothing";
-        told.push((Level::Warning, String::from(text)));
-    }
     Ok(told)
-}
-
-/// Variables that k6 has and that change nothing here, by name, or by how they begin where that ends with `_`; and what
-/// to do instead.
-const NOT_OBEYED: [(&str, &str); 9] = [
-    ("K6_HOSTS", "write `hosts` into the options of the script or the config file"),
-    ("K6_THRESHOLDS", "write `thresholds` into the options of the script or the config file, or use --threshold"),
-    ("K6_TLSAUTH", "write `tlsAuth` into the options of the script or the config file"),
-    ("K6_TLS_CIPHER_SUITES", "write `tlsCipherSuites` into the options of the script or the config file"),
-    ("K6_WEB_DASHBOARD_", "there is no dashboard; --save DIR keeps the result, `onrush report DIR` draws it"),
-    ("K6_CLOUD_", "there is no cloud; --out sends samples to databases"),
-    ("K6_BROWSER_", "there is no browser"),
-    ("K6_AUTO_EXTENSION_RESOLUTION", "nothing is fetched: extensions are built in or missing"),
-    ("K6_BUILD_SERVICE_URL", "nothing is fetched: extensions are built in or missing"),
-];
-
-/// Whether a variable is one of these: `K6_CLOUD_` means `K6_CLOUD`, too.
-fn is_meant(beginning: &str, name: &str) -> bool {
-    match beginning.strip_suffix('_') {
-        Some(short) => name == short || name.starts_with(beginning),
-        None => name == beginning,
-    }
 }
 
 /// What `--features` names, with commas between them as in the variable.
@@ -371,40 +350,5 @@ mod tests {
         assert_eq!(bytes("--x", "64m"), Ok(64 << 20));
         let message = bytes("--x", "5x").expect_err("refused").message;
         assert_eq!(message, "--x: found '5x', expected bytes, as 64m or 1g");
-    }
-
-    /// Flags of `k6 run`, version 2.2.
-    const OF_K6: &str = "address batch batch-per-host blacklist-ip block-hostnames compatibility-mode config \
-        console-output discard-response-bodies dns duration env execution-segment execution-segment-sequence features \
-        http-debug include-system-env-vars insecure-skip-tls-verify iterations linger local-ips log-format log-output \
-        max-redirects min-iteration-duration new-machine-readable-summary no-color no-connection-reuse no-setup \
-        no-teardown no-thresholds no-usage-report no-vu-connection-reuse out paused profiling-enabled quiet rps \
-        secret-source stage summary-export summary-mode summary-time-unit summary-trend-stats system-tags tag throw \
-        traces-output type user-agent verbose vus";
-
-    /// Its variables, without `K6_`.
-    const VARIABLES: &str = "ADDRESS AUTO_EXTENSION_RESOLUTION BATCH BATCH_PER_HOST BLACKLIST_IPS BLOCK_HOSTNAMES \
-        BROWSER_HEADLESS BUILD_SERVICE_URL CLOUD_TOKEN COMPATIBILITY_MODE CONFIG CONSOLE_OUTPUT \
-        DISCARD_RESPONSE_BODIES DNS DURATION EXECUTION_SEGMENT EXECUTION_SEGMENT_SEQUENCE FEATURES \
-        HANDLE_SUMMARY_TIMEOUT HOSTS HTTP_DEBUG INCLUDE_SYSTEM_ENV_VARS INSECURE_SKIP_TLS_VERIFY ITERATIONS LINGER \
-        LOCAL_IPS LOG_FORMAT LOG_OUTPUT MAX_REDIRECTS METRIC_SAMPLES_BUFFER_SIZE MIN_ITERATION_DURATION \
-        NEW_MACHINE_READABLE_SUMMARY NO_COLOR NO_CONNECTION_REUSE NO_COOKIES_RESET NO_SETUP NO_TEARDOWN NO_THRESHOLDS \
-        NO_USAGE_REPORT NO_VU_CONNECTION_REUSE OUT PAUSED PROFILING_ENABLED RPS SECRET_SOURCE SETUP_TIMEOUT STAGES \
-        SUMMARY_EXPORT SUMMARY_MODE SUMMARY_TIME_UNIT SUMMARY_TREND_STATS SYSTEM_TAGS TAGS TEARDOWN_TIMEOUT \
-        THRESHOLDS THROW TLSAUTH TLS_CIPHER_SUITES TRACES_OUTPUT TYPE USER_AGENT VUS WEB_DASHBOARD \
-        WEB_DASHBOARD_EXPORT";
-
-    #[test]
-    fn nothing_of_k6_is_ignored_without_a_word() {
-        let flags: Vec<_> = crate::flags::names().collect();
-        for name in OF_K6.split_whitespace() {
-            assert!(flags.contains(&name), "--{name}");
-        }
-        let options = script::options::OPTIONS.iter().filter_map(|option| option.env);
-        let known: Vec<_> = options.chain(crate::flags::RUN_FLAGS.iter().filter_map(|flag| flag.env)).collect();
-        for name in VARIABLES.split_whitespace().map(|name| format!("K6_{name}")) {
-            let is_told = NOT_OBEYED.iter().any(|(beginning, _)| is_meant(beginning, &name));
-            assert!(known.contains(&name.as_str()) != is_told, "{name}");
-        }
     }
 }

@@ -30,7 +30,7 @@ use crate::machine::Moment;
 use crate::messages::Messages;
 use crate::progress::Screen;
 use crate::quick::Quick;
-use crate::{banner, descriptors};
+use crate::{banner, descriptors, output};
 
 use flags::Flags;
 pub use load::script_failure;
@@ -40,6 +40,13 @@ use phases::Phases;
 pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Failure> {
     let flags = Flags::read(matches, quick, true)?;
     let log = Arc::new(Logger::new(&flags.log)?.folding().hiding(flags.secrets.clone()));
+    let ended = run(matches, flags, log.clone());
+    log.close().iter().for_each(|line| output::stderr().print(format!("{line}\n").as_bytes()));
+    ended
+}
+
+/// From the flags to the exit code.
+fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>) -> Result<ExitCode, Failure> {
     flags.without_effect.iter().for_each(|(level, text)| log.write(*level, text, &[]));
     let saving = flags.save.as_deref().map(|dir| save::Saving::prepare(dir, &log)).transpose()?;
     let can_log = flags.save_messages && saving.as_ref().is_some_and(save::Saving::is_writable);

@@ -5,8 +5,7 @@
 
 mod text_map;
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::cell::Cell;
 use std::rc::Rc;
 
 use engine::clock::Clock;
@@ -18,7 +17,6 @@ use host::js::object::{Accessor, Property};
 use host::js::{Ctx, IntoJs, Object, Result, Value};
 use host::log::{Level, Record};
 use host::object;
-use metrics::SystemTag;
 
 use crate::Vu;
 use crate::arguments::text_or;
@@ -231,40 +229,11 @@ impl TextStore for UserTags {
 #[derive(Clone, Copy)]
 struct Metadata;
 
-/// Kept for the script; no output carries metadata so far.
-#[derive(Default)]
-struct MetadataState {
-    values: RefCell<BTreeMap<String, String>>,
-    /// The iteration that `iter` was set for.
-    numbered: Cell<Option<u64>>,
-}
-
 impl Metadata {
-    fn state(ctx: &Ctx<'_>) -> Result<Rc<MetadataState>> {
+    fn vu(ctx: &Ctx<'_>) -> Result<Rc<Vu>> {
         let vu = Vu::of(ctx);
         running(ctx, &vu)?;
-        let state = vu.local::<MetadataState>();
-        state.number(&vu);
-        Ok(state)
-    }
-}
-
-impl MetadataState {
-    /// The system tags `vu` and `iter` are metadata, where they are enabled: the first is set once, the other for each
-    /// iteration again. Everything that sees them comes by here first.
-    fn number(&self, vu: &Vu) {
-        let iteration = vu.iterations_before();
-        if vu.phase() != Phase::Iteration || self.numbered.get() == Some(iteration) {
-            return;
-        }
-        let (system, mut values) = (vu.options().enabled_system_tags(), self.values.borrow_mut());
-        if system.has(SystemTag::Vu) && self.numbered.get().is_none() {
-            values.insert(String::from("vu"), vu.id().to_string());
-        }
-        if system.has(SystemTag::Iter) {
-            values.insert(String::from("iter"), iteration.to_string());
-        }
-        self.numbered.set(Some(iteration));
+        Ok(vu)
     }
 }
 
@@ -272,20 +241,15 @@ impl TextStore for Metadata {
     const WHAT: &'static str = "metadata";
 
     fn get(self, ctx: &Ctx<'_>, name: &str) -> Result<Option<String>> {
-        Ok(Self::state(ctx)?.values.borrow().get(name).cloned())
+        Ok(Self::vu(ctx)?.metadata(name))
     }
 
     fn set(self, ctx: &Ctx<'_>, name: &str, value: Option<&str>) -> Result<()> {
-        let state = Self::state(ctx)?;
-        let mut values = state.values.borrow_mut();
-        match value {
-            Some(value) => values.insert(name.to_owned(), value.to_owned()),
-            None => values.remove(name),
-        };
+        Self::vu(ctx)?.set_metadata(name, value);
         Ok(())
     }
 
     fn names(self, ctx: &Ctx<'_>) -> Result<Vec<String>> {
-        Ok(Self::state(ctx)?.values.borrow().keys().cloned().collect())
+        Ok(Self::vu(ctx)?.metadata_names())
     }
 }

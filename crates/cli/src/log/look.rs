@@ -1,0 +1,149 @@
+//! How log lines look: logrus's text, with colours on a terminal, the message alone, or JSON.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use report::visible::{push_visible, visible_lines};
+use script::log::Level;
+use unicode_width::UnicodeWidthStr;
+use units::date::rfc3339;
+
+use super::{OF_CONSOLE, now};
+
+/// logrus's four letters and colour of a level.
+fn short(level: Level) -> (&'static str, u8) {
+    match level {
+        Level::Debug => ("DEBU", 37),
+        Level::Info => ("INFO", 36),
+        Level::Warning => ("WARN", 33),
+        Level::Error => ("ERRO", 31),
+    }
+}
+
+/// How lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `time="…" level=info msg="…"`, or with colours on a terminal.
+    Text,
+    /// The message alone.
+    Raw,
+    /// One JSON object a line.
+    Json,
+}
+
+/// How lines look in one place.
+#[derive(Clone, Copy)]
+pub(super) struct Look {
+    pub(super) format: Format,
+    /// Since when seconds count, on a terminal with colours.
+    pub(super) colors_since: Option<Instant>,
+    /// A file of `--console-output`.
+    pub(super) is_console: bool,
+}
+
+/// A file of `--console-output` is text, whatever the format of the log.
+pub(super) const OF_CONSOLE_FILE: Look = Look { format: Format::Text, colors_since: None, is_console: true };
+
+impl Look {
+    /// A line with its end, for a stream of this width.
+    pub(super) fn line(self, columns: usize, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
+        // What the script prints is its data and its own affair, as in k6; what we say must not steer a terminal.
+        let is_data = fields.contains(&OF_CONSOLE);
+        let shown = if is_data { Cow::Borrowed(message) } else { visible_lines(message) };
+        let mut line = match (self.format, self.colors_since) {
+            (Format::Text, Some(start)) => terminal_line(start.elapsed().as_secs(), columns, level, &shown, fields),
+            (Format::Text, None) => text_line(now(), level, message, fields),
+            (Format::Raw, _) => shown.into_owned(),
+            (Format::Json, _) => json_line(now(), level, message, fields),
+        };
+        line.push('\n');
+        line
+    }
+}
+
+fn text_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
+    let mut line = format!("time=\"{}\" level={} msg={}", rfc3339(epoch_s), level.as_str(), quoted(message));
+    for (name, value) in fields {
+        let _ = write!(line, " {name}={}", quoted(value));
+    }
+    line
+}
+
+/// The message is filled up to logrus's 44 columns, so that fields stand below each other, unless that would make the
+/// line wrap.
+fn terminal_line(elapsed_s: u64, columns: usize, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
+    let (short, color) = short(level);
+    let (mut shown, mut width) = (String::new(), 0);
+    for (name, value) in fields {
+        let value = quoted(value);
+        let _ = write!(shown, " \x1b[{color}m{name}\x1b[0m={value}");
+        width += name.width() + value.width() + 2;
+    }
+    let fill = columns.saturating_sub("INFO[0000] ".len() + width + 1).min(44);
+    let mut line = format!("\x1b[{color}m{short}\x1b[0m[{elapsed_s:04}] {message:<fill$}{shown}");
+    line.truncate(line.trim_end().len());
+    line
+}
+
+/// Fields that are numbers in JSON lines.
+const NUMBERS: [&str; 2] = ["iter", "vu"];
+
+fn json_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
+    // logrus puts the names in order.
+    let mut object = BTreeMap::new();
+    for (name, value) in fields {
+        let number = value.parse::<u64>().ok().filter(|_| NUMBERS.contains(name));
+        object.insert((*name).to_owned(), number.map_or_else(|| (*value).into(), serde_json::Value::from));
+    }
+    object.insert(String::from("level"), level.as_str().into());
+    object.insert(String::from("msg"), message.into());
+    object.insert(String::from("time"), rfc3339(epoch_s).into());
+    serde_json::Value::from_iter(object).to_string()
+}
+
+/// logrus leaves a value bare when it has only these characters, and quotes it as Go's %q does otherwise.
+pub(super) fn quoted(value: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || "-._/@^+".contains(c);
+    if !value.is_empty() && value.chars().all(bare) {
+        return value.to_owned();
+    }
+    let mut text = String::with_capacity(value.len() + 2);
+    text.push('"');
+    for c in value.chars() {
+        match c {
+            '"' => text.push_str("\\\""),
+            '\\' => text.push_str("\\\\"),
+            c => push_visible(&mut text, c),
+        }
+    }
+    text.push('"');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_lines_quote_what_logrus_quotes() {
+        let line = text_line(0, Level::Info, "hello \"you\"\n", &[("source", "console")]);
+        assert_eq!(line, r#"time="1970-01-01T00:00:00Z" level=info msg="hello \"you\"\n" source=console"#);
+        assert_eq!(text_line(0, Level::Error, "x", &[]), r#"time="1970-01-01T00:00:00Z" level=error msg=x"#);
+    }
+
+    #[test]
+    fn a_narrow_terminal_takes_the_filling_away() {
+        let line = |columns| terminal_line(7, columns, Level::Info, "hello", &[("source", "console")]);
+        assert_eq!(line(80), format!("\x1b[36mINFO\x1b[0m[0007] {:<44} \x1b[36msource\x1b[0m=console", "hello"));
+        assert_eq!(line(40), format!("\x1b[36mINFO\x1b[0m[0007] {:<13} \x1b[36msource\x1b[0m=console", "hello"));
+        assert_eq!(line(9), "\x1b[36mINFO\x1b[0m[0007] hello \x1b[36msource\x1b[0m=console");
+    }
+
+    #[test]
+    fn json_lines_are_json() {
+        let line = json_line(0, Level::Warning, "a", &[("source", "console")]);
+        assert_eq!(line, r#"{"level":"warning","msg":"a","source":"console","time":"1970-01-01T00:00:00Z"}"#);
+    }
+}
