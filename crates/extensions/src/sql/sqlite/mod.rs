@@ -1,7 +1,9 @@
-//! SQLite: a file, or memory. Each call runs on a thread of its own, because it waits for the disk and for other users'
-//! locks.
+//! SQLite: a file, or memory. Calls run on threads, because they wait for the disk and for other users' locks; only
+//! short reads run on the worker.
 
 mod connection;
+mod execute;
+mod short;
 mod source;
 
 pub use connection::SqliteConnection;

@@ -43,10 +43,20 @@ export function setup() {
   }
   is("too long", thrown(() => db.queryWithTimeout("100ms", "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c")), "context deadline exceeded");
   is("it goes on", db.query("SELECT 1 a"), [{ a: 1 }]);
+  const many = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 200000) SELECT count(*) n FROM c";
+  for (let call = 0; call < 3; call++) is("a long read", db.query(many), [{ n: 200000 }]);
+  for (let call = 0; call < 3; call++) is("a short read", db.query("SELECT name FROM items WHERE id = ?", 1), [{ name: "ü" }]);
+  is("a read that fails", thrown(() => db.query("SELECT name FROM items WHERE wrong = 1")), "no such column: wrong");
+  db.exec("ALTER TABLE items ADD COLUMN note");
+  is("one column more", Object.keys(db.query("SELECT * FROM items WHERE id = 2")[0]), ["id", "name", "price", "data", "done", "at", "note"]);
+  is("patience", db.query("PRAGMA busy_timeout"), [{ timeout: 5000 }]);
   const impatient = sql.open(driver, `${__ENV.SQLITE}?_busy_timeout=50`);
+  is("less patience", impatient.query("PRAGMA busy_timeout"), [{ timeout: 50 }]);
   db.exec("BEGIN IMMEDIATE");
   is("locked", thrown(() => impatient.exec("DELETE FROM items")), "database is locked");
   db.exec("ROLLBACK");
+  impatient.exec("PRAGMA busy_timeout = 60");
+  is("patience that was set", impatient.query("PRAGMA busy_timeout"), [{ timeout: 60 }]);
   is("a user's own", sql.open(driver, ":memory:").query("SELECT count(*) c FROM sqlite_master"), [{ c: 0 }]);
   is("no folder", thrown(() => sql.open(driver, "/nowhere/x.db").query("SELECT 1")), "unable to open database file: /nowhere/x.db");
   is("no database", thrown(() => sql.open(driver, "/etc/hostname?mode=ro").query("SELECT * FROM sqlite_master")), "file is not a database");
