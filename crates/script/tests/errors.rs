@@ -122,6 +122,9 @@ fn what_is_no_function_is_named() {
         ("const x = {}; new x.Y", "x.Y is not a constructor", 17),
         ("const x = {}; new x.Y(...[1])", "x.Y is not a constructor", 17),
         ("const x = {}; String(x.a); x.foo?.bar; x.one(x.two)", "x.one is not a function", 47),
+        ("const f = () => 1; new f(1)", "f is not a constructor", 22),
+        ("new ((x) => x)(2)", "((x) => x) is not a constructor", 3),
+        ("const x = { get: Math.max }; new x.get()", "x.get is not a constructor", 32),
     ] {
         let wanted = format!("TypeError: {text}\n\tat ");
         let log = logged(body);
@@ -131,7 +134,10 @@ fn what_is_no_function_is_named() {
     assert!(log.contains("TypeError: (…).foo is not a function\n\tat default (file:///script.js:5:9)"), "{log}");
     // A script that catches it reads the same; the native function has no place in the source.
     assert_eq!(logged("try { ({}).no() } catch (e) { console.log(e.message) }"), "({}).no is not a function");
-    assert!(logged("[1].map(3)").contains("TypeError: not a function\n\tat map (native)"));
+    for (given, found) in [("3", "3"), ("undefined", "undefined"), ("'x'", "a string"), ("{}", "an object")] {
+        let log = logged(&format!("[1].map({given})"));
+        assert!(log.contains(&format!("TypeError: {found} is not a function\n\tat map (native)")), "{log}");
+    }
     // What the language calls on its own account has no name in the source.
     let log = logged("const x = { [Symbol.iterator]() { return { next: String(1) } } };\n  for (const a of x) {}");
     assert!(log.contains("TypeError: not a function\n\tat default (file:///script.js:3:"), "{log}");
@@ -146,16 +152,37 @@ fn what_is_no_function_is_named_in_what_was_compiled() {
         let (program, log, recorder) = load_source(source, PathBuf::from("/")).await;
         Test { program: program.unwrap(), log, recorder }.run(1).await
     });
-    assert!(lines[0].contains("TypeError: x.foo is not a function\n\tat default (file:///script.ts:6:"), "{lines:?}");
+    assert!(
+        lines[0].contains("TypeError: x.foo is not a function\n\tat default (file:///script.ts:6:25)"),
+        "{lines:?}"
+    );
     let common = run_script("exports.default = function () { const x = {}; if (x.a) x.b(); x.c(1) }");
     let wanted = "TypeError: x.c is not a function\n\tat <anonymous> (file:///script.js:1:66)";
     assert!(common[0].contains(wanted), "{common:?}");
 }
 
 #[test]
+fn what_cannot_be_taken_apart_has_its_place() {
+    for (body, text, column) in [
+        ("String(1);\n  const { a } = null", "Cannot convert undefined or null to object", 9),
+        ("String(1);\n  (({ a }) => a)(undefined)", "Cannot convert undefined or null to object", 5),
+        ("String(1);\n  const [a] = {}", "value is not iterable", 9),
+        ("String(1);\n  for (const x of Math.max(5)) {}", "value is not iterable", 19),
+    ] {
+        let log = logged(body);
+        assert!(log.contains(&format!("TypeError: {text}\n\tat ")), "{body}: {log}");
+        assert!(log.contains(&format!(".js:3:{column})")), "{body}: {log}");
+    }
+}
+
+#[test]
 fn what_is_no_error_has_its_place() {
     let log = logged("new Error('made, not thrown');\n  throw 'boom';");
     assert!(log.contains("boom\n\tat default (file:///script.js:3:3)"), "{log}");
+    let log = logged("if (1) throw 'first';\n  if (2) throw 'second';");
+    assert!(log.contains("first\n\tat default (file:///script.js:2:10)"), "{log}");
+    let log = logged("String(1);\n  throw Math.random() > 2 ? 'one' : 'another';");
+    assert!(log.contains("another\n\tat default (file:///script.js:3:3)"), "{log}");
     let log = logged("try { throw 'first' } catch {}\n  deep();\n  function deep() { throw { a: 1 } }");
     assert!(log.contains("[object Object]\n\tat deep (file:///script.js:4:21)"), "{log}");
     assert!(log.contains("\tat default (file:///script.js:3:7)"), "{log}");

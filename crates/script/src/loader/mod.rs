@@ -203,8 +203,15 @@ impl ModuleStore {
         let original = || {
             let (code, map) = source.generated.as_ref()?;
             let of_line = code.lines().nth(line.checked_sub(1)? as usize)?;
-            let before = of_line.get(..column.checked_sub(1)? as usize)?;
-            map.original(line, u32::try_from(before.encode_utf16().count()).ok()? + 1)
+            let before: Vec<u16> = of_line.get(..column.checked_sub(1)? as usize)?.encode_utf16().collect();
+            let ((line, column), distance) = map.original(line, u32::try_from(before.len()).ok()? + 1)?;
+            // Places are known of words, and a call is behind its word.
+            let written = source.text.lines().nth(line as usize - 1).unwrap_or_default().encode_utf16();
+            let is_same = written
+                .skip(column as usize - 1)
+                .take(distance as usize)
+                .eq(before[before.len() - distance as usize..].iter().copied());
+            Some((line, if is_same { column + distance } else { column }))
         };
         original().unwrap_or((line, column))
     }

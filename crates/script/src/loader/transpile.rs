@@ -49,12 +49,13 @@ pub struct PositionMap {
 }
 
 impl PositionMap {
-    /// The original of a place counted from 1; `None` when no part of the source was there.
-    pub fn original(&self, line: u32, column: u32) -> Option<(u32, u32)> {
+    /// The original of the known place before a place, counted from 1, and how many columns are in between; `None`
+    /// when no part of the source was there.
+    pub fn original(&self, line: u32, column: u32) -> Option<((u32, u32), u32)> {
         let wanted = (line.checked_sub(1)?, column.saturating_sub(1));
         let after = self.tokens.partition_point(|(generated, _)| *generated <= wanted);
-        let ((generated_line, _), (line, column)) = self.tokens.get(after.checked_sub(1)?)?;
-        (*generated_line == wanted.0).then_some((line + 1, column + 1))
+        let ((generated_line, generated_column), (line, column)) = self.tokens.get(after.checked_sub(1)?)?;
+        (*generated_line == wanted.0).then_some(((line + 1, column + 1), wanted.1 - generated_column))
     }
 }
 
