@@ -24,6 +24,11 @@ fn socket_io() {
 }
 
 #[test]
+fn requests_of_the_library_httpx() {
+    passes("../libraries/served/httpx");
+}
+
+#[test]
 fn over_tls_by_the_target_of_the_binary() {
     let lab = Lab::with(
         "import { check } from 'k6';

@@ -60,11 +60,11 @@ export class Httpx {
   }
 
   request(method, url, body = null, params = {}) {
-    return http.request(method, this.address(url), body, this.paramsWith(params));
+    return http.request(method, this.address(url), body, this.paramsWith(params, url));
   }
 
   asyncRequest(method, url, body = null, params = {}) {
-    return http.asyncRequest(method, this.address(url), body, this.paramsWith(params));
+    return http.asyncRequest(method, this.address(url), body, this.paramsWith(params, url));
   }
 
   /** Requests at once; `params` go to all of them. */
@@ -78,30 +78,30 @@ export class Httpx {
         ...one.params,
         headers: { ...params?.headers, ...one.params?.headers },
         tags: { ...params?.tags, ...one.params?.tags },
-      }),
+      }, one.url),
     ]));
   }
 
-  /** The base URL in front, except of a whole address. A value of `http.url` keeps its name. */
+  /** The base URL in front, except of a whole address. */
   address(url) {
-    if (url !== null && typeof url === 'object' && 'url' in url) {
-      const whole = this.address(url.url);
-      const name = url.name === undefined ? whole : this.address(url.name);
-      return { ...url, url: whole, clean_url: whole, name };
-    }
-    return /^[a-z][a-z0-9+.-]*:\/\//i.test(url) ? url : `${this.baseURL}${url}`;
+    const text = isNamed(url) ? url.url : url;
+    return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${this.baseURL}${text}`;
   }
 
-  paramsWith(params) {
+  /** A value of `http.url` gives the request its name. */
+  paramsWith(params, url) {
+    const named = isNamed(url) ? { name: this.address(url.name) } : {};
     return {
       timeout: this.timeout,
       ...this.params,
       ...params,
       headers: { ...this.headers, ...params?.headers },
-      tags: { ...this.tags, ...params?.tags },
+      tags: { ...named, ...this.tags, ...params?.tags },
     };
   }
 }
+
+const isNamed = (url) => url !== null && typeof url === 'object' && typeof url.name === 'string' && typeof url.url === 'string';
 
 for (const method of METHODS) {
   const name = method.toLowerCase();

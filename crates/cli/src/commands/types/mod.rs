@@ -40,8 +40,10 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         write(&path, module.types).map_err(|error| fail(&path, error))?;
         count += 1;
     }
-    let path = format!("{folder}/k6.d.ts");
-    write(&path, ADDED).map_err(|error| fail(&path, error))?;
+    for (name, text) in [("k6", ADDED), ("libraries", script::libraries::TYPES)] {
+        let path = format!("{folder}/{name}.d.ts");
+        write(&path, text).map_err(|error| fail(&path, error))?;
+    }
     let config = match fs::OpenOptions::new().write(true).create_new(true).open("tsconfig.json") {
         Ok(mut file) => {
             let text = CONFIG.replace("FOLDER", folder);
@@ -55,8 +57,8 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         Err(error) => return Err(fail("tsconfig.json", error)),
     };
     output::answer(&format!(
-        "{folder}: declarations of {count} modules, and what Onrush adds to k6's\n{config}\nfor k6's own: npm install \
-         --save-dev @types/k6\n"
+        "{folder}: declarations of {count} modules and k6's libraries, and what Onrush adds to k6's\n{config}\n\
+         for k6's own: npm install --save-dev @types/k6\n"
     ))
 }
 
