@@ -240,6 +240,37 @@ fn text_encoder_and_decoder() {
 }
 
 #[test]
+fn labels_of_encodings_and_marks_are_those_of_the_standard() {
+    let lines = run_script(
+        r"export default function () {
+           const labels = ['utf-8', ' UTF8\n', 'unicode11utf8', 'x-unicode20utf8', 'unicode-1-1-utf-8',
+             'unicode20utf8', 'unicodefffe', 'UTF-16be', 'csunicode', 'iso-10646-ucs-2', 'ucs-2', 'unicode',
+             'unicodefeff', 'utf-16', 'utf-16le'];
+           console.log(labels.map((label) => new TextDecoder(label).encoding).join());
+           for (const label of ['latin1', '\u00a0utf-8', 'utf-32', '']) {
+             try { console.log(new TextDecoder(label).encoding) } catch (e) { console.log(e.name, e.message) }
+           }
+           const d = new TextDecoder();
+           const codes = (text) => Array.from(text, (c) => c.charCodeAt(0).toString(16)).join(' ');
+           const parts = [[0xef, 0xbb], [0xbf, 0x61], [0xef, 0xbb, 0xbf, 0x62]];
+           console.log(parts.map((part) => codes(d.decode(new Uint8Array(part), { stream: true }))).join());
+           console.log([codes(d.decode()), codes(d.decode(new Uint8Array([0xef, 0xbb, 0xbf, 0x63])))].join());
+           try { d.decode(5) } catch (e) { console.log(e.message) }
+           const fatal = new TextDecoder('utf-8', { fatal: true });
+           try { fatal.decode(new Uint8Array([0xc3, 0x28]), { stream: true }) } catch (e) { console.log(e.name) }
+           console.log(fatal.decode(new Uint8Array([0x64])));
+         }",
+    );
+    let (utf8, utf16) = (["utf-8"; 6].join(","), ["utf-16le"; 7].join(","));
+    let unsupported =
+        |label: &str| format!("RangeError unsupported encoding: {label}: expected utf-8, utf-16le or utf-16be");
+    assert_eq!(lines[0], format!("{utf8},utf-16be,utf-16be,{utf16}"));
+    assert_eq!(lines[1..5], ["latin1", "\u{a0}utf-8", "utf-32", ""].map(unsupported));
+    let rest = [",61,feff 62", ",63", "data is not an ArrayBuffer, typed array, or DataView", "TypeError", "d"];
+    assert_eq!(lines[5..], rest);
+}
+
+#[test]
 fn crypto_gives_random_values() {
     let lines = run_script(
         "export default function () {

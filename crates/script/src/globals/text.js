@@ -16,11 +16,18 @@
       return { read, written }
     }
   }
+  // The labels of the Encoding Standard for what k6 decodes.
+  const LABELS = {
+    'utf-8': ['unicode-1-1-utf-8', 'unicode11utf8', 'unicode20utf8', 'utf-8', 'utf8', 'x-unicode20utf8'],
+    'utf-16be': ['unicodefffe', 'utf-16be'],
+    'utf-16le': ['csunicode', 'iso-10646-ucs-2', 'ucs-2', 'unicode', 'unicodefeff', 'utf-16', 'utf-16le']
+  }
   class TextDecoder {
-    #label; #fatal; #keepMark; #rest = null
+    #label; #fatal; #keepMark; #rest = null; #hasBegun = false
     constructor(label = 'utf-8', options) {
-      const name = { 'utf-8': 'utf-8', utf8: 'utf-8', 'unicode-1-1-utf-8': 'utf-8', 'utf-16le': 'utf-16le', 'utf-16': 'utf-16le', 'utf-16be': 'utf-16be' }[`${label}`.trim().toLowerCase()]
-      if (!name) throw new RangeError(`TextDecoder does not know the encoding '${label}': expected utf-8, utf-16le or utf-16be`)
+      const wanted = `${label}`.replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '').toLowerCase()
+      const name = Object.keys(LABELS).find((name) => LABELS[name].includes(wanted))
+      if (!name) throw new RangeError(`unsupported encoding: ${label}: expected utf-8, utf-16le or utf-16be`)
       this.#label = name
       this.#fatal = !!options?.fatal
       this.#keepMark = !!options?.ignoreBOM
@@ -30,7 +37,11 @@
     get ignoreBOM() { return this.#keepMark }
     decode(input, options) {
       if (typeof input === 'string') return input
-      let bytes = input === undefined ? new Uint8Array(0) : ArrayBuffer.isView(input) ? new Uint8Array(input.buffer, input.byteOffset, input.byteLength) : new Uint8Array(input)
+      let bytes
+      if (input === undefined) bytes = new Uint8Array(0)
+      else if (ArrayBuffer.isView(input)) bytes = new Uint8Array(input.buffer, input.byteOffset, input.byteLength)
+      else if (input instanceof ArrayBuffer) bytes = new Uint8Array(input)
+      else throw new TypeError('data is not an ArrayBuffer, typed array, or DataView')
       if (this.#rest) {
         const joined = new Uint8Array(this.#rest.length + bytes.length)
         joined.set(this.#rest)
@@ -38,8 +49,12 @@
         bytes = joined
       }
       const streaming = !!options?.stream
-      const [text, used] = decode(this.#label, bytes, this.#fatal | this.#keepMark << 1 | streaming << 2)
-      this.#rest = streaming && used < bytes.length ? bytes.slice(used) : null
+      // A byte order mark is one at the beginning of a stream only.
+      const keepMark = this.#keepMark || this.#hasBegun
+      this.#rest = null
+      const [text, used] = decode(this.#label, bytes, this.#fatal | keepMark << 1 | streaming << 2)
+      if (streaming && used < bytes.length) this.#rest = bytes.slice(used)
+      this.#hasBegun = streaming && (this.#hasBegun || used > 0)
       return text
     }
   }

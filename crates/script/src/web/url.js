@@ -16,11 +16,13 @@
       } else this.#pairs = parseQuery(`${init}`)
     }
 
-    static of(text, changed) {
-      const params = new URLSearchParams(text)
+    // Of the query of a URL, whose first character may be a question mark, too.
+    static of(query, changed) {
+      const params = new URLSearchParams(`?${query}`)
       params.#changed = changed
       return params
     }
+    static reset(params, query) { params.#pairs = parseQuery(`?${query}`) }
 
     #set(pairs) {
       this.#pairs = pairs
@@ -62,8 +64,9 @@
     get [Symbol.toStringTag]() { return 'URLSearchParams' }
     toString() { return writeQuery(this.#pairs) }
   }
-  const paramsOf = URLSearchParams.of
+  const { of: paramsOf, reset } = URLSearchParams
   delete URLSearchParams.of
+  delete URLSearchParams.reset
 
   const hasOrigin = (scheme) => ['http', 'https', 'ws', 'wss', 'ftp'].includes(scheme)
 
@@ -87,7 +90,13 @@
     get hostname() { return this.#parts[3] }
     get port() { return this.#parts[4] }
     get host() { return this.#parts[4] ? `${this.#parts[3]}:${this.#parts[4]}` : this.#parts[3] }
-    get origin() { return hasOrigin(this.#parts[0]) ? `${this.#parts[0]}://${this.host}` : 'null' }
+    get origin() {
+      if (this.#parts[0] === 'blob') {
+        const inner = URL.parse(this.pathname)
+        return inner && ['http', 'https'].includes(inner.#parts[0]) ? inner.origin : 'null'
+      }
+      return hasOrigin(this.#parts[0]) ? `${this.#parts[0]}://${this.host}` : 'null'
+    }
     get pathname() { return this.#parts[5] }
     get search() { return this.#parts[6] && `?${this.#parts[6]}` }
     get hash() { return this.#parts[7] && `#${this.#parts[7]}` }
@@ -97,9 +106,11 @@
     get href() { return this.#parts[8] }
 
     // As the standard has it, what cannot be is passed over.
-    #change(name, value) {
-      this.#parts = changeUrl(this.href, name, `${value}`)
-      this.#params = undefined
+    #change(name, value) { this.#become(changeUrl(this.href, name, `${value}`)) }
+    // The object of the query stays the same.
+    #become(parts) {
+      this.#parts = parts
+      if (this.#params) reset(this.#params, parts[6])
     }
     set protocol(value) { this.#change('protocol', value) }
     set username(value) { this.#change('username', value) }
@@ -110,10 +121,7 @@
     set pathname(value) { this.#change('pathname', value) }
     set search(value) { this.#change('search', value) }
     set hash(value) { this.#change('hash', value) }
-    set href(value) {
-      this.#parts = parseUrl(`${value}`)
-      this.#params = undefined
-    }
+    set href(value) { this.#become(parseUrl(`${value}`)) }
     toString() { return this.href }
     toJSON() { return this.href }
     get [Symbol.toStringTag]() { return 'URL' }

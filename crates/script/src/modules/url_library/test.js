@@ -18,6 +18,14 @@ export default function () {
     "the query changes the address": (url) => `${url}` === "https://u:p@h.test:8443/a/c?q=a+b%26c#f",
     "JSON": (url) => JSON.stringify({ url }) === '{"url":"https://u:p@h.test:8443/a/c?q=a+b%26c#f"}',
   });
+  const { searchParams } = url;
+  url.search = "??a=b&c=d";
+  check(url, {
+    "the query's object stays": (url) => url.searchParams === searchParams && searchParams.get("?a") === "b",
+    "a new address": (url) => ((url.href = "http://h.test/?z=1"), searchParams.toString() === "z=1"),
+    "the origin of a blob": () =>
+      new URL("blob:https://h.test:443/x").origin === "https://h.test" && new URL("blob:ftp://h.test/x").origin === "null",
+  });
   const params = new URLSearchParams([["b", "2"], ["a", "1"], ["b", "3"]]);
   params.sort();
   check(params, {
