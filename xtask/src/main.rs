@@ -12,7 +12,7 @@
 //! cargo xtask book              check the links of all pages and build the book of docs/
 //! cargo xtask browser           make reports of real runs and look at them in chromium
 //! cargo xtask stats             simulate sets of runs and see that comparisons keep their promises
-//! cargo xtask conformance       run other people's suites: Autobahn for WebSocket, h2spec for HTTP/2
+//! cargo xtask conformance       run other people's suites: Autobahn for WebSocket, h2spec for HTTP/2, WPT's for URLs
 //! cargo xtask grpc              run the interoperability cases of gRPC against gRPC for Go
 //! cargo xtask connect           run cases of the Connect protocol with Connect for Go, in both roles
 //! cargo xtask outputs           send a run to receivers of Prometheus, InfluxDB, OTLP and statsd and compare
@@ -54,7 +54,7 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask book
        cargo xtask browser
        cargo xtask stats [SETS [SEED]]
-       cargo xtask conformance [autobahn [client|server] [CASE…] | h2spec [SECTION…]]
+       cargo xtask conformance [autobahn [client|server] [CASE…] | h2spec [SECTION…] | url]
        cargo xtask grpc
        cargo xtask connect
        cargo xtask outputs

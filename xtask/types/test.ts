@@ -6,6 +6,9 @@ import sse from "k6/x/sse";
 import { open } from "onrush/fs";
 import http, { FormData } from "onrush/http";
 import { random } from "onrush/payload";
+import { AWSConfig, SignatureV4 } from "https://jslib.k6.io/aws/0.14.0/aws.js";
+import { Get, Httpx } from "https://jslib.k6.io/httpx/0.1.0/index.js";
+import { randomItem } from "https://jslib.k6.io/k6-utils/1.4.0/index.js";
 
 export const options: Options = {
   network: "4g",
@@ -36,4 +39,15 @@ export default function () {
   const socket = new WebSocket("ws://a/");
   socket.onopen = () => setTimeout(() => socket.close(), 10);
   sse.open("http://a/", {}, (client) => client.on("event", (event) => console.log(event.data)));
+  const session = new Httpx({ baseURL: "http://a" });
+  console.log(session.get("/x").status, session.batch([new Get("/x")])[0].body);
+  // @ts-expect-error
+  new Httpx({ baseURL: 5 });
+  const letter: string = randomItem(["a", "b"]);
+  const config = new AWSConfig({ region: letter, accessKeyId: "a", secretAccessKey: "b" });
+  const signer = new SignatureV4({ service: "s3", region: config.region, credentials: config, uriEscapePath: false });
+  const signed = signer.sign({ method: "GET", endpoint: config.endpoint, path: "/" });
+  k6http.get(signed.url, { headers: signed.headers });
+  // @ts-expect-error
+  new SignatureV4({ service: "s3" });
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! cargo xtask conformance autobahn [client|server] [CASE…]    Autobahn|Testsuite, WebSocket, both ends
 //! cargo xtask conformance h2spec [SECTION…]                   h2spec, HTTP/2, the target over tcp and TLS
+//! cargo xtask conformance url                                 the web platform's tests of URLs, the class of scripts
 //! ```
 //!
 //! Not part of `cargo test`: the first time it needs Python or Go and their package indices, and each time minutes. A
@@ -10,14 +11,16 @@
 
 mod autobahn;
 mod h2spec;
+mod url;
 
 /// Runs the suites that the arguments name; all without any.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let rest = arguments.get(1..).unwrap_or_default();
     match arguments.first().map(String::as_str) {
-        None => h2spec::run(rest).and_then(|()| autobahn::run(rest)),
+        None => url::run(rest).and_then(|()| h2spec::run(rest)).and_then(|()| autobahn::run(rest)),
         Some("autobahn") => autobahn::run(rest),
         Some("h2spec") => h2spec::run(rest),
-        Some(other) => Err(format!("unknown suite {other:?}, expected autobahn or h2spec")),
+        Some("url") => url::run(rest),
+        Some(other) => Err(format!("unknown suite {other:?}, expected autobahn, h2spec or url")),
     }
 }
