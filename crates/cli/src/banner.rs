@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::scenario::{Executor, Scenario, Stage};
+use engine::scenario::{Executor, Scenario, Spacing, Stage};
 use report::visible;
 use unicode_width::UnicodeWidthStr;
 use units::Span;
@@ -65,17 +65,24 @@ fn describe(scenario: &Scenario) -> String {
             notes.push(format!("gracefulRampDown: {}", span(*graceful_ramp_down)));
             format!("Up to {} looping VUs for {}", highest(*start_vus, stages), over(stages))
         }
-        Executor::ConstantArrivalRate { rate, time_unit, duration, pre_allocated_vus, max_vus } => {
+        Executor::ConstantArrivalRate { rate, time_unit, duration, spacing, pre_allocated_vus, max_vus } => {
+            notes.extend(drawn(*spacing));
             notes.push(users(*pre_allocated_vus, *max_vus));
             format!("{:.2} iterations/s for {}", per_second(*rate, *time_unit), span(*duration))
         }
-        Executor::RampingArrivalRate { start_rate, time_unit, stages, pre_allocated_vus, max_vus } => {
+        Executor::RampingArrivalRate { start_rate, time_unit, stages, spacing, pre_allocated_vus, max_vus } => {
+            notes.extend(drawn(*spacing));
             notes.push(users(*pre_allocated_vus, *max_vus));
             format!(
                 "Up to {:.2} iterations/s for {}",
                 per_second(highest(*start_rate, stages), *time_unit),
                 over(stages)
             )
+        }
+        Executor::Trace { file, speed, times, pre_allocated_vus, max_vus } => {
+            notes.push(users(*pre_allocated_vus, *max_vus));
+            let time = span(scenario.executor.time());
+            format!("{} iterations over {time} as in {} at {} x", times.len(), visible(file), speed.number())
         }
     };
     if scenario.exec != "default" {
@@ -90,6 +97,14 @@ fn describe(scenario: &Scenario) -> String {
 
 fn users(pre_allocated: u64, max: u64) -> String {
     if max > pre_allocated { format!("maxVUs: {pre_allocated}-{max}") } else { format!("maxVUs: {max}") }
+}
+
+/// What is said of starts that are not evenly spaced.
+fn drawn(spacing: Spacing) -> Option<String> {
+    match spacing {
+        Spacing::Even => None,
+        Spacing::Poisson { seed } => Some(format!("Poisson arrivals, seed: {seed}")),
+    }
 }
 
 fn over(stages: &[Stage]) -> String {
@@ -111,6 +126,8 @@ fn span(time: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
+    use engine::scenario::Speed;
+
     use super::*;
 
     #[test]
@@ -158,20 +175,32 @@ mod tests {
                     rate: 30,
                     time_unit: second * 60,
                     duration: second,
+                    spacing: Spacing::Poisson { seed: 7 },
                     pre_allocated_vus: 2,
                     max_vus: 4,
                 },
-                "0.50 iterations/s for 1s (maxVUs: 2-4, gracefulStop: 30s)",
+                "0.50 iterations/s for 1s (Poisson arrivals, seed: 7, maxVUs: 2-4, gracefulStop: 30s)",
             ),
             (
                 Executor::RampingArrivalRate {
                     start_rate: 7,
                     time_unit: second,
                     stages,
+                    spacing: Spacing::Even,
                     pre_allocated_vus: 2,
                     max_vus: 2,
                 },
                 "Up to 7.00 iterations/s for 1m5s over 2 stages (maxVUs: 2, gracefulStop: 30s)",
+            ),
+            (
+                Executor::Trace {
+                    file: "a.csv".to_owned(),
+                    speed: Speed::ONE,
+                    times: [Duration::ZERO, second * 90].into(),
+                    pre_allocated_vus: 2,
+                    max_vus: 2,
+                },
+                "2 iterations over 1m30s as in a.csv at 1 x (maxVUs: 2, gracefulStop: 30s)",
             ),
         ];
         for (executor, expected) in table {

@@ -26,7 +26,7 @@ pub fn scenario_line(index: usize, scenario: &Scenario, state: &RunState, now: D
         }
         Executor::ConstantVus { vus, .. } => format!("{vus} VUs  {times}"),
         Executor::RampingVus { .. } => format!("{} VUs  {times}", counts.active),
-        Executor::ConstantArrivalRate { .. } | Executor::RampingArrivalRate { .. } => {
+        Executor::ConstantArrivalRate { .. } | Executor::RampingArrivalRate { .. } | Executor::Trace { .. } => {
             let rate = counts.started as f64 / elapsed.as_secs_f64().max(1e-3);
             let rate = if elapsed.is_zero() { 0.0 } else { rate };
             let dropped = if counts.dropped > 0 { format!("  {} dropped", counts.dropped) } else { String::new() };

@@ -295,9 +295,9 @@ impl<F: Users> Lane<F> {
     ) {
         let mut halted = std::pin::pin!(self.worker.halted());
         halted.as_mut().enable();
-        let mut late = LateStarts::default();
+        let (mut late, mut starts) = (LateStarts::default(), arrivals.starts());
         for k in (0..).map(|n| first + n * step) {
-            let Some(planned) = arrivals.start(stripes.unscale(k)) else { break };
+            let Some(planned) = starts.at(stripes.unscale(k)) else { break };
             let is_late = self.worker.clock.now() >= self.start + planned;
             if late.is_over(is_late) {
                 tokio::task::yield_now().await;

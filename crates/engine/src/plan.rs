@@ -175,7 +175,8 @@ fn most_users(executor: &Executor) -> u64 {
             stages.iter().map(|stage| stage.target).fold(*start_vus, u64::max)
         }
         Executor::ConstantArrivalRate { pre_allocated_vus, max_vus, .. }
-        | Executor::RampingArrivalRate { pre_allocated_vus, max_vus, .. } => *pre_allocated_vus.max(max_vus),
+        | Executor::RampingArrivalRate { pre_allocated_vus, max_vus, .. }
+        | Executor::Trace { pre_allocated_vus, max_vus, .. } => *pre_allocated_vus.max(max_vus),
     }
 }
 
@@ -200,7 +201,8 @@ impl LanePlan {
                 Work::Ramping { vus, ramp: Arc::new(ramp), stripes: stripes.clone() }
             }
             Executor::ConstantArrivalRate { pre_allocated_vus: vus, max_vus, .. }
-            | Executor::RampingArrivalRate { pre_allocated_vus: vus, max_vus, .. } => {
+            | Executor::RampingArrivalRate { pre_allocated_vus: vus, max_vus, .. }
+            | Executor::Trace { pre_allocated_vus: vus, max_vus, .. } => {
                 own = stripes.of_users(*max_vus);
                 let arrivals = Arc::new(arrivals(&scenario.executor)?);
                 let hard = hard(arrivals.end());
@@ -284,12 +286,13 @@ impl LanePlan {
 /// The schedule of an arrival-rate executor.
 fn arrivals(executor: &Executor) -> Result<Arrivals, String> {
     let arrivals = match executor {
-        Executor::ConstantArrivalRate { rate, time_unit, duration, .. } => {
-            Arrivals::constant(*rate, *time_unit, *duration)
+        Executor::ConstantArrivalRate { rate, time_unit, duration, spacing, .. } => {
+            Arrivals::constant(*rate, *time_unit, *duration).map(|arrivals| arrivals.spaced(*spacing))
         }
-        Executor::RampingArrivalRate { start_rate, time_unit, stages, .. } => {
-            Arrivals::ramping(*start_rate, *time_unit, stages)
+        Executor::RampingArrivalRate { start_rate, time_unit, stages, spacing, .. } => {
+            Arrivals::ramping(*start_rate, *time_unit, stages).map(|arrivals| arrivals.spaced(*spacing))
         }
+        Executor::Trace { times, .. } => Ok(Arrivals::trace(Arc::clone(times))),
         other => unreachable!("bug: {} has no arrival rate", other.name()),
     };
     arrivals.map_err(|too_fast| too_fast.to_string())
@@ -445,13 +448,15 @@ mod tests {
             iterations += plan.lanes[0].iterations().unwrap();
             let Work::Arriving { arrivals, stripes, max, .. } = &plan.lanes[2].work else { panic!() };
             if *max > 0 {
-                starts.extend((0..).map_while(|k| arrivals.start(stripes.unscale(k))));
+                let mut own = arrivals.starts();
+                starts.extend((0..).map_while(|k| own.at(stripes.unscale(k))));
             }
         }
         starts.sort_unstable();
         assert_eq!((users, iterations), (20, 103));
         let whole = Arrivals::constant(7, Duration::from_secs(1), Duration::from_secs(9)).unwrap();
-        assert_eq!(starts, (0..64).map_while(|k| whole.start(k)).collect::<Vec<_>>());
+        let mut all = whole.starts();
+        assert_eq!(starts, (0..64).map_while(|k| all.at(k)).collect::<Vec<_>>());
     }
 
     #[test]

@@ -30,14 +30,31 @@ impl Disk {
 
     /// Where a file is, whether there is one or not; it is remembered if there is and the test has not begun.
     pub fn place(&self, path: &Path) -> PathBuf {
-        let place = match &self.root {
-            Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
-            None => path.to_path_buf(),
-        };
-        if !self.sealed.load(Ordering::Acquire) && place.is_file() {
-            self.asked_for.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_path_buf());
+        let place = self.below_root(path);
+        if !self.sealed.load(Ordering::Acquire) {
+            self.remember(path, &place);
         }
         place
+    }
+
+    /// The same for a file that options name, which are read after init code has run.
+    pub(crate) fn take_along(&self, path: &Path) -> PathBuf {
+        let place = self.below_root(path);
+        self.remember(path, &place);
+        place
+    }
+
+    fn below_root(&self, path: &Path) -> PathBuf {
+        match &self.root {
+            Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
+            None => path.to_path_buf(),
+        }
+    }
+
+    fn remember(&self, path: &Path, place: &Path) {
+        if place.is_file() {
+            self.asked_for.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_path_buf());
+        }
     }
 
     /// Opens a regular file. What it is, it asks before: opening a pipe waits for its other end, and reading a device

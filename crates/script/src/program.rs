@@ -13,6 +13,7 @@ use metrics::Recorder;
 use crate::error::{ScriptError, exit_code};
 use crate::message_sink::MessageSink;
 use crate::options::Options;
+use crate::paths;
 use crate::shared::{LoadOptions, Shared, Source};
 use crate::test_mark::TestMark;
 use crate::unstamped::Unstamped;
@@ -101,6 +102,12 @@ impl Program {
     pub fn files(&self) -> Vec<(PathBuf, PathBuf)> {
         let disk = &self.shared.disk;
         disk.asked_for().into_iter().map(|path| (path.clone(), disk.place(&path))).collect()
+    }
+
+    /// The text of a file that an option names, beside the script; an archive takes it along.
+    pub fn read_beside(&self, path: &str) -> Result<String, String> {
+        let place = self.shared.disk.take_along(&paths::from_script(&self.shared, path));
+        std::fs::read_to_string(&place).map_err(|error| format!("cannot read {}: {error}", place.display()))
     }
 
     /// Whether the script has marked the test as failed (`exec.test.fail`); k6's exit code for it is 110.

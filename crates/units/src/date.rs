@@ -2,6 +2,7 @@
 //!
 //! Years outside 0 to 9999 have no place in the forms of RFC 3339 and RFC 9110; they are refused or cut.
 
+use time::format_description::well_known::Rfc3339;
 use time::{Date, Month, OffsetDateTime, PrimitiveDateTime};
 
 /// `2026-11-20T15:31:35Z` from seconds since the epoch. What is behind the year 9999 is shown as its end.
@@ -26,6 +27,11 @@ fn shown(moment: OffsetDateTime) -> String {
 pub fn epoch_s(year: i32, month: u8, day: u8) -> Option<i64> {
     let date = Date::from_calendar_date(year, Month::try_from(month).ok()?, day).ok()?;
     Some(date.midnight().assume_utc().unix_timestamp())
+}
+
+/// Nanoseconds since the epoch at a moment in RFC 3339's form; `None`: it is not in that form.
+pub fn rfc3339_ns(text: &str) -> Option<i128> {
+    OffsetDateTime::parse(text, &Rfc3339).ok().map(OffsetDateTime::unix_timestamp_nanos)
 }
 
 #[cfg(test)]
@@ -55,6 +61,19 @@ mod tests {
             [(2023, 2, 29), (1900, 2, 29), (2024, 4, 31), (2024, 13, 1), (2024, 0, 1), (2024, 1, 0)]
         {
             assert_eq!(epoch_s(year, month, day), None, "{year}-{month}-{day}");
+        }
+    }
+
+    #[test]
+    fn moments_are_read_to_the_nanosecond() {
+        for (text, ns) in [
+            ("1970-01-01T00:00:01Z", Some(1_000_000_000)),
+            ("1970-01-01T01:00:00.000000001+01:00", Some(1)),
+            ("1969-12-31T23:59:59.5Z", Some(-500_000_000)),
+            ("2026-02-30T00:00:00Z", None),
+            ("2026-01-01T00:00:00", None),
+        ] {
+            assert_eq!(rfc3339_ns(text), ns, "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The six executors, several scenarios at once, segments: counts that must come out exactly.
+//! The executors, several scenarios at once, segments: counts that must come out exactly.
 
 use crate::lab::Lab;
 
@@ -59,6 +59,42 @@ fn arrival_rates_start_what_they_promise() {
     );
     let started = count(&m, "iterations") + count(&m, "dropped_iterations");
     assert!((59..=61).contains(&started), "{started} starts of a ramp whose area is 60");
+}
+
+#[test]
+fn poisson_arrivals_are_the_same_on_any_number_of_workers() {
+    let starts = |workers: &str| {
+        let options = "{ scenarios: { a: { executor: 'constant-arrival-rate', rate: 100, duration: '1s', \
+                       preAllocatedVUs: 40, arrivals: 'poisson', seed: 5 } } }";
+        let m = metrics(options, &["--workers", workers]);
+        count(&m, "iterations") + count(&m, "dropped_iterations")
+    };
+    let found = starts("1");
+    assert!((60..=140).contains(&found), "{found}");
+    assert_eq!((starts("2"), starts("4")), (found, found));
+}
+
+#[test]
+fn a_trace_starts_as_recorded_and_goes_along_in_an_archive() {
+    let lab = Lab::with(
+        "export const options = { scenarios: { replay: {
+           executor: 'trace', file: './times.csv', speed: 10, preAllocatedVUs: 5 } } };
+         export default function () {}",
+    );
+    lab.file("times.csv", "2026-01-01T00:00:01Z,/b\n2026-01-01T00:00:00Z,/a\n2026-01-01T00:00:03Z,/c\n");
+    let run = lab.onrush(&["run", "script.js"]).code(0);
+    let text = format!("{}{}", run.stdout, run.stderr);
+    assert!(
+        text.contains("3 iterations over 300ms as in ./times.csv at 10 x (maxVUs: 5, gracefulStop: 30s)"),
+        "{text}"
+    );
+    lab.onrush(&["archive", "-q", "-O", "test.tar", "script.js"]).code(0);
+    std::fs::remove_file(lab.path().join("times.csv")).expect("it is there");
+    let run = lab.onrush(&["run", "test.tar"]).code(0);
+    assert!(format!("{}{}", run.stdout, run.stderr).contains("3 iterations over 300ms"), "{}", run.stdout);
+    let missing = lab.run(&[]).code(104);
+    assert!(missing.stderr.contains("scenario 'replay': cannot read "), "{}", missing.stderr);
+    assert!(missing.stderr.contains("times.csv: No such file or directory"), "{}", missing.stderr);
 }
 
 #[test]

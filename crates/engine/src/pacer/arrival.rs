@@ -3,11 +3,16 @@
 //! Starts are counted over the whole test; a segment or worker takes the positions it owns. A constant rate starts at 0
 //! and includes its end, a ramp starts when its integral reaches 1: both as k6 does it. A start is the first whole
 //! nanosecond at which the integral has reached its count, found exactly: a float gives the guess, integers decide.
+//!
+//! With Poisson spacing the counts are not whole numbers but the sums of `poisson.rs`; the rate's integral is the same.
+//! The starts of a trace are a list.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::scenario::Stage;
+use super::poisson::{FRACTION_BITS, Visitors};
+use crate::scenario::{Spacing, Stage};
 
 /// The schedule of all starts of one scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +22,19 @@ pub struct Arrivals {
     twice_unit: u128,
     /// What the integral has reached at the first start.
     first: u64,
-    total: u64,
+    order: Order,
     end: Duration,
+}
+
+/// Which starts there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Order {
+    /// So many, one each time the integral has grown by one.
+    Even { total: u64 },
+    /// Where the integral reaches the sums that this seed draws.
+    Poisson { seed: u64 },
+    /// At these times.
+    Trace { times: Arc<[Duration]> },
 }
 
 /// A stretch in which the rate changes linearly.
@@ -50,6 +66,20 @@ const MAX_RATE: u64 = 1 << 40;
 const MAX_NS: u64 = 30 * 24 * 3600 * 1_000_000_000;
 
 impl Arrivals {
+    /// Starts at the times of a trace, which are in order.
+    pub fn trace(times: Arc<[Duration]>) -> Self {
+        let end = times.last().copied().unwrap_or_default();
+        Arrivals { pieces: Vec::new(), twice_unit: 0, first: 0, order: Order::Trace { times }, end }
+    }
+
+    /// The same rate with another spacing of its starts.
+    pub fn spaced(self, spacing: Spacing) -> Self {
+        match spacing {
+            Spacing::Even => self,
+            Spacing::Poisson { seed } => Arrivals { order: Order::Poisson { seed }, ..self },
+        }
+    }
+
     /// A fixed rate: starts at 0, one interval, two intervals, …, up to and including `duration`.
     pub fn constant(rate: u64, unit: Duration, duration: Duration) -> Result<Self, TooFast> {
         Arrivals::build(rate, unit, &[Stage { duration, target: rate }], 0)
@@ -76,13 +106,8 @@ impl Arrivals {
         }
         let twice_unit = u128::from(unit_ns) * 2;
         let reached = u64::try_from(area / twice_unit.max(1)).map_err(|_| TooFast)?;
-        let total = (reached + 1).saturating_sub(first);
-        Ok(Arrivals { pieces, twice_unit, first, total, end: Duration::from_nanos(begins_ns) })
-    }
-
-    /// How many starts there are.
-    pub fn total(&self) -> u64 {
-        self.total
+        let order = Order::Even { total: (reached + 1).saturating_sub(first) };
+        Ok(Arrivals { pieces, twice_unit, first, order, end: Duration::from_nanos(begins_ns) })
     }
 
     /// When the rate ends.
@@ -90,22 +115,39 @@ impl Arrivals {
         self.end
     }
 
-    /// The k-th start, counted from 0; none after the end.
-    pub fn start(&self, k: u64) -> Option<Duration> {
-        if k >= self.total {
-            return None;
-        }
-        let area = u128::from(k + self.first) * self.twice_unit;
-        let piece = &self.pieces[self.pieces.partition_point(|piece| piece.with < area)];
-        Some(Duration::from_nanos(piece.begins_ns + piece.reaches(area - piece.before)))
+    /// The starts, to be asked for in order.
+    pub fn starts(&self) -> Starts<'_> {
+        let seed = if let Order::Poisson { seed } = self.order { seed } else { 0 };
+        Starts { arrivals: self, visitors: Visitors::new(seed) }
     }
 
-    /// The rate at a time, in iterations per time unit (for the progress line).
-    pub fn rate(&self, at: Duration) -> f64 {
-        let ns = u64::try_from(at.as_nanos()).unwrap_or(u64::MAX);
-        let Some(piece) = self.pieces.iter().find(|piece| ns < piece.begins_ns + piece.lasts_ns) else { return 0.0 };
-        let share = (ns - piece.begins_ns) as f64 / piece.lasts_ns as f64;
-        piece.from as f64 + (piece.to as f64 - piece.from as f64) * share
+    /// When the integral has reached this area; none when it never does.
+    fn reached(&self, area: u128) -> Option<Duration> {
+        let piece = self.pieces.get(self.pieces.partition_point(|piece| piece.with < area))?;
+        Some(Duration::from_nanos(piece.begins_ns + piece.reaches(area - piece.before)))
+    }
+}
+
+/// The starts of a schedule, in order.
+#[derive(Clone, Debug)]
+pub struct Starts<'a> {
+    arrivals: &'a Arrivals,
+    visitors: Visitors,
+}
+
+impl Starts<'_> {
+    /// The k-th start, counted from 0; none after the end. Cheap when each k is a little above the last one.
+    pub fn at(&mut self, k: u64) -> Option<Duration> {
+        let Arrivals { twice_unit, first, order, .. } = self.arrivals;
+        match order {
+            Order::Even { total } if k >= *total => None,
+            Order::Even { .. } => self.arrivals.reached(u128::from(k + first) * twice_unit),
+            Order::Poisson { .. } => {
+                let area = self.visitors.until(k).checked_mul(*twice_unit)?;
+                self.arrivals.reached(area >> FRACTION_BITS)
+            }
+            Order::Trace { times } => times.get(usize::try_from(k).ok()?).copied(),
+        }
     }
 }
 
@@ -169,6 +211,15 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
+    fn total(arrivals: &Arrivals) -> u64 {
+        let Order::Even { total } = arrivals.order else { panic!("it is drawn") };
+        total
+    }
+
+    fn start(arrivals: &Arrivals, k: u64) -> Option<Duration> {
+        arrivals.starts().at(k)
+    }
+
     fn stage(seconds: u64, target: u64) -> Stage {
         Stage { duration: Duration::from_secs(seconds), target }
     }
@@ -177,21 +228,21 @@ mod tests {
     fn a_constant_rate_has_no_drift_over_days() {
         let day = Duration::from_secs(24 * 3600);
         let arrivals = Arrivals::constant(3, SECOND, day).unwrap();
-        assert_eq!(arrivals.total(), 3 * 24 * 3600 + 1);
-        assert_eq!(arrivals.start(0), Some(Duration::ZERO));
-        assert_eq!(arrivals.start(1), Some(Duration::from_nanos(333_333_334)));
-        assert_eq!(arrivals.start(3 * 24 * 3600), Some(day));
-        assert_eq!(arrivals.start(3 * 24 * 3600 + 1), None);
+        assert_eq!(total(&arrivals), 3 * 24 * 3600 + 1);
+        assert_eq!(start(&arrivals, 0), Some(Duration::ZERO));
+        assert_eq!(start(&arrivals, 1), Some(Duration::from_nanos(333_333_334)));
+        assert_eq!(start(&arrivals, 3 * 24 * 3600), Some(day));
+        assert_eq!(start(&arrivals, 3 * 24 * 3600 + 1), None);
     }
 
     #[test]
     fn a_ramp_starts_where_its_integral_is_whole() {
         // As measured with k6: 0 → 10/s in 2 s, a jump to 5/s, 1 s at 5/s.
         let arrivals = Arrivals::ramping(0, SECOND, &[stage(2, 10), stage(0, 5), stage(1, 5)]).unwrap();
-        let ms: Vec<u128> = (0..).map_while(|k| arrivals.start(k)).map(|start| start.as_millis()).collect();
+        let ms: Vec<u128> = (0..).map_while(|k| start(&arrivals, k)).map(|start| start.as_millis()).collect();
         let expected = [632, 894, 1095, 1264, 1414, 1549, 1673, 1788, 1897, 2000, 2200, 2400, 2600, 2800, 3000];
         assert_eq!(ms, expected);
-        assert_eq!(arrivals.total(), 15);
+        assert_eq!(total(&arrivals), 15);
     }
 
     #[test]
@@ -205,8 +256,8 @@ mod tests {
         for stages in shapes {
             let arrivals = Arrivals::ramping(17, SECOND, stages).unwrap();
             let mut last = Duration::ZERO;
-            for k in (0..arrivals.total()).step_by(1 + arrivals.total() as usize / 5000) {
-                let start = arrivals.start(k).unwrap();
+            for k in (0..total(&arrivals)).step_by(1 + total(&arrivals) as usize / 5000) {
+                let start = start(&arrivals, k).unwrap();
                 assert!(start >= last && start <= arrivals.end(), "{stages:?} {k}");
                 let area = u128::from(k + 1) * arrivals.twice_unit;
                 let piece = arrivals.pieces.iter().find(|piece| piece.with >= area).unwrap();
@@ -215,8 +266,8 @@ mod tests {
                 assert!(at == 0 || !piece.has_reached(at - 1, area - piece.before), "{stages:?} {k}");
                 last = start;
             }
-            let last = arrivals.start(arrivals.total() - 1).unwrap();
-            assert!(last <= arrivals.end() && arrivals.start(arrivals.total()).is_none());
+            let last = start(&arrivals, total(&arrivals) - 1).unwrap();
+            assert!(last <= arrivals.end() && start(&arrivals, total(&arrivals)).is_none());
         }
     }
 
@@ -224,14 +275,14 @@ mod tests {
     fn a_ramp_to_zero_ends_with_its_last_whole_iteration() {
         // The root is double at the end of a ramp to zero: the worst case for floats.
         let arrivals = Arrivals::ramping(10_000, SECOND, &[stage(3600, 0)]).unwrap();
-        assert_eq!(arrivals.total(), 18_000_000);
-        assert_eq!(arrivals.start(17_999_999), Some(Duration::from_secs(3600)));
+        assert_eq!(total(&arrivals), 18_000_000);
+        assert_eq!(start(&arrivals, 17_999_999), Some(Duration::from_secs(3600)));
     }
 
     #[test]
     fn a_time_unit_scales_the_rate() {
         let arrivals = Arrivals::constant(30, Duration::from_secs(60), Duration::from_secs(10)).unwrap();
-        assert_eq!((arrivals.total(), arrivals.start(5)), (6, Some(Duration::from_secs(10))));
+        assert_eq!((total(&arrivals), start(&arrivals, 5)), (6, Some(Duration::from_secs(10))));
     }
 
     #[test]
@@ -240,14 +291,6 @@ mod tests {
         assert_eq!(Arrivals::constant(1, SECOND, Duration::from_secs(1 << 40)), Err(TooFast));
         let month = Arrivals::constant(10_000_000 / 4, SECOND, Duration::from_secs(29 * 86_400));
         assert!(month.is_ok());
-    }
-
-    #[test]
-    fn tells_the_rate_of_a_moment() {
-        let arrivals = Arrivals::ramping(0, SECOND, &[stage(2, 10), stage(1, 10)]).unwrap();
-        assert_eq!(arrivals.rate(SECOND), 5.0);
-        assert_eq!(arrivals.rate(Duration::from_millis(2500)), 10.0);
-        assert_eq!(arrivals.rate(Duration::from_secs(9)), 0.0);
     }
 
     /// Where it were not, `correct` would have to walk.
@@ -261,7 +304,7 @@ mod tests {
         ];
         for (start_rate, stages) in shapes {
             let arrivals = Arrivals::ramping(start_rate, SECOND, stages).unwrap();
-            for k in 0..arrivals.total() {
+            for k in 0..total(&arrivals) {
                 let area = u128::from(k + 1) * arrivals.twice_unit;
                 let piece = arrivals.pieces.iter().find(|piece| piece.with >= area).unwrap();
                 let (guess, exact) = (piece.guess(area - piece.before), piece.reaches(area - piece.before));
@@ -287,20 +330,13 @@ mod tests {
     fn a_start_at_the_border_of_two_stages_is_in_the_first() {
         // 5 iterations come together in each second; the second stage begins with nothing.
         let arrivals = Arrivals::ramping(5, SECOND, &[stage(1, 5), stage(0, 10), stage(1, 10)]).unwrap();
-        let ms: Vec<u128> = (0..).map_while(|k| arrivals.start(k)).map(|start| start.as_millis()).collect();
+        let ms: Vec<u128> = (0..).map_while(|k| start(&arrivals, k)).map(|start| start.as_millis()).collect();
         assert_eq!(ms, [200, 400, 600, 800, 1000, 1100, 1200, 1300, 1400, 1500, 1600, 1700, 1800, 1900, 2000]);
     }
 
     #[test]
-    fn the_rate_of_a_later_stage_begins_where_the_one_before_ended() {
-        let arrivals = Arrivals::ramping(0, SECOND, &[stage(2, 10), stage(4, 30), stage(1, 0)]).unwrap();
-        let rates = [0, 1000, 2000, 3000, 5000, 6500, 7000].map(|ms| arrivals.rate(Duration::from_millis(ms)));
-        assert_eq!(rates, [0.0, 5.0, 10.0, 15.0, 25.0, 15.0, 0.0]);
-    }
-
-    #[test]
     fn rates_and_times_are_bounded() {
-        let of = |rate, unit, duration| Arrivals::constant(rate, unit, duration).map(|arrivals| arrivals.total());
+        let of = |rate, unit, duration| Arrivals::constant(rate, unit, duration).map(|arrivals| total(&arrivals));
         let (month, tick) = (Duration::from_secs(30 * 86_400), Duration::from_nanos(1));
         assert_eq!(of(1, SECOND, month), Ok(30 * 86_400 + 1));
         assert_eq!(of(1, SECOND, month + tick), Err(TooFast));
@@ -312,5 +348,43 @@ mod tests {
             TooFast.to_string(),
             "the rate is too high for its duration, expected at most 10 million iterations a second and 30 days"
         );
+    }
+
+    fn all(arrivals: &Arrivals) -> Vec<Duration> {
+        let mut starts = arrivals.starts();
+        (0..).map_while(|k| starts.at(k)).collect()
+    }
+
+    #[test]
+    fn poisson_starts_follow_the_rate_and_are_the_same_in_any_share() {
+        let stages = [stage(10, 1000), stage(10, 1000), stage(10, 0)];
+        let arrivals = Arrivals::ramping(0, SECOND, &stages).unwrap().spaced(Spacing::Poisson { seed: 3 });
+        let whole = all(&arrivals);
+        assert!(whole.is_sorted() && whole.last() <= Some(&arrivals.end()));
+        // 20,000 are expected, with a deviation of their root.
+        assert!((19_400..=20_600).contains(&whole.len()), "{}", whole.len());
+        let middle = whole.iter().filter(|at| (10..20).contains(&at.as_secs())).count();
+        assert!((9_600..=10_400).contains(&middle), "{middle}");
+        for (first, step) in [(0, 2), (1, 2), (5, 7)] {
+            let mut starts = arrivals.starts();
+            let share: Vec<Duration> = (first..).step_by(step).map_while(|k| starts.at(k)).collect();
+            let expected: Vec<Duration> = whole.iter().copied().skip(first as usize).step_by(step).collect();
+            assert_eq!(share, expected);
+        }
+        let other = Arrivals::ramping(0, SECOND, &stages).unwrap().spaced(Spacing::Poisson { seed: 4 });
+        assert_ne!(all(&other)[..10], whole[..10]);
+    }
+
+    #[test]
+    fn a_poisson_schedule_without_a_rate_has_no_starts() {
+        let arrivals = Arrivals::ramping(0, SECOND, &[stage(5, 0)]).unwrap().spaced(Spacing::Poisson { seed: 1 });
+        assert!(all(&arrivals).is_empty());
+    }
+
+    #[test]
+    fn a_trace_starts_at_its_times() {
+        let times: Arc<[Duration]> = [0, 5, 5, 900].map(Duration::from_millis).into();
+        let arrivals = Arrivals::trace(Arc::clone(&times));
+        assert_eq!((all(&arrivals), arrivals.end()), (times.to_vec(), Duration::from_millis(900)));
     }
 }

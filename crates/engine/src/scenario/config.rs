@@ -4,16 +4,20 @@
 //! checked: durations are long enough, there is at least one stage, maxVUs is not below preAllocatedVUs.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use units::Span;
 
 use super::executor_kind::ExecutorKind;
-use super::fields::{ConfigError, Fields};
+use super::fields::ConfigError;
+use super::reading::read_scenario;
+use super::spacing::{Spacing, Speed};
+use super::trace;
 
-const SECOND: Duration = Duration::from_secs(1);
-const GRACE: Duration = Duration::from_secs(30);
+pub(super) const SECOND: Duration = Duration::from_secs(1);
+pub(super) const GRACE: Duration = Duration::from_secs(30);
 pub(super) const MAX_DURATION: Duration = Duration::from_secs(600);
 
 /// One scenario.
@@ -52,7 +56,7 @@ pub struct Stage {
     pub target: u64,
 }
 
-/// The six executors and their fields.
+/// The executors and their fields: k6's six, and traces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Executor {
     /// A fixed number of iterations, taken by the first free user.
@@ -97,6 +101,8 @@ pub enum Executor {
         time_unit: Duration,
         /// No iteration starts after it.
         duration: Duration,
+        /// How the starts follow each other.
+        spacing: Spacing,
         /// Virtual users made before the start.
         pre_allocated_vus: u64,
         /// Virtual users at most.
@@ -110,6 +116,21 @@ pub enum Executor {
         time_unit: Duration,
         /// Where to go from there.
         stages: Vec<Stage>,
+        /// How the starts follow each other.
+        spacing: Spacing,
+        /// Virtual users made before the start.
+        pre_allocated_vus: u64,
+        /// Virtual users at most.
+        max_vus: u64,
+    },
+    /// Iterations that start at the times of a file (ours, unknown to k6).
+    Trace {
+        /// The file as the script names it.
+        file: String,
+        /// How many times faster than recorded.
+        speed: Speed,
+        /// When iterations start; empty until `Scenarios::read_traces`.
+        times: Arc<[Duration]>,
         /// Virtual users made before the start.
         pre_allocated_vus: u64,
         /// Virtual users at most.
@@ -151,6 +172,19 @@ impl Scenarios {
         let mut all: Vec<_> = self.0.iter().map(|scenario| (scenario.name.clone(), scenario.to_json())).collect();
         all.sort_by(|a, b| a.0.cmp(&b.0));
         Value::Object(all.into_iter().collect())
+    }
+
+    /// Reads the files of traces: `read` gives the text of one, or says why there is none.
+    pub fn read_traces(&mut self, mut read: impl FnMut(&str) -> Result<String, String>) -> Result<(), ConfigError> {
+        let mut problems = Vec::new();
+        for scenario in &mut self.0 {
+            let Executor::Trace { file, speed, times, .. } = &mut scenario.executor else { continue };
+            match read(file).and_then(|text| trace::read(&text).map_err(|problem| format!("{file}: {problem}"))) {
+                Ok(found) => *times = found.into_iter().map(|time| speed.of(time)).collect(),
+                Err(problem) => problems.push(format!("scenario '{}': {problem}", scenario.name)),
+            }
+        }
+        if problems.is_empty() { Ok(()) } else { Err(ConfigError { problems }) }
     }
 
     /// The scenarios in order, to be changed.
@@ -221,6 +255,7 @@ impl Executor {
             Executor::RampingVus { .. } => ExecutorKind::RampingVus,
             Executor::ConstantArrivalRate { .. } => ExecutorKind::ConstantArrivalRate,
             Executor::RampingArrivalRate { .. } => ExecutorKind::RampingArrivalRate,
+            Executor::Trace { .. } => ExecutorKind::Trace,
         }
     }
 
@@ -234,6 +269,7 @@ impl Executor {
             Executor::RampingVus { stages, .. } | Executor::RampingArrivalRate { stages, .. } => {
                 stages.iter().map(|stage| stage.duration).sum()
             }
+            Executor::Trace { times, .. } => times.last().copied().unwrap_or_default(),
         }
     }
 
@@ -251,18 +287,37 @@ impl Executor {
                 "startVUs": start_vus, "stages": list(stages),
                 "gracefulRampDown": span_unless(*graceful_ramp_down, GRACE),
             }),
-            Executor::ConstantArrivalRate { rate, time_unit, duration, pre_allocated_vus, max_vus } => json!({
-                "rate": rate, "timeUnit": span_unless(*time_unit, SECOND), "duration": span(*duration),
-                "preAllocatedVUs": pre_allocated_vus,
-                "maxVUs": if max_vus == pre_allocated_vus { None } else { Some(max_vus) },
-            }),
-            Executor::RampingArrivalRate { start_rate, time_unit, stages, pre_allocated_vus, max_vus } => json!({
-                "startRate": start_rate, "timeUnit": span_unless(*time_unit, SECOND), "stages": list(stages),
-                "preAllocatedVUs": pre_allocated_vus,
-                "maxVUs": if max_vus == pre_allocated_vus { None } else { Some(max_vus) },
-            }),
+            Executor::ConstantArrivalRate { rate, time_unit, duration, spacing, pre_allocated_vus, max_vus } => {
+                let own = json!({
+                    "rate": rate, "timeUnit": span_unless(*time_unit, SECOND), "duration": span(*duration),
+                });
+                joined([own, spacing.to_json(), users(*pre_allocated_vus, *max_vus)])
+            }
+            Executor::RampingArrivalRate { start_rate, time_unit, stages, spacing, pre_allocated_vus, max_vus } => {
+                let own = json!({
+                    "startRate": start_rate, "timeUnit": span_unless(*time_unit, SECOND), "stages": list(stages),
+                });
+                joined([own, spacing.to_json(), users(*pre_allocated_vus, *max_vus)])
+            }
+            Executor::Trace { file, speed, pre_allocated_vus, max_vus, .. } => {
+                joined([json!({ "file": file, "speed": speed.number() }), users(*pre_allocated_vus, *max_vus)])
+            }
         }
     }
+}
+
+/// The users of an arrival rate.
+fn users(pre_allocated: u64, max: u64) -> Value {
+    json!({ "preAllocatedVUs": pre_allocated, "maxVUs": if max == pre_allocated { None } else { Some(max) } })
+}
+
+/// The fields of several objects in one.
+fn joined(objects: impl IntoIterator<Item = Value>) -> Value {
+    let fields = objects.into_iter().filter_map(|object| match object {
+        Value::Object(fields) => Some(fields),
+        _ => None,
+    });
+    Value::Object(fields.flatten().collect())
 }
 
 fn span(time: Duration) -> Value {
@@ -271,125 +326,6 @@ fn span(time: Duration) -> Value {
 
 fn span_unless(time: Duration, default: Duration) -> Value {
     if time == default { Value::Null } else { span(time) }
-}
-
-fn read_scenario(name: &str, value: &Value) -> Result<Scenario, Vec<String>> {
-    let place = format!("scenario '{name}'");
-    let Value::Object(values) = value else {
-        return Err(vec![format!("{place} is {value}, expected an object with an executor")]);
-    };
-    let mut fields = Fields::new(place.clone(), values);
-    if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
-        fields.problem("its name has other characters than letters, digits, '_' and '-'");
-    }
-    // The other fields cannot be judged without knowing the executor.
-    let kind = fields.text("executor");
-    let kind = ExecutorKind::read(&place, kind.as_deref()).map_err(|problem| vec![problem])?;
-    let scenario = Scenario {
-        name: name.to_owned(),
-        start_time: fields.duration("startTime", Duration::ZERO, Some(Duration::ZERO)),
-        graceful_stop: fields.duration("gracefulStop", Duration::ZERO, Some(GRACE)),
-        exec: fields.text("exec").filter(|exec| !exec.is_empty()).unwrap_or_else(|| "default".into()),
-        env: fields.texts("env"),
-        tags: fields.texts("tags"),
-        options: fields.value("options").cloned(),
-        network: fields.value("network").cloned(),
-        http2: fields.value("http2").cloned(),
-        most_workers: None,
-        executor: read_executor(kind, &mut fields, &place),
-    };
-    let problems = fields.finish();
-    if problems.is_empty() { Ok(scenario) } else { Err(problems) }
-}
-
-fn read_executor(kind: ExecutorKind, fields: &mut Fields<'_>, place: &str) -> Executor {
-    match kind {
-        ExecutorKind::SharedIterations => {
-            let vus = fields.count("vus", 1, Some(1));
-            let iterations = fields.count("iterations", 1, Some(1));
-            if iterations < vus {
-                fields.problem(format_args!("iterations is {iterations}, expected at least as many as vus ({vus})"));
-            }
-            let max_duration = fields.duration("maxDuration", SECOND, Some(MAX_DURATION));
-            Executor::SharedIterations { vus, iterations, max_duration }
-        }
-        ExecutorKind::PerVuIterations => Executor::PerVuIterations {
-            vus: fields.count("vus", 1, Some(1)),
-            iterations: fields.count("iterations", 1, Some(1)),
-            max_duration: fields.duration("maxDuration", SECOND, Some(MAX_DURATION)),
-        },
-        ExecutorKind::ConstantVus => Executor::ConstantVus {
-            vus: fields.count("vus", 1, Some(1)),
-            duration: fields.duration("duration", SECOND, None),
-        },
-        ExecutorKind::RampingVus => {
-            let start_vus = fields.count("startVUs", 0, Some(1));
-            let stages = read_stages(fields, place);
-            if start_vus == 0 && !stages.is_empty() && stages.iter().all(|stage| stage.target == 0) {
-                fields.problem("startVUs and all targets are 0, expected one above 0");
-            }
-            let graceful_ramp_down = fields.duration("gracefulRampDown", Duration::ZERO, Some(GRACE));
-            Executor::RampingVus { start_vus, stages, graceful_ramp_down }
-        }
-        ExecutorKind::ConstantArrivalRate => {
-            let rate = fields.count("rate", 1, None);
-            let time_unit = read_time_unit(fields);
-            let duration = fields.duration("duration", SECOND, None);
-            let (pre_allocated_vus, max_vus) = read_vus(fields);
-            Executor::ConstantArrivalRate { rate, time_unit, duration, pre_allocated_vus, max_vus }
-        }
-        ExecutorKind::RampingArrivalRate => {
-            let start_rate = fields.count("startRate", 0, Some(0));
-            let time_unit = read_time_unit(fields);
-            let stages = read_stages(fields, place);
-            let (pre_allocated_vus, max_vus) = read_vus(fields);
-            Executor::RampingArrivalRate { start_rate, time_unit, stages, pre_allocated_vus, max_vus }
-        }
-    }
-}
-
-fn read_time_unit(fields: &mut Fields<'_>) -> Duration {
-    fields.duration("timeUnit", Duration::from_nanos(1), Some(SECOND))
-}
-
-fn read_vus(fields: &mut Fields<'_>) -> (u64, u64) {
-    let pre_allocated = fields.count("preAllocatedVUs", 0, None);
-    let max = fields.count("maxVUs", 0, Some(pre_allocated));
-    if max < pre_allocated {
-        fields.problem(format_args!("maxVUs is {max}, expected at least preAllocatedVUs ({pre_allocated})"));
-    }
-    (pre_allocated, max)
-}
-
-/// Reads the field `stages`; at least one is needed.
-fn read_stages(fields: &mut Fields<'_>, place: &str) -> Vec<Stage> {
-    match fields.value("stages") {
-        Some(value) if value.as_array().is_none_or(|list| !list.is_empty()) => {
-            let (stages, problems) = stages_from(&format!("{place}: stages"), value);
-            fields.extend(problems);
-            stages
-        }
-        _ => {
-            fields.problem("stages is missing or empty, expected at least one {duration, target}");
-            Vec::new()
-        }
-    }
-}
-
-/// Reads a list of stages and says what is wrong with each.
-pub(super) fn stages_from(place: &str, value: &Value) -> (Vec<Stage>, Vec<String>) {
-    let objects: Option<Vec<_>> = value.as_array().and_then(|list| list.iter().map(Value::as_object).collect());
-    let Some(objects) = objects else {
-        return (Vec::new(), vec![format!("{place} is {value}, expected a list of {{duration, target}}")]);
-    };
-    let (mut stages, mut problems) = (Vec::new(), Vec::new());
-    for (index, object) in objects.into_iter().enumerate() {
-        let mut fields = Fields::new(format!("{place}[{index}]"), object);
-        let duration = fields.duration("duration", Duration::ZERO, None);
-        stages.push(Stage { duration, target: fields.count("target", 0, None) });
-        problems.extend(fields.finish());
-    }
-    (stages, problems)
 }
 
 #[cfg(test)]
@@ -416,6 +352,7 @@ mod tests {
             rate: 9,
             time_unit: SECOND,
             duration: Duration::from_secs(60),
+            spacing: Spacing::Even,
             pre_allocated_vus: 4,
             max_vus: 4,
         };
@@ -476,7 +413,55 @@ mod tests {
         let found = problems(json!({ "executor": "constant-vu" }));
         let expected = "scenario 'a': unknown executor 'constant-vu'; did you mean 'constant-vus'? (expected any of \
              shared-iterations, per-vu-iterations, constant-vus, ramping-vus, constant-arrival-rate, \
-             ramping-arrival-rate)";
+             ramping-arrival-rate, trace)";
         assert_eq!(found, [expected]);
+    }
+
+    fn rate(more: Value) -> Value {
+        let mut all = json!({ "executor": "constant-arrival-rate", "rate": 9, "duration": "1m", "preAllocatedVUs": 4 });
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        all
+    }
+
+    fn spacing(value: &Value) -> Spacing {
+        let read = Scenarios::from_json(value).unwrap();
+        let Executor::ConstantArrivalRate { spacing, .. } = read.0[0].executor else { panic!() };
+        spacing
+    }
+
+    #[test]
+    fn poisson_starts_have_a_seed_given_or_of_the_name() {
+        let poisson = rate(json!({ "arrivals": "poisson" }));
+        assert_eq!(spacing(&json!({ "a": rate(json!({ "arrivals": "even" })) })), Spacing::Even);
+        let seeded = json!({ "a": rate(json!({ "arrivals": "poisson", "seed": 7 })) });
+        assert_eq!(spacing(&seeded), Spacing::Poisson { seed: 7 });
+        let (a, b) = (spacing(&json!({ "a": poisson })), spacing(&json!({ "b": poisson })));
+        assert!(a != b && a == spacing(&json!({ "a": poisson })));
+        let told = Scenarios::from_json(&seeded).unwrap().to_json();
+        assert_eq!((&told["a"]["arrivals"], &told["a"]["seed"]), (&json!("poisson"), &json!(7)));
+        assert_eq!(
+            problems(rate(json!({ "arrivals": "random" }))),
+            ["scenario 'a': arrivals is 'random', expected 'even' or 'poisson'"]
+        );
+        let expected = "scenario 'a': seed has a meaning with arrivals: 'poisson' alone";
+        assert_eq!(problems(rate(json!({ "seed": 1 }))), [expected]);
+    }
+
+    #[test]
+    fn a_trace_is_read_at_its_speed() {
+        let given = json!({ "a": { "executor": "trace", "file": "t.csv", "speed": 2, "preAllocatedVUs": 1 } });
+        let mut read = Scenarios::from_json(&given).unwrap();
+        read.read_traces(|file| if file == "t.csv" { Ok("3\n4\n6".to_owned()) } else { Err("?".to_owned()) }).unwrap();
+        assert_eq!(read.0[0].executor.time(), Duration::from_millis(1500));
+        let problem = read.read_traces(|_| Ok("soon".to_owned())).unwrap_err().to_string();
+        assert!(problem.starts_with("scenario 'a': t.csv: line 1: found \"soon\", expected seconds"), "{problem}");
+        let problem = read.read_traces(|file| Err(format!("{file}: no such file"))).unwrap_err().to_string();
+        assert_eq!(problem, "scenario 'a': t.csv: no such file");
+        let wrong = json!({ "executor": "trace", "speed": 0, "preAllocatedVUs": 1 });
+        let expected = [
+            "scenario 'a': file is missing, expected the name of a file with a start time in each line",
+            "scenario 'a': speed is 0, expected a number between 0.000001 and 1000000",
+        ];
+        assert_eq!(problems(wrong), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! The six executors by k6's names.
+//! The executors by name: k6's six, and traces.
 
 /// An executor without its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,19 +9,21 @@ pub(super) enum ExecutorKind {
     RampingVus,
     ConstantArrivalRate,
     RampingArrivalRate,
+    Trace,
 }
 
 impl ExecutorKind {
-    const ALL: [ExecutorKind; 6] = [
+    const ALL: [ExecutorKind; 7] = [
         ExecutorKind::SharedIterations,
         ExecutorKind::PerVuIterations,
         ExecutorKind::ConstantVus,
         ExecutorKind::RampingVus,
         ExecutorKind::ConstantArrivalRate,
         ExecutorKind::RampingArrivalRate,
+        ExecutorKind::Trace,
     ];
 
-    /// k6's name.
+    /// k6's name; ours where k6 has no such executor.
     pub(super) fn name(self) -> &'static str {
         match self {
             ExecutorKind::SharedIterations => "shared-iterations",
@@ -30,6 +32,7 @@ impl ExecutorKind {
             ExecutorKind::RampingVus => "ramping-vus",
             ExecutorKind::ConstantArrivalRate => "constant-arrival-rate",
             ExecutorKind::RampingArrivalRate => "ramping-arrival-rate",
+            ExecutorKind::Trace => "trace",
         }
     }
 

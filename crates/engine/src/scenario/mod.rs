@@ -1,13 +1,17 @@
 //! Scenarios as the options give them, and what a running iteration may know of its own.
 //!
-//! `config` holds them after reading and checking, `fields` reads JSON with messages that name the scenario and the
-//! field, `executor_kind` has the names of executors, `shortcut` makes scenarios of `vus`, `duration`, `iterations` and
-//! `stages`. Nothing here knows of segments; of workers only how what all of them share is split.
+//! `config` holds them after reading and checking, `reading` and `fields` read JSON with messages that name the
+//! scenario and the field, `executor_kind` has the names of executors, `shortcut` makes scenarios of `vus`, `duration`,
+//! `iterations` and `stages`, `spacing` and `trace` are about when starts come. Nothing here knows of segments; of
+//! workers only how what all of them share is split.
 
 mod config;
 mod executor_kind;
 mod fields;
+mod reading;
 mod shortcut;
+mod spacing;
+mod trace;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,6 +19,7 @@ use std::time::Duration;
 pub use config::{Executor, Scenario, Scenarios, Stage};
 pub use fields::ConfigError;
 pub use shortcut::{Derived, Shortcuts};
+pub use spacing::{Spacing, Speed};
 
 /// What an iteration knows of its scenario. One per scenario and worker, in an `Rc`.
 #[derive(Debug)]

@@ -9,8 +9,9 @@ use std::time::Duration;
 use serde_json::Value;
 use units::Span;
 
-use super::config::{Executor, MAX_DURATION, Scenario, Scenarios, Stage, stages_from};
+use super::config::{Executor, MAX_DURATION, Scenario, Scenarios, Stage};
 use super::fields::ConfigError;
+use super::reading::stages_from;
 
 /// The options that say how to execute, of one layer or of all layers together.
 #[derive(Clone, Debug, Default, PartialEq)]

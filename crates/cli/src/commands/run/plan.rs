@@ -53,7 +53,8 @@ pub fn plan(
     registry: &Arc<Registry>,
     log: &Logger,
 ) -> Result<Planned, Failure> {
-    let derived = options.execution.clone().derive().map_err(config_failure)?;
+    let mut derived = options.execution.clone().derive().map_err(config_failure)?;
+    derived.scenarios.read_traces(|file| script.program.read_beside(file)).map_err(config_failure)?;
     derived.warnings.iter().for_each(|warning| log.write(Level::Warning, warning, &[]));
     let wanted = derived.scenarios.iter().map(|scenario| (scenario.name.as_str(), scenario.exec.as_str()));
     script.program.check_functions(wanted).map_err(script_failure)?;
