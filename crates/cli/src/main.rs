@@ -28,6 +28,7 @@ mod scenario_line;
 mod secrets;
 mod signals;
 mod tables;
+mod traces;
 
 use std::process::ExitCode;
 

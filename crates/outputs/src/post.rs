@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wire::request::{Auth, BodyUse};
-use wire::settings::{ClientIdentity, TlsSettings};
+use wire::settings::{ClientIdentity, Proxies, TlsSettings};
 use wire::{Client, ClientContext, Method, Payload, Request, Settings, Url};
 
 /// Where to and how, as an output's settings say it. May go to another thread.
@@ -18,16 +18,15 @@ pub(crate) struct Address {
     /// For one request, its answer included.
     pub(crate) timeout: Duration,
     pub(crate) tls: TlsSettings,
+    pub(crate) proxies: Proxies,
 }
 
 impl Address {
     /// Checks the URL. `name`: what it is called where it comes from.
     pub(crate) fn new(name: &str, url: &str, timeout: Duration) -> Result<Address, String> {
-        let parsed = Url::parse(url).map_err(|error| format!("{name}: {}", error.message))?;
-        if parsed.h2c {
-            return Err(format!("{name}: found '{url}', expected http:// or https://"));
-        }
-        Ok(Address { url: url.to_owned(), headers: Vec::new(), timeout, tls: TlsSettings::default() })
+        check(url).map_err(|why| format!("{name}: {why}"))?;
+        let (tls, proxies) = Default::default();
+        Ok(Address { url: url.to_owned(), headers: Vec::new(), timeout, tls, proxies })
     }
 
     /// Adds a header of every request.
@@ -51,9 +50,22 @@ impl Address {
 
     /// The settings of its client.
     pub(crate) fn settings(&self) -> Arc<Settings> {
-        let settings = Settings { tls: self.tls.clone(), user_agent: String::from("Onrush"), ..Settings::default() };
-        Arc::new(settings)
+        Arc::new(Settings {
+            tls: self.tls.clone(),
+            proxies: self.proxies.clone(),
+            user_agent: String::from("Onrush"),
+            ..Settings::default()
+        })
     }
+}
+
+/// A URL of HTTP.
+pub(crate) fn check(url: &str) -> Result<Url, String> {
+    let is_http = url.starts_with("http://") || url.starts_with("https://");
+    if !is_http {
+        return Err(format!("found '{url}', expected a URL that begins with http:// or https://"));
+    }
+    Url::parse(url).map_err(|error| error.message)
 }
 
 /// Posts. Belongs to one thread, with an event loop there.

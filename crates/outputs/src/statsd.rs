@@ -32,9 +32,13 @@ pub(crate) fn open(argument: &str, setup: &Setup<'_>) -> Result<Running, String>
         "" => ("K6_STATSD_ADDR", given.text("ADDR").unwrap_or("localhost:8125")),
         address => ("the address", address),
     };
-    let found = address.to_socket_addrs().map_err(|error| format!("{name}: found '{address}': {error}"))?;
+    let found = address.to_socket_addrs();
+    let found = found.map_err(|error| format!("{name}: found '{address}', expected HOST:PORT: {error}"))?;
     let address = found.into_iter().next().ok_or_else(|| format!("{name}: '{address}' has no address"))?;
     given.count("BUFFER_SIZE", 1)?;
+    if let Some(value) = given.text("BUFFER_SIZE") {
+        setup.note_unused("statsd", "K6_STATSD_BUFFER_SIZE", value, "lines are put together for a whole interval");
+    }
     let blocked = given.text("TAG_BLOCKLIST").unwrap_or("vu,iter,url").split(',').map(|tag| tag.trim().to_owned());
     let form = Reports {
         registry: setup.registry.clone(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use units::Span;
+use wire::settings::Proxies;
 
 use crate::post::Address;
 
@@ -55,6 +56,30 @@ impl<'a> Variables<'a> {
             Some(name) => Err(format!("{}{name}: {why}", self.prefix)),
             None => Ok(()),
         }
+    }
+
+    /// A client certificate and its key, from the files that these two name; one without the other is refused.
+    pub(crate) fn identify(&self, address: &mut Address, certificate: &str, key: &str) -> Result<(), String> {
+        let prefix = self.prefix;
+        match (self.text(certificate), self.text(key)) {
+            (None, None) => Ok(()),
+            (Some(certificate_file), Some(key_file)) => address
+                .identify(certificate_file, key_file)
+                .map_err(|error| format!("{prefix}{certificate} and {prefix}{key}: {error}")),
+            (Some(_), None) => {
+                Err(format!("{prefix}{certificate}: found no {prefix}{key}, expected the file of its key"))
+            }
+            (None, Some(_)) => Err(format!("{prefix}{key}: found no {prefix}{certificate}, expected its certificate")),
+        }
+    }
+
+    /// The proxies that the environment names, lower case before upper case, as curl and Go read them.
+    pub(crate) fn proxies(&self) -> Proxies {
+        let find = |name: &str| {
+            let found = self.env.get(&name.to_lowercase()).or_else(|| self.env.get(name));
+            found.filter(|text| !text.is_empty()).cloned()
+        };
+        Proxies { http: find("HTTP_PROXY"), https: find("HTTPS_PROXY"), no_proxy: find("NO_PROXY"), even_local: false }
     }
 
     /// Name and password, token, headers, and whether any certificate will do: as Prometheus's variables name them.

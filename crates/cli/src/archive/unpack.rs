@@ -141,7 +141,11 @@ fn inside(path: &Path) -> Result<PathBuf, String> {
 }
 
 fn damaged(error: &io::Error) -> String {
-    format!("it is damaged or was cut off ({error}); make it again with `onrush archive`")
+    // What is no archive at all would be quoted in it.
+    let why = error.to_string();
+    let is_readable = why.len() <= 80 && why.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    let why = if is_readable { format!(" ({why})") } else { String::new() };
+    format!("it is damaged or was cut off{why}; make it again with `onrush archive`")
 }
 
 fn missing(part: &str) -> String {

@@ -5,6 +5,7 @@ mod compare;
 mod inspect;
 mod matrix;
 mod new;
+pub(crate) mod of_k6;
 mod report;
 mod run;
 mod serve;
@@ -35,6 +36,9 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Err(failure) => return told(failure),
     };
     let name = arguments.get(1).and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    if let Some(message) = of_k6::refusal(&name) {
+        return told(Failure::new(ExitCode::Generic, message));
+    }
     let matches = match command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => return refused(suggesting(&name, error)),

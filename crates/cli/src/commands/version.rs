@@ -25,9 +25,21 @@ fn json_flag() -> Arg {
 pub fn text(matches: &ArgMatches) -> String {
     match matches.get_flag("json") {
         true => {
-            format!("{}\n", json!({ "version": VERSION, "os": std::env::consts::OS, "arch": std::env::consts::ARCH }))
+            let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+            // The last two have the names and words of k6, for what reads its output.
+            let shown = json!({ "version": VERSION, "os": os, "arch": arch, "go_os": os, "go_arch": go_arch(arch) });
+            format!("{shown}\n")
         }
-        false => format!("onrush {VERSION}\n"),
+        false => format!("onrush {VERSION} ({}/{})\n", std::env::consts::OS, go_arch(std::env::consts::ARCH)),
+    }
+}
+
+/// Go's name of an architecture.
+fn go_arch(arch: &str) -> &str {
+    match arch {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
     }
 }
 

@@ -17,7 +17,8 @@ pub fn run_command() -> Command {
     let script = Arg::new("script").value_name("SCRIPT|URL").required(true);
     let script = script.help("JavaScript or TypeScript file, an archive, or a URL");
     let own = RUN_FLAGS.iter().map(|flag| flag.arg());
-    Command::new("run").about("Run a test").arg(script).args(option_args()).args(own)
+    // As in k6, the last one counts.
+    Command::new("run").about("Run a test").args_override_self(true).arg(script).args(option_args()).args(own)
 }
 
 /// Flags of `run` that commands have which only load a script.
@@ -44,7 +45,7 @@ pub fn loading_command(name: &'static str, about: &'static str, with_options: bo
     let script = Arg::new("script").value_name("SCRIPT").required(true);
     let script = script.help("JavaScript or TypeScript file, or an archive; -: standard input");
     let own = RUN_FLAGS.iter().filter(|flag| OF_LOADING.contains(&flag.name)).map(|flag| flag.arg());
-    let command = Command::new(name).about(about).arg(script).args(own);
+    let command = Command::new(name).about(about).args_override_self(true).arg(script).args(own);
     if with_options { command.args(option_args()) } else { command }
 }
 
@@ -96,6 +97,15 @@ mod tests {
     #[test]
     fn the_command_is_well_formed() {
         run_command().debug_assert();
+    }
+
+    #[test]
+    fn of_a_flag_that_is_repeated_the_last_one_counts() {
+        let words = ["run", "-q", "--quiet=false", "--vus", "1", "-u", "2", "-s", "1s:1", "-s", "2s:2", "x.js"];
+        let matches = run_command().try_get_matches_from(words).expect("valid flags");
+        let last = |name| matches.get_one::<String>(name).map(String::as_str);
+        assert_eq!([last("quiet"), last("vus")], [Some("false"), Some("2")]);
+        assert_eq!(matches.get_many::<String>("stages").map(Iterator::count), Some(2));
     }
 
     #[test]

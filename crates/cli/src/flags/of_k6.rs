@@ -21,11 +21,13 @@ pub enum Treated {
     But(&'static str),
     /// Taken and without effect, because of this.
     WithoutEffect(&'static str),
+    /// Checked, and a run warns that there is nothing to do, because of this.
+    Nothing(&'static str),
     /// A run warns of it and goes on without: what to do instead.
     Warned(&'static str),
 }
 
-use Treated::{But, Obeyed, Warned, WithoutEffect};
+use Treated::{But, Nothing, Obeyed, Warned, WithoutEffect};
 
 const fn row(flag: &'static str, variable: &'static str, treated: Treated) -> OfK6 {
     OfK6 { flag, variable, treated }
@@ -86,20 +88,23 @@ pub static OF_K6: &[OfK6] = &[
     row("system-tags", "K6_SYSTEM_TAGS", Obeyed),
     row("tag", "K6_TAGS", Obeyed),
     row("throw", "K6_THROW", Obeyed),
-    row("traces-output", "K6_TRACES_OUTPUT", Obeyed),
+    row("traces-output", "K6_TRACES_OUTPUT", Nothing("k6 makes spans in `k6/browser` alone, which is not offered")),
     row("type", "K6_TYPE", Obeyed),
     row("user-agent", "K6_USER_AGENT", Obeyed),
     row("verbose", "", Obeyed),
     row("vus", "K6_VUS", Obeyed),
     row("", "K6_AUTO_EXTENSION_RESOLUTION", Warned(NOTHING_FETCHED)),
+    row("", "K6_BINARY_CACHE_", Warned(NOTHING_FETCHED)),
     row("", "K6_BROWSER_", Warned("there is no browser; keep k6 for tests that need one")),
-    row("", "K6_BUILD_SERVICE_URL", Warned(NOTHING_FETCHED)),
+    row("", "K6_BUILD_SERVICE_", Warned(NOTHING_FETCHED)),
     row("", "K6_CLOUD_", Warned("there is no cloud; --out sends samples to databases")),
     row("", "K6_DEPENDENCIES_MANIFEST", Warned(NOTHING_FETCHED)),
+    row("", "K6_DOWNLOAD_", Warned(NOTHING_FETCHED)),
     row("", "K6_HANDLE_SUMMARY_TIMEOUT", Obeyed),
     row("", "K6_HOSTS", Warned("write `hosts` into the options of the script or the config file")),
     row("", "K6_METRIC_SAMPLES_BUFFER_SIZE", WithoutEffect("Onrush buffers no samples")),
     row("", "K6_NO_COOKIES_RESET", Obeyed),
+    row("", "K6_PROVISION_", Warned(NOTHING_FETCHED)),
     row("", "K6_SETUP_TIMEOUT", Obeyed),
     row("", "K6_TEARDOWN_TIMEOUT", Obeyed),
     row(

@@ -139,7 +139,12 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         None,
         "Profiles of k6's REST API, which are not there: warns",
     ),
-    run_flag("traces-output", Some("K6_TRACES_OUTPUT"), Some("none"), "Traces of k6 itself, which are not made"),
+    run_flag(
+        "traces-output",
+        Some("K6_TRACES_OUTPUT"),
+        Some("none|otel[=URL]"),
+        "Where spans of k6/browser would go, which is not offered: warns",
+    ),
     run_flag(
         "no-usage-report",
         Some("K6_NO_USAGE_REPORT"),

@@ -3,6 +3,7 @@
 use script::options::{OPTIONS, TestOption};
 
 use super::table;
+use crate::commands::of_k6::NOT_OFFERED;
 use crate::flags::{OF_K6, OfK6, RUN_FLAGS, Treated};
 
 /// Both tables under their headings.
@@ -30,6 +31,12 @@ pub fn of_k6() -> String {
     )
 }
 
+/// Commands of k6 that are not offered.
+pub fn commands_of_k6() -> String {
+    let rows = NOT_OFFERED.iter().map(|(name, instead)| row(&[code(&format!("k6 {name}")), (*instead).to_owned()]));
+    table("| command | what to do |", rows)
+}
+
 fn cells_of_k6(of_k6: &OfK6) -> [String; 4] {
     let flag = if of_k6.flag.is_empty() { String::new() } else { code(&format!("--{}", of_k6.flag)) };
     let variable = match of_k6.variable.strip_suffix('_') {
@@ -41,6 +48,7 @@ fn cells_of_k6(of_k6: &OfK6) -> [String; 4] {
         Treated::Obeyed => ("obeys", ""),
         Treated::But(what) => ("obeys, but", what),
         Treated::WithoutEffect(why) => ("accepts, without effect", why),
+        Treated::Nothing(why) => ("checks and warns", why),
         Treated::Warned(instead) => ("warns", instead),
     };
     [word.to_owned(), flag, variable, more.to_owned()]

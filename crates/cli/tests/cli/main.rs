@@ -56,5 +56,7 @@ mod summary;
 mod tcp_sockets;
 mod terminal;
 mod time_series;
+mod tls_limits;
 mod unix_sockets;
 mod websockets;
+mod wrong_places;

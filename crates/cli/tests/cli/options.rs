@@ -167,12 +167,16 @@ fn a_refused_value_names_the_place_where_it_is_written() {
 #[test]
 fn flags_of_k6_that_are_not_there_are_told_by_name() {
     let script = "export default function () {}";
-    let says = "--traces-output otel: traces are not made, expected none";
-    Lab::with(script).run(&["--traces-output=otel"]).code(255).says(says);
+    let says = "--traces-output otle: found 'otle'; did you mean 'otel'?, expected none or otel";
+    Lab::with(script).run(&["--traces-output=otle"]).code(255).says(says);
     for (flag, says) in [
         ("--features=nothing,native-histograms", "--features: there is no feature 'nothing'"),
         ("--profiling-enabled", "--profiling-enabled: the REST API has no profiles"),
         ("--traces-output=none", ""),
+        (
+            "--traces-output=otel=http://127.0.0.1:1,proto=http",
+            "--traces-output: no spans will be sent, because k6 makes",
+        ),
     ] {
         Lab::with(script).run(&[flag]).code(0).says(says);
     }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use units::suggest;
-use wire::Url;
+use wire::settings::Proxies;
 
-use crate::post::Address;
+use crate::post::{self, Address};
 use crate::text::MomentForm;
 use crate::variables::Variables;
 
@@ -57,10 +57,14 @@ const UNUSED: [(&str, &str, &str); 2] = [
 impl InfluxSettings {
     pub(super) fn read(argument: &str, env: &BTreeMap<String, String>) -> Result<InfluxSettings, String> {
         let (place, parameters) = argument.split_once('?').unwrap_or((argument, ""));
+        let proxies = proxies(env);
         let env = with_parameters(parameters, env)?;
         let given = Variables::new("K6_INFLUXDB_", &env);
         let place = if place.is_empty() { given.text("ADDR").unwrap_or("http://localhost:8086") } else { place };
-        let url = Url::parse(place).map_err(|error| error.message)?;
+        if place.starts_with("udp://") {
+            return Err(String::from("InfluxDB by UDP is not offered; use http://HOST:8086/DATABASE"));
+        }
+        let url = post::check(place)?;
         let path = url.target.split('?').next().unwrap_or_default().trim_matches('/');
         let database = match percent(path) {
             path if path.is_empty() => given.text("DB").unwrap_or("k6").to_owned(),
@@ -80,6 +84,7 @@ impl InfluxSettings {
             address.authorise(name, password.unwrap_or_default());
         }
         address.tls.insecure_skip_verify = given.switch("INSECURE")?;
+        address.proxies = proxies;
         let mut unused = Vec::new();
         for (variable, name, why) in UNUSED {
             given.count(variable, 1)?;
@@ -94,6 +99,15 @@ impl InfluxSettings {
             unused,
             fields: fields(given.text("TAGS_AS_FIELDS").unwrap_or("vu:int,iter:int,url"))?,
         })
+    }
+}
+
+/// Those of the environment, unless InfluxDB has one of its own.
+fn proxies(env: &BTreeMap<String, String>) -> Proxies {
+    let given = Variables::new("K6_INFLUXDB_", env);
+    match given.text("PROXY").map(str::to_owned) {
+        Some(own) => Proxies { http: Some(own.clone()), https: Some(own), no_proxy: None, even_local: true },
+        None => given.proxies(),
     }
 }
 
@@ -181,6 +195,7 @@ mod tests {
         let standard = read("", &[]).unwrap();
         assert_eq!(standard.address.url, "http://localhost:8086/write?consistency=&db=k6&precision=ns&rp=");
         assert!(standard.unused.is_empty());
+        assert_eq!(read("", &[("PROXY", "http://p:3")]).unwrap().address.proxies.http.as_deref(), Some("http://p:3"));
         let unused = read("?concurrentWrites=4", &[("PAYLOAD_SIZE", "9")]).unwrap().unused;
         let named: Vec<_> = unused.iter().map(|(name, value, _)| format!("{name}={value}")).collect();
         assert_eq!(named, ["concurrentWrites=4", "payloadSize=9"]);
@@ -194,6 +209,6 @@ mod tests {
         assert_eq!(wrong("", &[("PRECISION", "x")]), "precision: found 'x', expected one of ns, us, ms, s, m, h");
         assert!(wrong("", &[("TAGS_AS_FIELDS", "vu:byte")]).starts_with("tagsAsFields: found 'vu:byte'"));
         assert!(wrong("", &[("PUSH_INTERVAL", "0s")]).contains("expected a duration above 0"));
-        assert!(wrong("udp://h:1/d", &[]).contains("unsupported protocol scheme"));
+        assert_eq!(wrong("udp://h:1/d", &[]), "InfluxDB by UDP is not offered; use http://HOST:8086/DATABASE");
     }
 }

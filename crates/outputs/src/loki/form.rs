@@ -40,7 +40,11 @@ impl Kept {
                 }
             }
         }
-        text.truncate(text.floor_char_boundary(settings.most));
+        let kept = text.floor_char_boundary(settings.most);
+        if kept < text.len() {
+            let rest = text.split_off(kept).chars().count();
+            text.push_str(&format!("… ({rest} characters more)"));
+        }
         Kept { labels, at_ns: now_ns(), text }
     }
 }

@@ -151,7 +151,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         let wrong = |text: &str| LokiSettings::read(text).map(|_| ()).unwrap_err();
-        assert!(wrong("ftp://h/").contains("unsupported protocol scheme"));
+        let expected = "the URL: found 'ftp://h/', expected a URL that begins with http:// or https://";
+        assert_eq!(wrong("ftp://h/"), expected);
         assert_eq!(wrong(",limit=0"), "limit: found '0', expected a whole number above 0");
         assert_eq!(wrong(",allowedLabels=a"), "allowedLabels: found 'a', expected [name,name]");
         assert_eq!(wrong(",pushPeriod=0"), "pushPeriod: found '0', expected a duration above 0");

@@ -87,9 +87,8 @@ fn address(protocol: Protocol, given: &Variables<'_>) -> Result<Address, String>
         address.tls.trusted_pem =
             Some(pem.map_err(|error| format!("K6_OTEL_TLS_CERTIFICATE: cannot read '{path}': {error}"))?);
     }
-    if let (Some(certificate), Some(key)) = (given.text("TLS_CLIENT_CERTIFICATE"), given.text("TLS_CLIENT_KEY")) {
-        address.identify(certificate, key).map_err(|error| format!("K6_OTEL_TLS_CLIENT_CERTIFICATE: {error}"))?;
-    }
+    given.identify(&mut address, "TLS_CLIENT_CERTIFICATE", "TLS_CLIENT_KEY")?;
+    address.proxies = given.proxies();
     Ok(address)
 }
 
@@ -120,6 +119,10 @@ mod tests {
         assert_eq!(wrong("HEADERS", "foo"), "K6_OTEL_HEADERS: found 'foo', expected name=value");
         let expected = "K6_OTEL_GRPC_EXPORTER_ENDPOINT: found 'http://h:1', expected host:port without http://";
         assert_eq!(wrong("GRPC_EXPORTER_ENDPOINT", "http://h:1"), expected);
+        let expected = "K6_OTEL_TLS_CLIENT_CERTIFICATE: found no K6_OTEL_TLS_CLIENT_KEY, expected the file of its key";
+        assert_eq!(wrong("TLS_CLIENT_CERTIFICATE", "c.pem"), expected);
+        let expected = "K6_OTEL_TLS_CLIENT_KEY: found no K6_OTEL_TLS_CLIENT_CERTIFICATE, expected its certificate";
+        assert_eq!(wrong("TLS_CLIENT_KEY", "k.pem"), expected);
         assert!(wrong("EXPORT_INTERVAL", "x").starts_with("K6_OTEL_EXPORT_INTERVAL: 'x' is not a duration"));
     }
 }

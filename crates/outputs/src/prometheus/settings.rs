@@ -43,7 +43,10 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 impl PrometheusSettings {
     pub(super) fn read(argument: &str, env: &BTreeMap<String, String>) -> Result<PrometheusSettings, String> {
         let given = Variables::new("K6_PROMETHEUS_RW_", env);
-        given.refuse(&["SIGV4_REGION", "SIGV4_ACCESS_KEY", "SIGV4_SECRET_KEY"], "signing for AWS is not offered")?;
+        given.refuse(
+            &["SIGV4_REGION", "SIGV4_ACCESS_KEY", "SIGV4_SECRET_KEY"],
+            "signing for AWS is not offered; send to a proxy that signs",
+        )?;
         let (name, url) = match argument {
             "" => (
                 "K6_PROMETHEUS_RW_SERVER_URL",
@@ -56,13 +59,13 @@ impl PrometheusSettings {
         address.header("Content-Type", "application/x-protobuf");
         address.header("X-Prometheus-Remote-Write-Version", "0.1.0");
         given.authorise(&mut address)?;
-        if let (Some(certificate), Some(key)) = (given.text("CLIENT_CERTIFICATE"), given.text("CLIENT_CERTIFICATE_KEY"))
-        {
-            address.identify(certificate, key)?;
-        }
-        let version = given.text("TLS_MIN_VERSION").map_or("1.3", |version| version);
+        given.identify(&mut address, "CLIENT_CERTIFICATE", "CLIENT_CERTIFICATE_KEY")?;
+        address.proxies = given.proxies();
+        // The shorter one is in k6's documentation, the other one in k6.
+        let versions = ["TLS_MINIMUM_VERSION", "TLS_MIN_VERSION"].map(|name| given.text(name).map(|text| (name, text)));
+        let (name, version) = versions.into_iter().flatten().next().unwrap_or(("TLS_MINIMUM_VERSION", "1.3"));
         address.tls.versions = TlsVersions::between(Some(&format!("tls{version}")), None)
-            .map_err(|error| format!("K6_PROMETHEUS_RW_TLS_MIN_VERSION: {error}"))?;
+            .map_err(|error| format!("K6_PROMETHEUS_RW_{name}: {error}"))?;
         let statistics = given.text("TREND_STATS").unwrap_or("p(99)").split(',').map(str::trim).map(statistic);
         Ok(PrometheusSettings {
             address,

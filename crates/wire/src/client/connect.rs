@@ -124,7 +124,7 @@ async fn shake(io: &IoContext, transport: &mut Transport, target: &TlsTarget) ->
     let mut session = Box::new(ClientSession::towards(target).map_err(failed)?);
     let Transport { socket, sent, received, .. } = transport;
     let line = Line { socket, buffers: &io.buffers, sent, received };
-    session.handshake(line).await.map_err(failed)?;
+    session.handshake(line).await.map_err(|error| target.explain(failed(error)))?;
     transport.tls = Some(session);
     Ok(())
 }

@@ -52,11 +52,17 @@ pub struct TlsVersions {
     /// Those that the library speaks.
     spoken: Vec<&'static SupportedProtocolVersion>,
     highest: &'static str,
+    /// The lowest one, where it was asked for and is not spoken.
+    unspoken: Option<&'static str>,
 }
 
 impl Default for TlsVersions {
     fn default() -> Self {
-        TlsVersions { spoken: vec![&rustls::version::TLS12, &rustls::version::TLS13], highest: "tls1.3" }
+        TlsVersions {
+            spoken: vec![&rustls::version::TLS12, &rustls::version::TLS13],
+            highest: "tls1.3",
+            unspoken: None,
+        }
     }
 }
 
@@ -72,13 +78,19 @@ impl TlsVersions {
                 .position(|name| *name == text)
                 .ok_or_else(|| format!("found '{text}', expected one of {}", NAMES.join(", "))),
         };
+        let is_asked = min.is_some();
         let (min, max) = (index(min, 0)?, index(max, 3)?);
         if min > max {
             return Err(format!("found min {} above max {}", NAMES[min], NAMES[max]));
         }
         let all = [(2, &rustls::version::TLS12), (3, &rustls::version::TLS13)];
         let spoken = all.into_iter().filter(|(v, _)| (min..=max).contains(v)).map(|(_, v)| v).collect();
-        Ok(TlsVersions { spoken, highest: NAMES[max] })
+        Ok(TlsVersions { spoken, highest: NAMES[max], unspoken: (is_asked && min < 2).then_some(NAMES[min]) })
+    }
+
+    /// What is missing of what was asked for, though a handshake may succeed without it.
+    pub(crate) fn lack(&self) -> Option<String> {
+        self.unspoken.map(|lowest| format!("tlsVersion: {lowest} is not supported, only tls1.2 and tls1.3 are offered"))
     }
 
     pub(crate) fn list(&self) -> &[&'static SupportedProtocolVersion] {
@@ -113,6 +125,13 @@ impl CipherSuites {
             }
             None => Ok(CipherSuites { names: names.to_vec() }),
         }
+    }
+
+    /// What is missing of what was asked for, though a handshake may succeed without it.
+    pub(crate) fn lack(&self) -> Option<String> {
+        let missing: Vec<&str> = self.names.iter().map(String::as_str).filter(|name| GO_ONLY.contains(name)).collect();
+        let list = missing.join(", ");
+        (!missing.is_empty()).then(|| format!("tlsCipherSuites: not supported and not offered: {list}"))
     }
 
     /// Leaves only these to the provider. Says why no handshake can succeed: none is left for the versions.

@@ -27,6 +27,21 @@ pub(crate) struct TlsTarget {
     pub(crate) name: ServerName<'static>,
     /// Versions, suites, trust, client certificate.
     pub(crate) config: Arc<ClientConfig>,
+    /// What the settings ask for and the library lacks: likely why a server refuses the handshake.
+    lack: Option<Arc<str>>,
+}
+
+impl TlsTarget {
+    /// A failure of the handshake, with what the server may miss.
+    pub(crate) fn explain(&self, mut failure: Failure) -> Failure {
+        let is_refusal = ["protocol version not supported", "handshake failure"]
+            .iter()
+            .any(|what| failure.message.strip_prefix("remote error: tls: ") == Some(what));
+        if let Some(lack) = self.lack.as_ref().filter(|_| is_refusal) {
+            failure.message = format!("{} ({lack})", failure.message);
+        }
+        failure
+    }
 }
 
 /// The protocols offered to the server (ALPN); without TLS the client decides.
@@ -63,6 +78,8 @@ pub struct TlsConfigs {
     settings: TlsSettings,
     /// Why no handshake can succeed.
     problem: Option<String>,
+    /// What is missing, though a handshake may succeed.
+    lack: Option<Arc<str>>,
     /// By identity, for each one an offer; the last ones are without a client certificate.
     made: RefCell<Vec<Option<Arc<ClientConfig>>>>,
 }
@@ -78,6 +95,7 @@ impl TlsConfigs {
             provider: Arc::new(provider),
             settings: settings.clone(),
             problem,
+            lack: settings.versions.lack().or_else(|| settings.cipher_suites.lack()).map(Arc::from),
             made: RefCell::new(vec![None; Offer::COUNT * (settings.identities.len() + 1)]),
         }
     }
@@ -94,12 +112,12 @@ impl TlsConfigs {
         let of = identities.iter().position(|identity| identity.is_for(host));
         let at = Offer::COUNT * of.unwrap_or(identities.len()) + offer as usize;
         if let Some(config) = &self.made.borrow()[at] {
-            return Ok(TlsTarget { name, config: config.clone() });
+            return Ok(TlsTarget { name, config: config.clone(), lack: self.lack.clone() });
         }
         let config =
             Arc::new(self.make(of.map(|of| &*identities[of]), offer).map_err(|e| failed(format!("tls: {e}")))?);
         self.made.borrow_mut()[at] = Some(config.clone());
-        Ok(TlsTarget { name, config })
+        Ok(TlsTarget { name, config, lack: self.lack.clone() })
     }
 
     fn make(&self, identity: Option<&ClientIdentity>, offer: Offer) -> Result<ClientConfig, Error> {

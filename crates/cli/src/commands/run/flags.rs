@@ -19,6 +19,7 @@ use crate::flags::{OF_K6, Treated};
 use crate::log::LogFlags;
 use crate::output;
 use crate::quick::Quick;
+use crate::traces;
 
 /// What the command line and the environment say about this run.
 #[derive(Debug)]
@@ -107,7 +108,6 @@ impl Flags {
         let heard = |(name, _): &(String, String)| !unheard.contains(&name.as_str());
         let source = FlagSource { matches, env: std::env::vars().filter(heard).collect() };
         let script_env = script_env(&source, passes_env)?;
-        refuse_missing(&source)?;
         Ok(Flags {
             script: matches.get_one::<String>("script").expect("required").clone(),
             kind: kind(&source)?,
@@ -242,16 +242,6 @@ fn outputs(source: &FlagSource<'_>) -> Vec<String> {
     listed.filter(|text| !text.is_empty()).map(str::to_owned).collect()
 }
 
-/// Flags of k6 that are not supported yet, refused before the test instead of ignored.
-fn refuse_missing(source: &FlagSource<'_>) -> Result<(), Failure> {
-    if let Some(other) = source.text("traces-output").filter(|text| text != "none") {
-        return Err(generic(format!(
-            "--traces-output {other}: traces are not made, expected none; leave the flag out"
-        )));
-    }
-    Ok(())
-}
-
 fn kind(source: &FlagSource<'_>) -> Result<Option<ScriptKind>, Failure> {
     match source.text("type").as_deref() {
         None => Ok(None),
@@ -270,6 +260,8 @@ fn without_effect(source: &FlagSource<'_>) -> Result<Vec<(Level, String)>, Failu
         let text = format!("--features: there is no feature '{feature}'{hint}; the test goes on without it");
         told.push((Level::Error, text));
     }
+    let traces = source.text("traces-output").map(|text| traces::read(&text)).transpose().map_err(generic)?;
+    told.extend((traces == Some(true)).then(|| (Level::Warning, traces::NOTHING_TO_SEND.to_owned())));
     for row in OF_K6 {
         let Treated::Warned(instead) = row.treated else { continue };
         if row.flag.is_empty() {
