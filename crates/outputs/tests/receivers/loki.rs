@@ -63,7 +63,8 @@ fn lines_are_streams_by_label_and_those_beyond_the_limit_are_counted() {
     });
     assert_eq!((at_once, end), (vec![], vec![]));
     let expected = concat!(
-        r#"{"streams":[{"stream":{"app":"shop","level":"error"},"values":[["NOW","äöü is cut where … (16 characters more)"]]},"#,
+        r#"{"streams":[{"stream":{"app":"shop","level":"error"},"values":[["NOW","#,
+        r#""äöü is cut where … (16 characters more)"]]},"#,
         r#"{"stream":{"app":"shop","level":"info"},"values":[["NOW","a \"b\" source=console"],["NOW","c"]]},"#,
         r#"{"stream":{"app":"shop","level":"warning"},"values":[["NOW","#,
         r#""2 log lines were dropped: more than limit=3 within a period of 1s"]]}]}"#,
