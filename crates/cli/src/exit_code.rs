@@ -60,6 +60,10 @@ exit_codes! {
          k6's codes instead";
     UserStuck = 114, Some("a virtual user could not be stopped"),
         "A virtual user could not be stopped, because its script was in a native function that did not end";
+    Suspect = 115, Some("the figures are in doubt"),
+        "With `--strict`: the test ran, and its verdict is SUSPECT. Some figures are in doubt";
+    Invalid = 116, Some("the run is no evidence"),
+        "With `--strict`: the test ran, and its verdict is INVALID. The run is no evidence";
     Generic = 255, Some("the run could not be completed"), "Anything else: an unknown flag, a missing file";
 }
 

@@ -13,7 +13,15 @@ pub struct Moment {
     load_1m: Option<f64>,
     /// Ticks of all processors so far, and those that the hypervisor gave to somebody else.
     processor_ticks: Option<(u64, u64)>,
-    throttled: Option<u64>,
+    throttled: Option<Throttled>,
+}
+
+/// What the CPU limits of this process's control groups have done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Throttled {
+    times: u64,
+    /// For how long, summed over processors.
+    seconds: f64,
 }
 
 impl Moment {
@@ -32,6 +40,7 @@ pub fn environment(start: &Moment, end: &Moment) -> Environment {
     let processors = read("/proc/cpuinfo").unwrap_or_default();
     let status = read("/proc/self/status").unwrap_or_default();
     let cores = std::fs::read_to_string("/sys/devices/system/cpu/online").map_or(0, |text| core_list(&text).len());
+    let throttled = start.throttled.zip(end.throttled);
     let environment = Environment {
         os: read("/etc/os-release").and_then(|text| os_name(&text)).unwrap_or_else(|| std::env::consts::OS.to_owned()),
         kernel: line("/proc/sys/kernel/osrelease"),
@@ -42,7 +51,8 @@ pub fn environment(start: &Moment, end: &Moment) -> Environment {
         load_average_1m_start: start.load_1m,
         load_average_1m_end: end.load_1m,
         steal_share: steal_share(start.processor_ticks, end.processor_ticks),
-        throttled: start.throttled.zip(end.throttled).map(|(before, after)| after.saturating_sub(before)),
+        throttled: throttled.map(|(before, after)| after.times.saturating_sub(before.times)),
+        throttled_s: throttled.map(|(before, after)| (after.seconds - before.seconds).max(0.0)),
         machine_id: String::new(),
     };
     let machine_id = machine_id(&environment, &line("/proc/sys/kernel/hostname"));
@@ -100,14 +110,17 @@ fn steal_share(start: Option<(u64, u64)>, end: Option<(u64, u64)>) -> Option<f64
     Some(stolen.saturating_sub(before) as f64 / passed as f64)
 }
 
-/// How often the CPU limit of this process's control group has held it up so far; none where there is no such limit.
-fn throttled() -> Option<u64> {
+/// What the CPU limits of this process's control group and of those above it have done so far: a container's limit is
+/// often that of a parent. None where nothing tells.
+fn throttled() -> Option<Throttled> {
     let groups = read("/proc/self/cgroup")?;
-    cgroup_folders(&groups).iter().find_map(|folder| nr_throttled(&read(&format!("{folder}/cpu.stat"))?))
+    let folders = cgroup_folders(&groups);
+    let told = folders.iter().filter_map(|folder| throttling(&read(&format!("{folder}/cpu.stat"))?));
+    told.reduce(|sum, one| Throttled { times: sum.times + one.times, seconds: sum.seconds + one.seconds })
 }
 
-/// Where a control group's files may be, the most likely place first: version 2, then version 1. In a container the
-/// path is that of the host, and the files lie at the root.
+/// Where the files of a control group and of those above it may be, of both versions. In a container the path is
+/// that of the host, and the files lie at the root.
 fn cgroup_folders(groups: &str) -> Vec<String> {
     let mut folders = Vec::new();
     for line in groups.lines() {
@@ -118,14 +131,23 @@ fn cgroup_folders(groups: &str) -> Vec<String> {
             _ if controllers.split(',').any(|name| name == "cpu") => format!("/sys/fs/cgroup/{controllers}"),
             _ => continue,
         };
-        let path = Path::new(path).strip_prefix("/").unwrap_or(Path::new("")).display().to_string();
-        folders.extend([format!("{base}/{path}"), base]);
+        let path = Path::new(path).strip_prefix("/").unwrap_or(Path::new(""));
+        folders
+            .extend(path.ancestors().map(|part| format!("{base}/{}", part.display()).trim_end_matches('/').to_owned()));
     }
+    folders.dedup();
     folders
 }
 
-fn nr_throttled(cpu_stat: &str) -> Option<u64> {
-    cpu_stat.lines().find_map(|line| line.strip_prefix("nr_throttled "))?.trim().parse().ok()
+/// Version 2 counts microseconds, version 1 nanoseconds.
+fn throttling(cpu_stat: &str) -> Option<Throttled> {
+    let number = |name: &str| {
+        let line = cpu_stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+        line.trim().parse::<u64>().ok()
+    };
+    let seconds = number("throttled_usec").map(|us| us as f64 / 1e6);
+    let seconds = seconds.or_else(|| number("throttled_time").map(|ns| ns as f64 / 1e9));
+    Some(Throttled { times: number("nr_throttled")?, seconds: seconds.unwrap_or_default() })
 }
 
 #[cfg(test)]
@@ -139,8 +161,10 @@ mod tests {
         assert_eq!(memory_bytes("MemFree: 1 kB\nMemTotal:       16384 kB\n"), Some(16_777_216));
         assert_eq!(os_name("ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12\"\n").as_deref(), Some("Debian GNU/Linux 12"));
         assert_eq!(cpu_model("processor\t: 0\nmodel name\t: A Model @ 2.0GHz\n").as_deref(), Some("A Model @ 2.0GHz"));
-        assert_eq!(nr_throttled("nr_periods 9\nnr_throttled 4\n"), Some(4));
-        assert_eq!(nr_throttled("usage_usec 9\n"), None);
+        let throttled = |times, seconds| Some(Throttled { times, seconds });
+        assert_eq!(throttling("nr_periods 9\nnr_throttled 4\nthrottled_usec 1500000\n"), throttled(4, 1.5));
+        assert_eq!(throttling("nr_periods 9\nnr_throttled 4\nthrottled_time 2500000000\n"), throttled(4, 2.5));
+        assert_eq!(throttling("usage_usec 9\n"), None);
     }
 
     #[test]
@@ -154,7 +178,7 @@ mod tests {
 
     #[test]
     fn control_groups_of_both_versions_are_found() {
-        assert_eq!(cgroup_folders("0::/a/b\n"), ["/sys/fs/cgroup/a/b", "/sys/fs/cgroup"]);
+        assert_eq!(cgroup_folders("0::/a/b\n"), ["/sys/fs/cgroup/a/b", "/sys/fs/cgroup/a", "/sys/fs/cgroup"]);
         let old = "3:memory:/x\n2:cpu,cpuacct:/x\n";
         assert_eq!(cgroup_folders(old), ["/sys/fs/cgroup/cpu,cpuacct/x", "/sys/fs/cgroup/cpu,cpuacct"]);
     }

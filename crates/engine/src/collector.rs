@@ -228,7 +228,8 @@ impl<E: FnMut(Event)> Collector<E> {
             stuck_workers: stuck.map(|(worker, _)| worker).collect(),
             health: Health {
                 workers: self.ended.iter().cloned().map(Option::unwrap_or_default).collect(),
-                dropped: self.config.state.counts().dropped,
+                counts: self.config.state.counts(),
+                arrivals: self.config.state.arrivals(),
                 wall: ran,
                 process_cores,
             },

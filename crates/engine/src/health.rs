@@ -1,25 +1,49 @@
 //! What the generator noticed about itself while it ran: CPU of its workers and how late their event loops were.
 //!
-//! Each worker asks to be woken every few milliseconds and notes how late that happened. CPU is that of the worker's
-//! thread. What these figures mean for the run is `judgement`'s to say.
+//! Each worker asks to be woken every few milliseconds and notes how late that happened (`beats`). CPU is that of the
+//! worker's thread. What these figures mean for the run is `judgement`'s to say.
 
 use std::time::Duration;
 
-use metrics::Trend;
-
+use crate::beats::Beats;
+pub use crate::beats::{Gap, Occupation};
 use crate::clock::Usage;
+use crate::state::Counts;
 
 /// How the workers fared.
 #[derive(Clone, Debug, Default)]
 pub struct Health {
     /// One entry a worker.
     pub workers: Vec<WorkerHealth>,
-    /// Starts that found no virtual user, and iterations left over at the end.
-    pub dropped: u64,
+    /// All iterations: started, ended, interrupted, and dropped, which are starts that found no virtual user and
+    /// iterations left over at the end.
+    pub counts: Counts,
+    /// What became of the starts of arrival rates.
+    pub arrivals: ArrivalCounts,
     /// CPU used by the whole process while the scenarios ran, in cores.
     pub process_cores: f64,
     /// How long the scenarios ran.
     pub wall: Duration,
+}
+
+/// The starts of all arrival rates of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ArrivalCounts {
+    /// Iterations that began.
+    pub started: u64,
+    /// Starts that found no virtual user.
+    pub dropped: u64,
+    /// How long after its time the last start was made, in the scenario that fell behind by most.
+    pub behind: Duration,
+    /// The regular time of that scenario.
+    pub lasts: Duration,
+}
+
+impl ArrivalCounts {
+    /// The rate of starts by the planned one, as far as being late made it lower.
+    pub fn achieved_share(&self) -> f64 {
+        if self.lasts.is_zero() { 1.0 } else { self.lasts.div_duration_f64(self.lasts + self.behind) }
+    }
 }
 
 /// How one worker fared.
@@ -37,17 +61,30 @@ pub struct WorkerHealth {
     pub lag_p99_ms: f64,
     /// The latest.
     pub lag_max_ms: f64,
+    /// Beats of the event loop that could not take place, because it stood still when they were due.
+    pub missed_beats: u64,
+    /// Share of the time in which the event loop stood still for 10 ms or more in one piece, 0 to 1.
+    pub stalled_share: f64,
+    /// What such pieces alone made a random moment wait, in ms, on average.
+    pub stalled_avg_ms: f64,
+    /// The longest of them, or the latest beat.
+    pub longest_gap: Gap,
 }
 
 impl WorkerHealth {
     /// What a worker's thread used between two readings, and how late its event loop was meanwhile.
-    pub(crate) fn between(before: &Usage, after: &Usage, lag: &Trend) -> Self {
+    pub(crate) fn between(before: &Usage, after: &Usage, beats: &Beats) -> Self {
         let wall = after.at.saturating_sub(before.at).as_secs_f64().max(1e-9);
         let share = |time: Duration| (time.as_secs_f64() / wall).min(1.0);
+        let lag = &beats.lag;
         let waited = after.waited.zip(before.waited).map(|(after, before)| after.saturating_sub(before));
         WorkerHealth {
             cpu_share: share(after.cpu.saturating_sub(before.cpu)),
             waited_share: waited.map(share),
+            missed_beats: beats.missed,
+            stalled_share: share(beats.stalled),
+            stalled_avg_ms: beats.stalled_squares / (wall * 1e3),
+            longest_gap: beats.longest,
             lag_avg_ms: lag.avg(),
             lag_p50_ms: lag.percentile(50.0),
             lag_p99_ms: lag.percentile(99.0),
@@ -67,6 +104,12 @@ impl Health {
         self.workers.iter().map(|worker| worker.lag_p99_ms).fold(0.0, f64::max)
     }
 
+    /// The worker whose event loop stood still for longest.
+    pub fn worst_gap(&self) -> Gap {
+        let gaps = self.workers.iter().map(|worker| worker.longest_gap);
+        gaps.max_by_key(|gap| gap.length).unwrap_or_default()
+    }
+
     /// The mean lateness of the worker that was latest by it, in ms.
     pub fn worst_lag_avg_ms(&self) -> f64 {
         self.workers.iter().map(|worker| worker.lag_avg_ms).fold(0.0, f64::max)
@@ -84,12 +127,12 @@ mod tests {
             cpu: Duration::from_millis(cpu),
             waited: Some(Duration::from_millis(waited)),
         };
-        let health = WorkerHealth::between(&at(1000, 200, 50), &at(3000, 1700, 150), &Trend::default());
+        let health = WorkerHealth::between(&at(1000, 200, 50), &at(3000, 1700, 150), &Beats::default());
         assert_eq!((health.cpu_share, health.waited_share), (0.75, Some(0.05)));
-        let never_more_than_a_core = WorkerHealth::between(&at(0, 0, 0), &at(10, 11, 0), &Trend::default());
+        let never_more_than_a_core = WorkerHealth::between(&at(0, 0, 0), &at(10, 11, 0), &Beats::default());
         assert_eq!(never_more_than_a_core.cpu_share, 1.0);
         let not_told = Usage { waited: None, ..at(0, 0, 0) };
-        assert_eq!(WorkerHealth::between(&not_told, &at(10, 5, 5), &Trend::default()).waited_share, None);
+        assert_eq!(WorkerHealth::between(&not_told, &at(10, 5, 5), &Beats::default()).waited_share, None);
     }
     #[test]
     fn the_worst_worker_speaks_for_all() {
@@ -106,10 +149,10 @@ mod tests {
 
     #[test]
     fn lateness_is_that_of_the_event_loop() {
-        let mut lag = Trend::default();
-        (0..=100).for_each(|ms| lag.add(f64::from(ms)));
+        let mut beats = Beats::default();
+        (0..=100).for_each(|ms| beats.lag.add(f64::from(ms)));
         let at = |ms| Usage { at: Duration::from_millis(ms), cpu: Duration::ZERO, waited: None };
-        let health = WorkerHealth::between(&at(0), &at(1000), &lag);
+        let health = WorkerHealth::between(&at(0), &at(1000), &beats);
         assert_eq!(
             [health.lag_avg_ms, health.lag_p50_ms, health.lag_p99_ms, health.lag_max_ms],
             [50.0, 50.0, 99.0, 100.0]

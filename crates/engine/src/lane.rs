@@ -263,6 +263,7 @@ impl<F: Users> Lane<F> {
     ) -> Option<String> {
         let (worker, scenario) = (&self.worker, self.info.index);
         if let IterationEnd::Interrupted | IterationEnd::Lost(_) = end {
+            self.record.interrupted(at_ns);
             worker.state.iteration_interrupted(worker.index, scenario);
             return if let IterationEnd::Lost(text) = end { Some(text) } else { None };
         }
@@ -295,10 +296,11 @@ impl<F: Users> Lane<F> {
     ) {
         let mut halted = std::pin::pin!(self.worker.halted());
         halted.as_mut().enable();
-        let (mut late, mut starts) = (LateStarts::default(), arrivals.starts());
+        let (mut late, mut starts, mut last) = (LateStarts::default(), arrivals.starts(), self.start);
         for k in (0..).map(|n| first + n * step) {
             let Some(planned) = starts.at(stripes.unscale(k)) else { break };
-            let is_late = self.worker.clock.now() >= self.start + planned;
+            last = self.start + planned;
+            let is_late = self.worker.clock.now() >= last;
             if late.is_over(is_late) {
                 tokio::task::yield_now().await;
             }
@@ -325,6 +327,8 @@ impl<F: Users> Lane<F> {
             self.drop_iterations(1);
             self.want_user(open, users);
         }
+        let behind = self.worker.clock.now().saturating_sub(last);
+        self.worker.state.arrivals_behind(self.worker.index, self.info.index, behind);
         self.worker.sleep_until(self.start + arrivals.end()).await;
     }
 

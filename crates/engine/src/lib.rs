@@ -35,6 +35,7 @@
 //!
 //! Left out for now: `paused` and changing the number of users of a running test, which need the REST interface.
 
+mod beats;
 pub mod clock;
 mod collector;
 pub mod config;
@@ -62,7 +63,7 @@ mod worker;
 pub use config::{Prepare, RunConfig};
 pub use event::{Event, Outcome, RunError, Tick};
 pub use health::Health;
-pub use judgement::{Cause, Facts, Judgement, judge};
+pub use judgement::{Cause, Facts, Finding, Judgement, Severity, Verdict, judge};
 pub use plan::Plan;
 pub use run::run;
 pub use state::RunState;

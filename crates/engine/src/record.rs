@@ -20,7 +20,10 @@ pub(crate) struct LaneRecord {
     recorder: Rc<Recorder>,
     own: Bundle,
     dropped: Series,
+    interrupted: Series,
     lag: Option<Series>,
+    /// What every sample of an iteration carries.
+    tags: TagSet,
     others: RefCell<HashMap<u32, Bundle>>,
 }
 
@@ -52,8 +55,10 @@ impl LaneRecord {
         LaneRecord {
             own: iteration_series(&recorder, &full, is_open),
             dropped: recorder.series(builtin::DROPPED_ITERATIONS, &plain),
+            interrupted: recorder.series(builtin::INTERRUPTED_ITERATIONS, &full),
             lag: is_open.then(|| recorder.series(builtin::ITERATION_LAG, &full)),
             others: RefCell::default(),
+            tags: full,
             recorder,
         }
     }
@@ -80,12 +85,25 @@ impl LaneRecord {
         }
     }
 
-    /// Planned iterations that will not start.
+    /// Planned iterations that will not start. Those of an arrival rate are visitors whom nobody served: from the plan
+    /// they wait for longer than all others.
     pub(crate) fn dropped(&self, count: u64, at_ns: u64) {
-        if count > 0 {
-            self.recorder.annotate(|| None);
-            self.recorder.add(self.dropped, count as f64, at_ns);
+        if count == 0 {
+            return;
         }
+        self.recorder.annotate(|| None);
+        self.recorder.add(self.dropped, count as f64, at_ns);
+        if self.lag.is_some() {
+            for metric in [builtin::ITERATION_DURATION_FROM_PLAN, builtin::HTTP_REQ_DURATION_FROM_PLAN] {
+                self.recorder.add_censored(self.recorder.series(metric, &self.tags), count);
+            }
+        }
+    }
+
+    /// An iteration that was cut short.
+    pub(crate) fn interrupted(&self, at_ns: u64) {
+        self.recorder.annotate(|| None);
+        self.recorder.add(self.interrupted, 1.0, at_ns);
     }
 
     fn series_of(&self, key: u32, user: &impl VirtualUser) -> Bundle {

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::health::ArrivalCounts;
 use crate::scenario::ScenarioInfo;
 use crate::segment::Stripes;
 
@@ -24,6 +25,8 @@ struct Cell {
     interrupted: AtomicU64,
     dropped: AtomicU64,
     active: AtomicU64,
+    /// How long after its time the last start of an arrival rate was made, in ns.
+    behind: AtomicU64,
 }
 
 /// What one worker counts for itself.
@@ -136,6 +139,26 @@ impl RunState {
         sum
     }
 
+    /// What became of the starts of arrival rates, over all scenarios that have one.
+    pub fn arrivals(&self) -> ArrivalCounts {
+        let mut sum = ArrivalCounts::default();
+        let open = |name: &str| name.ends_with("-arrival-rate");
+        for (index, scenario) in self.scenarios.iter().enumerate().filter(|(_, scenario)| open(scenario.executor)) {
+            let counts = self.scenario_counts(index);
+            (sum.started, sum.dropped) = (sum.started + counts.started, sum.dropped + counts.dropped);
+            let behind = (0..self.workers.len()).map(|worker| self.cell(worker, index).behind.load(Ordering::Relaxed));
+            let own = ArrivalCounts {
+                behind: Duration::from_nanos(behind.max().unwrap_or_default()),
+                lasts: scenario.time,
+                ..sum
+            };
+            if sum.lasts.is_zero() || own.achieved_share() < sum.achieved_share() {
+                sum = own;
+            }
+        }
+        sum
+    }
+
     /// Virtual users whose init code has run (`exec.instance.vusInitialized`).
     pub fn vus_initialised(&self) -> u64 {
         self.workers.iter().map(|worker| worker.0.initialised.load(Ordering::Relaxed)).sum()
@@ -211,6 +234,12 @@ impl RunState {
 
     pub(crate) fn iterations_dropped(&self, worker: usize, scenario: usize, count: u64) {
         bump(&self.cell(worker, scenario).dropped, count);
+    }
+
+    /// The last start of an arrival rate was made so long after its time.
+    pub(crate) fn arrivals_behind(&self, worker: usize, scenario: usize, behind: Duration) {
+        let ns = u64::try_from(behind.as_nanos()).unwrap_or(u64::MAX);
+        self.cell(worker, scenario).behind.store(ns, Ordering::Relaxed);
     }
 
     pub(crate) fn vu_active(&self, worker: usize, scenario: usize, is_active: bool) {

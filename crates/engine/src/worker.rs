@@ -12,12 +12,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use metrics::{Recorder, SystemTags, Trend};
+use metrics::{Recorder, SystemTags};
 use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, watch};
 use tokio::task::{JoinHandle, spawn_local};
 
-use crate::clock::{AnyClock, Clock};
+use crate::beats::Beats;
+use crate::clock::{AnyClock, Clock, ThreadTimer};
 use crate::config::Prepare;
 use crate::deadlines::Deadlines;
 use crate::health::WorkerHealth;
@@ -31,8 +32,6 @@ use crate::state::RunState;
 use crate::stop::{Interrupt, StopReason, Stopper};
 use crate::vu::{CreateError, Users, VuContext};
 
-/// How often the lag of the event loop is looked at.
-const LAG_INTERVAL: Duration = Duration::from_millis(10);
 /// How often samples are reported.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -121,11 +120,8 @@ impl<F: Users> Worker<F> {
         background.spawn(async move { worker.halt_when_stopped().await });
         let worker = Rc::clone(&self);
         background.spawn(async move { worker.deadlines.run(&worker.clock).await });
-        let lag = Rc::new(RefCell::new(Trend::default()));
-        if matches!(self.clock, AnyClock::Real(_)) {
-            let (worker, lag) = (Rc::clone(&self), Rc::clone(&lag));
-            background.spawn(async move { worker.measure_lag(&lag).await });
-        }
+        let timer = Rc::new(self.clock.thread_timer());
+        let beats = Rc::new(RefCell::new(Beats::default()));
 
         if let Err(error) = self.make_planned_users().await {
             self.report(Report::Failed(error));
@@ -134,11 +130,19 @@ impl<F: Users> Worker<F> {
         let mut health = WorkerHealth::default();
         if let Some(start) = self.wait_for_start().await {
             let before = self.clock.thread_usage();
-            lag.replace(Trend::default());
+            beats.replace(Beats::starting(start, timer.read()));
+            if matches!(self.clock, AnyClock::Real(_)) {
+                let (worker, timer, beats) = (Rc::clone(&self), Rc::clone(&timer), Rc::clone(&beats));
+                background.spawn(async move { worker.beat(&timer, &beats).await });
+            }
             let worker = Rc::clone(&self);
             background.spawn(async move { worker.tick(start).await });
             self.run_lanes(start).await;
-            health = WorkerHealth::between(&before, &self.clock.thread_usage(), &lag.borrow());
+            let after = self.clock.thread_usage();
+            if matches!(self.clock, AnyClock::Real(_)) {
+                beats.borrow_mut().end(self.clock.now(), timer.read());
+            }
+            health = WorkerHealth::between(&before, &after, &beats.borrow());
         }
         background.abort();
         let (worker, at, snapshot) = (self.index, self.clock.now(), self.recorder.take());
@@ -211,12 +215,11 @@ impl<F: Users> Worker<F> {
     }
 
     /// Notes how late the event loop is.
-    async fn measure_lag(&self, lag: &RefCell<Trend>) {
+    async fn beat(&self, timer: &ThreadTimer, beats: &RefCell<Beats>) {
         loop {
-            let due = self.clock.now() + LAG_INTERVAL;
+            let due = beats.borrow().due();
             self.clock.sleep_until(due).await;
-            let now = self.clock.now();
-            lag.borrow_mut().add((now - due).as_secs_f64() * 1e3);
+            beats.borrow_mut().beat(self.clock.now(), timer.read());
         }
     }
 

@@ -213,7 +213,7 @@ fn a_run_is_told_event_by_event() {
     made.sort_unstable();
     assert_eq!(made, [(1, 1, 0), (2, 2, 1), (3, 3, 0)], "number in the instance, in the test, and worker");
     let health = &ran.outcome.health;
-    assert_eq!((health.wall, health.dropped, health.workers.len()), (Duration::from_millis(2500), 0, 2));
+    assert_eq!((health.wall, health.counts.dropped, health.workers.len()), (Duration::from_millis(2500), 0, 2));
     assert_eq!(health.process_cores, 0.0, "nothing is used in simulated time");
 }
 
@@ -225,7 +225,7 @@ fn nothing_is_said_of_iterations_that_were_not_dropped() {
         scenario["iterations"] = iterations.into();
         let ran = simulation(json!({ "a": scenario }), FakeUsers::sleeping(400)).run();
         let names: Vec<String> = ran.results.metrics.into_iter().map(|metric| metric.name).collect();
-        (names.contains(&"dropped_iterations".to_owned()), ran.outcome.health.dropped)
+        (names.contains(&"dropped_iterations".to_owned()), ran.outcome.health.counts.dropped)
     };
     assert_eq!([names(2), names(5)], [(false, 0), (true, 2)]);
 }

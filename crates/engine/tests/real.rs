@@ -174,7 +174,7 @@ fn a_worker_tells_how_late_its_event_loop_was_and_what_it_used() {
     // Nobody else had a turn for 100 ms, and the loop looks every 10 ms how late it is.
     assert!(busy.lag_max_ms >= 89.0 && busy.lag_avg_ms > 0.0, "{busy:?}");
     assert!(busy.cpu_share > 0.0, "{busy:?}");
-    assert_eq!(ran.outcome.health.dropped, 0);
+    assert_eq!(ran.outcome.health.counts.dropped, 0);
     assert!(ran.outcome.health.wall >= Duration::from_millis(300), "{:?}", ran.outcome.health);
     assert!(ran.outcome.health.process_cores > 0.0, "{:?}", ran.outcome.health);
 }

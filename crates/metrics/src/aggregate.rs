@@ -154,7 +154,8 @@ impl Aggregate {
 
     /// Whether a metric or sub-metric has something to tell: samples, or thresholds waiting for some.
     fn is_shown(&self, target: Target) -> bool {
-        self.index.contains_key(&key_of(target)) || !self.thresholds.results(target).is_empty()
+        let has_samples = self.sink(&key_of(target)).is_some_and(|sink| sink.samples() > 0);
+        has_samples || !self.thresholds.results(target).is_empty()
     }
 
     fn metric_result(&self, definition: &Definition, sub: Option<&SubMetric>, duration: Duration) -> MetricResult {
@@ -170,6 +171,9 @@ impl Aggregate {
         let mut found: BTreeMap<Arc<str>, HashMap<MetricId, &Sink>> = BTreeMap::new();
         for (key, sink) in &self.sinks {
             if let SinkKey::Metric(id, Scope { scenario: Some(scenario), group: None }) = &**key {
+                if sink.samples() == 0 {
+                    continue;
+                }
                 found.entry(scenario.clone()).or_default().insert(*id, sink);
             }
         }

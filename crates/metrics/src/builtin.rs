@@ -76,4 +76,12 @@ builtin! {
         "Messages received on streams of gRPC.";
     GRPC_STREAMS_MSG_DELAY = "grpc_streams_msg_delay", Trend, Time,
         "From the last message of a stream of gRPC, sent or received, to the arrival of the next one.";
+    HTTP_REQS_INTERRUPTED = "http_reqs_interrupted", Counter, Default,
+        "Requests that the end of an iteration cut short after something of them was sent; they are in no other metric \
+         but the bytes.";
+    INTERRUPTED_ITERATIONS = "interrupted_iterations", Counter, Default,
+        "Iterations that began and were cut short, by the end of their scenario or of the test.";
+    HTTP_REQ_DURATION_FROM_PLAN = "http_req_duration_from_plan", Trend, Time,
+        "Planned start of the iteration to the arrival of its first request's answer, by the kernel's stamp; \
+         arrival-rate scenarios only. Dropped iterations count as longer than all others.";
 }

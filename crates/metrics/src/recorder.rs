@@ -187,6 +187,15 @@ impl Recorder {
         }
     }
 
+    /// Adds values to a Trend's series that were never measured and are larger than all others
+    /// (`Trend::add_censored`). No tap sees them, because they are no samples.
+    #[cold]
+    pub fn add_censored(&self, series: Series, count: u64) {
+        let mut store = self.store.borrow_mut();
+        let sinks: Vec<u32> = store.sinks(series).collect();
+        sinks.into_iter().for_each(|sink| store.cells[sink as usize].add_censored(count));
+    }
+
     /// Ties series, none of them a gauge's, that get their samples together. For callers that keep what they got.
     pub fn bundle(&self, series: &[Series]) -> Bundle {
         let (mut lookup, mut store) = (self.lookup.borrow_mut(), self.store.borrow_mut());
@@ -454,6 +463,22 @@ mod tests {
             recorder.add(recorder.series(builtin::HTTP_REQS, &TagSet::new([("url", url)])), 1.0, 7);
         }
         assert_eq!(*seen.borrow(), ["8 /a 1 7", "8 /b 1 7"]);
+    }
+
+    #[test]
+    fn what_was_never_measured_reaches_every_sink_and_no_tap() {
+        let registry = Registry::new();
+        let sub = registry.sub_metric(builtin::ITERATION_LAG, TagFilter::parse("scenario:a").unwrap());
+        let recorder = Recorder::new(registry);
+        recorder.set_tap(Box::new(|sample| panic!("no sample: {sample:?}")));
+        let series = recorder.series(builtin::ITERATION_LAG, &TagSet::new([("scenario", "a")]));
+        recorder.add_censored(series, 3);
+        let snapshot = recorder.take();
+        assert_eq!(keys(&snapshot), [total(builtin::ITERATION_LAG), SinkKey::Sub(sub)]);
+        for (_, sink) in &snapshot.sinks {
+            assert!(matches!(sink, Sink::Trend(trend) if (trend.count(), trend.censored()) == (0, 3)), "{sink:?}");
+        }
+        assert!(recorder.take().is_empty());
     }
 
     #[test]

@@ -112,6 +112,15 @@ impl TrendValue {
     pub fn count(&self) -> u64 {
         self.0.count()
     }
+    /// Share of the samples that are at least this much, 0 to 1, as exact as a percentile.
+    pub fn share_from(&self, least: f64) -> f64 {
+        let reaching = self.0.buckets().filter(|(value, _)| *value >= least).map(|(_, count)| count).sum::<u64>();
+        reaching as f64 / self.count().max(1) as f64
+    }
+    /// Values that were never measured and are larger than all samples: `Trend::add_censored`.
+    pub fn censored(&self) -> u64 {
+        self.0.censored()
+    }
     /// Sum of the samples.
     pub fn sum(&self) -> f64 {
         self.0.sum()

@@ -118,10 +118,22 @@ impl Sink {
         }
     }
 
+    /// Adds values that were never measured; only Trends take them.
+    pub fn add_censored(&mut self, count: u64) {
+        if let Sink::Trend(trend) = self {
+            trend.add_censored(count);
+        }
+    }
+
+    /// Whether anything came in.
+    pub fn is_used(&self) -> bool {
+        self.samples() > 0 || matches!(self, Sink::Trend(trend) if trend.censored() > 0)
+    }
+
     /// Adds what another sink of the same key holds.
     pub fn merge(&mut self, other: Sink) {
         match (self, other) {
-            (Sink::Trend(own), Sink::Trend(theirs)) if own.count() == 0 => *own = theirs,
+            (Sink::Trend(own), Sink::Trend(theirs)) if own.count() == 0 && own.censored() == 0 => *own = theirs,
             (Sink::Trend(own), Sink::Trend(theirs)) => own.merge(&theirs),
             (Sink::Counter { sum, samples }, Sink::Counter { sum: more, samples: count }) => {
                 *sum += more;

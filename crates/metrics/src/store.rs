@@ -220,7 +220,12 @@ impl Cell {
     }
 
     pub(crate) fn is_used(&self) -> bool {
-        self.zeros > 0 || self.sink.samples() > 0
+        self.zeros > 0 || self.sink.is_used()
+    }
+
+    /// Adds values of a Trend that were never measured.
+    pub(crate) fn add_censored(&mut self, count: u64) {
+        self.sink.add_censored(count);
     }
 
     pub(crate) fn take(&mut self) -> Sink {

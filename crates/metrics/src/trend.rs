@@ -94,6 +94,8 @@ pub struct Trend {
     /// Of the samples other than 0.
     min: f64,
     max: f64,
+    /// Samples of which nobody knows more than that they are larger than all others.
+    censored: u64,
 }
 
 impl Default for Trend {
@@ -105,6 +107,7 @@ impl Default for Trend {
             others: 0,
             min: f64::INFINITY,
             max: f64::NEG_INFINITY,
+            censored: 0,
         }
     }
 }
@@ -149,6 +152,18 @@ impl Trend {
         self.zeros += count;
     }
 
+    /// Adds this many values that were never measured and would have been larger than all others, such as the waiting
+    /// of visitors whom nobody served. Percentiles count them, and are infinite where they are reached; number, sum,
+    /// mean and extremes are those of what was measured.
+    pub fn add_censored(&mut self, count: u64) {
+        self.censored += count;
+    }
+
+    /// How many values were never measured.
+    pub fn censored(&self) -> u64 {
+        self.censored
+    }
+
     /// Adds everything that `other` holds.
     pub fn merge(&mut self, other: &Trend) {
         for (own, theirs) in [(&mut self.negative, &other.negative), (&mut self.positive, &other.positive)] {
@@ -160,6 +175,7 @@ impl Trend {
         }
         self.zeros += other.zeros;
         self.others += other.others;
+        self.censored += other.censored;
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
     }
@@ -213,7 +229,8 @@ impl Trend {
         self.ascending().map(|(border, sign, b)| mean_of(border, sign, b) * (b.count as f64 / total)).sum()
     }
 
-    /// The value below which `percent` (0-100) of the values lie: linear between the two nearest order statistics, as
+    /// The value below which `percent` (0-100) of the values lie, infinite where that is one of those that were never
+    /// measured: linear between the two nearest order statistics, as
     /// k6 does it. 0 when empty; outside 0-100 the lowest or highest.
     pub fn percentile(&self, percent: f64) -> f64 {
         self.percentiles([percent])[0]
@@ -222,9 +239,9 @@ impl Trend {
     /// Several percentiles at the cost of one.
     pub fn percentiles<const N: usize>(&self, percents: [f64; N]) -> [f64; N] {
         if self.count() == 0 {
-            return [0.0; N];
+            return [if self.censored > 0 { f64::INFINITY } else { 0.0 }; N];
         }
-        let last = self.count() - 1;
+        let last = self.count() - 1 + self.censored;
         let place = |percent: f64| {
             let rank = (percent / 100.0).clamp(0.0, 1.0) * last as f64;
             let below = (rank.floor() as u64).min(last);
@@ -234,13 +251,19 @@ impl Trend {
         let mut wanted: Vec<(u64, f64)> =
             places.iter().flat_map(|(below, _)| [(*below, 0.0), (below + 1, 0.0)]).collect();
         self.order_statistics(&mut wanted);
-        let value = |rank: u64| wanted.iter().find(|(known, _)| *known == rank).map_or(0.0, |(_, value)| *value);
+        let value = |rank: u64| match rank {
+            beyond if beyond >= self.count() => f64::INFINITY,
+            rank => wanted.iter().find(|(known, _)| *known == rank).map_or(0.0, |(_, value)| *value),
+        };
         places.map(|(below, share)| {
             let low = value(below);
             if share <= 0.0 || below == last {
                 return low;
             }
             let high = value(below + 1);
+            if high.is_infinite() {
+                return high;
+            }
             (low + (high - low) * share).clamp(low, high)
         })
     }
@@ -468,6 +491,22 @@ mod tests {
         assert_eq!(trend(&[-3e16, 1.0, 1e16, 2e16]).sum(), 1.0);
         assert_eq!(trend(&[-1e16, 3.0, 2e16]).sum(), 1e16 + 4.0, "1e16 + 3 has no double of its own");
         assert_eq!(trend(&[1.0, 1e16]).sum(), 1e16);
+    }
+
+    #[test]
+    fn what_was_never_measured_is_beyond_all_percentiles_that_reach_it() {
+        let mut some = trend(&[1.0, 2.0, 3.0]);
+        some.add_censored(7);
+        assert_eq!((some.count(), some.censored(), some.max(), some.avg()), (3, 7, 3.0, 2.0));
+        // Ranks 0 to 9: the median is between 4 and 5, and a tenth between 0 and 1.
+        assert_eq!(some.percentiles([0.0, 10.0, 50.0, 99.0]), [1.0, 1.9, f64::INFINITY, f64::INFINITY]);
+        let mut all = Trend::default();
+        all.merge(&some);
+        assert_eq!((all.censored(), all.percentile(25.0)), (7, f64::INFINITY));
+        assert_eq!(all.percentile(22.0), 2.98);
+        let mut none = Trend::default();
+        none.add_censored(1);
+        assert_eq!(none.percentile(1.0), f64::INFINITY);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use md5::{Digest, Md5};
-use metrics::results::{CheckResult, GroupResult, MetricResult, Results, Value as Measured};
+use metrics::results::{CheckResult, GroupResult, MetricResult, Results, TrendValue, Value as Measured};
 use serde_json::{Map, Value, json};
 
 use crate::errors::Errors;
@@ -52,7 +52,15 @@ pub fn handle_summary_data(
         data["setup_data"] = setup;
     }
     add_errors(&mut data, results);
+    add_judgement(&mut data, options);
     data
+}
+
+/// Puts whether the figures can be trusted beside k6's own keys.
+pub(crate) fn add_judgement(data: &mut Value, options: &SummaryOptions) {
+    if let Some(judgement) = &options.judgement {
+        data["judgement"] = json!(judgement);
+    }
 }
 
 /// Puts what went wrong beside k6's own keys. Not among the metrics, which k6's readers expect to have values; and only
@@ -75,6 +83,7 @@ pub fn export_json(results: &Results, options: &SummaryOptions, setup_data: Opti
         data["setup_data"] = setup;
     }
     add_errors(&mut data, results);
+    add_judgement(&mut data, options);
     data
 }
 
@@ -128,6 +137,7 @@ fn flat_metric(metric: &MetricResult, stats: &[TrendStat]) -> Value {
 }
 
 fn values(value: &Measured, stats: &[TrendStat], share_name: &str) -> Map<String, Value> {
+    let censored = |trend: &TrendValue| (trend.censored() > 0).then(|| ("dropped", json!(trend.censored())));
     let pairs: Vec<(&str, Value)> = match value {
         Measured::Counter { count, rate } => vec![("count", number(*count)), ("rate", number(*rate))],
         Measured::Gauge { value, min, max } => {
@@ -138,7 +148,10 @@ fn values(value: &Measured, stats: &[TrendStat], share_name: &str) -> Map<String
             ("passes", json!(passes)),
             ("fails", json!(total - passes)),
         ],
-        Measured::Trend(trend) => stats.iter().map(|stat| (stat.label(), number(stat.of(trend)))).collect(),
+        // A percentile that dropped iterations reach is null.
+        Measured::Trend(trend) => {
+            stats.iter().map(|stat| (stat.label(), number(stat.of(trend)))).chain(censored(trend)).collect()
+        }
     };
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

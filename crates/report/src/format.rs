@@ -17,6 +17,7 @@ pub fn value(value: f64, contains: Contains, unit: Option<TimeUnit>) -> String {
 /// Milliseconds, in a given unit or in the one that suits.
 pub fn time(ms: f64, unit: Option<TimeUnit>) -> String {
     match unit {
+        _ if ms.is_infinite() => show::time(ms),
         Some(TimeUnit::Seconds) => format!("{:.2}s", ms / 1e3),
         Some(TimeUnit::Milliseconds) => format!("{ms:.2}ms"),
         Some(TimeUnit::Microseconds) => format!("{:.2}µs", ms * 1e3),

@@ -24,5 +24,5 @@ pub use errors::Errors;
 pub use export::{RunState, export_json, handle_summary_data, pretty};
 pub use machine::{RunConfig, machine_readable};
 pub use options::{SummaryMode, SummaryOptions, TimeUnit, TrendStat, parse_trend_stats};
-pub use text::text;
+pub use text::{text, verdict};
 pub use visible::{visible, visible_lines};

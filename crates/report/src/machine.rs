@@ -7,7 +7,8 @@ use std::time::Duration;
 use metrics::results::{MetricResult, Results, Value as Measured};
 use serde_json::{Value, json};
 
-use crate::export::{add_errors, key, number, share};
+use crate::export::{add_errors, add_judgement, key, number, share};
+use crate::options::SummaryOptions;
 
 /// What this summary tells about the run besides its results.
 #[derive(Clone, Debug)]
@@ -26,7 +27,7 @@ pub struct RunConfig {
 const LEFT_OUT: [&str; 2] = ["checks", "group_duration"];
 
 /// The summary as one JSON value.
-pub fn machine_readable(results: &Results, run: &RunConfig) -> Value {
+pub fn machine_readable(results: &Results, run: &RunConfig, options: &SummaryOptions) -> Value {
     let shown = results.metrics.iter().filter(|metric| !LEFT_OUT.contains(&metric.name.as_str()));
     let mut data = json!({
         "config": {
@@ -39,6 +40,7 @@ pub fn machine_readable(results: &Results, run: &RunConfig) -> Value {
         "version": "1.0.0",
     });
     add_errors(&mut data["results"], results);
+    add_judgement(&mut data["results"], options);
     data
 }
 

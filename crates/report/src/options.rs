@@ -8,6 +8,8 @@ use std::str::FromStr;
 use metrics::results::TrendValue;
 use units::suggest;
 
+use crate::document::Judgement;
+
 /// How a summary is made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SummaryOptions {
@@ -25,6 +27,10 @@ pub struct SummaryOptions {
     pub errors: bool,
     /// Lines about the generator itself, such as that it was the bottleneck.
     pub health: Vec<String>,
+    /// Whether the figures can be trusted; none where nobody judged.
+    pub judgement: Option<Judgement>,
+    /// Whether somebody overruled that (`--accept-late`).
+    pub late_accepted: bool,
 }
 
 impl Default for SummaryOptions {
@@ -37,6 +43,8 @@ impl Default for SummaryOptions {
             width: None,
             errors: true,
             health: Vec::new(),
+            judgement: None,
+            late_accepted: false,
         }
     }
 }

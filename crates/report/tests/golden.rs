@@ -273,7 +273,10 @@ fn exports() {
         generated_at: "2026-11-21T09:15:11Z".to_owned(),
         version: "2.2.0".to_owned(),
     };
-    compare("scenarios.machine.json", &pretty(&machine_readable(&two_scenarios(), &config)));
+    compare(
+        "scenarios.machine.json",
+        &pretty(&machine_readable(&two_scenarios(), &config, &SummaryOptions::default())),
+    );
 }
 
 #[test]

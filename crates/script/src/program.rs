@@ -125,6 +125,16 @@ impl Program {
         self.shared.process_state::<Unstamped>().count()
     }
 
+    /// One line when servers answered before they had a whole request.
+    pub fn upload_remark(&self) -> Option<String> {
+        self.shared.process_state::<Unstamped>().cut_uploads()
+    }
+
+    /// Whether the target is on this machine.
+    pub fn is_target_here(&self) -> bool {
+        self.shared.process_state::<Unstamped>().is_target_here()
+    }
+
     /// Sets the consolidated options that users see from now on.
     pub fn set_options(&self, options: Options) {
         self.shared.set_options(options);

@@ -1,11 +1,11 @@
-//! How many exchanges had to be timed by this program because the kernel gave no usable time of arrival.
+//! Where a run's timings come from: how many exchanges had to be timed by this program because the kernel gave no usable time of arrival.
 //!
 //! Such timings end when the program got round to reading, which on a busy machine is later than the truth, so the
 //! summary tells how many there were. Each worker counts for itself, in a cache line of its own; a run in which all
 //! exchanges were stamped counts nothing.
 
 use std::cell::OnceCell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use wire::Exchange;
@@ -20,6 +20,10 @@ struct Tally {
     unix: AtomicU64,
     /// Over others: no stamp came, or one that cannot be right.
     other: AtomicU64,
+    /// Whether a connection led to this machine itself.
+    here: AtomicBool,
+    /// Answers that were complete before their request's body was.
+    cut_uploads: AtomicU64,
 }
 
 /// The counts of all workers of the process.
@@ -35,16 +39,35 @@ pub struct WorkerTally {
 }
 
 impl WorkerTally {
-    /// Counts an answered exchange whose arrival the kernel did not tell.
+    /// Counts an answered exchange whose arrival the kernel did not tell; looks where a new connection led.
     pub fn note(&self, vu: &Vu, exchange: &Exchange) {
+        if !exchange.timings.connecting.is_zero() {
+            self.note_place(vu, exchange);
+        }
+        if exchange.is_upload_cut {
+            let count = &self.tally(vu).cut_uploads;
+            count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        }
         if let (Ok(_), Some(connection)) = (&exchange.outcome, &exchange.connection)
             && !connection.kernel_stamps
         {
-            let tally = self.tally.get_or_init(|| vu.process::<Unstamped>().join());
+            let tally = self.tally(vu);
             let count = if connection.remote.is_none() { &tally.unix } else { &tally.other };
             // A plain load and store: nobody else writes.
             count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         }
+    }
+
+    #[cold]
+    fn note_place(&self, vu: &Vu, exchange: &Exchange) {
+        let Some(connection) = &exchange.connection else { return };
+        if connection.remote.is_none_or(|remote| remote.ip().is_loopback()) {
+            self.tally(vu).here.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn tally(&self, vu: &Vu) -> &Tally {
+        self.tally.get_or_init(|| vu.process::<Unstamped>().join())
     }
 }
 
@@ -59,6 +82,25 @@ impl Unstamped {
     pub fn count(&self) -> u64 {
         let (unix, other) = self.counts();
         unix + other
+    }
+
+    /// Whether the target is on this machine, by a loopback address or a unix socket.
+    pub fn is_target_here(&self) -> bool {
+        let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        workers.iter().any(|tally| tally.here.load(Ordering::Relaxed))
+    }
+
+    /// One plain line when servers answered before they had a whole request; none when all had.
+    pub fn cut_uploads(&self) -> Option<String> {
+        let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        let count: u64 = workers.iter().map(|tally| tally.cut_uploads.load(Ordering::Relaxed)).sum();
+        (count > 0).then(|| {
+            format!(
+                "{} answered before the whole body was sent, and the rest was not sent: http_req_sending and \
+                 data_sent of these requests are those of a part",
+                counted(count)
+            )
+        })
     }
 
     /// Over unix sockets, and over others.
@@ -84,6 +126,10 @@ impl Unstamped {
     }
 }
 
+fn counted(requests: u64) -> String {
+    if requests == 1 { String::from("1 request was") } else { format!("{requests} requests were") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,5 +147,14 @@ mod tests {
         assert_eq!(all.remark(9).as_deref(), Some(expected));
         two.other.store(1, Ordering::Relaxed);
         assert!(all.remark(9).is_some_and(|line| line.starts_with("timings of 4 of 9 ")));
+    }
+
+    #[test]
+    fn uploads_that_were_cut_are_counted_and_said() {
+        let all = Unstamped::default();
+        let one = all.join();
+        assert_eq!(all.cut_uploads(), None);
+        one.cut_uploads.store(1, Ordering::Relaxed);
+        assert!(all.cut_uploads().is_some_and(|line| line.starts_with("1 request was answered before the whole body")));
     }
 }

@@ -33,6 +33,10 @@ pub fn bytes(value: f64) -> String {
 
 /// Milliseconds in the unit that suits: `12.34ms`, `1m5s`.
 pub fn time(ms: f64) -> String {
+    if ms.is_infinite() {
+        // What nobody lived to see: the waiting of visitors who were never served.
+        return String::from(if ms > 0.0 { "∞" } else { "-∞" });
+    }
     if ms < 0.0 { format!("-{}", suited_time(-ms)) } else { suited_time(ms) }
 }
 

@@ -8,6 +8,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("Linux is required: epoll, timerfd, receive stamps of the kernel, sendfile, abstract unix sockets");
 
+pub mod abandoned;
 mod addresses;
 mod auth;
 pub mod client;

@@ -11,8 +11,17 @@ use super::directives::Directives;
 use super::{archive, lines, log};
 
 /// Metrics that are not compared at all.
-pub const NOT_COMPARED: [&str; 6] =
-    ["vus", "vus_max", "iteration_lag", "iteration_duration_from_plan", "iterations_threw", "grpc_streams_msg_delay"];
+pub const NOT_COMPARED: [&str; 9] = [
+    "vus",
+    "vus_max",
+    "iteration_lag",
+    "iteration_duration_from_plan",
+    "iterations_threw",
+    "grpc_streams_msg_delay",
+    "http_req_duration_from_plan",
+    "http_reqs_interrupted",
+    "interrupted_iterations",
+];
 
 /// Facts by name.
 pub struct Observation {
@@ -143,7 +152,7 @@ impl Observation {
 /// The names in an object, sorted, without what k6 does not have.
 fn keys(value: &Value) -> String {
     let all = value.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
-    let mut keys: Vec<&str> = all.filter(|key| *key != "errors").collect();
+    let mut keys: Vec<&str> = all.filter(|key| !["errors", "judgement"].contains(key)).collect();
     keys.sort_unstable();
     keys.join(", ")
 }

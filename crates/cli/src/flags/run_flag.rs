@@ -179,6 +179,12 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         "Count the run even if its generator was late or the limit; every output says so",
     ),
     run_flag(
+        "strict",
+        None,
+        None,
+        "End with code 115 when the verdict is SUSPECT and with 116 when it is INVALID, unless another code says more",
+    ),
+    run_flag(
         "serve",
         None,
         None,

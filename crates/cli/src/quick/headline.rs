@@ -46,7 +46,7 @@ impl<'a> Headline<'a> {
         let some_failed = self.errors.without_answer() > 0;
         let answered = self.trend("http_req_duration", some_failed.then_some("expected_response:true"));
         let what = if some_failed { "latency of expected answers" } else { "latency" };
-        let planned = self.trend("iteration_duration_from_plan", None).filter(|_| self.scheduled);
+        let planned = self.trend("http_req_duration_from_plan", None).filter(|_| self.scheduled);
         let lines = [(what, answered), ("from the planned start", planned)];
         lines.iter().filter_map(|(what, trend)| Some(format!("{what}: {}", percentiles((*trend)?)))).collect()
     }
@@ -111,5 +111,9 @@ fn advice(what: &str) -> &'static str {
 fn percentiles(trend: &TrendValue) -> String {
     let at = |percent: f64| show::time(trend.percentile(percent));
     let max = show::time(trend.max());
-    format!("p50 {}, p90 {}, p99 {}, max {max}", at(50.0), at(90.0), at(99.0))
+    let dropped = match trend.censored() {
+        0 => String::new(),
+        dropped => format!(" ({} that never started count as longer than all others)", show::grouped(dropped)),
+    };
+    format!("p50 {}, p90 {}, p99 {}, max {max}{dropped}", at(50.0), at(90.0), at(99.0))
 }

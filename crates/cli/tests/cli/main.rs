@@ -58,5 +58,6 @@ mod terminal;
 mod time_series;
 mod tls_limits;
 mod unix_sockets;
+mod verdict;
 mod websockets;
 mod wrong_places;

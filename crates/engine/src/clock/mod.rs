@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub use fake::FakeClock;
 pub use real::{Origin, RealClock};
-pub(crate) use usage::Usage;
+pub(crate) use usage::{ThreadTimer, ThreadTimes, Usage};
 
 /// A monotonic clock and a way to wait for it.
 pub trait Clock: Clone + 'static {
@@ -60,6 +60,14 @@ impl AnyClock {
         match self {
             AnyClock::Real(_) => Usage::of_thread(),
             AnyClock::Fake(clock) => Usage { at: clock.now(), ..Usage::default() },
+        }
+    }
+
+    /// What tells the calling thread's times; in simulated time nothing does.
+    pub(crate) fn thread_timer(&self) -> ThreadTimer {
+        match self {
+            AnyClock::Real(_) => ThreadTimer::of_thread(),
+            AnyClock::Fake(_) => ThreadTimer::default(),
         }
     }
 

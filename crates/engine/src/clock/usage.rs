@@ -2,6 +2,8 @@
 //!
 //! Wall clock and CPU clock are read together: shares of a run of milliseconds would else come out above 1.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -38,7 +40,42 @@ impl Usage {
 
 /// The second number of `schedstat`, in ns.
 fn waited(schedstat: &str) -> Option<Duration> {
-    schedstat.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
+    Some(ThreadTimes::read(schedstat)?.waited)
+}
+
+/// What one thread did with its time so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ThreadTimes {
+    /// It ran.
+    pub(crate) ran: Duration,
+    /// It was ready to run and had no core.
+    pub(crate) waited: Duration,
+}
+
+impl ThreadTimes {
+    /// The first two numbers of `schedstat`, in ns.
+    fn read(schedstat: &str) -> Option<ThreadTimes> {
+        let mut numbers = schedstat.split_whitespace().map(|number| number.parse().ok().map(Duration::from_nanos));
+        Some(ThreadTimes { ran: numbers.next()??, waited: numbers.next()?? })
+    }
+}
+
+/// The calling thread's times, from a file that stays open: a reading is one system call.
+#[derive(Debug, Default)]
+pub(crate) struct ThreadTimer(Option<File>);
+
+impl ThreadTimer {
+    /// For the calling thread; tells nothing where the kernel does not.
+    pub(crate) fn of_thread() -> ThreadTimer {
+        ThreadTimer(File::open("/proc/thread-self/schedstat").ok())
+    }
+
+    /// Now.
+    pub(crate) fn read(&self) -> Option<ThreadTimes> {
+        let mut text = [0; 64];
+        let length = self.0.as_ref()?.read_at(&mut text, 0).ok()?;
+        ThreadTimes::read(std::str::from_utf8(&text[..length]).ok()?)
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the clock")]
@@ -63,6 +100,18 @@ mod tests {
     fn the_kernel_tells_how_long_a_thread_waited_for_a_core() {
         assert_eq!(waited("381940 111894 2\n"), Some(Duration::from_nanos(111_894)));
         assert_eq!(waited(""), None);
+    }
+
+    #[test]
+    fn the_times_of_a_thread_are_read_again_and_again() {
+        let timer = ThreadTimer::of_thread();
+        let first = timer.read().expect("Linux tells");
+        let used = Usage::of_thread();
+        while read(ClockId::ThreadCPUTime) < used.cpu + Duration::from_millis(20) {}
+        // The kernel brings the file up to date when it switches threads.
+        std::thread::sleep(Duration::from_millis(1));
+        assert!(timer.read().is_some_and(|later| later.ran > first.ran), "{first:?}");
+        assert_eq!(ThreadTimer::default().read(), None);
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Thresholds {
     ) -> Verdict {
         let mut verdict = Verdict::default();
         for group in &mut self.groups {
-            let sink = find(group.target).filter(|sink| sink.samples() > 0);
+            let sink = find(group.target).filter(|sink| sink.is_used());
             if sink.is_none() && moment == Moment::Running {
                 continue;
             }

@@ -22,6 +22,7 @@ pub fn warnings(pairs: &[Pair<'_>]) -> Vec<String> {
         lengths(pairs),
         short(pairs),
         accepted(pairs),
+        doubtful(pairs),
         options(pairs),
         scripts(pairs),
         versions(pairs),
@@ -82,6 +83,14 @@ fn accepted(pairs: &[Pair<'_>]) -> Option<String> {
     let accepted: Vec<String> = runs.filter_map(|document| document.generator.accepted()).collect();
     let first = accepted.first()?;
     Some(format!("{} of {} runs: {first}", accepted.len(), 2 * pairs.len()))
+}
+
+/// Runs that count although some of their figures are in doubt, with the causes.
+fn doubtful(pairs: &[Pair<'_>]) -> Option<String> {
+    let runs = pairs.iter().flat_map(|pair| [pair.a, pair.b]);
+    let doubts: Vec<String> = runs.filter_map(|document| document.generator.doubt()).collect();
+    let first = doubts.first()?;
+    Some(format!("{} of {} runs are in doubt: {first}", doubts.len(), 2 * pairs.len()))
 }
 
 fn options(pairs: &[Pair<'_>]) -> Option<String> {

@@ -37,6 +37,8 @@ pub struct Histogram {
     /// For some of the buckets, by ascending number: where in it the mean of its samples lies
     /// (`metrics::bucket::place`).
     pub places: Vec<BucketPlace>,
+    /// Values that were never measured and are larger than all others.
+    pub censored: u64,
 }
 
 /// A distribution with a relative error of at most 0.1 % for percentiles; the other fields are exact.
@@ -63,6 +65,14 @@ struct Written {
     /// highest.
     #[serde(skip_serializing_if = "String::is_empty")]
     means: String,
+    /// Values that were never measured and are larger than all others, such as those of dropped iterations; they are in
+    /// no other field. Absent when there are none.
+    #[serde(skip_serializing_if = "is_none")]
+    censored: u64,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A histogram of schema 1 or 2.
@@ -80,6 +90,8 @@ struct Read {
     means: String,
     /// Of schema 1: mean and number of the samples in each bucket.
     buckets: Option<Vec<(f64, u64)>>,
+    #[serde(default)]
+    censored: u64,
 }
 
 impl Histogram {
@@ -92,6 +104,10 @@ impl Histogram {
     pub(super) fn checked_trend(&self) -> Option<Trend> {
         Trend::from_numbers(self.min, self.max, self.sum, &self.buckets, &self.places)
             .filter(|trend| trend.count() == self.count)
+            .map(|mut trend| {
+                trend.add_censored(self.censored);
+                trend
+            })
     }
 }
 
@@ -104,33 +120,34 @@ impl From<&TrendValue> for Histogram {
             max: trend.max(),
             buckets: trend.numbers().collect(),
             places: trend.places(),
+            censored: trend.censored(),
         }
     }
 }
 
 impl From<Histogram> for Written {
-    fn from(Histogram { count, sum, min, max, buckets, places }: Histogram) -> Self {
+    fn from(Histogram { count, sum, min, max, buckets, places, censored }: Histogram) -> Self {
         let first = buckets.first().map_or(0, |(number, _)| *number);
         let (counts, means) = (packed(first, &buckets), packed_places(&buckets, &places));
-        Written { count, sum, min, max, first, counts, means }
+        Written { count, sum, min, max, first, counts, means, censored }
     }
 }
 
 impl TryFrom<Read> for Histogram {
     type Error = String;
 
-    fn try_from(Read { count, sum, min, max, first, counts, means, buckets }: Read) -> Result<Self, String> {
+    fn try_from(Read { count, sum, min, max, first, counts, means, buckets, censored }: Read) -> Result<Self, String> {
         match (counts, buckets) {
             (Some(counts), _) => {
                 let buckets = unpacked(first, &counts).map_err(|problem| format!("counts: {problem}"))?;
                 let places = unpacked_places(&buckets, &means).map_err(|problem| format!("means: {problem}"))?;
-                Ok(Histogram { count, sum, min, max, buckets, places })
+                Ok(Histogram { count, sum, min, max, buckets, places, censored })
             }
             (None, Some(means)) => {
                 let (buckets, places) = numbered(&means);
                 let trend = Trend::from_numbers(min, max, sum, &buckets, &places);
                 let places = trend.map(|trend| trend.places()).unwrap_or_default();
-                Ok(Histogram { count, sum, min, max, buckets, places })
+                Ok(Histogram { count, sum, min, max, buckets, places, censored })
             }
             (None, None) => Err(String::from("missing field `counts`")),
         }

@@ -12,6 +12,7 @@
 mod column;
 mod file;
 mod histogram;
+mod judgement;
 mod metric;
 mod metric_list;
 mod packed_seconds;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 
 pub use file::{FILE_NAME, ReadError, path_of, read};
 pub use histogram::Histogram;
+pub use judgement::{Finding, Iterations, Judgement, Severity, Verdict};
 pub use metric::{Check, Contains, Group, Metric, Scenario, Threshold, Value};
 pub use run::{Cause, Environment, Exit, Generator, MessageLogs, WorkerFigures, accepted, machine_id};
 pub use seconds::{Column, Counts, Points, Seconds, Series};

@@ -7,6 +7,8 @@ use md5::{Digest, Md5};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::judgement::{Judgement, Verdict};
+
 /// The machine that ran the generator, and what else went on there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
@@ -30,6 +32,9 @@ pub struct Environment {
     pub steal_share: Option<f64>,
     /// How many times the CPU limit of the control group held the generator up during the run.
     pub throttled: Option<u64>,
+    /// For how long, summed over processors.
+    #[serde(default)]
+    pub throttled_s: Option<f64>,
     /// A hash of processor, cores, kernel, memory and host name: it distinguishes machines and names none.
     pub machine_id: String,
 }
@@ -65,6 +70,9 @@ pub struct Generator {
     pub workers: Vec<WorkerFigures>,
     /// Planned iterations that never started.
     pub dropped_iterations: u64,
+    /// What the run's figures are worth, and why; null for an older result.
+    #[serde(default)]
+    pub judgement: Option<Judgement>,
     /// Whether the run says more about the generator than about what it tested.
     pub saturated: bool,
     /// Why; null for an older result, whose complaint tells.
@@ -120,6 +128,12 @@ impl Generator {
         self.late_accepted = self.saturated;
     }
 
+    /// The line about a run that counts although some of its figures are in doubt, and nobody has overruled that.
+    pub fn doubt(&self) -> Option<String> {
+        let judgement = self.judgement.as_ref().filter(|judgement| judgement.verdict > Verdict::Trusted)?;
+        if self.saturated { None } else { judgement.line(false) }
+    }
+
     /// The line about a verdict that was overruled.
     pub fn accepted(&self) -> Option<String> {
         let complaint = self.complaint.as_deref().unwrap_or("the generator was the limit");
@@ -156,6 +170,18 @@ pub struct WorkerFigures {
     pub lag_p99_ms: f64,
     /// The latest.
     pub lag_max_ms: f64,
+    /// Beats of its event loop that could not take place, one each 10 ms, because it stood still.
+    #[serde(default)]
+    pub missed_beats: u64,
+    /// Share of the time in which its event loop stood still for 10 ms or more in one piece, 0 to 1.
+    #[serde(default)]
+    pub stalled_share: f64,
+    /// When the longest such piece began, from the start of the scenarios.
+    #[serde(default)]
+    pub longest_gap_start_s: f64,
+    /// What its thread did meanwhile: `computed`, `waited_for_core` or `stood_still`; null without such a piece.
+    #[serde(default)]
+    pub longest_gap_occupation: Option<String>,
 }
 
 /// How the run ended.

@@ -184,6 +184,11 @@ impl RunRecord {
         self.result.as_ref()?.generator.accepted()
     }
 
+    /// The line about a run that counts although some of its figures are in doubt.
+    pub fn doubt(&self) -> Option<String> {
+        self.result.as_ref()?.generator.doubt()
+    }
+
     /// The machine meanwhile; unknown of a run that measured nothing.
     pub fn machine(&self) -> Option<&Environment> {
         self.result.as_ref().map(|result| &result.environment).or(self.machine.as_ref())

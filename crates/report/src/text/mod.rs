@@ -13,6 +13,7 @@ use std::collections::HashSet;
 
 use metrics::results::{CheckResult, GroupResult, MetricResult, Results};
 
+use crate::document::Verdict;
 use crate::options::{SummaryMode, SummaryOptions};
 use crate::section::{Section, is_phase};
 use crate::visible;
@@ -47,6 +48,26 @@ pub fn text(results: &Results, options: &SummaryOptions) -> String {
         blocks.push(writer.block("GENERATOR", indented(vec![lines], 4)));
     }
     format!("{}\n\n\n", blocks.concat())
+}
+
+/// The first lines of a summary: whether its figures can be trusted, and what became of the planned iterations. Empty
+/// where nobody judged.
+pub fn verdict(options: &SummaryOptions) -> String {
+    let writer = Writer { options, paint: Paint { on: options.color } };
+    let Some(judgement) = &options.judgement else { return String::new() };
+    let paint = |line: String| match judgement.verdict {
+        Verdict::Invalid if !options.late_accepted => writer.paint.bad(&line),
+        Verdict::Invalid | Verdict::Suspect => writer.paint.warning(&line),
+        Verdict::Trusted | Verdict::NotJudged => writer.paint.good(&line),
+    };
+    let line = judgement.line(options.late_accepted).into_iter();
+    let first = line.flat_map(|line| wrapped(&visible(&line), writer.room(2))).map(paint);
+    let lines: Vec<String> = first.chain(judgement.iterations.line()).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let lines = lines.iter().map(|line| format!("  {line}\n"));
+    format!("\n{}", lines.collect::<String>())
 }
 
 struct Writer<'a> {

@@ -71,6 +71,7 @@ fn cells(metric: &MetricResult, options: &SummaryOptions) -> Cells {
                     let text = if counts { show::number(value) } else { show(value) };
                     (stat.label().to_owned(), text)
                 })
+                .chain((trend.censored() > 0).then(|| (String::from("dropped"), show::number(trend.censored() as f64))))
                 .collect(),
         ),
     }

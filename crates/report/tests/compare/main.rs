@@ -44,6 +44,7 @@ fn document(rate: f64, at: usize) -> Document {
     let ms = 1000.0 / rate;
     let count = (rate * 10.0) as u64;
     let histogram = Histogram {
+        censored: 0,
         count,
         sum: ms * count as f64,
         min: ms,

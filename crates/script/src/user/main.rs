@@ -162,8 +162,15 @@ impl<'js> User<'js> {
                 log_exception(vu, &error);
                 IterationEnd::Completed
             }
-            Caught::Stopped => vu.take_abort().map_or(IterationEnd::Interrupted, IterationEnd::AbortTest),
+            Caught::Stopped => {
+                vu.count_abandoned();
+                self.stopped(vu)
+            }
         }
+    }
+
+    fn stopped(&self, vu: &Vu) -> IterationEnd {
+        vu.take_abort().map_or(IterationEnd::Interrupted, IterationEnd::AbortTest)
     }
 
     fn run_iteration(&mut self, ctx: &Ctx<'js>, vu: &Rc<Vu>) -> host::js::Result<()> {

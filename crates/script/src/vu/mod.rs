@@ -13,8 +13,9 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Deref;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
+use std::time::Duration;
 
-use engine::clock::AnyClock;
+use engine::clock::{AnyClock, Clock};
 use engine::{Interrupt, Iteration, VuContext};
 use host::js::Ctx;
 use host::{Phase, Stop, StopFlag, User, UserParts};
@@ -43,6 +44,10 @@ pub struct Vu {
     context: Option<VuContext>,
     own_clock: OnceCell<AnyClock>,
     iteration: RefCell<Option<Iteration>>,
+    /// Whether a plan gives the starts of the scenario's iterations.
+    has_plan: Cell<bool>,
+    /// Whether the request that the plan started is still to come.
+    awaits_planned: Cell<bool>,
     iterations_done: Cell<u64>,
     /// `iterations_done` when the running iteration, or the last one, began.
     begun: Cell<u64>,
@@ -113,6 +118,8 @@ impl Vu {
             context,
             own_clock: OnceCell::new(),
             iteration: RefCell::default(),
+            has_plan: Cell::default(),
+            awaits_planned: Cell::default(),
             iterations_done: Cell::new(0),
             begun: Cell::new(0),
             tags: Tags::default(),
@@ -248,6 +255,10 @@ impl Vu {
     /// Prepares for an iteration; whether its scenario is another than the last one's.
     pub(crate) fn begin_iteration(&self, iteration: Iteration) -> bool {
         let same = self.iteration.borrow().as_ref().is_some_and(|last| Rc::ptr_eq(&last.scenario, &iteration.scenario));
+        if !same {
+            self.has_plan.set(iteration.scenario.executor.ends_with("-arrival-rate"));
+        }
+        self.awaits_planned.set(self.has_plan.get());
         *self.iteration.borrow_mut() = Some(iteration);
         self.begun.set(self.iterations_done.get());
         if !same || self.tags.is_in_group() || self.phase() != Phase::Iteration {
@@ -261,6 +272,16 @@ impl Vu {
             self.set_phase(Phase::Iteration);
         }
         !same
+    }
+
+    /// How late the first request of an iteration begins after its planned start. None for later requests, and where no
+    /// plan gives the starts.
+    pub(crate) fn take_lateness(&self) -> Option<Duration> {
+        if !self.awaits_planned.take() {
+            return None;
+        }
+        let planned = self.iteration.borrow().as_ref()?.planned;
+        Some(self.context.as_ref()?.clock.now().saturating_sub(planned))
     }
 
     /// The network of the scenario that begins: its link, if it has one, and its use of HTTP/2.
@@ -345,6 +366,17 @@ impl Vu {
     /// Adds bytes to what the user reports as data_sent and data_received when its iteration ends.
     pub fn count_data(&self, sent: u64, received: u64) {
         self.traffic.count(sent, received);
+    }
+
+    /// Counts the requests that an interruption has just cut short, with their bytes.
+    pub(crate) fn count_abandoned(&self) {
+        let wire::abandoned::Abandoned { requests, bytes_sent, bytes_received } = wire::abandoned::take();
+        self.count_data(bytes_sent, bytes_received);
+        if requests > 0 {
+            let (key, at_ns) = (self.tags_key(), self.now_ns());
+            let series = self.worker.data_series(key, builtin::HTTP_REQS_INTERRUPTED, &self.tags());
+            self.recorder().add(series, requests as f64, at_ns);
+        }
     }
 
     /// Reports what a lasting connection has moved once a second: k6 does at the iteration's end alone, which puts the

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 
+use crate::abandoned::{self, Abandoned};
 use crate::client::connect::{self, Unopened};
 use crate::client::connection::Connection;
 use crate::client::connection::ConnectionInfo;
@@ -50,6 +51,8 @@ pub struct Exchange {
     pub bytes_received: u64,
     /// The connection used, when one was made.
     pub connection: Option<ConnectionInfo>,
+    /// The answer was complete before the request's body was: the rest was not sent.
+    pub is_upload_cut: bool,
 }
 
 /// One hop ready to go: the head is bytes already.
@@ -309,13 +312,16 @@ pub(crate) async fn attempt(
     pool: &Pool,
     endpoint: &Rc<Endpoint>,
     out: &Outgoing<'_>,
-    mut connection: Box<Connection>,
+    connection: Box<Connection>,
     start: Tick,
     hop: &mut Exchange,
 ) -> Option<Marks> {
-    let mut transaction = Transaction::new(&mut connection, io, &out.work(), &mut hop.outcome);
+    let mut leased = Leased { before: connection.transport.sent, connection: Some(connection) };
+    let connection = leased.connection.as_mut().expect("it was put there");
+    let mut transaction = Transaction::new(connection, io, &out.work(), &mut hop.outcome);
     let end = poll_fn(|cx| transaction.poll(cx)).await;
     let outcome = transaction.outcome(end, start);
+    let mut connection = leased.connection.take().expect("nobody else takes it");
     hop.timings.blocked = start.since(out.asked);
     // Before the counts are taken over: it looks at what was sent.
     let again = out.deserves_another_try(hop, &outcome, &connection);
@@ -328,6 +334,22 @@ pub(crate) async fn attempt(
     }
     hop.finish(io, &outcome, start);
     Some(outcome.marks)
+}
+
+/// A connection with an exchange under way. Dropped with it, its bytes are counted as abandoned.
+struct Leased {
+    connection: Option<Box<Connection>>,
+    /// Bytes it had sent before the exchange: a handshake.
+    before: u64,
+}
+
+impl Drop for Leased {
+    fn drop(&mut self) {
+        if let Some(connection) = &self.connection {
+            let (bytes_sent, bytes_received) = (connection.transport.sent, connection.transport.received);
+            abandoned::add(Abandoned { requests: u64::from(bytes_sent > self.before), bytes_sent, bytes_received });
+        }
+    }
 }
 
 /// A new connection, its steps timed.
@@ -366,6 +388,7 @@ impl Exchange {
             bytes_sent: 0,
             bytes_received: 0,
             connection: None,
+            is_upload_cut: false,
         }
     }
 
@@ -384,6 +407,7 @@ impl Exchange {
 
     fn finish(&mut self, io: &IoContext, outcome: &Outcome, start: Tick) {
         // On loopback the answer can be here before the write call has returned: then sending ended with its arrival.
+        self.is_upload_cut = outcome.sent_at.is_none() && self.outcome.is_ok();
         let first = outcome.first.unwrap_or(outcome.ended);
         let sent = outcome.sent_at.unwrap_or(first).min(first).max(start);
         self.timings.sending = sent.since(start);

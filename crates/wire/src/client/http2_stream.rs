@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 
+use crate::abandoned::{self, Abandoned};
 use crate::client::context::IoContext;
 use crate::client::http2_connection::{Drive, Slot};
 use crate::client::http2_upload::StreamUpload;
@@ -36,6 +37,8 @@ pub(crate) struct Stream<'a> {
     sent_at: Option<Tick>,
     /// Nothing was polled for it yet.
     is_new: bool,
+    /// Its outcome was taken; else it is abandoned when it is dropped.
+    is_over: bool,
     slot: Slot,
 }
 
@@ -74,6 +77,7 @@ impl<'a> Stream<'a> {
             response: None,
             sent_at: None,
             is_new: true,
+            is_over: false,
             slot,
         })
     }
@@ -193,6 +197,7 @@ impl<'a> Stream<'a> {
 
     /// How it went, of an exchange that started at `start`; the response goes to `place`.
     pub(crate) fn outcome(mut self, ended: Ended, start: Tick, place: &mut Result<Response, Failure>) -> Outcome {
+        self.is_over = true;
         let mut session = self.slot.shared.session();
         let stream = session.stream(self.id);
         let (first, first_stamped) = Moment::place(stream.first, &self.io.stamps, start);
@@ -237,6 +242,9 @@ impl<'a> Stream<'a> {
 
 impl Drop for Stream<'_> {
     fn drop(&mut self) {
+        if !self.is_over {
+            abandoned::add(Abandoned { requests: 1, ..Abandoned::default() });
+        }
         // Before the slot goes, whose drop tells the peer.
         self.slot.shared.session().cancel(self.id);
     }

@@ -16,10 +16,12 @@ use script::{ScriptError, ScriptUsers};
 use super::load::Script;
 use super::plan::{Planned, SummaryColumns};
 use super::timeline::Timeline;
+use super::wall_clock::WallClock;
 use crate::api::{Board, Stage};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
+use crate::machine;
 use crate::output::Picture;
 use crate::progress::Screen;
 use crate::scenario_line::scenario_line;
@@ -71,6 +73,12 @@ pub struct Ran {
     pub started_at: String,
     /// The series over time, when they were asked for.
     pub timeline: Option<Timeline>,
+    /// Whether the whole test is one iteration of one user.
+    pub is_smoke: bool,
+    /// The largest step of the wall clock while it ran, in ms.
+    pub clock_step_ms: f64,
+    /// The machine when the scenarios started; none when they never did.
+    pub machine: Option<machine::Moment>,
 }
 
 /// What the event handler changes.
@@ -90,6 +98,8 @@ struct Progress<'a> {
     setup_error: Option<ScriptError>,
     options: Arc<script::options::Options>,
     columns: SummaryColumns,
+    wall: WallClock,
+    machine: Option<machine::Moment>,
 }
 
 impl<'a> Drive<'a> {
@@ -124,6 +134,8 @@ impl<'a> Drive<'a> {
             setup_error: None,
             options,
             columns: planned.columns,
+            wall: WallClock::now(),
+            machine: None,
             drive: self,
         };
         let outcome = engine::run(planned.plan, users, config, |event| progress.take(event)).map_err(run_failure)?;
@@ -136,7 +148,11 @@ impl Progress<'_> {
         match event {
             Event::Making { done, of } => self.show_making(done, of),
             Event::Made => self.set_up(),
-            Event::Started(start) => self.timeline.iter_mut().for_each(|timeline| timeline.start(start)),
+            Event::Started(start) => {
+                self.machine = Some(machine::Moment::now());
+                self.wall.look_anew();
+                self.timeline.iter_mut().for_each(|timeline| timeline.start(start));
+            }
             Event::Tick(tick) => self.tick(tick),
             Event::Lost(text) => self.drive.log.write(Level::Error, &text, &[]),
             Event::Warning(text) => self.drive.log.write(Level::Warning, &text, &[]),
@@ -190,6 +206,7 @@ impl Progress<'_> {
     }
 
     fn tick(&mut self, tick: Tick) {
+        self.wall.look();
         self.timeline.iter_mut().for_each(|timeline| timeline.tick(&tick));
         tick.snapshots.into_iter().for_each(|snapshot| self.aggregate.merge(snapshot));
         for warning in self.aggregate.warnings() {
@@ -231,7 +248,11 @@ impl Progress<'_> {
             );
             self.drive.log.write(Level::Error, &text, &[]);
         }
+        let is_smoke = self.state.scenarios().len() == 1 && self.state.scenario_iterations(0) == Some(1);
         Ran {
+            is_smoke,
+            machine: self.machine,
+            clock_step_ms: self.wall.largest_step_ms(),
             is_somebody_stuck: outcome.lost_users > 0 || !outcome.stuck_workers.is_empty(),
             teardown_due: self.made.is_some() && self.setup_error.is_none(),
             aggregate: self.aggregate,

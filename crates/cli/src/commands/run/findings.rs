@@ -1,7 +1,7 @@
 //! How a run went: what the exit code is made of, and how it is explained.
 
-use engine::{StopCause, Stopper};
-use metrics::threshold::Verdict;
+use engine::{StopCause, Stopper, Verdict};
+use metrics::threshold;
 use script::ScriptError;
 use script::log::Level;
 
@@ -13,7 +13,7 @@ pub struct Findings<'a> {
     /// Of `setup()` and of `teardown()`.
     pub errors: [Option<&'a ScriptError>; 2],
     /// The thresholds.
-    pub verdict: &'a Verdict,
+    pub verdict: &'a threshold::Verdict,
     /// Whether a virtual user could not be stopped.
     pub is_somebody_stuck: bool,
     /// Limits of `--fail-on` that there was more than.
@@ -22,6 +22,8 @@ pub struct Findings<'a> {
     pub nothing: Option<String>,
     /// Whether all messages are in the result that could be.
     pub are_messages_whole: bool,
+    /// What the figures are worth, with `--strict`.
+    pub trust: Option<Verdict>,
 }
 
 impl Findings<'_> {
@@ -52,6 +54,8 @@ impl Findings<'_> {
             // A URL of which no request succeeded is no success, whatever the script that stands for it has to say.
             Findings { nothing: Some(_), .. } => ExitCode::NothingSucceeded,
             Findings { are_messages_whole: false, .. } => ExitCode::ResultNotWritten,
+            Findings { trust: Some(Verdict::Invalid), .. } => ExitCode::Invalid,
+            Findings { trust: Some(Verdict::Suspect), .. } => ExitCode::Suspect,
             _ => ExitCode::Ok,
         }
     }

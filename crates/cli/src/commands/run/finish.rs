@@ -15,7 +15,7 @@ use script::log::Level;
 use super::drive::Ran;
 use super::findings::Findings;
 use super::flags::Flags;
-use super::generator::Judged;
+use super::generator::{Circumstances, Judged};
 use super::load::Script;
 use super::phases::Phases;
 use super::save::{Facts, Kept, Saving};
@@ -65,17 +65,27 @@ impl Ending<'_> {
         let totals = self.total(&mut ran);
         self.warn_of_no_iterations(&ran, &totals.results);
         // Before the summary: an output may write to standard output as well.
-        outputs.finish().iter().for_each(|line| log.write(Level::Warning, line, &[]));
+        let of_outputs = outputs.finish();
+        of_outputs.iter().for_each(|line| log.write(Level::Warning, line, &[]));
         let timeline = ran.timeline.take();
         let Totals { results, messages, .. } = &totals;
         let remark = script.program.timing_remark(results.count("http_reqs"));
         let lost = messages.as_ref().and_then(|(logs, are_whole)| lost_messages(logs, *are_whole));
-        let environment = machine::environment(&self.before, &machine::Moment::now());
-        let judged = Judged::new(&ran.health, results, script.program.unstamped(), &environment, flags.accept_late);
-        let notes: Vec<String> = remark.into_iter().chain(log.settle()).collect();
+        let environment = machine::environment(ran.machine.as_ref().unwrap_or(&self.before), &machine::Moment::now());
+        let has_lost = |line: &&String| line.contains(" lost ") || line.contains(" has not got ");
+        let around = Circumstances {
+            unstamped: script.program.unstamped(),
+            is_target_here: script.program.is_target_here(),
+            environment: &environment,
+            lost: of_outputs.iter().filter(has_lost).cloned().chain(lost.clone()).collect(),
+            accept_late: flags.accept_late,
+        };
+        let judged = Judged::new(&ran, results, &around);
+        let remarks = remark.into_iter().chain(script.program.upload_remark());
+        let notes: Vec<String> = remarks.chain(log.settle()).collect();
         let remarks = judged.lines().into_iter().chain(notes.clone()).chain(lost);
-        let options = summary::options(flags, &ran, remarks);
-        let findings = self.findings(&ran, &totals);
+        let options = summary::options(flags, &ran, remarks, judged.kept());
+        let findings = Findings { trust: flags.strict.then(|| judged.verdict()), ..self.findings(&ran, &totals) };
         let generator = judged.document(&ran.health, notes);
         let mut kept = self.saving.map(|saving| {
             let mask = ran.options.url_mask();
@@ -129,6 +139,7 @@ impl Ending<'_> {
             over: self.flags.fail_on.iter().filter_map(|limit| limit.judge(results)).collect(),
             nothing: self.flags.quick.as_ref().and_then(|quick| quick.failure(results)),
             are_messages_whole: messages.as_ref().is_none_or(|(_, are_whole)| *are_whole),
+            trust: None,
         }
     }
 

@@ -76,6 +76,8 @@ pub struct Flags {
     pub save_messages: bool,
     /// `--accept-late`.
     pub accept_late: bool,
+    /// `--strict`.
+    pub strict: bool,
     /// `--label`.
     pub labels: BTreeMap<String, String>,
     /// The run that a URL stands for; `script` is the URL then.
@@ -148,6 +150,7 @@ impl Flags {
             save: source.text("save").map(PathBuf::from),
             save_messages: save_messages(&source)?,
             accept_late: source.switch("accept-late", false)?,
+            strict: source.switch("strict", false)?,
             labels: labels(matches)?,
             secrets: Arc::new(secrets(&source)?),
             script_env,

@@ -1,66 +1,151 @@
-//! Whether a run's generator can be believed: facts of the run go to `engine::judge`, what it says goes to the summary
-//! and the result document.
+//! Whether a run can be believed: facts of the run go to `engine::judge`, what it says goes to the summary and the
+//! result document.
 
-use engine::judgement::{ClosedLoop, IterationLag};
-use engine::{Facts, Health, Judgement};
+use std::collections::HashSet;
+use std::time::Duration;
+
+use engine::judgement::{ClosedLoop, IterationLag, Outputs, Percentile, Throttling};
+use engine::{Facts, Finding, Health, Severity};
+use metrics::ErrorKind;
 use metrics::results::{Results, TrendValue, Value};
-use report::document::{self, Cause, Environment, Generator, WorkerFigures};
+use report::TrendStat;
+use report::document::{self, Cause, Environment, Generator, Iterations, WorkerFigures};
+
+use super::drive::Ran;
+
+/// From here on an iteration starts late, as the engine judges it.
+const LATE_MS: f64 = 10.0;
+/// How the text of an error ends that this machine made, not the target.
+const NO_FILE: [&str; 2] = ["too many open files", "too many open files in system"];
+const NO_PORT: &str = "cannot assign requested address";
+
+/// What is known of a run beside its samples and its own health.
+pub struct Circumstances<'a> {
+    /// Exchanges that the kernel did not stamp.
+    pub unstamped: u64,
+    /// Whether the target is on this machine.
+    pub is_target_here: bool,
+    /// The machine meanwhile.
+    pub environment: &'a Environment,
+    /// What outputs and logs lost, a line each.
+    pub lost: Vec<String>,
+    /// `--accept-late`.
+    pub accept_late: bool,
+}
 
 /// A judgement, and whether the user overruled it.
 pub struct Judged {
-    judgement: Judgement,
+    judgement: engine::Judgement,
+    iterations: Iterations,
     accept_late: bool,
 }
 
 impl Judged {
     /// Judges a run.
-    pub fn new(
-        health: &Health,
-        results: &Results,
-        unstamped: u64,
-        environment: &Environment,
-        accept_late: bool,
-    ) -> Self {
-        let facts = facts(results, unstamped, environment);
-        Judged { judgement: engine::judge(health, &facts), accept_late }
+    pub fn new(ran: &Ran, results: &Results, around: &Circumstances<'_>) -> Self {
+        let engine::state::Counts { completed, interrupted, dropped, .. } = ran.health.counts;
+        let planned = completed + interrupted + dropped;
+        Judged {
+            judgement: engine::judge(&ran.health, &facts(ran, results, around)),
+            iterations: Iterations { planned, ended: completed, dropped, interrupted },
+            accept_late: around.accept_late,
+        }
     }
 
-    /// For the summary: what is wrong and what helps.
-    pub fn lines(&self) -> Vec<String> {
-        match &self.judgement {
-            Judgement::TooShort | Judgement::OnTime => Vec::new(),
-            Judgement::Note(note) => vec![note.clone()],
-            Judgement::Limit { complaint, .. } if self.accept_late => vec![document::accepted(complaint)],
-            Judgement::Limit { complaint, advice, .. } => vec![complaint.clone(), advice.clone()],
+    /// As every output has it.
+    pub fn kept(&self) -> document::Judgement {
+        document::Judgement {
+            verdict: match self.judgement.verdict {
+                engine::Verdict::NotJudged => document::Verdict::NotJudged,
+                engine::Verdict::Trusted => document::Verdict::Trusted,
+                engine::Verdict::Suspect => document::Verdict::Suspect,
+                engine::Verdict::Invalid => document::Verdict::Invalid,
+            },
+            causes: self.judgement.findings.iter().map(kept).collect(),
+            basis: self.judgement.basis.clone(),
+            iterations: self.iterations,
         }
+    }
+
+    /// What `--strict` makes an exit code of: none where somebody overruled it.
+    pub fn verdict(&self) -> engine::Verdict {
+        if self.accept_late { engine::Verdict::Trusted } else { self.judgement.verdict }
+    }
+
+    /// For the summary: what is wrong and what helps. The same advice is given once.
+    pub fn lines(&self) -> Vec<String> {
+        let mut advised = HashSet::new();
+        let mut lines: Vec<String> = Vec::new();
+        for finding in self.judgement.doubts() {
+            if self.accept_late {
+                lines.push(document::accepted(&finding.text));
+                continue;
+            }
+            // A reason has told already what it touched.
+            if !lines.iter().any(|line| line.contains(&finding.text)) {
+                lines.push(finding.text.clone());
+            }
+            lines.extend(advised.insert(&finding.advice).then(|| finding.advice.clone()));
+        }
+        lines.into_iter().chain(self.notes()).collect()
+    }
+
+    /// What touched no figure. Percentiles of few samples are in most short tests and are marked in the result alone.
+    fn notes(&self) -> impl Iterator<Item = String> {
+        let notes = self.judgement.findings.iter().filter(|finding| finding.severity == Severity::Note);
+        notes.filter(|finding| finding.cause != engine::Cause::TooFewSamples).map(|finding| finding.text.clone())
     }
 
     /// For the result document. `notes` are further lines about the generator.
     pub fn document(self, health: &Health, notes: impl IntoIterator<Item = String>) -> Generator {
         let mut generator = Generator {
-            process_cores: health.process_cores,
+            process_cores: rounded(health.process_cores),
             workers: health.workers.iter().map(worker).collect(),
-            dropped_iterations: health.dropped,
+            dropped_iterations: health.counts.dropped,
+            judgement: Some(self.kept()),
+            too_short: self.judgement.verdict == engine::Verdict::NotJudged,
+            notes: self.notes().chain(notes).collect(),
             ..Generator::default()
         };
-        match self.judgement {
-            Judgement::TooShort => generator.too_short = true,
-            Judgement::OnTime => {}
-            Judgement::Note(note) => generator.notes.push(note),
-            Judgement::Limit { cause, complaint, advice } => {
-                generator.saturated = true;
-                generator.cause = Some(cause_in_document(cause));
-                generator.complaint = Some(complaint);
-                generator.advice = Some(advice);
-                generator.late_accepted = self.accept_late;
-            }
+        if let Some(finding) = self.judgement.findings.iter().find(|finding| refutes(finding)) {
+            generator.saturated = true;
+            generator.cause = Some(cause_in_document(finding.cause));
+            generator.complaint = Some(finding.text.clone());
+            generator.advice = Some(finding.advice.clone());
+            generator.late_accepted = self.accept_late;
         }
-        generator.notes.extend(notes);
         generator
     }
 }
 
+/// Whether a finding makes the run no evidence of anything. A target that is too slow for its rate drops iterations,
+/// and that is a figure to compare.
+fn refutes(finding: &Finding) -> bool {
+    finding.severity == Severity::Invalid && finding.cause != engine::Cause::UsersExhausted
+}
+
+fn kept(finding: &Finding) -> document::Finding {
+    document::Finding {
+        cause: finding.cause.name().to_owned(),
+        title: finding.cause.title().to_owned(),
+        severity: match finding.severity {
+            Severity::Note => document::Severity::Note,
+            Severity::Suspect => document::Severity::Suspect,
+            Severity::Invalid => document::Severity::Invalid,
+        },
+        figure: finding.figure.clone(),
+        text: finding.text.clone(),
+        advice: finding.advice.clone(),
+    }
+}
+
 fn worker(worker: &engine::health::WorkerHealth) -> WorkerFigures {
+    use engine::health::Occupation;
+    let occupation = match worker.longest_gap.occupation {
+        Occupation::Computed => "computed",
+        Occupation::WaitedForCore => "waited_for_core",
+        Occupation::StoodStill => "stood_still",
+    };
     WorkerFigures {
         cpu_share: rounded(worker.cpu_share),
         waited_share: worker.waited_share.map(rounded),
@@ -68,6 +153,10 @@ fn worker(worker: &engine::health::WorkerHealth) -> WorkerFigures {
         lag_p50_ms: rounded(worker.lag_p50_ms),
         lag_p99_ms: rounded(worker.lag_p99_ms),
         lag_max_ms: rounded(worker.lag_max_ms),
+        missed_beats: worker.missed_beats,
+        stalled_share: rounded(worker.stalled_share),
+        longest_gap_start_s: rounded(worker.longest_gap.began.as_secs_f64()),
+        longest_gap_occupation: (worker.stalled_share > 0.0).then(|| occupation.to_owned()),
     }
 }
 
@@ -78,23 +167,77 @@ fn rounded(value: f64) -> f64 {
 
 fn cause_in_document(cause: engine::Cause) -> Cause {
     match cause {
-        engine::Cause::Busy => Cause::Busy,
-        engine::Cause::HeldUp => Cause::HeldUp,
-        engine::Cause::LateStarts => Cause::LateStarts,
+        engine::Cause::Cpu => Cause::Busy,
+        engine::Cause::LateStarts | engine::Cause::BelowRate => Cause::LateStarts,
+        _ => Cause::HeldUp,
     }
 }
 
-fn facts(results: &Results, unstamped: u64, environment: &Environment) -> Facts {
+fn facts(ran: &Ran, results: &Results, around: &Circumstances<'_>) -> Facts {
+    let Circumstances { unstamped, is_target_here, environment, ref lost, .. } = *around;
     let lag = trend(results, "iteration_lag");
     Facts {
+        is_smoke: ran.is_smoke,
         requests: results.count("http_reqs"),
         unstamped,
-        iteration_lag: lag.map(|lag| IterationLag { p95_ms: lag.percentile(95.0), p99_ms: lag.percentile(99.0) }),
+        without_file: failures(results, |text| NO_FILE.iter().any(|end| text.ends_with(end))),
+        without_port: failures(results, |text| text.ends_with(NO_PORT)),
+        is_target_here,
+        iteration_lag: lag.map(iteration_lag),
         closed: closed(results, lag),
         allowed_cores: environment.allowed_cores.len(),
         stolen: environment.notable_steal(),
-        throttled: environment.throttled.unwrap_or_default(),
+        throttling: Throttling {
+            times: environment.throttled.unwrap_or_default(),
+            time: environment.throttled_s.map(Duration::from_secs_f64),
+        },
+        clock_step_ms: ran.clock_step_ms,
+        outputs: Outputs { lost: lost.clone() },
+        percentiles: percentiles(results, &ran.columns.trend_stats, ran.options.summary_trend_stats.is_some()),
     }
+}
+
+fn iteration_lag(lag: &TrendValue) -> IterationLag {
+    IterationLag {
+        starts: lag.count(),
+        late_share: lag.share_from(LATE_MS),
+        p95_ms: lag.percentile(95.0),
+        p99_ms: lag.percentile(99.0),
+        max_ms: lag.max(),
+    }
+}
+
+/// Requests without an answer whose error reads so.
+fn failures(results: &Results, is: impl Fn(&str) -> bool) -> u64 {
+    let kinds = results.errors.iter().filter(|error| matches!(&error.kind, ErrorKind::NoAnswer(text) if is(text)));
+    kinds.map(|error| error.count).sum()
+}
+
+/// The percentiles that thresholds judge by, and those of the main Trend that the summary shows; somebody may have
+/// `chosen` these.
+fn percentiles(results: &Results, shown: &[TrendStat], chosen: bool) -> Vec<Percentile> {
+    let mut found = Vec::new();
+    let mut add = |metric: &str, percent: f64, trend: &TrendValue, is_wanted| {
+        found.push(Percentile { metric: metric.to_owned(), percent, samples: trend.count(), is_wanted });
+    };
+    let main = ["http_req_duration", "iteration_duration"].into_iter().find(|name| trend(results, name).is_some());
+    for metric in &results.metrics {
+        let Value::Trend(trend) = &metric.value else { continue };
+        let key = metric.filter.as_ref().map(|filter| format!("{}{{{filter}}}", metric.name));
+        let key = key.as_deref().unwrap_or(&metric.name);
+        for threshold in &metric.thresholds {
+            if let Ok(TrendStat::Percentile { percent, .. }) = threshold.label.parse() {
+                add(key, percent, trend, true);
+            }
+        }
+        for stat in shown.iter().filter(|_| metric.filter.is_none() && main == Some(metric.name.as_str())) {
+            if let TrendStat::Percentile { percent, .. } = stat {
+                add(key, *percent, trend, chosen);
+            }
+        }
+    }
+    found.retain(|percentile| percentile.percent > 0.0 && percentile.percent < 100.0);
+    found
 }
 
 /// Iterations whose start no plan gave: all but those of arrival-rate scenarios.
@@ -123,8 +266,8 @@ fn trend<'a>(results: &'a Results, name: &str) -> Option<&'a TrendValue> {
 
 #[cfg(test)]
 mod tests {
-    use metrics::results::{GroupResult, MetricResult};
-    use metrics::{Contains, Kind, Trend};
+    use metrics::results::{GroupResult, MetricResult, ThresholdResult};
+    use metrics::{Contains, ErrorCount, Kind, Trend};
 
     use super::*;
 
@@ -150,7 +293,8 @@ mod tests {
     }
 
     fn closed_of(metrics: &[(&str, &[f64])]) -> Option<(f64, f64)> {
-        let closed = facts(&results(metrics), 0, &Environment::default()).closed;
+        let results = results(metrics);
+        let closed = closed(&results, trend(&results, "iteration_lag"));
         closed.map(|closed| (closed.waits, closed.spent_ms))
     }
 
@@ -162,6 +306,33 @@ mod tests {
         assert_eq!(closed_of(&one_by_one), Some((8.0, 200.0)));
         let batch = [iterations, ("http_reqs", &[8.0]), ("http_req_duration", &[100.0; 8])];
         assert_eq!(closed_of(&batch), Some((2.0, 200.0)));
+    }
+
+    #[test]
+    fn percentiles_of_thresholds_and_of_the_main_trend_are_judged() {
+        let mut results = results(&[("http_req_duration", &[1.0; 30]), ("mine", &[1.0; 9]), ("http_reqs", &[30.0])]);
+        let threshold =
+            |label: &str| ThresholdResult { source: String::new(), label: label.to_owned(), left: 1.0, ok: true };
+        results.metrics[1].thresholds = vec![threshold("p(99)"), threshold("avg")];
+        let found: Vec<String> = percentiles(&results, &TrendStat::defaults(), false)
+            .iter()
+            .map(|found| format!("{} {} {} {}", found.metric, found.percent, found.samples, found.is_wanted))
+            .collect();
+        let shown = ["http_req_duration 90 30 false", "http_req_duration 95 30 false"];
+        assert_eq!(found, [shown[0], shown[1], "mine 99 9 true"]);
+    }
+
+    #[test]
+    fn errors_that_this_machine_made_are_told_from_the_targets() {
+        let mut results = results(&[]);
+        let error = |text: &str, count| ErrorCount { kind: ErrorKind::NoAnswer(text.into()), count };
+        results.errors = vec![
+            error("dial: too many open files", 3),
+            error("dial: cannot assign requested address", 2),
+            error("dial: connection refused", 7),
+        ];
+        assert_eq!(failures(&results, |text| NO_FILE.iter().any(|end| text.ends_with(end))), 3);
+        assert_eq!(failures(&results, |text| text.ends_with(NO_PORT)), 2);
     }
 
     #[test]

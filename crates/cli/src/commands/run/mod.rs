@@ -14,6 +14,7 @@ pub(super) mod plan;
 mod save;
 mod summary;
 mod timeline;
+mod wall_clock;
 
 use std::sync::Arc;
 

@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use std::rc::Rc;
 
 use metrics::results::Results;
+use report::document::{Judgement, Verdict};
 use report::{RunState, SummaryOptions};
 use script::log::Level;
 use serde_json::Value;
@@ -40,7 +41,12 @@ pub struct Summary<'a> {
 }
 
 /// How the text looks. `remarks` are lines about the generator.
-pub fn options(flags: &Flags, ran: &Ran, remarks: impl Iterator<Item = String>) -> SummaryOptions {
+pub fn options(
+    flags: &Flags,
+    ran: &Ran,
+    remarks: impl Iterator<Item = String>,
+    judgement: Judgement,
+) -> SummaryOptions {
     SummaryOptions {
         mode: flags.summary_mode.unwrap_or_default(),
         trend_stats: ran.columns.trend_stats.clone(),
@@ -50,6 +56,8 @@ pub fn options(flags: &Flags, ran: &Ran, remarks: impl Iterator<Item = String>) 
         width: output::stdout().size().map(|size| size.columns),
         errors: flags.quick.is_none(),
         health: remarks.collect(),
+        late_accepted: flags.accept_late && judgement.verdict > Verdict::Trusted,
+        judgement: Some(judgement),
     }
 }
 
@@ -57,7 +65,12 @@ impl Summary<'_> {
     /// Prints and writes it.
     pub fn write(&self) -> Result<(), Failure> {
         let flags = self.flags;
-        if flags.summary_mode.is_some() && !self.handled_by_script() {
+        if flags.summary_mode.is_none() {
+            self.warn_of_doubts();
+        } else if self.handled_by_script() {
+            self.warn_of_doubts();
+        } else {
+            self.print(report::verdict(&self.options).as_bytes());
             if let Some(quick) = &flags.quick {
                 self.print(report::visible_lines(&quick.headline(self.results)).as_bytes());
             }
@@ -137,6 +150,14 @@ impl Summary<'_> {
             generated_at: crate::log::rfc3339_now(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        report::machine_readable(self.results, &run)
+        report::machine_readable(self.results, &run, &self.options)
+    }
+
+    /// Whoever prints a summary of their own, or none, still learns when its figures are in doubt.
+    fn warn_of_doubts(&self) {
+        let judgement = self.options.judgement.as_ref().filter(|judgement| judgement.verdict > Verdict::Trusted);
+        if let Some(line) = judgement.and_then(|judgement| judgement.line(self.options.late_accepted)) {
+            self.log.write(Level::Warning, &line, &[]);
+        }
     }
 }

@@ -6,7 +6,7 @@ use units::show;
 
 use super::intervals::Intervals;
 use super::shown_run::{ShownRun, facts, plain};
-use crate::document::{Document, Metric, Value};
+use crate::document::{Document, Finding, Judgement, Metric, Value, Verdict};
 use crate::html::Text;
 use crate::html::chart::clock_text;
 use crate::stats;
@@ -140,9 +140,15 @@ fn failures(run: &ShownRun<'_>) -> Option<HeadLine> {
     Some(HeadLine { class: if allowed { "warn" } else { "bad" }, head: "Failures:", text })
 }
 
-/// Whether the generator measured what it was meant to.
+/// Whether the generator measured what it was meant to. Results that were judged have a verdict, older ones only what
+/// their generator noticed.
 fn trust(document: &Document) -> Option<HeadLine> {
     let generator = &document.generator;
+    if let Some(judgement) = &generator.judgement
+        && judgement.verdict != Verdict::NotJudged
+    {
+        return Some(verdict(document, judgement));
+    }
     let busiest = generator.workers.iter().map(|w| w.cpu_share).fold(0.0, f64::max);
     let late = generator.workers.iter().map(|w| w.lag_p99_ms).fold(0.0, f64::max);
     let mut doubts = match generator.accepted() {
@@ -179,6 +185,29 @@ fn trust(document: &Document) -> Option<HeadLine> {
         None => "warn",
     };
     Some(HeadLine { class, head: "Generator:", text: doubts.join("; ") })
+}
+
+/// The verdict with its causes, each with what helps.
+fn verdict(document: &Document, judgement: &Judgement) -> HeadLine {
+    let generator = &document.generator;
+    let accepted = generator.accepted().is_some();
+    let (class, head) = match judgement.verdict {
+        Verdict::Invalid if !accepted => ("bad", "INVALID:"),
+        Verdict::Invalid => ("warn", "INVALID, accepted:"),
+        Verdict::Suspect => ("warn", "SUSPECT:"),
+        Verdict::Trusted | Verdict::NotJudged => ("good", "TRUSTED:"),
+    };
+    let cause = |found: &Finding| match found.advice.is_empty() {
+        true => format!("{}: {}", found.title, found.text),
+        false => format!("{}: {}; {}", found.title, found.text, found.advice),
+    };
+    let mut texts: Vec<String> = generator.accepted().into_iter().chain(judgement.doubts().map(cause)).collect();
+    if judgement.doubts().next().is_none() {
+        texts.push(judgement.basis.clone());
+    }
+    texts.extend(judgement.iterations.line());
+    texts.extend(generator.notes.iter().cloned());
+    HeadLine { class, head, text: texts.join("; ") }
 }
 
 /// The most important figures.

@@ -27,6 +27,7 @@ pub fn csv(tables: &Tables) -> String {
         "made",
         "saturated",
         "late_accepted",
+        "suspect",
     ];
     head.extend(fixed.map(String::from));
     head.extend(tables.percentiles.iter().map(|percent| format!("p{percent}_ms")));
@@ -82,6 +83,7 @@ fn values(axes: &[String], row: &TableRow, judged_by: JudgedBy) -> Vec<String> {
         row.made.to_string(),
         row.saturated.to_string(),
         row.late_accepted.to_string(),
+        row.suspect.to_string(),
     ]);
     values.extend(row.percentiles.iter().map(|value| or_empty(*value)));
     values.extend([or_empty(row.response_bytes), or_empty(row.errors)]);
@@ -132,7 +134,7 @@ mod tests {
                 && lines[0].ends_with(",p50_ms,p75_ms,response_bytes,errors"),
             "{text}"
         );
-        assert!(lines[1].starts_with("1k,a,1045,1010,1080,1,") && lines[1].ends_with(",8,8,0,0,0.5,,,"), "{text}");
+        assert!(lines[1].starts_with("1k,a,1045,1010,1080,1,") && lines[1].ends_with(",8,8,0,0,0,0.5,,,"), "{text}");
     }
 
     #[test]

@@ -120,6 +120,8 @@ pub struct TableRow {
     pub limited_by: Option<Cause>,
     /// Valid runs that count only because of `--accept-late`.
     pub late_accepted: usize,
+    /// Valid runs that count although some of their figures are in doubt.
+    pub suspect: usize,
     /// Bytes received for each request, headers included: median.
     pub response_bytes: Option<f64>,
     /// Failed requests of all runs made, also of those that are not valid because of them; none when nobody counted.
@@ -139,9 +141,10 @@ pub struct TableRow {
 impl TableRow {
     /// What is behind its rate where some of its runs are in doubt.
     pub(super) fn mark(&self) -> &'static str {
-        match (self.saturated, self.late_accepted) {
-            (0, 0) => "",
-            (0, _) => " ~",
+        match (self.saturated, self.late_accepted, self.suspect) {
+            (0, 0, 0) => "",
+            (0, 0, _) => " ?",
+            (0, ..) => " ~",
             _ => " !",
         }
     }

@@ -122,6 +122,7 @@ fn row(
         saturated: valid.iter().filter(|run| run.limit(&document.plan.pin).is_some()).count(),
         limited_by: valid.iter().find_map(|run| run.limit(&document.plan.pin)),
         late_accepted: valid.iter().filter(|run| run.accepted().is_some()).count(),
+        suspect: valid.iter().filter(|run| run.doubt().is_some()).count(),
         response_bytes: median(valid.iter().filter_map(|run| run.response_bytes())),
         errors: errors.as_ref().map(|errors| errors.total),
         errors_by_kind: errors.map(|errors| errors.kinds).unwrap_or_default(),

@@ -23,6 +23,7 @@ pub(super) fn notes(document: &MatrixDocument, tables: &Tables) -> Vec<String> {
     }
     notes.extend(limited(document));
     notes.extend(accepted(document));
+    notes.extend(doubtful(document));
     notes.extend(unread_stats(document));
     let hidden = column::hidden_stats(tables);
     if hidden > 0 {
@@ -82,6 +83,15 @@ fn accepted(document: &MatrixDocument) -> Option<String> {
     let count = lines.iter().flatten().count();
     let first = lines.iter().flatten().next()?;
     Some(format!("! ~ in {count} of {} runs: {first}", lines.len()))
+}
+
+/// Runs that count although some of their figures are in doubt.
+fn doubtful(document: &MatrixDocument) -> Option<String> {
+    let valid = document.runs.iter().filter(|run| run.is_ok());
+    let lines: Vec<Option<String>> = valid.map(RunRecord::doubt).collect();
+    let count = lines.iter().flatten().count();
+    let first = lines.iter().flatten().next()?;
+    Some(format!("? in {count} of {} runs figures are in doubt: {first}", lines.len()))
 }
 
 /// Whether variants bring loads of their own.

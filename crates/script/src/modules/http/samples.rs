@@ -4,7 +4,7 @@
 //! for each distinct set of tags and kept by the worker; a user's last set is compared first, without hashing. A
 //! request that the test's end cut short is no sample.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -146,12 +146,14 @@ pub struct Sampler {
     enabled: SystemTags,
     worker: Rc<SeriesSets>,
     last: RefCell<Option<(Key, Bundle)>>,
+    /// Of requests that a plan started: where the last one's sample went.
+    from_plan: Cell<Option<(Bundle, Series)>>,
 }
 
 impl Sampler {
     /// A sampler for a user of this worker.
     pub fn new(enabled: SystemTags, worker: Rc<SeriesSets>) -> Sampler {
-        Sampler { enabled, worker, last: RefCell::new(None) }
+        Sampler { enabled, worker, last: RefCell::new(None), from_plan: Cell::new(None) }
     }
 
     /// Records one hop. `first`: the hop goes to the URL that the script asked for; `url` is the other hops' own.
@@ -171,6 +173,26 @@ impl Sampler {
             None => self.resolve(vu, &wanted, hop.method, labels, url, ip),
         };
         add(vu.recorder(), series, hop, judged);
+    }
+
+    /// Records what somebody who came on schedule waited for the request that was recorded last. Nothing of one that
+    /// the test's end cut short.
+    pub fn record_from_plan(&self, vu: &Vu, hop: &HopFacts<'_>, waited: Duration) {
+        if matches!(hop.outcome, Err((FailureKind::Cancelled, _))) {
+            return;
+        }
+        let last = self.last.borrow();
+        let Some((key, bundle)) = last.as_ref() else { return };
+        let series = match self.from_plan.get() {
+            Some((known, series)) if known == *bundle => series,
+            _ => {
+                let tags = self.tags(&vu.tags(), key);
+                let series = vu.recorder().series(builtin::HTTP_REQ_DURATION_FROM_PLAN, &tags);
+                self.from_plan.set(Some((*bundle, series)));
+                series
+            }
+        };
+        vu.recorder().add(series, ms(waited), epoch_ns(hop.ended_at));
     }
 
     fn remembered(
@@ -309,10 +331,14 @@ pub fn ms(duration: Duration) -> f64 {
     (duration.as_secs() as f64 * 1e9 + f64::from(duration.subsec_nanos())) / 1e6
 }
 
+fn epoch_ns(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_secs() * 1_000_000_000 + u64::from(since.subsec_nanos())
+}
+
 /// In the order of `resolve_series`.
 fn add(recorder: &Recorder, series: Bundle, hop: &HopFacts<'_>, judged: Option<bool>) {
-    let since = hop.ended_at.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let at_ns = since.as_secs() * 1_000_000_000 + u64::from(since.subsec_nanos());
+    let at_ns = epoch_ns(hop.ended_at);
     let timings = &hop.timings;
     let samples = [
         1.0,

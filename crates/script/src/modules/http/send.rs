@@ -1,8 +1,9 @@
 //! Sends a prepared request and records what happens. Holds no script value, so the same future serves the functions
 //! that wait, `asyncRequest` and `batch`.
 
+use std::cell::Cell;
 use std::rc::Rc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use wire::request::Auth;
 use wire::{Exchange, FailureKind, Request, Timings};
@@ -38,6 +39,8 @@ pub async fn perform(vu: &Vu, state: &HttpState, call: &Call) {
     if let Intake::Events(events) = &prepared.intake {
         events.ask();
     }
+    // Of an arrival rate: how late it begins, and what its hops take.
+    let (late, took) = (vu.take_lateness(), Cell::new(Duration::ZERO));
     let digest = request.auth == Auth::Digest;
     let record = |exchange: &Exchange, last: bool| {
         if let Some(debug) = &run.debug {
@@ -55,6 +58,12 @@ pub async fn perform(vu: &Vu, state: &HttpState, call: &Call) {
         let elsewhere = exchange.url != request.url && !digest_leg(digest, exchange, request);
         let own_url = elsewhere.then(|| run.urls.mask().url(&exchange.url.text));
         run.sampler.record(vu, labels, &hop, own_url.as_deref(), challenge);
+        if let Some(late) = late {
+            took.set(took.get() + hop.timings.blocked + hop.timings.duration());
+            if last {
+                run.sampler.record_from_plan(vu, &hop, late + took.get());
+            }
+        }
     };
     let client = prepared.client.as_ref().map_or_else(|| vu.client(), Rc::clone);
     let exchange = client.send(request, Some(&prepared.jar), &mut |exchange| record(exchange, false)).await;

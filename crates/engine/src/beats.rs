@@ -1,0 +1,169 @@
+//! The heartbeat of a worker's event loop: how late it was, how long it stood still, and what it did meanwhile.
+//!
+//! Beats are due on a fixed schedule. A loop that stands still for 1.4 s misses 140 of them, and each is counted as late
+//! as a task would have been that was due then: one late beat among hundreds would hide the stop (coordinated
+//! omission). A gap's cause comes from the thread's own times: it computed, it waited for a core, or neither, as when
+//! somebody stops the process. Time is an argument; nothing here reads a clock.
+
+use std::time::Duration;
+
+use metrics::Trend;
+
+use crate::clock::ThreadTimes;
+
+/// From beat to beat.
+pub(crate) const BEAT: Duration = Duration::from_millis(10);
+/// A beat that is later than this shows that the loop stood still.
+pub(crate) const STALL: Duration = BEAT;
+
+/// What a worker's thread did while its event loop stood still.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Occupation {
+    /// It computed: a long call of the script, or work of Onrush itself.
+    Computed,
+    /// It was ready to run and had no core.
+    WaitedForCore,
+    /// Neither: the process or the machine was stopped, or a system call blocked.
+    #[default]
+    StoodStill,
+}
+
+/// The longest time for which an event loop did nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Gap {
+    /// For how long.
+    pub length: Duration,
+    /// When it began, from the start of the scenarios.
+    pub began: Duration,
+    /// What the thread did.
+    pub occupation: Occupation,
+}
+
+/// What the beats of one worker tell.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Beats {
+    start: Duration,
+    /// When the next beat is due.
+    due: Duration,
+    /// The thread's times at the last beat.
+    times: Option<ThreadTimes>,
+    pub(crate) lag: Trend,
+    /// Beats that could not take place, because the loop stood still when they were due.
+    pub(crate) missed: u64,
+    /// Time in which the loop stood still for longer than a beat.
+    pub(crate) stalled: Duration,
+    /// Half the squares of these times, in ms²: by the time of the run, what a random moment had to wait.
+    pub(crate) stalled_squares: f64,
+    pub(crate) longest: Gap,
+}
+
+impl Beats {
+    /// Beats from `now` on.
+    pub(crate) fn starting(now: Duration, times: Option<ThreadTimes>) -> Beats {
+        Beats { start: now, due: now + BEAT, times, ..Beats::default() }
+    }
+
+    /// When the next beat is due.
+    pub(crate) fn due(&self) -> Duration {
+        self.due
+    }
+
+    /// A beat takes place `now`; `times` are the thread's by now.
+    pub(crate) fn beat(&mut self, now: Duration, times: Option<ThreadTimes>) {
+        let late = now.saturating_sub(self.due);
+        let began = self.due;
+        while self.due <= now {
+            self.lag.add(now.saturating_sub(self.due).as_secs_f64() * 1e3);
+            self.missed += u64::from(self.due > began);
+            self.due += BEAT;
+        }
+        if late >= STALL {
+            self.stalled += late;
+            self.stalled_squares += (late.as_secs_f64() * 1e3).powi(2) / 2.0;
+        }
+        if late > self.longest.length {
+            let occupation = occupation(late, self.times.as_ref(), times.as_ref());
+            self.longest = Gap { length: late, began: began.saturating_sub(self.start), occupation };
+        }
+        self.times = times;
+    }
+
+    /// The scenarios end `now`: a loop that is late at this moment was so to the end.
+    pub(crate) fn end(&mut self, now: Duration, times: Option<ThreadTimes>) {
+        if now >= self.due {
+            self.beat(now, times);
+        }
+    }
+}
+
+/// What took most of a gap. A thread whose times nobody knows has stood still.
+fn occupation(gap: Duration, before: Option<&ThreadTimes>, after: Option<&ThreadTimes>) -> Occupation {
+    let Some((before, after)) = before.zip(after) else { return Occupation::StoodStill };
+    let computed = after.ran.saturating_sub(before.ran);
+    let waited = after.waited.saturating_sub(before.waited);
+    match computed.max(waited) {
+        most if most * 2 < gap => Occupation::StoodStill,
+        most if most == waited => Occupation::WaitedForCore,
+        _ => Occupation::Computed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn times(ran: u64, waited: u64) -> Option<ThreadTimes> {
+        Some(ThreadTimes { ran: ms(ran), waited: ms(waited) })
+    }
+
+    #[test]
+    fn beats_on_time_are_late_by_nothing() {
+        let mut beats = Beats::starting(ms(1000), times(0, 0));
+        for at in (1010..=2000).step_by(10) {
+            assert_eq!(beats.due(), ms(at));
+            beats.beat(ms(at), times(0, 0));
+        }
+        assert_eq!((beats.lag.count(), beats.lag.max(), beats.missed, beats.stalled), (100, 0.0, 0, Duration::ZERO));
+    }
+
+    #[test]
+    fn a_stop_counts_for_every_beat_that_it_swallowed() {
+        let mut beats = Beats::starting(ms(0), times(0, 0));
+        (1..=500).for_each(|n| beats.beat(ms(10 * n), times(0, 0)));
+        // Due at 5010, comes at 6410: 140 more were due meanwhile.
+        beats.beat(ms(6410), times(0, 0));
+        assert_eq!((beats.lag.count(), beats.missed), (641, 140));
+        assert_eq!(beats.longest, Gap { length: ms(1400), began: ms(5010), occupation: Occupation::StoodStill });
+        assert_eq!((beats.due(), beats.stalled), (ms(6420), ms(1400)));
+        assert!((beats.lag.percentile(99.0) - 1340.0).abs() < 5.0, "{}", beats.lag.percentile(99.0));
+        assert_eq!(beats.stalled_squares, 980_000.0);
+    }
+
+    #[test]
+    fn what_filled_a_gap_is_told_by_the_threads_times() {
+        let longest = |ran: u64, waited: u64| {
+            let mut beats = Beats::starting(ms(0), times(5, 5));
+            beats.beat(ms(110), times(5 + ran, 5 + waited));
+            beats.longest.occupation
+        };
+        assert_eq!(longest(90, 5), Occupation::Computed);
+        assert_eq!(longest(5, 90), Occupation::WaitedForCore);
+        assert_eq!(longest(20, 20), Occupation::StoodStill);
+        let mut unknown = Beats::starting(ms(0), None);
+        unknown.beat(ms(110), None);
+        assert_eq!(unknown.longest.occupation, Occupation::StoodStill);
+    }
+
+    #[test]
+    fn a_loop_that_stands_still_at_the_end_was_late() {
+        let mut beats = Beats::starting(ms(0), None);
+        beats.end(ms(9), None);
+        assert_eq!(beats.lag.count(), 0);
+        beats.end(ms(45), None);
+        assert_eq!((beats.lag.count(), beats.lag.max(), beats.missed), (4, 35.0, 3));
+    }
+}

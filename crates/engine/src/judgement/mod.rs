@@ -1,0 +1,169 @@
+//! Whether a run's figures can be trusted, judged from recorded facts: TRUSTED, SUSPECT or INVALID, with named causes.
+//!
+//! Pure: facts come in, findings come out. A late event loop alone spoils nothing. The kernel stamps when bytes arrived,
+//! so a worker that came late to read them reports true timings all the same. Lateness counts when it touched what was
+//! measured: late starts, requests without stamps, users that lost a good part of their time, a loop that stood still.
+//! Otherwise it is a note. A run of less than a second has no shares, and one user's one iteration tests no load.
+//!
+//! `facts` are what comes in, `lateness` judges the generator's time, `load` what was planned and what happened.
+
+mod facts;
+mod lateness;
+mod load;
+
+use std::time::Duration;
+
+use units::show::{grouped, percent, time};
+
+pub use facts::{ClosedLoop, Facts, IterationLag, Outputs, Percentile, Throttling};
+
+use crate::health::Health;
+
+/// Shares of a shorter run say nothing: starting up is most of it.
+const SHORTEST_JUDGED: Duration = Duration::from_secs(1);
+
+macro_rules! causes {
+    ($($cause:ident = $name:literal, $title:literal;)*) => {
+        /// Why figures are in doubt. The first ones explain the later ones, and are told first.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[expect(missing_docs, reason = "their titles say what they are; the guide has each")]
+        pub enum Cause { $($cause),* }
+
+        impl Cause {
+            /// All, in their order.
+            pub const ALL: &[Cause] = &[$(Cause::$cause),*];
+
+            /// As JSON has it.
+            pub const fn name(self) -> &'static str {
+                match self { $(Cause::$cause => $name),* }
+            }
+
+            /// As people read it.
+            pub const fn title(self) -> &'static str {
+                match self { $(Cause::$cause => $title),* }
+            }
+        }
+    };
+}
+
+causes! {
+    Throttled = "throttled", "CPU limit";
+    Steal = "steal", "stolen CPU time";
+    ClockStepped = "clock_stepped", "clock stepped";
+    FilesExhausted = "files_exhausted", "open files exhausted";
+    PortsExhausted = "ports_exhausted", "local ports exhausted";
+    Cpu = "cpu", "CPU";
+    SharedCore = "shared_core", "core shared with the target";
+    RunQueue = "run_queue", "no free core";
+    EventLoopGap = "event_loop_gap", "event loop stood still";
+    UsersExhausted = "users_exhausted", "users exhausted";
+    BelowRate = "below_rate", "below the planned rate";
+    LateStarts = "late_starts", "late starts";
+    StampsMissing = "stamps_missing", "no kernel stamps";
+    OutputBackpressure = "output_backpressure", "output too slow";
+    TooFewSamples = "too_few_samples", "too few samples";
+}
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// It touched nothing that was measured.
+    Note,
+    /// Some figures hold it.
+    Suspect,
+    /// The figures say more about the generator, or another load, than about the target under the planned one.
+    Invalid,
+}
+
+/// One cause with its figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// By name.
+    pub cause: Cause,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The figure, for a line that has room for little.
+    pub figure: String,
+    /// What happened and what it means.
+    pub text: String,
+    /// What to do about it.
+    pub advice: String,
+}
+
+/// What a run's figures are worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Too short, or one iteration: nobody can say.
+    NotJudged,
+    /// Nothing was found.
+    Trusted,
+    /// Some figures are in doubt.
+    Suspect,
+    /// The run is no evidence.
+    Invalid,
+}
+
+/// The verdict on a run, with what it is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// In one word.
+    pub verdict: Verdict,
+    /// The worst first.
+    pub findings: Vec<Finding>,
+    /// How the generator fared, in figures.
+    pub basis: String,
+}
+
+impl Judgement {
+    /// What the verdict is made of, without notes.
+    pub fn doubts(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.severity > Severity::Note)
+    }
+}
+
+/// Judges a run.
+pub fn judge(health: &Health, facts: &Facts) -> Judgement {
+    let not_judged = Judgement { verdict: Verdict::NotJudged, findings: Vec::new(), basis: String::new() };
+    if facts.is_smoke {
+        return not_judged;
+    }
+    let is_long = health.wall >= SHORTEST_JUDGED;
+    let mut findings = load::findings(health, facts, is_long);
+    if is_long {
+        findings.extend(lateness::findings(health, facts));
+    }
+    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.cause.cmp(&b.cause)));
+    // Of the same cause the worst is told.
+    let mut seen = Vec::new();
+    findings.retain(|finding| {
+        !seen.contains(&finding.cause) && {
+            seen.push(finding.cause);
+            true
+        }
+    });
+    let verdict = match findings.iter().map(|finding| finding.severity).max() {
+        Some(Severity::Invalid) => Verdict::Invalid,
+        Some(Severity::Suspect) => Verdict::Suspect,
+        Some(Severity::Note) | None if is_long => Verdict::Trusted,
+        Some(Severity::Note) | None => return Judgement { findings, ..not_judged },
+    };
+    Judgement { verdict, findings, basis: if is_long { basis(health, facts) } else { String::new() } }
+}
+
+/// What a run that is trusted is trusted for.
+fn basis(health: &Health, facts: &Facts) -> String {
+    let gap = health.worst_gap().length.as_secs_f64() * 1e3;
+    let starts = facts.iteration_lag.map(|lag| format!(", starts {} late (p99)", time(lag.p99_ms)));
+    format!(
+        "busiest worker {} of a core, event loop {} late (p99), {} at most{}",
+        percent(health.busiest_cpu_share(), 0),
+        time(health.worst_lag_p99_ms()),
+        time(gap),
+        starts.unwrap_or_default()
+    )
+}
+
+/// `12 of 5,000`.
+fn of(part: u64, all: u64) -> String {
+    format!("{} of {}", grouped(part), grouped(all))
+}

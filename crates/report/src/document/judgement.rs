@@ -1,0 +1,167 @@
+//! Whether a result can be trusted, in words and figures that every output repeats.
+//!
+//! The engine judges (`engine::judgement`, which knows the causes); this is what is kept of it and how a line of it
+//! reads.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::show::grouped;
+
+/// The verdict on a run and what it is made of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Judgement {
+    /// In one word.
+    pub verdict: Verdict,
+    /// The worst first.
+    #[serde(default)]
+    pub causes: Vec<Finding>,
+    /// How the generator fared, in one line; empty where it was not judged.
+    #[serde(default)]
+    pub basis: String,
+    /// What became of the planned iterations.
+    #[serde(default)]
+    pub iterations: Iterations,
+}
+
+/// What a run's figures are worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum Verdict {
+    /// The run was too short, or one iteration.
+    #[serde(rename = "NOT JUDGED")]
+    NotJudged,
+    /// Nothing was found.
+    #[serde(rename = "TRUSTED")]
+    Trusted,
+    /// Some figures are in doubt.
+    #[serde(rename = "SUSPECT")]
+    Suspect,
+    /// The run is no evidence about its target under the planned load.
+    #[serde(rename = "INVALID")]
+    Invalid,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Verdict::NotJudged => "NOT JUDGED",
+            Verdict::Trusted => "TRUSTED",
+            Verdict::Suspect => "SUSPECT",
+            Verdict::Invalid => "INVALID",
+        })
+    }
+}
+
+/// How much a cause matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// It touched nothing that was measured.
+    Note,
+    /// Some figures hold it.
+    Suspect,
+    /// It makes the run no evidence.
+    Invalid,
+}
+
+/// One cause with its figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// Its name, such as `run_queue`; docs/guides/trust.md has each.
+    pub cause: String,
+    /// As people read it.
+    pub title: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// Its figure, in few words.
+    pub figure: String,
+    /// What happened and what it means.
+    pub text: String,
+    /// What to do about it.
+    pub advice: String,
+}
+
+/// What became of the planned iterations: `planned` is the sum of the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Iterations {
+    /// Iterations that should have run by the end.
+    pub planned: u64,
+    /// Ran to their end.
+    pub ended: u64,
+    /// Never began.
+    pub dropped: u64,
+    /// Began, and were cut short.
+    pub interrupted: u64,
+}
+
+impl Judgement {
+    /// What the verdict is made of, without notes.
+    pub fn doubts(&self) -> impl Iterator<Item = &Finding> {
+        self.causes.iter().filter(|finding| finding.severity > Severity::Note)
+    }
+
+    /// Verdict, causes by name and figures in one line; none where nothing was judged.
+    pub fn line(&self, is_accepted: bool) -> Option<String> {
+        let causes: Vec<String> = self.doubts().map(|found| format!("{} ({})", found.title, found.figure)).collect();
+        let text = if causes.is_empty() { self.basis.clone() } else { causes.join("; ") };
+        let accepted = if is_accepted { ", accepted (--accept-late)" } else { "" };
+        (self.verdict != Verdict::NotJudged).then(|| format!("{}{accepted}: {text}", self.verdict))
+    }
+}
+
+impl Iterations {
+    /// The sum in one line, where it has more than one part.
+    pub fn line(&self) -> Option<String> {
+        let Iterations { planned, ended, dropped, interrupted } = *self;
+        (dropped + interrupted > 0).then(|| {
+            format!(
+                "planned iterations: {} = {} ended + {} dropped + {} interrupted",
+                grouped(planned),
+                grouped(ended),
+                grouped(dropped),
+                grouped(interrupted)
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(title: &str, severity: Severity) -> Finding {
+        Finding {
+            cause: String::from("cause"),
+            title: title.to_owned(),
+            severity,
+            figure: String::from("7 times"),
+            text: String::new(),
+            advice: String::new(),
+        }
+    }
+
+    fn judgement(verdict: Verdict, causes: Vec<Finding>) -> Judgement {
+        Judgement { verdict, causes, basis: String::from("busiest worker 1 %"), iterations: Iterations::default() }
+    }
+
+    #[test]
+    fn the_line_has_verdict_causes_and_figures_but_no_notes() {
+        let trusted = judgement(Verdict::Trusted, vec![finding("a note", Severity::Note)]);
+        assert_eq!(trusted.line(false).as_deref(), Some("TRUSTED: busiest worker 1 %"));
+        let causes = vec![finding("CPU limit", Severity::Invalid), finding("late starts", Severity::Suspect)];
+        let invalid = judgement(Verdict::Invalid, causes);
+        assert_eq!(invalid.line(false).as_deref(), Some("INVALID: CPU limit (7 times); late starts (7 times)"));
+        assert!(invalid.line(true).is_some_and(|line| line.starts_with("INVALID, accepted (--accept-late): CPU")));
+        assert_eq!(judgement(Verdict::NotJudged, Vec::new()).line(false), None);
+    }
+
+    #[test]
+    fn iterations_have_a_line_when_some_did_not_end() {
+        let whole = Iterations { planned: 5, ended: 5, dropped: 0, interrupted: 0 };
+        assert_eq!(whole.line(), None);
+        let cut = Iterations { planned: 5000, ended: 4900, dropped: 80, interrupted: 20 };
+        let expected = "planned iterations: 5,000 = 4,900 ended + 80 dropped + 20 interrupted";
+        assert_eq!(cut.line().as_deref(), Some(expected));
+    }
+}

@@ -1,0 +1,128 @@
+//! One run of Onrush against a referee: its JSON summary, its samples, its exit code.
+
+use std::collections::HashMap;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::Bench;
+use super::referee::{Account, Referee, freeze};
+
+/// What to run.
+#[derive(Default)]
+pub struct Load {
+    /// The script; `__ENV.SERVER` is the referee.
+    pub script: String,
+    /// Further flags.
+    pub flags: Vec<String>,
+    /// Who is stopped, when, and for how long.
+    pub freeze: Option<(Frozen, Duration, Duration)>,
+    /// Whether each sample of `http_req_duration` is wanted.
+    pub samples: bool,
+}
+
+/// Who is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frozen {
+    /// The server.
+    Server,
+    /// Onrush.
+    Generator,
+}
+
+/// What came of it.
+pub struct Ran {
+    /// What the server had.
+    pub account: Account,
+    /// `--summary-export`.
+    pub summary: Value,
+    /// `http_req_duration` in ms, by the request's number.
+    pub durations: HashMap<u64, f64>,
+}
+
+impl Load {
+    /// Runs it.
+    pub fn run(&self, bench: &Bench<'_>) -> Result<Ran, String> {
+        let referee = Referee::start(&bench.referee, &bench.folder)?;
+        let [script, summary, samples] =
+            ["load.js", "summary.json", "samples.json"].map(|name| bench.folder.join(name));
+        let written = std::fs::write(&script, &self.script);
+        written.map_err(|error| format!("cannot write {}: {error}", script.display()))?;
+        let mut command = Command::new(bench.onrush);
+        command.args(["run", "--quiet", "-e", &format!("SERVER=http://{}", referee.address)]).args(&self.flags);
+        command.arg("--summary-export").arg(&summary);
+        if self.samples {
+            command.arg("--out").arg(format!("json={}", samples.display()));
+        }
+        command.arg(&script).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let child = command.spawn().map_err(|error| format!("cannot start onrush: {error}"))?;
+        if let Some((who, after, time)) = self.freeze {
+            std::thread::sleep(after);
+            freeze(if who == Frozen::Server { referee.id() } else { child.id() }, time)?;
+        }
+        let output = child.wait_with_output().map_err(|error| format!("onrush is lost: {error}"))?;
+        let account = referee.account()?;
+        let text = std::fs::read_to_string(&summary).map_err(|_| {
+            format!("onrush ended with {} and no summary:\n{}", output.status, String::from_utf8_lossy(&output.stderr))
+        })?;
+        let summary = serde_json::from_str(&text).map_err(|error| format!("the summary is no JSON: {error}"))?;
+        let durations = if self.samples { read_samples(&samples)? } else { HashMap::new() };
+        Ok(Ran { account, summary, durations })
+    }
+}
+
+fn read_samples(path: &std::path::Path) -> Result<HashMap<u64, f64>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let sample = |line: &str| {
+        let value: Value = serde_json::from_str(line).ok()?;
+        let is = value["type"] == "Point" && value["metric"] == "http_req_duration";
+        let data = is.then_some(&value["data"])?;
+        Some((data["tags"]["n"].as_str()?.parse().ok()?, data["value"].as_f64()?))
+    };
+    Ok(text.lines().filter_map(sample).collect())
+}
+
+impl Ran {
+    /// A figure of a metric: `count`, `p(99)`.
+    pub fn figure(&self, metric: &str, figure: &str) -> f64 {
+        self.summary["metrics"][metric][figure].as_f64().unwrap_or(f64::NAN)
+    }
+
+    /// A counter; 0 when it has no samples.
+    pub fn count(&self, metric: &str) -> u64 {
+        self.summary["metrics"][metric]["count"].as_u64().unwrap_or_default()
+    }
+
+    /// `TRUSTED`, `SUSPECT`, `INVALID`.
+    pub fn verdict(&self) -> &str {
+        self.summary["judgement"]["verdict"].as_str().unwrap_or("none")
+    }
+
+    /// Names of the causes that are no notes.
+    pub fn causes(&self) -> Vec<&str> {
+        let causes = self.summary["judgement"]["causes"].as_array().into_iter().flatten();
+        causes.filter(|cause| cause["severity"] != "note").filter_map(|cause| cause["cause"].as_str()).collect()
+    }
+
+    /// What the server took for each request, in ms, ascending.
+    pub fn served_ms(&self) -> Vec<f64> {
+        let mut times: Vec<f64> = self.account.records.iter().filter_map(super::referee::Record::ms).collect();
+        times.sort_by(f64::total_cmp);
+        times
+    }
+
+    /// From a plan of so many starts a second to the server's answer, in ms, ascending. The plan begins where the
+    /// arrivals allow at the latest; arrivals are paired with starts in order.
+    pub fn from_plan_ms(&self, rate: f64) -> Vec<f64> {
+        let mut records: Vec<_> = self.account.records.iter().filter(|record| record.written_ns > 0).collect();
+        records.sort_by_key(|record| record.arrived_ns);
+        let planned = |at: usize| at as f64 * 1e9 / rate;
+        let late = records.iter().enumerate().map(|(at, record)| record.arrived_ns as f64 - planned(at));
+        let begin = late.fold(f64::INFINITY, f64::min);
+        let times = records.iter().enumerate().map(|(at, record)| record.written_ns as f64 - planned(at) - begin);
+        let mut times: Vec<f64> = times.map(|ns| ns / 1e6).collect();
+        times.sort_by(f64::total_cmp);
+        times
+    }
+}
