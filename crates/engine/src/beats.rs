@@ -1,7 +1,7 @@
 //! The heartbeat of a worker's event loop: how late it was, how long it stood still, and what it did meanwhile.
 //!
-//! Beats are due on a fixed schedule. A loop that stands still for 1.4 s misses 140 of them, and each is counted as late
-//! as a task would have been that was due then: one late beat among hundreds would hide the stop (coordinated
+//! Beats are due on a fixed schedule. A loop that stands still for 1.4 s misses 140 of them, and each is counted as
+//! late as a task would have been that was due then: one late beat among hundreds would hide the stop (coordinated
 //! omission). A gap's cause comes from the thread's own times: it computed, it waited for a core, or neither, as when
 //! somebody stops the process. Time is an argument; nothing here reads a clock.
 

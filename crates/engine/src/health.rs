@@ -109,11 +109,6 @@ impl Health {
         let gaps = self.workers.iter().map(|worker| worker.longest_gap);
         gaps.max_by_key(|gap| gap.length).unwrap_or_default()
     }
-
-    /// The mean lateness of the worker that was latest by it, in ms.
-    pub fn worst_lag_avg_ms(&self) -> f64 {
-        self.workers.iter().map(|worker| worker.lag_avg_ms).fold(0.0, f64::max)
-    }
 }
 
 #[cfg(test)]
@@ -144,7 +139,7 @@ mod tests {
         };
         let health = Health { workers: vec![worker(0.5, 1.0, 9.0), worker(0.25, 2.0, 3.0)], ..Health::default() };
         assert_eq!(health.busiest_cpu_share(), 0.5);
-        assert_eq!((health.worst_lag_avg_ms(), health.worst_lag_p99_ms()), (2.0, 9.0));
+        assert_eq!(health.worst_lag_p99_ms(), 9.0);
     }
 
     #[test]

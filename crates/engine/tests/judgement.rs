@@ -67,9 +67,9 @@ fn a_run_in_which_nothing_is_found_is_trusted_and_says_for_what() {
 
 #[test]
 fn an_idle_worker_that_was_late_on_a_busy_machine_is_a_note() {
-    let expected = "a worker that used 1 % of a core was up to 13.0 ms late (p99); the worker waited for a core 4.0 % of \
-        the time. Timings of requests do not include that, because the kernel stamps arrivals; times that the script \
-        takes itself may";
+    let expected = "a worker that used 1 % of a core was up to 13.0 ms late (p99); the worker waited for a core 4.0 % \
+        of the time. Timings of requests do not include that, because the kernel stamps arrivals; times that the \
+        script takes itself may";
     let judgement = judge(&health(0.01, 0.3, 13.0), &facts());
     assert_eq!((judgement.verdict, causes(&judgement)), (Verdict::Trusted, vec![(Cause::RunQueue, Severity::Note)]));
     assert_eq!(judgement.findings[0].text, expected);

@@ -466,22 +466,6 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_measured_reaches_every_sink_and_no_tap() {
-        let registry = Registry::new();
-        let sub = registry.sub_metric(builtin::ITERATION_LAG, TagFilter::parse("scenario:a").unwrap());
-        let recorder = Recorder::new(registry);
-        recorder.set_tap(Box::new(|sample| panic!("no sample: {sample:?}")));
-        let series = recorder.series(builtin::ITERATION_LAG, &TagSet::new([("scenario", "a")]));
-        recorder.add_censored(series, 3);
-        let snapshot = recorder.take();
-        assert_eq!(keys(&snapshot), [total(builtin::ITERATION_LAG), SinkKey::Sub(sub)]);
-        for (_, sink) in &snapshot.sinks {
-            assert!(matches!(sink, Sink::Trend(trend) if (trend.count(), trend.censored()) == (0, 3)), "{sink:?}");
-        }
-        assert!(recorder.take().is_empty());
-    }
-
-    #[test]
     fn a_snapshot_is_empty_when_nothing_at_all_came_in() {
         let recorder = Recorder::new(Registry::new());
         assert!(recorder.take().is_empty());

@@ -10,6 +10,7 @@ use md5::{Digest, Md5};
 use metrics::results::{CheckResult, GroupResult, MetricResult, Results, TrendValue, Value as Measured};
 use serde_json::{Map, Value, json};
 
+use crate::document::{Judgement, Trust};
 use crate::errors::Errors;
 use crate::options::{SummaryOptions, TimeUnit, TrendStat};
 
@@ -56,9 +57,11 @@ pub fn handle_summary_data(
     data
 }
 
-/// Puts whether the figures can be trusted beside k6's own keys.
+/// Puts whether the figures can be trusted beside k6's own keys, where there is something to say.
 pub(crate) fn add_judgement(data: &mut Value, options: &SummaryOptions) {
-    if let Some(judgement) = &options.judgement {
+    let is_silent =
+        |judgement: &&Judgement| judgement.verdict == Trust::NotJudged && judgement.iterations.line().is_none();
+    if let Some(judgement) = options.judgement.as_ref().filter(|judgement| !is_silent(judgement)) {
         data["judgement"] = json!(judgement);
     }
 }

@@ -1,4 +1,5 @@
-//! Where a run's timings come from: how many exchanges had to be timed by this program because the kernel gave no usable time of arrival.
+//! Where a run's timings come from: how many exchanges had to be timed by this program because the kernel gave no
+//! usable time of arrival.
 //!
 //! Such timings end when the program got round to reading, which on a busy machine is later than the truth, so the
 //! summary tells how many there were. Each worker counts for itself, in a cache line of its own; a run in which all

@@ -1,8 +1,8 @@
-//! What became of exchanges that were dropped before they ended, as when the end of a test interrupts a user: the server
-//! may have had their requests, and their bytes went over the network.
+//! What became of exchanges that were dropped before they ended, as when the end of a test interrupts a user: the
+//! server may have had their requests, and their bytes went over the network.
 //!
-//! Counted for the thread that drops them; whoever interrupts takes the counts there. An exchange that ends in any other
-//! way is never counted here.
+//! Counted for the thread that drops them; whoever interrupts takes the counts there. An exchange that ends in any
+//! other way is never counted here.
 
 use std::cell::Cell;
 

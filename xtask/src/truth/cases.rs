@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::load::{Frozen, Load, Ran};
-use super::row::Row;
+use super::claim::Claim;
+use super::load::{Frozen, Load, Trial};
 use super::{Bench, kolmogorov_smirnov, quantile};
 
 /// A case by name.
 pub struct Case {
     pub name: &'static str,
-    pub run: fn(&Bench<'_>) -> Result<Vec<Row>, String>,
+    pub run: fn(&Bench<'_>) -> Result<Vec<Claim>, String>,
 }
 
 /// All of them.
@@ -64,60 +64,60 @@ fn script(rate: u64, users: u64, seconds: u64, us: &str) -> String {
 const PERCENTILES: [(&str, f64); 4] = [("med", 0.5), ("p(90)", 0.9), ("p(99)", 0.99), ("p(99.9)", 0.999)];
 
 /// Percentiles of a metric beside the referee's, within the larger of 1 % and 2 ms.
-fn percentiles(ran: &Ran, metric: &str, truth: &[f64]) -> Vec<Row> {
+fn percentiles(ran: &Trial, metric: &str, truth: &[f64]) -> Vec<Claim> {
     let row = |&(name, share): &(&str, f64)| {
         let true_value = quantile(truth, share);
-        Row::near(format!("{metric} {name}"), ran.figure(metric, name), true_value, (true_value * 0.01).max(2.0))
+        Claim::near(format!("{metric} {name}"), ran.figure(metric, name), true_value, (true_value * 0.01).max(2.0))
     };
     PERCENTILES.iter().map(row).collect()
 }
 
-fn causes(ran: &Ran, wanted: &str) -> Row {
+fn causes(ran: &Trial, wanted: &str) -> Claim {
     let said = format!("{} {}", ran.verdict(), ran.causes().join(" "));
-    Row::says(format!("verdict names {wanted}"), said, ran.causes().contains(&wanted))
+    Claim::says(format!("verdict names {wanted}"), said, ran.causes().contains(&wanted))
 }
 
-fn counts(ran: &Ran) -> Vec<Row> {
+fn counts(ran: &Trial) -> Vec<Claim> {
     let iterations = &ran.summary["judgement"]["iterations"];
     let part = |name: &str| iterations[name].as_u64().unwrap_or_default();
     vec![
-        Row::same("requests", ran.count("http_reqs"), ran.account.records.len() as u64),
-        Row::same("bytes sent", ran.count("data_sent"), ran.account.bytes_in),
-        Row::same("bytes received", ran.count("data_received"), ran.account.bytes_out),
-        Row::same("planned iterations", part("planned"), part("ended") + part("dropped") + part("interrupted")),
+        Claim::same("requests", ran.count("http_reqs"), ran.account.records.len() as u64),
+        Claim::same("bytes sent", ran.count("data_sent"), ran.account.bytes_in),
+        Claim::same("bytes received", ran.count("data_received"), ran.account.bytes_out),
+        Claim::same("planned iterations", part("planned"), part("ended") + part("dropped") + part("interrupted")),
     ]
 }
 
-fn quiet(bench: &Bench<'_>) -> Result<Vec<Row>, String> {
+fn quiet(bench: &Bench<'_>) -> Result<Vec<Claim>, String> {
     let ran = Load { script: script(RATE, 50, 5, "0"), ..Load::default() }.run(bench)?;
     let mut rows = percentiles(&ran, "http_req_duration", &ran.served_ms());
-    rows.extend(percentiles(&ran, "http_req_duration_from_plan", &ran.from_plan_ms(RATE as f64)));
+    rows.extend(percentiles(&ran, "http_req_duration_from_plan", &ran.planned_ms(RATE as f64)));
     rows.extend(counts(&ran));
-    rows.push(Row::says("verdict", ran.verdict(), ran.verdict() != "INVALID"));
+    rows.push(Claim::says("verdict", ran.verdict(), ran.verdict() != "INVALID"));
     Ok(rows)
 }
 
-fn server_freeze(bench: &Bench<'_>, ms: u64) -> Result<Vec<Row>, String> {
+fn server_freeze(bench: &Bench<'_>, ms: u64) -> Result<Vec<Claim>, String> {
     let freeze = Some((Frozen::Server, Duration::from_secs(3), Duration::from_millis(ms)));
     let ran = Load { script: script(RATE, USERS, 6, "1000"), freeze, ..Load::default() }.run(bench)?;
     let mut rows = percentiles(&ran, "http_req_duration", &ran.served_ms());
-    rows.extend(percentiles(&ran, "http_req_duration_from_plan", &ran.from_plan_ms(RATE as f64)));
+    rows.extend(percentiles(&ran, "http_req_duration_from_plan", &ran.planned_ms(RATE as f64)));
     rows.extend(counts(&ran));
     Ok(rows)
 }
 
 /// Requests that began late are not slow; from the plan they are.
-fn generator_freeze(bench: &Bench<'_>, ms: u64) -> Result<Vec<Row>, String> {
+fn generator_freeze(bench: &Bench<'_>, ms: u64) -> Result<Vec<Claim>, String> {
     let freeze = Some((Frozen::Generator, Duration::from_secs(3), Duration::from_millis(ms)));
     let ran = Load { script: script(RATE, USERS, 6, "1000"), freeze, ..Load::default() }.run(bench)?;
-    let mut rows = percentiles(&ran, "http_req_duration_from_plan", &ran.from_plan_ms(RATE as f64));
+    let mut rows = percentiles(&ran, "http_req_duration_from_plan", &ran.planned_ms(RATE as f64));
     rows.push(causes(&ran, "event_loop_gap"));
     rows.extend(counts(&ran));
     Ok(rows)
 }
 
 /// The same in a closed loop, which has no plan.
-fn closed_freeze(bench: &Bench<'_>, ms: u64) -> Result<Vec<Row>, String> {
+fn closed_freeze(bench: &Bench<'_>, ms: u64) -> Result<Vec<Claim>, String> {
     let script = "import http from 'k6/http'
         export const options = { vus: 4, duration: '6s' }
         export default () => http.get(`${__ENV.SERVER}/delay/5000/0`)";
@@ -127,7 +127,7 @@ fn closed_freeze(bench: &Bench<'_>, ms: u64) -> Result<Vec<Row>, String> {
 }
 
 /// Each request's own duration beside the referee's of that request.
-fn delay(bench: &Bench<'_>, us: &str, least_ms: f64) -> Result<Vec<Row>, String> {
+fn delay(bench: &Bench<'_>, us: &str, least_ms: f64) -> Result<Vec<Claim>, String> {
     let ran = Load { script: script(200, 200, 5, us), samples: true, ..Load::default() }.run(bench)?;
     let pair = |record: &super::referee::Record| Some((*ran.durations.get(&record.number)?, record.ms()?));
     let pairs: Vec<(f64, f64)> = ran.account.records.iter().filter_map(pair).collect();
@@ -137,11 +137,11 @@ fn delay(bench: &Bench<'_>, us: &str, least_ms: f64) -> Result<Vec<Row>, String>
     said.sort_by(f64::total_cmp);
     served.sort_by(f64::total_cmp);
     Ok(vec![
-        Row::same("samples", said.len() as u64, ran.account.records.len() as u64),
-        Row::at_most("too early by, ms", (least_ms - quantile(&said, 0.0)).max(0.0), 0.0),
-        Row::at_most("error p50, ms", quantile(&errors, 0.5), 0.15),
-        Row::at_most("error p99, ms", quantile(&errors, 0.99), 1.0),
-        Row::at_most(
+        Claim::same("samples", said.len() as u64, ran.account.records.len() as u64),
+        Claim::at_most("too early by, ms", (least_ms - quantile(&said, 0.0)).max(0.0), 0.0),
+        Claim::at_most("error p50, ms", quantile(&errors, 0.5), 0.15),
+        Claim::at_most("error p99, ms", quantile(&errors, 0.99), 1.0),
+        Claim::at_most(
             "KS distance, delays over 1 ms",
             if least_ms < 1.0 { 0.0 } else { kolmogorov_smirnov(&said, &served) },
             1.0,
@@ -150,7 +150,7 @@ fn delay(bench: &Bench<'_>, us: &str, least_ms: f64) -> Result<Vec<Row>, String>
 }
 
 /// Resets, cut answers, silence that ends by a timeout: all are requests.
-fn faults(bench: &Bench<'_>) -> Result<Vec<Row>, String> {
+fn faults(bench: &Bench<'_>) -> Result<Vec<Claim>, String> {
     let script = "import http from 'k6/http'
         export const options = { scenarios: { load: { executor: 'per-vu-iterations', vus: 20, iterations: 100 } } }
         const modes = ['delay/0', 'reset/0', 'cut/0', 'delay/3000', 'delay/0']
@@ -164,21 +164,22 @@ fn faults(bench: &Bench<'_>) -> Result<Vec<Row>, String> {
 }
 
 /// The end of the test cuts requests short that the server has.
-fn cut_end(bench: &Bench<'_>) -> Result<Vec<Row>, String> {
+fn cut_end(bench: &Bench<'_>) -> Result<Vec<Claim>, String> {
     let script = "import http from 'k6/http'
         export const options = { scenarios: { load: {
           executor: 'constant-vus', vus: 20, duration: '2s', gracefulStop: '0s' } } }
         export default () => http.get(`${__ENV.SERVER}/delay/150000/0`)";
     let ran = Load { script: script.to_owned(), ..Load::default() }.run(bench)?;
     let interrupted = ran.summary["judgement"]["iterations"]["interrupted"].as_u64().unwrap_or_default();
-    Ok(counts(&ran).into_iter().chain([Row::says("interrupted iterations", interrupted, interrupted > 0)]).collect())
+    Ok(counts(&ran).into_iter().chain([Claim::says("interrupted iterations", interrupted, interrupted > 0)]).collect())
 }
 
 /// Most starts find no user: percentiles from plan must not be those of the few that did.
-fn exhausted(bench: &Bench<'_>) -> Result<Vec<Row>, String> {
+fn exhausted(bench: &Bench<'_>) -> Result<Vec<Claim>, String> {
     let ran = Load { script: script(RATE, 15, 3, "100000"), ..Load::default() }.run(bench)?;
     let p99 = &ran.summary["metrics"]["http_req_duration_from_plan"]["p(99)"];
-    let mut rows = vec![causes(&ran, "users_exhausted"), Row::says("p(99) from plan is no number", p99, p99.is_null())];
+    let mut rows =
+        vec![causes(&ran, "users_exhausted"), Claim::says("p(99) from plan is no number", p99, p99.is_null())];
     rows.extend(counts(&ran));
     Ok(rows)
 }

@@ -32,7 +32,7 @@ pub enum Frozen {
 }
 
 /// What came of it.
-pub struct Ran {
+pub struct Trial {
     /// What the server had.
     pub account: Account,
     /// `--summary-export`.
@@ -43,7 +43,7 @@ pub struct Ran {
 
 impl Load {
     /// Runs it.
-    pub fn run(&self, bench: &Bench<'_>) -> Result<Ran, String> {
+    pub fn run(&self, bench: &Bench<'_>) -> Result<Trial, String> {
         let referee = Referee::start(&bench.referee, &bench.folder)?;
         let [script, summary, samples] =
             ["load.js", "summary.json", "samples.json"].map(|name| bench.folder.join(name));
@@ -68,7 +68,7 @@ impl Load {
         })?;
         let summary = serde_json::from_str(&text).map_err(|error| format!("the summary is no JSON: {error}"))?;
         let durations = if self.samples { read_samples(&samples)? } else { HashMap::new() };
-        Ok(Ran { account, summary, durations })
+        Ok(Trial { account, summary, durations })
     }
 }
 
@@ -83,7 +83,7 @@ fn read_samples(path: &std::path::Path) -> Result<HashMap<u64, f64>, String> {
     Ok(text.lines().filter_map(sample).collect())
 }
 
-impl Ran {
+impl Trial {
     /// A figure of a metric: `count`, `p(99)`.
     pub fn figure(&self, metric: &str, figure: &str) -> f64 {
         self.summary["metrics"][metric][figure].as_f64().unwrap_or(f64::NAN)
@@ -114,7 +114,7 @@ impl Ran {
 
     /// From a plan of so many starts a second to the server's answer, in ms, ascending. The plan begins where the
     /// arrivals allow at the latest; arrivals are paired with starts in order.
-    pub fn from_plan_ms(&self, rate: f64) -> Vec<f64> {
+    pub fn planned_ms(&self, rate: f64) -> Vec<f64> {
         let mut records: Vec<_> = self.account.records.iter().filter(|record| record.written_ns > 0).collect();
         records.sort_by_key(|record| record.arrived_ns);
         let planned = |at: usize| at as f64 * 1e9 / rate;

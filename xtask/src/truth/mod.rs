@@ -1,19 +1,17 @@
 //! `cargo xtask truth`: is what a run says true? Runs against a referee that shares no line with Onrush, a server in C
 //! (`xtask/truth/referee.c`) that notes when the kernel received each request and when its own answer was written.
 //!
-//! Not part of `cargo test`: it takes two minutes, needs a C compiler, and a busy machine widens its figures. Freezes of
-//! the server must be in the percentiles, freezes of the generator in the verdict and in no timing, known delays come
-//! out as they were asked for, and every request and byte that the server had is counted. The table says what was
+//! Not part of `cargo test`: it takes two minutes, needs a C compiler, and a busy machine widens its figures. Freezes
+//! of the server must be in the percentiles, freezes of the generator in the verdict and in no timing, known delays
+//! come out as they were asked for, and every request and byte that the server had is counted. The table says what was
 //! found and what is wanted; a row that misses its limit fails the suite.
 
 mod cases;
+mod claim;
 mod load;
 mod referee;
-mod row;
 
 use std::path::{Path, PathBuf};
-
-use row::Row;
 
 /// Runs the cases whose name contains one of these words, all without words.
 pub fn run(onrush: &Path, root: &Path, words: &[String]) -> Result<(), String> {
@@ -32,7 +30,7 @@ pub(super) struct Bench<'a> {
 }
 
 fn run_in(bench: &Bench<'_>, words: &[String]) -> Result<(), String> {
-    println!("{}", row::HEAD);
+    println!("{}", claim::HEAD);
     let chosen = cases::ALL.iter().filter(|case| words.is_empty() || words.iter().any(|word| case.name.contains(word)));
     let (mut missed, mut made) = (0, 0);
     for case in chosen {

@@ -74,7 +74,7 @@ fn a_trend_of_the_scripts_own_is_told_by_event_in_the_report() {
     }
     assert!(!page.contains("plain, mean of each second"), "{page}");
     let without = lab.run(&["--no-color", "--summary-export", "s.json"]).code(0);
-    assert!(!without.stdout.contains("event") && !lab.read("s.json").contains("event"), "{}", without.stdout);
+    assert!(!without.stdout.contains("event:") && !lab.read("s.json").contains("event:"), "{}", without.stdout);
 }
 
 #[test]

@@ -220,7 +220,8 @@ impl Reason {
     fn finding(self, health: &Health, severity: Severity, touched: &str) -> Finding {
         let Reason { cause, figure, text, advice } = self;
         let text = format!(
-            "the generator was held up: a worker that used {} of a core was up to {:.1} ms late (p99); {text}{}{touched}",
+            "the generator was held up: a worker that used {} of a core was up to {:.1} ms late (p99); \
+             {text}{}{touched}",
             percent(health.busiest_cpu_share(), 0),
             health.worst_lag_p99_ms(),
             if touched.is_empty() { "" } else { "; " }
@@ -285,8 +286,8 @@ fn stopped_reason(ms: f64) -> Reason {
         cause: Cause::EventLoopGap,
         figure: format!("for {}", time(ms)),
         text: format!(
-            "for {} its thread neither computed nor waited for a core: the process or the machine was stopped (SIGSTOP, \
-             a debugger, a paused virtual machine) or a system call blocked",
+            "for {} its thread neither computed nor waited for a core: the process or the machine was stopped \
+             (SIGSTOP, a debugger, a paused virtual machine) or a system call blocked",
             time(ms)
         ),
         advice: String::from("see what stops processes on this machine, and keep slow disks out of the test"),

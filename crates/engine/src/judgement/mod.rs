@@ -1,9 +1,10 @@
 //! Whether a run's figures can be trusted, judged from recorded facts: TRUSTED, SUSPECT or INVALID, with named causes.
 //!
-//! Pure: facts come in, findings come out. A late event loop alone spoils nothing. The kernel stamps when bytes arrived,
-//! so a worker that came late to read them reports true timings all the same. Lateness counts when it touched what was
-//! measured: late starts, requests without stamps, users that lost a good part of their time, a loop that stood still.
-//! Otherwise it is a note. A run of less than a second has no shares, and one user's one iteration tests no load.
+//! Pure: facts come in, findings come out. A late event loop alone spoils nothing. The kernel stamps when bytes
+//! arrived, so a worker that came late to read them reports true timings all the same. Lateness counts when it touched
+//! what was measured: late starts, requests without stamps, users that lost a good part of their time, a loop that
+//! stood still. Otherwise it is a note. A run of less than a second has no shares, and one user's one iteration tests
+//! no load.
 //!
 //! `facts` are what comes in, `lateness` judges the generator's time, `load` what was planned and what happened.
 

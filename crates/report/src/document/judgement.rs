@@ -13,7 +13,7 @@ use units::show::grouped;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
     /// In one word.
-    pub verdict: Verdict,
+    pub verdict: Trust,
     /// The worst first.
     #[serde(default)]
     pub causes: Vec<Finding>,
@@ -27,7 +27,7 @@ pub struct Judgement {
 
 /// What a run's figures are worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub enum Verdict {
+pub enum Trust {
     /// The run was too short, or one iteration.
     #[serde(rename = "NOT JUDGED")]
     NotJudged,
@@ -42,13 +42,13 @@ pub enum Verdict {
     Invalid,
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for Trust {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Verdict::NotJudged => "NOT JUDGED",
-            Verdict::Trusted => "TRUSTED",
-            Verdict::Suspect => "SUSPECT",
-            Verdict::Invalid => "INVALID",
+            Trust::NotJudged => "NOT JUDGED",
+            Trust::Trusted => "TRUSTED",
+            Trust::Suspect => "SUSPECT",
+            Trust::Invalid => "INVALID",
         })
     }
 }
@@ -101,12 +101,12 @@ impl Judgement {
         self.causes.iter().filter(|finding| finding.severity > Severity::Note)
     }
 
-    /// Verdict, causes by name and figures in one line; none where nothing was judged.
+    /// Trust, causes by name and figures in one line; none where nothing was judged.
     pub fn line(&self, is_accepted: bool) -> Option<String> {
         let causes: Vec<String> = self.doubts().map(|found| format!("{} ({})", found.title, found.figure)).collect();
         let text = if causes.is_empty() { self.basis.clone() } else { causes.join("; ") };
         let accepted = if is_accepted { ", accepted (--accept-late)" } else { "" };
-        (self.verdict != Verdict::NotJudged).then(|| format!("{}{accepted}: {text}", self.verdict))
+        (self.verdict != Trust::NotJudged).then(|| format!("{}{accepted}: {text}", self.verdict))
     }
 }
 
@@ -141,19 +141,19 @@ mod tests {
         }
     }
 
-    fn judgement(verdict: Verdict, causes: Vec<Finding>) -> Judgement {
+    fn judgement(verdict: Trust, causes: Vec<Finding>) -> Judgement {
         Judgement { verdict, causes, basis: String::from("busiest worker 1 %"), iterations: Iterations::default() }
     }
 
     #[test]
     fn the_line_has_verdict_causes_and_figures_but_no_notes() {
-        let trusted = judgement(Verdict::Trusted, vec![finding("a note", Severity::Note)]);
+        let trusted = judgement(Trust::Trusted, vec![finding("a note", Severity::Note)]);
         assert_eq!(trusted.line(false).as_deref(), Some("TRUSTED: busiest worker 1 %"));
         let causes = vec![finding("CPU limit", Severity::Invalid), finding("late starts", Severity::Suspect)];
-        let invalid = judgement(Verdict::Invalid, causes);
+        let invalid = judgement(Trust::Invalid, causes);
         assert_eq!(invalid.line(false).as_deref(), Some("INVALID: CPU limit (7 times); late starts (7 times)"));
         assert!(invalid.line(true).is_some_and(|line| line.starts_with("INVALID, accepted (--accept-late): CPU")));
-        assert_eq!(judgement(Verdict::NotJudged, Vec::new()).line(false), None);
+        assert_eq!(judgement(Trust::NotJudged, Vec::new()).line(false), None);
     }
 
     #[test]

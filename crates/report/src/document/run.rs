@@ -7,7 +7,7 @@ use md5::{Digest, Md5};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::judgement::{Judgement, Verdict};
+use super::judgement::{Judgement, Trust};
 
 /// The machine that ran the generator, and what else went on there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -130,7 +130,7 @@ impl Generator {
 
     /// The line about a run that counts although some of its figures are in doubt, and nobody has overruled that.
     pub fn doubt(&self) -> Option<String> {
-        let judgement = self.judgement.as_ref().filter(|judgement| judgement.verdict > Verdict::Trusted)?;
+        let judgement = self.judgement.as_ref().filter(|judgement| judgement.verdict > Trust::Trusted)?;
         if self.saturated { None } else { judgement.line(false) }
     }
 

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 use metrics::results::{CheckResult, GroupResult, MetricResult, Results};
 
-use crate::document::Verdict;
+use crate::document::Trust;
 use crate::options::{SummaryMode, SummaryOptions};
 use crate::section::{Section, is_phase};
 use crate::visible;
@@ -56,9 +56,9 @@ pub fn verdict(options: &SummaryOptions) -> String {
     let writer = Writer { options, paint: Paint { on: options.color } };
     let Some(judgement) = &options.judgement else { return String::new() };
     let paint = |line: String| match judgement.verdict {
-        Verdict::Invalid if !options.late_accepted => writer.paint.bad(&line),
-        Verdict::Invalid | Verdict::Suspect => writer.paint.warning(&line),
-        Verdict::Trusted | Verdict::NotJudged => writer.paint.good(&line),
+        Trust::Invalid if !options.late_accepted => writer.paint.bad(&line),
+        Trust::Invalid | Trust::Suspect => writer.paint.warning(&line),
+        Trust::Trusted | Trust::NotJudged => writer.paint.good(&line),
     };
     let line = judgement.line(options.late_accepted).into_iter();
     let first = line.flat_map(|line| wrapped(&visible(&line), writer.room(2))).map(paint);

@@ -56,10 +56,10 @@ impl Judged {
     pub fn kept(&self) -> document::Judgement {
         document::Judgement {
             verdict: match self.judgement.verdict {
-                engine::Verdict::NotJudged => document::Verdict::NotJudged,
-                engine::Verdict::Trusted => document::Verdict::Trusted,
-                engine::Verdict::Suspect => document::Verdict::Suspect,
-                engine::Verdict::Invalid => document::Verdict::Invalid,
+                engine::Verdict::NotJudged => document::Trust::NotJudged,
+                engine::Verdict::Trusted => document::Trust::Trusted,
+                engine::Verdict::Suspect => document::Trust::Suspect,
+                engine::Verdict::Invalid => document::Trust::Invalid,
             },
             causes: self.judgement.findings.iter().map(kept).collect(),
             basis: self.judgement.basis.clone(),

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::rc::Rc;
 
 use metrics::results::Results;
-use report::document::{Judgement, Verdict};
+use report::document::{Judgement, Trust};
 use report::{RunState, SummaryOptions};
 use script::log::Level;
 use serde_json::Value;
@@ -56,7 +56,7 @@ pub fn options(
         width: output::stdout().size().map(|size| size.columns),
         errors: flags.quick.is_none(),
         health: remarks.collect(),
-        late_accepted: flags.accept_late && judgement.verdict > Verdict::Trusted,
+        late_accepted: flags.accept_late && judgement.verdict > Trust::Trusted,
         judgement: Some(judgement),
     }
 }
@@ -65,9 +65,7 @@ impl Summary<'_> {
     /// Prints and writes it.
     pub fn write(&self) -> Result<(), Failure> {
         let flags = self.flags;
-        if flags.summary_mode.is_none() {
-            self.warn_of_doubts();
-        } else if self.handled_by_script() {
+        if flags.summary_mode.is_none() || self.handled_by_script() {
             self.warn_of_doubts();
         } else {
             self.print(report::verdict(&self.options).as_bytes());
@@ -155,7 +153,7 @@ impl Summary<'_> {
 
     /// Whoever prints a summary of their own, or none, still learns when its figures are in doubt.
     fn warn_of_doubts(&self) {
-        let judgement = self.options.judgement.as_ref().filter(|judgement| judgement.verdict > Verdict::Trusted);
+        let judgement = self.options.judgement.as_ref().filter(|judgement| judgement.verdict > Trust::Trusted);
         if let Some(line) = judgement.and_then(|judgement| judgement.line(self.options.late_accepted)) {
             self.log.write(Level::Warning, &line, &[]);
         }

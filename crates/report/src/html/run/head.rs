@@ -6,7 +6,7 @@ use units::show;
 
 use super::intervals::Intervals;
 use super::shown_run::{ShownRun, facts, plain};
-use crate::document::{Document, Finding, Judgement, Metric, Value, Verdict};
+use crate::document::{Document, Finding, Judgement, Metric, Trust, Value};
 use crate::html::Text;
 use crate::html::chart::clock_text;
 use crate::stats;
@@ -145,7 +145,7 @@ fn failures(run: &ShownRun<'_>) -> Option<HeadLine> {
 fn trust(document: &Document) -> Option<HeadLine> {
     let generator = &document.generator;
     if let Some(judgement) = &generator.judgement
-        && judgement.verdict != Verdict::NotJudged
+        && judgement.verdict != Trust::NotJudged
     {
         return Some(verdict(document, judgement));
     }
@@ -192,10 +192,10 @@ fn verdict(document: &Document, judgement: &Judgement) -> HeadLine {
     let generator = &document.generator;
     let accepted = generator.accepted().is_some();
     let (class, head) = match judgement.verdict {
-        Verdict::Invalid if !accepted => ("bad", "INVALID:"),
-        Verdict::Invalid => ("warn", "INVALID, accepted:"),
-        Verdict::Suspect => ("warn", "SUSPECT:"),
-        Verdict::Trusted | Verdict::NotJudged => ("good", "TRUSTED:"),
+        Trust::Invalid if !accepted => ("bad", "INVALID:"),
+        Trust::Invalid => ("warn", "INVALID, accepted:"),
+        Trust::Suspect => ("warn", "SUSPECT:"),
+        Trust::Trusted | Trust::NotJudged => ("good", "TRUSTED:"),
     };
     let cause = |found: &Finding| match found.advice.is_empty() {
         true => format!("{}: {}", found.title, found.text),
