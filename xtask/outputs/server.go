@@ -1,5 +1,4 @@
-// Receivers of outputs made of the receivers' own code: Prometheus's handler of remote write, storage and query engine; the parser of
-// InfluxDB 1's line protocol; the OpenTelemetry collector's service; the parser of statsd_exporter.
+// Receivers of outputs made of the receivers' own code: the OpenTelemetry collector's service and the parser of statsd_exporter.
 //
 // Prints where each listens, then answers questions on what came in until its input ends.
 package main
@@ -11,20 +10,13 @@ import (
 	"io"
 	"log"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
 	"os"
 	"strings"
 	"sync"
-	"time"
 
-	"github.com/influxdata/influxdb/models"
-	"github.com/prometheus/client_golang/exp/api/remote"
 	"github.com/prometheus/client_golang/prometheus"
-	write "github.com/prometheus/prometheus/storage/remote"
-	"github.com/prometheus/prometheus/promql"
-	"github.com/prometheus/prometheus/tsdb"
 	"github.com/prometheus/statsd_exporter/pkg/line"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pmetric/pmetricotlp"
@@ -69,28 +61,6 @@ func must[T any](value T, err error) T {
 		log.Fatal(err)
 	}
 	return value
-}
-
-func influx(b *book) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		body := must(io.ReadAll(r.Body))
-		points, err := models.ParsePointsWithPrecision(body, time.Now(), r.URL.Query().Get("precision"))
-		if err != nil {
-			b.refuse(err.Error())
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		for _, point := range points {
-			fields, err := point.Fields()
-			value, ok := fields["value"].(float64)
-			if err != nil || !ok {
-				b.refuse(point.String())
-				continue
-			}
-			b.add(string(point.Name()), value, 1)
-		}
-		w.WriteHeader(http.StatusNoContent)
-	}
 }
 
 type collector struct {
@@ -161,44 +131,10 @@ func listen(socket net.PacketConn, b *book) {
 	}
 }
 
-func query(engine *promql.Engine, db *tsdb.DB) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		q, err := engine.NewInstantQuery(r.Context(), db, nil, r.URL.Query().Get("query"), time.Now())
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		defer q.Close()
-		vector, err := q.Exec(r.Context()).Vector()
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		values := []float64{}
-		for _, sample := range vector {
-			if !math.IsNaN(sample.F) {
-				values = append(values, sample.F)
-			}
-		}
-		json.NewEncoder(w).Encode(values)
-	}
-}
-
 func main() {
-	folder := must(os.MkdirTemp("", "receivers"))
-	defer os.RemoveAll(folder)
-	quiet := slog.New(slog.DiscardHandler)
-	db := must(tsdb.Open(folder, quiet, nil, tsdb.DefaultOptions(), nil))
-	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: 10 * time.Second})
-	points, reports, lines := newBook(), newBook(), newBook()
+	reports, lines := newBook(), newBook()
 
 	mux := http.NewServeMux()
-	kinds := remote.MessageTypes{remote.WriteV1MessageType}
-	mux.Handle("/api/v1/write", write.NewWriteHandler(quiet, prometheus.NewRegistry(), db, kinds, false, false, false))
-	mux.HandleFunc("/api/v1/query", query(engine, db))
-	mux.HandleFunc("/query", func(http.ResponseWriter, *http.Request) {})
-	mux.HandleFunc("/write", influx(points))
-	mux.Handle("/influxdb", points)
 	mux.Handle("/opentelemetry", reports)
 	mux.Handle("/statsd", lines)
 	web := must(net.Listen("tcp", "127.0.0.1:0"))

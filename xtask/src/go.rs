@@ -12,6 +12,17 @@ pub(crate) fn build(
     program: &str,
     files: &[(&str, &str)],
 ) -> Result<Option<PathBuf>, String> {
+    build_with(folder, package, program, files, &[])
+}
+
+/// The same with these build tags.
+pub(crate) fn build_with(
+    folder: &Path,
+    package: &str,
+    program: &str,
+    files: &[(&str, &str)],
+    tags: &[&str],
+) -> Result<Option<PathBuf>, String> {
     let path = folder.join(program);
     let is_current =
         |(name, text): &(&str, &str)| std::fs::read_to_string(folder.join(name)).is_ok_and(|old| old == *text);
@@ -24,7 +35,7 @@ pub(crate) fn build(
         .and_then(|()| files.iter().try_for_each(|(name, text)| std::fs::write(folder.join(name), text)))
         .map_err(|error| format!("cannot write into {}: {error}", folder.display()))?;
     let mut go = Command::new("go");
-    go.args(["build", "-trimpath", "-o", program, package]);
+    go.args(["build", "-trimpath", "-tags", &tags.join(","), "-o", program, package]);
     go.current_dir(folder).envs([("GOTOOLCHAIN", "local"), ("GOFLAGS", "-mod=mod"), ("GOWORK", "off")]);
     match go.output() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

@@ -39,6 +39,7 @@ mod npm;
 mod outputs;
 mod parity;
 mod pgo;
+mod receivers;
 mod socketio;
 mod stats;
 mod timing;
@@ -111,7 +112,7 @@ grpc     runs the cases of gRPC's interoperability list that apply against gRPC 
          and prints one line a case. Skipped without Go; needs its module proxy the first time.
 connect  runs calls of the Connect protocol between Onrush and Connect for Go, each in both roles, by HTTP/1.1 and
          HTTP/2. Needs Go.
-outputs  sends one run to Prometheus's, InfluxDB's, the OpenTelemetry collector's and statsd_exporter's own code, and
+outputs  sends one run to Prometheus, InfluxDB 1, the OpenTelemetry collector's and statsd_exporter's own code, and
          compares sums and counts with the lines of JSON; then asks the queries of the dashboard. Needs Go.
 socketio runs the test script of onrush/socketio against npm's socket.io server. Skipped without Node and npm; needs
          npm's registry the first time.

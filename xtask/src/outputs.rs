@@ -1,9 +1,9 @@
 //! `cargo xtask outputs`: one run that sends to all receivers at once, and what they made of it against the lines of
 //! `--out json`; then the queries of the dashboard.
 //!
-//! Not part of `cargo test`, because the receivers are programs of Go: Prometheus's remote write, storage and query
-//! engine, InfluxDB 1's parser of its line protocol, the OpenTelemetry collector's service, statsd_exporter's parser.
-//! They are built into one, `xtask/outputs/server.go`, which takes some minutes and the module proxy the first time.
+//! Not part of `cargo test`, because the receivers are programs of Go: Prometheus, InfluxDB 1, the OpenTelemetry
+//! collector's service, statsd_exporter's parser. The last two are built into one, `xtask/outputs/server.go`. The first
+//! time that takes minutes and the module proxy.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -13,6 +13,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::receivers::{self, Receiver};
 use crate::{go, parity};
 
 const FILES: [(&str, &str); 3] = [
@@ -44,12 +45,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let mut problems = Vec::new();
     for is_native in [false, true] {
         let server = go::Server::start(Command::new(&program), &["web", "otlp", "statsd"])?;
-        let expected = load(&onrush, &folder, &server.addresses, is_native)?;
-        let web = &server.addresses[0];
-        problems.extend(books(web, &expected)?);
-        problems.extend(prometheus(web, &expected, is_native)?);
+        let Some(store) = receivers::prometheus(&folder.join("prometheus"))? else { continue };
+        let Some(database) = receivers::influxdb(&folder.join("influxdb"))? else { continue };
+        let expected = load(&onrush, &folder, &server.addresses, [&store, &database], is_native)?;
+        problems.extend(books(&server.addresses[0], &expected)?);
+        problems.extend(influxdb(&database.address, &expected)?);
+        problems.extend(prometheus(&store.address, &expected, is_native)?);
         if !is_native {
-            problems.extend(dashboard(web, &root.join(DASHBOARD))?);
+            problems.extend(dashboard(&store.address, &root.join(DASHBOARD))?);
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
@@ -60,15 +63,16 @@ fn load(
     onrush: &Path,
     folder: &Path,
     addresses: &[String],
+    [store, database]: [&Receiver; 2],
     is_native: bool,
 ) -> Result<BTreeMap<String, Total>, String> {
-    let [web, otlp, statsd] = addresses else { unreachable!("as many as were asked for") };
+    let [_, otlp, statsd] = addresses else { unreachable!("as many as were asked for") };
     let lines = folder.join("samples.json");
     let mut command = Command::new(onrush);
     command.args(["run", "--quiet", "--no-color", "--serve", "--summary-mode", "disabled"]);
     command.args(["--out", &format!("json={}", lines.display()), "--out", "opentelemetry"]);
-    command.args(["--out", &format!("experimental-prometheus-rw=http://{web}/api/v1/write")]);
-    command.args(["--out", &format!("influxdb=http://{web}/k6"), "--out", &format!("statsd={statsd}")]);
+    command.args(["--out", &format!("experimental-prometheus-rw=http://{}/api/v1/write", store.address)]);
+    command.args(["--out", &format!("influxdb=http://{}/k6", database.address), "--out", &format!("statsd={statsd}")]);
     command.env("K6_PROMETHEUS_RW_PUSH_INTERVAL", "1s");
     command.env("K6_PROMETHEUS_RW_TREND_AS_NATIVE_HISTOGRAM", is_native.to_string());
     command.envs([("K6_OTEL_GRPC_EXPORTER_INSECURE", "true"), ("K6_OTEL_GRPC_EXPORTER_ENDPOINT", otlp.as_str())]);
@@ -93,10 +97,10 @@ fn load(
     Ok(totals)
 }
 
-/// Compares what InfluxDB, the collector and statsd were told.
+/// Compares what the collector and statsd were told.
 fn books(web: &str, expected: &BTreeMap<String, Total>) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
-    for receiver in ["influxdb", "opentelemetry", "statsd"] {
+    for receiver in ["opentelemetry", "statsd"] {
         let book: Value =
             serde_json::from_str(&get(web, &format!("/{receiver}"))?).map_err(|error| error.to_string())?;
         let wrong = book["wrong"].as_array().map_or(0, Vec::len);
@@ -127,6 +131,30 @@ fn books(web: &str, expected: &BTreeMap<String, Total>) -> Result<Vec<String>, S
         }
         println!("{receiver}: {compared} figures");
     }
+    Ok(problems)
+}
+
+/// Compares what InfluxDB answers: the number and the sum of each measurement, and that a tag is one.
+fn influxdb(address: &str, expected: &BTreeMap<String, Total>) -> Result<Vec<String>, String> {
+    let mut problems = Vec::new();
+    for (name, wanted) in expected {
+        let query = format!("SELECT count(value), sum(value) FROM \"{name}\"");
+        let answer = get(address, &format!("/query?db=k6&q={}", escaped(&query)))?;
+        let parsed: Value = serde_json::from_str(&answer).map_err(|_| format!("{query}: {answer}"))?;
+        let row = &parsed["results"][0]["series"][0]["values"][0];
+        let [count, sum] = [1, 2].map(|at| row[at].as_f64().unwrap_or(0.0));
+        if count != wanted.count || (sum - wanted.sum).abs() > wanted.sum.abs() * 1e-9 + 1e-6 {
+            let Total { count: all, sum: total } = wanted;
+            problems
+                .push(format!("influxdb: {name} has {count} values with the sum {sum}, expected {all} and {total}"));
+        }
+    }
+    let query = "SELECT count(value) FROM http_reqs WHERE \"name\" = 'a \"b\", c=d' AND status = '200'";
+    let answer = get(address, &format!("/query?db=k6&q={}", escaped(query)))?;
+    if !answer.contains("\"values\"") {
+        problems.push(format!("influxdb: {query} gives {answer}"));
+    }
+    println!("influxdb: {} figures", 2 * expected.len() + 1);
     Ok(problems)
 }
 
@@ -190,13 +218,20 @@ fn dashboard(web: &str, path: &Path) -> Result<Vec<String>, String> {
 
 /// What Prometheus answers to a query.
 fn ask(web: &str, query: &str) -> Result<Vec<f64>, String> {
+    let answer = get(web, &format!("/api/v1/query?query={}", escaped(query)))?;
+    let parsed: Value = serde_json::from_str(&answer).map_err(|_| format!("{query}: {answer}"))?;
+    let found = parsed["data"]["result"].as_array().ok_or_else(|| format!("{query}: {answer}"))?;
+    let value = |one: &Value| one["value"][1].as_str().and_then(|text| text.parse::<f64>().ok());
+    Ok(found.iter().filter_map(value).filter(|value| !value.is_nan()).collect())
+}
+
+/// A text as a value of a URL's query.
+fn escaped(text: &str) -> String {
     let escape = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => char::from(byte).to_string(),
         other => format!("%{other:02X}"),
     };
-    let escaped: String = query.bytes().map(escape).collect();
-    let answer = get(web, &format!("/api/v1/query?query={escaped}"))?;
-    serde_json::from_str(&answer).map_err(|_| format!("{query}: {answer}"))
+    text.bytes().map(escape).collect()
 }
 
 /// The body of an answer.
