@@ -176,6 +176,11 @@ impl Registry {
         self.lock().sub_metrics.define(parent, filter, false)
     }
 
+    /// The same for one that another registry has.
+    pub(crate) fn restore_sub_metric(&self, parent: MetricId, filter: TagFilter, is_detail: bool) -> SubMetricId {
+        self.lock().sub_metrics.define(parent, filter, is_detail)
+    }
+
     /// All sub-metrics, in the order they were made.
     pub fn sub_metrics(&self) -> Vec<SubMetric> {
         self.lock().sub_metrics.all().to_vec()

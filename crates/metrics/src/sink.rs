@@ -66,6 +66,16 @@ impl Sink {
         }
     }
 
+    /// How its samples add up.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Sink::Counter { .. } => Kind::Counter,
+            Sink::Gauge { .. } => Kind::Gauge,
+            Sink::Rate { .. } => Kind::Rate,
+            Sink::Trend(_) => Kind::Trend,
+        }
+    }
+
     /// An empty sink of the same kind, with room for as much.
     pub fn emptied(&self) -> Self {
         match self {

@@ -97,6 +97,11 @@ impl TagFilter {
         TagFilter { source: parts.join(",").into(), pairs }
     }
 
+    /// The same filter, read from another text.
+    pub(crate) fn with_source(self, source: &str) -> Self {
+        TagFilter { source: source.into(), ..self }
+    }
+
     /// The text it was read from.
     pub fn source(&self) -> &str {
         &self.source

@@ -12,6 +12,7 @@
 //! Refused: NaN and infinities. Below 2.3e-308 (subnormal numbers) the error is absolute, not relative.
 
 mod censored;
+pub(crate) mod exact;
 mod stored;
 
 use crate::bucket;

@@ -23,6 +23,7 @@ mod grpc_connections;
 mod http2;
 mod http_debug;
 mod injection;
+mod journal;
 mod judgement;
 mod lab;
 mod lifecycle;

@@ -13,8 +13,10 @@ use outputs::Outputs;
 use script::log::Level;
 use script::{ScriptError, ScriptUsers};
 
+use super::flags::Flags;
 use super::load::Script;
 use super::plan::{Planned, SummaryColumns};
+use super::save::Saving;
 use super::timeline::Timeline;
 use super::wall_clock::WallClock;
 use crate::api::{Board, Stage};
@@ -41,8 +43,10 @@ pub struct Drive<'a> {
     pub registry: Arc<Registry>,
     /// Where the progress is drawn.
     pub screen: Screen,
-    /// Whether the series over time are kept.
-    pub keeps_seconds: bool,
+    /// What was asked for.
+    pub flags: &'a Flags,
+    /// Where the series over time are kept, if they are.
+    pub saving: Option<&'a Saving>,
     /// What sees every sample.
     pub outputs: &'a Outputs,
     /// What a REST API sees of the run.
@@ -130,7 +134,7 @@ impl<'a> Drive<'a> {
             origin: Instant::now(),
             made: None,
             started_at: crate::log::rfc3339_ms_now(),
-            timeline: self.keeps_seconds.then(|| Timeline::new(Seconds::new(self.registry.clone()))),
+            timeline: self.saving.map(|_| Timeline::new(Seconds::new(self.registry.clone()))),
             setup_error: None,
             options,
             columns: planned.columns,
@@ -159,6 +163,14 @@ impl Progress<'_> {
         }
     }
 
+    fn begin_timeline(&mut self, made: Instant) {
+        let (Some(timeline), Some(saving)) = (&mut self.timeline, self.drive.saving) else { return };
+        timeline.begin(made - self.origin);
+        let Drive { flags, registry, .. } = &self.drive;
+        let journal = saving.journal(flags, &self.options, &self.started_at, registry.clone());
+        journal.into_iter().for_each(|journal| timeline.keep(journal));
+    }
+
     fn show_making(&mut self, done: u64, of: u64) {
         // Few users are made in no time; a line for each of them would be noise.
         if of >= 1000 && (done.is_multiple_of(500) || done == of) {
@@ -170,7 +182,7 @@ impl Progress<'_> {
         let made = Instant::now();
         self.made = Some(made);
         self.started_at = crate::log::rfc3339_ms_now();
-        self.timeline.iter_mut().for_each(|timeline| timeline.begin(made - self.origin));
+        self.begin_timeline(made);
         if self.options.no_setup == Some(true) || self.drive.stopper.is_stopped() {
             self.show_setup();
             return;
@@ -208,6 +220,8 @@ impl Progress<'_> {
     fn tick(&mut self, tick: Tick) {
         self.wall.look();
         self.timeline.iter_mut().for_each(|timeline| timeline.tick(&tick));
+        let problem = self.timeline.as_mut().and_then(Timeline::journal_problem);
+        problem.iter().for_each(|text| self.drive.log.write(Level::Warning, text, &[]));
         tick.snapshots.into_iter().for_each(|snapshot| self.aggregate.merge(snapshot));
         for warning in self.aggregate.warnings() {
             self.drive.log.write(Level::Warning, &warning, &[]);

@@ -5,12 +5,14 @@ mod findings;
 mod finish;
 pub(super) mod flags;
 mod generator;
+mod journal;
 mod limits;
 pub(super) mod load;
 mod outputs;
 mod pause;
 mod phases;
 pub(super) mod plan;
+pub(super) mod rebuild;
 mod save;
 mod summary;
 mod timeline;
@@ -79,7 +81,8 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>) -> Result<ExitCode,
         stopper: stopper.clone(),
         registry,
         screen,
-        keeps_seconds: saving.is_some(),
+        flags: &flags,
+        saving: saving.as_ref(),
         outputs: &outputs,
         board: board.as_deref(),
     };

@@ -1,4 +1,4 @@
-//! `--save DIR`: the result document of a run.
+//! `--save DIR`: the result document of a run, and until it is there the journal (`journal.rs`).
 //!
 //! Whether the directory can be written is found out and said before the test, which runs in any case. The result is
 //! written before the summary is made, because `handleSummary()` may never come back. When writing fails, the summary
@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use metrics::Registry;
 use metrics::results::{MetricResult, Results};
 use report::Errors;
 use report::document::{
@@ -14,13 +16,17 @@ use report::document::{
     Seconds,
 };
 use script::log::Level;
+use script::options::Options;
 use script::secrets::Redactor;
 use serde_json::Value;
 use wire::mask::Mask;
 
+use super::flags::Flags;
+use super::journal::{self, Head, Journal};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
+use crate::machine;
 use crate::secrets::masked;
 
 /// A directory that waits for its result.
@@ -89,6 +95,27 @@ impl Saving {
         self.is_writable
     }
 
+    /// Begins the journal of a run with these options, whose clock has started.
+    pub fn journal(
+        &self,
+        flags: &Flags,
+        options: &Options,
+        started_at: &str,
+        registry: Arc<Registry>,
+    ) -> Option<Journal> {
+        let mask = options.url_mask();
+        let head = Head {
+            kind: journal::KIND.to_owned(),
+            schema: journal::SCHEMA,
+            started_at: started_at.to_owned(),
+            script: mask.url(&flags.script).into_owned(),
+            labels: masked_labels(&flags.labels, &mask),
+            options: set_options(without_secrets(options.to_json(), &mask)),
+            environment: machine::environment(&machine::Moment::now(), &machine::Moment::now()),
+        };
+        self.is_writable.then(|| Journal::begin(&self.dir, &head, registry, Arc::clone(&flags.secrets)))
+    }
+
     /// What a result holds and what it does not, for somebody who hands it on.
     fn stored(&self) -> String {
         format!(
@@ -104,7 +131,10 @@ impl Saving {
         let written = std::fs::create_dir_all(&self.dir).and_then(|()| document.write(&self.dir));
         written.map_err(|error| {
             let dir = self.dir.display();
-            format!("cannot write the result into {dir}: {error}; an older result there, if any, is unchanged")
+            format!(
+                "cannot write the result into {dir}: {error}; an older result there, if any, is unchanged, and \
+                 `onrush report` reads the journal of this run, if there is room for one"
+            )
         })
     }
 }
@@ -130,6 +160,9 @@ impl<'a> Kept<'a> {
     pub fn new(saving: &'a Saving, facts: Facts<'_>, redactor: &Redactor) -> Self {
         let document = redacted(document(facts), redactor);
         let written = saving.write(&document);
+        if written.is_ok() {
+            journal::remove(&saving.dir);
+        }
         Kept { saving, document, written }
     }
 
@@ -169,7 +202,8 @@ fn probe(dir: &Path) -> Result<(), String> {
     std::fs::remove_file(&file).map_err(|error| format!("cannot remove a file in the directory: {error}"))
 }
 
-fn document(facts: Facts<'_>) -> Document {
+/// The result that these facts make.
+pub fn document(facts: Facts<'_>) -> Document {
     let Facts { results, code, .. } = facts;
     Document {
         kind: KIND.to_owned(),
@@ -178,7 +212,7 @@ fn document(facts: Facts<'_>) -> Document {
         started_at: facts.started_at,
         duration_s: results.duration.as_secs_f64(),
         script: facts.mask.url(facts.script).into_owned(),
-        labels: facts.labels.iter().map(|(name, value)| (name.clone(), facts.mask.text(value).into_owned())).collect(),
+        labels: masked_labels(facts.labels, facts.mask),
         options: set_options(without_secrets(facts.options, facts.mask)),
         environment: facts.environment,
         generator: facts.generator,
@@ -191,6 +225,10 @@ fn document(facts: Facts<'_>) -> Document {
         seconds: facts.seconds,
         messages: facts.messages,
     }
+}
+
+fn masked_labels(labels: &BTreeMap<String, String>, mask: &Mask) -> BTreeMap<String, String> {
+    labels.iter().map(|(name, value)| (name.clone(), mask.text(value).into_owned())).collect()
 }
 
 /// All metrics, each with its parts behind it.

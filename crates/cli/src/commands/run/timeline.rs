@@ -9,9 +9,13 @@ use engine::Tick;
 use metrics::{Seconds, Snapshot};
 use report::document;
 
+use super::journal::Journal;
+
 /// Intervals and what came in during each.
 pub struct Timeline {
     seconds: Seconds,
+    /// Where each is kept as it closes.
+    journal: Option<Journal>,
     /// When the run's clock started.
     began: Duration,
     /// Up to where there are intervals, by the run's clock.
@@ -22,12 +26,34 @@ pub struct Timeline {
 impl Timeline {
     /// Nothing yet.
     pub fn new(seconds: Seconds) -> Self {
-        Timeline { seconds, began: Duration::ZERO, reached: Duration::ZERO, scenarios: Default::default() }
+        Timeline {
+            seconds,
+            journal: None,
+            began: Duration::ZERO,
+            reached: Duration::ZERO,
+            scenarios: Default::default(),
+        }
     }
 
     /// The virtual users are made: the run's clock starts.
     pub fn begin(&mut self, began: Duration) {
         self.began = began;
+    }
+
+    /// Keeps each interval from now on in a journal, too.
+    pub fn keep(&mut self, journal: Journal) {
+        self.journal = Some(journal);
+    }
+
+    /// Why the journal is not written, said once.
+    pub fn journal_problem(&mut self) -> Option<String> {
+        self.journal.as_mut()?.problem()
+    }
+
+    /// An interval of a journal, and the scenarios' times up to then.
+    pub fn restore(&mut self, interval: (Duration, Duration), scenarios: (Duration, Duration), samples: &Snapshot) {
+        self.scenarios = scenarios;
+        self.seconds.add(interval.0, interval.1, std::slice::from_ref(samples));
     }
 
     /// The scenarios start at this time of the engine's clock.
@@ -44,18 +70,25 @@ impl Timeline {
         // it.
         let end = if cut > self.reached { cut } else { tick.now.saturating_sub(self.began).max(self.reached) };
         if end > self.reached || !is_empty {
-            self.seconds.add(self.reached, end, &tick.snapshots);
-            self.reached = end;
+            self.scenarios.1 = end;
+            self.add(end, &tick.snapshots);
         }
         self.scenarios.1 = self.reached;
+    }
+
+    /// The interval that ends now.
+    fn add(&mut self, end: Duration, snapshots: &[Snapshot]) {
+        self.seconds.add(self.reached, end, snapshots);
+        if let Some(journal) = &mut self.journal {
+            journal.add((self.reached, end), self.scenarios, snapshots);
+        }
+        self.reached = end;
     }
 
     /// What setup or teardown recorded, and how long it took.
     pub fn aside(&mut self, took: Duration, snapshot: &Snapshot) {
         if !snapshot.is_empty() {
-            let end = self.reached + took;
-            self.seconds.add(self.reached, end, std::slice::from_ref(snapshot));
-            self.reached = end;
+            self.add(self.reached + took, std::slice::from_ref(snapshot));
         }
     }
 

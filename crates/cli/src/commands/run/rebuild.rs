@@ -1,0 +1,119 @@
+//! A result of a run that did not come to its end, made of its journal.
+//!
+//! It has what was measured up to the last whole line: totals, series, thresholds, errors. What is found out at the end
+//! is not in it: how the generator fared, and what teardown did. A damaged line ends the reading, and is told.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::time::Duration;
+
+use metrics::threshold::Moment;
+use metrics::{Aggregate, Seconds, ShardReader, ThresholdSpecs, Thresholds};
+use report::document::{Document, Exit, Generator};
+use wire::mask::Mask;
+
+use super::journal::{FILE_NAME, Head, JournalLine, KIND, SCHEMA};
+use super::save::{self, Facts};
+use super::timeline::Timeline;
+use crate::exit_code::ExitCode;
+
+/// The result of the journal in a directory; `None` when there is none.
+pub fn rebuild(dir: &Path) -> Result<Option<Document>, String> {
+    let path = dir.join(FILE_NAME);
+    let problem = |what: String| format!("{}: {what}", path.display());
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
+    };
+    let mut lines = BufReader::new(file).split(b'\n');
+    let first = lines.next().transpose().map_err(|error| problem(error.to_string()))?.unwrap_or_default();
+    let head: Head = serde_json::from_slice(&first)
+        .map_err(|error| problem(format!("line 1 is no head of a journal, which a run with --save writes: {error}")))?;
+    if head.kind != KIND || head.schema != SCHEMA {
+        let found = format!("found {} of schema {}", head.kind, head.schema);
+        return Err(problem(format!("{found}, expected {KIND} of schema {SCHEMA}: use the Onrush that wrote it")));
+    }
+    let mut run = Rebuilt::new(&head);
+    for (at, line) in (2..).zip(lines) {
+        let added = line.map_err(|error| error.to_string()).and_then(|line| run.add(&line));
+        if let Err(what) = added {
+            run.damage = Some(format!("line {at} of the journal is damaged and ends it: {what}"));
+            break;
+        }
+    }
+    run.finish(head).map(Some).map_err(problem)
+}
+
+/// A run as far as its journal has been read.
+struct Rebuilt {
+    reader: ShardReader,
+    specs: ThresholdSpecs,
+    /// Made with the first interval, which brings the metrics that thresholds are about.
+    aggregate: Option<Aggregate>,
+    timeline: Timeline,
+    reached: Duration,
+    damage: Option<String>,
+}
+
+impl Rebuilt {
+    fn new(head: &Head) -> Rebuilt {
+        let reader = ShardReader::default();
+        let specs = head.options.get("thresholds").cloned().and_then(|specs| serde_json::from_value(specs).ok());
+        Rebuilt {
+            timeline: Timeline::new(Seconds::new(reader.registry().clone())),
+            reader,
+            specs: specs.unwrap_or_default(),
+            aggregate: None,
+            reached: Duration::ZERO,
+            damage: None,
+        }
+    }
+
+    fn add(&mut self, line: &[u8]) -> Result<(), String> {
+        let entry: JournalLine = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        let snapshot = self.reader.snapshot(entry.samples)?;
+        let registry = self.reader.registry();
+        if self.aggregate.is_none() {
+            let thresholds = Thresholds::resolve(&self.specs, registry).map_err(|error| error.to_string())?;
+            self.aggregate = Some(Aggregate::new(registry.clone(), thresholds));
+        }
+        let times = |(from, to): (u64, u64)| (Duration::from_nanos(from), Duration::from_nanos(to));
+        let interval = times(entry.interval_ns);
+        self.timeline.restore(interval, times(entry.scenarios_ns), &snapshot);
+        self.reached = interval.1;
+        if let Some(aggregate) = &mut self.aggregate {
+            aggregate.merge(snapshot);
+        }
+        Ok(())
+    }
+
+    fn finish(self, head: Head) -> Result<Document, String> {
+        let Some(mut aggregate) = self.aggregate else {
+            return Err("it has no interval: the run was over before its first second was".to_owned());
+        };
+        let verdict = aggregate.judge(self.reached, Moment::End);
+        let code = if verdict.crossed.is_empty() { ExitCode::Generic } else { ExitCode::ThresholdsFailed };
+        let results = aggregate.results(self.reached, false);
+        let ended = format!("the run did not come to its end; rebuilt from its journal of {:?}", self.reached);
+        let notes = [Some(ended.clone()), self.damage].into_iter().flatten().collect();
+        let facts = Facts {
+            script: &head.script,
+            labels: &head.labels,
+            started_at: head.started_at,
+            options: head.options,
+            results: &results,
+            details: aggregate.details(self.reached),
+            seconds: self.timeline.into_document(),
+            generator: Generator { too_short: true, notes, ..Generator::default() },
+            environment: head.environment,
+            messages: None,
+            code,
+            reason: None,
+            mask: &Mask::standard(),
+        };
+        let exit = Exit { code: code as u8, reason: Some(ended) };
+        Ok(Document { exit, ..save::document(facts) })
+    }
+}

@@ -1,0 +1,339 @@
+//! A part of a run's samples for another process: what recorders handed over, bit for bit, with the metrics that the
+//! other side does not know yet.
+//!
+//! Shards of one writer are read in order, because a later one relies on the metrics that earlier ones brought. What is
+//! read may be damaged: every number of a metric is checked before anybody reckons with it. The table of distinct
+//! series is not in it: it only serves a warning.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::errors::ErrorKind;
+use crate::metric::{Contains, Kind, MetricId};
+use crate::recorder::Snapshot;
+use crate::registry::{Registry, SubMetricId};
+use crate::sink::{Scope, Sink, SinkKey};
+use crate::tags::TagFilter;
+use crate::trend::exact::ExactTrend;
+
+/// Samples of one interval.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Shard {
+    refused: u64,
+    /// Metrics that are new, in the order of their numbers.
+    metrics: Vec<MetricEntry>,
+    /// Sub-metrics that are new, likewise.
+    subs: Vec<SubEntry>,
+    sinks: Vec<(KeyEntry, SinkEntry)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct MetricEntry {
+    name: String,
+    kind: String,
+    contains: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct SubEntry {
+    parent: u32,
+    pairs: Vec<(String, String)>,
+    source: String,
+    is_detail: bool,
+}
+
+type ScopeEntry = (Option<String>, Option<String>);
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum KeyEntry {
+    Metric(u32, ScopeEntry),
+    Sub(u32),
+    Check(ScopeEntry, String),
+    Group(ScopeEntry),
+    Exception(String),
+    Status(u16, bool),
+    NoAnswer(String),
+}
+
+/// Numbers with a fraction as bits, because text formats round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SinkEntry {
+    Counter { sum: u64, samples: u64 },
+    Gauge { last: u64, last_at_ns: u64, min: u64, max: u64, samples: u64 },
+    Rate { passes: u64, total: u64 },
+    Trend(Box<ExactTrend>),
+}
+
+/// Makes the shards of a run.
+pub struct ShardWriter {
+    registry: Arc<Registry>,
+    metrics: usize,
+    subs: usize,
+}
+
+impl ShardWriter {
+    /// Nothing told yet.
+    pub fn new(registry: Arc<Registry>) -> ShardWriter {
+        ShardWriter { registry, metrics: 0, subs: 0 }
+    }
+
+    /// What these snapshots hold, and the metrics that no shard before told of.
+    pub fn shard<'a>(&mut self, snapshots: impl IntoIterator<Item = &'a Snapshot>) -> Shard {
+        let mut shard = Shard::default();
+        for snapshot in snapshots {
+            shard.refused += snapshot.refused;
+            shard
+                .sinks
+                .extend(snapshot.sinks.iter().map(|(key, sink)| (KeyEntry::from(&**key), SinkEntry::from(sink))));
+        }
+        // After the samples: a worker may define a metric at any moment, and all that they name is known by now.
+        let definitions = self.registry.definitions();
+        shard.metrics = definitions[self.metrics..]
+            .iter()
+            .map(|definition| MetricEntry {
+                name: definition.name.to_string(),
+                kind: definition.kind.name().to_owned(),
+                contains: definition.contains.name().to_owned(),
+            })
+            .collect();
+        let subs = self.registry.sub_metrics();
+        shard.subs = subs[self.subs..]
+            .iter()
+            .map(|sub| SubEntry {
+                parent: sub.parent.0,
+                pairs: sub.filter.pairs().to_vec(),
+                source: sub.filter.source().to_owned(),
+                is_detail: sub.is_detail,
+            })
+            .collect();
+        (self.metrics, self.subs) = (definitions.len(), subs.len());
+        shard
+    }
+}
+
+/// Reads the shards of a run, in order.
+pub struct ShardReader {
+    registry: Arc<Registry>,
+    metrics: Vec<Kind>,
+    subs: Vec<Kind>,
+}
+
+impl Default for ShardReader {
+    fn default() -> ShardReader {
+        ShardReader { registry: Registry::new(), metrics: Vec::new(), subs: Vec::new() }
+    }
+}
+
+impl ShardReader {
+    /// The metrics so far.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// The samples of the next shard; the error says what of it cannot be.
+    pub fn snapshot(&mut self, shard: Shard) -> Result<Snapshot, String> {
+        shard.metrics.iter().try_for_each(|metric| self.define(metric))?;
+        shard.subs.iter().try_for_each(|sub| self.define_sub(sub))?;
+        let mut sinks = Vec::with_capacity(shard.sinks.len());
+        for (key, sink) in shard.sinks {
+            let (key, kind) = self.key(key)?;
+            let sink = sink.into_sink().filter(|sink| sink.kind() == kind);
+            let sink =
+                sink.ok_or_else(|| format!("a {} has samples of another kind, or impossible ones", kind.name()))?;
+            let key = Arc::new(key);
+            if key.is_in_tree() {
+                self.registry.place(&key);
+            }
+            sinks.push((key, sink));
+        }
+        Ok(Snapshot { sinks, refused: shard.refused, cardinality: None })
+    }
+
+    fn define(&mut self, metric: &MetricEntry) -> Result<(), String> {
+        let kind = [Kind::Counter, Kind::Gauge, Kind::Rate, Kind::Trend].into_iter().find(|k| k.name() == metric.kind);
+        let contains = [Contains::Default, Contains::Time, Contains::Data];
+        let contains = contains.into_iter().find(|contains| contains.name() == metric.contains);
+        let (Some(kind), Some(contains)) = (kind, contains) else {
+            return Err(format!("metric '{}' is a {} of {}", metric.name, metric.kind, metric.contains));
+        };
+        let id = self.registry.define(&metric.name, kind, contains).map_err(|error| error.to_string())?;
+        if id.0 as usize != self.metrics.len() {
+            return Err(format!("metric '{}' has number {}, expected {}", metric.name, id.0, self.metrics.len()));
+        }
+        self.metrics.push(kind);
+        Ok(())
+    }
+
+    fn define_sub(&mut self, sub: &SubEntry) -> Result<(), String> {
+        let kind =
+            *self.metrics.get(sub.parent as usize).ok_or_else(|| format!("there is no metric {}", sub.parent))?;
+        if sub.pairs.is_empty() {
+            return Err(format!("a part of metric {} has no tags", sub.parent));
+        }
+        let pairs = sub.pairs.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let filter = TagFilter::of(pairs).with_source(&sub.source);
+        let id = self.registry.restore_sub_metric(MetricId(sub.parent), filter, sub.is_detail);
+        if id.0 as usize != self.subs.len() {
+            return Err(format!("the part {} of metric {} is there twice", sub.source, sub.parent));
+        }
+        self.subs.push(kind);
+        Ok(())
+    }
+
+    fn key(&self, key: KeyEntry) -> Result<(SinkKey, Kind), String> {
+        let unknown = |what: &str, number: u32| format!("there is no {what} {number}");
+        Ok(match key {
+            KeyEntry::Metric(number, in_scope) => {
+                let kind = *self.metrics.get(number as usize).ok_or_else(|| unknown("metric", number))?;
+                (SinkKey::Metric(MetricId(number), scope(in_scope)), kind)
+            }
+            KeyEntry::Sub(number) => {
+                let kind = *self.subs.get(number as usize).ok_or_else(|| unknown("sub-metric", number))?;
+                (SinkKey::Sub(SubMetricId(number)), kind)
+            }
+            KeyEntry::Check(in_scope, name) => (SinkKey::Check(scope(in_scope), name.into()), Kind::Rate),
+            KeyEntry::Group(in_scope) => (SinkKey::Group(scope(in_scope)), Kind::Rate),
+            KeyEntry::Exception(text) => (SinkKey::Error(ErrorKind::Exception(text.into())), Kind::Counter),
+            KeyEntry::NoAnswer(text) => (SinkKey::Error(ErrorKind::NoAnswer(text.into())), Kind::Counter),
+            KeyEntry::Status(status, expected) => {
+                (SinkKey::Error(ErrorKind::Status { status, expected }), Kind::Counter)
+            }
+        })
+    }
+}
+
+fn scope((scenario, group): ScopeEntry) -> Scope {
+    Scope { scenario: scenario.map(Arc::from), group: group.map(Arc::from) }
+}
+
+impl From<&SinkKey> for KeyEntry {
+    fn from(key: &SinkKey) -> KeyEntry {
+        let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
+        let of = |scope: &Scope| (text(&scope.scenario), text(&scope.group));
+        match key {
+            SinkKey::Metric(id, scope) => KeyEntry::Metric(id.0, of(scope)),
+            SinkKey::Sub(id) => KeyEntry::Sub(id.0),
+            SinkKey::Check(scope, name) => KeyEntry::Check(of(scope), name.to_string()),
+            SinkKey::Group(scope) => KeyEntry::Group(of(scope)),
+            SinkKey::Error(ErrorKind::Exception(text)) => KeyEntry::Exception(text.to_string()),
+            SinkKey::Error(ErrorKind::NoAnswer(text)) => KeyEntry::NoAnswer(text.to_string()),
+            SinkKey::Error(ErrorKind::Status { status, expected }) => KeyEntry::Status(*status, *expected),
+        }
+    }
+}
+
+impl From<&Sink> for SinkEntry {
+    fn from(sink: &Sink) -> SinkEntry {
+        match sink {
+            Sink::Counter { sum, samples } => SinkEntry::Counter { sum: sum.to_bits(), samples: *samples },
+            Sink::Gauge { last, last_at_ns, min, max, samples } => SinkEntry::Gauge {
+                last: last.to_bits(),
+                last_at_ns: *last_at_ns,
+                min: min.to_bits(),
+                max: max.to_bits(),
+                samples: *samples,
+            },
+            Sink::Rate { passes, total } => SinkEntry::Rate { passes: *passes, total: *total },
+            Sink::Trend(trend) => SinkEntry::Trend(Box::new(ExactTrend::from(&**trend))),
+        }
+    }
+}
+
+impl SinkEntry {
+    /// `None`: its numbers contradict each other.
+    fn into_sink(self) -> Option<Sink> {
+        Some(match self {
+            SinkEntry::Counter { sum, samples } => Sink::Counter { sum: f64::from_bits(sum), samples },
+            SinkEntry::Gauge { last, last_at_ns, min, max, samples } => Sink::Gauge {
+                last: f64::from_bits(last),
+                last_at_ns,
+                min: f64::from_bits(min),
+                max: f64::from_bits(max),
+                samples,
+            },
+            SinkEntry::Rate { passes, total } if passes <= total => Sink::Rate { passes, total },
+            SinkEntry::Rate { .. } => return None,
+            SinkEntry::Trend(trend) => Sink::Trend(Box::new(trend.into_trend()?)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::threshold::Thresholds;
+    use crate::{Aggregate, Recorder, TagSet, builtin};
+
+    /// A run of two seconds with everything that a shard can hold.
+    fn recorded() -> (Arc<Registry>, Vec<Snapshot>) {
+        let registry = Registry::new();
+        registry.set_breakdown(true);
+        registry.sub_metric(builtin::HTTP_REQS, TagFilter::parse(" status : 200 ").unwrap());
+        let own = registry.define("own_gauge", Kind::Gauge, Contains::Data).unwrap();
+        let recorder = Recorder::new(Arc::clone(&registry));
+        let tags = |more: &[(&str, &str)]| {
+            TagSet::new([("scenario", "a"), ("group", "::g")].into_iter().chain(more.iter().copied()))
+        };
+        let mut snapshots = Vec::new();
+        for second in 0..2 {
+            recorder.add(recorder.series(builtin::HTTP_REQS, &tags(&[("status", "200")])), 1.0, second);
+            recorder.add(recorder.series(builtin::HTTP_REQ_DURATION, &tags(&[])), 0.1 + second as f64, second);
+            recorder.add(recorder.series(builtin::CHECKS, &tags(&[("check", "is fine")])), second as f64, second);
+            recorder.add(recorder.series(builtin::GROUP_DURATION, &tags(&[])), 1.0 / 3.0, second);
+            recorder.add(recorder.series(own, &tags(&[])), -0.7, second);
+            for kind in [
+                ErrorKind::Exception("e".into()),
+                ErrorKind::NoAnswer("n".into()),
+                ErrorKind::Status { status: 503, expected: false },
+            ] {
+                recorder.count_error(&kind);
+            }
+            recorder.add(recorder.series(own, &tags(&[])), f64::NAN, second);
+            snapshots.push(recorder.take());
+            registry.define(&format!("later_{second}"), Kind::Trend, Contains::Time).unwrap();
+        }
+        (registry, snapshots)
+    }
+
+    fn outcome(registry: &Arc<Registry>, snapshots: impl IntoIterator<Item = Snapshot>) -> String {
+        let mut aggregate = Aggregate::new(Arc::clone(registry), Thresholds::default());
+        snapshots.into_iter().for_each(|snapshot| aggregate.merge(snapshot));
+        format!("{:?} {}", aggregate.results(Duration::from_secs(2), true), aggregate.refused())
+    }
+
+    fn through_text(shard: &Shard) -> Shard {
+        serde_json::from_str(&serde_json::to_string(shard).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn another_process_comes_to_the_same_results() {
+        let (registry, snapshots) = recorded();
+        let mut writer = ShardWriter::new(Arc::clone(&registry));
+        let shards: Vec<Shard> = snapshots.iter().map(|snapshot| writer.shard([snapshot])).collect();
+        assert!(shards[0].metrics.len() > shards[1].metrics.len(), "what is known is not told again");
+        let mut reader = ShardReader::default();
+        let read: Vec<Snapshot> = shards.iter().map(|shard| reader.snapshot(through_text(shard)).unwrap()).collect();
+        assert_eq!(outcome(reader.registry(), read), outcome(&registry, snapshots));
+    }
+
+    #[test]
+    fn damaged_shards_are_refused_by_name() {
+        let (registry, snapshots) = recorded();
+        let whole = ShardWriter::new(registry).shard(&snapshots);
+        let refused = |change: &dyn Fn(&mut Shard)| {
+            let mut shard = whole.clone();
+            change(&mut shard);
+            ShardReader::default().snapshot(shard).map(|_| ()).unwrap_err()
+        };
+        assert_eq!(refused(&|shard| shard.metrics[0].kind = "sum".into()), "metric 'vus' is a sum of default");
+        assert_eq!(refused(&|shard| drop(shard.metrics.remove(0))).split(' ').nth(2), Some("has"));
+        assert_eq!(refused(&|shard| shard.sinks[0].0 = KeyEntry::Sub(99)), "there is no sub-metric 99");
+        let wrong = refused(&|shard| shard.sinks[0].1 = SinkEntry::Rate { passes: 2, total: 1 });
+        assert_eq!(wrong, "a counter has samples of another kind, or impossible ones");
+    }
+}
