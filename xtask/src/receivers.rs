@@ -53,7 +53,8 @@ pub(crate) fn influxdb(folder: &Path) -> Result<Option<Receiver>, String> {
     let config = format!(
         "reporting-disabled = true\nbind-address = {inner:?}\n[meta]\n  dir = \"{store}/meta\"\n[data]\n  \
          dir = \"{store}/data\"\n  wal-dir = \"{store}/wal\"\n[http]\n  bind-address = {address:?}\n  \
-         log-enabled = false\n[logging]\n  level = \"error\"\n  suppress-logo = true\n[monitor]\n  store-enabled = false\n"
+         log-enabled = false\n[logging]\n  level = \"error\"\n  suppress-logo = true\n[monitor]\n  \
+         store-enabled = false\n"
     );
     let path = folder.join("influxdb.conf");
     std::fs::write(&path, config).map_err(|error| format!("{}: {error}", path.display()))?;
