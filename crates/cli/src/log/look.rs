@@ -106,7 +106,7 @@ fn json_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)])
 /// logrus leaves a value bare when it has only these characters, and quotes it as Go's %q does otherwise.
 pub(super) fn quoted(value: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || "-._/@^+".contains(c);
-    if !value.is_empty() && value.chars().all(bare) {
+    if value.chars().all(bare) {
         return value.to_owned();
     }
     let mut text = String::with_capacity(value.len() + 2);
@@ -130,6 +130,8 @@ mod tests {
     fn text_lines_quote_what_logrus_quotes() {
         let line = text_line(0, Level::Info, "hello \"you\"\n", &[("source", "console")]);
         assert_eq!(line, r#"time="1970-01-01T00:00:00Z" level=info msg="hello \"you\"\n" source=console"#);
+        let line = text_line(0, Level::Info, "", &[("group", "")]);
+        assert_eq!(line, r#"time="1970-01-01T00:00:00Z" level=info msg= group="#);
         assert_eq!(text_line(0, Level::Error, "x", &[]), r#"time="1970-01-01T00:00:00Z" level=error msg=x"#);
     }
 
