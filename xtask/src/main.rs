@@ -14,7 +14,7 @@
 //! cargo xtask book              check the links of all pages and build the book of docs/
 //! cargo xtask browser           make reports of real runs and look at them in chromium
 //! cargo xtask stats             simulate sets of runs and see that comparisons keep their promises
-//! cargo xtask conformance       run other people's suites: Autobahn for WebSocket, h2spec for HTTP/2, WPT's for URLs
+//! cargo xtask conformance       run other people's suites: Autobahn, h2spec, the web platform's of URLs, Wycheproof
 //! cargo xtask grpc              run the interoperability cases of gRPC against gRPC for Go
 //! cargo xtask connect           run cases of the Connect protocol with Connect for Go, in both roles
 //! cargo xtask outputs           send a run to receivers of Prometheus, InfluxDB, OTLP and statsd and compare
@@ -61,7 +61,7 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask book
        cargo xtask browser
        cargo xtask stats [SETS [SEED]]
-       cargo xtask conformance [autobahn [client|server] [CASE…] | h2spec [SECTION…] | url]
+       cargo xtask conformance [autobahn [client|server] [CASE…] | h2spec [SECTION…] | url | wycheproof]
        cargo xtask grpc
        cargo xtask connect
        cargo xtask outputs

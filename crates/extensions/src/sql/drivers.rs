@@ -45,7 +45,7 @@ pub enum SqlConnection {
     /// To MySQL, MariaDB.
     Mysql(Box<MysqlConnection>),
     /// To a file of SQLite.
-    Sqlite(SqliteConnection),
+    Sqlite(Box<SqliteConnection>),
 }
 
 impl SqlConnection {
@@ -54,7 +54,7 @@ impl SqlConnection {
         Ok(match source {
             Source::Postgres(source) => SqlConnection::Postgres(Box::new(PostgresConnection::open(vu, source).await?)),
             Source::Mysql(source) => SqlConnection::Mysql(Box::new(MysqlConnection::open(vu, source).await?)),
-            Source::Sqlite(source) => SqlConnection::Sqlite(SqliteConnection::open(source).await?),
+            Source::Sqlite(source) => SqlConnection::Sqlite(Box::new(SqliteConnection::open(source).await?)),
         })
     }
 
