@@ -21,6 +21,8 @@ const INSTRUCTIONS: i32 = 1_000;
 const ASKS: u32 = 20;
 /// A statement that waited for the disk is not short either, however few its instructions are.
 const LONG: Duration = Duration::from_millis(2);
+/// So many in a row: a single one may have waited for the processor.
+const LONG_CALLS: u32 = 3;
 /// How many calls of a text go to a thread before it is tried on the worker again.
 const CALLS_ELSEWHERE: u32 = 1_000;
 /// Of a text that can never run on the worker.
@@ -39,6 +41,8 @@ pub struct ShortReads {
     asks: Arc<AtomicU32>,
     /// How many calls of a text go to a thread.
     elsewhere: HashMap<Box<str>, u32>,
+    /// How many calls in a row were long.
+    long_calls: u32,
 }
 
 impl ShortReads {
@@ -47,7 +51,7 @@ impl ShortReads {
         let asks = Arc::new(AtomicU32::new(UNLIMITED));
         let asked = Arc::clone(&asks);
         connection.progress_handler(INSTRUCTIONS, Some(move || has_to_end(&asked)))?;
-        Ok(ShortReads { asks, elsewhere: HashMap::new() })
+        Ok(ShortReads { asks, elsewhere: HashMap::new(), long_calls: 0 })
     }
 
     /// What the statement gives, when it only reads and is short.
@@ -60,10 +64,16 @@ impl ShortReads {
         let answer = read(connection, statement);
         self.asks.store(UNLIMITED, Ordering::Relaxed);
         let answer = answer.unwrap_or(None);
-        if answer.is_none() || begin.elapsed() > LONG {
+        if answer.is_none() || self.was_long(begin.elapsed()) {
             self.elsewhere.insert(statement.text.as_str().into(), CALLS_ELSEWHERE);
         }
         answer
+    }
+
+    /// Whether this call and those before it took too long.
+    fn was_long(&mut self, took: Duration) -> bool {
+        self.long_calls = if took > LONG { self.long_calls + 1 } else { 0 };
+        self.long_calls >= LONG_CALLS
     }
 
     fn is_tried(&mut self, text: &str) -> bool {
@@ -170,6 +180,13 @@ mod tests {
             "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 100000) SELECT count(*) n FROM c";
         let counted: i64 = connection.query_row(many, [], |row| row.get(0)).unwrap();
         assert_eq!(counted, 100_000, "what runs on a thread has no limit");
+    }
+
+    #[test]
+    fn what_takes_long_several_times_in_a_row_goes_to_a_thread() {
+        let (_connection, mut reads) = opened();
+        let times = [LONG * 2, LONG * 2, LONG / 2, LONG * 2, LONG * 2, LONG * 2];
+        assert_eq!(times.map(|took| reads.was_long(took)), [false, false, false, false, false, true]);
     }
 
     #[test]
