@@ -7,7 +7,7 @@ export const options = { iterations: 1 };
 export default function () {
   const url = `${__ENV.TARGET}/headers`;
   http.cookieJar().set(url, "one", "jar");
-  const sent = (params) => console.log(JSON.stringify(http.get(url, params).json("headers.Cookie")));
+  const sent = (params) => console.log(String(http.get(url, params).json("headers.Cookie")).split("; ").sort().join("; "));
   sent({});
   sent({ cookies: { one: "param" } });
   sent({ cookies: { one: { value: "param", replace: true } } });

@@ -5,7 +5,7 @@ import http from "k6/http";
 export const options = { iterations: 1 };
 
 const kinds = (value) =>
-  value === null || typeof value !== "object" ? typeof value : Object.keys(value).map((key) => `${key}:${typeof value[key]}`).join();
+  value === null || typeof value !== "object" ? typeof value : Object.keys(value).sort().map((key) => `${key}:${typeof value[key]}`).join();
 
 export default function () {
   const response = http.get(`${__ENV.TARGET}/cookies/set?crumb=1`, { redirects: 0 });

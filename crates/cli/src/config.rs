@@ -38,6 +38,8 @@ pub fn flag_layer(matches: &ArgMatches) -> Result<Options, Failure> {
             continue;
         }
         let texts: Vec<String> = matches.get_many::<String>(option.json).into_iter().flatten().cloned().collect();
+        // k6's code for a flag that cannot be read.
+        let refused = |error: OptionsError| Failure::new(ExitCode::Generic, error.message);
         options.set(option, &texts, &format!("--{flag}")).map_err(refused)?;
     }
     Ok(options)

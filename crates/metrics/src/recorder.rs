@@ -117,6 +117,11 @@ impl Recorder {
         self.tapped.set(true);
     }
 
+    /// Whether each sample is written down, for outputs.
+    pub fn has_journal(&self) -> bool {
+        self.tapped.get()
+    }
+
     /// What the journal's samples carry from now on besides tags; `note` is asked only where there is a journal. Users
     /// of a worker take turns, so whoever adds samples says it before.
     #[inline]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use metrics::journal::{Note, SeriesTags};
 use metrics::registry::{Definition, SubMetric};
 use metrics::threshold::ThresholdSpec;
-use metrics::{MetricId, Registry, ThresholdSpecs};
+use metrics::{MetricId, Registry, SystemTag, SystemTags, ThresholdSpecs};
 use units::Span;
 
 use crate::catalog::Take;
@@ -21,12 +21,13 @@ use crate::text::{Moment, MomentForm, push_json, push_number};
 /// Starts it. `argument`: the file; standard output when it is empty or `-`.
 pub(crate) fn open(argument: &str, setup: &Setup<'_>) -> Result<Running, String> {
     let sheet = Sheet::open(if argument.is_empty() { "-" } else { argument }, setup)?;
-    file::start("json", sheet, JsonLines::new(setup.registry.clone(), setup.thresholds.clone()))
+    file::start("json", sheet, JsonLines::new(setup.registry.clone(), setup.thresholds.clone(), setup.system_tags))
 }
 
 struct JsonLines {
     registry: Arc<Registry>,
     thresholds: ThresholdSpecs,
+    system_tags: SystemTags,
     lines: Vec<u8>,
     moment: Moment,
     series: Vec<JsonSeries>,
@@ -50,10 +51,11 @@ struct Metric {
 }
 
 impl JsonLines {
-    fn new(registry: Arc<Registry>, thresholds: ThresholdSpecs) -> Self {
+    fn new(registry: Arc<Registry>, thresholds: ThresholdSpecs, system_tags: SystemTags) -> Self {
         JsonLines {
             registry,
             thresholds,
+            system_tags,
             lines: Vec::new(),
             moment: Moment::new(MomentForm::Rfc3339Nano),
             series: Vec::new(),
@@ -67,8 +69,11 @@ impl JsonLines {
             return metric.clone();
         }
         let definition = self.registry.definition(id);
-        let subs: Vec<SubMetric> =
-            self.registry.sub_metrics().into_iter().filter(|sub| sub.parent == id && !sub.is_detail).collect();
+        // The one that is always kept can have no samples when the tag is off.
+        let has_expected = self.system_tags.has(SystemTag::ExpectedResponse);
+        let is_shown = |sub: &SubMetric| has_expected || sub.filter.source() != "expected_response:true";
+        let subs = self.registry.sub_metrics().into_iter().filter(|sub| sub.parent == id && !sub.is_detail);
+        let subs: Vec<SubMetric> = subs.filter(is_shown).collect();
         let thresholds = self.thresholds.get(&*definition.name).map_or(&[][..], Vec::as_slice);
         let metric = Arc::new(Metric {
             head: format!("{{\"metric\":\"{}\",\"type\":\"Point\",\"data\":{{\"time\":\"", definition.name)

@@ -50,7 +50,7 @@ pub fn handle_summary_data(
         "metrics": metrics.collect::<Map<_, _>>(),
     });
     if let Some(setup) = setup_data {
-        data["setup_data"] = setup;
+        data["setup_data"] = sorted(setup);
     }
     add_errors(&mut data, results);
     add_judgement(&mut data, options);
@@ -63,6 +63,20 @@ pub(crate) fn add_judgement(data: &mut Value, options: &SummaryOptions) {
         |judgement: &&Judgement| judgement.verdict == Trust::NotJudged && judgement.iterations.line().is_none();
     if let Some(judgement) = options.judgement.as_ref().filter(|judgement| !is_silent(judgement)) {
         data["judgement"] = json!(judgement);
+    }
+}
+
+/// The value with all objects in order of their keys, as k6 hands out what setup() gave.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(sorted).collect(),
+        Value::Object(entries) => {
+            let mut entries: Vec<(String, Value)> =
+                entries.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+            entries.into_iter().collect()
+        }
+        other => other,
     }
 }
 

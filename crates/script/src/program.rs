@@ -204,11 +204,11 @@ impl Program {
         data: &str,
         recorder: &Rc<Recorder>,
         stop: impl Future<Output = ()>,
-    ) -> Result<Vec<(String, Vec<u8>)>, ScriptError> {
+    ) -> Result<Option<Vec<(String, Vec<u8>)>>, ScriptError> {
         let limit = self.options().summary_time_limit();
         match self.run_once(Phase::Summary, "handleSummary", Some(Arc::from(data)), recorder, limit, stop).await? {
             Returned::Files(files) => Ok(files),
-            Returned::Json(_) => Ok(Vec::new()),
+            Returned::Json(_) => Ok(None),
         }
     }
 

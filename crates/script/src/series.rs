@@ -120,8 +120,10 @@ pub fn tag_text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<String
 
 /// The message for a value that cannot be a tag. `what`: `tag` or `metadata`.
 pub fn refusal(what: &str, name: &str) -> String {
+    // k6 says it in the plural of tags alone.
+    let end = if what == "tag" { "s" } else { "" };
     format!(
         "invalid value for metric {what} '{name}': only String, Boolean and Number types are accepted as a metric \
-         {what} value"
+         {what} value{end}"
     )
 }

@@ -353,8 +353,12 @@ fn setup_data_reaches_users_and_teardown() {
         assert_eq!(test.run(2).await, [format!("{json},\"count\":1}}"), format!("{json},\"count\":2}}")]);
         test.program.run_teardown(&test.recorder, std::future::pending()).await.unwrap();
         assert_eq!(test.log.take(), [format!("teardown {json}}}")]);
-        let files =
-            test.program.run_handle_summary("{\"text\":\"hi\"}", &test.recorder, std::future::pending()).await.unwrap();
+        let files = test
+            .program
+            .run_handle_summary("{\"text\":\"hi\"}", &test.recorder, std::future::pending())
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(files, [("stdout".to_string(), b"hi".to_vec()), ("a.bin".to_string(), vec![1])]);
     });
 }

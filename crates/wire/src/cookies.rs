@@ -191,7 +191,10 @@ struct CookieTarget<'a> {
 
 impl<'a> CookieTarget<'a> {
     fn of(url: &'a Url) -> CookieTarget<'a> {
-        CookieTarget { host: jar_host(&url.host), path: percent_decode(url.path()), tls: url.tls }
+        let host = jar_host(&url.host);
+        // As in browsers and in Go, what is sent to the own machine is as good as encrypted.
+        let is_local = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
+        CookieTarget { host, path: percent_decode(url.path()), tls: url.tls || is_local }
     }
 }
 

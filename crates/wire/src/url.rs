@@ -11,6 +11,7 @@
 //! they are.
 
 mod host;
+mod written;
 
 use std::borrow::Cow;
 use std::rc::Rc;

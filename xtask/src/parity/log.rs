@@ -30,6 +30,10 @@ fn error(line: &Line, all: bool) -> Option<String> {
     if text("source") == "console" || !["warning", "error"].contains(&level) || is_count(message) {
         return None;
     }
+    // What Onrush thinks of its own figures.
+    if ["INVALID: ", "SUSPECT: "].iter().any(|verdict| message.starts_with(verdict)) {
+        return None;
+    }
     let is_thrown = text("source") == "stacktrace" && message.contains("\n\tat ");
     if is_thrown || message.starts_with("Uncaught") {
         return Some(format!("thrown {}", thrown(message)));
@@ -42,12 +46,15 @@ fn error(line: &Line, all: bool) -> Option<String> {
         .filter(|(name, _)| !["level", "msg", "time", "source"].contains(&name.as_str()))
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
-    all.then(|| format!("{level} {} {}", without_engine_words(message), fields.join(" ")))
+    all.then(|| format!("{level} {} {}", without_offsets(&without_engine_words(message)), fields.join(" ")))
 }
 
 /// Kind and line: `TypeError at script.js:12`.
 fn thrown(message: &str) -> String {
     let first = message.lines().next().unwrap_or_default();
+    // Onrush begins with the place where init code failed.
+    let first =
+        if first.starts_with("file://") { first.split_once(": ").map_or(first, |(_, rest)| rest) } else { first };
     let kind = first.split_once(':').map_or(first, |(kind, _)| kind);
     let kind = if kind.ends_with("Error") || kind.starts_with("Uncaught") { kind } else { first };
     format!("{kind} at {}", place(message).unwrap_or_default())
@@ -75,6 +82,23 @@ fn without_engine_words(message: &str) -> String {
     }
 }
 
+/// Without the offset of the instruction that k6 has behind a place: `x.js:8:18(6)`.
+fn without_offsets(message: &str) -> String {
+    let mut out = String::new();
+    let mut rest = message;
+    while let Some(at) = rest.find('(') {
+        let (front, behind) = rest.split_at(at);
+        out.push_str(front);
+        let digits = behind[1..].bytes().take_while(u8::is_ascii_digit).count();
+        let is_offset =
+            digits > 0 && front.ends_with(|c: char| c.is_ascii_digit()) && behind[1 + digits..].starts_with(')');
+        let end = if is_offset { digits + 2 } else { 1 };
+        out.push_str(if is_offset { "" } else { "(" });
+        rest = &behind[end..];
+    }
+    out + rest
+}
+
 fn lines(log: &str) -> impl Iterator<Item = Line> {
     log.lines().filter_map(|line| match serde_json::from_str(line) {
         Ok(Value::Object(line)) => Some(line),
@@ -99,6 +123,11 @@ mod tests {
         let expected = ["failed request: dial: refused", "thrown TypeError at b:12"];
         assert_eq!(errors(LOG, false).iter().collect::<Vec<_>>(), expected);
         assert!(errors(LOG, true).contains("warning odd executor=\"x\""));
+    }
+
+    #[test]
+    fn offsets_of_instructions_are_left_out() {
+        assert_eq!(without_offsets("at f (a.js:8:18(6)) (x) (1)"), "at f (a.js:8:18) (x) (1)");
     }
 
     #[test]

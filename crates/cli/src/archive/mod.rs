@@ -34,7 +34,7 @@ pub struct Metadata {
     pwd: String,
     /// Variables of the script.
     #[serde(default)]
-    pub env: BTreeMap<String, String>,
+    pub env: Option<BTreeMap<String, String>>,
     #[serde(rename = "compatibilityMode", default)]
     compatibility_mode: String,
     #[serde(rename = "k6version", default)]

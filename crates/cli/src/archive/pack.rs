@@ -25,8 +25,8 @@ pub struct Packed<'a> {
     pub files: Vec<(PathBuf, PathBuf)>,
     /// As options are shown.
     pub options: Value,
-    /// Variables of the script.
-    pub env: BTreeMap<String, String>,
+    /// Variables of the script; none when they are not to be packed.
+    pub env: Option<BTreeMap<String, String>>,
 }
 
 /// A part of an archive.

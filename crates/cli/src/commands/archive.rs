@@ -40,7 +40,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let planned = loaded.plan()?;
     drop(planned);
     let without_env = matches.get_flag("exclude-env-vars");
-    let env = if without_env { Default::default() } else { script.program.env().clone() };
+    let env = (!without_env).then(|| script.program.env().clone());
     let packed = Packed {
         entry: script.program.entry(),
         modules: script.program.modules(),

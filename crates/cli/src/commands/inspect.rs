@@ -67,7 +67,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let loaded = load(matches, true)?;
     if !matches.get_flag("execution-requirements") {
         let own = load::own_options(&loaded.script, &loaded.log)?;
-        return show(&own.to_archive_json());
+        return show(&own.to_inspect_json());
     }
     let mut shown = loaded.options.to_archive_json();
     let planned = loaded.plan()?;
@@ -94,5 +94,7 @@ pub fn deps(matches: &ArgMatches) -> Result<ExitCode, Failure> {
 }
 
 fn show(value: &serde_json::Value) -> Result<ExitCode, Failure> {
-    output::answer(&format!("{value:#}\n"))
+    // Go escapes these, which stand in texts alone.
+    let text = format!("{value:#}\n").replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
+    output::answer(&text)
 }

@@ -67,7 +67,9 @@ fn told(failure: Failure) -> ExitCode {
     if !failure.message.is_empty() {
         // A URL that was typed may hold a password, and a message that quotes a file may hold anything.
         let message = Mask::standard().text(&failure.message);
-        output::stderr().print(format!("error: {}\n", ::report::visible_lines(&message)).as_bytes());
+        let line = crate::log::failure_line(&message, failure.code);
+        let line = line.unwrap_or_else(|| format!("error: {}\n", ::report::visible_lines(&message)));
+        output::stderr().print(line.as_bytes());
     }
     failure.code
 }

@@ -90,7 +90,7 @@ fn terminal_line(elapsed_s: u64, columns: usize, level: Level, message: &str, fi
 /// Fields that are numbers in JSON lines.
 const NUMBERS: [&str; 2] = ["iter", "vu"];
 
-fn json_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
+pub(super) fn json_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
     // logrus puts the names in order.
     let mut object = BTreeMap::new();
     for (name, value) in fields {

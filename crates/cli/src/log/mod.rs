@@ -8,6 +8,7 @@
 mod look;
 mod place;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -16,6 +17,7 @@ use script::log::{Level, LogSink, Record};
 use script::secrets::Secrets;
 use units::date::rfc3339;
 
+use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::fold::{Entry, Folds};
 use crate::output::Stream;
@@ -49,6 +51,16 @@ pub struct LogFlags {
     pub no_color: bool,
 }
 
+/// Whether whoever reads standard error expects JSON lines there.
+static IS_JSON_EXPECTED: AtomicBool = AtomicBool::new(false);
+
+/// What a command says when it cannot go on, as a line of the log where that is JSON; else `None`.
+pub fn failure_line(message: &str, code: ExitCode) -> Option<String> {
+    let of_script = [("hint", "script exception"), ("source", "stacktrace")];
+    let fields = if code == ExitCode::ScriptException { &of_script[..] } else { &[] };
+    IS_JSON_EXPECTED.load(Ordering::Relaxed).then(|| look::json_line(now(), Level::Error, message, fields) + "\n")
+}
+
 impl Logger {
     /// Opens what the flags name.
     pub fn new(flags: &LogFlags) -> Result<Self, Failure> {
@@ -59,6 +71,8 @@ impl Logger {
             Some(other) => return Err(bad_flag("--log-format", other, "text, raw or json")),
         };
         let (place, level) = Place::open(flags.output.as_deref())?;
+        let is_on_stderr = matches!(flags.output.as_deref(), None | Some("" | "stderr"));
+        IS_JSON_EXPECTED.store(is_on_stderr && format == Format::Json, Ordering::Relaxed);
         let least = level.unwrap_or(if flags.verbose { Level::Debug } else { Level::Info });
         let output = place.stream();
         let has_colors = output.is_some_and(Stream::is_terminal) && !flags.no_color;

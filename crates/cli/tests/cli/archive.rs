@@ -63,7 +63,7 @@ fn an_archive_has_the_layout_of_k6() {
         let name = entry.path().unwrap().display().to_string();
         if name == "metadata.json" {
             let metadata: serde_json::Value = serde_json::from_reader(&mut entry).unwrap();
-            assert_eq!((&metadata["type"], &metadata["env"]), (&"js".into(), &serde_json::json!({})));
+            assert_eq!((&metadata["type"], &metadata["env"]), (&"js".into(), &serde_json::Value::Null));
             let at = |name: &str| format!("file://{}/test{name}", lab.path().display());
             assert_eq!((&metadata["filename"], &metadata["pwd"]), (&at("/script.js").into(), &at("").into()));
             assert_eq!(metadata["options"]["iterations"], 3);

@@ -40,7 +40,7 @@ const CASES: &[Case] = &[
         name: "wrong type in a flag",
         script: EMPTY,
         arguments: &["--vus", "many"],
-        code: 104,
+        code: 255,
         says: &["--vus: found 'many', expected a whole number"],
     },
     Case {

@@ -159,7 +159,7 @@ fn a_user_agent_with_a_line_break_is_refused_wherever_it_comes_from() {
     let lab = Lab::with(r"export const options = { userAgent: 'a\r\nEvil: 1' }; export default function () {}");
     lab.run(&[]).code(104).says(&format!("'userAgent': {shown}: {problem}"));
     let lab = Lab::with(plain);
-    lab.run(&["--user-agent", bad]).code(104).says(&format!("--user-agent: {shown}: {problem}"));
+    lab.run(&["--user-agent", bad]).code(255).says(&format!("--user-agent: {shown}: {problem}"));
     let mut command = lab.command(&["run", "script.js"]);
     command.env("K6_USER_AGENT", bad);
     crate::lab::finish(command).code(104).says(&format!("K6_USER_AGENT: {shown}: {problem}"));

@@ -96,6 +96,11 @@ impl<'js> ConsolePrinter<'_, 'js> {
             }
             Kind::Buffer(BufferKind::Buffer) => self.array_buffer(object.as_value()),
             Kind::Buffer(BufferKind::Typed(_)) => self.typed_array(object),
+            // A SharedArray is a proxy around an array.
+            Kind::Other(_) if passes_for_array(object)? => {
+                let length: u32 = object.get("length")?;
+                self.list('[', ']', 0..length, |printer, index| printer.value(&object.get::<_, Value<'_>>(index)?))
+            }
             _ => self.properties(object),
         }
     }
@@ -158,4 +163,9 @@ fn description(symbol: &Value<'_>) -> host::js::Result<String> {
     let description: Value<'_> =
         symbol.as_symbol().map(|s| s.description()).transpose()?.unwrap_or_else(|| symbol.clone());
     Ok(bytes::text(&description)?.unwrap_or_default())
+}
+/// What `Array.isArray` says, proxies included.
+fn passes_for_array(object: &Object<'_>) -> host::js::Result<bool> {
+    let array: Object<'_> = object.ctx().globals().get("Array")?;
+    array.get::<_, host::js::Function<'_>>("isArray")?.call((object.clone(),))
 }

@@ -16,7 +16,7 @@ pub(crate) fn open<'js>(ctx: Ctx<'js>, path: Opt<Value<'js>>, mode: Opt<Value<'j
         let message = "the \"open\" function can only be used in the init code, outside of functions";
         return Err(go_error::throw(&ctx, message));
     }
-    let path = path.0.map(|value| bytes::text(&value)).transpose()?.flatten().unwrap_or_default();
+    let path = path.0.map(|value| bytes::to_text(&ctx, &value)).transpose()?.unwrap_or_default();
     if path.is_empty() {
         return Err(go_error::throw(&ctx, "open() can't be used with an empty filename"));
     }

@@ -104,6 +104,19 @@ impl Options {
         self.shown(&["vus", "duration", "iterations", "stages"])
     }
 
+    /// The same without k6's values for what was not set.
+    pub fn to_inspect_json(&self) -> Value {
+        let mut shown = self.to_archive_json();
+        for (name, is_set) in
+            [("summaryTrendStats", self.summary_trend_stats.is_some()), ("systemTags", self.system_tags.is_some())]
+        {
+            if !is_set {
+                shown[name] = Value::Null;
+            }
+        }
+        shown
+    }
+
     /// `shortcuts` stand behind the first one.
     fn shown(&self, shortcuts: &[&str]) -> Value {
         let mut set: Map<String, Value> = OPTIONS

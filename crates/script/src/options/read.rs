@@ -92,7 +92,6 @@ pub(super) fn text_map(value: &Value) -> Result<BTreeMap<String, String>, String
     let Value::Object(entries) = value else { return expected(value, "an object of texts") };
     let one = |(name, value): (&String, &Value)| match value {
         Value::String(text) => Ok((name.clone(), text.clone())),
-        Value::Number(_) | Value::Bool(_) => Ok((name.clone(), value.to_string())),
         other => Err(format!("'{name}': found {other}, expected a text")),
     };
     entries.iter().map(one).collect()

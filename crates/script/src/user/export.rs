@@ -9,8 +9,9 @@ use host::js::{Ctx, Exception, Object, Value};
 use host::kind::{BufferKind, ElementType, Kind};
 use host::object;
 
-/// Nesting that is still written; Go's own limit for reading JSON is 10,000, a coroutine's stack allows this much.
-const DEEPEST: usize = 500;
+/// Nesting that is still written; Go's own limit for reading JSON is 10,000, a coroutine's stack allows this much,
+/// also without optimisation.
+const DEEPEST: usize = 128;
 
 /// Why a value cannot leave.
 #[derive(Debug)]
@@ -72,6 +73,8 @@ fn write(value: &Value<'_>, out: &mut Text, depth: usize) -> Result<(), ExportEr
         out.push_str(&serde_json::Value::from(number).to_string());
     } else if let Some(truth) = value.as_bool() {
         out.push_str(if truth { "true" } else { "false" });
+    } else if value.is_big_int() {
+        out.push_str(&bytes::to_text(value.ctx(), value)?);
     } else if value.is_undefined() || value.is_null() {
         out.push_str("null");
     } else {
@@ -160,8 +163,15 @@ fn quoted(text: &str, out: &mut Text) {
     out.push_str(&serde_json::Value::from(text).to_string());
 }
 
+/// Named byte strings.
+pub(crate) type SummaryFiles = Vec<(String, Vec<u8>)>;
+
 /// The properties of an object as named byte strings: what `handleSummary` returns.
-pub(crate) fn files_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> host::js::Result<Vec<(String, Vec<u8>)>> {
+/// `None` when it returned nothing.
+pub(crate) fn files_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> host::js::Result<Option<SummaryFiles>> {
+    if value.is_undefined() || value.is_null() {
+        return Ok(None);
+    }
     let Some(object) = value.as_object() else {
         let message = format!("handleSummary() returned {}, expected an object of texts or buffers", value.type_name());
         return Err(Exception::throw_type(ctx, &message));
@@ -180,5 +190,5 @@ pub(crate) fn files_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> host::js::Res
             }
         }
     }
-    Ok(files)
+    Ok(Some(files))
 }

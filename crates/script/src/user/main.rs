@@ -51,8 +51,8 @@ pub(crate) struct Exported {
 pub(crate) enum Returned {
     /// A value as JSON; `None` is `undefined`.
     Json(Option<String>),
-    /// The properties of an object: text or bytes.
-    Files(Vec<(String, Vec<u8>)>),
+    /// The properties of an object: text or bytes; `None` when there was none.
+    Files(Option<export::SummaryFiles>),
 }
 
 /// Why a call gave nothing.
@@ -126,7 +126,7 @@ impl<'js> User<'js> {
         for key in self.exports.keys::<String>() {
             let key = key?;
             let value: Value<'js> = self.exports.get(key.as_str())?;
-            if ["setup", "teardown", "handleSummary"].contains(&key.as_str()) && !value.is_function() {
+            if ["setup", "teardown"].contains(&key.as_str()) && !value.is_function() {
                 return Err(host::js::Exception::throw_message(ctx, &format!("exported '{key}' must be a function")));
             }
             if key == "options" && !value.is_undefined() {
@@ -261,6 +261,13 @@ impl<'js> User<'js> {
     ) -> Result<Returned, ExportError> {
         let function: Function<'js> = self.exports.get(function)?;
         let argument = parse_argument(ctx, argument)?;
+        if phase == Phase::Summary
+            && let Some(data) = argument.as_object()
+            && !data.contains_key("setup_data")?
+        {
+            // As in k6 the key is there, whatever setup() gave.
+            data.set("setup_data", Value::new_undefined(ctx.clone()))?;
+        }
         let returned: Value<'js> = function.call((argument,))?;
         if returned.is_promise() {
             vu.events.look_after(ctx, &returned);

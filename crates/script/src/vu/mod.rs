@@ -19,6 +19,7 @@ use engine::clock::{AnyClock, Clock};
 use engine::{Interrupt, Iteration, VuContext};
 use host::js::Ctx;
 use host::{Phase, Stop, StopFlag, User, UserParts};
+use metrics::journal::Note;
 use metrics::{ErrorKind, Recorder, Registry, TagSet, builtin};
 use wire::link::Link;
 use wire::mask::Mask;
@@ -176,6 +177,17 @@ impl Vu {
     pub fn recorder(&self) -> &Recorder {
         self.worker.recorder.annotate(|| self.note());
         &self.worker.recorder
+    }
+
+    /// The same for samples that carry what `noted` gave earlier.
+    pub(crate) fn recorder_as_noted(&self, noted: Option<&Note>) -> &Recorder {
+        self.worker.recorder.annotate(|| noted.cloned());
+        &self.worker.recorder
+    }
+
+    /// What samples carry now besides tags; nothing where nobody reads it.
+    pub(crate) fn noted(&self) -> Option<Note> {
+        if self.worker.recorder.has_journal() { self.note() } else { None }
     }
 
     /// The run's metrics.

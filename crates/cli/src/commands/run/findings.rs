@@ -46,10 +46,10 @@ impl Findings<'_> {
             Some(StopCause::Requested) | None => {}
         }
         match self {
+            _ if is_marked_failed => ExitCode::MarkedFailed,
             Findings { verdict, over, .. } if !verdict.crossed.is_empty() || !over.is_empty() => {
                 ExitCode::ThresholdsFailed
             }
-            _ if is_marked_failed => ExitCode::MarkedFailed,
             Findings { is_somebody_stuck: true, .. } => ExitCode::UserStuck,
             // A URL of which no request succeeded is no success, whatever the script that stands for it has to say.
             Findings { nothing: Some(_), .. } => ExitCode::NothingSucceeded,

@@ -208,12 +208,9 @@ fn script_env(source: &FlagSource<'_>, passes_env: bool) -> Result<BTreeMap<Stri
     let include = source.switch("include-system-env-vars", passes_env)?;
     let mut script_env = if include { source.env.clone() } else { BTreeMap::new() };
     for item in source.all("env") {
-        // A name alone passes the variable of that name through, as in k6.
-        let (name, value) = match item.split_once('=') {
-            Some((name, value)) => (name, value.to_owned()),
-            None => (item.as_str(), source.env.get(item).cloned().unwrap_or_default()),
-        };
-        script_env.insert(name.to_owned(), value);
+        // As in k6, a name alone is a variable without a value.
+        let (name, value) = item.split_once('=').unwrap_or((item, ""));
+        script_env.insert(name.to_owned(), value.to_owned());
     }
     Ok(script_env)
 }

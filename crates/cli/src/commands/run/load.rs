@@ -87,7 +87,7 @@ pub fn script(
         None => (source(&flags.script, archive.as_ref())?, log as Arc<dyn LogSink>),
     };
     // As in k6: the environment and -e come before what was packed.
-    for (name, value) in archive.iter().flat_map(|archive| &archive.metadata.env) {
+    for (name, value) in archive.iter().filter_map(|archive| archive.metadata.env.as_ref()).flatten() {
         env.entry(name.clone()).or_insert_with(|| value.clone());
     }
     let secrets = flags.secrets.clone();

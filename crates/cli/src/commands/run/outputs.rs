@@ -16,7 +16,7 @@ use crate::log::Logger;
 /// Opens what `--out` names and starts its threads.
 pub fn open(flags: &Flags, planned: &Planned, registry: &Arc<Registry>, log: &Arc<Logger>) -> Result<Outputs, Failure> {
     let nothing = ThresholdSpecs::new();
-    let thresholds = planned.options.thresholds.as_ref().filter(|_| !flags.no_thresholds).unwrap_or(&nothing);
+    let thresholds = planned.options.thresholds.as_ref().unwrap_or(&nothing);
     let log = log.clone();
     let setup = Setup {
         registry: registry.clone(),

@@ -105,7 +105,9 @@ fn summary_columns(options: &Options) -> Result<SummaryColumns, Failure> {
         Failure::new(ExitCode::InvalidConfig, format!("option '{name}': {error}"))
     };
     let trend_stats = match options.summary_trend_stats.as_deref().filter(|stats| !stats.is_empty()) {
-        Some(stats) => report::parse_trend_stats(stats).map_err(|error| refuse("summaryTrendStats", &error))?,
+        // k6's code for this option, unlike for others.
+        Some(stats) => report::parse_trend_stats(stats)
+            .map_err(|error| Failure { code: ExitCode::Generic, ..refuse("summaryTrendStats", &error) })?,
         None => TrendStat::defaults(),
     };
     let time_unit = options.summary_time_unit.as_deref().filter(|unit| !unit.is_empty());

@@ -100,10 +100,11 @@ impl Summary<'_> {
         let Script { program, runtime, .. } = script;
         let recorder = Rc::clone(&self.ran.recorder);
         match runtime.block_on(program.run_handle_summary(&data, &recorder, phases.another())) {
-            Ok(files) => {
+            Ok(Some(files)) => {
                 files.iter().for_each(|(name, bytes)| self.write_one(name, bytes));
-                program.exports("handleSummary")
+                true
             }
+            Ok(None) => false,
             Err(error) => {
                 log.write(Level::Error, &error.with_stack(), &EXCEPTION);
                 false

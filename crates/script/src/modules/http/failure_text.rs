@@ -60,7 +60,8 @@ fn operation(method: &Method) -> String {
 
 /// The URL for log lines: the user's name, no password and no other secret.
 fn hide_password(url: &wire::Url, mask: &Mask) -> String {
-    let text = mask.url(&url.text);
+    let written = wire::Url::written(&url.text);
+    let text = mask.url(&written);
     match &url.userinfo {
         None => text.into_owned(),
         Some((name, password)) => {

@@ -56,7 +56,7 @@ pub async fn perform(vu: &Vu, state: &HttpState, call: &Call) {
         }
         let challenge = digest && !last && matches!(&hop.outcome, Ok(answer) if answer.status == 401);
         let elsewhere = exchange.url != request.url && !digest_leg(digest, exchange, request);
-        let own_url = elsewhere.then(|| run.urls.mask().url(&exchange.url.text));
+        let own_url = elsewhere.then(|| run.urls.mask().url(&wire::Url::written(&exchange.url.text)).into_owned());
         run.sampler.record(vu, labels, &hop, own_url.as_deref(), challenge);
         if let Some(late) = late {
             took.set(took.get() + hop.timings.blocked + hop.timings.duration());

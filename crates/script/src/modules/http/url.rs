@@ -106,10 +106,10 @@ impl Target {
             Err(error) => Err(Unsendable { kind: error.kind, message: error.message }),
         };
         let name = match &url {
-            Ok(url) if url.userinfo.is_some() => mask.url(&url.text),
-            _ => mask.url(text),
+            Ok(url) if url.userinfo.is_some() => Url::written(&url.text),
+            _ => Url::written(text),
         };
-        Ok(Target { text: text.to_owned(), name: Arc::from(name), url })
+        Ok(Target { text: text.to_owned(), name: Arc::from(mask.url(&name)), url })
     }
 }
 
@@ -255,7 +255,7 @@ mod tests {
     fn tags_show_no_password_but_the_fragment() {
         let name = |text: &str| Target::parse(text, &Mask::standard()).unwrap().name.to_string();
         assert_eq!(name("http://u:p@h/a#f"), "http://****:****@h/a#f");
-        assert_eq!(name("http://H/é b#f"), "http://H/é b#f");
+        assert_eq!(name("http://H/é b#f"), "http://H/%C3%A9%20b#f");
         assert_eq!(name("http://h/?a=1&token=abc"), "http://h/?a=1&token=****");
         assert_eq!(name("http://u:p@h:99999/?sig=1"), "http://****:****@h:99999/?sig=****", "it cannot be requested");
     }

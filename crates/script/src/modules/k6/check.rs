@@ -41,7 +41,7 @@ impl Plain for Check {
         let Some(checks) = object::of(&checks) else { return Ok(Value::new_bool(ctx.clone(), true)) };
         let (at_ns, known) = (vu.now_ns(), vu.local::<KnownChecks>());
         // As in k6 all entries have the tags of now: what a condition sets is for what comes after the call.
-        let now = (vu.tags_key(), vu.tags());
+        let (now, noted) = ((vu.tags_key(), vu.tags()), vu.noted());
         let mut all = true;
         object::each_entry(ctx, checks, |name, condition| {
             // Resolved first: a name that is refused must not run its condition.
@@ -51,7 +51,11 @@ impl Plain for Check {
             if held.is_err() && vu.is_leaving() {
                 return held.map(drop);
             }
-            vu.recorder().add(series, f64::from(u8::from(*held.as_ref().unwrap_or(&false))), at_ns);
+            vu.recorder_as_noted(noted.as_ref()).add(
+                series,
+                f64::from(u8::from(*held.as_ref().unwrap_or(&false))),
+                at_ns,
+            );
             all &= held?;
             Ok(())
         })?;

@@ -27,7 +27,9 @@ pub(super) fn group<'js>(ctx: Ctx<'js>, name: Opt<Value<'js>>, body: Opt<Value<'
         return Err(go_error::throw(&ctx, message));
     }
     let outer = vu.group();
-    vu.set_group(format!("{outer}::{name}").into());
+    // As in k6, a group without a name at the root is the root.
+    let path = if name.is_empty() && outer.is_empty() { outer.clone() } else { format!("{outer}::{name}").into() };
+    vu.set_group(path);
     let started = Instant::now();
     let result = body.call(());
     // A group that was cut short has no duration; one that threw, or ended the test, has.

@@ -10,7 +10,7 @@ use host::Phase;
 use host::bytes;
 use host::js::function::{Constructor, Func, Opt};
 use host::js::object::Property;
-use host::js::{Coerced, Ctx, Exception, FromJs, Object, Result, Value};
+use host::js::{Coerced, Ctx, FromJs, Object, Result, Value};
 use metrics::{Contains, Kind, MetricId, Series};
 
 use crate::Vu;
@@ -62,7 +62,6 @@ fn define<'js>(ctx: &Ctx<'js>, kind: Kind, name: Opt<Value<'js>>, contains: Cont
 /// One metric in one virtual user.
 pub struct Metric {
     id: MetricId,
-    kind: Kind,
     name: String,
     /// The series of the last sample without tags of its own, and the `Vu::tags_key` it is for.
     last: Cell<Option<(u32, Series)>>,
@@ -77,7 +76,7 @@ impl Metric {
             // How long messages of each kind took, as `onrush/delay` has it.
             vu.registry().split_in_details(id, &["event"]);
         }
-        Ok(Metric { id, kind, name: name.into(), last: Cell::new(None) })
+        Ok(Metric { id, name: name.into(), last: Cell::new(None) })
     }
 
     /// Adds what native code counts or measures.
@@ -97,7 +96,7 @@ impl Metric {
             Ok(value) => value,
             Err(ArgumentError::Thrown(error)) => return Err(error),
             Err(ArgumentError::Refused(refusal)) if vu.options().throw.unwrap_or(false) => {
-                return Err(Exception::throw_type(ctx, &refusal));
+                return Err(go_error::throw(ctx, &refusal));
             }
             Err(ArgumentError::Refused(refusal)) => {
                 vu.log().warn(&refusal, &[]);
@@ -122,7 +121,7 @@ impl Metric {
                 format!("'{text}' is an invalid value for metric '{name}', a number or a boolean value is expected");
             return Err(ArgumentError::Refused(refusal));
         }
-        Ok(if self.kind == Kind::Rate { f64::from(u8::from(number != 0.0)) } else { number })
+        Ok(number)
     }
 
     fn series<'js>(&self, ctx: &Ctx<'js>, vu: &Vu, tags: Opt<Value<'js>>) -> Result<Series> {

@@ -49,7 +49,7 @@ fn connect<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Object<'js>> {
     }
     let (url, params, begin) = match args.0.as_slice() {
         [url, begin] => (url, None, begin),
-        [url, params, begin, ..] => (url, Some(params), begin),
+        [url, params, begin] => (url, Some(params), begin),
         _ => return Err(go_error::throw(&ctx, "invalid number of arguments to ws.connect")),
     };
     let Some(begin) = begin.as_function() else {
@@ -80,7 +80,7 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, plan: &Plan, begin: &Function<'js>) -> Resu
     match (outcome, answer) {
         (Ok(link), Some(answer)) => {
             let subprotocol = agreed.protocol.as_deref().unwrap_or_default();
-            let samples = Samples::of(vu, plan, Naming::UrlOrName, answer.status, subprotocol);
+            let samples = Samples::of(vu, plan, Naming::NameBeside, answer.status, subprotocol);
             samples.connected(vu, ms(began.elapsed()));
             let socket = Socket::new(Channel::new(link, samples, began, MessageLog::of(vu, &plan.text)));
             let holder = native::object(ctx, SocketObject(socket.clone()))?;
@@ -105,7 +105,7 @@ fn failed<'js>(
     why: &str,
     answer: Option<&Response>,
 ) -> Result<Object<'js>> {
-    let samples = Samples::of(vu, plan, Naming::UrlOrName, answer.map_or(0, |answer| answer.status), "");
+    let samples = Samples::of(vu, plan, Naming::NameBeside, answer.map_or(0, |answer| answer.status), "");
     samples.connected(vu, ms(began.elapsed()));
     samples.ended(vu, ms(began.elapsed()));
     if vu.options().throw.unwrap_or(false) {

@@ -24,8 +24,8 @@ pub struct Samples {
 /// How a connection is named when the script gave it no name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Naming {
-    /// `k6/ws`: a name replaces the URL.
-    UrlOrName,
+    /// `k6/ws`: a name stands beside the URL.
+    NameBeside,
     /// `k6/websockets`: both tags are the name, else the URL.
     Both,
 }
@@ -40,13 +40,15 @@ impl Samples {
         let urls = UrlCache::of(vu);
         let url = urls.mask().url(&plan.text);
         let mut put = |tag: SystemTag, value: &str| {
-            if !value.is_empty() && system.has(tag) {
+            if (!value.is_empty() || tag == SystemTag::Url) && system.has(tag) {
                 own.push((tag.name().to_owned(), value.to_owned()));
             }
         };
         match (plan.params.name.as_deref(), naming) {
-            (Some(name), Naming::UrlOrName) => put(SystemTag::Name, name),
-            (None, Naming::UrlOrName) => put(SystemTag::Url, &url),
+            (name, Naming::NameBeside) => {
+                put(SystemTag::Url, &url);
+                put(SystemTag::Name, name.unwrap_or_default());
+            }
             (name, Naming::Both) => {
                 let name = name.unwrap_or(&url);
                 put(SystemTag::Url, name);
@@ -56,7 +58,10 @@ impl Samples {
         if status > 0 {
             put(SystemTag::Status, &status.to_string());
         }
-        put(SystemTag::Subproto, subprotocol);
+        // As in k6 it is there without a value, too, when there was an answer.
+        if status > 0 && system.has(SystemTag::Subproto) {
+            own.push((SystemTag::Subproto.name().to_owned(), subprotocol.to_owned()));
+        }
         let cache = vu.worker_local::<SeriesCache>();
         let series = |metric: MetricId| cache.resolve(vu, metric, &own);
         Samples {

@@ -1,0 +1,3 @@
+// parity: args --vus many
+// A number that is none.
+export default function () {}

@@ -1,0 +1,3 @@
+// parity: command inspect
+// A script that throws.
+throw new Error("in init");

@@ -1,0 +1,4 @@
+// parity: command inspect
+// parity: stdout
+// What inspect prints without options.
+export default function () {}

@@ -1,0 +1,5 @@
+// parity: console
+// The text of a function.
+export default function () {
+  console.log(String(() => 1));
+}
