@@ -5,7 +5,7 @@
 //! of them. `take` hands over what came in since the last `take`.
 //!
 //! Memory follows the number of sinks (metrics, sub-metrics, groups, checks), not the number of samples nor of distinct
-//! tag sets: sets that feed the same sinks share one entry, and the table that finds them is emptied when it grows
+//! tag sets: sets that feed the same sinks share one entry, and the table that finds them forgets some when it grows
 //! large. Only a tap needs the tags themselves, so with one every distinct set stays.
 
 use std::cell::RefCell;
@@ -18,11 +18,12 @@ use crate::errors::{ErrorKind, KINDS};
 use crate::journal::{Journal, Note, RecordOf, TakeBatch};
 use crate::metric::{Kind, MetricId};
 use crate::registry::Registry;
+use crate::sharded::Sharded;
 use crate::sink::{Scope, Sink, SinkKey};
 use crate::store::{Bundle, Cell, Entry, Series, Store};
 use crate::tags::TagSet;
 
-/// Distinct tag sets that the table of resolved series holds before it is emptied.
+/// Distinct tag sets that the table of resolved series holds before some are forgotten.
 const RESOLVED_LIMIT: usize = 100_000;
 
 /// One sample, as a tap sees it.
@@ -56,7 +57,7 @@ pub struct Recorder {
 /// What `series` needs to find or make an entry.
 #[derive(Default)]
 struct Lookup {
-    resolved: HashMap<(MetricId, TagSet), Series>,
+    resolved: Sharded<(MetricId, TagSet), Series>,
     shared: HashMap<(MetricId, Box<[u32]>), Series>,
     bundles: HashMap<Box<[Series]>, Bundle>,
     sinks: HashMap<Arc<SinkKey>, u32>,
@@ -147,13 +148,11 @@ impl Recorder {
         let series = if self.tapped.get() {
             store.push(metric, &sinks, tags)
         } else {
-            if lookup.resolved.len() >= RESOLVED_LIMIT {
-                lookup.resolved.clear();
-            }
             let make = || store.push(metric, &sinks, tags);
             *lookup.shared.entry((metric, sinks.clone())).or_insert_with(make)
         };
-        lookup.resolved.insert(wanted, series);
+        // Only without a tap are series shared, so that forgotten ones cost no memory when they are made again.
+        lookup.resolved.insert(wanted, series, (!self.tapped.get()).then_some(RESOLVED_LIMIT));
         series
     }
 
@@ -451,7 +450,7 @@ mod tests {
             recorder.add(recorder.series(builtin::HTTP_REQ_DURATION, &tags), id as f64, 0);
         }
         assert_eq!(recorder.store.borrow().entries.len(), 1);
-        assert!(recorder.lookup.borrow().resolved.len() <= RESOLVED_LIMIT);
+        assert!(recorder.lookup.borrow().resolved.kept() <= RESOLVED_LIMIT);
         assert_eq!(recorder.take().sinks[0].1.samples(), RESOLVED_LIMIT as u64 + 10);
     }
 

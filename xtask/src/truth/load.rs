@@ -18,7 +18,7 @@ pub struct Load {
     pub flags: Vec<String>,
     /// Who is stopped, when, and for how long.
     pub freeze: Option<(Frozen, Duration, Duration)>,
-    /// Whether each sample of `http_req_duration` is wanted.
+    /// Whether the samples of each request are wanted.
     pub samples: bool,
 }
 
@@ -39,6 +39,8 @@ pub struct Trial {
     pub summary: Value,
     /// `http_req_duration` in ms, by the request's number.
     pub durations: HashMap<u64, f64>,
+    /// `http_req_duration_from_plan`.
+    pub planned: HashMap<u64, f64>,
 }
 
 impl Load {
@@ -67,16 +69,17 @@ impl Load {
             format!("onrush ended with {} and no summary:\n{}", output.status, String::from_utf8_lossy(&output.stderr))
         })?;
         let summary = serde_json::from_str(&text).map_err(|error| format!("the summary is no JSON: {error}"))?;
-        let durations = if self.samples { read_samples(&samples)? } else { HashMap::new() };
-        Ok(Trial { account, summary, durations })
+        let of = |metric| if self.samples { read_samples(&samples, metric) } else { Ok(HashMap::new()) };
+        let (durations, planned) = (of("http_req_duration")?, of("http_req_duration_from_plan")?);
+        Ok(Trial { account, summary, durations, planned })
     }
 }
 
-fn read_samples(path: &std::path::Path) -> Result<HashMap<u64, f64>, String> {
+fn read_samples(path: &std::path::Path, metric: &str) -> Result<HashMap<u64, f64>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let sample = |line: &str| {
         let value: Value = serde_json::from_str(line).ok()?;
-        let is = value["type"] == "Point" && value["metric"] == "http_req_duration";
+        let is = value["type"] == "Point" && value["metric"] == metric;
         let data = is.then_some(&value["data"])?;
         Some((data["tags"]["n"].as_str()?.parse().ok()?, data["value"].as_f64()?))
     };
@@ -112,17 +115,19 @@ impl Trial {
         times
     }
 
-    /// From a plan of so many starts a second to the server's answer, in ms, ascending. The plan begins where the
-    /// arrivals allow at the latest; arrivals are paired with starts in order.
-    pub fn planned_ms(&self, rate: f64) -> Vec<f64> {
-        let mut records: Vec<_> = self.account.records.iter().filter(|record| record.written_ns > 0).collect();
-        records.sort_by_key(|record| record.arrived_ns);
-        let planned = |at: usize| at as f64 * 1e9 / rate;
-        let late = records.iter().enumerate().map(|(at, record)| record.arrived_ns as f64 - planned(at));
-        let begin = late.fold(f64::INFINITY, f64::min);
-        let times = records.iter().enumerate().map(|(at, record)| record.written_ns as f64 - planned(at) - begin);
-        let mut times: Vec<f64> = times.map(|ns| ns / 1e6).collect();
-        times.sort_by(f64::total_cmp);
-        times
+    /// By how much the starts that `http_req_duration_from_plan` stands for are off a plan of so many a second, in ms,
+    /// ascending: the referee's answer minus the time from plan is the planned start, and each start of the plan must
+    /// be there once. None where a start is missing.
+    pub fn plan_errors_ms(&self, rate: f64) -> Option<Vec<f64>> {
+        let start =
+            |record: &super::referee::Record| Some(record.written_ns as f64 / 1e6 - self.planned.get(&record.number)?);
+        let mut starts: Vec<f64> = self.account.records.iter().map(start).collect::<Option<_>>()?;
+        starts.sort_by(f64::total_cmp);
+        let mut off: Vec<f64> = starts.iter().enumerate().map(|(at, start)| start - at as f64 * 1e3 / rate).collect();
+        off.sort_by(f64::total_cmp);
+        let begin = super::quantile(&off, 0.5);
+        let mut errors: Vec<f64> = off.iter().map(|off| (off - begin).abs()).collect();
+        errors.sort_by(f64::total_cmp);
+        Some(errors)
     }
 }

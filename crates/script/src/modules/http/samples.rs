@@ -5,13 +5,12 @@
 //! request that the test's end cut short is no sample.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use metrics::{Bundle, ErrorKind, MetricId, Recorder, Series, SystemTag, SystemTags, TagSet, builtin};
+use metrics::{Bundle, ErrorKind, MetricId, Recorder, Series, Sharded, SystemTag, SystemTags, TagSet, builtin};
 use wire::{Exchange, FailureKind, Method, Timings};
 
 use super::error_code;
@@ -79,7 +78,7 @@ impl Key {
 /// The series that a worker resolved.
 #[derive(Default)]
 pub struct SeriesSets {
-    known: RefCell<HashMap<Key, Bundle>>,
+    known: RefCell<Sharded<Key, Bundle>>,
 }
 
 /// What of a request, beyond the exchange, its samples depend on.
@@ -246,11 +245,7 @@ impl Sampler {
         let series = known.unwrap_or_else(|| {
             let tags = self.tags(&vu.tags(), &key);
             let series = resolve_series(vu.recorder(), &tags, &key);
-            let mut known = self.worker.known.borrow_mut();
-            if known.len() >= KEPT {
-                known.clear();
-            }
-            known.insert(key.clone(), series);
+            self.worker.known.borrow_mut().insert(key.clone(), series, Some(KEPT));
             series
         });
         *self.last.borrow_mut() = Some((key, series));

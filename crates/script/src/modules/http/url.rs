@@ -15,7 +15,8 @@ use host::js::prelude::{Func, This};
 use host::js::{Ctx, Exception, Object, Result, Value};
 use host::kind::Kind;
 use host::native::{self, NativeClass};
-use rustc_hash::FxHashMap;
+use metrics::Sharded;
+use rustc_hash::FxBuildHasher;
 use wire::mask::Mask;
 use wire::{FailureKind, Url};
 
@@ -50,7 +51,7 @@ pub struct Unsendable {
 /// The URLs that a worker's users asked for.
 #[derive(Default)]
 pub struct UrlCache {
-    known: RefCell<FxHashMap<Box<str>, Rc<Target>>>,
+    known: RefCell<Sharded<Box<str>, Rc<Target>, FxBuildHasher>>,
     mask: OnceCell<Mask>,
 }
 
@@ -86,11 +87,7 @@ impl UrlCache {
             return Ok(Rc::clone(target));
         }
         let target = Rc::new(Target::parse(text, self.mask())?);
-        let mut known = self.known.borrow_mut();
-        if known.len() >= KEPT {
-            known.clear();
-        }
-        known.insert(text.into(), Rc::clone(&target));
+        self.known.borrow_mut().insert(text.into(), Rc::clone(&target), Some(KEPT));
         Ok(target)
     }
 }
@@ -248,7 +245,7 @@ mod tests {
             cache.target(&format!("http://h/{n}")).unwrap();
         }
         cache.target("http://h/more").unwrap();
-        assert!(cache.known.borrow().len() <= KEPT);
+        assert!(cache.known.borrow().kept() <= KEPT);
     }
 
     #[test]
