@@ -20,7 +20,7 @@ export default function () {
 }
 
 export function handleSummary(data) {
-  const lines = [Object.keys(data).sort().join(), JSON.stringify(data.setup_data), Object.keys(data.metrics).sort().join()];
+  const lines = [Object.keys(data).sort().join(), JSON.stringify(data.setup_data, ["a", "b", "y", "z"]), Object.keys(data.metrics).sort().join()];
   for (const name of ["a_counter", "b_trend", "a_counter{x:1}"]) {
     const { values, thresholds, ...rest } = data.metrics[name];
     lines.push(`${name} ${Object.keys(values).sort().join()} ${JSON.stringify(rest, Object.keys(rest).sort())} ${JSON.stringify(thresholds)}`);
