@@ -23,7 +23,7 @@ export function handleSummary(data) {
   const lines = [Object.keys(data).sort().join(), JSON.stringify(data.setup_data, ["a", "b", "y", "z"]), Object.keys(data.metrics).sort().join()];
   for (const name of ["a_counter", "b_trend", "a_counter{x:1}"]) {
     const { values, thresholds, ...rest } = data.metrics[name];
-    lines.push(`${name} ${Object.keys(values).sort().join()} ${JSON.stringify(rest, Object.keys(rest).sort())} ${JSON.stringify(thresholds)}`);
+    lines.push(`${name} ${Object.keys(values).sort().join()} ${JSON.stringify(rest, Object.keys(rest).sort())} ${Object.keys(thresholds || {}).sort().map((source) => `${source} ${JSON.stringify(thresholds[source])}`).join()}`);
   }
   lines.push(JSON.stringify(data.root_group, ["name", "path", "id", "groups", "checks", "passes", "fails"]), Object.entries(data.options).sort().join(";"), Object.keys(data.state).sort().join());
   return { stdout: `${lines.join("\n")}\n` };
