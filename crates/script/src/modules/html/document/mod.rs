@@ -3,13 +3,8 @@
 //! Nothing changes after parsing. Selections and elements of a script are a reference to the document and numbers of
 //! nodes; nothing is copied. No function here recurses: a document may be nested as deeply as its author likes.
 
-mod names;
 mod parse;
-mod references;
-#[cfg(test)]
-mod same_trees;
 mod serialize;
-mod tokens;
 
 use host::memory::Reservation;
 use html5ever::tendril::StrTendril;

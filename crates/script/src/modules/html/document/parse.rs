@@ -1,4 +1,4 @@
-//! From text to a document: html5ever makes the tree, as browsers do, and this file keeps it.
+//! From text to a document: html5ever reads, as browsers do, and this file keeps what it finds.
 //!
 //! No text is refused, because HTML's rules give every text a tree. As in k6, what is inside of a `<template>` is below
 //! it, and what is inside of a `<noscript>` is text.
@@ -8,38 +8,21 @@ use std::cell::RefCell;
 
 use html5ever::interface::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::{StrTendril, TendrilSink};
-use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{Attribute, LocalName, Namespace, ParseOpts, QualName, parse_document};
 
-use super::{Document, ElementData, NO_NODE, Node, NodeData, NodeId, there, tokens};
+use super::{Document, ElementData, NO_NODE, Node, NodeData, NodeId, there};
 
 impl Document {
     /// The document that a text is.
     pub fn parse(text: &str, url: &str) -> Document {
-        let nodes = match tokens::prepared(text) {
-            Some(text) => {
-                let builder = TreeBuilder::new(Sink::new(), TreeBuilderOpts::default());
-                tokens::feed(&text, &builder);
-                builder.sink.finish()
-            }
-            None => by_html5ever(text),
-        };
-        Document::of(nodes, url)
-    }
-
-    /// The document that these nodes make.
-    pub(super) fn of(nodes: Vec<Growing>, url: &str) -> Document {
+        let sink = Sink { nodes: RefCell::new(vec![Growing::new(NodeData::Document)]) };
+        let nodes = parse_document(sink, ParseOpts::default()).one(StrTendril::from_slice(text));
         Document { nodes: in_order(nodes), url: url.to_owned(), held: None }
     }
 }
 
-/// With its own tokenizer.
-pub(super) fn by_html5ever(text: &str) -> Vec<Growing> {
-    parse_document(Sink::new(), ParseOpts::default()).one(StrTendril::from_slice(text))
-}
-
 /// A node while the tree grows.
-pub(super) struct Growing {
+struct Growing {
     parent: NodeId,
     previous: NodeId,
     next: NodeId,
@@ -90,10 +73,6 @@ struct Sink {
 }
 
 impl Sink {
-    fn new() -> Sink {
-        Sink { nodes: RefCell::new(vec![Growing::new(NodeData::Document)]) }
-    }
-
     fn add(&self, data: NodeData) -> NodeId {
         let mut nodes = self.nodes.borrow_mut();
         nodes.push(Growing::new(data));
