@@ -55,7 +55,7 @@ impl PositionMap {
         let wanted = (line.checked_sub(1)?, column.saturating_sub(1));
         let after = self.tokens.partition_point(|(generated, _)| *generated <= wanted);
         let ((generated_line, generated_column), (line, column)) = self.tokens.get(after.checked_sub(1)?)?;
-        (*generated_line == wanted.0).then_some(((line + 1, column + 1), wanted.1 - generated_column))
+        (*generated_line == wanted.0).then(|| ((line + 1, column + 1), wanted.1 - generated_column))
     }
 }
 
@@ -200,6 +200,13 @@ mod tests {
     use super::*;
 
     /// Each of these would need more stack than a thread has.
+    #[test]
+    fn a_place_on_a_line_without_a_known_one_has_no_original() {
+        let map = PositionMap { tokens: vec![((0, 10), (3, 2))] };
+        assert_eq!(map.original(1, 13), Some(((4, 3), 2)));
+        assert_eq!((map.original(2, 1), map.original(1, 5)), (None, None));
+    }
+
     #[test]
     fn deep_sources_are_read_or_refused() {
         let nested = |open: &str, middle: &str, close: &str| [&open.repeat(3000), middle, &close.repeat(3000)].concat();
