@@ -4,7 +4,6 @@
 //! cargo xtask tidy [TEXT…]      tell what breaks the rules of the source: circles, lengths, names, boundaries
 //! cargo xtask mutants [SUBJECT…] change the code at random and count the changes that a crate's own tests catch
 //! cargo xtask cost [NAME…]      count instructions, system calls and memory, and compare them with their budgets
-//! cargo xtask pgo               build a binary that is laid out by a profile of those workloads
 //! cargo xtask parity [NAME…]    run the same scripts under k6 and Onrush and compare what they report
 //! cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
 //! cargo xtask curl              send the commands of a table with curl and with `onrush curl`, and compare the bytes
@@ -38,7 +37,6 @@ mod grpc;
 mod npm;
 mod outputs;
 mod parity;
-mod pgo;
 mod receivers;
 mod socketio;
 mod stats;
@@ -51,7 +49,6 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask mutants [--seed N] [--count N] [--part K/N] [--match TEXT] [--list] [SUBJECT…]
        cargo xtask cost [--write] [NAME…]
-       cargo xtask pgo
        cargo xtask parity [NAME…]
        cargo xtask forms [SEED]
        cargo xtask curl [--record]
@@ -79,8 +76,6 @@ cost     counts what an iteration of a script or a request of a server costs: us
          calls with strace, and the bytes of a user that waits. Fails when a figure is 2 % beyond its budget in
          xtask/cost/budgets.txt; --write writes what it counts there. NAME picks figures. Builds for release unless
          $ONRUSH names a binary.
-pgo      builds target/pgo/onrush: counts branches while the workloads of `cost` run, then builds for release with that
-         profile. Needs llvm-profdata of rustc's LLVM, and clang of that version for the C code. Two release builds.
 parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
          metric names, tags, counts, checks, groups, summary keys, lines of JSON and CSV, errors, console lines and exit
          codes. NAME picks scripts whose path contains it. k6 is taken from $K6, else from PATH.
@@ -129,7 +124,6 @@ fn main() -> ExitCode {
         Some("tidy") => tidy(&rest),
         Some("mutants") => parity::workspace().and_then(|root| mutants::run(&root, &rest)),
         Some("cost") => parity::workspace().and_then(|root| cost::run(&root, &parity::build_release(&root)?, &rest)),
-        Some("pgo") => pgo::run(&rest),
         Some("parity") => parity::run(&rest),
         Some("forms") => forms::run(&rest),
         Some("curl") => curl::run(&rest),

@@ -10,7 +10,6 @@ mod callgrind;
 mod calls;
 mod memory;
 mod served;
-mod training;
 mod workload;
 
 use std::fs;
@@ -21,7 +20,6 @@ use budget::{Budgets, is_beyond};
 use callgrind::Counting;
 use memory::WAITING;
 use served::Served;
-pub use training::train;
 use workload::{APP, Counted, WORKLOADS, Workload};
 
 /// Counts of a figure, at most, until it is within its budget; and counts that a budget is written from.
@@ -183,30 +181,24 @@ fn instructions(onrush: &Path, folder: &Path, workload: &Workload) -> Result<u64
 
 /// Instructions of a whole run.
 fn total(onrush: &Path, folder: &Path, workload: &Workload, count: u32) -> Result<u64, String> {
+    let script = write(folder, workload.name, workload.script)?;
     let (counted, counting) = Counting::of(onrush, folder, workload.name)?;
-    let (server, generator, app) = match workload.counted {
+    let (server, mut generator, app) = match workload.counted {
         Counted::Generator => (Command::new(onrush), counted, None),
         Counted::Routes => (counted, Command::new(onrush), None),
         Counted::App => (counted, Command::new(onrush), Some(write(folder, "app", APP)?)),
     };
     let served = Served::start(server, app.as_deref())?;
-    let url = served.url(workload.carrier.is_tls()).to_owned();
-    generate(generator, folder, workload, count, &url)?;
-    served.stop()?;
-    counting.instructions()
-}
-
-/// Runs a workload's script so many times against a server.
-fn generate(mut generator: Command, folder: &Path, workload: &Workload, count: u32, url: &str) -> Result<(), String> {
-    let script = write(folder, workload.name, workload.script)?;
-    generator.args(["run", "-q", "--workers", "1"]).args(workload.flags(count)).args(["-e", &format!("URL={url}")]);
+    generator.args(["run", "-q", "--workers", "1"]).args(workload.flags(count));
+    generator.args(["-e", &format!("URL={}", served.url(workload.carrier.is_tls()))]);
     generator.args(["-e", &format!("FILE={}", mebibyte(folder)?.display())]).arg(&script).stdin(Stdio::null());
     generator.envs(workload.carrier.environment());
     let output = generator.output().map_err(|error| format!("cannot run {generator:?}: {error}"))?;
-    if output.status.success() {
-        return Ok(());
+    served.stop()?;
+    if !output.status.success() {
+        return Err(format!("{generator:?} failed: {}", String::from_utf8_lossy(&output.stderr)));
     }
-    Err(format!("{generator:?} failed: {}", String::from_utf8_lossy(&output.stderr)))
+    counting.instructions()
 }
 
 /// Writes a script where its program can read it.
