@@ -42,6 +42,7 @@ impl<F: Users> Lane<F> {
     pub(crate) fn new(worker: Rc<Worker<F>>, index: usize, plan: &LanePlan, test_start: Duration) -> Rc<Self> {
         let scenario = &plan.scenario;
         let start = test_start + scenario.start_time;
+        let is_open = matches!(plan.work, Work::Arriving { .. });
         let info = ScenarioInfo {
             index,
             name: scenario.name.clone(),
@@ -50,9 +51,9 @@ impl<F: Users> Lane<F> {
             env: scenario.env.clone(),
             tags: scenario.tags.clone(),
             started: start,
+            is_planned: is_open,
             share: plan.spread.share(worker.index),
         };
-        let is_open = matches!(plan.work, Work::Arriving { .. });
         let record = worker.lane_record((&scenario.name, &scenario.tags), is_open);
         Rc::new(Lane { worker, info: Rc::new(info), record, start, is_open })
     }

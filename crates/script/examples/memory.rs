@@ -86,6 +86,7 @@ fn main() {
             env: Default::default(),
             tags: Default::default(),
             started: Duration::ZERO,
+            is_planned: false,
             share: engine::scenario::WorkerShare::ALL,
         });
         for in_scenario in 0..iterations {

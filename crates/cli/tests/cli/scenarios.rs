@@ -77,9 +77,10 @@ fn poisson_arrivals_are_the_same_on_any_number_of_workers() {
 #[test]
 fn a_trace_starts_as_recorded_and_goes_along_in_an_archive() {
     let lab = Lab::with(
-        "export const options = { scenarios: { replay: {
+        "import http from 'k6/http';
+         export const options = { scenarios: { replay: {
            executor: 'trace', file: './times.csv', speed: 10, preAllocatedVUs: 5 } } };
-         export default function () {}",
+         export default function () { http.get('http://127.0.0.1:1/'); }",
     );
     lab.file("times.csv", "2026-01-01T00:00:01Z,/b\n2026-01-01T00:00:00Z,/a\n2026-01-01T00:00:03Z,/c\n");
     let run = lab.onrush(&["run", "script.js"]).code(0);
@@ -88,6 +89,7 @@ fn a_trace_starts_as_recorded_and_goes_along_in_an_archive() {
         text.contains("3 iterations over 300ms as in ./times.csv at 10 x (maxVUs: 5, gracefulStop: 30s)"),
         "{text}"
     );
+    assert!(text.contains("http_req_duration_from_plan"), "{text}");
     lab.onrush(&["archive", "-q", "-O", "test.tar", "script.js"]).code(0);
     std::fs::remove_file(lab.path().join("times.csv")).expect("it is there");
     let run = lab.onrush(&["run", "test.tar"]).code(0);

@@ -38,6 +38,8 @@ pub struct ScenarioInfo {
     pub tags: BTreeMap<String, String>,
     /// When the scenario started, by the engine's clock.
     pub started: Duration,
+    /// Whether a plan gives the starts of its iterations: an arrival rate or a trace.
+    pub is_planned: bool,
     /// This worker's share of what the whole scenario has.
     pub share: WorkerShare,
 }

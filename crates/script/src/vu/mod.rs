@@ -268,7 +268,7 @@ impl Vu {
     pub(crate) fn begin_iteration(&self, iteration: Iteration) -> bool {
         let same = self.iteration.borrow().as_ref().is_some_and(|last| Rc::ptr_eq(&last.scenario, &iteration.scenario));
         if !same {
-            self.has_plan.set(iteration.scenario.executor.ends_with("-arrival-rate"));
+            self.has_plan.set(iteration.scenario.is_planned);
         }
         self.awaits_planned.set(self.has_plan.get());
         *self.iteration.borrow_mut() = Some(iteration);

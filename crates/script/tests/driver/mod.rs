@@ -103,6 +103,7 @@ pub fn scenario(exec: &str) -> Rc<ScenarioInfo> {
         env: BTreeMap::new(),
         tags: BTreeMap::new(),
         started: Duration::ZERO,
+        is_planned: false,
         share: engine::scenario::WorkerShare::ALL,
     })
 }
