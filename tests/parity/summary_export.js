@@ -1,3 +1,3 @@
-// parity: args --summary-export summary_of_parity.json
+// parity: args --summary-export target/summary_of_parity.json
 // The old file beside handleSummary.
 export default function () {}
