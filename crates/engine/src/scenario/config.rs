@@ -440,7 +440,7 @@ mod tests {
         let told = Scenarios::from_json(&seeded).unwrap().to_json();
         assert_eq!((&told["a"]["arrivals"], &told["a"]["seed"]), (&json!("poisson"), &json!(7)));
         assert_eq!(
-            problems(rate(json!({ "arrivals": "random" }))),
+            problems(rate(json!({ "arrivals": "random", "seed": 1 }))),
             ["scenario 'a': arrivals is 'random', expected 'even' or 'poisson'"]
         );
         let expected = "scenario 'a': seed has a meaning with arrivals: 'poisson' alone";

@@ -62,11 +62,9 @@ pub(super) fn read_spacing(fields: &mut Fields<'_>, place: &str) -> Spacing {
     let seed = fields.count("seed", 0, Some(fnv1a(place)));
     match kind.as_deref() {
         Some("poisson") => return Spacing::Poisson { seed },
+        None | Some("even") if given => fields.problem("seed has a meaning with arrivals: 'poisson' alone"),
         None | Some("even") => {}
         Some(other) => fields.problem(format_args!("arrivals is '{other}', expected 'even' or 'poisson'")),
-    }
-    if given {
-        fields.problem("seed has a meaning with arrivals: 'poisson' alone");
     }
     Spacing::Even
 }
