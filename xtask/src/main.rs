@@ -9,7 +9,7 @@
 //! cargo xtask curl              send the commands of a table with curl and with `onrush curl`, and compare the bytes
 //! cargo xtask fuzz [SUBJECT…]   feed spoiled inputs to every parser until something gives
 //! cargo xtask timing            compare timings with known delays, on an idle and on a busy generator
-//! cargo xtask truth [CASE…]     hold what a run says against a referee in C: freezes, delays, counts, verdicts
+//! cargo xtask truth [--full] [CASE…] hold what a run says against a referee in C: freezes, delays, counts, verdicts
 //! cargo xtask book              check the links of all pages and build the book of docs/
 //! cargo xtask browser           make reports of real runs and look at them in chromium
 //! cargo xtask stats             simulate sets of runs and see that comparisons keep their promises
@@ -54,7 +54,7 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask curl [--record]
        cargo xtask fuzz [--seconds N] [--seed N] [--patience N] [SUBJECT…]
        cargo xtask timing
-       cargo xtask truth [CASE…]
+       cargo xtask truth [--full] [CASE…]
        cargo xtask book
        cargo xtask browser
        cargo xtask stats [SETS [SEED]]
@@ -88,9 +88,10 @@ fuzz     reads spoiled inputs for so many seconds in all (60) and keeps those th
          set-cookie, threshold, tag-filter, duration, options, script, response, request, websocket.
 timing   prints by how much the timings of requests with known delays are off, idle and beside a user that computes,
          and fails when a median is off by more than a millisecond.
-truth    runs Onrush against a server in C that keeps an account of its own, stops one or the other, and prints what was
-         said beside what is true; fails when a row misses its limit. CASE picks cases whose name contains it. Needs
-         cc. Takes two minutes; $ONRUSH names another binary.
+truth    runs Onrush against a server in C that keeps an account of its own, spoils runs in every way it can, and
+         prints what was said beside what is true; fails when a row misses its limit. CASE picks cases whose name
+         contains it; --full takes larger samples and more cases, with the same limits. Needs cc, OpenSSL's headers
+         and two cores that nobody else uses. Builds for release unless $ONRUSH names a binary.
 book     checks that links between pages lead somewhere and that docs/SUMMARY.md lists every page of docs/, then
          builds the book into target/book. A warning of mdbook fails it. Compiles mdbook the first time, with the
          crates registry.
@@ -128,7 +129,7 @@ fn main() -> ExitCode {
         Some("forms") => forms::run(&rest),
         Some("curl") => curl::run(&rest),
         Some("fuzz") => fuzz::run(&rest),
-        Some("truth") => parity::workspace().and_then(|root| truth::run(&parity::build_onrush(&root)?, &root, &rest)),
+        Some("truth") => parity::workspace().and_then(|root| truth::run(&parity::build_release(&root)?, &root, &rest)),
         Some("timing") => parity::workspace().and_then(|root| timing::run(&parity::build_onrush(&root)?)),
         Some("book") => book::run(),
         Some("browser") => parity::workspace().and_then(|root| browser::run(&parity::build_onrush(&root)?)),

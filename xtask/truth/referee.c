@@ -1,23 +1,28 @@
 /* The referee of `cargo xtask truth`: an HTTP/1.1 server that shares no line with Onrush.
  *
- * For each request it notes when the kernel received the first byte (SO_TIMESTAMPNS) and when its own write of the
- * answer returned, both on the wall clock, with the number the client gave it and the bytes of both directions. What a
- * client says of a request can be held against that.
+ * For each request it notes when the kernel received its last piece (SO_TIMESTAMPNS; on unix sockets its own reading)
+ * and its own clock right before and after the write of the answer, all on the wall clock, with the number the client
+ * gave it. It counts the bytes of both directions. What a client says can be held against that.
  *
- *   referee FILE    listens on a free port of 127.0.0.1, says "port N", and at SIGTERM writes FILE
+ *   referee FILE TRANSPORT [WORD...]
  *
- * A request is GET /MODE/ARGUMENT/NUMBER: "delay" answers after ARGUMENT microseconds; "reset" resets the connection;
- * "cut" announces more than it sends and closes; "silent" never answers. FILE has a line for each request:
- * NUMBER ARRIVED_NS WRITTEN_NS BYTES_IN BYTES_OUT, 0 where nothing was written, and a last line: total N IN OUT.
+ * TRANSPORT is tcp, tls:CERTIFICATE:KEY or unix:PATH. Words: "totals" keeps counts only; "realtime" runs before other
+ * programs where that is allowed, so that a busy machine does not spoil its readings. It listens on a free port of
+ * 127.0.0.1, says "port N", and at SIGTERM writes FILE.
+ *
+ * A request is GET /MODE/ARGUMENT/NUMBER or GET /MODE/ARGUMENT/NUMBER/EARLIER/NS, by which the client tells what it
+ * measured for an earlier request. "delay" answers after ARGUMENT microseconds; "reset" resets the connection; "cut"
+ * announces more than it sends and closes; "drop" closes without a word; "silent" never answers.
+ *
+ * FILE is binary, in the machine's order of bytes: struct totals, then a struct record for each request.
  *
  * One thread, epoll, a heap of due answers. Requests must fit into one buffer; pipelining is refused. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,21 +30,32 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "referee.h"
+
 enum { MAX_FD = 65536, BUFFER = 4096, EVENTS = 256 };
+enum { DELAY, RESET, CUT, DROP, SILENT, MODES };
+static const char *const MODE_NAMES[MODES] = {"delay", "reset", "cut", "drop", "silent"};
 
 struct connection {
+    struct tls *tls;
     char bytes[BUFFER];
     size_t length;
     int64_t arrived;
 };
 
 struct record {
-    uint64_t number;
-    int64_t arrived, written;
-    uint32_t in, out;
+    uint64_t number, asked_us;
+    int64_t arrived, begun, written; /* the answer's two are 0 where none was written */
+    uint64_t told_number;            /* what the client told of an earlier request; 0 ns: nothing */
+    int64_t told_ns;
+};
+
+struct totals {
+    uint64_t requests, bytes_in, bytes_out, answered, records;
+    uint64_t modes[MODES];
 };
 
 struct due {
@@ -52,18 +68,18 @@ struct due {
 static struct connection *connections[MAX_FD];
 static uint32_t generations[MAX_FD];
 static struct record *records;
-static size_t recorded, room;
+static struct totals totals;
+static size_t room;
 static struct due *heap;
 static size_t due_count, due_room;
-static uint64_t total_in, total_out;
-static int timer;
+static int timer, keeps_records = 1, is_tls, is_unix;
 
-static void die(const char *what) {
+void die(const char *what) {
     perror(what);
     exit(1);
 }
 
-static int64_t now(clockid_t clock) {
+int64_t now(clockid_t clock) {
     struct timespec time;
     clock_gettime(clock, &time);
     return time.tv_sec * 1000000000LL + time.tv_nsec;
@@ -108,63 +124,132 @@ static void arm(void) {
 }
 
 static void drop(int fd) {
+    tls_free(connections[fd]->tls);
     free(connections[fd]);
     connections[fd] = NULL;
     generations[fd]++;
     close(fd);
 }
 
+static ssize_t send_all(int fd, const char *bytes, size_t length) {
+    ssize_t sent = send(fd, bytes, length, MSG_NOSIGNAL);
+    if (sent > 0) totals.bytes_out += sent;
+    if (sent > 0 && (size_t)sent != length) {
+        fprintf(stderr, "a socket took %zd of %zu bytes\n", sent, length);
+        exit(1);
+    }
+    return sent;
+}
+
+/* What TLS has for the socket. */
+static ssize_t flush(int fd) {
+    char bytes[16384];
+    size_t length;
+    ssize_t sent = 0;
+    while ((length = tls_take(connections[fd]->tls, bytes, sizeof bytes))) sent = send_all(fd, bytes, length);
+    return sent;
+}
+
+/* The record is SIZE_MAX where none is kept. */
 static void answer(int fd, size_t record, const char *text, size_t length) {
-    ssize_t written = send(fd, text, length, MSG_NOSIGNAL);
-    int64_t at = now(CLOCK_REALTIME);
-    if (written > 0) {
-        records[record].written = at;
-        records[record].out = written;
-        total_out += written;
+    struct tls *tls = connections[fd]->tls;
+    if (tls) tls_write(tls, text, length);
+    int64_t begun = now(CLOCK_REALTIME);
+    ssize_t sent = tls ? flush(fd) : send_all(fd, text, length);
+    int64_t written = now(CLOCK_REALTIME);
+    if (sent <= 0) return;
+    totals.answered++;
+    if (record != SIZE_MAX) {
+        records[record].begun = begun;
+        records[record].written = written;
     }
 }
 
 static const char OK[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 static const char SHORT[] = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf";
 
-static void serve(int fd, struct connection *connection) {
-    char mode[16];
-    unsigned long argument;
-    unsigned long long number;
-    connection->bytes[connection->length] = 0;
-    if (sscanf(connection->bytes, "GET /%15[a-z]/%lu/%llu ", mode, &argument, &number) != 3) {
-        fprintf(stderr, "cannot read this request: %.80s\n", connection->bytes);
-        exit(1);
-    }
-    if (recorded == room) {
+static size_t keep(struct record record) {
+    if (!keeps_records) return SIZE_MAX;
+    if (totals.records == room) {
         room = room ? room * 2 : 65536;
         records = realloc(records, room * sizeof *records);
         if (!records) die("realloc");
     }
-    size_t record = recorded++;
-    records[record] = (struct record){number, connection->arrived, 0, connection->length, 0};
+    records[totals.records] = record;
+    return totals.records++;
+}
+
+/* The number behind the next slash; stops where there is none. */
+static uint64_t field(char **text) {
+    if (**text != '/') return 0;
+    return strtoull(*text + 1, text, 10);
+}
+
+static void serve(int fd, struct connection *connection) {
+    connection->bytes[connection->length] = 0;
     connection->length = 0;
-    if (!strcmp(mode, "delay")) {
-        if (argument == 0) {
-            answer(fd, record, OK, sizeof OK - 1);
-        } else {
-            push_due((struct due){now(CLOCK_MONOTONIC) + argument * 1000LL, fd, generations[fd], record});
-            arm();
+    char *text = connection->bytes;
+    int mode = -1;
+    for (int at = 0; at < MODES && mode < 0; at++) {
+        size_t length = strlen(MODE_NAMES[at]);
+        if (!strncmp(text, "GET /", 5) && !strncmp(text + 5, MODE_NAMES[at], length) && text[5 + length] == '/') {
+            mode = at;
+            text += 5 + length;
         }
-    } else if (!strcmp(mode, "reset")) {
+    }
+    struct record request = {.arrived = connection->arrived};
+    request.asked_us = field(&text);
+    request.number = field(&text);
+    request.told_number = field(&text);
+    request.told_ns = field(&text);
+    if (mode < 0 || (*text != ' ' && *text != '?')) {
+        fprintf(stderr, "cannot read this request: %.80s\n", connection->bytes);
+        exit(1);
+    }
+    totals.requests++;
+    totals.modes[mode]++;
+    size_t record = keep(request);
+    if (mode == DELAY && request.asked_us) {
+        push_due((struct due){now(CLOCK_MONOTONIC) + request.asked_us * 1000LL, fd, generations[fd], record});
+        if (heap[0].fd == fd) arm();
+    } else if (mode == DELAY) {
+        answer(fd, record, OK, sizeof OK - 1);
+    } else if (mode == RESET) {
         struct linger linger = {1, 0};
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
         drop(fd);
-    } else if (!strcmp(mode, "cut")) {
+    } else if (mode == CUT) {
         answer(fd, record, SHORT, sizeof SHORT - 1);
+        drop(fd);
+    } else if (mode == DROP) {
         drop(fd);
     }
 }
 
+static int64_t stamp_of(struct msghdr *message) {
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
+        if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SO_TIMESTAMPNS) {
+            struct timespec stamp;
+            memcpy(&stamp, CMSG_DATA(part), sizeof stamp);
+            return stamp.tv_sec * 1000000000LL + stamp.tv_nsec;
+        }
+    }
+    return now(CLOCK_REALTIME);
+}
+
+/* Plain bytes are in the connection's buffer already, encrypted ones go through TLS; -1: the connection is over. */
+static long decrypted(int fd, struct connection *connection, const char *bytes, size_t length) {
+    tls_feed(connection->tls, bytes, length);
+    long got = tls_read(connection->tls, connection->bytes + connection->length, BUFFER - 1 - connection->length);
+    flush(fd);
+    return got;
+}
+
 static void receive(int fd) {
     struct connection *connection = connections[fd];
-    char control[256];
+    char control[256], encrypted[16384];
     struct iovec part = {connection->bytes + connection->length, BUFFER - 1 - connection->length};
+    if (connection->tls) part = (struct iovec){encrypted, sizeof encrypted};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     ssize_t got = recvmsg(fd, &message, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -172,18 +257,14 @@ static void receive(int fd) {
         drop(fd);
         return;
     }
-    total_in += got;
-    if (connection->length == 0) {
-        connection->arrived = now(CLOCK_REALTIME);
-        for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
-            if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SO_TIMESTAMPNS) {
-                struct timespec stamp;
-                memcpy(&stamp, CMSG_DATA(part), sizeof stamp);
-                connection->arrived = stamp.tv_sec * 1000000000LL + stamp.tv_nsec;
-            }
-        }
+    totals.bytes_in += got;
+    connection->arrived = stamp_of(&message);
+    long plain = connection->tls ? decrypted(fd, connection, encrypted, got) : got;
+    if (plain < 0) {
+        drop(fd);
+        return;
     }
-    connection->length += got;
+    connection->length += plain;
     if (connection->length >= 4 && !memcmp(connection->bytes + connection->length - 4, "\r\n\r\n", 4)) {
         serve(fd, connection);
     }
@@ -199,9 +280,10 @@ static void welcome(int listener, int poll) {
         }
         int on = 1;
         setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        if (!is_unix) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         connections[fd] = calloc(1, sizeof(struct connection));
         if (!connections[fd]) die("calloc");
+        if (is_tls) connections[fd]->tls = tls_new();
         struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
         epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event);
     }
@@ -217,22 +299,58 @@ static void answer_due(void) {
     arm();
 }
 
-static void write_records(const char *path) {
+static void write_account(const char *path) {
     FILE *file = fopen(path, "w");
     if (!file) die(path);
-    for (size_t at = 0; at < recorded; at++) {
-        struct record *r = &records[at];
-        fprintf(file, "%llu %lld %lld %u %u\n", (unsigned long long)r->number, (long long)r->arrived,
-                (long long)r->written, r->in, r->out);
-    }
-    fprintf(file, "total %zu %llu %llu\n", recorded, (unsigned long long)total_in, (unsigned long long)total_out);
+    fwrite(&totals, sizeof totals, 1, file);
+    fwrite(records, sizeof *records, totals.records, file);
     if (fclose(file)) die(path);
 }
 
+static int listen_unix(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+    unlink(path);
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 65535)) die(path);
+    printf("port 0\n");
+    is_unix = 1;
+    return listener;
+}
+
+static int listen_tcp(void) {
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 65535)) die("listen");
+    getsockname(listener, (struct sockaddr *)&address, &length);
+    printf("port %d\n", ntohs(address.sin_port));
+    return listener;
+}
+
+static int open_listener(char *transport) {
+    if (!strncmp(transport, "unix:", 5)) return listen_unix(transport + 5);
+    if (!strncmp(transport, "tls:", 4)) {
+        char *certificate = strtok(transport + 4, ":"), *key = strtok(NULL, ":");
+        if (!key) {
+            fprintf(stderr, "expected tls:CERTIFICATE:KEY\n");
+            exit(2);
+        }
+        tls_prepare(certificate, key);
+        is_tls = 1;
+    }
+    return listen_tcp();
+}
+
 int main(int count, char **words) {
-    if (count != 2) {
-        fprintf(stderr, "usage: referee FILE\n");
+    if (count < 3) {
+        fprintf(stderr, "usage: referee FILE TRANSPORT [totals] [realtime]\n");
         return 2;
+    }
+    for (int at = 3; at < count; at++) {
+        struct sched_param priority = {1};
+        if (!strcmp(words[at], "totals")) keeps_records = 0;
+        if (!strcmp(words[at], "realtime") && sched_setscheduler(0, SCHED_FIFO, &priority)) perror("no realtime");
     }
     sigset_t signals;
     sigemptyset(&signals);
@@ -240,17 +358,11 @@ int main(int count, char **words) {
     sigprocmask(SIG_BLOCK, &signals, NULL);
     int ends = signalfd(-1, &signals, SFD_CLOEXEC), poll = epoll_create1(EPOLL_CLOEXEC);
     timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 4096)) die("listen");
-    getsockname(listener, (struct sockaddr *)&address, &length);
-    int sources[] = {ends, timer, listener};
+    int sources[] = {ends, timer, open_listener(words[2])};
     for (int at = 0; at < 3; at++) {
         struct epoll_event event = {.events = EPOLLIN, .data.fd = sources[at]};
         epoll_ctl(poll, EPOLL_CTL_ADD, sources[at], &event);
     }
-    printf("port %d\n", ntohs(address.sin_port));
     fflush(stdout);
     for (;;) {
         struct epoll_event events[EVENTS];
@@ -258,12 +370,12 @@ int main(int count, char **words) {
         for (int at = 0; at < ready; at++) {
             int fd = events[at].data.fd;
             if (fd == ends) {
-                write_records(words[1]);
+                write_account(words[1]);
                 return 0;
             } else if (fd == timer) {
                 answer_due();
-            } else if (fd == listener) {
-                welcome(listener, poll);
+            } else if (fd == sources[2]) {
+                welcome(fd, poll);
             } else if (connections[fd]) {
                 receive(fd);
             }

@@ -2,8 +2,11 @@
 
 use std::fmt::Display;
 
-pub const HEAD: &str =
-    "case                     figure                                 onrush      referee        error        limit";
+/// Above the table.
+pub fn head() -> String {
+    let [figure, said, truth, error, limit] = ["figure", "onrush", "referee", "error", "limit"];
+    format!("{:<34} {figure:<34} {said:>12} {truth:>12} {error:>12} {limit:>12}", "case")
+}
 
 /// One comparison.
 pub struct Claim {
@@ -39,6 +42,12 @@ impl Claim {
         Claim { figure: figure.into(), said: format!("{found:.4}"), true_value: String::from("-"), error: found, limit }
     }
 
+    /// A figure that may be at most `limit`, with another to compare it with.
+    pub fn beside(figure: impl Into<String>, found: f64, other: f64, limit: f64) -> Claim {
+        let show = |value: f64| format!("{value:.4}");
+        Claim { figure: figure.into(), said: show(found), true_value: show(other), error: found, limit }
+    }
+
     /// Something that must be said.
     pub fn says(figure: impl Into<String>, said: impl Display, holds: bool) -> Claim {
         let error = if holds { 0.0 } else { 1.0 };
@@ -54,7 +63,7 @@ impl Claim {
     pub fn line(&self, case: &str) -> String {
         let Claim { figure, said, true_value, error, limit } = self;
         let mark = if self.holds() { "" } else { "  MISSED" };
-        format!("{case:<24} {figure:<34} {said:>12} {true_value:>12} {error:>12.4} {limit:>12.4}{mark}")
+        format!("{case:<34} {figure:<34} {said:>12} {true_value:>12} {error:>12.4} {limit:>12.4}{mark}")
     }
 }
 
