@@ -1,11 +1,12 @@
 //! What the machine tells about itself and about who else used it while a test ran, for the result document.
 //!
-//! Read from /proc, /sys and /etc before and after the run, never during it. What a machine does not tell stays
+//! Read from /proc, /sys and /etc before and after the run, and what is cheap of it once a second for the watch. What a machine does not tell stays
 //! unknown: an empty text or none, never a made-up 0. The reading is a thin shell around functions of the files' texts.
 
 use std::path::Path;
+use std::time::Instant;
 
-use report::document::{Environment, machine_id};
+use report::document::{Environment, Pressure, machine_id};
 
 /// Counters and levels at one moment.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +15,16 @@ pub struct Moment {
     /// Ticks of all processors so far, and those that the hypervisor gave to somebody else.
     processor_ticks: Option<(u64, u64)>,
     throttled: Option<Throttled>,
+    pressure: Option<PressureTotals>,
+}
+
+/// For how long tasks had to wait so far, in µs: some of them for a processor, all of them for memory, for storage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct PressureTotals {
+    at: Instant,
+    cpu: u64,
+    memory: u64,
+    io: u64,
 }
 
 /// What the CPU limits of this process's control groups have done so far.
@@ -31,8 +42,43 @@ impl Moment {
             load_1m: read("/proc/loadavg").and_then(|text| text.split_whitespace().next()?.parse().ok()),
             processor_ticks: read("/proc/stat").and_then(|text| processor_ticks(&text)),
             throttled: throttled(),
+            pressure: pressure_totals(),
         }
     }
+}
+
+/// What else happened on the machine between two moments.
+#[derive(Clone, Debug, Default)]
+pub struct Meanwhile {
+    /// Share of all CPU time that the hypervisor gave to somebody else, 0 to 1.
+    pub steal_share: Option<f64>,
+    /// How many times a CPU limit held the process up, and for how long, summed over processors.
+    pub throttled: Option<(u64, f64)>,
+    /// Shares of the time in which tasks of the machine waited.
+    pub pressure: Option<Pressure>,
+}
+
+impl Meanwhile {
+    /// Between `start` and `end`.
+    pub fn between(start: &Moment, end: &Moment) -> Meanwhile {
+        let throttled = start.throttled.zip(end.throttled);
+        Meanwhile {
+            steal_share: steal_share(start.processor_ticks, end.processor_ticks),
+            throttled: throttled.map(|(before, after)| {
+                (after.times.saturating_sub(before.times), (after.seconds - before.seconds).max(0.0))
+            }),
+            pressure: start.pressure.zip(end.pressure).map(|(before, after)| pressure(&before, &after)),
+        }
+    }
+}
+
+/// How many processors this process may use.
+pub fn allowed_cores() -> usize {
+    allowed_core_list(&read("/proc/self/status").unwrap_or_default()).len()
+}
+
+fn allowed_core_list(status: &str) -> Vec<usize> {
+    field(status, "Cpus_allowed_list").map(core_list).unwrap_or_default()
 }
 
 /// The machine, with what happened on it between two moments.
@@ -40,19 +86,20 @@ pub fn environment(start: &Moment, end: &Moment) -> Environment {
     let processors = read("/proc/cpuinfo").unwrap_or_default();
     let status = read("/proc/self/status").unwrap_or_default();
     let cores = std::fs::read_to_string("/sys/devices/system/cpu/online").map_or(0, |text| core_list(&text).len());
-    let throttled = start.throttled.zip(end.throttled);
+    let Meanwhile { steal_share, throttled, pressure } = Meanwhile::between(start, end);
     let environment = Environment {
         os: read("/etc/os-release").and_then(|text| os_name(&text)).unwrap_or_else(|| std::env::consts::OS.to_owned()),
         kernel: line("/proc/sys/kernel/osrelease"),
         cpu_model: cpu_model(&processors).unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
         cores: if cores > 0 { cores } else { std::thread::available_parallelism().map_or(1, usize::from) },
-        allowed_cores: field(&status, "Cpus_allowed_list").map(core_list).unwrap_or_default(),
+        allowed_cores: allowed_core_list(&status),
         memory_bytes: read("/proc/meminfo").and_then(|text| memory_bytes(&text)).unwrap_or_default(),
         load_average_1m_start: start.load_1m,
         load_average_1m_end: end.load_1m,
-        steal_share: steal_share(start.processor_ticks, end.processor_ticks),
-        throttled: throttled.map(|(before, after)| after.times.saturating_sub(before.times)),
-        throttled_s: throttled.map(|(before, after)| (after.seconds - before.seconds).max(0.0)),
+        steal_share,
+        throttled: throttled.map(|(times, _)| times),
+        throttled_s: throttled.map(|(_, seconds)| seconds),
+        pressure,
         machine_id: String::new(),
     };
     let machine_id = machine_id(&environment, &line("/proc/sys/kernel/hostname"));
@@ -108,6 +155,33 @@ fn steal_share(start: Option<(u64, u64)>, end: Option<(u64, u64)>) -> Option<f64
     let ((total_before, before), (total, stolen)) = start.zip(end)?;
     let passed = total.checked_sub(total_before).filter(|passed| *passed > 0)?;
     Some(stolen.saturating_sub(before) as f64 / passed as f64)
+}
+
+/// Pressure stall information, where the kernel keeps it.
+fn pressure_totals() -> Option<PressureTotals> {
+    let total = |of: &str, kind: &str| pressure_total(&read(&format!("/proc/pressure/{of}"))?, kind);
+    Some(PressureTotals {
+        at: Instant::now(),
+        cpu: total("cpu", "some")?,
+        memory: total("memory", "full")?,
+        io: total("io", "full")?,
+    })
+}
+
+/// `some avg10=… avg60=… avg300=… total=…`, and a line of `full`.
+fn pressure_total(text: &str, kind: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.split(' ').next() == Some(kind))?;
+    line.split(' ').find_map(|field| field.strip_prefix("total="))?.parse().ok()
+}
+
+fn pressure(before: &PressureTotals, after: &PressureTotals) -> Pressure {
+    let passed = after.at.saturating_duration_since(before.at).as_micros().max(1) as f64;
+    let share = |before: u64, after: u64| (after.saturating_sub(before) as f64 / passed).min(1.0);
+    Pressure {
+        cpu: share(before.cpu, after.cpu),
+        memory: share(before.memory, after.memory),
+        io: share(before.io, after.io),
+    }
 }
 
 /// What the CPU limits of this process's control group and of those above it have done so far: a container's limit is
@@ -174,6 +248,17 @@ mod tests {
         assert_eq!(steal_share(before, Some((200, 35))), Some(0.25));
         assert_eq!(steal_share(before, before), None);
         assert_eq!(steal_share(None, before), None);
+    }
+
+    #[test]
+    fn pressure_is_a_share_of_the_time() {
+        let text = "some avg10=20.06 avg60=11.90 avg300=7.38 total=7563873224\nfull avg10=0.00 total=12\n";
+        assert_eq!([pressure_total(text, "some"), pressure_total(text, "full")], [Some(7_563_873_224), Some(12)]);
+        assert_eq!(pressure_total("", "some"), None);
+        let at = Instant::now();
+        let before = PressureTotals { at, cpu: 0, memory: 5, io: 0 };
+        let after = PressureTotals { at: at + std::time::Duration::from_secs(1), cpu: 250_000, memory: 5, io: 10_000 };
+        assert_eq!(pressure(&before, &after), Pressure { cpu: 0.25, memory: 0.0, io: 0.01 });
     }
 
     #[test]

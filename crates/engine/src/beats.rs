@@ -39,14 +39,9 @@ pub struct Gap {
     pub occupation: Occupation,
 }
 
-/// What the beats of one worker tell.
+/// What the beats of some time tell.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Beats {
-    start: Duration,
-    /// When the next beat is due.
-    due: Duration,
-    /// The thread's times at the last beat.
-    times: Option<ThreadTimes>,
+pub(crate) struct Tally {
     pub(crate) lag: Trend,
     /// Beats that could not take place, because the loop stood still when they were due.
     pub(crate) missed: u64,
@@ -55,6 +50,33 @@ pub(crate) struct Beats {
     /// Half the squares of these times, in ms²: by the time of the run, what a random moment had to wait.
     pub(crate) stalled_squares: f64,
     pub(crate) longest: Gap,
+}
+
+impl Tally {
+    /// Adds what a later time tells.
+    pub(crate) fn merge(&mut self, later: Tally) {
+        self.lag.merge(&later.lag);
+        self.missed += later.missed;
+        self.stalled += later.stalled;
+        self.stalled_squares += later.stalled_squares;
+        if later.longest.length > self.longest.length {
+            self.longest = later.longest;
+        }
+    }
+}
+
+/// What the beats of one worker tell.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Beats {
+    start: Duration,
+    /// When the next beat is due.
+    due: Duration,
+    /// The thread's times at the last beat.
+    times: Option<ThreadTimes>,
+    /// Up to the last report.
+    reported: Tally,
+    /// Since then.
+    fresh: Tally,
 }
 
 impl Beats {
@@ -71,33 +93,46 @@ impl Beats {
     /// A beat takes place `now`; `times` are the thread's by now.
     pub(crate) fn beat(&mut self, now: Duration, times: Option<ThreadTimes>) {
         let late = now.saturating_sub(self.due);
-        let began = self.due;
+        let (began, tally) = (self.due, &mut self.fresh);
         while self.due <= now {
-            self.lag.add(now.saturating_sub(self.due).as_secs_f64() * 1e3);
-            self.missed += u64::from(self.due > began);
+            tally.lag.add(now.saturating_sub(self.due).as_secs_f64() * 1e3);
+            tally.missed += u64::from(self.due > began);
             self.due += BEAT;
         }
         if late >= STALL {
-            self.stalled += late;
-            self.stalled_squares += (late.as_secs_f64() * 1e3).powi(2) / 2.0;
+            tally.stalled += late;
+            tally.stalled_squares += (late.as_secs_f64() * 1e3).powi(2) / 2.0;
         }
-        if late > self.longest.length {
+        if late > tally.longest.length {
             let occupation = occupation(late, self.times.as_ref(), times.as_ref());
-            self.longest = Gap { length: late, began: began.saturating_sub(self.start), occupation };
+            tally.longest = Gap { length: late, began: began.saturating_sub(self.start), occupation };
         }
         self.times = times;
     }
 
-    /// The scenarios end `now`: a loop that is late at this moment was so to the end.
-    pub(crate) fn end(&mut self, now: Duration, times: Option<ThreadTimes>) {
+    /// Makes up for a beat that is due: a loop that is late at this moment has been so up to now.
+    pub(crate) fn catch_up(&mut self, now: Duration, times: Option<ThreadTimes>) {
         if now >= self.due {
             self.beat(now, times);
         }
     }
+
+    /// What the beats since the last report tell.
+    pub(crate) fn report(&mut self) -> Tally {
+        let fresh = std::mem::take(&mut self.fresh);
+        self.reported.merge(fresh.clone());
+        fresh
+    }
+
+    /// What all of them tell.
+    pub(crate) fn all(&mut self) -> &Tally {
+        self.report();
+        &self.reported
+    }
 }
 
 /// What took most of a gap. A thread whose times nobody knows has stood still.
-fn occupation(gap: Duration, before: Option<&ThreadTimes>, after: Option<&ThreadTimes>) -> Occupation {
+pub(crate) fn occupation(gap: Duration, before: Option<&ThreadTimes>, after: Option<&ThreadTimes>) -> Occupation {
     let Some((before, after)) = before.zip(after) else { return Occupation::StoodStill };
     let computed = after.ran.saturating_sub(before.ran);
     let waited = after.waited.saturating_sub(before.waited);
@@ -127,7 +162,8 @@ mod tests {
             assert_eq!(beats.due(), ms(at));
             beats.beat(ms(at), times(0, 0));
         }
-        assert_eq!((beats.lag.count(), beats.lag.max(), beats.missed, beats.stalled), (100, 0.0, 0, Duration::ZERO));
+        let all = beats.all();
+        assert_eq!((all.lag.count(), all.lag.max(), all.missed, all.stalled), (100, 0.0, 0, Duration::ZERO));
     }
 
     #[test]
@@ -136,11 +172,12 @@ mod tests {
         (1..=500).for_each(|n| beats.beat(ms(10 * n), times(0, 0)));
         // Due at 5010, comes at 6410: 140 more were due meanwhile.
         beats.beat(ms(6410), times(0, 0));
-        assert_eq!((beats.lag.count(), beats.missed), (641, 140));
-        assert_eq!(beats.longest, Gap { length: ms(1400), began: ms(5010), occupation: Occupation::StoodStill });
-        assert_eq!((beats.due(), beats.stalled), (ms(6420), ms(1400)));
-        assert!((beats.lag.percentile(99.0) - 1340.0).abs() < 5.0, "{}", beats.lag.percentile(99.0));
-        assert_eq!(beats.stalled_squares, 980_000.0);
+        assert_eq!(beats.due(), ms(6420));
+        let all = beats.all();
+        assert_eq!((all.lag.count(), all.missed), (641, 140));
+        assert_eq!(all.longest, Gap { length: ms(1400), began: ms(5010), occupation: Occupation::StoodStill });
+        assert_eq!((all.stalled, all.stalled_squares), (ms(1400), 980_000.0));
+        assert!((all.lag.percentile(99.0) - 1340.0).abs() < 5.0, "{}", all.lag.percentile(99.0));
     }
 
     #[test]
@@ -148,22 +185,36 @@ mod tests {
         let longest = |ran: u64, waited: u64| {
             let mut beats = Beats::starting(ms(0), times(5, 5));
             beats.beat(ms(110), times(5 + ran, 5 + waited));
-            beats.longest.occupation
+            beats.all().longest.occupation
         };
         assert_eq!(longest(90, 5), Occupation::Computed);
         assert_eq!(longest(5, 90), Occupation::WaitedForCore);
         assert_eq!(longest(20, 20), Occupation::StoodStill);
         let mut unknown = Beats::starting(ms(0), None);
         unknown.beat(ms(110), None);
-        assert_eq!(unknown.longest.occupation, Occupation::StoodStill);
+        assert_eq!(unknown.all().longest.occupation, Occupation::StoodStill);
     }
 
     #[test]
     fn a_loop_that_stands_still_at_the_end_was_late() {
         let mut beats = Beats::starting(ms(0), None);
-        beats.end(ms(9), None);
-        assert_eq!(beats.lag.count(), 0);
-        beats.end(ms(45), None);
-        assert_eq!((beats.lag.count(), beats.lag.max(), beats.missed), (4, 35.0, 3));
+        beats.catch_up(ms(9), None);
+        assert_eq!(beats.all().lag.count(), 0);
+        beats.catch_up(ms(45), None);
+        let all = beats.all();
+        assert_eq!((all.lag.count(), all.lag.max(), all.missed), (4, 35.0, 3));
+    }
+
+    #[test]
+    fn a_report_is_of_the_beats_since_the_last_one() {
+        let mut beats = Beats::starting(ms(0), None);
+        beats.beat(ms(60), None);
+        let first = beats.report();
+        assert_eq!((first.lag.count(), first.longest.length), (6, ms(50)));
+        beats.beat(ms(75), None);
+        let second = beats.report();
+        assert_eq!((second.lag.count(), second.longest.length, second.stalled), (1, ms(5), ms(0)));
+        let all = beats.all();
+        assert_eq!((all.lag.count(), all.longest.length, all.missed), (7, ms(50), 5));
     }
 }

@@ -14,9 +14,11 @@ use crate::clock::{AnyClock, Clock, Usage};
 use crate::config::RunConfig;
 use crate::event::{Event, Outcome, RunError, Tick};
 use crate::health::{Health, WorkerHealth};
+use crate::lately::LatelyOfAll;
 use crate::plan::Plan;
 use crate::report::Report;
 use crate::stop::StopCause;
+use crate::worker::TICK;
 
 /// How long a tick waits for the slowest worker.
 const TICK_PATIENCE: Duration = Duration::from_millis(200);
@@ -47,6 +49,7 @@ pub(crate) struct Collector<E> {
     /// What the process had used when the scenarios started.
     used: Usage,
     lost: u64,
+    lately: LatelyOfAll,
 }
 
 impl<E: FnMut(Event)> Collector<E> {
@@ -59,6 +62,7 @@ impl<E: FnMut(Event)> Collector<E> {
     ) -> Self {
         Collector {
             ended: vec![None; plan.workers()],
+            lately: LatelyOfAll::new(plan.workers()),
             plan,
             config,
             clock,
@@ -101,7 +105,11 @@ impl<E: FnMut(Event)> Collector<E> {
                 self.lost += 1;
                 (self.events)(Event::Lost(text));
             }
-            Report::Tick { number, at, snapshot } => self.take_tick(number, at, snapshot),
+            Report::Started { worker, timer } => self.lately.started(worker, timer),
+            Report::Tick { worker, number, at, snapshot, lately } => {
+                self.lately.take(worker, lately);
+                self.take_tick(number, at, snapshot);
+            }
             Report::Insufficient { scenario, vus } => self.warn_insufficient(scenario, vus),
             Report::Ended { worker, at, snapshot, health } => {
                 self.snapshots.push(snapshot);
@@ -131,6 +139,7 @@ impl<E: FnMut(Event)> Collector<E> {
         self.config.state.set_started(start);
         self.started = Some(start);
         self.used = self.clock.process_usage();
+        self.lately.start(start, self.used.clone());
         (self.events)(Event::Started(start));
         let _ = self.start.send(Some(start));
     }
@@ -178,18 +187,27 @@ impl<E: FnMut(Event)> Collector<E> {
         }
         let running = self.ended.iter().filter(|ended| ended.is_none()).count();
         let (number, reported, since) = self.tick;
-        let is_due = reported >= running || since.is_some_and(|since| now >= since + TICK_PATIENCE);
-        if since.is_some() && is_due && running > 0 {
-            self.tick = (number + 1, 0, None);
-            self.send_tick(false);
+        let Some(start) = self.started else { return };
+        let is_whole = since.is_some() && reported >= running;
+        // Where all workers stand still there is a tick all the same: somebody wants to know.
+        let is_late = now >= since.unwrap_or(start + TICK * number) + TICK_PATIENCE;
+        if running > 0 && (is_whole || is_late) {
+            let passed = now.saturating_sub(start).as_secs() / TICK.as_secs();
+            self.tick = (number.max(u32::try_from(passed).unwrap_or(u32::MAX)).saturating_add(1), 0, None);
+            self.send_tick(number, false);
         }
     }
 
-    fn send_tick(&mut self, is_last: bool) {
+    fn send_tick(&mut self, number: u32, is_last: bool) {
         let now = self.clock.now();
-        let elapsed = self.started.map_or(Duration::ZERO, |start| now.saturating_sub(start));
+        let start = self.started.unwrap_or(now);
         let snapshots = std::mem::take(&mut self.snapshots);
-        (self.events)(Event::Tick(Tick { now, cut: self.cut, elapsed, snapshots, is_last }));
+        let ended = &self.ended;
+        let used = self.clock.process_usage();
+        let due = (start + TICK * number).min(now);
+        let lately = self.lately.tick((due, now), (&self.config.state, used), |worker| ended[worker].is_some());
+        let elapsed = now.saturating_sub(start);
+        (self.events)(Event::Tick(Tick { now, cut: self.cut, elapsed, snapshots, is_last, lately }));
     }
 
     /// When workers that have not ended are stuck.
@@ -213,7 +231,7 @@ impl<E: FnMut(Event)> Collector<E> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        self.send_tick(true);
+        self.send_tick(self.tick.0, true);
         let is_stuck = self.ended.iter().any(Option::is_none);
         let ended = if is_stuck { self.clock.now() } else { self.last_end };
         let ran = self.started.map_or(Duration::ZERO, |start| ended.saturating_sub(start));

@@ -44,6 +44,8 @@ pub struct Tick {
     pub snapshots: Vec<Snapshot>,
     /// Whether this is the last one.
     pub is_last: bool,
+    /// How the generator fared over the last two ticks.
+    pub lately: Health,
 }
 
 /// How a run ended.

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::beats::Beats;
+use crate::beats::Tally;
 pub use crate::beats::{Gap, Occupation};
 use crate::clock::Usage;
 use crate::state::Counts;
@@ -40,6 +40,16 @@ pub struct ArrivalCounts {
 }
 
 impl ArrivalCounts {
+    /// What came since an earlier reading, which was made so long ago.
+    pub(crate) fn since(&self, earlier: &ArrivalCounts, time: Duration) -> ArrivalCounts {
+        ArrivalCounts {
+            started: self.started - earlier.started,
+            dropped: self.dropped - earlier.dropped,
+            behind: self.behind.saturating_sub(earlier.behind),
+            lasts: time,
+        }
+    }
+
     /// The rate of starts by the planned one, as far as being late made it lower.
     pub fn achieved_share(&self) -> f64 {
         if self.lasts.is_zero() { 1.0 } else { self.lasts.div_duration_f64(self.lasts + self.behind) }
@@ -73,7 +83,7 @@ pub struct WorkerHealth {
 
 impl WorkerHealth {
     /// What a worker's thread used between two readings, and how late its event loop was meanwhile.
-    pub(crate) fn between(before: &Usage, after: &Usage, beats: &Beats) -> Self {
+    pub(crate) fn between(before: &Usage, after: &Usage, beats: &Tally) -> Self {
         let wall = after.at.saturating_sub(before.at).as_secs_f64().max(1e-9);
         let share = |time: Duration| (time.as_secs_f64() / wall).min(1.0);
         let lag = &beats.lag;
@@ -122,13 +132,14 @@ mod tests {
             cpu: Duration::from_millis(cpu),
             waited: Some(Duration::from_millis(waited)),
         };
-        let health = WorkerHealth::between(&at(1000, 200, 50), &at(3000, 1700, 150), &Beats::default());
+        let health = WorkerHealth::between(&at(1000, 200, 50), &at(3000, 1700, 150), &Tally::default());
         assert_eq!((health.cpu_share, health.waited_share), (0.75, Some(0.05)));
-        let never_more_than_a_core = WorkerHealth::between(&at(0, 0, 0), &at(10, 11, 0), &Beats::default());
+        let never_more_than_a_core = WorkerHealth::between(&at(0, 0, 0), &at(10, 11, 0), &Tally::default());
         assert_eq!(never_more_than_a_core.cpu_share, 1.0);
         let not_told = Usage { waited: None, ..at(0, 0, 0) };
-        assert_eq!(WorkerHealth::between(&not_told, &at(10, 5, 5), &Beats::default()).waited_share, None);
+        assert_eq!(WorkerHealth::between(&not_told, &at(10, 5, 5), &Tally::default()).waited_share, None);
     }
+
     #[test]
     fn the_worst_worker_speaks_for_all() {
         let worker = |cpu_share, lag_avg_ms, lag_p99_ms| WorkerHealth {
@@ -144,7 +155,7 @@ mod tests {
 
     #[test]
     fn lateness_is_that_of_the_event_loop() {
-        let mut beats = Beats::default();
+        let mut beats = Tally::default();
         (0..=100).for_each(|ms| beats.lag.add(f64::from(ms)));
         let at = |ms| Usage { at: Duration::from_millis(ms), cpu: Duration::ZERO, waited: None };
         let health = WorkerHealth::between(&at(0), &at(1000), &beats);

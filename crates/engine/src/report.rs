@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use metrics::Snapshot;
 
+use crate::clock::ThreadTimer;
 use crate::health::WorkerHealth;
 use crate::vu::CreateError;
 
@@ -19,8 +20,10 @@ pub(crate) enum Report {
     NotMade(CreateError),
     /// A user is stuck for good; what to log.
     Lost(String),
-    /// A second's samples, and when they were cut off.
-    Tick { number: u32, at: Duration, snapshot: Snapshot },
+    /// The scenarios have started on a worker; how to see what its thread does while it reports nothing.
+    Started { worker: usize, timer: ThreadTimer },
+    /// A second's samples, when they were cut off, and how the worker fared lately.
+    Tick { worker: usize, number: u32, at: Duration, snapshot: Snapshot, lately: WorkerHealth },
     /// An arrival rate found no user free and may make no more users.
     Insufficient { scenario: usize, vus: u64 },
     /// A worker's last samples.

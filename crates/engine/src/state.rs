@@ -253,6 +253,17 @@ fn bump(cell: &AtomicU64, by: u64) {
 }
 
 impl Counts {
+    /// What came since an earlier reading; users are those that are active now.
+    pub(crate) fn since(&self, earlier: &Counts) -> Counts {
+        Counts {
+            started: self.started - earlier.started,
+            completed: self.completed - earlier.completed,
+            interrupted: self.interrupted - earlier.interrupted,
+            dropped: self.dropped - earlier.dropped,
+            active: self.active,
+        }
+    }
+
     fn add(&mut self, cell: &Cell) {
         self.started += cell.started.load(Ordering::Relaxed);
         self.completed += cell.completed.load(Ordering::Relaxed);

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metrics::journal::Note;
+use metrics::batches::Note;
 use metrics::{Recorder, TagSet};
 
 use crate::clock::AnyClock;

@@ -23,6 +23,7 @@ use crate::config::Prepare;
 use crate::deadlines::Deadlines;
 use crate::health::WorkerHealth;
 use crate::lane::Lane;
+use crate::lately::Lately;
 use crate::plan::Plan;
 use crate::pool::{Member, Pool};
 use crate::rate_limit::RateLimit;
@@ -33,7 +34,7 @@ use crate::stop::{Interrupt, StopReason, Stopper};
 use crate::vu::{CreateError, Users, VuContext};
 
 /// How often samples are reported.
-const TICK: Duration = Duration::from_secs(1);
+pub(crate) const TICK: Duration = Duration::from_secs(1);
 
 /// What a worker is given; everything here may be sent to its thread.
 pub(crate) struct WorkerSetup<F> {
@@ -93,6 +94,34 @@ impl Tasks {
     }
 }
 
+/// How late the event loop is, and what its thread did meanwhile.
+struct Pulse {
+    timer: ThreadTimer,
+    beats: RefCell<Beats>,
+}
+
+impl Pulse {
+    fn starting(clock: &AnyClock, start: Duration) -> Pulse {
+        let timer = clock.thread_timer();
+        Pulse { beats: RefCell::new(Beats::starting(start, timer.read())), timer }
+    }
+
+    async fn run(&self, clock: &AnyClock) {
+        loop {
+            let due = self.beats.borrow().due();
+            clock.sleep_until(due).await;
+            self.beats.borrow_mut().beat(clock.now(), self.timer.read());
+        }
+    }
+
+    /// In simulated time nobody is late.
+    fn catch_up(&self, clock: &AnyClock) {
+        if matches!(clock, AnyClock::Real(_)) {
+            self.beats.borrow_mut().catch_up(clock.now(), self.timer.read());
+        }
+    }
+}
+
 impl<F: Users> Worker<F> {
     pub(crate) fn new(setup: WorkerSetup<F>, clock: AnyClock) -> Rc<Self> {
         let recorder = Rc::new(Recorder::new(Arc::clone(&setup.registry)));
@@ -120,9 +149,6 @@ impl<F: Users> Worker<F> {
         background.spawn(async move { worker.halt_when_stopped().await });
         let worker = Rc::clone(&self);
         background.spawn(async move { worker.deadlines.run(&worker.clock).await });
-        let timer = Rc::new(self.clock.thread_timer());
-        let beats = Rc::new(RefCell::new(Beats::default()));
-
         if let Err(error) = self.make_planned_users().await {
             self.report(Report::Failed(error));
         }
@@ -130,19 +156,18 @@ impl<F: Users> Worker<F> {
         let mut health = WorkerHealth::default();
         if let Some(start) = self.wait_for_start().await {
             let before = self.clock.thread_usage();
-            beats.replace(Beats::starting(start, timer.read()));
+            let pulse = Rc::new(Pulse::starting(&self.clock, start));
+            self.report(Report::Started { worker: self.index, timer: pulse.timer.share() });
             if matches!(self.clock, AnyClock::Real(_)) {
-                let (worker, timer, beats) = (Rc::clone(&self), Rc::clone(&timer), Rc::clone(&beats));
-                background.spawn(async move { worker.beat(&timer, &beats).await });
+                let (worker, pulse) = (Rc::clone(&self), Rc::clone(&pulse));
+                background.spawn(async move { pulse.run(&worker.clock).await });
             }
-            let worker = Rc::clone(&self);
-            background.spawn(async move { worker.tick(start).await });
+            let (worker, of_tick) = (Rc::clone(&self), Rc::clone(&pulse));
+            background.spawn(async move { worker.tick(start, &of_tick).await });
             self.run_lanes(start).await;
             let after = self.clock.thread_usage();
-            if matches!(self.clock, AnyClock::Real(_)) {
-                beats.borrow_mut().end(self.clock.now(), timer.read());
-            }
-            health = WorkerHealth::between(&before, &after, &beats.borrow());
+            pulse.catch_up(&self.clock);
+            health = WorkerHealth::between(&before, &after, pulse.beats.borrow_mut().all());
         }
         background.abort();
         let (worker, at, snapshot) = (self.index, self.clock.now(), self.recorder.take());
@@ -214,17 +239,9 @@ impl<F: Users> Worker<F> {
         self.pool.each_interrupt(|interrupt| interrupt.set(StopReason::Aborted));
     }
 
-    /// Notes how late the event loop is.
-    async fn beat(&self, timer: &ThreadTimer, beats: &RefCell<Beats>) {
-        loop {
-            let due = beats.borrow().due();
-            self.clock.sleep_until(due).await;
-            beats.borrow_mut().beat(self.clock.now(), timer.read());
-        }
-    }
-
     /// Reports the samples every second; the first worker adds the numbers of users.
-    async fn tick(&self, start: Duration) {
+    async fn tick(&self, start: Duration, pulse: &Pulse) {
+        let mut lately = Lately::since(self.clock.thread_usage());
         let users = (self.index == 0).then(|| UsersRecord::new(Rc::clone(&self.recorder), &self.setup.tags));
         for number in 1.. {
             self.clock.sleep_until(start + TICK * number).await;
@@ -233,7 +250,10 @@ impl<F: Users> Worker<F> {
                 let (active, initialised) = (self.state.counts().active, self.state.vus_initialised());
                 users.add(active, initialised, self.clock.epoch_ns(now));
             }
-            self.report(Report::Tick { number, at: now, snapshot: self.recorder.take() });
+            pulse.catch_up(&self.clock);
+            let lately = lately.look(self.clock.thread_usage(), pulse.beats.borrow_mut().report());
+            let snapshot = self.recorder.take();
+            self.report(Report::Tick { worker: self.index, number, at: now, snapshot, lately });
         }
     }
 

@@ -5,11 +5,11 @@
 //! on the number of samples.
 
 pub mod aggregate;
+pub mod batches;
 pub mod bucket;
 pub mod builtin;
 pub mod cardinality;
 pub mod errors;
-pub mod journal;
 pub mod metric;
 pub mod recorder;
 pub mod registry;

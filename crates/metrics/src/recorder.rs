@@ -12,10 +12,10 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::batches::{Batcher, Note, RecordOf, TakeBatch};
 use crate::builtin;
 use crate::cardinality::Cardinality;
 use crate::errors::{ErrorKind, KINDS};
-use crate::journal::{Journal, Note, RecordOf, TakeBatch};
 use crate::metric::{Kind, MetricId};
 use crate::registry::Registry;
 use crate::sharded::Sharded;
@@ -48,7 +48,7 @@ pub struct Recorder {
     store: RefCell<Store>,
     lookup: RefCell<Lookup>,
     tap: RefCell<Option<Tap>>,
-    journal: RefCell<Option<Journal>>,
+    batches: RefCell<Option<Batcher>>,
     /// Whether somebody sees every sample.
     tapped: std::cell::Cell<bool>,
     refused: std::cell::Cell<u64>,
@@ -71,6 +71,7 @@ struct Lookup {
 }
 
 /// What a recorder gathered between two calls of `take`. Goes to the `Aggregate` on another thread.
+#[derive(Clone)]
 pub struct Snapshot {
     pub(crate) sinks: Vec<(Arc<SinkKey>, Sink)>,
     pub(crate) refused: u64,
@@ -79,6 +80,17 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// A copy of what is in it of these metrics as a whole, and of the errors.
+    pub fn of_metrics(&self, metrics: &[MetricId]) -> Snapshot {
+        let is_of_them = |key: &SinkKey| match key {
+            SinkKey::Metric(metric, scope) => *scope == Scope::default() && metrics.contains(metric),
+            SinkKey::Error(_) => true,
+            _ => false,
+        };
+        let sinks = self.sinks.iter().filter(|(key, _)| is_of_them(key)).cloned().collect();
+        Snapshot { sinks, refused: 0, cardinality: None }
+    }
+
     /// Whether nothing came in.
     pub fn is_empty(&self) -> bool {
         self.sinks.is_empty() && self.refused == 0 && self.cardinality.is_none()
@@ -93,7 +105,7 @@ impl Recorder {
             store: RefCell::default(),
             lookup: RefCell::default(),
             tap: RefCell::new(None),
-            journal: RefCell::new(None),
+            batches: RefCell::new(None),
             tapped: std::cell::Cell::new(false),
             refused: std::cell::Cell::new(0),
         }
@@ -113,24 +125,24 @@ impl Recorder {
 
     /// Writes every sample from now on down for `take` as well, which gets them in batches. To be called before the
     /// first series is resolved. `take` must not call this recorder.
-    pub fn set_journal(&self, take: TakeBatch) {
-        *self.journal.borrow_mut() = Some(Journal::new(take));
+    pub fn set_batches(&self, take: TakeBatch) {
+        *self.batches.borrow_mut() = Some(Batcher::new(take));
         self.tapped.set(true);
     }
 
     /// Whether each sample is written down, for outputs.
-    pub fn has_journal(&self) -> bool {
+    pub fn has_batches(&self) -> bool {
         self.tapped.get()
     }
 
-    /// What the journal's samples carry from now on besides tags; `note` is asked only where there is a journal. Users
+    /// What the batches's samples carry from now on besides tags; `note` is asked only where there is a batches. Users
     /// of a worker take turns, so whoever adds samples says it before.
     #[inline]
     pub fn annotate(&self, note: impl FnOnce() -> Option<Note>) {
         if self.tapped.get()
-            && let Some(journal) = self.journal.borrow_mut().as_mut()
+            && let Some(batches) = self.batches.borrow_mut().as_mut()
         {
-            journal.annotate(note());
+            batches.annotate(note());
         }
     }
 
@@ -226,8 +238,8 @@ impl Recorder {
         let grown = std::mem::take(&mut lookup.grown);
         let cardinality = grown.then(|| Box::new(lookup.cardinality.clone()));
         let mut store = self.store.borrow_mut();
-        if let Some(journal) = self.journal.borrow_mut().as_mut() {
-            journal.hand_over(|from| store.series_from(from), |from| store.bundles_from(from));
+        if let Some(batches) = self.batches.borrow_mut().as_mut() {
+            batches.hand_over(|from| store.series_from(from), |from| store.bundles_from(from));
         }
         store.settle_zeros();
         let used = store.cells.iter_mut().zip(&lookup.keys).filter(|(cell, _)| cell.is_used());
@@ -237,11 +249,11 @@ impl Recorder {
 
     #[cold]
     fn write_down(&self, store: &Store, of: RecordOf, values: &[f64], at_ns: u64) {
-        let mut journal = self.journal.borrow_mut();
-        if let Some(journal) = journal.as_mut()
-            && journal.add(of, values, at_ns)
+        let mut batches = self.batches.borrow_mut();
+        if let Some(batches) = batches.as_mut()
+            && batches.add(of, values, at_ns)
         {
-            journal.hand_over(|from| store.series_from(from), |from| store.bundles_from(from));
+            batches.hand_over(|from| store.series_from(from), |from| store.bundles_from(from));
         }
     }
 

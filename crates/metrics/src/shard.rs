@@ -1,10 +1,11 @@
 //! A part of a run's samples for another process: what recorders handed over, bit for bit, with the metrics that the
 //! other side does not know yet.
 //!
-//! Shards of one writer are read in order, because a later one relies on the metrics that earlier ones brought. What is
-//! read may be damaged: every number of a metric is checked before anybody reckons with it. The table of distinct
-//! series is not in it: it only serves a warning.
+//! Shards of one writer are read in order, because a later one relies on the metrics and names that earlier ones
+//! brought: each is told once. What is read may be damaged: every number is checked before anybody reckons with it.
+//! The table of distinct series is not in it: it only serves a warning.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,31 @@ pub struct Shard {
     metrics: Vec<MetricEntry>,
     /// Sub-metrics that are new, likewise.
     subs: Vec<SubEntry>,
-    sinks: Vec<(KeyEntry, SinkEntry)>,
+    /// What samples belong to, where it is new, likewise.
+    keys: Vec<KeyEntry>,
+    /// By the numbers of their keys.
+    sinks: Vec<(u32, SinkEntry)>,
+}
+
+impl Shard {
+    /// Shows each text that the script or the target may have made, to be changed where it is secret.
+    pub fn each_text(&mut self, mut change: impl FnMut(&mut String)) {
+        self.metrics.iter_mut().for_each(|metric| change(&mut metric.name));
+        for sub in &mut self.subs {
+            sub.pairs.iter_mut().for_each(|(_, value)| change(value));
+            change(&mut sub.source);
+        }
+        for key in &mut self.keys {
+            let (scope, text) = match key {
+                KeyEntry::Metric(_, scope) | KeyEntry::Group(scope) => (Some(scope), None),
+                KeyEntry::Check(scope, text) => (Some(scope), Some(text)),
+                KeyEntry::Exception(text) | KeyEntry::NoAnswer(text) => (None, Some(text)),
+                KeyEntry::Sub(_) | KeyEntry::Status(..) => (None, None),
+            };
+            scope.into_iter().flat_map(|(scenario, group)| [scenario, group]).flatten().for_each(&mut change);
+            text.into_iter().for_each(&mut change);
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,7 +71,6 @@ struct SubEntry {
 type ScopeEntry = (Option<String>, Option<String>);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 enum KeyEntry {
     Metric(u32, ScopeEntry),
     Sub(u32),
@@ -57,12 +81,10 @@ enum KeyEntry {
     NoAnswer(String),
 }
 
-/// Numbers with a fraction as bits, because text formats round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 enum SinkEntry {
-    Counter { sum: u64, samples: u64 },
-    Gauge { last: u64, last_at_ns: u64, min: u64, max: u64, samples: u64 },
+    Counter { sum: f64, samples: u64 },
+    Gauge { last: f64, last_at_ns: u64, min: f64, max: f64, samples: u64 },
     Rate { passes: u64, total: u64 },
     Trend(Box<ExactTrend>),
 }
@@ -72,12 +94,14 @@ pub struct ShardWriter {
     registry: Arc<Registry>,
     metrics: usize,
     subs: usize,
+    /// The numbers of the keys that were told.
+    keys: HashMap<Arc<SinkKey>, u32>,
 }
 
 impl ShardWriter {
     /// Nothing told yet.
     pub fn new(registry: Arc<Registry>) -> ShardWriter {
-        ShardWriter { registry, metrics: 0, subs: 0 }
+        ShardWriter { registry, metrics: 0, subs: 0, keys: HashMap::new() }
     }
 
     /// What these snapshots hold, and the metrics that no shard before told of.
@@ -85,9 +109,14 @@ impl ShardWriter {
         let mut shard = Shard::default();
         for snapshot in snapshots {
             shard.refused += snapshot.refused;
-            shard
-                .sinks
-                .extend(snapshot.sinks.iter().map(|(key, sink)| (KeyEntry::from(&**key), SinkEntry::from(sink))));
+            for (key, sink) in &snapshot.sinks {
+                let number = self.keys.len() as u32;
+                let number = *self.keys.entry(key.clone()).or_insert_with(|| {
+                    shard.keys.push(KeyEntry::from(&**key));
+                    number
+                });
+                shard.sinks.push((number, SinkEntry::from(sink)));
+            }
         }
         // After the samples: a worker may define a metric at any moment, and all that they name is known by now.
         let definitions = self.registry.definitions();
@@ -119,11 +148,12 @@ pub struct ShardReader {
     registry: Arc<Registry>,
     metrics: Vec<Kind>,
     subs: Vec<Kind>,
+    keys: Vec<(Arc<SinkKey>, Kind)>,
 }
 
 impl Default for ShardReader {
     fn default() -> ShardReader {
-        ShardReader { registry: Registry::new(), metrics: Vec::new(), subs: Vec::new() }
+        ShardReader { registry: Registry::new(), metrics: Vec::new(), subs: Vec::new(), keys: Vec::new() }
     }
 }
 
@@ -137,17 +167,21 @@ impl ShardReader {
     pub fn snapshot(&mut self, shard: Shard) -> Result<Snapshot, String> {
         shard.metrics.iter().try_for_each(|metric| self.define(metric))?;
         shard.subs.iter().try_for_each(|sub| self.define_sub(sub))?;
-        let mut sinks = Vec::with_capacity(shard.sinks.len());
-        for (key, sink) in shard.sinks {
+        for key in shard.keys {
             let (key, kind) = self.key(key)?;
-            let sink = sink.into_sink().filter(|sink| sink.kind() == kind);
-            let sink =
-                sink.ok_or_else(|| format!("a {} has samples of another kind, or impossible ones", kind.name()))?;
             let key = Arc::new(key);
             if key.is_in_tree() {
                 self.registry.place(&key);
             }
-            sinks.push((key, sink));
+            self.keys.push((key, kind));
+        }
+        let mut sinks = Vec::with_capacity(shard.sinks.len());
+        for (number, sink) in shard.sinks {
+            let (key, kind) = self.keys.get(number as usize).ok_or_else(|| format!("there is no key {number}"))?;
+            let sink = sink.into_sink().filter(|sink| sink.kind() == *kind);
+            let sink =
+                sink.ok_or_else(|| format!("a {} has samples of another kind, or impossible ones", kind.name()))?;
+            sinks.push((key.clone(), sink));
         }
         Ok(Snapshot { sinks, refused: shard.refused, cardinality: None })
     }
@@ -228,14 +262,10 @@ impl From<&SinkKey> for KeyEntry {
 impl From<&Sink> for SinkEntry {
     fn from(sink: &Sink) -> SinkEntry {
         match sink {
-            Sink::Counter { sum, samples } => SinkEntry::Counter { sum: sum.to_bits(), samples: *samples },
-            Sink::Gauge { last, last_at_ns, min, max, samples } => SinkEntry::Gauge {
-                last: last.to_bits(),
-                last_at_ns: *last_at_ns,
-                min: min.to_bits(),
-                max: max.to_bits(),
-                samples: *samples,
-            },
+            Sink::Counter { sum, samples } => SinkEntry::Counter { sum: *sum, samples: *samples },
+            Sink::Gauge { last, last_at_ns, min, max, samples } => {
+                SinkEntry::Gauge { last: *last, last_at_ns: *last_at_ns, min: *min, max: *max, samples: *samples }
+            }
             Sink::Rate { passes, total } => SinkEntry::Rate { passes: *passes, total: *total },
             Sink::Trend(trend) => SinkEntry::Trend(Box::new(ExactTrend::from(&**trend))),
         }
@@ -246,14 +276,10 @@ impl SinkEntry {
     /// `None`: its numbers contradict each other.
     fn into_sink(self) -> Option<Sink> {
         Some(match self {
-            SinkEntry::Counter { sum, samples } => Sink::Counter { sum: f64::from_bits(sum), samples },
-            SinkEntry::Gauge { last, last_at_ns, min, max, samples } => Sink::Gauge {
-                last: f64::from_bits(last),
-                last_at_ns,
-                min: f64::from_bits(min),
-                max: f64::from_bits(max),
-                samples,
-            },
+            SinkEntry::Counter { sum, samples } => Sink::Counter { sum, samples },
+            SinkEntry::Gauge { last, last_at_ns, min, max, samples } => {
+                Sink::Gauge { last, last_at_ns, min, max, samples }
+            }
             SinkEntry::Rate { passes, total } if passes <= total => Sink::Rate { passes, total },
             SinkEntry::Rate { .. } => return None,
             SinkEntry::Trend(trend) => Sink::Trend(Box::new(trend.into_trend()?)),
@@ -306,8 +332,8 @@ mod tests {
         format!("{:?} {}", aggregate.results(Duration::from_secs(2), true), aggregate.refused())
     }
 
-    fn through_text(shard: &Shard) -> Shard {
-        serde_json::from_str(&serde_json::to_string(shard).unwrap()).unwrap()
+    fn through_bytes(shard: &Shard) -> Shard {
+        postcard::from_bytes(&postcard::to_allocvec(shard).unwrap()).unwrap()
     }
 
     #[test]
@@ -316,8 +342,9 @@ mod tests {
         let mut writer = ShardWriter::new(Arc::clone(&registry));
         let shards: Vec<Shard> = snapshots.iter().map(|snapshot| writer.shard([snapshot])).collect();
         assert!(shards[0].metrics.len() > shards[1].metrics.len(), "what is known is not told again");
+        assert!(shards[0].keys.len() > 10 && shards[1].keys.is_empty());
         let mut reader = ShardReader::default();
-        let read: Vec<Snapshot> = shards.iter().map(|shard| reader.snapshot(through_text(shard)).unwrap()).collect();
+        let read: Vec<Snapshot> = shards.iter().map(|shard| reader.snapshot(through_bytes(shard)).unwrap()).collect();
         assert_eq!(outcome(reader.registry(), read), outcome(&registry, snapshots));
     }
 
@@ -332,8 +359,21 @@ mod tests {
         };
         assert_eq!(refused(&|shard| shard.metrics[0].kind = "sum".into()), "metric 'vus' is a sum of default");
         assert_eq!(refused(&|shard| drop(shard.metrics.remove(0))).split(' ').nth(2), Some("has"));
-        assert_eq!(refused(&|shard| shard.sinks[0].0 = KeyEntry::Sub(99)), "there is no sub-metric 99");
+        assert_eq!(refused(&|shard| shard.keys[0] = KeyEntry::Sub(99)), "there is no sub-metric 99");
+        assert_eq!(refused(&|shard| shard.sinks[0].0 = 99), "there is no key 99");
         let wrong = refused(&|shard| shard.sinks[0].1 = SinkEntry::Rate { passes: 2, total: 1 });
         assert_eq!(wrong, "a counter has samples of another kind, or impossible ones");
+    }
+
+    #[test]
+    fn each_text_may_be_changed() {
+        let (registry, snapshots) = recorded();
+        let mut shard = ShardWriter::new(registry).shard(&snapshots);
+        let mut texts = Vec::new();
+        shard.each_text(|text| texts.push(std::mem::replace(text, "***".into())));
+        for wanted in ["own_gauge", "200", "a", "::g", "is fine", "e", "n"] {
+            assert!(texts.iter().any(|text| text == wanted), "{wanted} in {texts:?}");
+        }
+        assert!(!format!("{shard:?}").contains("is fine"));
     }
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::journal::SeriesTags;
+use crate::batches::SeriesTags;
 use crate::metric::{Kind, MetricId};
 use crate::sink::Sink;
 use crate::tags::TagSet;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use metrics::MetricId;
-use metrics::journal::{Batch, Note, RecordOf, SeriesTags};
+use metrics::batches::{Batch, Note, RecordOf, SeriesTags};
 use rustc_hash::FxHashMap;
 
 /// What an output does with the samples of a batch.
@@ -100,7 +100,7 @@ mod tests {
             let recorder = Recorder::new(Registry::new());
             let batches: Rc<RefCell<Vec<Batch>>> = Rc::default();
             let taken = batches.clone();
-            recorder.set_journal(Box::new(move |batch| taken.borrow_mut().push(batch)));
+            recorder.set_batches(Box::new(move |batch| taken.borrow_mut().push(batch)));
             if source == 1 {
                 recorder.series(builtin::VUS, &TagSet::empty());
             }

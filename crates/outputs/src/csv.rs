@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use metrics::journal::{Note, SeriesTags};
+use metrics::batches::{Note, SeriesTags};
 use metrics::{Registry, SystemTags};
 use units::{Span, suggest};
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use metrics::journal::Batch;
+use metrics::batches::Batch;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -194,7 +194,7 @@ mod tests {
         let recorder = Recorder::new(Registry::new());
         let made: std::rc::Rc<std::cell::RefCell<Vec<Arc<Batch>>>> = std::rc::Rc::default();
         let taken = made.clone();
-        recorder.set_journal(Box::new(move |batch| taken.borrow_mut().push(Arc::new(batch))));
+        recorder.set_batches(Box::new(move |batch| taken.borrow_mut().push(Arc::new(batch))));
         let series = recorder.series(builtin::ITERATIONS, &TagSet::empty());
         for _ in 0..count {
             (0..samples).for_each(|at| recorder.add(series, 1.0, at));

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use metrics::journal::{Note, SeriesTags};
+use metrics::batches::{Note, SeriesTags};
 use metrics::registry::{Definition, SubMetric};
 use metrics::threshold::ThresholdSpec;
 use metrics::{MetricId, Registry, SystemTag, SystemTags, ThresholdSpecs};

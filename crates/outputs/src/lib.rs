@@ -1,6 +1,6 @@
 //! Outputs: where the samples of a run go while it runs, beside its summary. Files of JSON or CSV lines, databases.
 //!
-//! A worker writes its samples down in batches (`metrics::journal`) and leaves them in a queue; each output has a
+//! A worker writes its samples down in batches (`metrics::batches`) and leaves them in a queue; each output has a
 //! thread that takes them out. Nothing here holds up a worker: when a queue is full, because a disk or a receiver is
 //! slower than the test, samples are dropped, counted and told at the end.
 //!
@@ -88,7 +88,7 @@ impl Outputs {
         let sources = self.sources.clone();
         move |recorder| {
             let (source, feeds) = (sources.fetch_add(1, Ordering::Relaxed), feeds.clone());
-            recorder.set_journal(Box::new(move |batch| {
+            recorder.set_batches(Box::new(move |batch| {
                 let batch = Arc::new(batch);
                 feeds.iter().for_each(|feed| feed.put(source, &batch));
             }));

@@ -8,7 +8,7 @@ use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use metrics::journal::SeriesTags;
+use metrics::batches::SeriesTags;
 use metrics::{Kind, Registry};
 
 use crate::catalog::Take;

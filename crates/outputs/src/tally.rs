@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use metrics::journal::SeriesTags;
+use metrics::batches::SeriesTags;
 use metrics::registry::Definition;
 use metrics::{Kind, Registry, Trend};
 use rustc_hash::FxHashMap;

@@ -8,7 +8,7 @@ use engine::vu::CreateError;
 use engine::{Iteration, IterationEnd, Users, VirtualUser, VuContext};
 use host::GivenUp;
 use metrics::TagSet;
-use metrics::journal::Note;
+use metrics::batches::Note;
 
 use crate::program::Program;
 use crate::shared::Shared;

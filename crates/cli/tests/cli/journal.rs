@@ -14,15 +14,29 @@ const SCRIPT: &str = "import http from 'k6/http'; import { check, group, sleep }
       sleep(0.02);
     }";
 
-const JOURNAL: &str = "r/journal.jsonl";
+const JOURNAL: &str = "r/journal.frames";
 
-/// A run with so many whole intervals in its journal.
-fn running(lab: &Lab, lines: usize) -> Started {
+/// Where each whole frame of a journal ends: the head's, then one an interval.
+fn ends(journal: &[u8]) -> Vec<usize> {
+    let mut ends = Vec::new();
+    let mut at = 0;
+    while let Some(length) = journal.get(at..at + 4) {
+        at += 8 + u32::from_le_bytes(length.try_into().expect("four bytes")) as usize;
+        if at > journal.len() {
+            break;
+        }
+        ends.push(at);
+    }
+    ends
+}
+
+/// A run with so many whole frames in its journal.
+fn running(lab: &Lab, frames: usize) -> Started {
     let run = lab.start(&["run", "-q", "--serve", "--save", "r", "--label", "which=killed", "script.js"]);
     let end = Instant::now() + Duration::from_secs(60);
-    let written = || std::fs::read_to_string(lab.path().join(JOURNAL)).unwrap_or_default().matches('\n').count();
-    while written() < lines {
-        assert!(Instant::now() < end, "the journal has {} lines, expected {lines}", written());
+    let written = || ends(&std::fs::read(lab.path().join(JOURNAL)).unwrap_or_default()).len();
+    while written() < frames {
+        assert!(Instant::now() < end, "the journal has {} frames, expected {frames}", written());
         std::thread::sleep(Duration::from_millis(20));
     }
     run
@@ -59,30 +73,32 @@ fn a_killed_run_is_rebuilt_to_its_last_second() {
 }
 
 #[test]
-fn a_line_that_was_cut_or_damaged_ends_the_journal() {
+fn an_interval_that_was_cut_or_damaged_ends_the_journal() {
     let lab = Lab::with(SCRIPT);
     drop(running(&lab, 4));
     let path = lab.path().join(JOURNAL);
-    let text = std::fs::read_to_string(&path).expect("written");
-    let lines: Vec<&str> = text.lines().collect();
-    let whole = count_after(&lab, &path, &lines[..4].join("\n"));
-    assert_eq!(count_after(&lab, &path, &format!("{}\n{}", lines[..4].join("\n"), "{\"interval_ns\":[1,")), whole);
+    let bytes = std::fs::read(&path).expect("written");
+    let ends = ends(&bytes);
+    let whole = count_after(&lab, &path, &bytes[..ends[3]]);
+    assert_eq!(count_after(&lab, &path, &bytes[..ends[3] - 1]), count_after(&lab, &path, &bytes[..ends[2]]));
+    assert!(count_after(&lab, &path, &bytes[..ends[2]]) < whole);
+    let mut damaged = bytes[..ends[3]].to_vec();
+    damaged[ends[3] - 1] ^= 1;
+    count_after(&lab, &path, &damaged);
     let notes = result(&lab).generator.notes;
-    assert!(
-        notes.iter().any(|note| note.starts_with("line 5 of the journal is damaged and ends it: EOF")),
-        "{notes:?}"
-    );
+    let said = "interval 3 of the journal is damaged and ends it: found checksum ";
+    assert!(notes.iter().any(|note| note.starts_with(said)), "{notes:?}");
     for (wrong, said) in [
-        ("", "line 1 is no head of a journal, which a run with --save writes"),
-        ("{\"kind\":\"x\"}", "line 1 is no head of a journal"),
-        (lines[0], "it has no interval: the run was over before its first second was"),
+        (&b""[..], "it does not begin as the journal of a run with --save does: "),
+        (b"{\"kind\":\"x\"}", "it does not begin as the journal of a run with --save does: found a frame of "),
+        (&bytes[..ends[0]], "it has no interval: the run was over before its first second was"),
     ] {
         std::fs::write(&path, wrong).expect("written");
         lab.onrush(&["report", "r"]).code(255).says(said);
     }
 }
 
-fn count_after(lab: &Lab, path: &Path, journal: &str) -> f64 {
+fn count_after(lab: &Lab, path: &Path, journal: &[u8]) -> f64 {
     std::fs::write(path, journal).expect("written");
     lab.onrush(&["report", "r"]).code(0);
     count(&result(lab), "iterations")
@@ -93,7 +109,7 @@ fn a_disk_that_is_full_loses_the_journal_and_not_the_run() {
     let lab = Lab::with(&SCRIPT.replace("60s", "1500ms").replace("rate>2", "rate>0.5"));
     std::fs::create_dir_all(lab.path().join("r")).expect("made");
     std::os::unix::fs::symlink("/dev/full", lab.path().join(JOURNAL)).expect("made");
-    let run = lab.run(&["--serve", "--save", "r"]).code(0).says("journal.jsonl: No space left on device");
+    let run = lab.run(&["--serve", "--save", "r"]).code(0).says("journal.frames: No space left on device");
     assert_eq!(run.stderr.matches("cannot write ").count(), 1, "{}", run.stderr);
     assert!(count(&result(&lab), "iterations") > 0.0);
     assert!(std::fs::symlink_metadata(lab.path().join(JOURNAL)).is_err(), "it goes when the result is there");

@@ -5,6 +5,7 @@ mod api;
 mod archive;
 mod bad_input;
 mod capture;
+mod causes;
 mod collab;
 mod compare;
 mod conservation;

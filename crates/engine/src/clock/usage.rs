@@ -70,6 +70,11 @@ impl ThreadTimer {
         ThreadTimer(File::open("/proc/thread-self/schedstat").ok())
     }
 
+    /// The same thread's, for another one to read.
+    pub(crate) fn share(&self) -> ThreadTimer {
+        ThreadTimer(self.0.as_ref().and_then(|file| file.try_clone().ok()))
+    }
+
     /// Now.
     pub(crate) fn read(&self) -> Option<ThreadTimes> {
         let mut text = [0; 64];

@@ -27,6 +27,8 @@ pub struct Facts {
     pub stolen: Option<f64>,
     /// What the CPU limit of a control group took away.
     pub throttling: Throttling,
+    /// How much tasks of the whole machine waited; none where the kernel does not tell.
+    pub pressure: Option<Pressure>,
     /// The largest step of the wall clock while the scenarios ran, in ms, forwards or backwards.
     pub clock_step_ms: f64,
     /// What outputs lost.
@@ -66,6 +68,17 @@ pub struct Throttling {
     pub times: u64,
     /// For how long in all, where the kernel tells; the sum over processors.
     pub time: Option<Duration>,
+}
+
+/// Shares of the time in which tasks of the machine waited, 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pressure {
+    /// Some of them for a processor.
+    pub cpu: f64,
+    /// All of them for memory.
+    pub memory: f64,
+    /// All of them for storage.
+    pub io: f64,
 }
 
 /// What became of samples on their way to outputs.

@@ -6,7 +6,7 @@
 
 use units::show::{percent, time};
 
-use super::{Cause, Facts, Finding, IterationLag, Severity, of};
+use super::{Cause, Facts, Finding, IterationLag, Pressure, Severity, of};
 use crate::health::{Health, Occupation};
 
 /// A worker that runs for this share of the time has no more to give.
@@ -239,7 +239,7 @@ fn reason(health: &Health, facts: &Facts) -> Reason {
         return reason;
     }
     if is_gap && gap.occupation == Occupation::StoodStill {
-        return stopped_reason(gap.length.as_secs_f64() * 1e3);
+        return stopped_reason(gap.length.as_secs_f64() * 1e3, facts.pressure.unwrap_or_default());
     }
     if let Some(stolen) = facts.stolen {
         return stolen_reason(stolen);
@@ -263,7 +263,7 @@ fn reason(health: &Health, facts: &Facts) -> Reason {
             advice: String::from("make the script's long computations shorter, or use more workers (--workers)"),
         };
     }
-    others_reason(wait)
+    others_reason(wait, facts.pressure)
 }
 
 fn throttled_reason(health: &Health, facts: &Facts) -> Option<Reason> {
@@ -281,7 +281,20 @@ fn throttled_reason(health: &Health, facts: &Facts) -> Option<Reason> {
     })
 }
 
-fn stopped_reason(ms: f64) -> Reason {
+fn stopped_reason(ms: f64, pressure: Pressure) -> Reason {
+    let short_of = [(pressure.memory, "memory"), (pressure.io, "storage")];
+    if let Some((share, what)) = short_of.into_iter().find(|(share, _)| *share >= NOTABLE_STALL) {
+        return Reason {
+            cause: Cause::EventLoopGap,
+            figure: format!("for {}", time(ms)),
+            text: format!(
+                "for {} its thread waited, and all tasks of this machine waited for {what} {} of the time",
+                time(ms),
+                percent(share, 0)
+            ),
+            advice: format!("see what keeps the {what} of this machine busy, or use fewer virtual users"),
+        };
+    }
     Reason {
         cause: Cause::EventLoopGap,
         figure: format!("for {}", time(ms)),
@@ -303,15 +316,19 @@ fn stolen_reason(share: f64) -> Reason {
     }
 }
 
-fn others_reason(wait: Option<f64>) -> Reason {
+fn others_reason(wait: Option<f64>, pressure: Option<Pressure>) -> Reason {
     let waited = wait.map(|waited| format!("waited {} of the time", percent(waited, 1)));
+    let all = pressure.filter(|pressure| pressure.cpu > 0.0).map(|pressure| {
+        format!("; of all tasks on this machine some had no core {} of the time", percent(pressure.cpu, 0))
+    });
+    let text = match wait {
+        Some(waited) => format!("the worker waited for a core {} of the time", percent(waited, 1)),
+        None => String::from("the machine was busy with something else"),
+    };
     Reason {
         cause: Cause::RunQueue,
         figure: waited.unwrap_or_else(|| String::from("busy machine")),
-        text: match wait {
-            Some(waited) => format!("the worker waited for a core {} of the time", percent(waited, 1)),
-            None => String::from("the machine was busy with something else"),
-        },
+        text: text + all.as_deref().unwrap_or_default(),
         advice: String::from(
             "end what else runs on this machine, or give generator and target cores of their own (taskset); more \
              workers do not help",

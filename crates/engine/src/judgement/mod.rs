@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use units::show::{grouped, percent, time};
 
-pub use facts::{ClosedLoop, Facts, IterationLag, Outputs, Percentile, Throttling};
+pub use facts::{ClosedLoop, Facts, IterationLag, Outputs, Percentile, Pressure, Throttling};
 
 use crate::health::Health;
 
@@ -129,19 +129,7 @@ pub fn judge(health: &Health, facts: &Facts) -> Judgement {
         return not_judged;
     }
     let is_long = health.wall >= SHORTEST_JUDGED;
-    let mut findings = load::findings(health, facts, is_long);
-    if is_long {
-        findings.extend(lateness::findings(health, facts));
-    }
-    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.cause.cmp(&b.cause)));
-    // Of the same cause the worst is told.
-    let mut seen = Vec::new();
-    findings.retain(|finding| {
-        !seen.contains(&finding.cause) && {
-            seen.push(finding.cause);
-            true
-        }
-    });
+    let findings = found(health, facts, is_long);
     let verdict = match findings.iter().map(|finding| finding.severity).max() {
         Some(Severity::Invalid) => Verdict::Invalid,
         Some(Severity::Suspect) => Verdict::Suspect,
@@ -149,6 +137,33 @@ pub fn judge(health: &Health, facts: &Facts) -> Judgement {
         Some(Severity::Note) | None => return Judgement { findings, ..not_judged },
     };
     Judgement { verdict, findings, basis: if is_long { basis(health, facts) } else { String::new() } }
+}
+
+/// What is wrong now, from the health and the facts of a few seconds of a run that goes on: the worst first, no notes.
+pub fn doubts_lately(health: &Health, facts: &Facts) -> Vec<Finding> {
+    if facts.is_smoke {
+        return Vec::new();
+    }
+    let mut findings = found(health, facts, true);
+    findings.retain(|finding| finding.severity > Severity::Note);
+    findings
+}
+
+/// The worst first, each cause once.
+fn found(health: &Health, facts: &Facts, is_long: bool) -> Vec<Finding> {
+    let mut findings = load::findings(health, facts, is_long);
+    if is_long {
+        findings.extend(lateness::findings(health, facts));
+    }
+    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.cause.cmp(&b.cause)));
+    let mut seen = Vec::new();
+    findings.retain(|finding| {
+        !seen.contains(&finding.cause) && {
+            seen.push(finding.cause);
+            true
+        }
+    });
+    findings
 }
 
 /// What a run that is trusted is trusted for.

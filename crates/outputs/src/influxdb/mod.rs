@@ -8,7 +8,7 @@ mod settings;
 use std::sync::Arc;
 
 use metrics::Registry;
-use metrics::journal::SeriesTags;
+use metrics::batches::SeriesTags;
 use wire::Url;
 
 use crate::catalog::Take;

@@ -9,7 +9,7 @@ mod settings;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use metrics::journal::SeriesTags;
+use metrics::batches::SeriesTags;
 use metrics::{Contains, Kind, Trend};
 
 use crate::catalog::Take;

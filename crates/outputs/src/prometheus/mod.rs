@@ -7,7 +7,7 @@
 mod histogram;
 mod settings;
 
-use metrics::journal::SeriesTags;
+use metrics::batches::SeriesTags;
 use metrics::{Contains, Trend};
 
 use crate::catalog::Take;

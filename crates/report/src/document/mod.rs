@@ -30,7 +30,9 @@ pub use file::{FILE_NAME, ReadError, path_of, read};
 pub use histogram::Histogram;
 pub use judgement::{Finding, Iterations, Judgement, Severity, Trust};
 pub use metric::{Check, Contains, Group, Metric, Scenario, Threshold, Value};
-pub use run::{Cause, Environment, Exit, Generator, MessageLogs, WorkerFigures, accepted, machine_id};
+pub use run::{
+    Cause, Environment, Exit, Generator, MessageLogs, NOTABLE_STEAL, Pressure, WorkerFigures, accepted, machine_id,
+};
 pub use seconds::{Column, Counts, Points, Seconds, Series};
 
 /// What `kind` says in a result document.

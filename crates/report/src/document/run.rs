@@ -35,12 +35,26 @@ pub struct Environment {
     /// For how long, summed over processors.
     #[serde(default)]
     pub throttled_s: Option<f64>,
+    /// How much tasks of the whole machine waited during the run; none where the kernel does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pressure: Option<Pressure>,
     /// A hash of processor, cores, kernel, memory and host name: it distinguishes machines and names none.
     pub machine_id: String,
 }
 
-/// Less than this moves a figure by less than the machine's own noise.
-const NOTABLE_STEAL: f64 = 0.02;
+/// Pressure stall information: shares of the time, 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pressure {
+    /// Some task was ready to run and had no processor.
+    pub cpu: f64,
+    /// All tasks that had something to do waited for memory.
+    pub memory: f64,
+    /// The same, for storage.
+    pub io: f64,
+}
+
+/// A smaller share of stolen time moves a figure by less than the machine's own noise.
+pub const NOTABLE_STEAL: f64 = 0.02;
 
 impl Environment {
     /// `steal_share`, where it is so much that it is worth telling.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use host::Phase;
 use metrics::SystemTag;
-use metrics::journal::Note;
+use metrics::batches::Note;
 
 use super::Vu;
 

@@ -19,7 +19,7 @@ use engine::clock::{AnyClock, Clock};
 use engine::{Interrupt, Iteration, VuContext};
 use host::js::Ctx;
 use host::{Phase, Stop, StopFlag, User, UserParts};
-use metrics::journal::Note;
+use metrics::batches::Note;
 use metrics::{ErrorKind, Recorder, Registry, TagSet, builtin};
 use wire::link::Link;
 use wire::mask::Mask;
@@ -187,7 +187,7 @@ impl Vu {
 
     /// What samples carry now besides tags; nothing where nobody reads it.
     pub(crate) fn noted(&self) -> Option<Note> {
-        if self.worker.recorder.has_journal() { self.note() } else { None }
+        if self.worker.recorder.has_batches() { self.note() } else { None }
     }
 
     /// The run's metrics.

@@ -19,6 +19,7 @@ use super::plan::{Planned, SummaryColumns};
 use super::save::Saving;
 use super::timeline::Timeline;
 use super::wall_clock::WallClock;
+use super::watch::Watch;
 use crate::api::{Board, Stage};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -103,6 +104,7 @@ struct Progress<'a> {
     options: Arc<script::options::Options>,
     columns: SummaryColumns,
     wall: WallClock,
+    watch: Option<Watch>,
     machine: Option<machine::Moment>,
 }
 
@@ -139,6 +141,7 @@ impl<'a> Drive<'a> {
             options,
             columns: planned.columns,
             wall: WallClock::now(),
+            watch: None,
             machine: None,
             drive: self,
         };
@@ -155,6 +158,7 @@ impl Progress<'_> {
             Event::Started(start) => {
                 self.machine = Some(machine::Moment::now());
                 self.wall.look_anew();
+                self.watch = Some(Watch::new(self.drive.registry.clone(), self.is_smoke()));
                 self.timeline.iter_mut().for_each(|timeline| timeline.start(start));
             }
             Event::Tick(tick) => self.tick(tick),
@@ -218,7 +222,12 @@ impl Progress<'_> {
     }
 
     fn tick(&mut self, tick: Tick) {
-        self.wall.look();
+        let step_ms = self.wall.look();
+        if let Some(watch) = self.watch.as_mut().filter(|_| !tick.is_last && !self.drive.flags.accept_late) {
+            let program = &self.drive.script.program;
+            let said = watch.look(&tick, program.unstamped(), program.is_target_here(), step_ms);
+            said.iter().for_each(|text| self.drive.log.write(Level::Warning, text, &[]));
+        }
         self.timeline.iter_mut().for_each(|timeline| timeline.tick(&tick));
         let problem = self.timeline.as_mut().and_then(Timeline::journal_problem);
         problem.iter().for_each(|text| self.drive.log.write(Level::Warning, text, &[]));
@@ -252,6 +261,10 @@ impl Progress<'_> {
         }
     }
 
+    fn is_smoke(&self) -> bool {
+        self.state.scenarios().len() == 1 && self.state.scenario_iterations(0) == Some(1)
+    }
+
     fn finish(self, outcome: Outcome) -> Ran {
         let began = self.made.map_or(Duration::ZERO, |made| made - self.origin);
         self.drive.screen.settle();
@@ -262,9 +275,8 @@ impl Progress<'_> {
             );
             self.drive.log.write(Level::Error, &text, &[]);
         }
-        let is_smoke = self.state.scenarios().len() == 1 && self.state.scenario_iterations(0) == Some(1);
         Ran {
-            is_smoke,
+            is_smoke: self.is_smoke(),
             machine: self.machine,
             clock_step_ms: self.wall.largest_step_ms(),
             is_somebody_stuck: outcome.lost_users > 0 || !outcome.stuck_workers.is_empty(),

@@ -71,12 +71,16 @@ impl Ending<'_> {
         let Totals { results, messages, .. } = &totals;
         let remark = script.program.timing_remark(results.count("http_reqs"));
         let lost = messages.as_ref().and_then(|(logs, are_whole)| lost_messages(logs, *are_whole));
-        let environment = machine::environment(ran.machine.as_ref().unwrap_or(&self.before), &machine::Moment::now());
+        let (start, end) = (ran.machine.as_ref().unwrap_or(&self.before), machine::Moment::now());
+        let environment = machine::environment(start, &end);
         let has_lost = |line: &&String| line.contains(" lost ") || line.contains(" has not got ");
         let around = Circumstances {
+            is_smoke: ran.is_smoke,
+            clock_step_ms: ran.clock_step_ms,
             unstamped: script.program.unstamped(),
             is_target_here: script.program.is_target_here(),
-            environment: &environment,
+            allowed_cores: environment.allowed_cores.len(),
+            machine: machine::Meanwhile::between(start, &end),
             lost: of_outputs.iter().filter(has_lost).cloned().chain(lost.clone()).collect(),
             accept_late: flags.accept_late,
         };

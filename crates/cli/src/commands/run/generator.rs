@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use engine::judgement::{ClosedLoop, IterationLag, Outputs, Percentile, Throttling};
 use engine::{Facts, Finding, Health, Severity};
-use metrics::ErrorKind;
 use metrics::results::{Results, TrendValue, Value};
+use metrics::{Aggregate, ErrorCount, ErrorKind, MetricId, builtin};
 use report::TrendStat;
-use report::document::{self, Cause, Environment, Generator, Iterations, WorkerFigures};
+use report::document::{self, Cause, Generator, Iterations, Pressure, WorkerFigures};
 
 use super::drive::Ran;
+use crate::machine::Meanwhile;
 
 /// From here on an iteration starts late, as the engine judges it.
 const LATE_MS: f64 = 10.0;
@@ -19,14 +20,20 @@ const LATE_MS: f64 = 10.0;
 const NO_FILE: [&str; 2] = ["too many open files", "too many open files in system"];
 const NO_PORT: &str = "cannot assign requested address";
 
-/// What is known of a run beside its samples and its own health.
-pub struct Circumstances<'a> {
+/// What is known of a run, or of some seconds of it, beside its samples and its own health.
+pub struct Circumstances {
+    /// Whether the whole test is one iteration of one user.
+    pub is_smoke: bool,
+    /// The largest step of the wall clock, in ms.
+    pub clock_step_ms: f64,
     /// Exchanges that the kernel did not stamp.
     pub unstamped: u64,
     /// Whether the target is on this machine.
     pub is_target_here: bool,
+    /// Cores that the process may use.
+    pub allowed_cores: usize,
     /// The machine meanwhile.
-    pub environment: &'a Environment,
+    pub machine: Meanwhile,
     /// What outputs and logs lost, a line each.
     pub lost: Vec<String>,
     /// `--accept-late`.
@@ -42,11 +49,21 @@ pub struct Judged {
 
 impl Judged {
     /// Judges a run.
-    pub fn new(ran: &Ran, results: &Results, around: &Circumstances<'_>) -> Self {
+    pub fn new(ran: &Ran, results: &Results, around: &Circumstances) -> Self {
         let engine::state::Counts { completed, interrupted, dropped, .. } = ran.health.counts;
         let planned = completed + interrupted + dropped;
         Judged {
-            judgement: engine::judge(&ran.health, &facts(ran, results, around)),
+            judgement: engine::judge(
+                &ran.health,
+                &Facts {
+                    percentiles: percentiles(
+                        results,
+                        &ran.columns.trend_stats,
+                        ran.options.summary_trend_stats.is_some(),
+                    ),
+                    ..facts(&Samples::from(results), around)
+                },
+            ),
             iterations: Iterations { planned, ended: completed, dropped, interrupted },
             accept_late: around.accept_late,
         }
@@ -173,27 +190,78 @@ fn cause_in_document(cause: engine::Cause) -> Cause {
     }
 }
 
-fn facts(ran: &Ran, results: &Results, around: &Circumstances<'_>) -> Facts {
-    let Circumstances { unstamped, is_target_here, environment, ref lost, .. } = *around;
-    let lag = trend(results, "iteration_lag");
+/// What of the samples a judgement needs.
+#[derive(Default)]
+pub struct Samples {
+    requests: u64,
+    request_durations: Option<TrendValue>,
+    iterations: Option<TrendValue>,
+    iterations_from_plan: Option<TrendValue>,
+    lag: Option<TrendValue>,
+    errors: Vec<ErrorCount>,
+}
+
+impl Samples {
+    /// The metrics that they are of.
+    pub const METRICS: [MetricId; 5] = [
+        builtin::HTTP_REQS,
+        builtin::HTTP_REQ_DURATION,
+        builtin::ITERATION_DURATION,
+        builtin::ITERATION_DURATION_FROM_PLAN,
+        builtin::ITERATION_LAG,
+    ];
+}
+
+impl From<&Results> for Samples {
+    fn from(results: &Results) -> Samples {
+        let trend = |name| trend(results, name).cloned();
+        Samples {
+            requests: results.count("http_reqs"),
+            request_durations: trend("http_req_duration"),
+            iterations: trend("iteration_duration"),
+            iterations_from_plan: trend("iteration_duration_from_plan"),
+            lag: trend("iteration_lag"),
+            errors: results.errors.clone(),
+        }
+    }
+}
+
+impl From<&Aggregate> for Samples {
+    fn from(samples: &Aggregate) -> Samples {
+        let trend = |metric| samples.trend(metric).cloned().map(TrendValue::from);
+        Samples {
+            requests: samples.samples(builtin::HTTP_REQS),
+            request_durations: trend(builtin::HTTP_REQ_DURATION),
+            iterations: trend(builtin::ITERATION_DURATION),
+            iterations_from_plan: trend(builtin::ITERATION_DURATION_FROM_PLAN),
+            lag: trend(builtin::ITERATION_LAG),
+            errors: samples.errors(),
+        }
+    }
+}
+
+/// All but the percentiles.
+pub fn facts(samples: &Samples, around: &Circumstances) -> Facts {
+    let Circumstances { is_smoke, clock_step_ms, unstamped, is_target_here, allowed_cores, machine, lost, .. } = around;
     Facts {
-        is_smoke: ran.is_smoke,
-        requests: results.count("http_reqs"),
-        unstamped,
-        without_file: failures(results, |text| NO_FILE.iter().any(|end| text.ends_with(end))),
-        without_port: failures(results, |text| text.ends_with(NO_PORT)),
-        is_target_here,
-        iteration_lag: lag.map(iteration_lag),
-        closed: closed(results, lag),
-        allowed_cores: environment.allowed_cores.len(),
-        stolen: environment.notable_steal(),
+        is_smoke: *is_smoke,
+        requests: samples.requests,
+        unstamped: *unstamped,
+        without_file: failures(&samples.errors, |text| NO_FILE.iter().any(|end| text.ends_with(end))),
+        without_port: failures(&samples.errors, |text| text.ends_with(NO_PORT)),
+        is_target_here: *is_target_here,
+        iteration_lag: samples.lag.as_ref().map(iteration_lag),
+        closed: closed(samples),
+        allowed_cores: *allowed_cores,
+        stolen: machine.steal_share.filter(|share| *share >= document::NOTABLE_STEAL),
         throttling: Throttling {
-            times: environment.throttled.unwrap_or_default(),
-            time: environment.throttled_s.map(Duration::from_secs_f64),
+            times: machine.throttled.map_or(0, |(times, _)| times),
+            time: machine.throttled.map(|(_, seconds)| Duration::from_secs_f64(seconds)),
         },
-        clock_step_ms: ran.clock_step_ms,
+        pressure: machine.pressure.map(|Pressure { cpu, memory, io }| engine::judgement::Pressure { cpu, memory, io }),
+        clock_step_ms: *clock_step_ms,
         outputs: Outputs { lost: lost.clone() },
-        percentiles: percentiles(results, &ran.columns.trend_stats, ran.options.summary_trend_stats.is_some()),
+        percentiles: Vec::new(),
     }
 }
 
@@ -208,8 +276,8 @@ fn iteration_lag(lag: &TrendValue) -> IterationLag {
 }
 
 /// Requests without an answer whose error reads so.
-fn failures(results: &Results, is: impl Fn(&str) -> bool) -> u64 {
-    let kinds = results.errors.iter().filter(|error| matches!(&error.kind, ErrorKind::NoAnswer(text) if is(text)));
+fn failures(errors: &[ErrorCount], is: impl Fn(&str) -> bool) -> u64 {
+    let kinds = errors.iter().filter(|error| matches!(&error.kind, ErrorKind::NoAnswer(text) if is(text)));
     kinds.map(|error| error.count).sum()
 }
 
@@ -241,18 +309,19 @@ fn percentiles(results: &Results, shown: &[TrendStat], chosen: bool) -> Vec<Perc
 }
 
 /// Iterations whose start no plan gave: all but those of arrival-rate scenarios.
-fn closed(results: &Results, lag: Option<&TrendValue>) -> Option<ClosedLoop> {
-    let all = trend(results, "iteration_duration")?;
-    let open = trend(results, "iteration_duration_from_plan");
-    let iterations = all.count().saturating_sub(open.map_or(0, TrendValue::count)) as f64;
+fn closed(samples: &Samples) -> Option<ClosedLoop> {
+    let all = samples.iterations.as_ref()?;
+    let sum = |trend: &Option<TrendValue>| trend.as_ref().map_or(0.0, TrendValue::sum);
+    let open = samples.iterations_from_plan.as_ref().map_or(0, TrendValue::count);
+    let iterations = all.count().saturating_sub(open) as f64;
     let share = iterations / all.count() as f64;
     // From the plan an iteration lasts longer by its lag.
-    let of_open = open.map_or(0.0, TrendValue::sum) - lag.map_or(0.0, TrendValue::sum);
+    let of_open = sum(&samples.iterations_from_plan) - sum(&samples.lag);
     let spent_ms = all.sum() - of_open.max(0.0);
     // Who waits for many requests at once, as with http.batch, waits for them once.
-    let waiting_ms = share * trend(results, "http_req_duration").map_or(0.0, TrendValue::sum);
+    let waiting_ms = share * sum(&samples.request_durations);
     let at_once = if spent_ms > 0.0 { (waiting_ms / spent_ms).max(1.0) } else { 1.0 };
-    let requests = results.count("http_reqs") as f64 * share / at_once;
+    let requests = samples.requests as f64 * share / at_once;
     (iterations > 0.0).then(|| ClosedLoop { waits: requests.max(iterations), spent_ms })
 }
 
@@ -267,7 +336,7 @@ fn trend<'a>(results: &'a Results, name: &str) -> Option<&'a TrendValue> {
 #[cfg(test)]
 mod tests {
     use metrics::results::{GroupResult, MetricResult, ThresholdResult};
-    use metrics::{Contains, ErrorCount, Kind, Trend};
+    use metrics::{Contains, Kind, Trend};
 
     use super::*;
 
@@ -294,7 +363,7 @@ mod tests {
 
     fn closed_of(metrics: &[(&str, &[f64])]) -> Option<(f64, f64)> {
         let results = results(metrics);
-        let closed = closed(&results, trend(&results, "iteration_lag"));
+        let closed = closed(&Samples::from(&results));
         closed.map(|closed| (closed.waits, closed.spent_ms))
     }
 
@@ -331,8 +400,8 @@ mod tests {
             error("dial: cannot assign requested address", 2),
             error("dial: connection refused", 7),
         ];
-        assert_eq!(failures(&results, |text| NO_FILE.iter().any(|end| text.ends_with(end))), 3);
-        assert_eq!(failures(&results, |text| text.ends_with(NO_PORT)), 2);
+        assert_eq!(failures(&results.errors, |text| NO_FILE.iter().any(|end| text.ends_with(end))), 3);
+        assert_eq!(failures(&results.errors, |text| text.ends_with(NO_PORT)), 2);
     }
 
     #[test]

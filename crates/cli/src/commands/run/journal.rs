@@ -3,12 +3,13 @@
 //! A process that is killed, or a disk that fills up, takes the result with it, which is written last. The journal then
 //! is what `onrush report` makes the result of (`rebuild.rs`). It goes when the result is there.
 //!
-//! Lines of JSON: the head, then one an interval. A line is written in one piece, so that only the last one can be cut.
-//! A journal that cannot be written is said once, and the run goes on.
+//! A file of frames (`frames.rs`): the head as JSON, then one an interval, in postcard's format: times are whole
+//! nanoseconds, so most numbers take a byte or two. A frame is written in one piece and carries a checksum, so that a
+//! cut or damaged one is known. A journal that cannot be written is said once, and the run goes on.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,16 +20,18 @@ use script::secrets::Secrets;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Name of the journal in the directory of the result.
-pub const FILE_NAME: &str = "journal.jsonl";
+use super::frames;
 
-/// What the first line says that it is.
+/// Name of the journal in the directory of the result.
+pub const FILE_NAME: &str = "journal.frames";
+
+/// What the head says that it is.
 pub const KIND: &str = "onrush-journal";
 
-/// Of the lines; another number is refused.
-pub const SCHEMA: u64 = 1;
+/// Of the frames; another number is refused.
+pub const SCHEMA: u64 = 2;
 
-/// The first line: what of a result is known when the run begins.
+/// The first frame: what of a result is known when the run begins.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Head {
     /// `KIND`.
@@ -47,9 +50,9 @@ pub struct Head {
     pub environment: Environment,
 }
 
-/// A further line: an interval, and what came in during it.
+/// A further frame: an interval, and what came in during it.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct JournalLine {
+pub struct JournalEntry {
     /// Start and end of the interval, by the run's clock.
     pub interval_ns: (u64, u64),
     /// Start and end of the scenarios so far.
@@ -72,16 +75,25 @@ impl Journal {
     pub fn begin(dir: &Path, head: &Head, registry: Arc<Registry>, secrets: Arc<Secrets>) -> Journal {
         let path = dir.join(FILE_NAME);
         let file = OpenOptions::new().create(true).write(true).truncate(true).open(&path);
+        let text = serde_json::to_value(head).map(|head| secrets.redactor().json(head).to_string());
         let mut journal = Journal { path, writer: ShardWriter::new(registry), secrets, file, is_told: false };
-        journal.append(head);
+        journal.append(text.expect("plain data").as_bytes());
         journal
     }
 
     /// Adds an interval.
     pub fn add(&mut self, interval: (Duration, Duration), scenarios: (Duration, Duration), snapshots: &[Snapshot]) {
+        if self.file.is_err() {
+            return;
+        }
         let ns = |(from, to): (Duration, Duration)| (from.as_nanos() as u64, to.as_nanos() as u64);
-        let samples = self.writer.shard(snapshots);
-        self.append(&JournalLine { interval_ns: ns(interval), scenarios_ns: ns(scenarios), samples });
+        let mut samples = self.writer.shard(snapshots);
+        let redactor = self.secrets.redactor();
+        if redactor.is_needed() {
+            samples.each_text(|text| *text = redactor.text(text).into_owned());
+        }
+        let entry = JournalEntry { interval_ns: ns(interval), scenarios_ns: ns(scenarios), samples };
+        self.append(&postcard::to_allocvec(&entry).expect("plain data"));
     }
 
     /// Why it is not written, said once.
@@ -93,16 +105,9 @@ impl Journal {
         Some(text)
     }
 
-    fn append(&mut self, line: &impl Serialize) {
+    fn append(&mut self, content: &[u8]) {
         let Ok(file) = &mut self.file else { return };
-        let redactor = self.secrets.redactor();
-        let mut text = match redactor.is_needed() {
-            false => serde_json::to_vec(line),
-            true => serde_json::to_value(line).and_then(|value| serde_json::to_vec(&redactor.json(value))),
-        }
-        .expect("plain data");
-        text.push(b'\n');
-        if let Err(error) = file.write_all(&text) {
+        if let Err(error) = frames::write(file, content) {
             self.file = Err(error);
         }
     }

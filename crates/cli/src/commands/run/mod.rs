@@ -4,6 +4,7 @@ mod drive;
 mod findings;
 mod finish;
 pub(super) mod flags;
+mod frames;
 mod generator;
 mod journal;
 mod limits;
@@ -17,6 +18,7 @@ mod save;
 mod summary;
 mod timeline;
 mod wall_clock;
+mod watch;
 
 use std::sync::Arc;
 

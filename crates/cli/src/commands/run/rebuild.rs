@@ -1,10 +1,10 @@
 //! A result of a run that did not come to its end, made of its journal.
 //!
-//! It has what was measured up to the last whole line: totals, series, thresholds, errors. What is found out at the end
-//! is not in it: how the generator fared, and what teardown did. A damaged line ends the reading, and is told.
+//! It has what was measured up to the last whole interval: totals, series, thresholds, errors. What is found out at the end
+//! is not in it: how the generator fared, and what teardown did. A damaged frame ends the reading, and is told.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::BufReader;
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ use metrics::{Aggregate, Seconds, ShardReader, ThresholdSpecs, Thresholds};
 use report::document::{Document, Exit, Generator};
 use wire::mask::Mask;
 
-use super::journal::{FILE_NAME, Head, JournalLine, KIND, SCHEMA};
+use super::frames;
+use super::journal::{FILE_NAME, Head, JournalEntry, KIND, SCHEMA};
 use super::save::{self, Facts};
 use super::timeline::Timeline;
 use crate::exit_code::ExitCode;
@@ -27,19 +28,24 @@ pub fn rebuild(dir: &Path) -> Result<Option<Document>, String> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
     };
-    let mut lines = BufReader::new(file).split(b'\n');
-    let first = lines.next().transpose().map_err(|error| problem(error.to_string()))?.unwrap_or_default();
-    let head: Head = serde_json::from_slice(&first)
-        .map_err(|error| problem(format!("line 1 is no head of a journal, which a run with --save writes: {error}")))?;
+    let mut file = BufReader::new(file);
+    let first = frames::read(&mut file).map(Option::unwrap_or_default);
+    let head = first.and_then(|first| serde_json::from_slice::<Head>(&first).map_err(|error| error.to_string()));
+    let head =
+        head.map_err(|why| problem(format!("it does not begin as the journal of a run with --save does: {why}")))?;
     if head.kind != KIND || head.schema != SCHEMA {
         let found = format!("found {} of schema {}", head.kind, head.schema);
         return Err(problem(format!("{found}, expected {KIND} of schema {SCHEMA}: use the Onrush that wrote it")));
     }
     let mut run = Rebuilt::new(&head);
-    for (at, line) in (2..).zip(lines) {
-        let added = line.map_err(|error| error.to_string()).and_then(|line| run.add(&line));
+    for interval in 1.. {
+        let added = match frames::read(&mut file) {
+            Ok(None) => break,
+            Ok(Some(frame)) => run.add(&frame),
+            Err(what) => Err(what),
+        };
         if let Err(what) = added {
-            run.damage = Some(format!("line {at} of the journal is damaged and ends it: {what}"));
+            run.damage = Some(format!("interval {interval} of the journal is damaged and ends it: {what}"));
             break;
         }
     }
@@ -71,8 +77,8 @@ impl Rebuilt {
         }
     }
 
-    fn add(&mut self, line: &[u8]) -> Result<(), String> {
-        let entry: JournalLine = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    fn add(&mut self, frame: &[u8]) -> Result<(), String> {
+        let entry: JournalEntry = postcard::from_bytes(frame).map_err(|error| error.to_string())?;
         let snapshot = self.reader.snapshot(entry.samples)?;
         let registry = self.reader.registry();
         if self.aggregate.is_none() {

@@ -27,12 +27,12 @@ impl WallClock {
         *self = WallClock::now();
     }
 
-    /// Looks whether the clocks still go together.
-    pub fn look(&mut self) {
-        self.compare(both());
+    /// Looks whether the clocks still go together: by how many ms they went apart since the last look.
+    pub fn look(&mut self) -> f64 {
+        self.compare(both())
     }
 
-    fn compare(&mut self, (instant, wall): (Instant, SystemTime)) {
+    fn compare(&mut self, (instant, wall): (Instant, SystemTime)) -> f64 {
         let passed = instant.saturating_duration_since(self.last.0).as_secs_f64() * 1e3;
         let on_the_wall = match wall.duration_since(self.last.1) {
             Ok(forwards) => forwards.as_secs_f64() * 1e3,
@@ -43,6 +43,7 @@ impl WallClock {
             self.largest_step_ms = step;
         }
         self.last = (instant, wall);
+        step
     }
 
     /// The largest difference between two looks, in ms; negative for a clock that was set back.

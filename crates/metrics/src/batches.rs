@@ -120,7 +120,7 @@ impl Batch {
 }
 
 /// Where a recorder writes its samples down.
-pub(crate) struct Journal {
+pub(crate) struct Batcher {
     words: Vec<u64>,
     samples: u64,
     /// What samples carry now.
@@ -133,10 +133,10 @@ pub(crate) struct Journal {
     take: TakeBatch,
 }
 
-impl Journal {
+impl Batcher {
     pub(crate) fn new(take: TakeBatch) -> Self {
         let (notes, numbers) = Default::default();
-        Journal { words: Vec::new(), samples: 0, note: None, notes, numbers, told: (0, 0), take }
+        Batcher { words: Vec::new(), samples: 0, note: None, notes, numbers, told: (0, 0), take }
     }
 
     /// What the samples carry that come from now on.
@@ -218,7 +218,7 @@ mod tests {
         let recorder = Recorder::new(Registry::new());
         let batches: Rc<RefCell<Vec<Batch>>> = Rc::default();
         let taken = batches.clone();
-        recorder.set_journal(Box::new(move |batch| taken.borrow_mut().push(batch)));
+        recorder.set_batches(Box::new(move |batch| taken.borrow_mut().push(batch)));
         (recorder, batches)
     }
 

@@ -1,0 +1,125 @@
+//! What is wrong with the generator while the test runs, said as it happens: who waits an hour for a verdict wants to
+//! know in its first minute.
+//!
+//! Once a second the last two are judged as the whole run is at its end. A cause is said when it comes up, and again only
+//! after it was gone for a while. It is a warning of the log, like any other.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{Cause, Finding, Severity, Tick};
+use metrics::{Aggregate, Registry, Snapshot, Thresholds};
+
+use super::generator::{Circumstances, Samples, facts};
+use crate::machine::{self, Meanwhile, Moment};
+
+/// A cause that was gone for so long is said again.
+const FORGOTTEN: Duration = Duration::from_secs(10);
+
+/// Counters of the whole run at one tick.
+#[derive(Clone)]
+struct Mark {
+    machine: Moment,
+    unstamped: u64,
+}
+
+/// The last two seconds.
+pub struct Watch {
+    registry: Arc<Registry>,
+    is_smoke: bool,
+    allowed_cores: usize,
+    /// At the last two ticks, or at the start.
+    marks: VecDeque<Mark>,
+    /// What came in at the last tick.
+    samples: Vec<Snapshot>,
+    /// How much the wall clock stepped at the last tick, in ms.
+    clock_step_ms: f64,
+    /// When each cause was found last.
+    found: HashMap<Cause, Duration>,
+}
+
+impl Watch {
+    /// From now on, which is when the scenarios start.
+    pub fn new(registry: Arc<Registry>, is_smoke: bool) -> Watch {
+        Watch {
+            registry,
+            is_smoke,
+            allowed_cores: machine::allowed_cores(),
+            marks: VecDeque::from([Mark { machine: Moment::now(), unstamped: 0 }]),
+            samples: Vec::new(),
+            clock_step_ms: 0.0,
+            found: HashMap::new(),
+        }
+    }
+
+    /// What there is to say at this tick. `unstamped` requests there were in the whole run, `clock_step_ms` is that of
+    /// the last second.
+    pub fn look(&mut self, tick: &Tick, unstamped: u64, is_target_here: bool, clock_step_ms: f64) -> Option<String> {
+        let samples: Vec<Snapshot> =
+            tick.snapshots.iter().map(|samples| samples.of_metrics(&Samples::METRICS)).collect();
+        let mut both = Aggregate::new(self.registry.clone(), Thresholds::default());
+        std::mem::replace(&mut self.samples, samples.clone())
+            .into_iter()
+            .chain(samples)
+            .for_each(|one| both.merge(one));
+        let step = std::mem::replace(&mut self.clock_step_ms, clock_step_ms);
+        let mark = Mark { machine: Moment::now(), unstamped };
+        let before = self.marks.front().cloned().unwrap_or_else(|| mark.clone());
+        self.marks.push_back(mark.clone());
+        while self.marks.len() > 2 {
+            self.marks.pop_front();
+        }
+        let around = Circumstances {
+            is_smoke: self.is_smoke,
+            clock_step_ms: if step.abs() > clock_step_ms.abs() { step } else { clock_step_ms },
+            unstamped: unstamped - before.unstamped,
+            is_target_here,
+            allowed_cores: self.allowed_cores,
+            machine: Meanwhile::between(&before.machine, &mark.machine),
+            lost: Vec::new(),
+            accept_late: false,
+        };
+        self.say(tick.elapsed, &engine::doubts_lately(&tick.lately, &facts(&Samples::from(&both), &around)))
+    }
+
+    /// One line with all that is new.
+    fn say(&mut self, now: Duration, doubts: &[Finding]) -> Option<String> {
+        let is_known = |at: &Duration| now.saturating_sub(*at) < FORGOTTEN;
+        let is_new = |doubt: &&Finding| !self.found.get(&doubt.cause).is_some_and(is_known);
+        let new: Vec<&Finding> = doubts.iter().filter(is_new).collect();
+        let line = new.first().map(|worst| {
+            let word = if worst.severity == Severity::Invalid { "INVALID" } else { "SUSPECT" };
+            let what = |doubt: &&Finding| format!("{} ({})", doubt.cause.title(), doubt.figure);
+            let found: Vec<String> = new.iter().map(what).collect();
+            format!("{word} from here on: {}; {}", found.join(", "), worst.advice)
+        });
+        self.found.extend(doubts.iter().map(|doubt| (doubt.cause, now)));
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doubt(cause: Cause, severity: Severity) -> Finding {
+        let (figure, text) = (String::from("5 ms"), String::from("it is so"));
+        Finding { cause, severity, figure, text, advice: String::from("do this") }
+    }
+
+    #[test]
+    fn a_cause_is_said_when_it_comes_up_and_when_it_comes_back() {
+        let mut watch = Watch::new(Registry::new(), false);
+        let mut at = |s: u64, doubts: &[Finding]| watch.say(Duration::from_secs(s), doubts);
+        let (late, full) = (doubt(Cause::LateStarts, Severity::Suspect), doubt(Cause::Cpu, Severity::Invalid));
+        assert_eq!(at(1, &[]), None);
+        let first = "SUSPECT from here on: late starts (5 ms); do this";
+        assert_eq!(at(2, std::slice::from_ref(&late)).as_deref(), Some(first));
+        assert_eq!(at(3, std::slice::from_ref(&late)), None);
+        let second = "INVALID from here on: CPU (5 ms); do this";
+        assert_eq!(at(4, &[full, late.clone()]).as_deref(), Some(second));
+        assert_eq!(at(13, std::slice::from_ref(&late)), None, "it was there nine seconds ago");
+        assert_eq!(at(23, &[late]).as_deref(), Some(first));
+    }
+}
