@@ -1,7 +1,8 @@
 //! What the machine tells about itself and about who else used it while a test ran, for the result document.
 //!
-//! Read from /proc, /sys and /etc before and after the run, and what is cheap of it once a second for the watch. What a machine does not tell stays
-//! unknown: an empty text or none, never a made-up 0. The reading is a thin shell around functions of the files' texts.
+//! Read from /proc, /sys and /etc before and after the run, and what is cheap of it once a second for the watch. What a
+//! machine does not tell stays unknown: an empty text or none, never a made-up 0. The reading is a thin shell around
+//! functions of the files' texts.
 
 use std::path::Path;
 use std::time::Instant;

@@ -248,9 +248,21 @@ fn a_core_shared_with_the_target_is_found_where_both_are_busy() {
     };
     let shared = [(Cause::SharedCore, Severity::Suspect)];
     assert_eq!(of(true, 0.25, 0.2), shared);
-    for (here, cpu, waited) in [(false, 0.5, 0.5), (true, 0.24, 0.5), (true, 0.5, 0.19)] {
+    for (here, cpu, waited) in [(false, 0.4, 0.5), (true, 0.24, 0.5), (true, 0.5, 0.19)] {
         assert_eq!(of(here, cpu, waited), [], "{here} {cpu} {waited}");
     }
+}
+
+#[test]
+fn a_worker_that_is_never_idle_is_the_limit_but_for_a_schedule_that_was_kept() {
+    let of = |cpu, waited, facts: Facts| {
+        let mut health = health(cpu, 0.1, 2.0);
+        health.workers[0].waited_share = Some(waited);
+        causes(&judge(&health, &facts))
+    };
+    assert_eq!(of(0.8, 0.15, facts()), [(Cause::RunQueue, Severity::Invalid)]);
+    assert_eq!(of(0.8, 0.14, facts()), []);
+    assert_eq!(of(0.8, 0.15, open(0.0, 1.0, 2.0)), []);
 }
 
 #[test]

@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::recorder::Snapshot;
 use crate::registry::Registry;
 use crate::sink::{Scope, Sink, SinkKey};
+use crate::snapshot::Snapshot;
 use crate::trend::Trend;
 
 /// The intervals of a run and what came in during each.

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::errors::ErrorKind;
 use crate::metric::{Contains, Kind, MetricId};
-use crate::recorder::Snapshot;
 use crate::registry::{Registry, SubMetricId};
 use crate::sink::{Scope, Sink, SinkKey};
+use crate::snapshot::Snapshot;
 use crate::tags::TagFilter;
 use crate::trend::exact::ExactTrend;
 

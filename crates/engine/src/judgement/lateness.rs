@@ -11,6 +11,8 @@ use crate::health::{Health, Occupation};
 
 /// A worker that runs for this share of the time has no more to give.
 const FULL: f64 = 0.9;
+/// So is one that runs, or waits for a core, for this share.
+const NEVER_IDLE: f64 = 0.95;
 /// An event loop is late from here on, at its 99th percentile; so is an iteration.
 const LATE_MS: f64 = 10.0;
 /// Without stamps, lateness is part of a timing from here on.
@@ -34,7 +36,13 @@ const MUCH_STOLEN: f64 = 0.1;
 
 /// All of them.
 pub(super) fn findings(health: &Health, facts: &Facts) -> Vec<Finding> {
-    let of_itself = [full(health, facts), shared_core(health, facts), throttled(health, facts), stolen(facts)];
+    let of_itself = [
+        full(health, facts),
+        never_idle(health, facts),
+        shared_core(health, facts),
+        throttled(health, facts),
+        stolen(facts),
+    ];
     let mut found: Vec<Finding> = of_itself.into_iter().flatten().collect();
     let harms = [late_starts(facts), unstamped(health, facts), gap(health, facts), lost(health, facts)];
     let harms: Vec<Finding> = harms.into_iter().flatten().collect();
@@ -75,6 +83,27 @@ fn full(health: &Health, facts: &Facts) -> Option<Finding> {
             health.worst_lag_p99_ms()
         ),
         advice,
+    })
+}
+
+/// A worker that runs or waits for a core all the time is the limit as one that is full is: others had part of its
+/// core. Where the schedule was kept all the same, it did no harm.
+fn never_idle(health: &Health, facts: &Facts) -> Option<Finding> {
+    let busy = |worker: &crate::health::WorkerHealth| worker.cpu_share + worker.waited_share.unwrap_or_default();
+    let worker = health.workers.iter().max_by(|a, b| busy(a).total_cmp(&busy(b)))?;
+    if facts.closed.is_none() || health.busiest_cpu_share() >= FULL || busy(worker) < NEVER_IDLE {
+        return None;
+    }
+    let (ran, waited) = (percent(worker.cpu_share, 0), percent(worker.waited_share.unwrap_or_default(), 0));
+    Some(Finding {
+        cause: Cause::RunQueue,
+        severity: Severity::Invalid,
+        figure: format!("ran {ran}, waited {waited} of the time"),
+        text: format!(
+            "the generator was the limit: a worker was never idle, it ran {ran} of the time and waited for a core \
+             {waited}; the target may be faster than these numbers"
+        ),
+        advice: others_reason(None, None).advice,
     })
 }
 

@@ -75,14 +75,10 @@ impl Ending<'_> {
         let environment = machine::environment(start, &end);
         let has_lost = |line: &&String| line.contains(" lost ") || line.contains(" has not got ");
         let around = Circumstances {
-            is_smoke: ran.is_smoke,
-            clock_step_ms: ran.clock_step_ms,
-            unstamped: script.program.unstamped(),
-            is_target_here: script.program.is_target_here(),
             allowed_cores: environment.allowed_cores.len(),
             machine: machine::Meanwhile::between(start, &end),
             lost: of_outputs.iter().filter(has_lost).cloned().chain(lost.clone()).collect(),
-            accept_late: flags.accept_late,
+            ..self.circumstances(&ran)
         };
         let judged = Judged::new(&ran, results, &around);
         let remarks = remark.into_iter().chain(script.program.upload_remark());
@@ -122,6 +118,18 @@ impl Ending<'_> {
         };
         let code = kept.as_mut().map_or(code, |kept| kept.close(code, log, flags.quiet));
         exported.map(|()| code)
+    }
+
+    /// But for the machine and what was lost.
+    fn circumstances(&self, ran: &Ran) -> Circumstances {
+        Circumstances {
+            is_smoke: ran.is_smoke,
+            clock_step_ms: ran.clock_step_ms,
+            unstamped: self.script.program.unstamped(),
+            is_target_here: self.script.program.is_target_here(),
+            accept_late: self.flags.accept_late,
+            ..Circumstances::default()
+        }
     }
 
     /// Tears down and judges the thresholds for the last time.

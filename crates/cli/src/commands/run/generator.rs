@@ -21,6 +21,7 @@ const NO_FILE: [&str; 2] = ["too many open files", "too many open files in syste
 const NO_PORT: &str = "cannot assign requested address";
 
 /// What is known of a run, or of some seconds of it, beside its samples and its own health.
+#[derive(Default)]
 pub struct Circumstances {
     /// Whether the whole test is one iteration of one user.
     pub is_smoke: bool,

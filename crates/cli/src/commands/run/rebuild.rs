@@ -1,7 +1,7 @@
 //! A result of a run that did not come to its end, made of its journal.
 //!
-//! It has what was measured up to the last whole interval: totals, series, thresholds, errors. What is found out at the end
-//! is not in it: how the generator fared, and what teardown did. A damaged frame ends the reading, and is told.
+//! It has what was measured up to the last whole interval: totals, series, thresholds, errors. What is found out at the
+//! end is not in it: how the generator fared, and what teardown did. A damaged frame ends the reading, and is told.
 
 use std::fs::File;
 use std::io::BufReader;

@@ -1,8 +1,8 @@
 //! What is wrong with the generator while the test runs, said as it happens: who waits an hour for a verdict wants to
 //! know in its first minute.
 //!
-//! Once a second the last two are judged as the whole run is at its end. A cause is said when it comes up, and again only
-//! after it was gone for a while. It is a warning of the log, like any other.
+//! Once a second the last two are judged as the whole run is at its end. A cause is said when it comes up, and again
+//! only after it was gone for a while. It is a warning of the log, like any other.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

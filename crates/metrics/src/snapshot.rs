@@ -1,0 +1,34 @@
+//! What a recorder hands over once a second.
+
+use std::sync::Arc;
+
+use crate::cardinality::Cardinality;
+use crate::metric::MetricId;
+use crate::sink::{Scope, Sink, SinkKey};
+
+/// What a recorder gathered between two calls of `take`. Goes to the `Aggregate` on another thread.
+#[derive(Clone)]
+pub struct Snapshot {
+    pub(crate) sinks: Vec<(Arc<SinkKey>, Sink)>,
+    pub(crate) refused: u64,
+    /// Of the whole run, when it changed.
+    pub(crate) cardinality: Option<Box<Cardinality>>,
+}
+
+impl Snapshot {
+    /// A copy of what is in it of these metrics as a whole, and of the errors.
+    pub fn of_metrics(&self, metrics: &[MetricId]) -> Snapshot {
+        let is_of_them = |key: &SinkKey| match key {
+            SinkKey::Metric(metric, scope) => *scope == Scope::default() && metrics.contains(metric),
+            SinkKey::Error(_) => true,
+            _ => false,
+        };
+        let sinks = self.sinks.iter().filter(|(key, _)| is_of_them(key)).cloned().collect();
+        Snapshot { sinks, refused: 0, cardinality: None }
+    }
+
+    /// Whether nothing came in.
+    pub fn is_empty(&self) -> bool {
+        self.sinks.is_empty() && self.refused == 0 && self.cardinality.is_none()
+    }
+}
