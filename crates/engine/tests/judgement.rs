@@ -266,6 +266,13 @@ fn a_worker_that_is_never_idle_is_the_limit_but_for_a_schedule_that_was_kept() {
 }
 
 #[test]
+fn a_bias_that_a_referee_found_is_told() {
+    let judgement = judge(&health(0.1, 0.1, 2.0), &Facts { bias: Some((1.5, 1.0)), ..facts() });
+    assert_eq!(causes(&judgement), [(Cause::GeneratorBias, Severity::Suspect)]);
+    assert!(judgement.findings[0].text.contains("a median of 1ms where the users measured 1.5ms"), "{judgement:?}");
+}
+
+#[test]
 fn dropped_iterations_and_a_rate_that_was_not_reached() {
     let with = |arrivals| Health { arrivals, ..health(0.1, 0.1, 2.0) };
     let dropped = |started, dropped| with(ArrivalCounts { started, dropped, ..ArrivalCounts::default() });

@@ -23,6 +23,7 @@ pub mod modules;
 pub mod options;
 pub mod paths;
 pub mod program;
+pub mod referee;
 pub mod secrets;
 pub mod series;
 mod shared;

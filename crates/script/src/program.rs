@@ -14,6 +14,7 @@ use crate::error::{ScriptError, exit_code};
 use crate::message_sink::MessageSink;
 use crate::options::Options;
 use crate::paths;
+use crate::referee::Referee;
 use crate::shared::{LoadOptions, Shared, Source};
 use crate::test_mark::TestMark;
 use crate::unstamped::Unstamped;
@@ -123,6 +124,11 @@ impl Program {
     /// How many answered requests were timed by this program because the kernel did not stamp them.
     pub fn unstamped(&self) -> u64 {
         self.shared.process_state::<Unstamped>().count()
+    }
+
+    /// Which request is asked for again from outside of the workers, and what the users measured of it.
+    pub fn referee(&self) -> Arc<Referee> {
+        self.shared.process_state::<Referee>()
     }
 
     /// One line when servers answered before they had a whole request.

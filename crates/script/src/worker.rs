@@ -14,6 +14,7 @@ use wire::settings::Http2Limits;
 
 use crate::message_sink::MessageLines;
 use crate::options::{Http2Choice, Options};
+use crate::referee::Referee;
 use crate::shared::Shared;
 
 /// Distinct tag sets that are remembered before scripts that make ever new ones have all forgotten.
@@ -89,10 +90,11 @@ impl WorkerState {
     }
 
     /// The network side, made at the first request.
-    pub fn wire(&self, options: &Options) -> Rc<wire::ClientContext> {
+    pub fn wire(&self, options: &Options, shared: &Shared) -> Rc<wire::ClientContext> {
         self.wire
             .get_or_init(|| {
-                wire::ClientContext::new(Arc::new(options.network_settings()))
+                let departures = shared.process_state::<Referee>().departures();
+                wire::ClientContext::new(Arc::new(wire::Settings { departures, ..options.network_settings() }))
                     .unwrap_or_else(|error| panic!("network settings are checked before the run: {}", error.message))
             })
             .clone()

@@ -47,6 +47,7 @@ use crate::client::pool::{Kept, Pool};
 use crate::client::redirect::Hop;
 use crate::codec::ContentDecoder;
 use crate::cookies::CookieJar;
+use crate::departures::Checker;
 use crate::failure::Failure;
 use crate::field;
 use crate::h1::encode::RequestHead;
@@ -95,7 +96,9 @@ impl ClientContext {
         }
         let origins = Origins::new(&settings).map_err(|message| SettingsError { message })?;
         let decoder = RefCell::new(ContentDecoder::new(settings.decode_limits));
-        let io = IoContext::new(settings.limits.clone(), settings.send_buffer);
+        let checker = settings.departures.clone().map(Checker::new);
+        let mut io = IoContext::new(settings.limits.clone(), settings.send_buffer);
+        io.checker = checker;
         Ok(Rc::new(ClientContext { settings, io, origins, known: KnownRequests::default(), decoder }))
     }
 }

@@ -14,6 +14,7 @@ mod auth;
 pub mod client;
 pub mod codec;
 pub mod cookies;
+mod departures;
 pub mod event_stream;
 pub mod failure;
 mod failure_map;
@@ -40,6 +41,7 @@ pub mod ws;
 
 pub use addresses::{parse_block, parse_local_ips};
 pub use client::{Client, ClientContext, ConnectionInfo, Exchange};
+pub use departures::Departures;
 pub use failure::{Failure, FailureKind, Step};
 pub use failure_map::http2_error_name;
 pub use io::listener::Listener;

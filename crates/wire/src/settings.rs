@@ -7,6 +7,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use crate::codec::DecodeLimits;
+use crate::departures::Departures;
 use crate::hosts::{FixedHosts, HostPatterns};
 pub use crate::tls::choice::{CipherSuites, ClientIdentity, TlsSettings, TlsVersions};
 
@@ -44,6 +45,8 @@ pub struct Settings {
     pub proxies: Proxies,
     /// How long single steps may take, beside the time of the whole request.
     pub limits: StepLimits,
+    /// Which requests are checked against the kernel's transmit stamps; `None`: none.
+    pub departures: Option<Arc<Departures>>,
 }
 
 /// How the requests of users that share connections of HTTP/2 are spread over them.
@@ -146,6 +149,7 @@ impl Default for Settings {
             batch: 20,
             batch_per_host: 6,
             decode_limits: DecodeLimits::default(),
+            departures: None,
             proxies: Proxies::default(),
             limits: StepLimits::default(),
         }

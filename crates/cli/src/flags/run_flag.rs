@@ -185,6 +185,13 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         "End with code 115 when the verdict is SUSPECT and with 116 when it is INVALID, unless another code says more",
     ),
     run_flag(
+        "referee",
+        None,
+        None,
+        "Ask for the same from a thread beside the workers, 50 times a second, and say by how much the generator's own \
+         times differ: --referee or --referee=URL",
+    ),
+    run_flag(
         "serve",
         None,
         None,
@@ -208,6 +215,7 @@ impl RunFlag {
         };
         match self.value {
             None if self.name == "serve" => switch(arg).value_name("APP"),
+            None if self.name == "referee" => switch(arg).value_name("URL"),
             None => switch(arg),
             Some(value) if self.repeat => arg.value_name(value).action(ArgAction::Append),
             Some(value) => arg.value_name(value),

@@ -44,6 +44,7 @@ mod outputs;
 mod payloads;
 mod pty;
 mod quick;
+mod referee;
 mod report;
 mod resolving;
 mod save;

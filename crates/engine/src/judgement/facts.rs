@@ -15,6 +15,8 @@ pub struct Facts {
     pub without_file: u64,
     /// Requests that got no answer because there was no local port left.
     pub without_port: u64,
+    /// Medians in ms, the users' and that of a referee beside the workers, where they are apart.
+    pub bias: Option<(f64, f64)>,
     /// Whether the target is on this machine.
     pub is_target_here: bool,
     /// How late the iterations of arrival-rate scenarios started; none without such iterations.

@@ -23,6 +23,7 @@ pub(super) fn findings(health: &Health, facts: &Facts, is_long: bool) -> Vec<Fin
         files_exhausted(facts),
         ports_exhausted(facts),
         clock_stepped(facts),
+        bias(facts),
         outputs(facts),
         is_long.then(|| too_few(&facts.percentiles)).flatten(),
     ];
@@ -117,6 +118,21 @@ fn clock_stepped(facts: &Facts) -> Option<Finding> {
             time(step)
         ),
         advice: String::from("let the clock be slewed (chrony, ntpd) instead of set while tests run"),
+    })
+}
+
+fn bias(facts: &Facts) -> Option<Finding> {
+    let (users, referee) = facts.bias?;
+    let (more, users, referee) = (time(users - referee), time(users), time(referee));
+    Some(Finding {
+        cause: Cause::GeneratorBias,
+        severity: Severity::Suspect,
+        figure: format!("by {more}"),
+        text: format!(
+            "a referee beside the workers measured a median of {referee} where the users measured {users}: {more} of \
+             it is the generator's, or the target treats its one connection better"
+        ),
+        advice: String::from("give the generator more cores or fewer virtual users, and compare again"),
     })
 }
 

@@ -60,6 +60,7 @@ causes! {
     UsersExhausted = "users_exhausted", "users exhausted";
     BelowRate = "below_rate", "below the planned rate";
     LateStarts = "late_starts", "late starts";
+    GeneratorBias = "generator_bias", "times too long by the generator";
     StampsMissing = "stamps_missing", "no kernel stamps";
     OutputBackpressure = "output_backpressure", "output too slow";
     TooFewSamples = "too_few_samples", "too few samples";

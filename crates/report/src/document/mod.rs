@@ -31,7 +31,8 @@ pub use histogram::Histogram;
 pub use judgement::{Finding, Iterations, Judgement, Severity, Trust};
 pub use metric::{Check, Contains, Group, Metric, Scenario, Threshold, Value};
 pub use run::{
-    Cause, Environment, Exit, Generator, MessageLogs, NOTABLE_STEAL, Pressure, WorkerFigures, accepted, machine_id,
+    Cause, Departures, Environment, Exit, Generator, MessageLogs, NOTABLE_STEAL, Pressure, Referee, WorkerFigures,
+    accepted, machine_id,
 };
 pub use seconds::{Column, Counts, Points, Seconds, Series};
 

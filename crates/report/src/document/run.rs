@@ -103,9 +103,42 @@ pub struct Generator {
     /// Whether the run was too short to judge its generator.
     #[serde(default)]
     pub too_short: bool,
+    /// What `--referee` found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub referee: Option<Referee>,
     /// Further lines about the generator that the summary printed.
     #[serde(default)]
     pub notes: Vec<String>,
+}
+
+/// What a thread beside the workers was answered, which asked for what the users asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Referee {
+    /// What it asked for; null when no user made a request that it could repeat.
+    pub url: Option<String>,
+    /// Its requests that were answered with the status that the users got.
+    pub requests: u64,
+    /// Its other requests.
+    pub failed: u64,
+    /// Median of `http_req_duration` of its requests, in ms.
+    pub med_ms: Option<f64>,
+    /// The users' requests of the same kind.
+    pub users_requests: u64,
+    /// Median of `http_req_duration` of these, in ms.
+    pub users_med_ms: Option<f64>,
+    /// Requests of users that were checked with the kernel's transmit stamps.
+    pub departures: Option<Departures>,
+}
+
+/// How long after the start of `http_req_duration` the last byte of a request left, by the kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Departures {
+    /// How many were checked.
+    pub checked: u64,
+    /// Median, in ms.
+    pub med_ms: f64,
+    /// 99 of 100 were no later.
+    pub p99_ms: f64,
 }
 
 /// Why a run says more about its generator than about what it tested.

@@ -401,7 +401,7 @@ impl Vu {
 
     /// What clients of this worker share.
     pub(crate) fn client_context(&self) -> Rc<wire::ClientContext> {
-        self.worker.wire(&self.options())
+        self.worker.wire(&self.options(), &self.shared)
     }
 
     /// The user's HTTP client.
@@ -412,7 +412,7 @@ impl Vu {
             if self.iteration.borrow().is_none() {
                 self.network.set_http2(options.http2.as_deref().copied().unwrap_or_default(), || None);
             }
-            wire::Client::new(self.worker.wire(&options))
+            wire::Client::new(self.worker.wire(&options, &self.shared))
         };
         self.network.client(make)
     }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::client::http2_keeper::Http2Keeper;
+use crate::departures::Checker;
 use crate::h1::known_heads::KnownHeads;
 use crate::io::buffers::Buffers;
 use crate::io::receive::StampKeeper;
@@ -20,6 +21,7 @@ pub(crate) struct IoContext {
     pub(crate) heads: KnownHeads,
     pub(crate) limits: StepLimits,
     pub(crate) http2_keeper: Rc<Http2Keeper>,
+    pub(crate) checker: Option<Checker>,
     _keeper: StampKeeper,
 }
 
@@ -33,6 +35,7 @@ impl IoContext {
             heads: KnownHeads::default(),
             limits,
             http2_keeper: Rc::default(),
+            checker: None,
             _keeper: StampKeeper::new(),
         }
     }

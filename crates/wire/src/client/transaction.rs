@@ -66,6 +66,8 @@ pub(crate) struct Transaction<'a> {
     reader: ResponseReader,
     /// Bytes of a read before the head is complete.
     most_with_head: usize,
+    /// The kernel stamps when the request leaves.
+    is_checked: bool,
     write_error: Option<TransportError>,
     /// The server refused before the upload was through: the rest stays unsent and the connection is closed.
     refused_early: bool,
@@ -120,6 +122,10 @@ impl<'a> Transaction<'a> {
     ) -> Transaction<'a> {
         let is_dropped = matches!(work.body_use, BodyUse::Discard) && connection.drops_much;
         let most_with_head = if is_dropped { SHORT_READ } else { usize::MAX };
+        let is_checked = io.checker.as_ref().is_some_and(|checker| {
+            let socket = || connection.transport.socket.direct();
+            checker.is_due() && work.body.is_empty() && socket().is_some_and(|socket| socket.stamp_departures(true))
+        });
         Transaction {
             connection,
             io,
@@ -129,6 +135,7 @@ impl<'a> Transaction<'a> {
             upload: Upload::new(work.head, work.body),
             reader: ResponseReader::new(work.to_head_request, work.body_use.clone()),
             most_with_head,
+            is_checked,
             write_error: None,
             refused_early: false,
             sent_at: None,
@@ -283,6 +290,11 @@ impl Transaction<'_> {
             drops && matches!(self.place, Ok(Response { body: Body::Discarded(bytes), .. }) if *bytes >= LARGE_BODY);
         let ended = ended.unwrap_or_else(Tick::now);
         let stamped = first_stamped && last_stamped;
+        if self.is_checked
+            && let (Some(checker), Some(socket)) = (&self.io.checker, self.connection.transport.socket.direct())
+        {
+            checker.note(socket, &self.io.stamps, start, ended);
+        }
         Outcome { marks, keep, nothing_sent, sent_at: self.sent_at, first, last, stamped, ended }
     }
 }

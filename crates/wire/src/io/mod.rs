@@ -6,6 +6,7 @@
 pub(crate) mod arrival;
 pub(crate) mod buffers;
 pub(crate) mod deadline_timer;
+mod departure;
 pub(crate) mod listener;
 pub(crate) mod receive;
 pub(crate) mod socket;

@@ -18,6 +18,7 @@ use std::time::Duration;
 use tokio::io::unix::AsyncFd;
 use tokio::io::{Interest, ReadBuf};
 
+use super::departure::{ask_for_departures, departed_ns};
 use super::receive::{Received, ask_for_stamps, receive};
 
 /// Send buffer of connections over short paths.
@@ -54,6 +55,16 @@ impl Socket {
     pub fn stamp_arrivals(&mut self) -> bool {
         self.stamped = self.tcp && ask_for_stamps(self.fd.as_raw_fd(), false);
         self.stamped
+    }
+
+    /// Has the kernel stamp when what is written from now on leaves, or no longer; whether it will.
+    pub(crate) fn stamp_departures(&self, on: bool) -> bool {
+        self.tcp && ask_for_departures(self.fd.as_raw_fd(), on)
+    }
+
+    /// When the last byte left that was written since then, in nanoseconds of the wall clock.
+    pub(crate) fn departed_ns(&self) -> Option<u64> {
+        departed_ns(self.fd.as_raw_fd())
     }
 
     /// Makes closing send RST instead of FIN; a unix socket has no such thing and just closes.

@@ -55,6 +55,14 @@ impl LinkedSocket {
         }
     }
 
+    /// The real socket, where no link is between.
+    pub(crate) fn direct(&self) -> Option<&Socket> {
+        match self {
+            LinkedSocket::Direct(socket) => Some(socket),
+            LinkedSocket::Linked(_) => None,
+        }
+    }
+
     /// The peer's address; `None` on a unix socket.
     pub(crate) fn peer(&self) -> Option<SocketAddr> {
         match self {

@@ -10,12 +10,14 @@ use metrics::results::Results;
 use metrics::threshold::Moment;
 use metrics::{Aggregate, Recorder, Registry, Seconds};
 use outputs::Outputs;
+use report::document;
 use script::log::Level;
 use script::{ScriptError, ScriptUsers};
 
 use super::flags::Flags;
 use super::load::Script;
 use super::plan::{Planned, SummaryColumns};
+use super::referee::Beside;
 use super::save::Saving;
 use super::timeline::Timeline;
 use super::wall_clock::WallClock;
@@ -82,6 +84,8 @@ pub struct Ran {
     pub is_smoke: bool,
     /// The largest step of the wall clock while it ran, in ms.
     pub clock_step_ms: f64,
+    /// What `--referee` found.
+    pub referee: Option<document::Referee>,
     /// The machine when the scenarios started; none when they never did.
     pub machine: Option<machine::Moment>,
 }
@@ -105,6 +109,7 @@ struct Progress<'a> {
     columns: SummaryColumns,
     wall: WallClock,
     watch: Option<Watch>,
+    referee: Option<Beside>,
     machine: Option<machine::Moment>,
 }
 
@@ -142,6 +147,7 @@ impl<'a> Drive<'a> {
             columns: planned.columns,
             wall: WallClock::now(),
             watch: None,
+            referee: None,
             machine: None,
             drive: self,
         };
@@ -158,6 +164,7 @@ impl Progress<'_> {
             Event::Started(start) => {
                 self.machine = Some(machine::Moment::now());
                 self.wall.look_anew();
+                self.referee = self.begin_referee();
                 self.watch = Some(Watch::new(self.drive.registry.clone(), self.is_smoke()));
                 self.timeline.iter_mut().for_each(|timeline| timeline.start(start));
             }
@@ -261,6 +268,12 @@ impl Progress<'_> {
         }
     }
 
+    fn begin_referee(&self) -> Option<Beside> {
+        self.drive.flags.referee.as_ref()?;
+        let started = Beside::start(self.drive.script.program.referee(), self.options.network_settings());
+        started.map_err(|text| self.drive.log.write(Level::Warning, &text, &[])).ok()
+    }
+
     fn is_smoke(&self) -> bool {
         self.state.scenarios().len() == 1 && self.state.scenario_iterations(0) == Some(1)
     }
@@ -277,6 +290,7 @@ impl Progress<'_> {
         }
         Ran {
             is_smoke: self.is_smoke(),
+            referee: self.referee.map(Beside::finish),
             machine: self.machine,
             clock_step_ms: self.wall.largest_step_ms(),
             is_somebody_stuck: outcome.lost_users > 0 || !outcome.stuck_workers.is_empty(),

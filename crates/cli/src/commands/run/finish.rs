@@ -8,7 +8,7 @@ use metrics::results::Results;
 use metrics::threshold::{Moment, Verdict};
 use outputs::Outputs;
 use report::SummaryMode;
-use report::document::MessageLogs;
+use report::document::{self, MessageLogs};
 use script::ScriptError;
 use script::log::Level;
 
@@ -18,6 +18,7 @@ use super::flags::Flags;
 use super::generator::{Circumstances, Judged};
 use super::load::Script;
 use super::phases::Phases;
+use super::referee;
 use super::save::{Facts, Kept, Saving};
 use super::summary::{self, Summary};
 use super::timeline::Timeline;
@@ -82,11 +83,12 @@ impl Ending<'_> {
         };
         let judged = Judged::new(&ran, results, &around);
         let remarks = remark.into_iter().chain(script.program.upload_remark());
+        let remarks = remarks.chain(ran.referee.iter().flat_map(referee::lines));
         let notes: Vec<String> = remarks.chain(log.settle()).collect();
         let remarks = judged.lines().into_iter().chain(notes.clone()).chain(lost);
         let options = summary::options(flags, &ran, remarks, judged.kept());
         let findings = Findings { trust: flags.strict.then(|| judged.verdict()), ..self.findings(&ran, &totals) };
-        let generator = judged.document(&ran.health, notes);
+        let generator = document::Generator { referee: ran.referee.clone(), ..judged.document(&ran.health, notes) };
         let mut kept = self.saving.map(|saving| {
             let mask = ran.options.url_mask();
             let facts = Facts {
@@ -126,6 +128,7 @@ impl Ending<'_> {
             is_smoke: ran.is_smoke,
             clock_step_ms: ran.clock_step_ms,
             unstamped: self.script.program.unstamped(),
+            bias: ran.referee.as_ref().and_then(referee::bias),
             is_target_here: self.script.program.is_target_here(),
             accept_late: self.flags.accept_late,
             ..Circumstances::default()

@@ -78,6 +78,8 @@ pub struct Flags {
     pub accept_late: bool,
     /// `--strict`.
     pub strict: bool,
+    /// `--referee`, with an address or without.
+    pub referee: Option<Option<String>>,
     /// `--label`.
     pub labels: BTreeMap<String, String>,
     /// The run that a URL stands for; `script` is the URL then.
@@ -151,6 +153,10 @@ impl Flags {
             save_messages: save_messages(&source)?,
             accept_late: source.switch("accept-late", false)?,
             strict: source.switch("strict", false)?,
+            referee: source.text("referee").and_then(|text| match parse_switch(&text) {
+                None => Some(Some(text)),
+                Some(on) => on.then_some(None),
+            }),
             labels: labels(matches)?,
             secrets: Arc::new(secrets(&source)?),
             script_env,

@@ -29,6 +29,8 @@ pub struct Circumstances {
     pub clock_step_ms: f64,
     /// Exchanges that the kernel did not stamp.
     pub unstamped: u64,
+    /// The medians of users and referee, in ms, where they are apart.
+    pub bias: Option<(f64, f64)>,
     /// Whether the target is on this machine.
     pub is_target_here: bool,
     /// Cores that the process may use.
@@ -250,6 +252,7 @@ pub fn facts(samples: &Samples, around: &Circumstances) -> Facts {
         unstamped: *unstamped,
         without_file: failures(&samples.errors, |text| NO_FILE.iter().any(|end| text.ends_with(end))),
         without_port: failures(&samples.errors, |text| text.ends_with(NO_PORT)),
+        bias: around.bias,
         is_target_here: *is_target_here,
         iteration_lag: samples.lag.as_ref().map(iteration_lag),
         closed: closed(samples),

@@ -14,6 +14,7 @@ mod pause;
 mod phases;
 pub(super) mod plan;
 pub(super) mod rebuild;
+mod referee;
 mod save;
 mod summary;
 mod timeline;
@@ -70,6 +71,7 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>) -> Result<ExitCode,
     }
     let layers = load::Layers::read(&flags, matches, target, &log)?;
     let script = load::script(&flags, target, layers.without_script(), log.clone(), registry.clone())?;
+    flags.referee.iter().for_each(|address| script.program.referee().switch_on(address.as_deref()));
     messages.iter().for_each(|messages| script.program.log_messages(messages.clone()));
     let options = layers.with_script(&script, &log)?;
     let planned = plan::plan(&flags, options, &script, &registry, &log)?;

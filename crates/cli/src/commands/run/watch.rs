@@ -74,6 +74,7 @@ impl Watch {
             is_smoke: self.is_smoke,
             clock_step_ms: if step.abs() > clock_step_ms.abs() { step } else { clock_step_ms },
             unstamped: unstamped - before.unstamped,
+            bias: None,
             is_target_here,
             allowed_cores: self.allowed_cores,
             machine: Meanwhile::between(&before.machine, &mark.machine),

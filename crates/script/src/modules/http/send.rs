@@ -48,6 +48,9 @@ pub async fn perform(vu: &Vu, state: &HttpState, call: &Call) {
         }
         vu.count_data(exchange.bytes_sent, exchange.bytes_received);
         run.unstamped.note(vu, exchange);
+        if let Some(referee) = &run.referee {
+            referee.note(vu, request, exchange);
+        }
         let masked;
         let mut hop = HopFacts::of(exchange);
         if let Err((kind @ FailureKind::InvalidUrl, message)) = hop.outcome {

@@ -14,6 +14,7 @@ use super::samples::{Sampler, SeriesSets};
 use super::status::Expectation;
 use super::url::{Target, UrlCache};
 use crate::Vu;
+use crate::referee::WorkerReferee;
 use crate::unstamped::WorkerTally;
 
 /// What the module keeps for a virtual user.
@@ -58,6 +59,8 @@ pub struct RunSettings {
     pub debug: Option<Rc<HttpDebug>>,
     /// Counts exchanges that the kernel did not time.
     pub unstamped: Rc<WorkerTally>,
+    /// `--referee`.
+    pub referee: Option<Rc<WorkerReferee>>,
 }
 
 impl HttpState {
@@ -96,6 +99,7 @@ impl HttpState {
                 sampler: Sampler::new(options.enabled_system_tags(), vu.worker_local::<SeriesSets>()),
                 debug: HttpDebug::of(vu),
                 unstamped: vu.worker_local::<WorkerTally>(),
+                referee: WorkerReferee::of(vu),
             }
         })
     }
