@@ -1,17 +1,13 @@
 //! `--referee`: which request is asked for again from outside of the workers, and what the users measured of it.
 //!
-//! The request is the first plain GET of a user that was answered (or that of a given address): no body, no redirect, no
-//! link. Only what the script itself sets goes along, so an answer that depends on cookies shows by another status.
-//! While it is switched off a request costs one look at an empty option.
+//! The request is the first plain GET of a user that was answered (or that of a given address): no body, no redirect,
+//! no link. Only what the script itself sets goes along, so an answer that depends on cookies shows by another status.
 
-use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use metrics::Trend;
-use wire::{Departures, Exchange, Method, Request};
-
-use crate::Vu;
+use wire::Departures;
 
 /// One request in so many is checked against the kernel's transmit stamp.
 const CHECKED: u32 = 1000;
@@ -66,53 +62,24 @@ impl Referee {
         self.departures.get().cloned()
     }
 
-    fn is_on(&self) -> bool {
+    /// Whether a request is looked for.
+    pub(crate) fn is_on(&self) -> bool {
         self.is_on.load(Ordering::Acquire)
     }
 
-    fn join(&self) -> Arc<Mutex<Trend>> {
+    /// The request that is asked for again, if this one is of its kind: `make` is what it becomes where there is none.
+    pub(crate) fn matching(&self, address: &str, shown: &str, make: impl FnOnce() -> Probe) -> Option<&Probe> {
+        if self.wanted.get().is_some_and(|wanted| wanted != address && wanted != shown) {
+            return None;
+        }
+        let probe = self.probe.get_or_init(make);
+        (probe.url == address).then_some(probe)
+    }
+
+    /// Another worker measures.
+    pub(crate) fn join(&self) -> Arc<Mutex<Trend>> {
         let own = Arc::<Mutex<Trend>>::default();
         self.measured.lock().unwrap_or_else(PoisonError::into_inner).push(own.clone());
         own
-    }
-}
-
-/// One worker's part; made while the referee is switched on.
-#[derive(Default)]
-pub struct WorkerReferee {
-    all: OnceCell<(Arc<Referee>, Arc<Mutex<Trend>>)>,
-}
-
-impl WorkerReferee {
-    /// The worker's, if there is a referee.
-    pub fn of(vu: &Vu) -> Option<std::rc::Rc<WorkerReferee>> {
-        let referee = vu.process::<Referee>();
-        referee.is_on().then(|| {
-            let own = vu.worker_local::<WorkerReferee>();
-            own.all.get_or_init(|| (referee.clone(), referee.join()));
-            own
-        })
-    }
-
-    /// A user's request has ended.
-    pub fn note(&self, vu: &Vu, request: &Request, exchange: &Exchange) {
-        let (Some((referee, own)), Ok(answer)) = (self.all.get(), &exchange.outcome) else { return };
-        let is_plain = request.method == Method::Get && request.body.is_none() && exchange.url == request.url;
-        if !is_plain || vu.context().is_none() || vu.link().is_some() {
-            return;
-        }
-        let address = request.url.full_text();
-        if referee.wanted.get().is_some_and(|wanted| wanted != address && wanted != &request.url.text) {
-            return;
-        }
-        let probe = referee.probe.get_or_init(|| Probe {
-            url: address.to_owned(),
-            headers: request.headers.to_vec(),
-            status: answer.status,
-        });
-        if probe.url == address && probe.status == answer.status {
-            let ms = exchange.timings.duration().as_secs_f64() * 1e3;
-            own.lock().unwrap_or_else(PoisonError::into_inner).add(ms);
-        }
     }
 }

@@ -1,8 +1,9 @@
 //! What the generator's own part of a duration is: one request in many is checked against the kernel's transmit stamp.
 //!
-//! `http_req_duration` begins when the program begins to send and ends at the kernel's receive stamp. From there to the
-//! transmit stamp is time of the program and of the kernel's sending, not of the target. Only requests without a body
-//! over TCP, without a link: a body takes time of its own to send. HTTP/2 is left out, since its requests share packets.
+//! `http_req_duration` begins when the program begins to send and ends at the receive stamp of the kernel. From its
+//! beginning to the transmit stamp is time of the program and of the sending by the kernel, not of the target. Only
+//! requests without a body over TCP, without a link: a body takes time of its own to send. HTTP/2 is left out, since
+//! its requests share packets.
 
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};

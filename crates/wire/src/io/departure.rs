@@ -26,7 +26,7 @@ pub(super) fn ask_for_departures(fd: RawFd, on: bool) -> bool {
 
 /// Room for a stamp (three timespecs) and the error that says whose it is, with an address behind.
 #[repr(C, align(8))]
-struct Control([u8; 256]);
+struct StampRoom([u8; 256]);
 
 /// Empties the error queue: the stamp with the highest offset, in nanoseconds of the wall clock.
 pub(super) fn departed_ns(fd: RawFd) -> Option<u64> {
@@ -39,14 +39,14 @@ pub(super) fn departed_ns(fd: RawFd) -> Option<u64> {
 
 /// One message of the error queue; `None` when it is empty, `Some(None)` when it was no stamp.
 fn next_stamp(fd: RawFd) -> Option<Option<(u32, u64)>> {
-    let mut control = MaybeUninit::<Control>::uninit();
+    let mut control = MaybeUninit::<StampRoom>::uninit();
     // SAFETY: the header points at no data and at the control area, which is writable and alive while `header` is used;
     // zero is valid for its other fields. The CMSG macros stay inside of msg_controllen, and what they lead to is read
     // unaligned after its length was checked.
     unsafe {
         let mut header: libc::msghdr = mem::zeroed();
         header.msg_control = control.as_mut_ptr().cast();
-        header.msg_controllen = mem::size_of::<Control>() as _;
+        header.msg_controllen = mem::size_of::<StampRoom>() as _;
         if libc::recvmsg(fd, &raw mut header, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT) < 0 {
             return None;
         }

@@ -17,7 +17,7 @@ use script::{ScriptError, ScriptUsers};
 use super::flags::Flags;
 use super::load::Script;
 use super::plan::{Planned, SummaryColumns};
-use super::referee::Beside;
+use super::referee::RefereeThread;
 use super::save::Saving;
 use super::timeline::Timeline;
 use super::wall_clock::WallClock;
@@ -109,7 +109,7 @@ struct Progress<'a> {
     columns: SummaryColumns,
     wall: WallClock,
     watch: Option<Watch>,
-    referee: Option<Beside>,
+    referee: Option<RefereeThread>,
     machine: Option<machine::Moment>,
 }
 
@@ -268,9 +268,9 @@ impl Progress<'_> {
         }
     }
 
-    fn begin_referee(&self) -> Option<Beside> {
+    fn begin_referee(&self) -> Option<RefereeThread> {
         self.drive.flags.referee.as_ref()?;
-        let started = Beside::start(self.drive.script.program.referee(), self.options.network_settings());
+        let started = RefereeThread::start(self.drive.script.program.referee(), self.options.network_settings());
         started.map_err(|text| self.drive.log.write(Level::Warning, &text, &[])).ok()
     }
 
@@ -290,7 +290,7 @@ impl Progress<'_> {
         }
         Ran {
             is_smoke: self.is_smoke(),
-            referee: self.referee.map(Beside::finish),
+            referee: self.referee.map(RefereeThread::finish),
             machine: self.machine,
             clock_step_ms: self.wall.largest_step_ms(),
             is_somebody_stuck: outcome.lost_users > 0 || !outcome.stuck_workers.is_empty(),

@@ -29,26 +29,26 @@ const ENOUGH: u64 = 20;
 
 /// What it was answered.
 #[derive(Default)]
-struct Answers {
+struct AskedAgain {
     durations: Trend,
     /// Without an answer, or with another status than the users had.
     failed: u64,
 }
 
 /// A referee at work.
-pub struct Beside {
+pub struct RefereeThread {
     referee: Arc<Referee>,
     stop: oneshot::Sender<()>,
-    thread: std::thread::JoinHandle<Answers>,
+    thread: std::thread::JoinHandle<AskedAgain>,
 }
 
-impl Beside {
+impl RefereeThread {
     /// Starts one; the error says why there can be none.
-    pub fn start(referee: Arc<Referee>, settings: Settings) -> Result<Beside, String> {
+    pub fn start(referee: Arc<Referee>, settings: Settings) -> Result<RefereeThread, String> {
         let (stop, stopped) = oneshot::channel();
         let of_thread = referee.clone();
         let ask = move || {
-            let mut answers = Answers::default();
+            let mut answers = AskedAgain::default();
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             // Without a runtime it has no answers, and that is said at the end.
             let Ok(runtime) = runtime else { return answers };
@@ -63,7 +63,7 @@ impl Beside {
         };
         let thread = std::thread::Builder::new().name("referee".to_owned()).spawn(ask);
         let thread = thread.map_err(|error| format!("cannot start the thread of --referee: {error}"))?;
-        Ok(Beside { referee, stop, thread })
+        Ok(RefereeThread { referee, stop, thread })
     }
 
     /// Ends it: what it found.
@@ -75,7 +75,7 @@ impl Beside {
 }
 
 /// Asks for as long as somebody listens.
-async fn ask(referee: &Referee, settings: Settings, answers: &mut Answers) {
+async fn ask(referee: &Referee, settings: Settings, answers: &mut AskedAgain) {
     let probe = loop {
         match referee.probe() {
             Some(probe) => break probe,
@@ -113,7 +113,7 @@ fn request(probe: &Probe, url: Url) -> Request {
     }
 }
 
-fn found(referee: &Referee, answers: &Answers) -> document::Referee {
+fn found(referee: &Referee, answers: &AskedAgain) -> document::Referee {
     let (own, users) = (&answers.durations, referee.measured());
     let url =
         referee.probe().map(|probe| Url::parse(&probe.url).map_or_else(|_| String::new(), |url| url.text.clone()));
@@ -164,7 +164,8 @@ pub fn lines(found: &document::Referee) -> Vec<String> {
     };
     let sign = if users >= own { "+" } else { "-" };
     let mut lines = vec![format!(
-        "referee: GET {url} asked for from beside the workers {} times, med {}; by the users {} times, med {}: {sign}{}",
+        "referee: GET {url} asked for from beside the workers {} times, med {}; by the users {} times, med {}: \
+         {sign}{}",
         grouped(found.requests),
         time(own),
         grouped(found.users_requests),

@@ -22,6 +22,7 @@ mod page;
 pub(crate) mod params;
 pub(crate) mod plain_response;
 pub(crate) mod prepare;
+mod referee;
 pub(crate) mod refusal;
 mod response;
 pub(crate) mod samples;

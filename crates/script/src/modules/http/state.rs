@@ -10,11 +10,11 @@ use wire::cookies::CookieJar;
 use super::debug::HttpDebug;
 use super::fixed::Fixed;
 use super::params::Empty;
+use super::referee::WorkerReferee;
 use super::samples::{Sampler, SeriesSets};
 use super::status::Expectation;
 use super::url::{Target, UrlCache};
 use crate::Vu;
-use crate::referee::WorkerReferee;
 use crate::unstamped::WorkerTally;
 
 /// What the module keeps for a virtual user.
