@@ -36,6 +36,8 @@ pub struct Picture {
     pub complete: u64,
     /// Interrupted iterations.
     pub interrupted: u64,
+    /// Rate, percentile and failures of the last seconds.
+    pub pace: Option<String>,
     /// One line each.
     pub scenarios: Vec<ScenarioLine>,
 }
@@ -65,6 +67,13 @@ const LEAST_BAR: usize = 8;
 /// Columns around a bar's cells: ` ✓ [`, and `] 100%  `.
 const AROUND_BAR: usize = 12;
 
+impl Picture {
+    /// Whether all scenarios have ended.
+    pub fn is_last(&self) -> bool {
+        self.scenarios.iter().all(|scenario| scenario.ended.is_some())
+    }
+}
+
 impl Live {
     /// The lines as they fit a window of this size.
     pub fn lines(&self, columns: usize, rows: usize) -> Vec<Row> {
@@ -90,9 +99,17 @@ impl Row {
     }
 }
 
-/// The picture as text for a file or a pipe, one line per item, without the last newline.
+/// The picture as text for a file or a pipe, without the last newline: a line while the test runs, at its end one for
+/// each scenario too.
 pub fn draw(picture: &Picture) -> String {
     let mut text = headline(picture);
+    if let Some(pace) = &picture.pace {
+        text.push_str("; ");
+        text.push_str(pace);
+    }
+    if !picture.is_last() {
+        return text;
+    }
     let width = picture.scenarios.iter().map(|s| s.name.width()).max().unwrap_or(0);
     for line in &picture.scenarios {
         text.push('\n');
@@ -113,12 +130,15 @@ fn fitting(picture: &Picture, color: bool, columns: usize, rows: usize) -> Vec<R
         let Row { plain, tick } = scenario(line, name, cells);
         Row { plain: cut(&plain, columns), tick: tick.filter(|_| color) }
     };
+    let pace = picture.pace.as_ref().filter(|_| rows > 1);
+    let rows = rows - usize::from(pace.is_some());
+    let pace = pace.map(|pace| Row { plain: cut(&format!("{:name$}   {pace}", ""), columns), tick: None });
     let all = picture.scenarios.len();
     let shown = if all <= rows { all } else { rows.saturating_sub(1) };
     let more = (shown < all).then(|| format!("… and {} more scenarios", all - shown));
     let more = more.map(|text| Row { plain: cut(&text, columns), tick: None });
     let lines = picture.scenarios[..shown].iter().map(row);
-    std::iter::once(Row { plain: head, tick: None }).chain(lines).chain(more).collect()
+    std::iter::once(Row { plain: head, tick: None }).chain(lines).chain(more).chain(pace).collect()
 }
 
 fn headline(picture: &Picture) -> String {
@@ -197,6 +217,7 @@ mod tests {
             vus_total: 4,
             complete: 9,
             interrupted: 0,
+            pace: None,
             scenarios: vec![line("a", 0.5, None), line("long", 1.0, Some(true))],
         }
     }
@@ -211,10 +232,24 @@ mod tests {
         let expected = "running (01.5s), 2/4 VUs, 9 complete and 0 interrupted iterations\n\
              a      [================>-----------------]  50%  2 VUs\n\
              long ✓ [==================================] 100%  2 VUs";
-        assert_eq!(draw(&picture()), expected);
+        let mut last = picture();
+        last.scenarios.iter_mut().for_each(|line| line.ended = Some(true));
+        assert_eq!(draw(&last), expected.replace("a      [", "a    ✓ ["));
         assert_eq!(shown(picture(), 80, 24), format!("{expected}\n"));
         let green = Live::Picture(picture(), true).lines(80, 24);
         assert!(green[2].shown().starts_with("long \x1b[32m✓\x1b[0m [="), "{:?}", green[2].shown());
+    }
+
+    #[test]
+    fn the_pace_is_below_on_a_terminal_and_behind_in_a_log() {
+        let with_pace = Picture { pace: Some("7 requests/s, p(95) 4ms".into()), ..picture() };
+        let headline = "running (01.5s), 2/4 VUs, 9 complete and 0 interrupted iterations";
+        assert_eq!(draw(&with_pace), format!("{headline}; 7 requests/s, p(95) 4ms"));
+        assert_eq!(draw(&picture()), headline);
+        let rows = shown(with_pace.clone(), 80, 24);
+        assert_eq!(rows.lines().last(), Some("       7 requests/s, p(95) 4ms"), "{rows}");
+        let low = shown(with_pace, 80, 3);
+        assert!(!low.contains("requests/s"), "{low}");
     }
 
     #[test]

@@ -166,6 +166,40 @@ fn requests_that_the_end_cut_short_are_counted_with_their_bytes() {
 }
 
 #[test]
+fn bytes_of_a_handshake_that_the_end_cut_short_are_counted() {
+    let lab = Lab::with(
+        "import http from 'k6/http'
+         export const options = { scenarios: { load: {
+           executor: 'constant-vus', vus: 2, duration: '1s', gracefulStop: '0s' } } }
+         export default () => http.get(__ENV.BASE.replace('http:', 'https:'))",
+    );
+    lab.run(&["-e", &format!("BASE={}", silent_server()), "--summary-export", "cut.json"]).code(0);
+    let export: Value = serde_json::from_str(&lab.read("cut.json")).expect("JSON");
+    let sent = &export["metrics"]["data_sent"]["count"];
+    assert!(sent.as_u64().is_some_and(|bytes| bytes > 2 * 100), "two ClientHellos: {sent}");
+    assert!(export["metrics"]["http_reqs_interrupted"].is_null(), "no request was sent");
+}
+
+#[test]
+fn requests_that_a_limit_of_setup_or_an_exception_cut_short_are_counted() {
+    let base = format!("BASE={}", silent_server());
+    for (script, code) in [
+        ("export const options = { setupTimeout: '500ms' }; export function setup() { http.get(__ENV.BASE) };", 100),
+        ("export const options = { iterations: 1 };", 0),
+    ] {
+        let lab = Lab::with(&format!(
+            "import http from 'k6/http'; import {{ sleep }} from 'k6'; {script}
+             export default () => {{ http.asyncRequest('GET', __ENV.BASE); sleep(0.3); throw new Error('no more') }}"
+        ));
+        lab.run(&["-e", &base, "--summary-export", "cut.json"]).code(code);
+        let export: Value = serde_json::from_str(&lab.read("cut.json")).expect("JSON");
+        let count = |name: &str| export["metrics"][name]["count"].as_u64();
+        assert_eq!(count("http_reqs_interrupted"), Some(1), "{script} {export}");
+        assert!(count("data_sent").is_some_and(|bytes| bytes > 40), "{export}");
+    }
+}
+
+#[test]
 fn an_answer_that_cut_an_upload_is_said() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let base = format!("BASE=http://{}", listener.local_addr().expect("an address"));

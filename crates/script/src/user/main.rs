@@ -156,16 +156,14 @@ impl<'js> User<'js> {
         vu.stop_timers();
         vu.events.abandon_sources();
         vu.events.clear(ctx);
+        vu.count_abandoned();
         match caught {
             Caught::Thrown(error) => {
                 vu.count_exception(&error);
                 log_exception(vu, &error);
                 IterationEnd::Completed
             }
-            Caught::Stopped => {
-                vu.count_abandoned();
-                self.stopped(vu)
-            }
+            Caught::Stopped => self.stopped(vu),
         }
     }
 
@@ -236,6 +234,7 @@ impl<'js> User<'js> {
             let caught = linker::take_error(ctx, vu, error);
             vu.events.abandon_sources();
             vu.events.clear(ctx);
+            vu.count_abandoned();
             match caught {
                 Caught::Thrown(error) => CallError::Threw(error),
                 Caught::Stopped => vu.take_abort().map_or(CallError::Stopped, CallError::AbortTest),

@@ -16,6 +16,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use socket2::{Domain, SockAddr, Type};
 
+use crate::abandoned::{self, Abandoned};
 use crate::client::connection::Connection;
 use crate::client::context::IoContext;
 use crate::client::endpoint::{Address, Endpoint, Route, Tunnel};
@@ -59,7 +60,7 @@ pub(crate) async fn open(
     let dialing = Instant::now();
     let alarm = deadline.map(|tick| io.stamps.instant(tick));
     let socket = dial(route, alarm, dialing + io.limits.dial).await?;
-    let mut connection = match &route.link {
+    let connection = match &route.link {
         None => {
             socket.size_send_buffer(io.send_buffer);
             Connection::new(LinkedSocket::Direct(socket))
@@ -71,11 +72,28 @@ pub(crate) async fn open(
             Connection::new(LinkedSocket::over(socket, link).map_err(|error| failure_map::dial(&error))?)
         }
     };
-    match prepare(io, &mut connection, endpoint, dialing, deadline, timings).await {
+    let mut underway = Underway(Some(connection));
+    let connection = underway.0.as_mut().expect("just put there");
+    let prepared = prepare(io, connection, endpoint, dialing, deadline, timings).await;
+    let connection = underway.0.take().expect("nobody else takes it");
+    match prepared {
         Ok(()) => Ok(connection),
         Err(failure) => {
             let Transport { sent, received, .. } = connection.transport;
             Err(Unopened { failure, sent, received })
+        }
+    }
+}
+
+/// A connection that is being opened. Dropped with it, as when the end of the test comes during its handshake, its
+/// bytes are counted as abandoned.
+struct Underway(Option<Box<Connection>>);
+
+impl Drop for Underway {
+    fn drop(&mut self) {
+        if let Some(connection) = &self.0 {
+            let Transport { sent, received, .. } = connection.transport;
+            abandoned::add(Abandoned { requests: 0, bytes_sent: sent, bytes_received: received });
         }
     }
 }

@@ -230,9 +230,10 @@ impl Progress<'_> {
 
     fn tick(&mut self, tick: Tick) {
         let step_ms = self.wall.look();
-        if let Some(watch) = self.watch.as_mut().filter(|_| !tick.is_last && !self.drive.flags.accept_late) {
+        if let Some(watch) = self.watch.as_mut().filter(|_| !tick.is_last) {
             let program = &self.drive.script.program;
             let said = watch.look(&tick, program.unstamped(), program.is_target_here(), step_ms);
+            let said = said.filter(|_| !self.drive.flags.accept_late);
             said.iter().for_each(|text| self.drive.log.write(Level::Warning, text, &[]));
         }
         self.timeline.iter_mut().for_each(|timeline| timeline.tick(&tick));
@@ -264,6 +265,7 @@ impl Progress<'_> {
             vus_total: self.state.vus_initialised(),
             complete: counts.completed,
             interrupted: counts.interrupted,
+            pace: self.watch.as_ref().filter(|_| !over).and_then(Watch::pace).map(str::to_owned),
             scenarios: scenarios.map(|(index, s)| scenario_line(index, s, &self.state, now, over)).collect(),
         }
     }

@@ -10,6 +10,7 @@ mod journal;
 mod limits;
 pub(super) mod load;
 mod outputs;
+mod pace;
 mod pause;
 mod phases;
 pub(super) mod plan;

@@ -12,6 +12,7 @@ use engine::{Cause, Finding, Severity, Tick};
 use metrics::{Aggregate, Registry, Snapshot, Thresholds};
 
 use super::generator::{Circumstances, Samples, facts};
+use super::pace;
 use crate::machine::{self, Meanwhile, Moment};
 
 /// A cause that was gone for so long is said again.
@@ -37,6 +38,8 @@ pub struct Watch {
     clock_step_ms: f64,
     /// When each cause was found last.
     found: HashMap<Cause, Duration>,
+    /// How fast it goes.
+    pace: Option<String>,
 }
 
 impl Watch {
@@ -50,19 +53,19 @@ impl Watch {
             samples: Vec::new(),
             clock_step_ms: 0.0,
             found: HashMap::new(),
+            pace: None,
         }
     }
 
     /// What there is to say at this tick. `unstamped` requests there were in the whole run, `clock_step_ms` is that of
     /// the last second.
     pub fn look(&mut self, tick: &Tick, unstamped: u64, is_target_here: bool, clock_step_ms: f64) -> Option<String> {
-        let samples: Vec<Snapshot> =
-            tick.snapshots.iter().map(|samples| samples.of_metrics(&Samples::METRICS)).collect();
+        let wanted = Samples::METRICS.into_iter().chain(pace::METRICS).collect::<Vec<_>>();
+        let samples: Vec<Snapshot> = tick.snapshots.iter().map(|samples| samples.of_metrics(&wanted)).collect();
         let mut both = Aggregate::new(self.registry.clone(), Thresholds::default());
-        std::mem::replace(&mut self.samples, samples.clone())
-            .into_iter()
-            .chain(samples)
-            .for_each(|one| both.merge(one));
+        let before = std::mem::replace(&mut self.samples, samples.clone());
+        before.into_iter().chain(samples).for_each(|one| both.merge(one));
+        self.pace = pace::pace(&both, tick.lately.wall);
         let step = std::mem::replace(&mut self.clock_step_ms, clock_step_ms);
         let mark = Mark { machine: Moment::now(), unstamped };
         let before = self.marks.front().cloned().unwrap_or_else(|| mark.clone());
@@ -82,6 +85,11 @@ impl Watch {
             accept_late: false,
         };
         self.say(tick.elapsed, &engine::doubts_lately(&tick.lately, &facts(&Samples::from(&both), &around)))
+    }
+
+    /// How fast the test went over the last two seconds.
+    pub fn pace(&self) -> Option<&str> {
+        self.pace.as_deref()
     }
 
     /// One line with all that is new.
