@@ -120,8 +120,9 @@ fn log_lines_go_above_the_picture() {
     let mut terminal = Terminal::start(&lab, &["run", "script.js"], (60, 24), TERM);
     let rows = terminal.until("fourth second", |rows| rows.iter().any(|row| row.starts_with("running (04")));
     assert_eq!(pictures(&rows), 1, "old pictures stay:\n{}", rows.join("\n"));
-    let last = rows.last().expect("rows");
-    assert!(last.starts_with("default   [") && rows.len() > 24, "{}", rows.join("\n"));
+    let [.., bar, pace] = rows.as_slice() else { panic!("{rows:?}") };
+    assert!(bar.starts_with("default   [") && rows.len() > 24, "{}", rows.join("\n"));
+    assert!(pace.contains(" iterations/s, p(95) "), "{pace}");
 }
 
 #[test]

@@ -188,8 +188,10 @@ fn requests_that_a_limit_of_setup_or_an_exception_cut_short_are_counted() {
         ("export const options = { iterations: 1 };", 0),
     ] {
         let lab = Lab::with(&format!(
-            "import http from 'k6/http'; import {{ sleep }} from 'k6'; {script}
-             export default () => {{ http.asyncRequest('GET', __ENV.BASE); sleep(0.3); throw new Error('no more') }}"
+            "import http from 'k6/http'; {script}
+             export default async () => {{
+               http.asyncRequest('GET', __ENV.BASE); await new Promise((done) => setTimeout(done, 300));
+               throw new Error('no more') }}"
         ));
         lab.run(&["-e", &base, "--summary-export", "cut.json"]).code(code);
         let export: Value = serde_json::from_str(&lab.read("cut.json")).expect("JSON");

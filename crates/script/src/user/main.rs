@@ -147,6 +147,7 @@ impl<'js> User<'js> {
             Ok(()) => IterationEnd::Completed,
             Err(error) => self.judge(ctx, vu, error),
         };
+        vu.count_abandoned();
         vu.end_iteration();
         end
     }
@@ -156,7 +157,6 @@ impl<'js> User<'js> {
         vu.stop_timers();
         vu.events.abandon_sources();
         vu.events.clear(ctx);
-        vu.count_abandoned();
         match caught {
             Caught::Thrown(error) => {
                 vu.count_exception(&error);

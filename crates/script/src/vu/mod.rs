@@ -380,7 +380,7 @@ impl Vu {
         self.traffic.count(sent, received);
     }
 
-    /// Counts the requests that an interruption or an exception has just cut short, with their bytes.
+    /// Counts the requests that an interruption, an exception or a rejection has just cut short, with their bytes.
     pub(crate) fn count_abandoned(&self) {
         let wire::abandoned::Abandoned { requests, bytes_sent, bytes_received } = wire::abandoned::take();
         self.count_data(bytes_sent, bytes_received);

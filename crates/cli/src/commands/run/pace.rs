@@ -40,7 +40,7 @@ mod tests {
         let registry = Registry::new();
         let recorder = Recorder::new(registry.clone());
         for (metric, values) in samples {
-            let series = recorder.series(*metric, &TagSet::new([]));
+            let series = recorder.series(*metric, &TagSet::empty());
             values.iter().for_each(|value| recorder.add(series, *value, 0));
         }
         let mut aggregate = Aggregate::new(registry, Thresholds::default());
