@@ -39,6 +39,7 @@ pub(crate) struct Collector<E> {
     /// One a worker, once it has ended.
     ended: Vec<Option<WorkerHealth>>,
     last_end: Duration,
+    loaded_until: Duration,
     snapshots: Vec<Snapshot>,
     /// Until when the snapshots reach.
     cut: Duration,
@@ -73,6 +74,7 @@ impl<E: FnMut(Event)> Collector<E> {
             started: None,
             stopped_at: None,
             last_end: Duration::ZERO,
+            loaded_until: Duration::ZERO,
             snapshots: Vec::new(),
             cut: Duration::ZERO,
             tick: (1, 0, None),
@@ -111,9 +113,10 @@ impl<E: FnMut(Event)> Collector<E> {
                 self.take_tick(number, at, snapshot);
             }
             Report::Insufficient { scenario, vus } => self.warn_insufficient(scenario, vus),
-            Report::Ended { worker, at, snapshot, health } => {
+            Report::Ended { worker, at, loaded_until, snapshot, health } => {
                 self.snapshots.push(snapshot);
                 self.last_end = self.last_end.max(at);
+                self.loaded_until = self.loaded_until.max(loaded_until);
                 self.cut = self.cut.max(at);
                 self.ended[worker] = Some(health);
             }
@@ -234,6 +237,9 @@ impl<E: FnMut(Event)> Collector<E> {
         self.send_tick(self.tick.0, true);
         let is_stuck = self.ended.iter().any(Option::is_none);
         let ended = if is_stuck { self.clock.now() } else { self.last_end };
+        // Without an iteration there was no load either: the workers' end is what is left.
+        let has_load = !is_stuck && !self.loaded_until.is_zero();
+        let loaded_until = if has_load { self.loaded_until } else { ended };
         let ran = self.started.map_or(Duration::ZERO, |start| ended.saturating_sub(start));
         let process_cores =
             if self.started.is_some() { self.used.cores_until(&self.clock.process_usage()) } else { 0.0 };
@@ -242,6 +248,7 @@ impl<E: FnMut(Event)> Collector<E> {
             stopped: self.config.stopper.cause().cloned(),
             started: self.started,
             ended,
+            loaded_until,
             lost_users: self.lost,
             stuck_workers: stuck.map(|(worker, _)| worker).collect(),
             health: Health {

@@ -57,6 +57,8 @@ pub struct Outcome {
     pub started: Option<Duration>,
     /// When the last worker was done, by the run's clock.
     pub ended: Duration,
+    /// When the last iteration ended, or the plan of the last arrival rate: what rates count up to.
+    pub loaded_until: Duration,
     /// How the generator fared.
     pub health: Health,
     /// Virtual users that could not be stopped.

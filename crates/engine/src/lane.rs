@@ -241,6 +241,7 @@ impl<F: Users> Lane<F> {
         let clock = &self.worker.clock;
         let ended = clock.now();
         clock.nudge(ended);
+        self.worker.loaded(ended);
         let at_ns = clock.epoch_ns(ended);
         member.user.ended(at_ns);
         Iterated { ended, lost: self.count(&member.user, end, times, (ended, at_ns)) }
@@ -330,7 +331,12 @@ impl<F: Users> Lane<F> {
         }
         let behind = self.worker.clock.now().saturating_sub(last);
         self.worker.state.arrivals_behind(self.worker.index, self.info.index, behind);
-        self.worker.sleep_until(self.start + arrivals.end()).await;
+        let end = self.start + arrivals.end();
+        self.worker.sleep_until(end).await;
+        if !self.worker.is_halted() {
+            // A rate is one of its whole time, also when its last iterations were quick.
+            self.worker.loaded(end);
+        }
     }
 
     /// Has one more user made, one at a time, up to the scenario's maximum.

@@ -26,8 +26,8 @@ pub(crate) enum Report {
     Tick { worker: usize, number: u32, at: Duration, snapshot: Snapshot, lately: WorkerHealth },
     /// An arrival rate found no user free and may make no more users.
     Insufficient { scenario: usize, vus: u64 },
-    /// A worker's last samples.
-    Ended { worker: usize, at: Duration, snapshot: Snapshot, health: WorkerHealth },
+    /// A worker's last samples, and until when it had load.
+    Ended { worker: usize, at: Duration, loaded_until: Duration, snapshot: Snapshot, health: WorkerHealth },
     /// A worker could not start.
     Refused { worker: usize, error: std::io::Error },
     /// A bug: the panic continues in the caller.

@@ -3,7 +3,7 @@
 //! Its life reads from top to bottom in `run`: make the planned users, wait for the start, run the lanes, report what
 //! was recorded. A task that panics takes the worker down with it; the caller of the run learns of it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::rc::Rc;
@@ -63,6 +63,8 @@ pub(crate) struct Worker<F: Users> {
     pub(crate) pool: Pool<F::User>,
     pub(crate) min_iteration_duration: Duration,
     recorder: Rc<Recorder>,
+    /// Until when there was load: the end of the last iteration, or of an arrival rate's plan.
+    loaded_until: Cell<Duration>,
     deadlines: Deadlines,
     halt: Notify,
     setup: WorkerSetup<F>,
@@ -136,6 +138,7 @@ impl<F: Users> Worker<F> {
             pool: Pool::new(),
             min_iteration_duration: setup.min_iteration_duration,
             recorder,
+            loaded_until: Cell::new(Duration::ZERO),
             deadlines: Deadlines::default(),
             halt: Notify::new(),
             setup,
@@ -171,7 +174,8 @@ impl<F: Users> Worker<F> {
         }
         background.abort();
         let (worker, at, snapshot) = (self.index, self.clock.now(), self.recorder.take());
-        self.report(Report::Ended { worker, at, snapshot, health });
+        let loaded_until = self.loaded_until.get();
+        self.report(Report::Ended { worker, at, loaded_until, snapshot, health });
         // Only now, because dropping thousands of users takes time that must not count.
         drop(self.pool.drain());
     }
@@ -255,6 +259,12 @@ impl<F: Users> Worker<F> {
             let snapshot = self.recorder.take();
             self.report(Report::Tick { worker: self.index, number, at: now, snapshot, lately });
         }
+    }
+
+    /// There was load until then.
+    #[inline]
+    pub(crate) fn loaded(&self, until: Duration) {
+        self.loaded_until.set(self.loaded_until.get().max(until));
     }
 
     /// Arms the interrupt of a user that is about to iterate.

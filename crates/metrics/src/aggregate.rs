@@ -28,6 +28,8 @@ pub struct Aggregate {
     registry: Arc<Registry>,
     index: HashMap<Arc<SinkKey>, usize>,
     sinks: Vec<(Arc<SinkKey>, Sink)>,
+    /// What Counters got outside of the load: no part of a rate.
+    aside: HashMap<Arc<SinkKey>, f64>,
     thresholds: Thresholds,
     refused: u64,
     cardinality: Cardinality,
@@ -42,6 +44,7 @@ impl Aggregate {
             registry,
             index: HashMap::new(),
             sinks: Vec::new(),
+            aside: HashMap::new(),
             thresholds,
             refused: 0,
             cardinality: Cardinality::default(),
@@ -64,6 +67,16 @@ impl Aggregate {
                 }
             }
         }
+    }
+
+    /// Adds what was gathered before or after the load, in `setup()` and `teardown()`: it counts, and is in no rate.
+    pub fn merge_aside(&mut self, snapshot: Snapshot) {
+        for (key, sink) in &snapshot.sinks {
+            if let Sink::Counter { sum, .. } = sink {
+                *self.aside.entry(key.clone()).or_default() += sum;
+            }
+        }
+        self.merge(snapshot);
     }
 
     /// Sum of a Counter, samples that were not zero of a Rate, last value of a Gauge, mean of a Trend; 0 without
@@ -113,13 +126,16 @@ impl Aggregate {
 
     /// Judges the thresholds; `results` tells how they stood at the last judgement.
     pub fn judge(&mut self, elapsed: Duration, moment: Moment) -> Verdict {
-        let (index, sinks) = (&self.index, &self.sinks);
-        let find = |target| index.get(&key_of(target)).map(|at| &sinks[*at].1);
+        let (index, sinks, aside) = (&self.index, &self.sinks, &self.aside);
+        let find = |target| {
+            let (key, sink) = &sinks[*index.get(&key_of(target))?];
+            Some((sink, aside.get(key).copied().unwrap_or_default()))
+        };
         self.thresholds.judge(elapsed, moment, find)
     }
 
-    /// The outcome of the run. `duration`: the run's clock, from before setup. `breakdown`: per scenario and group as
-    /// well, which is empty unless the registry keeps it.
+    /// The outcome of the run. `duration`: the time of the load, which rates divide by. `breakdown`: per scenario and
+    /// group as well, which is empty unless the registry keeps it.
     pub fn results(&self, duration: Duration, breakdown: bool) -> Results {
         let definitions = self.sorted_definitions();
         let mut metrics = Vec::new();
@@ -172,7 +188,11 @@ impl Aggregate {
         let empty = Sink::new(definition.kind);
         let sink = self.sink(&key_of(target)).unwrap_or(&empty);
         let filter = sub.map(|sub| sub.filter.source().to_owned());
-        MetricResult { filter, thresholds: self.thresholds.results(target), ..plain_result(definition, sink, duration) }
+        let mut result = plain_result(definition, sink, duration);
+        if let (Value::Counter { count, rate }, Some(aside)) = (&mut result.value, self.aside.get(&key_of(target))) {
+            *rate = per_second(*count - aside, duration);
+        }
+        MetricResult { filter, thresholds: self.thresholds.results(target), ..result }
     }
 
     /// Scenarios by name, each with its metrics, checks and groups.

@@ -6,6 +6,7 @@
 
 pub mod aggregate;
 pub mod batches;
+pub mod blocks;
 pub mod bucket;
 pub mod builtin;
 pub mod cardinality;
@@ -28,6 +29,7 @@ mod tree;
 pub mod trend;
 
 pub use aggregate::Aggregate;
+pub use blocks::Blocks;
 pub use errors::{ErrorCount, ErrorKind};
 pub use metric::{Contains, Kind, MetricId};
 pub use recorder::{Recorder, Sample};

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use crate::errors::ErrorCount;
 use crate::metric::{Contains, Kind};
-use crate::trend::Trend;
+use crate::trend::{RankInterval, Trend};
 
 /// Everything measured in a run.
 #[derive(Clone, Debug)]
 pub struct Results {
-    /// From before setup until after the last iteration (k6's run clock, which rates divide by).
+    /// The time of the load, which rates divide by: from the start of the first scenario to the end of the last
+    /// iteration. k6 divides by the whole run, `setup()` and `teardown()` included.
     pub duration: Duration,
     /// Metrics that have samples or thresholds, by name; a sub-metric follows its parent.
     pub metrics: Vec<MetricResult>,
@@ -140,6 +141,14 @@ impl TrendValue {
     /// The value below which `percent` (0-100) of the samples lie, interpolated as k6 does, relative error ≤ 0.1 %.
     pub fn percentile(&self, percent: f64) -> f64 {
         self.0.percentile(percent)
+    }
+    /// Where that lies with 95 %: `Trend::interval`.
+    pub fn interval(&self, percent: f64) -> Option<RankInterval> {
+        self.0.interval(percent)
+    }
+    /// Whether it has fewer than ten samples beyond it.
+    pub fn is_thin(&self, percent: f64) -> bool {
+        self.0.is_thin(percent)
     }
 }
 

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::metric::MetricId;
 use crate::registry::Registry;
 use crate::sink::{Scope, Sink, SinkKey};
 use crate::snapshot::Snapshot;
@@ -21,6 +22,8 @@ pub struct Seconds {
     intervals: Vec<(Duration, Duration)>,
     rows: Vec<(Arc<SinkKey>, Points)>,
     index: HashMap<Arc<SinkKey>, usize>,
+    /// Whose series are kept, where not all are.
+    only: Option<Vec<MetricId>>,
 }
 
 /// One metric or sub-metric over time.
@@ -65,14 +68,19 @@ pub struct TrendPoint {
 impl Seconds {
     /// No intervals yet, for the metrics of this registry.
     pub fn new(registry: Arc<Registry>) -> Self {
-        Seconds { registry, intervals: Vec::new(), rows: Vec::new(), index: HashMap::new() }
+        Seconds { registry, intervals: Vec::new(), rows: Vec::new(), index: HashMap::new(), only: None }
+    }
+
+    /// The same, with the totals of these metrics alone.
+    pub fn only(registry: Arc<Registry>, metrics: Vec<MetricId>) -> Self {
+        Seconds { only: Some(metrics), ..Seconds::new(registry) }
     }
 
     /// Adds an interval, from `start` to `end` of the run's clock, and what came in during it.
     pub fn add(&mut self, start: Duration, end: Duration, snapshots: &[Snapshot]) {
         let mut found: Vec<Vec<&Sink>> = vec![Vec::new(); self.rows.len()];
         for (key, sink) in snapshots.iter().flat_map(|snapshot| &snapshot.sinks) {
-            if matches!(**key, SinkKey::Sub(_)) || is_total(key) {
+            if self.keeps(key) {
                 let row = self.row(key, sink);
                 found.resize(self.rows.len().max(found.len()), Vec::new());
                 found[row].push(sink);
@@ -104,6 +112,14 @@ impl Seconds {
         let mut all: Vec<SecondsSeries> = self.rows.into_iter().filter_map(series).collect();
         all.sort_by(|a, b| (&a.name, &a.filter).cmp(&(&b.name, &b.filter)));
         all
+    }
+
+    fn keeps(&self, key: &SinkKey) -> bool {
+        match (key, &self.only) {
+            (SinkKey::Metric(id, _), Some(only)) => is_total(key) && only.contains(id),
+            (_, Some(_)) => false,
+            (key, None) => matches!(key, SinkKey::Sub(_)) || is_total(key),
+        }
     }
 
     /// The row of a sink, made with gaps up to now where it is new.

@@ -13,7 +13,10 @@
 
 mod censored;
 pub(crate) mod exact;
+mod interval;
 mod stored;
+
+pub use interval::{RankInterval, samples_needed};
 
 use crate::bucket;
 
@@ -310,7 +313,7 @@ mod tests {
     use super::*;
 
     /// SplitMix64: reproducible sets without a dependency.
-    struct Random(u64);
+    pub(super) struct Random(pub(super) u64);
 
     impl Random {
         fn bits(&mut self) -> u64 {
@@ -320,7 +323,7 @@ mod tests {
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
             z ^ (z >> 31)
         }
-        fn unit(&mut self) -> f64 {
+        pub(super) fn unit(&mut self) -> f64 {
             (self.bits() >> 11) as f64 / (1u64 << 53) as f64
         }
     }

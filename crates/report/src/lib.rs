@@ -5,6 +5,7 @@
 //! differ on purpose the reason is at the place.
 
 pub mod compare;
+pub mod confidence;
 pub mod document;
 pub mod errors;
 pub mod export;
@@ -16,6 +17,7 @@ pub mod matrix;
 pub mod options;
 mod section;
 pub mod stats;
+pub mod steadiness;
 pub mod text;
 pub mod visible;
 
@@ -23,6 +25,6 @@ pub use document::Document;
 pub use errors::Errors;
 pub use export::{RunState, export_json, handle_summary_data, pretty};
 pub use machine::{RunConfig, machine_readable};
-pub use options::{SummaryMode, SummaryOptions, TimeUnit, TrendStat, parse_trend_stats};
+pub use options::{SummaryMode, SummaryOptions, TimeUnit, TrendStat, parse_trend_stats, trend_stats_of};
 pub use text::{text, verdict};
 pub use visible::{visible, visible_lines};

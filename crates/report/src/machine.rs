@@ -5,8 +5,9 @@
 use std::time::Duration;
 
 use metrics::results::{MetricResult, Results, Value as Measured};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use crate::document::PercentileFigure;
 use crate::export::{add_errors, add_judgement, key, number, share};
 use crate::options::SummaryOptions;
 
@@ -41,7 +42,18 @@ pub fn machine_readable(results: &Results, run: &RunConfig, options: &SummaryOpt
     });
     add_errors(&mut data["results"], results);
     add_judgement(&mut data["results"], options);
+    let shown = results.metrics.iter().filter(|metric| !LEFT_OUT.contains(&metric.name.as_str()));
+    let intervals: Map<String, Value> = shown.filter_map(intervals).collect();
+    if !intervals.is_empty() {
+        data["results"]["intervals"] = Value::Object(intervals);
+    }
     data
+}
+
+/// How sure the percentiles of a Trend are, beside k6's own keys.
+fn intervals(metric: &MetricResult) -> Option<(String, Value)> {
+    let figures = PercentileFigure::shown(metric, &[50.0, 90.0, 95.0]);
+    (!figures.is_empty()).then(|| (key(metric), json!(figures)))
 }
 
 fn checks(results: &Results) -> Value {

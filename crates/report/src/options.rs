@@ -25,6 +25,8 @@ pub struct SummaryOptions {
     pub width: Option<usize>,
     /// Whether errors have a block of their own. A quick run names them in its headline.
     pub errors: bool,
+    /// Lines about warm-up and drift.
+    pub steadiness: Vec<String>,
     /// Lines about the generator itself, such as that it was the bottleneck.
     pub health: Vec<String>,
     /// Whether the figures can be trusted; none where nobody judged.
@@ -42,6 +44,7 @@ impl Default for SummaryOptions {
             color: false,
             width: None,
             errors: true,
+            steadiness: Vec::new(),
             health: Vec::new(),
             judgement: None,
             late_accepted: false,
@@ -150,6 +153,23 @@ impl TrendStat {
         }
     }
 
+    /// 0-100, of a percentile and of the median.
+    pub fn percent(&self) -> Option<f64> {
+        match self {
+            TrendStat::Med => Some(50.0),
+            TrendStat::Percentile { percent, .. } => Some(*percent),
+            TrendStat::Avg | TrendStat::Min | TrendStat::Max | TrendStat::Count => None,
+        }
+    }
+
+    /// The percentiles among these statistics, ascending, each once.
+    pub fn percents(stats: &[TrendStat]) -> Vec<f64> {
+        let mut percents: Vec<f64> = stats.iter().filter_map(TrendStat::percent).collect();
+        percents.sort_by(f64::total_cmp);
+        percents.dedup();
+        percents
+    }
+
     /// What it comes to for a Trend.
     pub fn of(&self, trend: &TrendValue) -> f64 {
         match self {
@@ -183,6 +203,12 @@ impl FromStr for TrendStat {
 /// Reads `summaryTrendStats`. Spaces around the words do not count.
 pub fn parse_trend_stats<S: AsRef<str>>(words: &[S]) -> Result<Vec<TrendStat>, OptionError> {
     words.iter().map(|word| word.as_ref().trim()).filter(|word| !word.is_empty()).map(str::parse).collect()
+}
+
+/// `summaryTrendStats` as the options of a result have it; none when it was not set, or is no list of statistics.
+pub fn trend_stats_of(options: &serde_json::Value) -> Option<Vec<TrendStat>> {
+    let names: Vec<&str> = options["summaryTrendStats"].as_array()?.iter().filter_map(|name| name.as_str()).collect();
+    parse_trend_stats(&names).ok().filter(|stats| !stats.is_empty())
 }
 
 /// A word that an option does not know.

@@ -22,8 +22,15 @@ fn document() -> Document {
     let metric = |name: &str, value| Metric {
         name: name.to_owned(),
         filter: None,
+        percentiles: Vec::new(),
         contains: Contains::Time,
-        thresholds: vec![Threshold { source: "p(95)<500".into(), ok: true, left: 3.31 }],
+        thresholds: vec![Threshold {
+            source: "p(95)<500".into(),
+            ok: true,
+            left: 3.31,
+            percentile: None,
+            inside: false,
+        }],
         value,
     };
     Document {
@@ -32,6 +39,7 @@ fn document() -> Document {
         onrush: "0.1.0".into(),
         started_at: "2026-11-21T18:00:00.000Z".into(),
         duration_s: 2.1,
+        load_s: Some(2.0),
         script: "test.js".into(),
         labels: BTreeMap::from([("variant".into(), "old".into())]),
         options: serde_json::json!({ "vus": 2 }),
@@ -63,6 +71,7 @@ fn document() -> Document {
                 points: Points::Counter { sum: vec![Some(5.0), None] },
             }],
         },
+        steadiness: None,
         messages: None,
     }
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use metrics::Trend;
 use metrics::results::TrendValue;
 use onrush_report::document::{
-    Check, Contains, Document, Environment, Exit, Generator, Group, Histogram, KIND, Metric, Points, SCHEMA, Seconds,
-    Series, Threshold, Value, WorkerFigures,
+    Check, Contains, Document, Drift, Environment, Exit, Generator, Group, Histogram, KIND, Metric, PercentileFigure,
+    Points, SCHEMA, Seconds, Series, Steadiness, Stretch, StretchFigures, Threshold, Value, WorkerFigures,
 };
 use onrush_report::errors::{Counted, ErrorStatus, Errors};
 use onrush_report::html::run::page;
@@ -19,6 +19,7 @@ fn empty() -> Document {
         onrush: "0.1.0".into(),
         started_at: "2026-11-21T18:00:00.123Z".into(),
         duration_s: 0.0,
+        load_s: None,
         script: "empty.js".into(),
         labels: BTreeMap::new(),
         options: serde_json::Value::Null,
@@ -31,13 +32,14 @@ fn empty() -> Document {
         groups: Group::default(),
         scenarios: Vec::new(),
         seconds: Seconds::default(),
+        steadiness: None,
         messages: None,
     }
 }
 
 fn metric(name: &str, filter: Option<&str>, value: Value) -> Metric {
     let (name, filter) = (name.to_owned(), filter.map(str::to_owned));
-    Metric { name, filter, contains: Contains::Time, thresholds: Vec::new(), value }
+    Metric { name, filter, contains: Contains::Time, thresholds: Vec::new(), percentiles: Vec::new(), value }
 }
 
 fn trend(values: impl IntoIterator<Item = f64>) -> Value {
@@ -165,7 +167,8 @@ fn what_to_doubt_is_said() {
     document.environment.steal_share = Some(0.08);
     document.environment.throttled = Some(3);
     document.exit = Exit { code: 99, reason: Some("thresholds have been crossed".into()) };
-    document.metrics[0].thresholds = vec![Threshold { source: "p(95)<100".into(), ok: false, left: 132.5 }];
+    document.metrics[0].thresholds =
+        vec![Threshold { source: "p(95)<100".into(), ok: false, left: 132.5, percentile: None, inside: false }];
     let html = page(&document);
     holds(
         &html,
@@ -182,7 +185,7 @@ fn what_to_doubt_is_said() {
         "8.00% of the machine&#39;s CPU time went to others on its host; the CPU limit of its control group held the \
          generator up 3 times",
     );
-    holds(&html, "<td>p(95)&lt;100</td><td class=\"n\">p(95)=132.5ms</td>");
+    holds(&html, "<td>p(95)&lt;100</td><td class=\"n\">p(95)=132.5ms<small class=\"sure\">");
 }
 
 #[test]
@@ -331,7 +334,8 @@ fn texts_from_outside_stay_where_they_belong() {
     document.seconds.series.push(trend_series("message_delay", None));
     document.seconds.series.push(trend_series("message_delay", Some(&format!("event:{evil}"))));
     document.seconds.series.push(trend_series(evil, None));
-    document.metrics[0].thresholds = vec![Threshold { source: evil.into(), ok: true, left: 1.0 }];
+    document.metrics[0].thresholds =
+        vec![Threshold { source: evil.into(), ok: true, left: 1.0, percentile: None, inside: false }];
     let html = page(&document);
     assert!(!html.contains("<img") && !html.contains("<script>alert"), "escaped");
     assert_eq!(html.matches("<script>").count(), 1, "only the page's own");
@@ -341,4 +345,43 @@ fn texts_from_outside_stay_where_they_belong() {
         .map(|part| part.split_once("</script>").map_or(part, |(_, rest)| rest));
     assert!(elsewhere.clone().count() > 3, "charts were drawn");
     assert!(elsewhere.into_iter().all(|part| !part.contains("\" onload")), "escaped");
+}
+
+#[test]
+fn warm_up_is_shaded_and_its_window_has_figures_of_its_own() {
+    let mut document = busy();
+    let stretch = |from_s: f64, to_s: f64, med: f64| Stretch { from_s, to_s, med, per_second: 1000.0 / med };
+    let p95 = PercentileFigure { percent: 95.0, value: Some(11.0), low: Some(10.5), high: None, too_few: true };
+    document.steadiness = Some(Steadiness {
+        metric: "http_req_duration".into(),
+        by_rate: true,
+        stretches: vec![stretch(0.0, 2.0, 40.0), stretch(2.0, 5.0, 10.0)],
+        steady: Some(1),
+        figures: Some(StretchFigures {
+            from_s: 2.0,
+            to_s: 5.0,
+            samples: 1234,
+            per_second: 411.3,
+            avg: 10.2,
+            max: 99.0,
+            percentiles: vec![p95],
+        }),
+        drift: Some(Drift { from_s: 2.0, to_s: 5.0, percent: 7.0, percent_per_minute: 287.0 }),
+    });
+    let html = page(&document);
+    holds(
+        &html,
+        "<li class=\"warn\"><strong>Not steady:</strong>steady from 2s to 5s; the first 2s were slower: med 40ms \
+         against 10ms; totals hold all of it; got slower all the time: the median by 7.0 % from 2s to 5s (287.0 % a \
+         minute)</li>",
+    );
+    holds(&html, "<rect class=\"unsteady\" x=\"0.0\" y=\"0\" width=\"400.0\"");
+    holds(&html, "<tr class=\"strong\"><td>2 s to 5 s</td><td class=\"n\">10ms</td><td class=\"n\">100</td></tr>");
+    holds(&html, "http_req_duration, 2 s to 5 s alone");
+    holds(&html, "11ms<small class=\"sure\">10.5ms to unbounded</small>");
+    let found = document.steadiness.as_mut().expect("it");
+    (found.stretches, found.steady, found.figures, found.drift) = (vec![stretch(0.0, 5.0, 10.0)], Some(0), None, None);
+    let html = page(&document);
+    holds(&html, "<strong>Steady:</strong>nothing changed from 0 s to 5 s, while the plan asked for the same load");
+    assert!(!html.contains("<rect class=\"unsteady\""));
 }

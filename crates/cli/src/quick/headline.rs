@@ -6,6 +6,7 @@
 
 use metrics::results::{MetricResult, Results, TrendValue, Value};
 use report::Errors;
+use report::document::PercentileFigure;
 use units::show;
 
 /// What the headline tells.
@@ -48,7 +49,8 @@ impl<'a> Headline<'a> {
         let what = if some_failed { "latency of expected answers" } else { "latency" };
         let planned = self.trend("http_req_duration_from_plan", None).filter(|_| self.scheduled);
         let lines = [(what, answered), ("from the planned start", planned)];
-        lines.iter().filter_map(|(what, trend)| Some(format!("{what}: {}", percentiles((*trend)?)))).collect()
+        let told = lines.into_iter().filter_map(|(what, trend)| trend.map(|trend| (what, trend)));
+        told.flat_map(|(what, trend)| [format!("{what}: {}", percentiles(trend)), sure(trend)]).collect()
     }
 
     fn answers(&self) -> Vec<String> {
@@ -108,8 +110,16 @@ fn advice(what: &str) -> &'static str {
     }
 }
 
+/// The intervals that hold the true percentiles with 95 %.
+fn sure(trend: &TrendValue) -> String {
+    let figures = [50.0, 90.0, 99.0].into_iter().filter_map(|percent| PercentileFigure::of(trend, percent));
+    let interval = |figure: PercentileFigure| format!("p{} {}", figure.percent, figure.interval(show::time));
+    format!("  95 % sure: {}", figures.map(interval).collect::<Vec<_>>().join(", "))
+}
+
 fn percentiles(trend: &TrendValue) -> String {
-    let at = |percent: f64| show::time(trend.percentile(percent));
+    let few = |percent: f64| if trend.is_thin(percent) { " (too few samples)" } else { "" };
+    let at = |percent: f64| format!("{}{}", show::time(trend.percentile(percent)), few(percent));
     let max = show::time(trend.max());
     let dropped = match trend.censored() {
         0 => String::new(),

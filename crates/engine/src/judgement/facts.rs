@@ -99,19 +99,14 @@ pub struct Percentile {
     pub percent: f64,
     /// Samples there are.
     pub samples: u64,
-    /// Whether somebody asked for it: a threshold, or `summaryTrendStats`.
+    /// Whether a threshold judges by it; otherwise it is shown, and marked.
     pub is_wanted: bool,
 }
-
-/// With fewer samples beyond it, a percentile is the value of a few of them.
-const ENOUGH_BEYOND: f64 = 10.0;
 
 impl Percentile {
     /// How many samples it needs, so that ten are beyond it on either side.
     pub fn needed(&self) -> u64 {
-        let beyond = self.percent.min(100.0 - self.percent) / 100.0;
-        // 1 - 0.95 is a little more than 0.05, and 200 samples are enough all the same.
-        (ENOUGH_BEYOND / beyond.max(1e-9) - 1e-6).ceil() as u64
+        metrics::trend::samples_needed(self.percent)
     }
 
     /// Whether there are enough.

@@ -67,16 +67,16 @@ impl Thresholds {
         self.groups.iter().all(|group| group.thresholds.is_empty())
     }
 
-    /// Judges all of them; `find` gives the combined samples of a target.
+    /// Judges all of them; `find` gives the combined samples of a target, and how much of a sum is no part of a rate.
     pub(crate) fn judge<'a>(
         &mut self,
         elapsed: Duration,
         moment: Moment,
-        find: impl Fn(Target) -> Option<&'a Sink>,
+        find: impl Fn(Target) -> Option<(&'a Sink, f64)>,
     ) -> Verdict {
         let mut verdict = Verdict::default();
         for group in &mut self.groups {
-            let sink = find(group.target).filter(|sink| sink.is_used());
+            let sink = find(group.target).filter(|(sink, _)| sink.is_used());
             if sink.is_none() && moment == Moment::Running {
                 continue;
             }
@@ -104,22 +104,22 @@ fn untouched(expression: &Expression) -> ThresholdResult {
     ThresholdResult { source: expression.source.clone(), label: expression.label.clone(), left: 0.0, ok: true }
 }
 
-fn judge_one(threshold: &Resolved, result: &mut ThresholdResult, sink: Option<&Sink>, elapsed: Duration) {
+fn judge_one(threshold: &Resolved, result: &mut ThresholdResult, sink: Option<(&Sink, f64)>, elapsed: Duration) {
     let Expression { aggregation, operator, limit, .. } = &threshold.expression;
     match sink {
         None if threshold.kind == Kind::Rate => (result.left, result.ok) = (0.0, true),
         _ => {
-            result.left = sink.map_or(0.0, |sink| left_side(*aggregation, sink, elapsed));
+            result.left = sink.map_or(0.0, |(sink, aside)| left_side(*aggregation, sink, aside, elapsed));
             result.ok = operator.holds(result.left, *limit);
         }
     }
 }
 
 /// What the left side of a threshold comes to.
-fn left_side(aggregation: Aggregation, sink: &Sink, elapsed: Duration) -> f64 {
+fn left_side(aggregation: Aggregation, sink: &Sink, aside: f64, elapsed: Duration) -> f64 {
     match (aggregation, sink) {
         (Aggregation::Count, Sink::Counter { sum, .. }) => *sum,
-        (Aggregation::Rate, Sink::Counter { sum, .. }) => per_second(*sum, elapsed),
+        (Aggregation::Rate, Sink::Counter { sum, .. }) => per_second(*sum - aside, elapsed),
         (Aggregation::Rate, Sink::Rate { passes, total }) => *passes as f64 / *total as f64,
         (Aggregation::Value, Sink::Gauge { last, .. }) => *last,
         (Aggregation::Avg, Sink::Trend(trend)) => trend.avg(),
@@ -131,7 +131,7 @@ fn left_side(aggregation: Aggregation, sink: &Sink, elapsed: Duration) -> f64 {
     }
 }
 
-/// A sum per second of the run; 0 for a run without length.
+/// A sum per second of the load; 0 for one without length.
 pub(crate) fn per_second(sum: f64, duration: Duration) -> f64 {
     if duration.is_zero() { 0.0 } else { sum / duration.as_secs_f64() }
 }
@@ -156,7 +156,7 @@ mod tests {
     /// What is left of the operator, and whether it holds.
     fn judged(option: &str, sink: Option<&Sink>, elapsed: Duration, moment: Moment) -> (f64, bool) {
         let mut thresholds = thresholds(option);
-        thresholds.judge(elapsed, moment, |_| sink);
+        thresholds.judge(elapsed, moment, |_| sink.map(|sink| (sink, 0.0)));
         let target = thresholds.groups[0].target;
         let result = &thresholds.results(target)[0];
         (result.left, result.ok)
@@ -196,11 +196,12 @@ mod tests {
     fn a_test_is_aborted_from_the_delay_on() {
         let option = r#"{"checks":[{"threshold":"rate>0.9","abortOnFail":true,"delayAbortEval":"2s"}]}"#;
         let (bad, good) = (sink(Kind::Rate, &[0.0]), sink(Kind::Rate, &[1.0]));
-        let aborts = |sink: &Sink, elapsed| thresholds(option).judge(elapsed, Moment::Running, |_| Some(sink)).abort;
+        let aborts =
+            |sink: &Sink, elapsed| thresholds(option).judge(elapsed, Moment::Running, |_| Some((sink, 0.0))).abort;
         let before = Duration::from_millis(1999);
         assert_eq!([before, 2 * SECOND, 3 * SECOND].map(|elapsed| aborts(&bad, elapsed)), [false, true, true]);
         assert!(!aborts(&good, 3 * SECOND));
-        let only_told = thresholds(r#"{"checks":["rate>0.9"]}"#).judge(SECOND, Moment::Running, |_| Some(&bad));
+        let only_told = thresholds(r#"{"checks":["rate>0.9"]}"#).judge(SECOND, Moment::Running, |_| Some((&bad, 0.0)));
         assert_eq!(only_told, Verdict { crossed: vec!["checks".to_owned()], abort: false });
     }
 
@@ -209,7 +210,7 @@ mod tests {
         let option = r#"{"checks":["rate<0.1","rate>0.9","rate<0.2"],"vus":[]}"#;
         let mut both = thresholds(option);
         let bad = sink(Kind::Rate, &[0.0]);
-        let verdict = both.judge(SECOND, Moment::Running, |_| Some(&bad));
+        let verdict = both.judge(SECOND, Moment::Running, |_| Some((&bad, 0.0)));
         assert_eq!(verdict.crossed, ["checks"]);
         let held: Vec<bool> = both.results(both.groups[0].target).iter().map(|result| result.ok).collect();
         assert_eq!(held, [true, false, true]);

@@ -198,7 +198,7 @@ impl ComparedValue {
     pub fn of(&self, document: &Document) -> Option<f64> {
         match &self.source {
             Source::GeneratorCpu => {
-                Some(document.generator.process_cores * document.duration_s * 1e3 / requests(document)?)
+                Some(document.generator.process_cores * document.rate_time_s() * 1e3 / requests(document)?)
             }
             Source::PerRequest(counter) => Some(sum(document, counter)? / requests(document)?),
             Source::Metric { name, filter, stat } => {

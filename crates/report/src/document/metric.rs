@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::histogram::Histogram;
 use super::metric_list;
+use super::percentile::PercentileFigure;
 
 /// One metric or sub-metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +26,9 @@ pub struct Metric {
     /// Thresholds on it, in the order given; absent without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<Threshold>,
+    /// Of a Trend, the percentiles that the summary shows, each with how sure it is; absent without samples.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub percentiles: Vec<PercentileFigure>,
     /// `kind` and `value`.
     #[serde(flatten)]
     pub value: Value,
@@ -51,6 +55,12 @@ pub struct Threshold {
     pub ok: bool,
     /// The value of its left side.
     pub left: f64,
+    /// How sure that is; absent unless it is a percentile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentile: Option<PercentileFigure>,
+    /// Whether its limit lies inside of the interval of that percentile: more samples could turn it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inside: bool,
 }
 
 /// The combined samples, by the kind of the metric.
@@ -124,6 +134,11 @@ pub struct Scenario {
 }
 
 impl Metric {
+    /// A metric with these percentiles, each with how sure it is.
+    pub fn of(metric: &MetricResult, percents: &[f64]) -> Metric {
+        Metric { percentiles: PercentileFigure::shown(metric, percents), ..Metric::from(metric) }
+    }
+
     /// How samples were combined.
     pub fn kind(&self) -> Kind {
         match self.value {
@@ -202,6 +217,13 @@ fn unquoted(text: &str) -> &str {
 }
 
 impl Threshold {
+    fn of(metric: &MetricResult, threshold: &ThresholdResult) -> Self {
+        let ThresholdResult { source, ok, left, .. } = threshold;
+        let percentile = PercentileFigure::judged(metric, threshold);
+        let inside = percentile.is_some_and(|percentile| percentile.straddles(source));
+        Threshold { source: source.clone(), ok: *ok, left: finite(*left), percentile, inside }
+    }
+
     fn result(&self) -> ThresholdResult {
         // The left side of `p(95)<500` is what is before the operator.
         let label = self.source.split(['<', '>', '=', '!']).next().unwrap_or_default().trim();
@@ -224,9 +246,9 @@ impl From<&MetricResult> for Metric {
             Meaning::Time => Contains::Time,
             Meaning::Data => Contains::Data,
         };
-        let threshold = |t: &ThresholdResult| Threshold { source: t.source.clone(), ok: t.ok, left: finite(t.left) };
-        let thresholds = metric.thresholds.iter().map(threshold).collect();
-        Metric { name: metric.name.clone(), filter: metric.filter.clone(), contains, thresholds, value }
+        let thresholds = metric.thresholds.iter().map(|threshold| Threshold::of(metric, threshold)).collect();
+        let (name, filter) = (metric.name.clone(), metric.filter.clone());
+        Metric { name, filter, contains, thresholds, percentiles: Vec::new(), value }
     }
 }
 
@@ -237,11 +259,12 @@ impl From<&CheckResult> for Check {
     }
 }
 
-impl From<&ScenarioResult> for Scenario {
-    fn from(scenario: &ScenarioResult) -> Self {
+impl Scenario {
+    /// A scenario whose metrics have these percentiles.
+    pub fn of(scenario: &ScenarioResult, percents: &[f64]) -> Self {
         Scenario {
             name: scenario.name.clone(),
-            metrics: scenario.metrics.iter().map(Metric::from).collect(),
+            metrics: scenario.metrics.iter().map(|metric| Metric::of(metric, percents)).collect(),
             checks: scenario.checks.iter().map(Check::from).collect(),
         }
     }
@@ -269,7 +292,14 @@ mod tests {
 
     fn sub(filter: &str) -> Metric {
         let value = Value::Rate { passes: 0, total: 0 };
-        Metric { name: "m".into(), filter: Some(filter.into()), contains: Contains::Default, thresholds: vec![], value }
+        Metric {
+            name: "m".into(),
+            filter: Some(filter.into()),
+            contains: Contains::Default,
+            thresholds: vec![],
+            percentiles: vec![],
+            value,
+        }
     }
 
     #[test]

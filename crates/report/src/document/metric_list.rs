@@ -12,6 +12,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::metric::{Contains, Metric, Threshold, Value};
 
+/// What a sub-metric with all samples of its parent is written without.
+const OF_PARENT: [&str; 2] = ["value", "percentiles"];
+
 /// A metric or sub-metric as it is written.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
@@ -62,16 +65,16 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     for entry in &mut entries {
         let Some(fields) = entry.as_object_mut() else { continue };
         let name = fields.get("name").cloned();
-        match fields.get("value") {
-            Some(value) if !fields.contains_key("filter") => {
-                values.insert(name, value.clone());
+        let own: Vec<(&str, serde_json::Value)> =
+            OF_PARENT.iter().filter_map(|field| Some((*field, fields.get(*field)?.clone()))).collect();
+        match fields.contains_key("value") {
+            true if !fields.contains_key("filter") => {
+                values.insert(name, own);
             }
-            None => {
-                if let Some(value) = values.get(&name) {
-                    fields.insert(String::from("value"), value.clone());
-                }
-            }
-            Some(_) => {}
+            true => {}
+            false => values.get(&name).into_iter().flatten().for_each(|(field, value)| {
+                fields.insert((*field).to_owned(), value.clone());
+            }),
         }
     }
     entries.into_iter().map(|entry| serde_json::from_value(entry).map_err(D::Error::custom)).collect()
@@ -87,7 +90,14 @@ mod tests {
 
     fn metric(name: &str, filter: Option<&str>, value: Value) -> Metric {
         let filter = filter.map(str::to_owned);
-        Metric { name: name.to_owned(), filter, contains: Contains::Time, thresholds: Vec::new(), value }
+        Metric {
+            name: name.to_owned(),
+            filter,
+            contains: Contains::Time,
+            thresholds: Vec::new(),
+            percentiles: Vec::new(),
+            value,
+        }
     }
 
     fn trend(value: f64) -> Value {

@@ -16,8 +16,10 @@ mod judgement;
 mod metric;
 mod metric_list;
 mod packed_seconds;
+mod percentile;
 mod run;
 mod seconds;
+mod steadiness;
 mod vlq;
 
 use std::collections::BTreeMap;
@@ -30,11 +32,13 @@ pub use file::{FILE_NAME, ReadError, path_of, read};
 pub use histogram::Histogram;
 pub use judgement::{Finding, Iterations, Judgement, Severity, Trust};
 pub use metric::{Check, Contains, Group, Metric, Scenario, Threshold, Value};
+pub use percentile::PercentileFigure;
 pub use run::{
     Cause, Departures, Environment, Exit, Generator, MessageLogs, NOTABLE_STEAL, Pressure, Referee, WorkerFigures,
     accepted, machine_id,
 };
 pub use seconds::{Column, Counts, Points, Seconds, Series};
+pub use steadiness::{Drift, Steadiness, Stretch, StretchFigures};
 
 /// What `kind` says in a result document.
 pub const KIND: &str = "onrush-result";
@@ -66,8 +70,12 @@ pub struct Document {
     pub onrush: String,
     /// When the virtual users were made and the run's clock started: RFC 3339 in UTC with milliseconds.
     pub started_at: String,
-    /// The run's clock, from before setup to the end of the last iteration: rates divide by it.
+    /// The run's clock, from before setup to the end of the last worker.
     pub duration_s: f64,
+    /// The time of the load, from the start of the first scenario to the end of the last iteration: rates divide by it.
+    /// Null for an older result, whose rates divide by `duration_s`.
+    #[serde(default)]
+    pub load_s: Option<f64>,
     /// Path of the script as it was given, `-` for standard input, or the address that was tested without one.
     pub script: String,
     /// What the user named the run by (`--label name=value`): variant, round, anything.
@@ -97,6 +105,10 @@ pub struct Document {
     pub scenarios: Vec<Scenario>,
     /// The same metrics second by second.
     pub seconds: Seconds,
+    /// Whether the run was steady; absent where nobody can say: under ten seconds of the same planned load, or without
+    /// samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steadiness: Option<Steadiness>,
     /// Logs of received messages; absent when none were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<MessageLogs>,
@@ -116,6 +128,11 @@ impl Document {
     /// The per-second series of a metric or sub-metric.
     pub fn series_of(&self, metric: &Metric) -> Option<&Series> {
         self.seconds.series.iter().find(|series| series.name == metric.name && series.filter == metric.filter)
+    }
+
+    /// What rates divide by, in seconds.
+    pub fn rate_time_s(&self) -> f64 {
+        self.load_s.unwrap_or(self.duration_s)
     }
 
     /// Whether every threshold held.

@@ -7,8 +7,12 @@
 //! likely. Nothing is assumed about the law of the noise. What that promises, 5 % false alarms and 95 % coverage, is
 //! simulated by `cargo xtask stats` and, shorter, by its tests.
 //!
+//! `changes` and `drift` look into one run: where its level changed, and whether it moved all the time.
+//!
 //! Our own, because the promise is exact for six pairs as for sixty; libraries approximate the test by a normal law.
 
+mod changes;
+mod drift;
 mod holm;
 mod median;
 mod paired;
@@ -16,6 +20,8 @@ mod signed_rank;
 mod verdict;
 pub mod within;
 
+pub use changes::change_points;
+pub use drift::{Line, line};
 pub use holm::adjust;
 pub use median::{median, median_of_sorted};
 pub use paired::{CONFIDENCE, Estimate, estimate, pairs_needed};

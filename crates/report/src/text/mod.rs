@@ -13,6 +13,7 @@ use std::collections::HashSet;
 
 use metrics::results::{CheckResult, GroupResult, MetricResult, Results};
 
+use crate::confidence;
 use crate::document::Trust;
 use crate::options::{SummaryMode, SummaryOptions};
 use crate::section::{Section, is_phase};
@@ -41,6 +42,11 @@ pub fn text(results: &Results, options: &SummaryOptions) -> String {
     let errors = if options.errors { errors::paragraphs(results, writer.paint, options.width) } else { Vec::new() };
     if !errors.is_empty() {
         blocks.push(writer.block("ERRORS", errors));
+    }
+    let sure: Vec<String> = confidence::lines(results, options).into_iter().chain(options.steadiness.clone()).collect();
+    if !sure.is_empty() {
+        let lines = sure.iter().flat_map(|line| wrapped(&visible(line), writer.room(4))).collect();
+        blocks.push(writer.block("CONFIDENCE", indented(vec![lines], 4)));
     }
     if !options.health.is_empty() {
         let lines = options.health.iter().flat_map(|line| wrapped(line, writer.room(4)));

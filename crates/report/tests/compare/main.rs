@@ -15,7 +15,7 @@ use onrush_report::stats::Verdict;
 const NOISE: [f64; 10] = [0.11, -0.23, 0.31, -0.09, 0.17, -0.29, 0.05, -0.13, 0.21, -0.19];
 
 fn metric(name: &str, contains: Contains, value: Value) -> Metric {
-    Metric { name: name.to_owned(), filter: None, contains, thresholds: vec![], value }
+    Metric { name: name.to_owned(), filter: None, contains, thresholds: vec![], percentiles: vec![], value }
 }
 
 /// A run of so many requests a second that took `1000 / rate` ms each.
@@ -26,6 +26,7 @@ fn document(rate: f64, at: usize) -> Document {
         onrush: String::from("0.1.0"),
         started_at: format!("2026-01-01T00:{:02}:{:02}.000Z", at / 60, at % 60),
         duration_s: 10.0,
+        load_s: None,
         script: String::from("script.js"),
         labels: BTreeMap::new(),
         options: serde_json::json!({ "vus": 1 }),
@@ -38,6 +39,7 @@ fn document(rate: f64, at: usize) -> Document {
         groups: Default::default(),
         seconds: Default::default(),
         scenarios: Vec::new(),
+        steadiness: None,
         messages: None,
     };
     document.generator.process_cores = 0.2;

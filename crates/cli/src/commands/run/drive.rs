@@ -8,7 +8,7 @@ use engine::Prepare;
 use engine::{Event, Health, Outcome, RunConfig, RunError, RunState, StopCause, Stopper, Tick};
 use metrics::results::Results;
 use metrics::threshold::Moment;
-use metrics::{Aggregate, Recorder, Registry, Seconds};
+use metrics::{Aggregate, Recorder, Registry};
 use outputs::Outputs;
 use report::document;
 use script::log::Level;
@@ -60,8 +60,10 @@ pub struct Drive<'a> {
 pub struct Ran {
     /// All samples so far.
     pub aggregate: Aggregate,
-    /// From before setup to the last iteration.
+    /// From before setup to the end of the last worker.
     pub duration: Duration,
+    /// Of the load: from the start of the first scenario to the end of the last iteration. Rates divide by it.
+    pub load: Duration,
     /// Why setup failed.
     pub setup_error: Option<ScriptError>,
     /// Whether setup was begun and teardown is due.
@@ -78,7 +80,7 @@ pub struct Ran {
     pub columns: SummaryColumns,
     /// When the run's clock started, RFC 3339.
     pub started_at: String,
-    /// The series over time, when they were asked for.
+    /// The series over time; none once they are taken.
     pub timeline: Option<Timeline>,
     /// Whether the whole test is one iteration of one user.
     pub is_smoke: bool,
@@ -141,7 +143,7 @@ impl<'a> Drive<'a> {
             origin: Instant::now(),
             made: None,
             started_at: crate::log::rfc3339_ms_now(),
-            timeline: self.saving.map(|_| Timeline::new(Seconds::new(self.registry.clone()))),
+            timeline: Some(Timeline::new(self.registry.clone(), self.saving.is_some())),
             setup_error: None,
             options,
             columns: planned.columns,
@@ -175,8 +177,9 @@ impl Progress<'_> {
     }
 
     fn begin_timeline(&mut self, made: Instant) {
-        let (Some(timeline), Some(saving)) = (&mut self.timeline, self.drive.saving) else { return };
+        let Some(timeline) = &mut self.timeline else { return };
         timeline.begin(made - self.origin);
+        let Some(saving) = self.drive.saving else { return };
         let Drive { flags, registry, .. } = &self.drive;
         let journal = saving.journal(flags, &self.options, &self.started_at, registry.clone());
         journal.into_iter().for_each(|journal| timeline.keep(journal));
@@ -204,7 +207,7 @@ impl Progress<'_> {
         let result = runtime.block_on(program.run_setup(&self.recorder, async { stopper.stopped().await }));
         let snapshot = self.recorder.take();
         self.timeline.iter_mut().for_each(|timeline| timeline.aside(made.elapsed(), &snapshot));
-        self.aggregate.merge(snapshot);
+        self.aggregate.merge_aside(snapshot);
         if let Err(error) = result {
             self.setup_error = Some(error);
             self.drive.stopper.stop(StopCause::Requested);
@@ -282,6 +285,7 @@ impl Progress<'_> {
 
     fn finish(self, outcome: Outcome) -> Ran {
         let began = self.made.map_or(Duration::ZERO, |made| made - self.origin);
+        let first = self.planned.scenarios().map(|scenario| scenario.start_time).min().unwrap_or_default();
         self.drive.screen.settle();
         for worker in &outcome.stuck_workers {
             let text = format!(
@@ -299,6 +303,7 @@ impl Progress<'_> {
             teardown_due: self.made.is_some() && self.setup_error.is_none(),
             aggregate: self.aggregate,
             duration: outcome.ended.saturating_sub(began),
+            load: outcome.started.map_or(Duration::ZERO, |start| outcome.loaded_until.saturating_sub(start + first)),
             setup_error: self.setup_error,
             health: outcome.health,
             recorder: self.recorder,

@@ -4,11 +4,12 @@ use std::cell::Cell;
 use std::time::Instant;
 
 use engine::Stopper;
+use engine::scenario::Scenarios;
 use metrics::results::Results;
 use metrics::threshold::{Moment, Verdict};
 use outputs::Outputs;
 use report::SummaryMode;
-use report::document::{self, MessageLogs};
+use report::document::{self, MessageLogs, Seconds, Steadiness};
 use script::ScriptError;
 use script::log::Level;
 
@@ -18,10 +19,10 @@ use super::flags::Flags;
 use super::generator::{Circumstances, Judged};
 use super::load::Script;
 use super::phases::Phases;
+use super::plateau::plateau;
 use super::referee;
 use super::save::{Facts, Kept, Saving};
 use super::summary::{self, Summary};
-use super::timeline::Timeline;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
@@ -64,21 +65,19 @@ impl Ending<'_> {
     pub fn finish(&self, mut ran: Ran, outputs: Outputs) -> Result<ExitCode, Failure> {
         let Ending { flags, script, log, .. } = self;
         let totals = self.total(&mut ran);
-        self.warn_of_no_iterations(&ran, &totals.results);
         // Before the summary: an output may write to standard output as well.
         let of_outputs = outputs.finish();
         of_outputs.iter().for_each(|line| log.write(Level::Warning, line, &[]));
-        let timeline = ran.timeline.take();
+        let (seconds, steadiness) = over_time(&mut ran);
         let Totals { results, messages, .. } = &totals;
         let remark = script.program.timing_remark(results.count("http_reqs"));
         let lost = messages.as_ref().and_then(|(logs, are_whole)| lost_messages(logs, *are_whole));
         let (start, end) = (ran.machine.as_ref().unwrap_or(&self.before), machine::Moment::now());
         let environment = machine::environment(start, &end);
-        let has_lost = |line: &&String| line.contains(" lost ") || line.contains(" has not got ");
         let around = Circumstances {
             allowed_cores: environment.allowed_cores.len(),
             machine: machine::Meanwhile::between(start, &end),
-            lost: of_outputs.iter().filter(has_lost).cloned().chain(lost.clone()).collect(),
+            lost: losses(&of_outputs).chain(lost.clone()).collect(),
             ..self.circumstances(&ran)
         };
         let judged = Judged::new(&ran, results, &around);
@@ -86,25 +85,27 @@ impl Ending<'_> {
         let remarks = remarks.chain(ran.referee.iter().flat_map(referee::lines));
         let notes: Vec<String> = remarks.chain(log.settle()).collect();
         let remarks = judged.lines().into_iter().chain(notes.clone()).chain(lost);
-        let options = summary::options(flags, &ran, remarks, judged.kept());
+        let options = summary::options(flags, &ran, remarks, judged.kept(), steadiness.as_ref());
         let findings = Findings { trust: flags.strict.then(|| judged.verdict()), ..self.findings(&ran, &totals) };
         let generator = document::Generator { referee: ran.referee.clone(), ..judged.document(&ran.health, notes) };
         let mut kept = self.saving.map(|saving| {
-            let mask = ran.options.url_mask();
             let facts = Facts {
                 script: &flags.script,
                 labels: &flags.labels,
                 started_at: ran.started_at.clone(),
+                duration: ran.duration,
                 options: ran.options.to_json(),
                 results,
-                details: ran.aggregate.details(ran.duration),
-                seconds: timeline.map(Timeline::into_document).unwrap_or_default(),
+                stats: &ran.columns.trend_stats,
+                details: ran.aggregate.details(ran.load),
+                seconds,
+                steadiness: steadiness.clone(),
                 generator,
                 environment,
                 messages: messages.as_ref().map(|(logs, _)| logs.clone()),
                 code: self.exit_code(&findings),
                 reason: findings.reason(),
-                mask: &mask,
+                mask: &ran.options.url_mask(),
             };
             Kept::new(saving, facts, flags.secrets.redactor())
         });
@@ -140,9 +141,11 @@ impl Ending<'_> {
         self.phases.wind_up();
         let teardown_error = self.tear_down(ran);
         let messages = self.messages.map(Messages::finish);
-        let verdict = ran.aggregate.judge(ran.duration, Moment::End);
+        let verdict = ran.aggregate.judge(ran.load, Moment::End);
         let is_full = self.flags.summary_mode == Some(SummaryMode::Full);
-        Totals { results: ran.aggregate.results(ran.duration, is_full), verdict, teardown_error, messages }
+        let results = ran.aggregate.results(ran.load, is_full);
+        self.warn_of_no_iterations(ran, &results);
+        Totals { results, verdict, teardown_error, messages }
     }
 
     fn findings<'a>(&self, ran: &'a Ran, totals: &'a Totals) -> Findings<'a> {
@@ -207,9 +210,21 @@ impl Ending<'_> {
         let result = runtime.block_on(program.run_teardown(&ran.recorder, self.phases.another()));
         let snapshot = ran.recorder.take();
         ran.timeline.iter_mut().for_each(|timeline| timeline.aside(began.elapsed(), &snapshot));
-        ran.aggregate.merge(snapshot);
+        ran.aggregate.merge_aside(snapshot);
         result.err()
     }
+}
+
+/// The lines that tell of lost samples.
+fn losses(of_outputs: &[String]) -> impl Iterator<Item = String> {
+    let has_lost = |line: &&String| line.contains(" lost ") || line.contains(" has not got ");
+    of_outputs.iter().filter(has_lost).cloned()
+}
+
+/// The series, and whether the run was steady where its plan is.
+fn over_time(ran: &mut Ran) -> (Seconds, Option<Steadiness>) {
+    let plateau = plateau(ran.options.execution.scenarios.iter().flat_map(Scenarios::iter));
+    ran.timeline.take().map(|timeline| timeline.finish(plateau)).unwrap_or_default()
 }
 
 /// One line when messages are missing in the logs.

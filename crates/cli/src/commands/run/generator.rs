@@ -59,11 +59,7 @@ impl Judged {
             judgement: engine::judge(
                 &ran.health,
                 &Facts {
-                    percentiles: percentiles(
-                        results,
-                        &ran.columns.trend_stats,
-                        ran.options.summary_trend_stats.is_some(),
-                    ),
+                    percentiles: percentiles(results, &ran.columns.trend_stats),
                     ..facts(&Samples::from(results), around)
                 },
             ),
@@ -285,12 +281,17 @@ fn failures(errors: &[ErrorCount], is: impl Fn(&str) -> bool) -> u64 {
     kinds.map(|error| error.count).sum()
 }
 
-/// The percentiles that thresholds judge by, and those of the main Trend that the summary shows; somebody may have
-/// `chosen` these.
-fn percentiles(results: &Results, shown: &[TrendStat], chosen: bool) -> Vec<Percentile> {
+/// The percentiles that thresholds judge by, and those of the main Trend that the summary
+/// shows. What nobody measured counts as beyond.
+fn percentiles(results: &Results, shown: &[TrendStat]) -> Vec<Percentile> {
     let mut found = Vec::new();
     let mut add = |metric: &str, percent: f64, trend: &TrendValue, is_wanted| {
-        found.push(Percentile { metric: metric.to_owned(), percent, samples: trend.count(), is_wanted });
+        found.push(Percentile {
+            metric: metric.to_owned(),
+            percent,
+            samples: trend.count() + trend.censored(),
+            is_wanted,
+        });
     };
     let main = ["http_req_duration", "iteration_duration"].into_iter().find(|name| trend(results, name).is_some());
     for metric in &results.metrics {
@@ -304,7 +305,7 @@ fn percentiles(results: &Results, shown: &[TrendStat], chosen: bool) -> Vec<Perc
         }
         for stat in shown.iter().filter(|_| metric.filter.is_none() && main == Some(metric.name.as_str())) {
             if let TrendStat::Percentile { percent, .. } = stat {
-                add(key, *percent, trend, chosen);
+                add(key, *percent, trend, false);
             }
         }
     }
@@ -387,7 +388,7 @@ mod tests {
         let threshold =
             |label: &str| ThresholdResult { source: String::new(), label: label.to_owned(), left: 1.0, ok: true };
         results.metrics[1].thresholds = vec![threshold("p(99)"), threshold("avg")];
-        let found: Vec<String> = percentiles(&results, &TrendStat::defaults(), false)
+        let found: Vec<String> = percentiles(&results, &TrendStat::defaults())
             .iter()
             .map(|found| format!("{} {} {} {}", found.metric, found.percent, found.samples, found.is_wanted))
             .collect();

@@ -14,6 +14,7 @@ mod pace;
 mod pause;
 mod phases;
 pub(super) mod plan;
+mod plateau;
 pub(super) mod rebuild;
 mod referee;
 mod save;

@@ -8,13 +8,16 @@ use std::io::BufReader;
 use std::path::Path;
 use std::time::Duration;
 
+use engine::scenario::Scenarios;
 use metrics::threshold::Moment;
-use metrics::{Aggregate, Seconds, ShardReader, ThresholdSpecs, Thresholds};
+use metrics::{Aggregate, ShardReader, ThresholdSpecs, Thresholds};
+use report::TrendStat;
 use report::document::{Document, Exit, Generator};
 use wire::mask::Mask;
 
 use super::frames;
 use super::journal::{FILE_NAME, Head, JournalEntry, KIND, SCHEMA};
+use super::plateau::plateau;
 use super::save::{self, Facts};
 use super::timeline::Timeline;
 use crate::exit_code::ExitCode;
@@ -68,7 +71,7 @@ impl Rebuilt {
         let reader = ShardReader::default();
         let specs = head.options.get("thresholds").cloned().and_then(|specs| serde_json::from_value(specs).ok());
         Rebuilt {
-            timeline: Timeline::new(Seconds::new(reader.registry().clone())),
+            timeline: Timeline::new(reader.registry().clone(), true),
             reader,
             specs: specs.unwrap_or_default(),
             aggregate: None,
@@ -87,10 +90,13 @@ impl Rebuilt {
         }
         let times = |(from, to): (u64, u64)| (Duration::from_nanos(from), Duration::from_nanos(to));
         let interval = times(entry.interval_ns);
-        self.timeline.restore(interval, times(entry.scenarios_ns), &snapshot);
+        let scenarios = times(entry.scenarios_ns);
+        self.timeline.restore(interval, scenarios, &snapshot);
         self.reached = interval.1;
         if let Some(aggregate) = &mut self.aggregate {
-            aggregate.merge(snapshot);
+            // An interval of setup was there before the scenarios were, one of teardown begins when they are over.
+            let is_load = interval.0 < scenarios.1;
+            if is_load { aggregate.merge(snapshot) } else { aggregate.merge_aside(snapshot) }
         }
         Ok(())
     }
@@ -99,19 +105,27 @@ impl Rebuilt {
         let Some(mut aggregate) = self.aggregate else {
             return Err("it has no interval: the run was over before its first second was".to_owned());
         };
-        let verdict = aggregate.judge(self.reached, Moment::End);
+        let load = self.timeline.load();
+        let verdict = aggregate.judge(load, Moment::End);
         let code = if verdict.crossed.is_empty() { ExitCode::Generic } else { ExitCode::ThresholdsFailed };
-        let results = aggregate.results(self.reached, false);
+        let results = aggregate.results(load, false);
+        let scenarios = head.options.get("scenarios").and_then(|scenarios| Scenarios::from_json(scenarios).ok());
+        let plateau = plateau(scenarios.iter().flat_map(Scenarios::iter));
+        let (seconds, steadiness) = self.timeline.finish(plateau);
+        let stats = report::trend_stats_of(&head.options).unwrap_or_else(TrendStat::defaults);
         let ended = format!("the run did not come to its end; rebuilt from its journal of {:?}", self.reached);
         let notes = [Some(ended.clone()), self.damage].into_iter().flatten().collect();
         let facts = Facts {
             script: &head.script,
             labels: &head.labels,
             started_at: head.started_at,
+            duration: self.reached,
             options: head.options,
             results: &results,
-            details: aggregate.details(self.reached),
-            seconds: self.timeline.into_document(),
+            stats: &stats,
+            details: aggregate.details(load),
+            seconds,
+            steadiness,
             generator: Generator { too_short: true, notes, ..Generator::default() },
             environment: head.environment,
             messages: None,

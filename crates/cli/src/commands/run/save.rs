@@ -7,14 +7,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use metrics::Registry;
 use metrics::results::{MetricResult, Results};
-use report::Errors;
 use report::document::{
     Check, Document, Environment, Exit, FILE_NAME, Generator, Group, KIND, MessageLogs, Metric, SCHEMA, Scenario,
-    Seconds,
+    Seconds, Steadiness,
 };
+use report::{Errors, TrendStat};
 use script::log::Level;
 use script::options::Options;
 use script::secrets::Redactor;
@@ -43,14 +44,20 @@ pub struct Facts<'a> {
     pub labels: &'a BTreeMap<String, String>,
     /// When the run's clock started.
     pub started_at: String,
+    /// How long it ran.
+    pub duration: Duration,
     /// What was in effect.
     pub options: Value,
     /// What was measured.
     pub results: &'a Results,
+    /// The statistics of Trends that the summary shows.
+    pub stats: &'a [TrendStat],
     /// Parts of metrics that only reports show.
     pub details: Vec<MetricResult>,
     /// Over time.
     pub seconds: Seconds,
+    /// Whether they were steady.
+    pub steadiness: Option<Steadiness>,
     /// How the generator fared, judged.
     pub generator: Generator,
     /// The machine meanwhile.
@@ -205,12 +212,14 @@ fn probe(dir: &Path) -> Result<(), String> {
 /// The result that these facts make.
 pub fn document(facts: Facts<'_>) -> Document {
     let Facts { results, code, .. } = facts;
+    let percents = TrendStat::percents(facts.stats);
     Document {
         kind: KIND.to_owned(),
         schema: SCHEMA,
         onrush: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: facts.started_at,
-        duration_s: results.duration.as_secs_f64(),
+        duration_s: facts.duration.as_secs_f64(),
+        load_s: Some(results.duration.as_secs_f64()),
         script: facts.mask.url(facts.script).into_owned(),
         labels: masked_labels(facts.labels, facts.mask),
         options: set_options(without_secrets(facts.options, facts.mask)),
@@ -218,11 +227,12 @@ pub fn document(facts: Facts<'_>) -> Document {
         generator: facts.generator,
         exit: exit(code, facts.reason),
         errors: Errors::from(results),
-        metrics: metrics(results, &facts.details),
+        metrics: metrics(results, &facts.details, &percents),
         checks: results.checks.iter().map(Check::from).collect(),
         groups: Group::from(&results.root),
-        scenarios: results.scenarios.iter().map(Scenario::from).collect(),
+        scenarios: results.scenarios.iter().map(|scenario| Scenario::of(scenario, &percents)).collect(),
         seconds: facts.seconds,
+        steadiness: facts.steadiness,
         messages: facts.messages,
     }
 }
@@ -232,8 +242,9 @@ fn masked_labels(labels: &BTreeMap<String, String>, mask: &Mask) -> BTreeMap<Str
 }
 
 /// All metrics, each with its parts behind it.
-fn metrics(results: &Results, details: &[MetricResult]) -> Vec<Metric> {
-    let mut metrics: Vec<Metric> = results.metrics.iter().chain(details).map(Metric::from).collect();
+fn metrics(results: &Results, details: &[MetricResult], percents: &[f64]) -> Vec<Metric> {
+    let all = results.metrics.iter().chain(details);
+    let mut metrics: Vec<Metric> = all.map(|metric| Metric::of(metric, percents)).collect();
     metrics.sort_by(|a, b| (&a.name, &a.filter).cmp(&(&b.name, &b.filter)));
     metrics
 }

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::rc::Rc;
 
 use metrics::results::Results;
-use report::document::{Judgement, Trust};
+use report::document::{Judgement, Steadiness, Trust};
 use report::{RunState, SummaryOptions};
 use script::log::Level;
 use serde_json::Value;
@@ -46,6 +46,7 @@ pub fn options(
     ran: &Ran,
     remarks: impl Iterator<Item = String>,
     judgement: Judgement,
+    steady: Option<&Steadiness>,
 ) -> SummaryOptions {
     SummaryOptions {
         mode: flags.summary_mode.unwrap_or_default(),
@@ -55,6 +56,7 @@ pub fn options(
         // Lines stay as k6 has them where they go elsewhere than to a terminal.
         width: output::stdout().size().map(|size| size.columns),
         errors: flags.quick.is_none(),
+        steadiness: steady.map_or_else(Vec::new, |found| report::steadiness::lines(found, ran.columns.time_unit)),
         health: remarks.collect(),
         late_accepted: flags.accept_late && judgement.verdict > Trust::Trusted,
         judgement: Some(judgement),

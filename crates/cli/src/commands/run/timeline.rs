@@ -3,17 +3,22 @@
 //! Setup and teardown have an interval of their own, so that series add up to the totals. Times are those of the
 //! engine's clock; intervals count from the start of the run's clock, which is when the virtual users were made.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Tick;
-use metrics::{Seconds, Snapshot};
-use report::document;
+use metrics::builtin;
+use metrics::results::TrendValue;
+use metrics::{Blocks, Registry, Seconds, Snapshot};
+use report::document::{self, PercentileFigure, Steadiness, StretchFigures};
+use report::steadiness::{self, Plateau};
 
 use super::journal::Journal;
 
 /// Intervals and what came in during each.
 pub struct Timeline {
     seconds: Seconds,
+    blocks: Blocks,
     /// Where each is kept as it closes.
     journal: Option<Journal>,
     /// When the run's clock started.
@@ -24,10 +29,20 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Nothing yet.
-    pub fn new(seconds: Seconds) -> Self {
+    /// Nothing yet, for all series or, where nobody keeps them, for those that tell how steady the run was.
+    pub fn new(registry: Arc<Registry>, is_kept: bool) -> Self {
+        let of_steadiness = vec![
+            builtin::HTTP_REQ_DURATION,
+            builtin::HTTP_REQS,
+            builtin::GRPC_REQ_DURATION,
+            builtin::ITERATION_DURATION,
+            builtin::ITERATIONS,
+            builtin::VUS,
+        ];
+        let seconds = if is_kept { Seconds::new(registry) } else { Seconds::only(registry, of_steadiness) };
         Timeline {
             seconds,
+            blocks: Blocks::default(),
             journal: None,
             began: Duration::ZERO,
             reached: Duration::ZERO,
@@ -54,6 +69,7 @@ impl Timeline {
     pub fn restore(&mut self, interval: (Duration, Duration), scenarios: (Duration, Duration), samples: &Snapshot) {
         self.scenarios = scenarios;
         self.seconds.add(interval.0, interval.1, std::slice::from_ref(samples));
+        self.blocks.add(interval.0, interval.1, std::slice::from_ref(samples));
     }
 
     /// The scenarios start at this time of the engine's clock.
@@ -79,6 +95,7 @@ impl Timeline {
     /// The interval that ends now.
     fn add(&mut self, end: Duration, snapshots: &[Snapshot]) {
         self.seconds.add(self.reached, end, snapshots);
+        self.blocks.add(self.reached, end, snapshots);
         if let Some(journal) = &mut self.journal {
             journal.add((self.reached, end), self.scenarios, snapshots);
         }
@@ -92,17 +109,52 @@ impl Timeline {
         }
     }
 
-    /// The series as a result document has them.
-    pub fn into_document(self) -> document::Seconds {
-        let (starts_s, lengths_s) = self.seconds.intervals().iter().map(|(s, l)| (seconds(*s), seconds(*l))).unzip();
-        document::Seconds {
-            starts_s,
-            lengths_s,
-            scenarios_start_s: seconds(self.scenarios.0),
-            scenarios_end_s: seconds(self.scenarios.1),
-            series: self.seconds.into_series().into_iter().map(document::Series::from).collect(),
-        }
+    /// How long the scenarios have run.
+    pub fn load(&self) -> Duration {
+        self.scenarios.1.saturating_sub(self.scenarios.0)
     }
+
+    /// The series as a result document has them, and how steady the run was at a plateau of its plan.
+    pub fn finish(self, plateau: Option<Plateau>) -> (document::Seconds, Option<Steadiness>) {
+        let (began, blocks) = (self.scenarios.0, self.blocks);
+        let seconds = into_document(self.seconds, self.scenarios);
+        let mut steadiness = plateau.and_then(|plateau| steadiness::find(&seconds, plateau));
+        if let Some(steadiness) = &mut steadiness {
+            let stretch = steadiness.steady.filter(|_| steadiness.stretches.len() > 1);
+            steadiness.figures = stretch.and_then(|at| figures(&blocks, began, &steadiness.stretches[at]));
+        }
+        (seconds, steadiness)
+    }
+}
+
+fn into_document(gathered: Seconds, scenarios: (Duration, Duration)) -> document::Seconds {
+    let (starts_s, lengths_s) = gathered.intervals().iter().map(|(s, l)| (seconds(*s), seconds(*l))).unzip();
+    document::Seconds {
+        starts_s,
+        lengths_s,
+        scenarios_start_s: seconds(scenarios.0),
+        scenarios_end_s: seconds(scenarios.1),
+        series: gathered.into_series().into_iter().map(document::Series::from).collect(),
+    }
+}
+
+/// What was measured in a stretch, whose times count from when the scenarios began.
+fn figures(blocks: &Blocks, began: Duration, stretch: &document::Stretch) -> Option<StretchFigures> {
+    /// Edges of a stretch are rounded to tenths, and seconds are cut when a worker wakes.
+    const SLACK: Duration = Duration::from_millis(300);
+    let at = |time_s: f64| began + Duration::from_secs_f64(time_s);
+    let (from, to, trend) = blocks.within(at(stretch.from_s).saturating_sub(SLACK), at(stretch.to_s) + SLACK)?;
+    let (trend, length) = (TrendValue::from(trend), (to - from).as_secs_f64());
+    let percentiles = [50.0, 90.0, 95.0, 99.0].into_iter();
+    Some(StretchFigures {
+        from_s: seconds(from.saturating_sub(began)),
+        to_s: seconds(to.saturating_sub(began)),
+        samples: trend.count(),
+        per_second: trend.count() as f64 / length,
+        avg: trend.avg(),
+        max: trend.max(),
+        percentiles: percentiles.filter_map(|percent| PercentileFigure::of(&trend, percent)).collect(),
+    })
 }
 
 /// To the tenth of a millisecond, which is more than a cut is exact.

@@ -43,6 +43,8 @@ pub struct Lines<'a> {
     pub filled: bool,
     /// Whether values may be drawn by magnitude when they span many.
     pub may_be_logarithmic: bool,
+    /// Times that are shaded, because something was different then.
+    pub shaded: &'a [(f64, f64)],
 }
 
 impl ChartLine {
@@ -104,7 +106,7 @@ impl Lines<'_> {
     }
 
     fn drawing(&self, axis: &Axis, clock: &Axis, factor: f64) -> String {
-        let mut drawing = String::new();
+        let mut drawing = self.shading(clock);
         let drawn: Vec<(usize, &ChartLine)> = self.drawn().collect();
         for (at, (colour, line)) in drawn.into_iter().enumerate().rev() {
             let points: Vec<Option<(f64, f64)>> = line
@@ -123,6 +125,19 @@ impl Lines<'_> {
             let _ = write!(drawing, "<path class=\"line c{colour}\" d=\"{}\"/>", path(&points));
         }
         drawing
+    }
+
+    fn shading(&self, clock: &Axis) -> String {
+        let mut shading = String::new();
+        for (from, to) in self.shaded {
+            let (Some(from), Some(to)) = (clock.position(*from), clock.position(*to)) else { continue };
+            let (x, width) = (from * WIDTH, (to.min(1.0) - from).max(0.0) * WIDTH);
+            let _ = write!(
+                shading,
+                "<rect class=\"unsteady\" x=\"{x:.1}\" y=\"0\" width=\"{width:.1}\" height=\"{HEIGHT}\"/>"
+            );
+        }
+        shading
     }
 
     fn data(&self, factor: f64, unit: &str, end: f64) -> Value {
@@ -185,6 +200,7 @@ mod tests {
             lines,
             filled: false,
             may_be_logarithmic: true,
+            shaded: &[(0.0, 1.0)],
         };
         chart.html()
     }
@@ -197,6 +213,13 @@ mod tests {
             html.contains("[1,2,null,2,null]") && html.contains("\\u003cb\\u003e") && !html.contains("<b>"),
             "{html}"
         );
+    }
+
+    #[test]
+    fn times_are_shaded_behind_the_lines() {
+        let html = lines(vec![Some(1.0), Some(2.0), Some(2.0), Some(2.0)]);
+        let shade = html.find("<rect class=\"unsteady\" x=\"0.0\" y=\"0\" width=\"250.0\"").expect("a quarter");
+        assert!(shade < html.find("class=\"line").expect("a line after the legend's") || html.contains("swatch"));
     }
 
     #[test]

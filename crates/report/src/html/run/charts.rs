@@ -165,6 +165,7 @@ pub(super) fn trend_charts(run: &ShownRun<'_>, metric: &Metric, title: &str) -> 
         lines: lines.collect(),
         filled: false,
         may_be_logarithmic: true,
+        shaded: &run.unsteady,
     };
     let spread = Distribution { title: &format!("{title}, distribution"), unit: unit_of(metric), histogram, colour: 0 };
     vec![chart.html(), spread.html()]
@@ -173,7 +174,8 @@ pub(super) fn trend_charts(run: &ShownRun<'_>, metric: &Metric, title: &str) -> 
 pub(super) fn over_time(run: &ShownRun<'_>, title: &str, unit: Unit, lines: Vec<ChartLine>, filled: bool) -> String {
     let note = run.intervals.seconds_per_point().map(|each| format!("each point is {each} seconds"));
     let times = &run.intervals.times;
-    Lines { title, note: note.as_deref(), unit, times, lines, filled, may_be_logarithmic: false }.html()
+    let shaded = &run.unsteady;
+    Lines { title, note: note.as_deref(), unit, times, lines, filled, may_be_logarithmic: false, shaded }.html()
 }
 
 pub(super) fn unit_of(metric: &Metric) -> Unit {

@@ -91,7 +91,7 @@ fn event_table(run: &ShownRun<'_>, all: &Metric, events: &[(&str, &Metric)]) -> 
         }
     };
     let row = |name: &str, event: Option<&str>, metric: &Metric| -> Vec<String> {
-        let deliveries = samples(metric) as f64 / run.document.duration_s.max(1e-3);
+        let deliveries = samples(metric) as f64 / run.document.rate_time_s().max(1e-3);
         let counts = has_sends.then(|| sends(event)).into_iter().chain([show::rounded(deliveries)]);
         [name.to_owned()].into_iter().chain(counts).chain(figures(run, metric)).collect()
     };

@@ -9,8 +9,8 @@ use super::shown_run::{ShownRun, facts, plain};
 use crate::document::{Document, Finding, Judgement, Metric, Trust, Value};
 use crate::html::Text;
 use crate::html::chart::clock_text;
-use crate::stats;
 use crate::text::was_never_answered;
+use crate::{stats, steadiness};
 
 /// Title, facts, verdict and the most important figures.
 pub(super) fn head(run: &ShownRun<'_>) -> String {
@@ -26,7 +26,7 @@ pub(super) fn head(run: &ShownRun<'_>) -> String {
         format!("Onrush {}", plain(&document.onrush)),
         labels.collect::<Vec<_>>().join(" "),
     ];
-    let verdict = [outcome(document), speed(run), errors(document), failures(run), trust(document)];
+    let verdict = [outcome(document), speed(run), steady(run), errors(document), failures(run), trust(document)];
     let mut list = String::from("<ul class=\"verdict\">\n");
     for HeadLine { class, head, text } in verdict.into_iter().flatten() {
         let _ = writeln!(list, "<li class=\"{class}\"><strong>{}</strong>{}</li>", Text(head), Text(&text));
@@ -93,6 +93,19 @@ fn speed(run: &ShownRun<'_>) -> Option<HeadLine> {
         };
     }
     Some(HeadLine { class: "", head: "Speed:", text })
+}
+
+/// Warm-up, changes and drift, or that there were none.
+fn steady(run: &ShownRun<'_>) -> Option<HeadLine> {
+    let found = run.document.steadiness.as_ref()?;
+    let lines = steadiness::lines(found, run.options.time_unit);
+    if let (true, Some(only)) = (lines.is_empty(), found.stretches.first()) {
+        let (from, to) = (clock_text(only.from_s.floor(), only.to_s), clock_text(only.to_s.floor(), only.to_s));
+        let text = format!("nothing changed from {from} to {to}, while the plan asked for the same load");
+        return Some(HeadLine { class: "good", head: "Steady:", text });
+    }
+    let head = if found.steady.is_some() && found.drift.is_none() { "Steady in part:" } else { "Not steady:" };
+    Some(HeadLine { class: "warn", head, text: lines.join("; ") })
 }
 
 /// Iterations that threw, answers from 400 on, requests without an answer. Kinds are named in the table below.

@@ -149,7 +149,14 @@ mod tests {
 
     fn metric(name: &str) -> Metric {
         let value = Value::Counter { count: 0.0, rate: 0.0 };
-        Metric { name: name.into(), filter: None, contains: Contains::Default, thresholds: vec![], value }
+        Metric {
+            name: name.into(),
+            filter: None,
+            contains: Contains::Default,
+            thresholds: vec![],
+            percentiles: vec![],
+            value,
+        }
     }
 
     fn seconds(count: usize, series: Vec<Series>) -> Seconds {

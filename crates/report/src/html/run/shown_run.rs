@@ -1,22 +1,25 @@
 //! What all parts of a run's report look at, and how they write values, facts and text.
 
 use super::intervals::Intervals;
-use crate::document::{Document, Metric};
+use crate::document::{Document, Metric, Steadiness};
 use crate::format;
 use crate::html::Text;
-use crate::options::{SummaryOptions, TimeUnit, TrendStat, parse_trend_stats};
+use crate::options::{SummaryOptions, TimeUnit, TrendStat, trend_stats_of};
 
 /// What all parts of the report look at.
 pub(super) struct ShownRun<'a> {
     pub(super) document: &'a Document,
     pub(super) options: SummaryOptions,
     pub(super) intervals: Intervals<'a>,
+    /// From when to when the load was the same and the answers were not those of the steady stretch.
+    pub(super) unsteady: Vec<(f64, f64)>,
 }
 
 impl<'a> ShownRun<'a> {
     pub(super) fn new(document: &'a Document) -> Self {
         let intervals = Intervals::new(&document.seconds);
-        ShownRun { document, options: summary_options(document), intervals }
+        let unsteady = document.steadiness.as_ref().map(Steadiness::unsteady).unwrap_or_default();
+        ShownRun { document, options: summary_options(document), intervals, unsteady }
     }
 
     /// A value of a metric in the summary's format.
@@ -32,9 +35,7 @@ impl<'a> ShownRun<'a> {
 
 /// Columns and unit as the run's own summary had them; the usual ones when the document says something else.
 fn summary_options(document: &Document) -> SummaryOptions {
-    let names = document.options["summaryTrendStats"].as_array();
-    let names: Vec<String> = names.into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect();
-    let asked = Some(names).filter(|names| !names.is_empty()).and_then(|names| parse_trend_stats(&names).ok());
+    let asked = trend_stats_of(&document.options);
     let time_unit: Option<TimeUnit> = document.options["summaryTimeUnit"].as_str().and_then(|unit| unit.parse().ok());
     SummaryOptions { trend_stats: asked.unwrap_or_else(TrendStat::defaults), time_unit, ..SummaryOptions::default() }
 }

@@ -9,7 +9,7 @@ use metrics::results::{TrendValue, Value as Measured};
 use units::show;
 
 use super::shown_run::{ShownRun, facts, plain};
-use crate::document::{Check, Group, Metric, Scenario, Value};
+use crate::document::{Check, Group, Metric, PercentileFigure, Scenario, Value};
 use crate::html::table::CellText;
 use crate::html::{Table, Text};
 use crate::options::TrendStat;
@@ -20,6 +20,7 @@ use crate::text::was_never_answered;
 pub(super) fn summary(run: &ShownRun<'_>) -> Vec<String> {
     let mut pieces =
         vec![titled("Errors", errors(run)), titled("Thresholds", thresholds(run)), titled("Checks", checks(run))];
+    pieces.push(titled("Steadiness", steadiness(run)));
     pieces.extend(by_section(run, &run.document.metrics));
     pieces
 }
@@ -81,10 +82,18 @@ fn thresholds(run: &ShownRun<'_>) -> String {
         for threshold in &result.thresholds {
             let (class, mark) = if threshold.ok { ("good", "✓") } else { ("bad", "✗") };
             let found = crate::text::threshold_value(&result, &threshold.label, threshold.left, &run.options);
-            table.row_of(
-                class,
-                [mark.to_owned(), metric.key(), threshold.source.clone(), format!("{}={found}", threshold.label)],
-            );
+            let found = format!("{}={found}", threshold.label);
+            let found = match PercentileFigure::judged(&result, threshold) {
+                Some(figure) => {
+                    let doubt = if figure.straddles(&threshold.source) { " · the limit lies inside" } else { "" };
+                    let few = if figure.too_few { " · too few samples" } else { "" };
+                    let interval = figure.interval(|end| run.show(metric, end));
+                    let below = plain(&format!("{interval}{doubt}{few}"));
+                    CellText::html(format!("{}<small class=\"sure\">{below}</small>", plain(&found)))
+                }
+                None => found.into(),
+            };
+            table.row_of(class, [mark.into(), metric.key().into(), threshold.source.as_str().into(), found]);
         }
     }
     table.html()
@@ -112,6 +121,35 @@ fn check_row(table: &mut Table, check: &Check, path: &str) {
     table.row_of(class, [mark.to_owned(), format!("{path}{}", check.name)].into_iter().chain(counts));
 }
 
+/// The stretches between changes, and what was measured in the steady one.
+fn steadiness(run: &ShownRun<'_>) -> String {
+    let Some(found) = run.document.steadiness.as_ref().filter(|found| found.stretches.len() > 1) else {
+        return String::new();
+    };
+    let times = |from: f64, to: f64| format!("{from:.0} s to {to:.0} s");
+    let mut table = Table::new(["", "median of its seconds' medians", "per second"]).texts(1);
+    for (at, stretch) in found.stretches.iter().enumerate() {
+        let class = if found.steady == Some(at) { "strong" } else { "" };
+        let med = run.time(stretch.med);
+        table.row_of(class, [times(stretch.from_s, stretch.to_s), med, show::rounded(stretch.per_second)]);
+    }
+    let Some(figures) = &found.figures else { return table.html() };
+    let percents: Vec<String> = figures.percentiles.iter().map(|figure| format!("p({})", figure.percent)).collect();
+    let heads = ["", "samples", "per second", "avg"].into_iter().chain(percents.iter().map(String::as_str));
+    let mut own = Table::new(heads.chain(["max"]));
+    let value = |figure: &PercentileFigure| {
+        let interval = figure.interval(|end| run.time(end));
+        let shown = plain(&run.time(figure.value.unwrap_or(f64::INFINITY)));
+        CellText::html(format!("{shown}<small class=\"sure\">{}</small>", plain(&interval)))
+    };
+    let named = format!("{}, {} alone", found.metric, times(figures.from_s, figures.to_s));
+    let rate = show::rounded(figures.per_second);
+    let first = [named, show::grouped(figures.samples), rate, run.time(figures.avg)].map(CellText::from);
+    let cells = first.into_iter().chain(figures.percentiles.iter().map(value));
+    own.row(cells.chain([CellText::from(run.time(figures.max))]));
+    format!("{}{}", table.html(), own.html())
+}
+
 fn name(metric: &Metric) -> (&'static str, String) {
     match &metric.filter {
         Some(filter) => ("sub", format!("{{ {} }}", filter.trim())),
@@ -133,18 +171,31 @@ fn trends(run: &ShownRun<'_>, metrics: &[&Metric]) -> String {
         let Measured::Trend(trend) = metric.result().value else { continue };
         let (class, name) = name(metric);
         let cells = stats.iter().map(|stat| cell(run, metric, &trend, stat));
-        table.row_of(class, std::iter::once(name).chain(cells));
+        table.row_of(class, std::iter::once(CellText::from(name)).chain(cells));
     }
     table.html()
 }
 
-fn cell(run: &ShownRun<'_>, metric: &Metric, trend: &TrendValue, stat: &TrendStat) -> String {
+fn cell(run: &ShownRun<'_>, metric: &Metric, trend: &TrendValue, stat: &TrendStat) -> CellText {
     let value = stat.of(trend);
+    let percentile = || PercentileFigure::of(trend, stat.percent()?);
     match stat {
-        TrendStat::Count => show::number(value),
-        _ if was_never_answered(&metric.result()) => String::from("none"),
-        _ => run.show(metric, value),
+        TrendStat::Count => show::number(value).into(),
+        _ if was_never_answered(&metric.result()) => "none".into(),
+        _ => match percentile() {
+            Some(figure) => sure(run, metric, &run.show(metric, value), &figure),
+            None => run.show(metric, value).into(),
+        },
     }
+}
+
+/// A percentile with how sure it is below it.
+fn sure(run: &ShownRun<'_>, metric: &Metric, value: &str, figure: &PercentileFigure) -> CellText {
+    let interval = figure.interval(|end| run.show(metric, end));
+    let few = if figure.too_few { " · too few samples" } else { "" };
+    let hover = format!("with 95 % the true value lies within {interval}, if samples are independent");
+    let (hover, below) = (plain(&hover), plain(&format!("{interval}{few}")));
+    CellText::html(format!("<span title=\"{hover}\">{}<small class=\"sure\">{below}</small></span>", plain(value)))
 }
 
 fn others(run: &ShownRun<'_>, metrics: &[&Metric]) -> String {
