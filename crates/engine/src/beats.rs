@@ -39,10 +39,9 @@ pub struct Gap {
     pub occupation: Occupation,
 }
 
-/// What the beats of some time tell.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) lag: Trend,
+/// What the beats of some time tell, beside how late each was.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Stops {
     /// Beats that could not take place, because the loop stood still when they were due.
     pub(crate) missed: u64,
     /// Time in which the loop stood still for longer than a beat.
@@ -52,10 +51,28 @@ pub(crate) struct Tally {
     pub(crate) longest: Gap,
 }
 
-impl Tally {
-    /// Adds what a later time tells.
-    pub(crate) fn merge(&mut self, later: Tally) {
-        self.lag.merge(&later.lag);
+/// A second of beats: how late each was, in ms. Few enough to be kept one by one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SecondOfBeats {
+    pub(crate) lags: Vec<f64>,
+    pub(crate) stops: Stops,
+}
+
+impl Stops {
+    /// The loop came back `late`, at a beat that was due at `began`.
+    fn note(&mut self, late: Duration, missed: u64, gap: impl FnOnce() -> Gap) {
+        self.missed += missed;
+        if late >= STALL {
+            self.stalled += late;
+            self.stalled_squares += (late.as_secs_f64() * 1e3).powi(2) / 2.0;
+        }
+        if late > self.longest.length {
+            self.longest = gap();
+        }
+    }
+
+    /// Adds what another time tells.
+    pub(crate) fn merge(&mut self, later: &Stops) {
         self.missed += later.missed;
         self.stalled += later.stalled;
         self.stalled_squares += later.stalled_squares;
@@ -73,10 +90,10 @@ pub(crate) struct Beats {
     due: Duration,
     /// The thread's times at the last beat.
     times: Option<ThreadTimes>,
-    /// Up to the last report.
-    reported: Tally,
-    /// Since then.
-    fresh: Tally,
+    pub(crate) lag: Trend,
+    pub(crate) stops: Stops,
+    /// Since the last report.
+    fresh: SecondOfBeats,
 }
 
 impl Beats {
@@ -93,20 +110,20 @@ impl Beats {
     /// A beat takes place `now`; `times` are the thread's by now.
     pub(crate) fn beat(&mut self, now: Duration, times: Option<ThreadTimes>) {
         let late = now.saturating_sub(self.due);
-        let (began, tally) = (self.due, &mut self.fresh);
+        let (began, mut missed) = (self.due, 0);
         while self.due <= now {
-            tally.lag.add(now.saturating_sub(self.due).as_secs_f64() * 1e3);
-            tally.missed += u64::from(self.due > began);
+            let ms = now.saturating_sub(self.due).as_secs_f64() * 1e3;
+            self.lag.add(ms);
+            self.fresh.lags.push(ms);
+            missed += u64::from(self.due > began);
             self.due += BEAT;
         }
-        if late >= STALL {
-            tally.stalled += late;
-            tally.stalled_squares += (late.as_secs_f64() * 1e3).powi(2) / 2.0;
-        }
-        if late > tally.longest.length {
+        let gap = || {
             let occupation = occupation(late, self.times.as_ref(), times.as_ref());
-            tally.longest = Gap { length: late, began: began.saturating_sub(self.start), occupation };
-        }
+            Gap { length: late, began: began.saturating_sub(self.start), occupation }
+        };
+        self.stops.note(late, missed, gap);
+        self.fresh.stops.note(late, missed, gap);
         self.times = times;
     }
 
@@ -118,16 +135,8 @@ impl Beats {
     }
 
     /// What the beats since the last report tell.
-    pub(crate) fn report(&mut self) -> Tally {
-        let fresh = std::mem::take(&mut self.fresh);
-        self.reported.merge(fresh.clone());
-        fresh
-    }
-
-    /// What all of them tell.
-    pub(crate) fn all(&mut self) -> &Tally {
-        self.report();
-        &self.reported
+    pub(crate) fn report(&mut self) -> SecondOfBeats {
+        std::mem::take(&mut self.fresh)
     }
 }
 
@@ -162,8 +171,8 @@ mod tests {
             assert_eq!(beats.due(), ms(at));
             beats.beat(ms(at), times(0, 0));
         }
-        let all = beats.all();
-        assert_eq!((all.lag.count(), all.lag.max(), all.missed, all.stalled), (100, 0.0, 0, Duration::ZERO));
+        let Stops { missed, stalled, .. } = beats.stops;
+        assert_eq!((beats.lag.count(), beats.lag.max(), missed, stalled), (100, 0.0, 0, Duration::ZERO));
     }
 
     #[test]
@@ -173,11 +182,10 @@ mod tests {
         // Due at 5010, comes at 6410: 140 more were due meanwhile.
         beats.beat(ms(6410), times(0, 0));
         assert_eq!(beats.due(), ms(6420));
-        let all = beats.all();
-        assert_eq!((all.lag.count(), all.missed), (641, 140));
-        assert_eq!(all.longest, Gap { length: ms(1400), began: ms(5010), occupation: Occupation::StoodStill });
-        assert_eq!((all.stalled, all.stalled_squares), (ms(1400), 980_000.0));
-        assert!((all.lag.percentile(99.0) - 1340.0).abs() < 5.0, "{}", all.lag.percentile(99.0));
+        assert_eq!((beats.lag.count(), beats.stops.missed), (641, 140));
+        assert_eq!(beats.stops.longest, Gap { length: ms(1400), began: ms(5010), occupation: Occupation::StoodStill });
+        assert_eq!((beats.stops.stalled, beats.stops.stalled_squares), (ms(1400), 980_000.0));
+        assert!((beats.lag.percentile(99.0) - 1340.0).abs() < 5.0, "{}", beats.lag.percentile(99.0));
     }
 
     #[test]
@@ -185,24 +193,23 @@ mod tests {
         let longest = |ran: u64, waited: u64| {
             let mut beats = Beats::starting(ms(0), times(5, 5));
             beats.beat(ms(110), times(5 + ran, 5 + waited));
-            beats.all().longest.occupation
+            beats.stops.longest.occupation
         };
         assert_eq!(longest(90, 5), Occupation::Computed);
         assert_eq!(longest(5, 90), Occupation::WaitedForCore);
         assert_eq!(longest(20, 20), Occupation::StoodStill);
         let mut unknown = Beats::starting(ms(0), None);
         unknown.beat(ms(110), None);
-        assert_eq!(unknown.all().longest.occupation, Occupation::StoodStill);
+        assert_eq!(unknown.stops.longest.occupation, Occupation::StoodStill);
     }
 
     #[test]
     fn a_loop_that_stands_still_at_the_end_was_late() {
         let mut beats = Beats::starting(ms(0), None);
         beats.catch_up(ms(9), None);
-        assert_eq!(beats.all().lag.count(), 0);
+        assert_eq!(beats.lag.count(), 0);
         beats.catch_up(ms(45), None);
-        let all = beats.all();
-        assert_eq!((all.lag.count(), all.lag.max(), all.missed), (4, 35.0, 3));
+        assert_eq!((beats.lag.count(), beats.lag.max(), beats.stops.missed), (4, 35.0, 3));
     }
 
     #[test]
@@ -210,11 +217,10 @@ mod tests {
         let mut beats = Beats::starting(ms(0), None);
         beats.beat(ms(60), None);
         let first = beats.report();
-        assert_eq!((first.lag.count(), first.longest.length), (6, ms(50)));
+        assert_eq!((first.lags.len(), first.stops.longest.length), (6, ms(50)));
         beats.beat(ms(75), None);
         let second = beats.report();
-        assert_eq!((second.lag.count(), second.longest.length, second.stalled), (1, ms(5), ms(0)));
-        let all = beats.all();
-        assert_eq!((all.lag.count(), all.longest.length, all.missed), (7, ms(50), 5));
+        assert_eq!((second.lags.len(), second.stops.longest.length, second.stops.stalled), (1, ms(5), ms(0)));
+        assert_eq!((beats.lag.count(), beats.stops.longest.length, beats.stops.missed), (7, ms(50), 5));
     }
 }

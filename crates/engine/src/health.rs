@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-use crate::beats::Tally;
+use metrics::Trend;
+
+use crate::beats::Stops;
 pub use crate::beats::{Gap, Occupation};
 use crate::clock::Usage;
 use crate::state::Counts;
@@ -83,22 +85,50 @@ pub struct WorkerHealth {
 
 impl WorkerHealth {
     /// What a worker's thread used between two readings, and how late its event loop was meanwhile.
-    pub(crate) fn between(before: &Usage, after: &Usage, beats: &Tally) -> Self {
+    pub(crate) fn between(before: &Usage, after: &Usage, lag: LagFigures, stops: &Stops) -> Self {
         let wall = after.at.saturating_sub(before.at).as_secs_f64().max(1e-9);
         let share = |time: Duration| (time.as_secs_f64() / wall).min(1.0);
-        let lag = &beats.lag;
         let waited = after.waited.zip(before.waited).map(|(after, before)| after.saturating_sub(before));
         WorkerHealth {
             cpu_share: share(after.cpu.saturating_sub(before.cpu)),
             waited_share: waited.map(share),
-            missed_beats: beats.missed,
-            stalled_share: share(beats.stalled),
-            stalled_avg_ms: beats.stalled_squares / (wall * 1e3),
-            longest_gap: beats.longest,
-            lag_avg_ms: lag.avg(),
-            lag_p50_ms: lag.percentile(50.0),
-            lag_p99_ms: lag.percentile(99.0),
-            lag_max_ms: lag.max(),
+            missed_beats: stops.missed,
+            stalled_share: share(stops.stalled),
+            stalled_avg_ms: stops.stalled_squares / (wall * 1e3),
+            longest_gap: stops.longest,
+            lag_avg_ms: lag.avg,
+            lag_p50_ms: lag.p50,
+            lag_p99_ms: lag.p99,
+            lag_max_ms: lag.max,
+        }
+    }
+}
+
+/// How late beats were, in ms.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LagFigures {
+    avg: f64,
+    p50: f64,
+    p99: f64,
+    max: f64,
+}
+
+impl From<&Trend> for LagFigures {
+    fn from(lag: &Trend) -> LagFigures {
+        LagFigures { avg: lag.avg(), p50: lag.percentile(50.0), p99: lag.percentile(99.0), max: lag.max() }
+    }
+}
+
+impl From<Vec<f64>> for LagFigures {
+    /// Percentiles by rank.
+    fn from(mut lags: Vec<f64>) -> LagFigures {
+        lags.sort_by(f64::total_cmp);
+        let at = |share: f64| lags.get(((lags.len() as f64 * share).ceil() as usize).saturating_sub(1)).copied();
+        LagFigures {
+            avg: lags.iter().sum::<f64>() / lags.len().max(1) as f64,
+            p50: at(0.5).unwrap_or_default(),
+            p99: at(0.99).unwrap_or_default(),
+            max: at(1.0).unwrap_or_default(),
         }
     }
 }
@@ -125,6 +155,10 @@ impl Health {
 mod tests {
     use super::*;
 
+    fn between(before: &Usage, after: &Usage) -> WorkerHealth {
+        WorkerHealth::between(before, after, LagFigures::default(), &Stops::default())
+    }
+
     #[test]
     fn shares_are_of_the_time_between_two_readings() {
         let at = |ms: u64, cpu: u64, waited| Usage {
@@ -132,12 +166,12 @@ mod tests {
             cpu: Duration::from_millis(cpu),
             waited: Some(Duration::from_millis(waited)),
         };
-        let health = WorkerHealth::between(&at(1000, 200, 50), &at(3000, 1700, 150), &Tally::default());
+        let health = between(&at(1000, 200, 50), &at(3000, 1700, 150));
         assert_eq!((health.cpu_share, health.waited_share), (0.75, Some(0.05)));
-        let never_more_than_a_core = WorkerHealth::between(&at(0, 0, 0), &at(10, 11, 0), &Tally::default());
+        let never_more_than_a_core = between(&at(0, 0, 0), &at(10, 11, 0));
         assert_eq!(never_more_than_a_core.cpu_share, 1.0);
         let not_told = Usage { waited: None, ..at(0, 0, 0) };
-        assert_eq!(WorkerHealth::between(&not_told, &at(10, 5, 5), &Tally::default()).waited_share, None);
+        assert_eq!(between(&not_told, &at(10, 5, 5)).waited_share, None);
     }
 
     #[test]
@@ -155,13 +189,18 @@ mod tests {
 
     #[test]
     fn lateness_is_that_of_the_event_loop() {
-        let mut beats = Tally::default();
-        (0..=100).for_each(|ms| beats.lag.add(f64::from(ms)));
+        let lags: Vec<f64> = (0..=100).map(f64::from).collect();
+        let mut trend = Trend::default();
+        lags.iter().for_each(|lag| trend.add(*lag));
         let at = |ms| Usage { at: Duration::from_millis(ms), cpu: Duration::ZERO, waited: None };
-        let health = WorkerHealth::between(&at(0), &at(1000), &beats);
-        assert_eq!(
-            [health.lag_avg_ms, health.lag_p50_ms, health.lag_p99_ms, health.lag_max_ms],
-            [50.0, 50.0, 99.0, 100.0]
-        );
+        for figures in [LagFigures::from(&trend), LagFigures::from(lags)] {
+            let health = WorkerHealth::between(&at(0), &at(1000), figures, &Stops::default());
+            assert_eq!(
+                [health.lag_avg_ms, health.lag_p50_ms, health.lag_p99_ms, health.lag_max_ms],
+                [50.0, 50.0, 99.0, 100.0]
+            );
+        }
+        let none = LagFigures::from(Vec::new());
+        assert_eq!([none.avg, none.p50, none.p99, none.max], [0.0; 4]);
     }
 }

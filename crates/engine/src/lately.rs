@@ -6,9 +6,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::beats::{BEAT, Gap, Tally, occupation};
+use crate::beats::{BEAT, Gap, SecondOfBeats, occupation};
 use crate::clock::{ThreadTimer, ThreadTimes, Usage};
-use crate::health::{ArrivalCounts, Health, WorkerHealth};
+use crate::health::{ArrivalCounts, Health, LagFigures, WorkerHealth};
 use crate::state::{Counts, RunState};
 
 /// How a worker fared over its last two reports. Beats are those of three: a stop that delays a report is in that one,
@@ -16,7 +16,7 @@ use crate::state::{Counts, RunState};
 pub(crate) struct Lately {
     from: Usage,
     last: Usage,
-    beats: [Tally; 2],
+    beats: [SecondOfBeats; 2],
 }
 
 impl Lately {
@@ -26,12 +26,15 @@ impl Lately {
     }
 
     /// A report is due; `fresh` are the beats since the last one.
-    pub(crate) fn look(&mut self, now: Usage, fresh: Tally) -> WorkerHealth {
-        let [mut beats, last] = std::mem::take(&mut self.beats);
-        self.beats = [last.clone(), fresh.clone()];
-        beats.merge(last);
-        beats.merge(fresh);
-        let health = WorkerHealth::between(&self.from, &now, &beats);
+    pub(crate) fn look(&mut self, now: Usage, fresh: SecondOfBeats) -> WorkerHealth {
+        let [first, second] = &self.beats;
+        let lags = [first, second, &fresh].into_iter().flat_map(|beats| beats.lags.iter().copied()).collect::<Vec<_>>();
+        let mut stops = first.stops.clone();
+        stops.merge(&second.stops);
+        stops.merge(&fresh.stops);
+        let health = WorkerHealth::between(&self.from, &now, LagFigures::from(lags), &stops);
+        self.beats.rotate_left(1);
+        self.beats[1] = fresh;
         self.from = std::mem::replace(&mut self.last, now);
         health
     }
@@ -147,11 +150,7 @@ mod tests {
     #[test]
     fn lately_is_the_time_of_the_last_two_reports() {
         let at = |s: u64, cpu| Usage { at: Duration::from_secs(s), cpu: Duration::from_secs(cpu), waited: None };
-        let beat = |ms: f64| {
-            let mut beats = Tally::default();
-            beats.lag.add(ms);
-            beats
-        };
+        let beat = |ms: f64| SecondOfBeats { lags: vec![ms], ..SecondOfBeats::default() };
         let mut lately = Lately::since(at(10, 0));
         let shares: Vec<_> = [(at(11, 0), 1.0), (at(12, 1), 7.0), (at(13, 2), 3.0), (at(14, 2), 2.0), (at(15, 2), 1.0)]
             .into_iter()

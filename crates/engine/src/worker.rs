@@ -21,7 +21,7 @@ use crate::beats::Beats;
 use crate::clock::{AnyClock, Clock, ThreadTimer};
 use crate::config::Prepare;
 use crate::deadlines::Deadlines;
-use crate::health::WorkerHealth;
+use crate::health::{LagFigures, WorkerHealth};
 use crate::lane::Lane;
 use crate::lately::Lately;
 use crate::plan::Plan;
@@ -170,7 +170,8 @@ impl<F: Users> Worker<F> {
             self.run_lanes(start).await;
             let after = self.clock.thread_usage();
             pulse.catch_up(&self.clock);
-            health = WorkerHealth::between(&before, &after, pulse.beats.borrow_mut().all());
+            let beats = pulse.beats.borrow();
+            health = WorkerHealth::between(&before, &after, LagFigures::from(&beats.lag), &beats.stops);
         }
         background.abort();
         let (worker, at, snapshot) = (self.index, self.clock.now(), self.recorder.take());

@@ -27,6 +27,17 @@ impl Snapshot {
         Snapshot { sinks, refused: 0, cardinality: None }
     }
 
+    /// How many samples of this metric are in it, and the sum of a Counter or Trend.
+    pub fn total(&self, metric: MetricId) -> (u64, f64) {
+        let whole = SinkKey::Metric(metric, Scope::default());
+        match self.sinks.iter().find(|(key, _)| **key == whole).map(|(_, sink)| sink) {
+            Some(Sink::Counter { sum, samples }) => (*samples, *sum),
+            Some(Sink::Trend(trend)) => (trend.count(), trend.sum()),
+            Some(sink) => (sink.samples(), 0.0),
+            None => (0, 0.0),
+        }
+    }
+
     /// Whether nothing came in.
     pub fn is_empty(&self) -> bool {
         self.sinks.is_empty() && self.refused == 0 && self.cardinality.is_none()

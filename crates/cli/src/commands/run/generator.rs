@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::judgement::{ClosedLoop, IterationLag, Outputs, Percentile, Throttling};
 use engine::{Facts, Finding, Health, Severity};
 use metrics::results::{Results, TrendValue, Value};
-use metrics::{Aggregate, ErrorCount, ErrorKind, MetricId, builtin};
+use metrics::{ErrorCount, ErrorKind, MetricId, Snapshot};
 use report::TrendStat;
 use report::document::{self, Cause, Generator, Iterations, Pressure, WorkerFigures};
 
@@ -189,52 +189,56 @@ fn cause_in_document(cause: engine::Cause) -> Cause {
     }
 }
 
+/// How many samples of a Trend there are, and their sum.
+#[derive(Clone, Copy, Default)]
+pub struct Total {
+    count: u64,
+    sum: f64,
+}
+
 /// What of the samples a judgement needs.
 #[derive(Default)]
 pub struct Samples {
-    requests: u64,
-    request_durations: Option<TrendValue>,
-    iterations: Option<TrendValue>,
-    iterations_from_plan: Option<TrendValue>,
-    lag: Option<TrendValue>,
-    errors: Vec<ErrorCount>,
+    /// `http_reqs`.
+    pub requests: u64,
+    /// `http_req_duration`.
+    pub request_durations: Total,
+    /// `iteration_duration`.
+    pub iterations: Total,
+    /// `iteration_duration_from_plan`.
+    pub iterations_from_plan: Total,
+    /// `iteration_lag`.
+    pub lag: Option<TrendValue>,
+    /// What went wrong.
+    pub errors: Vec<ErrorCount>,
 }
 
-impl Samples {
-    /// The metrics that they are of.
-    pub const METRICS: [MetricId; 5] = [
-        builtin::HTTP_REQS,
-        builtin::HTTP_REQ_DURATION,
-        builtin::ITERATION_DURATION,
-        builtin::ITERATION_DURATION_FROM_PLAN,
-        builtin::ITERATION_LAG,
-    ];
+impl Total {
+    /// Of a metric in these snapshots.
+    pub fn of(snapshots: &[Snapshot], metric: MetricId) -> Total {
+        let totals = snapshots.iter().map(|snapshot| snapshot.total(metric));
+        totals.fold(Total::default(), |all, (count, sum)| Total { count: all.count + count, sum: all.sum + sum })
+    }
+
+    /// Both together.
+    pub fn and(self, other: Total) -> Total {
+        Total { count: self.count + other.count, sum: self.sum + other.sum }
+    }
 }
 
 impl From<&Results> for Samples {
     fn from(results: &Results) -> Samples {
-        let trend = |name| trend(results, name).cloned();
+        let total = |name| {
+            let total = |trend: &TrendValue| Total { count: trend.count(), sum: trend.sum() };
+            trend(results, name).map(total).unwrap_or_default()
+        };
         Samples {
             requests: results.count("http_reqs"),
-            request_durations: trend("http_req_duration"),
-            iterations: trend("iteration_duration"),
-            iterations_from_plan: trend("iteration_duration_from_plan"),
-            lag: trend("iteration_lag"),
+            request_durations: total("http_req_duration"),
+            iterations: total("iteration_duration"),
+            iterations_from_plan: total("iteration_duration_from_plan"),
+            lag: trend(results, "iteration_lag").cloned(),
             errors: results.errors.clone(),
-        }
-    }
-}
-
-impl From<&Aggregate> for Samples {
-    fn from(samples: &Aggregate) -> Samples {
-        let trend = |metric| samples.trend(metric).cloned().map(TrendValue::from);
-        Samples {
-            requests: samples.samples(builtin::HTTP_REQS),
-            request_durations: trend(builtin::HTTP_REQ_DURATION),
-            iterations: trend(builtin::ITERATION_DURATION),
-            iterations_from_plan: trend(builtin::ITERATION_DURATION_FROM_PLAN),
-            lag: trend(builtin::ITERATION_LAG),
-            errors: samples.errors(),
         }
     }
 }
@@ -315,16 +319,14 @@ fn percentiles(results: &Results, shown: &[TrendStat]) -> Vec<Percentile> {
 
 /// Iterations whose start no plan gave: all but those of arrival-rate scenarios.
 fn closed(samples: &Samples) -> Option<ClosedLoop> {
-    let all = samples.iterations.as_ref()?;
-    let sum = |trend: &Option<TrendValue>| trend.as_ref().map_or(0.0, TrendValue::sum);
-    let open = samples.iterations_from_plan.as_ref().map_or(0, TrendValue::count);
-    let iterations = all.count().saturating_sub(open) as f64;
-    let share = iterations / all.count() as f64;
+    let Samples { iterations: all, iterations_from_plan: open, .. } = samples;
+    let iterations = all.count.saturating_sub(open.count) as f64;
+    let share = iterations / all.count.max(1) as f64;
     // From the plan an iteration lasts longer by its lag.
-    let of_open = sum(&samples.iterations_from_plan) - sum(&samples.lag);
-    let spent_ms = all.sum() - of_open.max(0.0);
+    let of_open = open.sum - samples.lag.as_ref().map_or(0.0, TrendValue::sum);
+    let spent_ms = all.sum - of_open.max(0.0);
     // Who waits for many requests at once, as with http.batch, waits for them once.
-    let waiting_ms = share * sum(&samples.request_durations);
+    let waiting_ms = share * samples.request_durations.sum;
     let at_once = if spent_ms > 0.0 { (waiting_ms / spent_ms).max(1.0) } else { 1.0 };
     let requests = samples.requests as f64 * share / at_once;
     (iterations > 0.0).then(|| ClosedLoop { waits: requests.max(iterations), spent_ms })

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Cause, Finding, Severity, Tick};
-use metrics::{Aggregate, Registry, Snapshot, Thresholds};
+use metrics::results::TrendValue;
+use metrics::{Aggregate, Registry, Snapshot, Thresholds, builtin};
 
-use super::generator::{Circumstances, Samples, facts};
+use super::generator::{Circumstances, Samples, Total, facts};
 use super::pace;
 use crate::machine::{self, Meanwhile, Moment};
 
@@ -25,6 +26,29 @@ struct Mark {
     unstamped: u64,
 }
 
+/// What of a second's samples is kept.
+#[derive(Clone, Default)]
+struct SecondOfSamples {
+    kept: Vec<Snapshot>,
+    request_durations: Total,
+    iterations: Total,
+    iterations_from_plan: Total,
+}
+
+impl SecondOfSamples {
+    fn of(snapshots: &[Snapshot]) -> SecondOfSamples {
+        let has_requests = snapshots.iter().any(|snapshot| snapshot.total(builtin::HTTP_REQS).0 > 0);
+        let mut kept = vec![builtin::ITERATION_LAG];
+        kept.extend(pace::metrics(has_requests));
+        SecondOfSamples {
+            kept: snapshots.iter().map(|snapshot| snapshot.of_metrics(&kept)).collect(),
+            request_durations: Total::of(snapshots, builtin::HTTP_REQ_DURATION),
+            iterations: Total::of(snapshots, builtin::ITERATION_DURATION),
+            iterations_from_plan: Total::of(snapshots, builtin::ITERATION_DURATION_FROM_PLAN),
+        }
+    }
+}
+
 /// The last two seconds.
 pub struct Watch {
     registry: Arc<Registry>,
@@ -33,7 +57,7 @@ pub struct Watch {
     /// At the last two ticks, or at the start.
     marks: VecDeque<Mark>,
     /// What came in at the last tick.
-    samples: Vec<Snapshot>,
+    samples: SecondOfSamples,
     /// How much the wall clock stepped at the last tick, in ms.
     clock_step_ms: f64,
     /// When each cause was found last.
@@ -50,7 +74,7 @@ impl Watch {
             is_smoke,
             allowed_cores: machine::allowed_cores(),
             marks: VecDeque::from([Mark { machine: Moment::now(), unstamped: 0 }]),
-            samples: Vec::new(),
+            samples: SecondOfSamples::default(),
             clock_step_ms: 0.0,
             found: HashMap::new(),
             pace: None,
@@ -60,12 +84,7 @@ impl Watch {
     /// What there is to say at this tick. `unstamped` requests there were in the whole run, `clock_step_ms` is that of
     /// the last second.
     pub fn look(&mut self, tick: &Tick, unstamped: u64, is_target_here: bool, clock_step_ms: f64) -> Option<String> {
-        let wanted = Samples::METRICS.into_iter().chain(pace::METRICS).collect::<Vec<_>>();
-        let samples: Vec<Snapshot> = tick.snapshots.iter().map(|samples| samples.of_metrics(&wanted)).collect();
-        let mut both = Aggregate::new(self.registry.clone(), Thresholds::default());
-        let before = std::mem::replace(&mut self.samples, samples.clone());
-        before.into_iter().chain(samples).for_each(|one| both.merge(one));
-        self.pace = pace::pace(&both, tick.lately.wall);
+        let samples = self.samples_of_both(&tick.snapshots, tick.lately.wall);
         let step = std::mem::replace(&mut self.clock_step_ms, clock_step_ms);
         let mark = Mark { machine: Moment::now(), unstamped };
         let before = self.marks.front().cloned().unwrap_or_else(|| mark.clone());
@@ -84,7 +103,24 @@ impl Watch {
             lost: Vec::new(),
             accept_late: false,
         };
-        self.say(tick.elapsed, &engine::doubts_lately(&tick.lately, &facts(&Samples::from(&both), &around)))
+        self.say(tick.elapsed, &engine::doubts_lately(&tick.lately, &facts(&samples, &around)))
+    }
+
+    /// The samples of this tick and of the last one. Histograms are copied, so only those whose percentiles are told.
+    fn samples_of_both(&mut self, snapshots: &[Snapshot], over: Duration) -> Samples {
+        let fresh = SecondOfSamples::of(snapshots);
+        let mut both = Aggregate::new(self.registry.clone(), Thresholds::default());
+        let before = std::mem::replace(&mut self.samples, fresh.clone());
+        before.kept.into_iter().chain(fresh.kept).for_each(|one| both.merge(one));
+        self.pace = pace::pace(&both, over);
+        Samples {
+            requests: both.samples(builtin::HTTP_REQS),
+            request_durations: before.request_durations.and(fresh.request_durations),
+            iterations: before.iterations.and(fresh.iterations),
+            iterations_from_plan: before.iterations_from_plan.and(fresh.iterations_from_plan),
+            lag: both.trend(builtin::ITERATION_LAG).cloned().map(TrendValue::from),
+            errors: both.errors(),
+        }
     }
 
     /// How fast the test went over the last two seconds.
