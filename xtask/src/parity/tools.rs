@@ -95,6 +95,9 @@ impl Tools {
         if who == "k6" {
             // It asks a build service for the imports it does not know unless told not to.
             command.env("K6_AUTO_EXTENSION_RESOLUTION", "false");
+        } else if directives.command == "run" {
+            // What a verdict says of the generator has no counterpart, and the machine may be busy.
+            command.arg("--accept-late");
         }
         command.stdin(match directives.stdin {
             true => File::open(entry).map_err(|error| format!("cannot open {}: {error}", entry.display()))?.into(),
