@@ -2,6 +2,7 @@
 
 mod archive;
 mod compare;
+mod completion;
 mod inspect;
 mod matrix;
 mod new;
@@ -56,6 +57,8 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Some(("deps", matches)) => inspect::deps(matches),
         Some(("new", matches)) => new::main(matches),
         Some(("types", matches)) => types::main(matches),
+        Some(("completion", matches)) => completion::main(matches, command()),
+        Some(("man", matches)) => completion::man(matches, command()),
         Some(("version", matches)) => output::answer(&version::text(matches)),
         Some(("features", matches)) => output::answer(&version::features(matches)),
         _ => unreachable!("a subcommand is required"),
@@ -96,6 +99,8 @@ fn command() -> Command {
         .subcommand(inspect::deps_command())
         .subcommand(new::command())
         .subcommand(types::command())
+        .subcommand(completion::command())
+        .subcommand(completion::man_command())
         .subcommand(version::features_command())
         .subcommand(version::command())
 }

@@ -2,11 +2,10 @@
 //! command line is read, because their own flags are unknown here.
 
 /// Name, and what to do.
-pub const NOT_OFFERED: [(&str, &str); 9] = [
+pub const NOT_OFFERED: [(&str, &str); 8] = [
     ("cloud", "there is no cloud here; run the test with `onrush run`, and send its samples with --out"),
     ("login", "there is no cloud here"),
     ("x", "extensions are built in and have no commands; `onrush deps SCRIPT` lists those that a script uses"),
-    ("completion", "there are no completions; `onrush help` and `onrush COMMAND --help` list everything"),
     ("pause", "a test that runs cannot be paused; `onrush run --paused --address HOST:PORT` lets it begin paused"),
     (
         "resume",

@@ -8,6 +8,7 @@ mod capture;
 mod causes;
 mod collab;
 mod compare;
+mod completion;
 mod conservation;
 mod control_characters;
 mod decoding;
