@@ -22,7 +22,8 @@ fn bash_completes_a_flag_of_run() {
     let script = lab.onrush(&["completion", "bash"]).code(0).stdout;
     let path = lab.file("onrush.bash", &script);
     let ask = format!(
-        "source '{}'; COMP_WORDS=(onrush run --accept); COMP_CWORD=2; _onrush onrush --accept run; echo \"${{COMPREPLY[*]}}\"",
+        "source '{}'; COMP_WORDS=(onrush run --accept); COMP_CWORD=2; _onrush onrush --accept run; \
+         echo \"${{COMPREPLY[*]}}\"",
         path.display()
     );
     let Ok(told) = Command::new("bash").arg("-c").arg(ask).output() else {
