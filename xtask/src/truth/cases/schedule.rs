@@ -99,7 +99,7 @@ fn median(rounds: &[Punctuality], figure: impl Fn(&Punctuality) -> f64) -> f64 {
 }
 
 fn run(bench: &Bench<'_>, rate: u64, p50_ms: f64) -> Result<Vec<Claim>, String> {
-    let (rounds, seconds) = bench.size((3, 3), (5, 10));
+    let (rounds, seconds) = bench.size((3, 3), (3, 8));
     let (mut ours, mut loops, mut claims) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
         loops.push(of_pacer(bench, rate, seconds)?);
