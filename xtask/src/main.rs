@@ -90,7 +90,7 @@ timing   prints by how much the timings of requests with known delays are off, i
          and fails when a median is off by more than a millisecond.
 truth    runs Onrush against a server in C that keeps an account of its own, spoils runs in every way it can, and
          prints what was said beside what is true; fails when a row misses its limit. CASE picks cases whose name
-         contains it; --full takes larger samples and more cases, with the same limits. Needs cc, OpenSSL's headers
+         contains it; --full takes larger samples and more cases, 45 minutes. Needs cc, OpenSSL's headers
          and two cores that nobody else uses. Builds for release unless $ONRUSH names a binary.
 book     checks that links between pages lead somewhere and that docs/SUMMARY.md lists every page of docs/, then
          builds the book into target/book. A warning of mdbook fails it. Compiles mdbook the first time, with the

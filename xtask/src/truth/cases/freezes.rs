@@ -98,7 +98,6 @@ fn stop(bench: &Bench<'_>, freeze: Freeze) -> Result<Vec<Claim>, String> {
         spinners: if freeze.is_busy { BUSY } else { 0 },
         before: if freeze.is_busy { words(FIRST) } else { Vec::new() },
         flags: words("--workers 1"),
-        ..Load::default()
     }
     .run(bench)?;
     let mut rows = quantile_claims(&ran, "http_req_duration_from_plan", &ran.planned_ms(RATE as f64));
