@@ -95,9 +95,6 @@ impl Tools {
         if who == "k6" {
             // It asks a build service for the imports it does not know unless told not to.
             command.env("K6_AUTO_EXTENSION_RESOLUTION", "false");
-        } else if directives.command == "run" {
-            // What a verdict says of the generator has no counterpart, and the machine may be busy.
-            command.arg("--accept-late");
         }
         command.stdin(match directives.stdin {
             true => File::open(entry).map_err(|error| format!("cannot open {}: {error}", entry.display()))?.into(),
@@ -113,7 +110,7 @@ impl Tools {
             csv: read("samples.csv"),
             archive: fs::read(files.join("archive.tar")).ok(),
             stdout: read("stdout").unwrap_or_default().replace(&files.display().to_string(), "FILES"),
-            log: read("stderr").unwrap_or_default().replace(&files.display().to_string(), "FILES"),
+            log: without_verdicts(&read("stderr").unwrap_or_default().replace(&files.display().to_string(), "FILES")),
         };
         let observation = Observation::new(&ran, directives)?;
         Ok(if directives.counts { observation } else { observation.without_counts() })
@@ -139,6 +136,13 @@ impl Tools {
         command.args(["-e", &format!("TARGET_TLS=https://{}", self.tls)]);
         command.args(["-e", &format!("FILES={}", files.display())]);
     }
+}
+
+/// What a verdict says of the generator has no counterpart, and the machine may be busy.
+fn without_verdicts(log: &str) -> String {
+    let is_verdict =
+        |line: &&str| ["INVALID", "SUSPECT"].iter().any(|word| line.contains(&format!("\"msg\":\"{word}")));
+    log.lines().filter(|line| !is_verdict(line)).map(|line| format!("{line}\n")).collect()
 }
 
 /// Runs a command with its outputs in files, and ends it when it takes too long. Its exit code, if it has one.
