@@ -9,13 +9,13 @@ use std::cell::RefCell;
 use host::bytes;
 use host::js::object::Filter;
 use host::js::{Ctx, Result, Value};
-use metrics::{MetricId, Series, TagSet};
-use rustc_hash::FxHashMap;
+use metrics::{MetricId, Series, Sharded, TagSet};
+use rustc_hash::FxBuildHasher;
 
 use crate::Vu;
 use crate::go_error;
 
-/// Distinct series that the cache holds before it is emptied.
+/// Distinct series that each of both caches holds, about.
 const LIMIT: usize = 10_000;
 
 /// Tags given with a single sample.
@@ -24,8 +24,8 @@ pub type SampleTags = Vec<(String, String)>;
 /// Resolved series by metric, tags of the virtual user and tags of the sample.
 #[derive(Default)]
 pub struct SeriesCache {
-    plain: RefCell<FxHashMap<(MetricId, u32), Series>>,
-    tagged: RefCell<FxHashMap<Box<[u8]>, Series>>,
+    plain: RefCell<Sharded<(MetricId, u32), Series, FxBuildHasher>>,
+    tagged: RefCell<Sharded<Box<[u8]>, Series, FxBuildHasher>>,
     key: RefCell<Vec<u8>>,
 }
 
@@ -57,7 +57,7 @@ impl SeriesCache {
             return *series;
         }
         let series = vu.recorder().series(metric, &tags());
-        insert(&self.plain, key, series);
+        self.plain.borrow_mut().insert(key, series, Some(LIMIT));
         series
     }
 
@@ -82,17 +82,9 @@ impl SeriesCache {
         }
         let tags = tags().with(own.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let series = vu.recorder().series(metric, &tags);
-        insert(&self.tagged, key.as_slice().into(), series);
+        self.tagged.borrow_mut().insert(key.as_slice().into(), series, Some(LIMIT));
         series
     }
-}
-
-fn insert<K: std::hash::Hash + Eq>(known: &RefCell<FxHashMap<K, Series>>, key: K, series: Series) {
-    let mut known = known.borrow_mut();
-    if known.len() >= LIMIT {
-        known.clear();
-    }
-    known.insert(key, series);
 }
 
 /// The tags in an object that a script gave; values other than strings, numbers and booleans throw. What is not an

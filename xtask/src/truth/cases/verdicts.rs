@@ -117,7 +117,9 @@ fn crowded() -> Load {
 fn throttled(_: &Path) -> Load {
     let group = "/sys/fs/cgroup/cpu/onrush-truth";
     let enter = format!(
-        "mkdir -p {group} && echo 10000 > {group}/cpu.cfs_quota_us && echo $$ > {group}/cgroup.procs && exec \"$@\""
+        "mkdir -p {group} && echo 10000 > {group}/cpu.cfs_quota_us && echo $$ > {group}/cgroup.procs \
+         && {{ (echo 0 > {group}/../cgroup.procs; while kill -0 $$; do sleep 1; done; rmdir {group}) \
+         > /dev/null 2>&1 & exec \"$@\"; }}"
     );
     let before = ["sh", "-c", &enter, "sh"].map(String::from).to_vec();
     Load { before, ..open(1500, 1000, GET_1_MS) }
