@@ -18,7 +18,6 @@ use crate::snapshot::Snapshot;
 use crate::threshold::evaluate::per_second;
 use crate::threshold::{Moment, Target, Thresholds, Verdict};
 use crate::tree::Level;
-use crate::trend::Trend;
 
 /// A group or check, or a metric in a group, and its samples.
 type Place<'a> = (&'a SinkKey, &'a Sink);
@@ -88,14 +87,6 @@ impl Aggregate {
             Some(Sink::Gauge { last, .. }) => *last,
             Some(Sink::Rate { passes, .. }) => *passes as f64,
             Some(Sink::Trend(trend)) => trend.avg(),
-        }
-    }
-
-    /// All samples of a Trend; none when there are none.
-    pub fn trend(&self, metric: MetricId) -> Option<&Trend> {
-        match self.total(metric) {
-            Some(Sink::Trend(trend)) if trend.count() > 0 => Some(trend),
-            _ => None,
         }
     }
 
@@ -226,7 +217,7 @@ impl Aggregate {
     }
 
     /// What went wrong, the most frequent first.
-    pub fn errors(&self) -> Vec<ErrorCount> {
+    fn errors(&self) -> Vec<ErrorCount> {
         let error = |(key, sink): &(Arc<SinkKey>, Sink)| match &**key {
             SinkKey::Error(kind) => Some(ErrorCount { kind: kind.clone(), count: sink.samples() }),
             _ => None,

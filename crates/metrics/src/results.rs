@@ -100,6 +100,12 @@ impl From<Trend> for TrendValue {
     }
 }
 
+impl AsRef<Trend> for TrendValue {
+    fn as_ref(&self) -> &Trend {
+        &self.0
+    }
+}
+
 impl TrendValue {
     /// Its buckets in ascending order: the number of each and how many samples it has (`Trend::numbers`).
     pub fn numbers(&self) -> impl Iterator<Item = (i32, u64)> {
@@ -112,11 +118,6 @@ impl TrendValue {
     /// Number of samples.
     pub fn count(&self) -> u64 {
         self.0.count()
-    }
-    /// Share of the samples that are at least this much, 0 to 1, as exact as a percentile.
-    pub fn share_from(&self, least: f64) -> f64 {
-        let reaching = self.0.buckets().filter(|(value, _)| *value >= least).map(|(_, count)| count).sum::<u64>();
-        reaching as f64 / self.count().max(1) as f64
     }
     /// Values that were never measured and are larger than all samples: `Trend::add_censored`.
     pub fn censored(&self) -> u64 {

@@ -1,13 +1,15 @@
 //! What a recorder hands over once a second.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::cardinality::Cardinality;
+use crate::errors::ErrorKind;
 use crate::metric::MetricId;
 use crate::sink::{Scope, Sink, SinkKey};
+use crate::trend::Trend;
 
 /// What a recorder gathered between two calls of `take`. Goes to the `Aggregate` on another thread.
-#[derive(Clone)]
 pub struct Snapshot {
     pub(crate) sinks: Vec<(Arc<SinkKey>, Sink)>,
     pub(crate) refused: u64,
@@ -16,26 +18,43 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// A copy of what is in it of these metrics as a whole, and of the errors.
-    pub fn of_metrics(&self, metrics: &[MetricId]) -> Snapshot {
-        let is_of_them = |key: &SinkKey| match key {
-            SinkKey::Metric(metric, scope) => *scope == Scope::default() && metrics.contains(metric),
-            SinkKey::Error(_) => true,
-            _ => false,
-        };
-        let sinks = self.sinks.iter().filter(|(key, _)| is_of_them(key)).cloned().collect();
-        Snapshot { sinks, refused: 0, cardinality: None }
+    /// All samples of a Trend in these snapshots; copied only where more than one has some.
+    pub fn trend(snapshots: &[Snapshot], metric: MetricId) -> Option<Cow<'_, Trend>> {
+        let mut all: Option<Cow<'_, Trend>> = None;
+        for snapshot in snapshots {
+            if let Some(Sink::Trend(trend)) = snapshot.whole(metric) {
+                match &mut all {
+                    None => all = Some(Cow::Borrowed(trend)),
+                    Some(all) => all.to_mut().merge(trend),
+                }
+            }
+        }
+        all.filter(|trend| trend.count() > 0)
     }
 
-    /// How many samples of this metric are in it, and the sum of a Counter or Trend.
+    /// What went wrong, and how often.
+    pub fn errors(&self) -> impl Iterator<Item = (&ErrorKind, u64)> {
+        self.sinks.iter().filter_map(|(key, sink)| match &**key {
+            SinkKey::Error(kind) => Some((kind, sink.samples())),
+            _ => None,
+        })
+    }
+
+    /// How many samples of this metric are in it, and the sum of a Counter or Trend, or what was not 0 of a Rate.
     pub fn total(&self, metric: MetricId) -> (u64, f64) {
-        let whole = SinkKey::Metric(metric, Scope::default());
-        match self.sinks.iter().find(|(key, _)| **key == whole).map(|(_, sink)| sink) {
+        match self.whole(metric) {
             Some(Sink::Counter { sum, samples }) => (*samples, *sum),
+            Some(Sink::Rate { passes, total }) => (*total, *passes as f64),
             Some(Sink::Trend(trend)) => (trend.count(), trend.sum()),
-            Some(sink) => (sink.samples(), 0.0),
+            Some(Sink::Gauge { samples, .. }) => (*samples, 0.0),
             None => (0, 0.0),
         }
+    }
+
+    /// What all samples of a metric are in.
+    fn whole(&self, metric: MetricId) -> Option<&Sink> {
+        let whole = SinkKey::Metric(metric, Scope::default());
+        self.sinks.iter().find(|(key, _)| **key == whole).map(|(_, sink)| sink)
     }
 
     /// Whether nothing came in.

@@ -291,6 +291,12 @@ impl Trend {
         negative.chain(zeros).chain(self.positive.iter().map(|(border, bucket)| (border, 1.0, bucket)))
     }
 
+    /// Share of the samples that are at least this much, 0 to 1, as exact as a percentile.
+    pub fn share_from(&self, least: f64) -> f64 {
+        let reaching = self.buckets().filter(|(value, _)| *value >= least).map(|(_, count)| count).sum::<u64>();
+        reaching as f64 / self.count().max(1) as f64
+    }
+
     /// The buckets from the lowest value to the highest: the mean of each one's values, and how many there are.
     pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> {
         self.ascending().map(|(border, sign, bucket)| (mean_of(border, sign, bucket), bucket.count))

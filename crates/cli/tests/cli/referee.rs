@@ -42,6 +42,13 @@ fn an_address_may_be_chosen_and_need_not_be_asked_for_by_anybody() {
 }
 
 #[test]
+fn what_is_no_address_is_refused() {
+    let lab = Lab::with(GETS);
+    let refused = lab.run(&["--serve", "--referee=somewhere"]).code(255);
+    refused.says("--referee: somewhere: ").says("expected the http or https address of a GET");
+}
+
+#[test]
 fn requests_with_bodies_are_not_repeated() {
     let lab = Lab::with(
         "import http from 'k6/http'; export const options = { iterations: 30 }

@@ -167,7 +167,7 @@ impl Progress<'_> {
                 self.machine = Some(machine::Moment::now());
                 self.wall.look_anew();
                 self.referee = self.begin_referee();
-                self.watch = Some(Watch::new(self.drive.registry.clone(), self.is_smoke()));
+                self.watch = Some(Watch::starting(start, self.is_smoke()));
                 self.timeline.iter_mut().for_each(|timeline| timeline.start(start));
             }
             Event::Tick(tick) => self.tick(tick),

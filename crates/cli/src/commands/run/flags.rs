@@ -153,10 +153,7 @@ impl Flags {
             save_messages: save_messages(&source)?,
             accept_late: source.switch("accept-late", false)?,
             strict: source.switch("strict", false)?,
-            referee: source.text("referee").and_then(|text| match parse_switch(&text) {
-                None => Some(Some(text)),
-                Some(on) => on.then_some(None),
-            }),
+            referee: source.text("referee").map(|text| referee(&text)).transpose()?.flatten(),
             labels: labels(matches)?,
             secrets: Arc::new(secrets(&source)?),
             script_env,
@@ -337,6 +334,20 @@ fn bytes(flag: &str, text: &str) -> Result<usize, Failure> {
 
 fn generic(message: String) -> Failure {
     Failure::new(ExitCode::Generic, message)
+}
+
+/// `--referee`, with an address or without; `None` when it is switched off.
+fn referee(text: &str) -> Result<Option<Option<String>>, Failure> {
+    if let Some(on) = parse_switch(text) {
+        return Ok(on.then_some(None));
+    }
+    match wire::Url::parse(text) {
+        Ok(_) => Ok(Some(Some(text.to_owned()))),
+        Err(error) => {
+            let expected = "expected the http or https address of a GET that the script makes";
+            Err(generic(format!("--referee: {text}: {}; {expected}", error.message)))
+        }
+    }
 }
 
 #[cfg(test)]

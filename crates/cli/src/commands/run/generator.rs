@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::judgement::{ClosedLoop, IterationLag, Outputs, Percentile, Throttling};
 use engine::{Facts, Finding, Health, Severity};
 use metrics::results::{Results, TrendValue, Value};
-use metrics::{ErrorCount, ErrorKind, MetricId, Snapshot};
+use metrics::{ErrorKind, MetricId, Snapshot, Trend, builtin};
 use report::TrendStat;
 use report::document::{self, Cause, Generator, Iterations, Pressure, WorkerFigures};
 
@@ -189,15 +189,17 @@ fn cause_in_document(cause: engine::Cause) -> Cause {
     }
 }
 
-/// How many samples of a Trend there are, and their sum.
+/// How many samples of a metric there are, and their sum.
 #[derive(Clone, Copy, Default)]
 pub struct Total {
-    count: u64,
-    sum: f64,
+    /// Samples.
+    pub count: u64,
+    /// Of all of them; of a Rate those that were not 0.
+    pub sum: f64,
 }
 
 /// What of the samples a judgement needs.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Samples {
     /// `http_reqs`.
     pub requests: u64,
@@ -207,10 +209,12 @@ pub struct Samples {
     pub iterations: Total,
     /// `iteration_duration_from_plan`.
     pub iterations_from_plan: Total,
-    /// `iteration_lag`.
-    pub lag: Option<TrendValue>,
-    /// What went wrong.
-    pub errors: Vec<ErrorCount>,
+    /// `iteration_lag`, and its sum.
+    pub lag: Option<(IterationLag, f64)>,
+    /// Requests that got no answer because there were no descriptors.
+    pub without_file: u64,
+    /// Those for which there was no local port.
+    pub without_port: u64,
 }
 
 impl Total {
@@ -220,9 +224,53 @@ impl Total {
         totals.fold(Total::default(), |all, (count, sum)| Total { count: all.count + count, sum: all.sum + sum })
     }
 
-    /// Both together.
-    pub fn and(self, other: Total) -> Total {
+    fn and(self, other: Total) -> Total {
         Total { count: self.count + other.count, sum: self.sum + other.sum }
+    }
+}
+
+impl Samples {
+    /// Of one second.
+    pub fn of_second(snapshots: &[Snapshot]) -> Samples {
+        let errors = || snapshots.iter().flat_map(Snapshot::errors);
+        let lag = Snapshot::trend(snapshots, builtin::ITERATION_LAG);
+        Samples {
+            requests: Total::of(snapshots, builtin::HTTP_REQS).count,
+            request_durations: Total::of(snapshots, builtin::HTTP_REQ_DURATION),
+            iterations: Total::of(snapshots, builtin::ITERATION_DURATION),
+            iterations_from_plan: Total::of(snapshots, builtin::ITERATION_DURATION_FROM_PLAN),
+            lag: lag.as_deref().map(|lag| (iteration_lag(lag), lag.sum())),
+            without_file: failures(errors(), is_without_file),
+            without_port: failures(errors(), is_without_port),
+        }
+    }
+
+    /// Both together. Percentiles of a lag are the worse ones.
+    pub fn and(&self, other: &Samples) -> Samples {
+        Samples {
+            requests: self.requests + other.requests,
+            request_durations: self.request_durations.and(other.request_durations),
+            iterations: self.iterations.and(other.iterations),
+            iterations_from_plan: self.iterations_from_plan.and(other.iterations_from_plan),
+            lag: match (self.lag, other.lag) {
+                (Some(one), Some(other)) => Some((worse(&one.0, &other.0), one.1 + other.1)),
+                (one, other) => one.or(other),
+            },
+            without_file: self.without_file + other.without_file,
+            without_port: self.without_port + other.without_port,
+        }
+    }
+}
+
+fn worse(one: &IterationLag, other: &IterationLag) -> IterationLag {
+    let starts = one.starts + other.starts;
+    let late = one.late_share * one.starts as f64 + other.late_share * other.starts as f64;
+    IterationLag {
+        starts,
+        late_share: late / starts.max(1) as f64,
+        p95_ms: one.p95_ms.max(other.p95_ms),
+        p99_ms: one.p99_ms.max(other.p99_ms),
+        max_ms: one.max_ms.max(other.max_ms),
     }
 }
 
@@ -232,13 +280,15 @@ impl From<&Results> for Samples {
             let total = |trend: &TrendValue| Total { count: trend.count(), sum: trend.sum() };
             trend(results, name).map(total).unwrap_or_default()
         };
+        let errors = || results.errors.iter().map(|error| (&error.kind, error.count));
         Samples {
             requests: results.count("http_reqs"),
             request_durations: total("http_req_duration"),
             iterations: total("iteration_duration"),
             iterations_from_plan: total("iteration_duration_from_plan"),
-            lag: trend(results, "iteration_lag").cloned(),
-            errors: results.errors.clone(),
+            lag: trend(results, "iteration_lag").map(|lag| (iteration_lag(lag.as_ref()), lag.sum())),
+            without_file: failures(errors(), is_without_file),
+            without_port: failures(errors(), is_without_port),
         }
     }
 }
@@ -250,11 +300,11 @@ pub fn facts(samples: &Samples, around: &Circumstances) -> Facts {
         is_smoke: *is_smoke,
         requests: samples.requests,
         unstamped: *unstamped,
-        without_file: failures(&samples.errors, |text| NO_FILE.iter().any(|end| text.ends_with(end))),
-        without_port: failures(&samples.errors, |text| text.ends_with(NO_PORT)),
+        without_file: samples.without_file,
+        without_port: samples.without_port,
         bias: around.bias,
         is_target_here: *is_target_here,
-        iteration_lag: samples.lag.as_ref().map(iteration_lag),
+        iteration_lag: samples.lag.map(|(lag, _)| lag),
         closed: closed(samples),
         allowed_cores: *allowed_cores,
         stolen: machine.steal_share.filter(|share| *share >= document::NOTABLE_STEAL),
@@ -269,7 +319,7 @@ pub fn facts(samples: &Samples, around: &Circumstances) -> Facts {
     }
 }
 
-fn iteration_lag(lag: &TrendValue) -> IterationLag {
+fn iteration_lag(lag: &Trend) -> IterationLag {
     IterationLag {
         starts: lag.count(),
         late_share: lag.share_from(LATE_MS),
@@ -280,9 +330,17 @@ fn iteration_lag(lag: &TrendValue) -> IterationLag {
 }
 
 /// Requests without an answer whose error reads so.
-fn failures(errors: &[ErrorCount], is: impl Fn(&str) -> bool) -> u64 {
-    let kinds = errors.iter().filter(|error| matches!(&error.kind, ErrorKind::NoAnswer(text) if is(text)));
-    kinds.map(|error| error.count).sum()
+fn failures<'a>(errors: impl Iterator<Item = (&'a ErrorKind, u64)>, is: fn(&str) -> bool) -> u64 {
+    let kinds = errors.filter(|(kind, _)| matches!(kind, ErrorKind::NoAnswer(text) if is(text)));
+    kinds.map(|(_, count)| count).sum()
+}
+
+fn is_without_file(text: &str) -> bool {
+    NO_FILE.iter().any(|end| text.ends_with(end))
+}
+
+fn is_without_port(text: &str) -> bool {
+    text.ends_with(NO_PORT)
 }
 
 /// The percentiles that thresholds judge by, and those of the main Trend that the summary
@@ -323,7 +381,7 @@ fn closed(samples: &Samples) -> Option<ClosedLoop> {
     let iterations = all.count.saturating_sub(open.count) as f64;
     let share = iterations / all.count.max(1) as f64;
     // From the plan an iteration lasts longer by its lag.
-    let of_open = open.sum - samples.lag.as_ref().map_or(0.0, TrendValue::sum);
+    let of_open = open.sum - samples.lag.map_or(0.0, |(_, sum)| sum);
     let spent_ms = all.sum - of_open.max(0.0);
     // Who waits for many requests at once, as with http.batch, waits for them once.
     let waiting_ms = share * samples.request_durations.sum;
@@ -343,7 +401,7 @@ fn trend<'a>(results: &'a Results, name: &str) -> Option<&'a TrendValue> {
 #[cfg(test)]
 mod tests {
     use metrics::results::{GroupResult, MetricResult, ThresholdResult};
-    use metrics::{Contains, Kind, Trend};
+    use metrics::{Contains, ErrorCount, Kind};
 
     use super::*;
 
@@ -407,8 +465,8 @@ mod tests {
             error("dial: cannot assign requested address", 2),
             error("dial: connection refused", 7),
         ];
-        assert_eq!(failures(&results.errors, |text| NO_FILE.iter().any(|end| text.ends_with(end))), 3);
-        assert_eq!(failures(&results.errors, |text| text.ends_with(NO_PORT)), 2);
+        let samples = Samples::from(&results);
+        assert_eq!((samples.without_file, samples.without_port), (3, 2));
     }
 
     #[test]

@@ -5,14 +5,11 @@
 //! only after it was gone for a while. It is a warning of the log, like any other.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Cause, Finding, Severity, Tick};
-use metrics::results::TrendValue;
-use metrics::{Aggregate, Registry, Snapshot, Thresholds, builtin};
 
-use super::generator::{Circumstances, Samples, Total, facts};
+use super::generator::{Circumstances, Samples, facts};
 use super::pace;
 use crate::machine::{self, Meanwhile, Moment};
 
@@ -26,38 +23,16 @@ struct Mark {
     unstamped: u64,
 }
 
-/// What of a second's samples is kept.
-#[derive(Clone, Default)]
-struct SecondOfSamples {
-    kept: Vec<Snapshot>,
-    request_durations: Total,
-    iterations: Total,
-    iterations_from_plan: Total,
-}
-
-impl SecondOfSamples {
-    fn of(snapshots: &[Snapshot]) -> SecondOfSamples {
-        let has_requests = snapshots.iter().any(|snapshot| snapshot.total(builtin::HTTP_REQS).0 > 0);
-        let mut kept = vec![builtin::ITERATION_LAG];
-        kept.extend(pace::metrics(has_requests));
-        SecondOfSamples {
-            kept: snapshots.iter().map(|snapshot| snapshot.of_metrics(&kept)).collect(),
-            request_durations: Total::of(snapshots, builtin::HTTP_REQ_DURATION),
-            iterations: Total::of(snapshots, builtin::ITERATION_DURATION),
-            iterations_from_plan: Total::of(snapshots, builtin::ITERATION_DURATION_FROM_PLAN),
-        }
-    }
-}
-
 /// The last two seconds.
 pub struct Watch {
-    registry: Arc<Registry>,
     is_smoke: bool,
     allowed_cores: usize,
     /// At the last two ticks, or at the start.
     marks: VecDeque<Mark>,
     /// What came in at the last tick.
-    samples: SecondOfSamples,
+    samples: Samples,
+    /// Until when it came in, by the run's clock.
+    cut: Duration,
     /// How much the wall clock stepped at the last tick, in ms.
     clock_step_ms: f64,
     /// When each cause was found last.
@@ -67,14 +42,14 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// From now on, which is when the scenarios start.
-    pub fn new(registry: Arc<Registry>, is_smoke: bool) -> Watch {
+    /// From the start of the scenarios on, by the run's clock.
+    pub fn starting(start: Duration, is_smoke: bool) -> Watch {
         Watch {
-            registry,
             is_smoke,
             allowed_cores: machine::allowed_cores(),
             marks: VecDeque::from([Mark { machine: Moment::now(), unstamped: 0 }]),
-            samples: SecondOfSamples::default(),
+            samples: Samples::default(),
+            cut: start,
             clock_step_ms: 0.0,
             found: HashMap::new(),
             pace: None,
@@ -84,7 +59,11 @@ impl Watch {
     /// What there is to say at this tick. `unstamped` requests there were in the whole run, `clock_step_ms` is that of
     /// the last second.
     pub fn look(&mut self, tick: &Tick, unstamped: u64, is_target_here: bool, clock_step_ms: f64) -> Option<String> {
-        let samples = self.samples_of_both(&tick.snapshots, tick.lately.wall);
+        let fresh = Samples::of_second(&tick.snapshots);
+        let samples = std::mem::replace(&mut self.samples, fresh.clone()).and(&fresh);
+        let second = tick.cut.saturating_sub(self.cut);
+        self.pace = pace::pace(&tick.snapshots, second);
+        self.cut = tick.cut;
         let step = std::mem::replace(&mut self.clock_step_ms, clock_step_ms);
         let mark = Mark { machine: Moment::now(), unstamped };
         let before = self.marks.front().cloned().unwrap_or_else(|| mark.clone());
@@ -106,24 +85,7 @@ impl Watch {
         self.say(tick.elapsed, &engine::doubts_lately(&tick.lately, &facts(&samples, &around)))
     }
 
-    /// The samples of this tick and of the last one. Histograms are copied, so only those whose percentiles are told.
-    fn samples_of_both(&mut self, snapshots: &[Snapshot], over: Duration) -> Samples {
-        let fresh = SecondOfSamples::of(snapshots);
-        let mut both = Aggregate::new(self.registry.clone(), Thresholds::default());
-        let before = std::mem::replace(&mut self.samples, fresh.clone());
-        before.kept.into_iter().chain(fresh.kept).for_each(|one| both.merge(one));
-        self.pace = pace::pace(&both, over);
-        Samples {
-            requests: both.samples(builtin::HTTP_REQS),
-            request_durations: before.request_durations.and(fresh.request_durations),
-            iterations: before.iterations.and(fresh.iterations),
-            iterations_from_plan: before.iterations_from_plan.and(fresh.iterations_from_plan),
-            lag: both.trend(builtin::ITERATION_LAG).cloned().map(TrendValue::from),
-            errors: both.errors(),
-        }
-    }
-
-    /// How fast the test went over the last two seconds.
+    /// How fast the test went in the last second.
     pub fn pace(&self) -> Option<&str> {
         self.pace.as_deref()
     }
@@ -155,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_cause_is_said_when_it_comes_up_and_when_it_comes_back() {
-        let mut watch = Watch::new(Registry::new(), false);
+        let mut watch = Watch::starting(Duration::ZERO, false);
         let mut at = |s: u64, doubts: &[Finding]| watch.say(Duration::from_secs(s), doubts);
         let (late, full) = (doubt(Cause::LateStarts, Severity::Suspect), doubt(Cause::Cpu, Severity::Invalid));
         assert_eq!(at(1, &[]), None);
