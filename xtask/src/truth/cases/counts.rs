@@ -60,7 +60,7 @@ fn dropped(bench: &Bench<'_>) -> Result<Vec<Claim>, String> {
          export const options = {{ scenarios: {{ load: {{ executor: 'constant-arrival-rate', rate: {rate},
            duration: '{seconds}s', preAllocatedVUs: 10, maxVUs: 10, gracefulStop: '5s' }} }} }}
          let own = 0
-         const modes = ['delay/7000/0', 'delay/7000/0', 'reset/0/0', 'delay/7000/0', 'cut/0/0', 'drop/0/0']
+         const modes = ['delay/15000/0', 'delay/15000/0', 'reset/0/0', 'delay/15000/0', 'cut/0/0', 'drop/0/0']
          const parameters = {{ tags: {{ name: 'fault' }} }}
          export default () => http.get(`${{__ENV.SERVER}}/${{modes[own++ % modes.length]}}`, parameters)"
     );
