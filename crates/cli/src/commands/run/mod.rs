@@ -17,6 +17,7 @@ pub(super) mod plan;
 mod plateau;
 pub(super) mod rebuild;
 mod referee;
+mod samples;
 mod save;
 mod summary;
 mod timeline;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use metrics::{Snapshot, builtin};
 use units::show::{grouped, percent, time};
 
-use super::generator::Total;
+use super::samples::Total;
 
 /// `7,775 requests/s, p(95) 477µs, 0.10 % failed`; of iterations where there are no requests. None where nothing has
 /// ended.

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use engine::{Cause, Finding, Severity, Tick};
 
-use super::generator::{Circumstances, Samples, facts};
+use super::generator::{Circumstances, facts};
 use super::pace;
+use super::samples::Samples;
 use crate::machine::{self, Meanwhile, Moment};
 
 /// A cause that was gone for so long is said again.
