@@ -109,7 +109,7 @@ impl Recorder {
         self.tapped.get()
     }
 
-    /// What the batches's samples carry from now on besides tags; `note` is asked only where there is a batches. Users
+    /// What the samples in batches carry from now on besides tags; `note` is asked only where there are batches. Users
     /// of a worker take turns, so whoever adds samples says it before.
     #[inline]
     pub fn annotate(&self, note: impl FnOnce() -> Option<Note>) {
