@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use metrics::Trend;
+use serde::{Deserialize, Serialize};
 
 use crate::clock::ThreadTimes;
 
@@ -17,7 +18,7 @@ pub(crate) const BEAT: Duration = Duration::from_millis(10);
 pub(crate) const STALL: Duration = BEAT;
 
 /// What a worker's thread did while its event loop stood still.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Occupation {
     /// It computed: a long call of the script, or work of Onrush itself.
     Computed,
@@ -29,7 +30,7 @@ pub enum Occupation {
 }
 
 /// The longest time for which an event loop did nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gap {
     /// For how long.
     pub length: Duration,

@@ -138,7 +138,8 @@ impl<E: FnMut(Event)> Collector<E> {
         if self.config.stopper.is_stopped() {
             return;
         }
-        let start = self.clock.now() + LEAD;
+        let agreed = self.config.start_at.get().copied().unwrap_or_default();
+        let start = agreed.max(self.clock.now() + LEAD);
         self.config.state.set_started(start);
         self.started = Some(start);
         self.used = self.clock.process_usage();

@@ -1,7 +1,7 @@
 //! What a run needs beside its plan: the options that the engine obeys, and what it shares with its caller.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use metrics::{Recorder, Registry, SystemTags};
@@ -39,6 +39,11 @@ pub struct RunConfig {
     pub prepare: Option<Prepare>,
     /// How long a worker that does not come to an end is waited for.
     pub patience: Duration,
+    /// Whether the numbers of users are recorded here: not where others have some, too.
+    pub records_users: bool,
+    /// When the scenarios start, by the run's clock: to be set in `Event::Made`, where others start at the same time.
+    /// None: as soon as they can.
+    pub start_at: Arc<OnceLock<Duration>>,
 }
 
 impl RunConfig {
@@ -55,6 +60,8 @@ impl RunConfig {
             rps: 0.0,
             prepare: None,
             patience: PATIENCE,
+            records_users: true,
+            start_at: Arc::default(),
         }
     }
 }

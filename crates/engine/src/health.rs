@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use metrics::Trend;
+use serde::{Deserialize, Serialize};
 
 use crate::beats::Stops;
 pub use crate::beats::{Gap, Occupation};
@@ -13,7 +14,7 @@ use crate::clock::Usage;
 use crate::state::Counts;
 
 /// How the workers fared.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Health {
     /// One entry a worker.
     pub workers: Vec<WorkerHealth>,
@@ -29,7 +30,7 @@ pub struct Health {
 }
 
 /// The starts of all arrival rates of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArrivalCounts {
     /// Iterations that began.
     pub started: u64,
@@ -59,7 +60,7 @@ impl ArrivalCounts {
 }
 
 /// How one worker fared.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WorkerHealth {
     /// Share of the time its thread was running, 0 to 1.
     pub cpu_share: f64,

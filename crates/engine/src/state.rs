@@ -8,6 +8,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::health::ArrivalCounts;
 use crate::scenario::ScenarioInfo;
 use crate::segment::Stripes;
@@ -70,10 +72,12 @@ pub struct RunState {
     cells: Vec<Padded<Cell>>,
     workers: Vec<Padded<WorkerCell>>,
     started: OnceLock<Duration>,
+    /// How long after the start the last worker was there, in ns.
+    awake_late: AtomicU64,
 }
 
 /// Sums over workers, of one scenario or of all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Iterations that began.
     pub started: u64,
@@ -115,6 +119,7 @@ impl RunState {
             cells,
             workers: (0..workers).map(|_| Padded::default()).collect(),
             started: OnceLock::new(),
+            awake_late: AtomicU64::new(0),
         }
     }
 
@@ -146,12 +151,7 @@ impl RunState {
         for (index, scenario) in self.scenarios.iter().enumerate().filter(|(_, scenario)| open(scenario.executor)) {
             let counts = self.scenario_counts(index);
             (sum.started, sum.dropped) = (sum.started + counts.started, sum.dropped + counts.dropped);
-            let behind = (0..self.workers.len()).map(|worker| self.cell(worker, index).behind.load(Ordering::Relaxed));
-            let own = ArrivalCounts {
-                behind: Duration::from_nanos(behind.max().unwrap_or_default()),
-                lasts: scenario.time,
-                ..sum
-            };
+            let own = ArrivalCounts { behind: self.behind(index), lasts: scenario.time, ..sum };
             if sum.lasts.is_zero() || own.achieved_share() < sum.achieved_share() {
                 sum = own;
             }
@@ -208,12 +208,44 @@ impl RunState {
         IterationNumber { in_instance, in_test: self.scenarios[scenario].stripes.unscale(in_instance) }
     }
 
-    pub(crate) fn set_started(&self, at: Duration) {
+    pub(crate) fn vu_initialised(&self, worker: usize) {
+        self.workers[worker].0.initialised.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes over what another process says of itself: it stands for a worker of this state. `scenarios` are its
+    /// counts, and how long after its time the last start of each was made.
+    pub fn set_counts(&self, worker: usize, initialised: u64, scenarios: &[(Counts, Duration)]) {
+        let Some(own) = self.workers.get(worker) else { return };
+        own.0.initialised.store(initialised, Ordering::Relaxed);
+        for (scenario, (counts, behind)) in scenarios.iter().enumerate().take(self.scenarios.len()) {
+            let cell = self.cell(worker, scenario);
+            cell.started.store(counts.started, Ordering::Relaxed);
+            cell.completed.store(counts.completed, Ordering::Relaxed);
+            cell.interrupted.store(counts.interrupted, Ordering::Relaxed);
+            cell.dropped.store(counts.dropped, Ordering::Relaxed);
+            cell.active.store(counts.active, Ordering::Relaxed);
+            self.arrivals_behind(worker, scenario, *behind);
+        }
+    }
+
+    /// How long after its time the last start of a scenario's arrival rate was made.
+    pub fn behind(&self, scenario: usize) -> Duration {
+        let behind = (0..self.workers.len()).map(|worker| self.cell(worker, scenario).behind.load(Ordering::Relaxed));
+        Duration::from_nanos(behind.max().unwrap_or_default())
+    }
+
+    /// The scenarios start at this time of the run's clock; said once.
+    pub fn set_started(&self, at: Duration) {
         let _ = self.started.set(at);
     }
 
-    pub(crate) fn vu_initialised(&self, worker: usize) {
-        self.workers[worker].0.initialised.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn awake(&self, late: Duration) {
+        self.awake_late.fetch_max(u64::try_from(late.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// How long after the start of the scenarios the last worker was awake.
+    pub fn awake_late(&self) -> Duration {
+        Duration::from_nanos(self.awake_late.load(Ordering::Relaxed))
     }
 
     fn cell(&self, worker: usize, scenario: usize) -> &Cell {

@@ -52,6 +52,7 @@ pub(crate) struct WorkerSetup<F> {
     pub(crate) next_user: Arc<AtomicU64>,
     pub(crate) reports: Sender<Report>,
     pub(crate) start: watch::Receiver<Option<Duration>>,
+    pub(crate) records_users: bool,
 }
 
 /// What the tasks of one worker share.
@@ -165,6 +166,11 @@ impl<F: Users> Worker<F> {
                 let (worker, pulse) = (Rc::clone(&self), Rc::clone(&pulse));
                 background.spawn(async move { pulse.run(&worker.clock).await });
             }
+            let worker = Rc::clone(&self);
+            background.spawn(async move {
+                worker.clock.sleep_until(start).await;
+                worker.state.awake(worker.clock.now().saturating_sub(start));
+            });
             let (worker, of_tick) = (Rc::clone(&self), Rc::clone(&pulse));
             background.spawn(async move { worker.tick(start, &of_tick).await });
             self.run_lanes(start).await;
@@ -244,10 +250,11 @@ impl<F: Users> Worker<F> {
         self.pool.each_interrupt(|interrupt| interrupt.set(StopReason::Aborted));
     }
 
-    /// Reports the samples every second; the first worker adds the numbers of users.
+    /// Reports the samples every second; the first worker adds the numbers of users, where they are recorded.
     async fn tick(&self, start: Duration, pulse: &Pulse) {
         let mut lately = Lately::since(self.clock.thread_usage());
-        let users = (self.index == 0).then(|| UsersRecord::new(Rc::clone(&self.recorder), &self.setup.tags));
+        let records_users = self.setup.records_users && self.index == 0;
+        let users = records_users.then(|| UsersRecord::new(Rc::clone(&self.recorder), &self.setup.tags));
         for number in 1.. {
             self.clock.sleep_until(start + TICK * number).await;
             let now = self.clock.now();

@@ -143,21 +143,26 @@ impl ShardWriter {
     }
 }
 
-/// Reads the shards of a run, in order.
+/// Reads the shards of one writer, in order. Its numbers are translated to those of the reader's registry.
 pub struct ShardReader {
     registry: Arc<Registry>,
-    metrics: Vec<Kind>,
-    subs: Vec<Kind>,
+    metrics: Vec<(MetricId, Kind)>,
+    subs: Vec<(SubMetricId, Kind)>,
     keys: Vec<(Arc<SinkKey>, Kind)>,
 }
 
 impl Default for ShardReader {
     fn default() -> ShardReader {
-        ShardReader { registry: Registry::new(), metrics: Vec::new(), subs: Vec::new(), keys: Vec::new() }
+        ShardReader::into_registry(Registry::new())
     }
 }
 
 impl ShardReader {
+    /// One whose samples belong to the metrics of this registry, which other readers may share.
+    pub fn into_registry(registry: Arc<Registry>) -> ShardReader {
+        ShardReader { registry, metrics: Vec::new(), subs: Vec::new(), keys: Vec::new() }
+    }
+
     /// The metrics so far.
     pub fn registry(&self) -> &Arc<Registry> {
         &self.registry
@@ -194,26 +199,26 @@ impl ShardReader {
             return Err(format!("metric '{}' is a {} of {}", metric.name, metric.kind, metric.contains));
         };
         let id = self.registry.define(&metric.name, kind, contains).map_err(|error| error.to_string())?;
-        if id.0 as usize != self.metrics.len() {
-            return Err(format!("metric '{}' has number {}, expected {}", metric.name, id.0, self.metrics.len()));
+        if self.metrics.iter().any(|(known, _)| *known == id) {
+            return Err(format!("the metric '{}' is there twice", metric.name));
         }
-        self.metrics.push(kind);
+        self.metrics.push((id, kind));
         Ok(())
     }
 
     fn define_sub(&mut self, sub: &SubEntry) -> Result<(), String> {
-        let kind =
+        let (parent, kind) =
             *self.metrics.get(sub.parent as usize).ok_or_else(|| format!("there is no metric {}", sub.parent))?;
         if sub.pairs.is_empty() {
             return Err(format!("a part of metric {} has no tags", sub.parent));
         }
         let pairs = sub.pairs.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         let filter = TagFilter::of(pairs).with_source(&sub.source);
-        let id = self.registry.restore_sub_metric(MetricId(sub.parent), filter, sub.is_detail);
-        if id.0 as usize != self.subs.len() {
+        let id = self.registry.restore_sub_metric(parent, filter, sub.is_detail);
+        if self.subs.iter().any(|(known, _)| *known == id) {
             return Err(format!("the part {} of metric {} is there twice", sub.source, sub.parent));
         }
-        self.subs.push(kind);
+        self.subs.push((id, kind));
         Ok(())
     }
 
@@ -221,12 +226,12 @@ impl ShardReader {
         let unknown = |what: &str, number: u32| format!("there is no {what} {number}");
         Ok(match key {
             KeyEntry::Metric(number, in_scope) => {
-                let kind = *self.metrics.get(number as usize).ok_or_else(|| unknown("metric", number))?;
-                (SinkKey::Metric(MetricId(number), scope(in_scope)), kind)
+                let (id, kind) = *self.metrics.get(number as usize).ok_or_else(|| unknown("metric", number))?;
+                (SinkKey::Metric(id, scope(in_scope)), kind)
             }
             KeyEntry::Sub(number) => {
-                let kind = *self.subs.get(number as usize).ok_or_else(|| unknown("sub-metric", number))?;
-                (SinkKey::Sub(SubMetricId(number)), kind)
+                let (id, kind) = *self.subs.get(number as usize).ok_or_else(|| unknown("sub-metric", number))?;
+                (SinkKey::Sub(id), kind)
             }
             KeyEntry::Check(in_scope, name) => (SinkKey::Check(scope(in_scope), name.into()), Kind::Rate),
             KeyEntry::Group(in_scope) => (SinkKey::Group(scope(in_scope)), Kind::Rate),

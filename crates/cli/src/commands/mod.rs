@@ -46,6 +46,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     };
     let outcome = match matches.subcommand() {
         Some(("run", matches)) => run::main(matches, from_url),
+        Some(("agent", matches)) => run::agent(matches),
         Some(("compare", matches)) => compare::main(matches),
         Some(("report", matches)) => report::main(matches),
         Some(("serve", matches)) => serve::main(matches),
@@ -89,6 +90,7 @@ fn command() -> Command {
         .subcommand(flags::run_command().after_help(quick::HELP))
         .subcommand(quick::curl_command())
         .subcommand(report::command())
+        .subcommand(run::agent_command())
         .subcommand(serve::command())
         .subcommand(matrix::command())
         .subcommand(table::command())

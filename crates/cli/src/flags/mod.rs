@@ -10,7 +10,7 @@ use script::options::{OPTIONS, TestOption, ValueForm};
 #[cfg(test)]
 pub use of_k6::OfK6;
 pub use of_k6::{OF_K6, Treated};
-pub use run_flag::RUN_FLAGS;
+pub use run_flag::{RUN_FLAGS, RunFlag};
 
 /// The `run` command with every flag.
 pub fn run_command() -> Command {

@@ -192,6 +192,36 @@ pub static RUN_FLAGS: &[RunFlag] = &[
          times differ: --referee or --referee=URL",
     ),
     run_flag(
+        "agents",
+        None,
+        Some("N"),
+        "Divide the test among N agents, which are started on this machine, or join from others with --fleet-listen",
+    ),
+    run_flag(
+        "fleet-listen",
+        None,
+        Some("HOST:PORT"),
+        "Wait here for agents of other machines (`onrush agent`) instead of starting them; prints the invitation",
+    ),
+    run_flag(
+        "fleet-credentials",
+        None,
+        Some("FILE"),
+        "Keep the fleet's certificate, key and token in this file, so that the invitation stays the same",
+    ),
+    run_flag(
+        "join-timeout",
+        None,
+        Some("TIME"),
+        "How long agents may take to join [default: 1m, with --fleet-listen 10m]",
+    ),
+    run_flag(
+        "on-loss",
+        None,
+        Some("continue|abort"),
+        "What becomes of the test when an agent is lost: it goes on, INVALID, or ends [default: continue]",
+    ),
+    run_flag(
         "serve",
         None,
         None,
@@ -207,7 +237,7 @@ impl RunFlag {
     }
 
     /// The flag as clap knows it.
-    pub(super) fn arg(&self) -> Arg {
+    pub fn arg(&self) -> Arg {
         let arg = Arg::new(self.name).long(self.name).help(self.help);
         let arg = match self.short {
             Some(short) => arg.short(short),

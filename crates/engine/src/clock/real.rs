@@ -47,6 +47,11 @@ impl Origin {
         }
     }
 
+    /// What the kernel's monotonic clock showed when time started.
+    pub fn kernel(&self) -> Duration {
+        self.kernel
+    }
+
     /// The instant at which time starts.
     pub fn instant(&self) -> Instant {
         self.instant

@@ -14,6 +14,7 @@ mod load;
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use units::show::{grouped, percent, time};
 
 pub use facts::{ClosedLoop, Facts, IterationLag, Outputs, Percentile, Pressure, Throttling};
@@ -26,7 +27,7 @@ const SHORTEST_JUDGED: Duration = Duration::from_secs(1);
 macro_rules! causes {
     ($($cause:ident = $name:literal, $title:literal;)*) => {
         /// Why figures are in doubt. The first ones explain the later ones, and are told first.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[expect(missing_docs, reason = "their titles say what they are; the guide has each")]
         pub enum Cause { $($cause),* }
 
@@ -48,6 +49,7 @@ macro_rules! causes {
 }
 
 causes! {
+    AgentsLost = "agents_lost", "agents lost";
     Throttled = "throttled", "CPU limit";
     Steal = "steal", "stolen CPU time";
     ClockStepped = "clock_stepped", "clock stepped";
@@ -67,7 +69,7 @@ causes! {
 }
 
 /// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Severity {
     /// It touched nothing that was measured.
     Note,
@@ -78,7 +80,7 @@ pub enum Severity {
 }
 
 /// One cause with its figures.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// By name.
     pub cause: Cause,
@@ -93,7 +95,7 @@ pub struct Finding {
 }
 
 /// What a run's figures are worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Verdict {
     /// Too short, or one iteration: nobody can say.
     NotJudged,

@@ -34,8 +34,8 @@ pub use judgement::{Finding, Iterations, Judgement, Severity, Trust};
 pub use metric::{Check, Contains, Group, Metric, Scenario, Threshold, Value};
 pub use percentile::PercentileFigure;
 pub use run::{
-    Cause, Departures, Environment, Exit, Generator, MessageLogs, NOTABLE_STEAL, Pressure, Referee, WorkerFigures,
-    accepted, machine_id,
+    AgentFigures, Cause, Departures, Environment, Exit, Generator, MessageLogs, NOTABLE_STEAL, Pressure, Referee,
+    WorkerFigures, accepted, machine_id,
 };
 pub use seconds::{Column, Counts, Points, Seconds, Series};
 pub use steadiness::{Drift, Steadiness, Stretch, StretchFigures};

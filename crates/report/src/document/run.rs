@@ -106,9 +106,30 @@ pub struct Generator {
     /// What `--referee` found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub referee: Option<Referee>,
+    /// The agents of a fleet; none where one process did everything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<AgentFigures>,
+    /// No agent's clock was further from the coordinator's than this at the start, in ms; null without agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_bound_ms: Option<f64>,
     /// Further lines about the generator that the summary printed.
     #[serde(default)]
     pub notes: Vec<String>,
+}
+
+/// One agent of a fleet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentFigures {
+    /// Which part of the test it ran, from 0 on.
+    pub index: u32,
+    /// What it is called: machine and process.
+    pub name: String,
+    /// Its first iterations began so long after the agreed instant, by its own clock, in ms; null when it never did.
+    pub start_late_ms: Option<f64>,
+    /// CPU used by its process, in cores.
+    pub process_cores: f64,
+    /// Why its samples are not all here; null when they are.
+    pub lost: Option<String>,
 }
 
 /// What a thread beside the workers was answered, which asked for what the users asked for.

@@ -132,6 +132,15 @@ pub(super) fn segment(value: &Value) -> Result<Written<Segment>, String> {
     Ok(Written::new(segment, text))
 }
 
+/// One of so many equal parts of the test, and the borders of all of them.
+pub(super) fn part(index: u64, of: u64) -> (Written<Segment>, Written<Sequence>) {
+    let border = |at: u64| if at == 0 || at == of { (at / of).to_string() } else { format!("{at}/{of}") };
+    let borders: Vec<String> = (0..=of).map(border).collect();
+    let segment = segment(&Value::from(format!("{}:{}", border(index), border(index + 1))));
+    let sequence = sequence(&Value::from(borders.join(",")));
+    segment.and_then(|segment| Ok((segment, sequence?))).unwrap_or_else(|why| unreachable!("bug: equal parts: {why}"))
+}
+
 pub(super) fn sequence(value: &Value) -> Result<Written<Sequence>, String> {
     let text = text(value)?;
     let sequence = Sequence::parse(&text).map_err(|error| error.to_string())?;

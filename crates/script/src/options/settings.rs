@@ -15,6 +15,12 @@ use super::table::Options;
 use super::written::Written;
 
 impl Options {
+    /// Makes this one of so many equal parts of the test.
+    pub fn set_part(&mut self, index: u64, of: u64) {
+        let (segment, sequence) = super::read::part(index, of);
+        (self.execution_segment, self.execution_segment_sequence) = (Some(segment), Some(sequence));
+    }
+
     /// The link of a scenario's users; `None`: they have none.
     pub fn link_of(&self, scenario: &str) -> Option<LinkSettings> {
         let link = self.links.get(scenario).or(self.network.as_deref())?;

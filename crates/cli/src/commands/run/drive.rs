@@ -12,9 +12,11 @@ use metrics::{Aggregate, Recorder, Registry};
 use outputs::Outputs;
 use report::document;
 use script::log::Level;
+use script::options::Options;
 use script::{ScriptError, ScriptUsers};
 
 use super::flags::Flags;
+use super::fleet::Fleet;
 use super::load::Script;
 use super::plan::{Planned, SummaryColumns};
 use super::referee::RefereeThread;
@@ -117,7 +119,12 @@ struct Progress<'a> {
 
 impl<'a> Drive<'a> {
     /// Runs the plan and gathers everything.
-    pub fn finish_scenarios(self, planned: Planned, aggregate: Aggregate) -> Result<Ran, Failure> {
+    pub fn finish_scenarios(
+        self,
+        planned: Planned,
+        aggregate: Aggregate,
+        fleet: Option<&mut Fleet<'_>>,
+    ) -> Result<Ran, Failure> {
         let options = planned.options;
         let state = planned.plan.state();
         let recorder = Rc::new(Recorder::new(self.registry.clone()));
@@ -126,14 +133,12 @@ impl<'a> Drive<'a> {
         let config = RunConfig {
             prepare: tap.map(|tap| Arc::new(move |_, recorder: &Recorder| tap(recorder)) as Prepare),
             stopper: self.stopper.clone(),
-            system_tags: options.enabled_system_tags(),
-            tags: options.tags.clone().unwrap_or_default(),
-            min_iteration_duration: options.shortest_iteration(),
-            rps: f64::from(options.rps.unwrap_or(0)),
-            ..RunConfig::new(self.registry.clone(), state.clone())
+            ..run_config(&options, self.registry.clone(), state.clone())
         };
         self.board.iter().for_each(|board| board.seen().state = Some(state.clone()));
         let users = Arc::new(ScriptUsers::new(&self.script.program));
+        let program = &self.script.program;
+        let setup = || program.setup_data().map(|data| data.to_string());
         let mut progress = Progress {
             recorder,
             planned: planned.plan.clone(),
@@ -153,8 +158,22 @@ impl<'a> Drive<'a> {
             machine: None,
             drive: self,
         };
-        let outcome = engine::run(planned.plan, users, config, |event| progress.take(event)).map_err(run_failure)?;
-        Ok(progress.finish(outcome))
+        let outcome = match fleet {
+            Some(fleet) => fleet.run(&config, setup, |event| progress.take(event)),
+            None => engine::run(planned.plan, users, config, |event| progress.take(event)).map_err(run_failure),
+        };
+        Ok(progress.finish(outcome?))
+    }
+}
+
+/// What the engine obeys of these options.
+pub fn run_config(options: &Options, registry: Arc<Registry>, state: Arc<RunState>) -> RunConfig {
+    RunConfig {
+        system_tags: options.enabled_system_tags(),
+        tags: options.tags.clone().unwrap_or_default(),
+        min_iteration_duration: options.shortest_iteration(),
+        rps: f64::from(options.rps.unwrap_or(0)),
+        ..RunConfig::new(registry, state)
     }
 }
 
@@ -166,7 +185,10 @@ impl Progress<'_> {
             Event::Started(start) => {
                 self.machine = Some(machine::Moment::now());
                 self.wall.look_anew();
-                self.referee = self.begin_referee();
+                // The agents of a fleet look at themselves.
+                if self.drive.flags.fleet.is_none() {
+                    self.referee = self.begin_referee();
+                }
                 self.watch = Some(Watch::starting(start, self.is_smoke()));
                 self.timeline.iter_mut().for_each(|timeline| timeline.start(start));
             }
@@ -233,7 +255,9 @@ impl Progress<'_> {
 
     fn tick(&mut self, tick: Tick) {
         let step_ms = self.wall.look();
-        if let Some(watch) = self.watch.as_mut().filter(|_| !tick.is_last) {
+        if let Some(watch) = self.watch.as_mut().filter(|_| self.drive.flags.fleet.is_some()) {
+            watch.look_at_pace(&tick);
+        } else if let Some(watch) = self.watch.as_mut().filter(|_| !tick.is_last) {
             let program = &self.drive.script.program;
             let said = watch.look(&tick, program.unstamped(), program.is_target_here(), step_ms);
             let said = said.filter(|_| !self.drive.flags.accept_late);
@@ -326,7 +350,8 @@ pub fn show_summary(results: &Results, columns: &SummaryColumns, elapsed: Durati
     report::handle_summary_data(results, &options, &state, None)
 }
 
-fn run_failure(error: RunError) -> Failure {
+/// Why there was no run.
+pub fn run_failure(error: RunError) -> Failure {
     match error {
         RunError::Create(error) => Failure::new(ExitCode::of_script(error.exit_code), error.message),
         RunError::System(_) => Failure::new(ExitCode::Generic, error.to_string()),

@@ -22,6 +22,8 @@ pub struct Findings<'a> {
     pub nothing: Option<String>,
     /// Whether all messages are in the result that could be.
     pub are_messages_whole: bool,
+    /// Whether agents of a fleet were lost.
+    pub are_agents_lost: bool,
     /// What the figures are worth, with `--strict`.
     pub trust: Option<Verdict>,
 }
@@ -54,6 +56,7 @@ impl Findings<'_> {
             // A URL of which no request succeeded is no success, whatever the script that stands for it has to say.
             Findings { nothing: Some(_), .. } => ExitCode::NothingSucceeded,
             Findings { are_messages_whole: false, .. } => ExitCode::ResultNotWritten,
+            Findings { are_agents_lost: true, .. } => ExitCode::AgentsLost,
             Findings { trust: Some(Verdict::Invalid), .. } => ExitCode::Invalid,
             Findings { trust: Some(Verdict::Suspect), .. } => ExitCode::Suspect,
             _ => ExitCode::Ok,

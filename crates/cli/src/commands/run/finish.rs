@@ -16,6 +16,7 @@ use script::log::Level;
 use super::drive::Ran;
 use super::findings::Findings;
 use super::flags::Flags;
+use super::fleet::Members;
 use super::generator::{Circumstances, Judged};
 use super::load::Script;
 use super::phases::Phases;
@@ -46,6 +47,8 @@ pub struct Ending<'a> {
     pub saving: Option<&'a Saving>,
     /// `--save-messages`.
     pub messages: Option<&'a Messages>,
+    /// The agents, where there were some.
+    pub members: Option<Members>,
     /// The machine before the test.
     pub before: machine::Moment,
 }
@@ -80,14 +83,21 @@ impl Ending<'_> {
             lost: losses(&of_outputs).chain(lost.clone()).collect(),
             ..self.circumstances(&ran)
         };
-        let judged = Judged::new(&ran, results, &around);
+        let judged = self.judge(&ran, results, &around);
         let remarks = remark.into_iter().chain(script.program.upload_remark());
         let remarks = remarks.chain(ran.referee.iter().flat_map(referee::lines));
+        let remarks = remarks.chain(self.members.iter().flat_map(Members::notes));
         let notes: Vec<String> = remarks.chain(log.settle()).collect();
         let remarks = judged.lines().into_iter().chain(notes.clone()).chain(lost);
         let options = summary::options(flags, &ran, remarks, judged.kept(), steadiness.as_ref());
         let findings = Findings { trust: flags.strict.then(|| judged.verdict()), ..self.findings(&ran, &totals) };
-        let generator = document::Generator { referee: ran.referee.clone(), ..judged.document(&ran.health, notes) };
+        let members = self.members.as_ref();
+        let generator = document::Generator {
+            referee: ran.referee.clone(),
+            agents: members.map(Members::figures).unwrap_or_default(),
+            start_bound_ms: members.map(|members| members.bound.as_secs_f64() * 1e3),
+            ..judged.document(&ran.health, notes)
+        };
         let mut kept = self.saving.map(|saving| {
             let facts = Facts {
                 script: &flags.script,
@@ -121,6 +131,25 @@ impl Ending<'_> {
         };
         let code = kept.as_mut().map_or(code, |kept| kept.close(code, log, flags.quiet));
         exported.map(|()| code)
+    }
+
+    /// Agents have judged themselves: here remain counts and samples of all together.
+    fn judge(&self, ran: &Ran, results: &Results, around: &Circumstances) -> Judged {
+        let shown = &ran.columns.trend_stats;
+        match &self.members {
+            None => Judged::new(&ran.health, shown, results, around),
+            Some(members) => {
+                let (workers, process_cores) = (Vec::new(), 0.0);
+                let health = engine::Health { workers, process_cores, ..ran.health.clone() };
+                let around = Circumstances {
+                    is_smoke: around.is_smoke,
+                    lost: around.lost.clone(),
+                    accept_late: around.accept_late,
+                    ..Circumstances::default()
+                };
+                Judged::new(&health, shown, results, &around).and(members.verdict(), members.findings())
+            }
+        }
     }
 
     /// But for the machine and what was lost.
@@ -157,13 +186,15 @@ impl Ending<'_> {
             over: self.flags.fail_on.iter().filter_map(|limit| limit.judge(results)).collect(),
             nothing: self.flags.quick.as_ref().and_then(|quick| quick.failure(results)),
             are_messages_whole: messages.as_ref().is_none_or(|(_, are_whole)| *are_whole),
+            are_agents_lost: self.members.as_ref().is_some_and(|members| members.lost().next().is_some()),
             trust: None,
         }
     }
 
     /// Asked again after `handleSummary()`: a signal may have ended it.
     fn exit_code(&self, findings: &Findings<'_>) -> ExitCode {
-        findings.exit_code(self.stopper, self.script.program.marked_failed())
+        let of_agents = self.members.iter().flat_map(Members::ends).any(|end| end.is_marked_failed);
+        findings.exit_code(self.stopper, of_agents || self.script.program.marked_failed())
     }
 
     /// A test that ended in its own time before any iteration did has measured little of what its script does.

@@ -11,6 +11,7 @@ use script::options::parse_switch;
 use script::secrets::Secrets;
 use units::suggest;
 
+use super::fleet::FleetFlags;
 use super::limits::FailOn;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -82,6 +83,12 @@ pub struct Flags {
     pub referee: Option<Option<String>>,
     /// `--label`.
     pub labels: BTreeMap<String, String>,
+    /// `--agents` and what goes with it.
+    pub fleet: Option<FleetFlags>,
+    /// Whether a coordinator has packed the test: its variables come before those of this machine.
+    pub is_agent: bool,
+    /// Variables that were given for the script alone, with `-e`, or all where that was asked for.
+    pub given_env: BTreeMap<String, String>,
     /// The run that a URL stands for; `script` is the URL then.
     pub quick: Option<Quick>,
 }
@@ -111,19 +118,32 @@ impl Flags {
         let unheard = quick.as_ref().map_or(&[][..], Quick::unheard);
         let heard = |(name, _): &(String, String)| !unheard.contains(&name.as_str());
         let source = FlagSource { matches, env: std::env::vars().filter(heard).collect() };
-        let script_env = script_env(&source, passes_env)?;
+        Flags::of(&source, quick, passes_env)
+    }
+
+    /// Those of an agent: the options and flags of the test come from its coordinator, so variables that would set some
+    /// are not heard.
+    pub fn of_agent(matches: &ArgMatches) -> Result<Self, Failure> {
+        let heard = |(name, _): &(String, String)| !name.starts_with("K6_");
+        let source = FlagSource { matches, env: std::env::vars().filter(heard).collect() };
+        Ok(Flags { is_agent: true, ..Flags::of(&source, None, true)? })
+    }
+
+    fn of(source: &FlagSource<'_>, quick: Option<Quick>, passes_env: bool) -> Result<Self, Failure> {
+        let matches = source.matches;
+        let script_env = script_env(source, passes_env)?;
         Ok(Flags {
             script: matches.get_one::<String>("script").expect("required").clone(),
-            kind: kind(&source)?,
+            kind: kind(source)?,
             config: source.text("config"),
-            thresholds: thresholds(&source)?,
+            thresholds: thresholds(source)?,
             fail_on: source
                 .all("fail-on")
                 .map(|text| FailOn::parse(text))
                 .collect::<Result<_, _>>()
                 .map_err(generic)?,
             no_thresholds: source.switch("no-thresholds", false)?,
-            summary_mode: summary_mode(&source)?,
+            summary_mode: summary_mode(source)?,
             summary_export: source.text("summary-export"),
             machine_readable: source.switch("new-machine-readable-summary", false)?,
             log: LogFlags {
@@ -133,11 +153,11 @@ impl Flags {
                 verbose: source.switch("verbose", false)?,
                 no_color: source.switch("no-color", false)? || source.env.contains_key("NO_COLOR"),
             },
-            without_effect: without_effect(&source)?,
+            without_effect: without_effect(source)?,
             address: source.text("address"),
             lingers: source.switch("linger", false)?,
-            features: features(&source),
-            outputs: outputs(&source),
+            features: features(source),
+            outputs: outputs(source),
             is_offline: source.switch("offline", false)?,
             quiet: source.switch("quiet", false)?,
             workers: source.text("workers").map(|text| whole("--workers", &text)).transpose()?,
@@ -150,14 +170,17 @@ impl Flags {
                 Some(on) => on.then_some(Serve::Routes),
             }),
             save: source.text("save").map(PathBuf::from),
-            save_messages: save_messages(&source)?,
+            save_messages: save_messages(source)?,
             accept_late: source.switch("accept-late", false)?,
             strict: source.switch("strict", false)?,
             referee: source.text("referee").map(|text| referee(&text)).transpose()?.flatten(),
             labels: labels(matches)?,
-            secrets: Arc::new(secrets(&source)?),
+            secrets: Arc::new(secrets(source)?),
+            fleet: FleetFlags::read(source, quick.is_some())?,
+            is_agent: false,
+            given_env: self::script_env(source, source.text("include-system-env-vars").is_some())?,
             script_env,
-            system_env: source.env,
+            system_env: source.env.clone(),
             quick,
         })
     }
@@ -178,17 +201,23 @@ impl Flags {
     }
 }
 
-struct FlagSource<'a> {
+/// Flags and variables.
+pub struct FlagSource<'a> {
     matches: &'a ArgMatches,
     env: BTreeMap<String, String>,
 }
 
 impl FlagSource<'_> {
     /// The flag, else its variable, else nothing; empty texts count as nothing.
-    fn text(&self, name: &str) -> Option<String> {
+    pub fn text(&self, name: &str) -> Option<String> {
         let flag = crate::flags::RUN_FLAGS.iter().find(|flag| flag.name == name).expect("in the list");
         let given = self.matches.try_get_one::<String>(name).ok().flatten().cloned();
         given.or_else(|| self.env.get(flag.env?).cloned()).filter(|text| !text.is_empty())
+    }
+
+    /// Whether it has a value from the command line.
+    pub fn is_given(&self, name: &str) -> bool {
+        self.matches.try_contains_id(name).is_ok_and(|given| given)
     }
 
     /// All values of a flag that may be repeated and has no variable.

@@ -5,7 +5,8 @@
 
 use std::io::{self, Read, Write};
 
-const HEAD_BYTES: usize = 8;
+/// In front of each frame's content.
+pub const HEAD_BYTES: usize = 8;
 /// More than an interval can have; so much is not allocated because a length is damaged.
 const LONGEST: u32 = 1 << 30;
 

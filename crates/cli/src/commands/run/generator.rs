@@ -10,7 +10,6 @@ use metrics::results::{Results, TrendValue, Value};
 use report::TrendStat;
 use report::document::{self, Cause, Generator, Iterations, Pressure, WorkerFigures};
 
-use super::drive::Ran;
 use super::samples::{Samples, trend};
 use crate::machine::Meanwhile;
 
@@ -46,20 +45,29 @@ pub struct Judged {
 
 impl Judged {
     /// Judges a run.
-    pub fn new(ran: &Ran, results: &Results, around: &Circumstances) -> Self {
-        let engine::state::Counts { completed, interrupted, dropped, .. } = ran.health.counts;
+    pub fn new(health: &Health, shown: &[TrendStat], results: &Results, around: &Circumstances) -> Self {
+        let engine::state::Counts { completed, interrupted, dropped, .. } = health.counts;
         let planned = completed + interrupted + dropped;
+        let facts = Facts { percentiles: percentiles(results, shown), ..facts(&Samples::from(results), around) };
         Judged {
-            judgement: engine::judge(
-                &ran.health,
-                &Facts {
-                    percentiles: percentiles(results, &ran.columns.trend_stats),
-                    ..facts(&Samples::from(results), around)
-                },
-            ),
+            judgement: engine::judge(health, &facts),
             iterations: Iterations { planned, ended: completed, dropped, interrupted },
             accept_late: around.accept_late,
         }
+    }
+
+    /// The verdict with its findings.
+    pub fn judgement(&self) -> &engine::Judgement {
+        &self.judgement
+    }
+
+    /// With what was found about the agents of a fleet, each of which judged itself.
+    #[must_use]
+    pub fn and(mut self, verdict: engine::Verdict, findings: Vec<Finding>) -> Self {
+        self.judgement.verdict = self.judgement.verdict.max(verdict);
+        self.judgement.findings.extend(findings);
+        self.judgement.findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.cause.cmp(&b.cause)));
+        self
     }
 
     /// As every output has it.

@@ -81,11 +81,13 @@ impl Journal {
         journal
     }
 
-    /// Adds an interval.
-    pub fn add(&mut self, interval: (Duration, Duration), scenarios: (Duration, Duration), snapshots: &[Snapshot]) {
-        if self.file.is_err() {
-            return;
-        }
+    /// Adds an interval, and returns what was appended: the same goes to a coordinator.
+    pub fn add(
+        &mut self,
+        interval: (Duration, Duration),
+        scenarios: (Duration, Duration),
+        snapshots: &[Snapshot],
+    ) -> Vec<u8> {
         let ns = |(from, to): (Duration, Duration)| (from.as_nanos() as u64, to.as_nanos() as u64);
         let mut samples = self.writer.shard(snapshots);
         let redactor = self.secrets.redactor();
@@ -93,7 +95,14 @@ impl Journal {
             samples.each_text(|text| *text = redactor.text(text).into_owned());
         }
         let entry = JournalEntry { interval_ns: ns(interval), scenarios_ns: ns(scenarios), samples };
-        self.append(&postcard::to_allocvec(&entry).expect("plain data"));
+        let content = postcard::to_allocvec(&entry).expect("plain data");
+        self.append(&content);
+        content
+    }
+
+    /// Whether it is written so far.
+    pub fn is_written(&self) -> bool {
+        self.file.is_ok()
     }
 
     /// Why it is not written, said once.

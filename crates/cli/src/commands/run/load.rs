@@ -88,7 +88,11 @@ pub fn script(
     };
     // As in k6: the environment and -e come before what was packed.
     for (name, value) in archive.iter().filter_map(|archive| archive.metadata.env.as_ref()).flatten() {
-        env.entry(name.clone()).or_insert_with(|| value.clone());
+        match flags.is_agent {
+            // All agents of a test get the same, wherever they run.
+            true => drop(env.insert(name.clone(), value.clone())),
+            false => drop(env.entry(name.clone()).or_insert_with(|| value.clone())),
+        }
     }
     let secrets = flags.secrets.clone();
     let load = LoadOptions {
@@ -108,7 +112,7 @@ pub fn script(
 }
 
 /// Where the target listens, as `__ENV` tells the script.
-fn addresses(target: &Server) -> impl Iterator<Item = (&'static str, String)> {
+pub fn addresses(target: &Server) -> impl Iterator<Item = (&'static str, String)> {
     let addresses = target.addresses();
     let plain = addresses.tcp.first().map(|address| ("TARGET", format!("http://{address}")));
     let socket = addresses.tcp.first().map(|address| ("TARGET_WS", format!("ws://{address}")));
@@ -153,13 +157,21 @@ impl Layers {
     /// Reads config file, environment and flags; the certificate of a target beside the test is trusted.
     pub fn read(flags: &Flags, matches: &ArgMatches, target: Option<&Server>, log: &Logger) -> Result<Self, Failure> {
         let below = config::file_layer(flags.config.as_deref(), &flags.system_env, log)?;
-        let mut above = config::environment_layer(&flags.system_env)?.merge(config::flag_layer(matches)?);
-        above.vu_memory_limit = flags.vu_memory_limit;
-        above.proxies = environment::proxies(&flags.system_env);
-        above.freezes_env = flags.has_feature("freeze-env");
-        above.no_http2 = environment::forbids_http2(&flags.system_env);
-        above.trusted_pem = target.and_then(|target| target.addresses().certificate_pem.clone());
-        Ok(Layers { below, above, merges_tags: flags.has_feature("merge-run-tags") })
+        let above = config::environment_layer(&flags.system_env)?.merge(config::flag_layer(matches)?);
+        let trusted_pem = target.and_then(|target| target.addresses().certificate_pem.clone());
+        let merges_tags = flags.has_feature("merge-run-tags");
+        Ok(Layers { below, above: of_machine(above, flags, trusted_pem), merges_tags })
+    }
+
+    /// Of an agent, whose archive has all options of the test: there are those of its machine alone.
+    pub fn of_agent(flags: &Flags, trusted_pem: Option<String>) -> Self {
+        let above = of_machine(Options::default(), flags, trusted_pem);
+        Layers { below: Options::default(), above, merges_tags: false }
+    }
+
+    /// Of a target beside the test.
+    pub fn trusted_pem(&self) -> Option<&String> {
+        self.above.trusted_pem.as_ref()
     }
 
     /// What holds while the script is being read.
@@ -177,6 +189,18 @@ impl Layers {
         let mut all = self.below.merge(own).merge(self.above);
         all.tags = tags.or(all.tags);
         Ok(all)
+    }
+}
+
+/// With what the flags and variables of a machine say beside options.
+fn of_machine(options: Options, flags: &Flags, trusted_pem: Option<String>) -> Options {
+    Options {
+        vu_memory_limit: flags.vu_memory_limit,
+        proxies: environment::proxies(&flags.system_env),
+        freezes_env: flags.has_feature("freeze-env"),
+        no_http2: environment::forbids_http2(&flags.system_env),
+        trusted_pem,
+        ..options
     }
 }
 

@@ -4,6 +4,7 @@ mod drive;
 mod findings;
 mod finish;
 pub(super) mod flags;
+mod fleet;
 mod frames;
 mod generator;
 mod journal;
@@ -11,6 +12,7 @@ mod limits;
 pub(super) mod load;
 mod outputs;
 mod pace;
+mod part;
 mod pause;
 mod phases;
 pub(super) mod plan;
@@ -43,6 +45,7 @@ use crate::{banner, descriptors, output};
 
 use flags::Flags;
 pub use load::script_failure;
+pub use part::{command as agent_command, main as agent};
 use phases::Phases;
 
 /// Runs a test: a script, or what a URL stands for.
@@ -76,9 +79,13 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>) -> Result<ExitCode,
     let script = load::script(&flags, target, layers.without_script(), log.clone(), registry.clone())?;
     flags.referee.iter().for_each(|address| script.program.referee().switch_on(address.as_deref()));
     messages.iter().for_each(|messages| script.program.log_messages(messages.clone()));
+    let trusted_pem = layers.trusted_pem().cloned();
     let options = layers.with_script(&script, &log)?;
+    let packed = fleet::PackedTest::make(&flags, trusted_pem, &options, &script, target)?;
     let planned = plan::plan(&flags, options, &script, &registry, &log)?;
-    descriptors::check(planned.plan.requirements().max_vus, flags.descriptors_per_vu())?;
+    if packed.is_none() {
+        descriptors::check(planned.plan.requirements().max_vus, flags.descriptors_per_vu())?;
+    }
     let outputs = outputs::open(&flags, &planned, &registry, &log)?;
     let screen = announce(&flags, &planned);
     let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
@@ -96,7 +103,10 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>) -> Result<ExitCode,
     phases.begin();
     pause::wait(&planned, &script, &drive.registry, board.as_deref(), &stopper)?;
     let before = Moment::now();
-    let ran = drive.finish_scenarios(planned, aggregate)?;
+    let mut fleet = packed.map(|packed| packed.open(&flags, matches, &drive.registry, &log)).transpose()?;
+    let ran = drive.finish_scenarios(planned, aggregate, fleet.as_mut());
+    let members = fleet.map(fleet::Fleet::finish);
+    let ran = ran?;
     let ending = finish::Ending {
         flags: &flags,
         script: &script,
@@ -105,6 +115,7 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>) -> Result<ExitCode,
         phases: &phases,
         saving: saving.as_ref(),
         messages: messages.as_deref(),
+        members,
         before,
     };
     board.iter().for_each(|board| board.enter(Stage::Teardown));

@@ -62,9 +62,14 @@ pub fn plan(
     options.read_scenarios().map_err(|problem| Failure::new(ExitCode::InvalidConfig, problem))?;
     let scenarios = options.execution.scenarios.as_ref().expect("they were put there");
     let stripes = stripes(&options)?;
-    let workers = flags.workers.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    // A coordinator runs nothing itself: each agent stands for a worker.
+    let agents = flags.fleet.as_ref().map(|fleet| fleet.agents as usize);
+    let workers = agents.or(flags.workers).unwrap_or_else(cores);
     let least = Plan::least_users(scenarios, &stripes).map_err(config_failure)?;
-    descriptors::check(least, flags.descriptors_per_vu())?;
+    if agents.is_none() {
+        descriptors::check(least, flags.descriptors_per_vu())?;
+    }
     let plan = Plan::new(scenarios, &stripes, workers).map_err(config_failure)?;
     limits::add_thresholds(&mut options.thresholds, &flags.thresholds)
         .map_err(|problem| Failure::new(ExitCode::InvalidConfig, problem))?;

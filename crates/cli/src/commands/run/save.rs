@@ -110,16 +110,7 @@ impl Saving {
         started_at: &str,
         registry: Arc<Registry>,
     ) -> Option<Journal> {
-        let mask = options.url_mask();
-        let head = Head {
-            kind: journal::KIND.to_owned(),
-            schema: journal::SCHEMA,
-            started_at: started_at.to_owned(),
-            script: mask.url(&flags.script).into_owned(),
-            labels: masked_labels(&flags.labels, &mask),
-            options: set_options(without_secrets(options.to_json(), &mask)),
-            environment: machine::environment(&machine::Moment::now(), &machine::Moment::now()),
-        };
+        let head = journal_head(flags, options, started_at);
         self.is_writable.then(|| Journal::begin(&self.dir, &head, registry, Arc::clone(&flags.secrets)))
     }
 
@@ -199,6 +190,20 @@ fn exit(code: ExitCode, why: Option<String>) -> Exit {
     // A signal says more than what the run had come to by then.
     let why = why.filter(|_| matches!(code, ExitCode::ThresholdsFailed | ExitCode::NothingSucceeded));
     Exit { code: code as u8, reason: why.or_else(|| code.reason().map(str::to_owned)) }
+}
+
+/// What a journal begins with.
+pub fn journal_head(flags: &Flags, options: &Options, started_at: &str) -> Head {
+    let mask = options.url_mask();
+    Head {
+        kind: journal::KIND.to_owned(),
+        schema: journal::SCHEMA,
+        started_at: started_at.to_owned(),
+        script: mask.url(&flags.script).into_owned(),
+        labels: masked_labels(&flags.labels, &mask),
+        options: set_options(without_secrets(options.to_json(), &mask)),
+        environment: machine::environment(&machine::Moment::now(), &machine::Moment::now()),
+    }
 }
 
 /// Makes the directory and, for a moment, a file in it.

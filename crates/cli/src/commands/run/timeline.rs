@@ -96,7 +96,8 @@ impl Timeline {
     fn add(&mut self, end: Duration, snapshots: &[Snapshot]) {
         self.seconds.add(self.reached, end, snapshots);
         self.blocks.add(self.reached, end, snapshots);
-        if let Some(journal) = &mut self.journal {
+        // A journal that is not written costs nothing more.
+        if let Some(journal) = self.journal.as_mut().filter(|journal| journal.is_written()) {
             journal.add((self.reached, end), self.scenarios, snapshots);
         }
         self.reached = end;

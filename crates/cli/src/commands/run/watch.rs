@@ -62,9 +62,7 @@ impl Watch {
     pub fn look(&mut self, tick: &Tick, unstamped: u64, is_target_here: bool, clock_step_ms: f64) -> Option<String> {
         let fresh = Samples::of_second(&tick.snapshots);
         let samples = std::mem::replace(&mut self.samples, fresh.clone()).and(&fresh);
-        let second = tick.cut.saturating_sub(self.cut);
-        self.pace = pace::pace(&tick.snapshots, second);
-        self.cut = tick.cut;
+        self.look_at_pace(tick);
         let step = std::mem::replace(&mut self.clock_step_ms, clock_step_ms);
         let mark = Mark { machine: Moment::now(), unstamped };
         let before = self.marks.front().cloned().unwrap_or_else(|| mark.clone());
@@ -84,6 +82,12 @@ impl Watch {
             accept_late: false,
         };
         self.say(tick.elapsed, &engine::doubts_lately(&tick.lately, &facts(&samples, &around)))
+    }
+
+    /// Of a generator that is elsewhere.
+    pub fn look_at_pace(&mut self, tick: &Tick) {
+        self.pace = pace::pace(&tick.snapshots, tick.cut.saturating_sub(self.cut));
+        self.cut = tick.cut;
     }
 
     /// How fast the test went in the last second.

@@ -1,0 +1,100 @@
+//! Agents that are started on this machine: processes of this program, one a part.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use clap::ArgMatches;
+
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+
+/// How long one may take to end when it has been let go.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Processes that end with this one.
+#[derive(Default)]
+pub struct Children(Vec<Child>);
+
+impl Children {
+    /// Starts them. They hear no signals of the terminal: what a signal means is for the coordinator to say.
+    pub fn start(
+        matches: &ArgMatches,
+        (agents, workers): (u32, Option<usize>),
+        invitation: &fleet::Invitation,
+    ) -> Result<Children, Failure> {
+        let failed = |error: std::io::Error| Failure::new(ExitCode::Generic, format!("cannot start an agent: {error}"));
+        let program = std::env::current_exe().map_err(failed)?;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers = workers.unwrap_or((cores / agents as usize).max(1));
+        let mut children = Children::default();
+        for index in 0..agents {
+            let mut command = Command::new(&program);
+            command.args(["agent", "--with-parent", "--index", &index.to_string(), "--workers", &workers.to_string()]);
+            command.args(forwarded(matches, index));
+            command.env("ONRUSH_JOIN", invitation.to_string());
+            std::env::vars_os()
+                .map(|(name, _)| name)
+                .filter(|name| name.to_string_lossy().starts_with("K6_"))
+                .for_each(|name| {
+                    command.env_remove(name);
+                });
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0);
+            children.0.push(command.spawn().map_err(failed)?);
+        }
+        Ok(children)
+    }
+
+    /// One that has ended: which, and how.
+    pub fn ended(&mut self) -> Option<(usize, String)> {
+        let ended = |child: &mut Child| child.try_wait().ok().flatten();
+        self.0.iter_mut().enumerate().find_map(|(index, child)| Some((index, ended(child)?.to_string())))
+    }
+
+    /// Whether there are any.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Waits for all; those that do not end are killed.
+    pub fn finish(mut self) {
+        let until = Instant::now() + PATIENCE;
+        for child in &mut self.0 {
+            while matches!(child.try_wait(), Ok(None)) && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+    }
+}
+
+impl Drop for Children {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            if matches!(child.try_wait(), Ok(None)) {
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+        }
+    }
+}
+
+/// Flags that are an agent's matter, too; each writes files of its own.
+fn forwarded(matches: &ArgMatches, index: u32) -> Vec<String> {
+    let all = |name: &str| -> Vec<String> {
+        matches.try_get_many::<String>(name).ok().flatten().into_iter().flatten().cloned().collect()
+    };
+    let mut words = Vec::new();
+    for name in ["log-format", "secret-source", "no-color", "verbose", "vu-memory-limit"] {
+        words.extend(all(name).into_iter().map(|value| format!("--{name}={value}")));
+    }
+    words.extend(all("console-output").last().map(|path| format!("--console-output={path}.{index}")));
+    words.extend(all("log-output").last().map(|place| match place.strip_prefix("file=") {
+        Some(rest) => {
+            let (path, level) = rest.split_once(',').unwrap_or((rest, ""));
+            let level = if level.is_empty() { String::new() } else { format!(",{level}") };
+            format!("--log-output=file={path}.{index}{level}")
+        }
+        None => format!("--log-output={place}"),
+    }));
+    words
+}

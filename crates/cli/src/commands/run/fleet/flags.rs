@@ -1,0 +1,85 @@
+//! `--agents` and the flags that go with it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use units::Span;
+
+use super::super::flags::FlagSource;
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+
+/// Agents that one coordinator is made for.
+const MOST: u32 = 1_000;
+/// How long agents of this machine, and of others, may take to join.
+const JOIN_TIMEOUT: (Duration, Duration) = (Duration::from_secs(60), Duration::from_secs(600));
+
+/// What was asked for.
+#[derive(Clone, Debug)]
+pub struct FleetFlags {
+    /// `--agents`.
+    pub agents: u32,
+    /// `--fleet-listen`; none: they are started here.
+    pub listen: Option<String>,
+    /// `--fleet-credentials`.
+    pub credentials: Option<PathBuf>,
+    /// `--join-timeout`.
+    pub join_timeout: Duration,
+    /// Whether the test ends when an agent is lost.
+    pub aborts_on_loss: bool,
+}
+
+impl FleetFlags {
+    /// None without `--agents`.
+    pub fn read(source: &FlagSource<'_>, is_quick: bool) -> Result<Option<FleetFlags>, Failure> {
+        let Some(agents) = source.text("agents") else {
+            let alone = ["fleet-listen", "fleet-credentials", "join-timeout", "on-loss"];
+            let given = alone.into_iter().find(|name| source.text(name).is_some());
+            return match given {
+                Some(name) => {
+                    Err(refuse(format!("--{name} is about agents: give --agents N as well, or leave it out")))
+                }
+                None => Ok(None),
+            };
+        };
+        let count = agents.trim().parse().ok().filter(|count| (1..=MOST).contains(count));
+        let agents = count
+            .ok_or_else(|| refuse(format!("--agents: found '{agents}', expected a whole number from 1 to {MOST}")))?;
+        if is_quick {
+            return Err(refuse(String::from(
+                "--agents divides a script among agents, and a URL is none: `--show` prints the script that stands for it",
+            )));
+        }
+        for (name, instead) in [
+            ("out", "samples are at the agents; the coordinator's result has all of them: --save DIR"),
+            ("save-messages", "messages are at the agents"),
+            ("referee", "it is a thread beside the workers, which are at the agents"),
+        ] {
+            if source.is_given(name) {
+                return Err(refuse(format!("--{name} does not go with --agents: {instead}")));
+            }
+        }
+        let listen = source.text("fleet-listen");
+        let standard = if listen.is_some() { JOIN_TIMEOUT.1 } else { JOIN_TIMEOUT.0 };
+        let join_timeout = match source.text("join-timeout") {
+            None => standard,
+            Some(text) => match Span::parse(&text) {
+                Ok(time) => time.or_zero(),
+                Err(_) => return Err(refuse(format!("--join-timeout: found '{text}', expected a time such as 30s"))),
+            },
+        };
+        let aborts_on_loss = match source.text("on-loss").as_deref() {
+            None | Some("continue") => false,
+            Some("abort") => true,
+            Some(other) => {
+                return Err(refuse(format!("--on-loss: found '{other}', expected continue or abort")));
+            }
+        };
+        let credentials = source.text("fleet-credentials").map(PathBuf::from);
+        Ok(Some(FleetFlags { agents, listen, credentials, join_timeout, aborts_on_loss }))
+    }
+}
+
+fn refuse(message: String) -> Failure {
+    Failure::new(ExitCode::Generic, message)
+}

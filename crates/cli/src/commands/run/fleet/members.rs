@@ -1,0 +1,230 @@
+//! What the coordinator knows of its agents: what they measured, how they fared, who is missing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{Cause as Doubt, Finding, Health, RunState, Severity, Verdict};
+use metrics::{Registry, ShardReader, Snapshot};
+use report::document::AgentFigures;
+use units::show::time;
+
+use super::super::journal::JournalEntry;
+use super::content::{PartCounts, PartEnd, Second};
+
+/// One agent.
+pub struct Member {
+    /// What it is called.
+    pub name: String,
+    reader: ShardReader,
+    late: Duration,
+    live: PartCounts,
+    /// How its part ended.
+    pub end: Option<PartEnd>,
+    /// Why its samples are not all here.
+    pub lost: Option<String>,
+    /// Times it was silent.
+    silences: Vec<String>,
+}
+
+/// All agents of a run.
+pub struct Members {
+    all: Vec<Member>,
+    /// Samples that came in and are not passed on yet, by second: whose, until when, which.
+    pending: BTreeMap<u64, Vec<(u32, Duration, Snapshot)>>,
+    passed_on: u64,
+    /// No clock was further off at the start.
+    pub bound: Duration,
+}
+
+impl Members {
+    /// So many, none of which has come yet.
+    pub fn new(agents: u32, registry: &Arc<Registry>) -> Members {
+        let member = |index| Member {
+            name: format!("agent {index}"),
+            reader: ShardReader::into_registry(registry.clone()),
+            late: Duration::ZERO,
+            live: PartCounts::default(),
+            end: None,
+            lost: None,
+            silences: Vec::new(),
+        };
+        let all = (0..agents).map(member).collect();
+        Members { all, pending: BTreeMap::new(), passed_on: 0, bound: Duration::ZERO }
+    }
+
+    /// One of them.
+    pub fn of(&mut self, index: u32) -> &mut Member {
+        &mut self.all[index as usize]
+    }
+
+    /// How it is named in lines for people.
+    pub fn title(&self, index: u32) -> String {
+        format!("agent {index} ({})", self.all[index as usize].name)
+    }
+
+    /// It began so long after the instant.
+    pub fn started(&mut self, index: u32, late: Duration) {
+        self.of(index).late = late;
+    }
+
+    /// A second has come. The error says what of it cannot be.
+    pub fn take(&mut self, index: u32, number: u64, content: &[u8], state: &RunState) -> Result<(), String> {
+        let Second { live, interval } = fleet::message::decode(content)?;
+        state.set_counts(index as usize, live.initialised, &live.scenarios);
+        self.of(index).live = live;
+        if interval.is_empty() {
+            return Ok(());
+        }
+        let entry: JournalEntry = fleet::message::decode(&interval)?;
+        let snapshot = self.of(index).reader.snapshot(entry.samples)?;
+        let end = Duration::from_nanos(entry.interval_ns.1);
+        // Of an agent that was lost and came back: its second was passed on without it.
+        let number = number.max(self.passed_on + 1);
+        self.pending.entry(number).or_default().push((index, end, snapshot));
+        Ok(())
+    }
+
+    /// The samples of all seconds up to this one, and until when they reach.
+    pub fn pass_on(&mut self, through: u64) -> (Duration, Vec<Snapshot>) {
+        self.passed_on = self.passed_on.max(through);
+        let mut end = Duration::ZERO;
+        let mut snapshots = Vec::new();
+        while let Some(second) = self.pending.first_entry().filter(|second| *second.key() <= through) {
+            let mut samples = second.remove();
+            samples.sort_by_key(|(index, ..)| *index);
+            for (_, reached, snapshot) in samples {
+                end = end.max(reached);
+                snapshots.push(snapshot);
+            }
+        }
+        (end, snapshots)
+    }
+
+    /// Its part is over.
+    pub fn ended(&mut self, index: u32, end: PartEnd, state: &RunState) {
+        state.set_counts(index as usize, end.live.initialised, &end.live.scenarios);
+        let member = self.of(index);
+        member.lost = None;
+        member.end = Some(end);
+    }
+
+    /// It is lost: nobody knows of its users any more.
+    pub fn lose(&mut self, index: u32, why: String, state: &RunState) {
+        let member = self.of(index);
+        member.lost = Some(why);
+        member.live.scenarios.iter_mut().for_each(|(counts, _)| counts.active = 0);
+        state.set_counts(index as usize, member.live.initialised, &member.live.scenarios);
+    }
+
+    /// It was silent and is back.
+    pub fn silent(&mut self, index: u32, what: String) {
+        let member = self.of(index);
+        member.lost = None;
+        member.silences.push(what);
+    }
+
+    /// How all of them ended.
+    pub fn ends(&self) -> impl Iterator<Item = &PartEnd> {
+        self.all.iter().filter_map(|member| member.end.as_ref())
+    }
+
+    /// All workers of all agents.
+    pub fn health(&self, state: &RunState, wall: Duration) -> Health {
+        let workers = self.ends().flat_map(|end| end.health.workers.iter().cloned());
+        Health {
+            workers: workers.collect(),
+            counts: state.counts(),
+            arrivals: state.arrivals(),
+            process_cores: self.ends().map(|end| end.health.process_cores).sum(),
+            wall,
+        }
+    }
+
+    /// The worst verdict of any agent.
+    pub fn verdict(&self) -> Verdict {
+        let worst = self.ends().map(|end| end.verdict).max().unwrap_or(Verdict::NotJudged);
+        if self.lost().next().is_some() { Verdict::Invalid } else { worst }
+    }
+
+    /// What they found about themselves, each cause with the names of those that have it, and who is lost.
+    pub fn findings(&self) -> Vec<Finding> {
+        let mut found: BTreeMap<(Doubt, Severity), Vec<(usize, &Finding)>> = BTreeMap::new();
+        for (index, member) in self.all.iter().enumerate() {
+            for finding in member.end.iter().flat_map(|end| &end.findings) {
+                found.entry((finding.cause, finding.severity)).or_default().push((index, finding));
+            }
+        }
+        let all = self.all.len();
+        let together = |((cause, severity), found): ((Doubt, Severity), Vec<(usize, &Finding)>)| {
+            let (first, finding) = found[0];
+            let rest = match found.len() {
+                1 => String::new(),
+                more => format!(" (so it was at {more} of {all} agents)"),
+            };
+            Finding {
+                cause,
+                severity,
+                figure: format!("agent {first}: {}", finding.figure),
+                text: format!("agent {first}: {}{rest}", finding.text),
+                advice: finding.advice.clone(),
+            }
+        };
+        self.loss().into_iter().chain(found.into_iter().map(together)).collect()
+    }
+
+    /// Those whose samples are not all here.
+    pub fn lost(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.all.iter().enumerate().filter_map(|(index, member)| Some((index, member.lost.as_deref()?)))
+    }
+
+    fn loss(&self) -> Option<Finding> {
+        let lost: Vec<String> =
+            self.lost().map(|(index, why)| format!("{}: {why}", self.title(index as u32))).collect();
+        let all = self.all.len();
+        (!lost.is_empty()).then(|| Finding {
+            cause: Doubt::AgentsLost,
+            severity: Severity::Invalid,
+            figure: format!("{} of {all} agents", lost.len()),
+            text: format!(
+                "{} of {all} agents were lost, and with them a part of the load: {}",
+                lost.len(),
+                lost.join("; ")
+            ),
+            advice: String::from("look into the log of that agent's machine, and run the test again"),
+        })
+    }
+
+    /// Lines for the summary.
+    pub fn notes(&self) -> Vec<String> {
+        let all = self.all.len();
+        let late = self.ends().map(|end| end.awake_late).max().unwrap_or_default().max(self.latest());
+        let ms = |time: Duration| time.as_secs_f64() * 1e3;
+        let start = format!(
+            "{all} agents began within {} of the agreed instant, their clocks known within {}",
+            time(ms(late)),
+            time(ms(self.bound))
+        );
+        let silences = self.all.iter().enumerate();
+        let silences = silences.flat_map(|(index, member)| {
+            member.silences.iter().map(move |what| format!("{}: {what}", self.title(index as u32)))
+        });
+        std::iter::once(start).chain(silences).collect()
+    }
+
+    fn latest(&self) -> Duration {
+        self.all.iter().map(|member| member.late).max().unwrap_or_default()
+    }
+
+    /// As a result document has them.
+    pub fn figures(&self) -> Vec<AgentFigures> {
+        let figures = |(index, member): (usize, &Member)| AgentFigures {
+            index: index as u32,
+            name: member.name.clone(),
+            start_late_ms: member.end.as_ref().map(|end| (end.awake_late + member.late).as_secs_f64() * 1e3),
+            process_cores: member.end.as_ref().map_or(0.0, |end| end.health.process_cores),
+            lost: member.lost.clone(),
+        };
+        self.all.iter().enumerate().map(figures).collect()
+    }
+}

@@ -1,0 +1,254 @@
+//! `onrush run --agents`: a run whose workers are other processes.
+//!
+//! The coordinator loads the script, runs `setup()` and `teardown()`, judges thresholds and makes the summary as ever;
+//! in place of the engine there is a `Fleet`, which tells the same events: users made, started, a tick a second, an
+//! outcome. What agents measured comes in as seconds (`members`), and a second is passed on when every agent that is
+//! not lost has brought it.
+
+mod children;
+pub mod content;
+mod flags;
+mod members;
+mod open;
+mod pack;
+
+use std::time::Duration;
+
+use engine::clock::Origin;
+use engine::{Event, Outcome, RunConfig, StopCause, Tick, UsersRecord};
+use fleet::drive::{Command, CoordinatorThread};
+use fleet::message;
+use script::log::Level;
+
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::log::Logger;
+
+pub use flags::FleetFlags;
+pub use members::Members;
+pub use pack::PackedTest;
+
+use children::Children;
+use content::{Cause, PartEnd};
+
+/// What agents and coordinator have to agree on: the program, and what it writes to others of its kind.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/journal-2");
+
+/// How often the coordinator looks whether the test was stopped.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A moment of the machine's monotonic clock, by the run's clock.
+pub fn own_time(origin: &Origin, at: fleet::Ns) -> Duration {
+    Duration::from_nanos(at).saturating_sub(origin.kernel())
+}
+
+/// Agents at work, or about to be.
+pub struct Fleet<'a> {
+    thread: CoordinatorThread,
+    children: Children,
+    members: Members,
+    log: &'a Logger,
+    aborts_on_loss: bool,
+    is_stopped: bool,
+    /// By the run's clock.
+    start: Option<Duration>,
+    /// The archive stays until the last agent has it.
+    _test: PackedTest,
+}
+
+impl Fleet<'_> {
+    /// Runs the test, and tells what `engine::run` would. `setup` gives what `setup()` returned.
+    pub fn run(
+        &mut self,
+        config: &RunConfig,
+        setup: impl Fn() -> Option<String>,
+        mut events: impl FnMut(Event),
+    ) -> Result<Outcome, Failure> {
+        let recorder = std::rc::Rc::new(metrics::Recorder::new(config.registry.clone()));
+        let users = UsersRecord::new(recorder.clone(), &config.tags);
+        let clock = engine::clock::RealClock::new(config.origin);
+        let mut ticks = Ticks { config, clock, users, recorder };
+        loop {
+            if config.stopper.is_stopped() && !std::mem::replace(&mut self.is_stopped, true) {
+                self.thread.tell(Command::Stop(Vec::new()));
+            }
+            let Some(event) = self.thread.event(LOOK) else {
+                self.look_at_children(config)?;
+                continue;
+            };
+            match event {
+                fleet::Event::AllPrepared => {
+                    events(Event::Made);
+                    if !config.stopper.is_stopped() {
+                        self.thread.tell(Command::HandOut(setup()));
+                    }
+                }
+                fleet::Event::Starting { at, bound } => {
+                    let start = own_time(&config.origin, at);
+                    self.start = Some(start);
+                    self.members.bound = Duration::from_nanos(bound);
+                    config.state.set_started(start);
+                    events(Event::Started(start));
+                }
+                fleet::Event::Closed { number } => {
+                    if let Some(start) = self.start {
+                        let tick = ticks.tick(&mut self.members, start, number, false);
+                        events(Event::Tick(tick));
+                    }
+                }
+                fleet::Event::Over => break,
+                other => self.take(other, config)?,
+            }
+        }
+        if let Some(start) = self.start {
+            events(Event::Tick(ticks.tick(&mut self.members, start, u64::MAX, true)));
+        }
+        Ok(self.outcome(config))
+    }
+
+    fn take(&mut self, event: fleet::Event, config: &RunConfig) -> Result<(), Failure> {
+        let (log, is_running) = (self.log, self.start.is_some());
+        match event {
+            fleet::Event::Joined { index, name } => {
+                self.members.of(index).name = name;
+                if self.children.is_empty() {
+                    log.write(Level::Info, &format!("{} has joined", self.members.title(index)), &[]);
+                }
+            }
+            fleet::Event::TurnedAway { name, why } => {
+                log.write(Level::Warning, &format!("{name} was turned away: {why}"), &[]);
+            }
+            fleet::Event::Unable { index, why, code, .. } => {
+                let text = format!("{}: {why}", self.members.title(index));
+                if !is_running {
+                    return Err(Failure::new(ExitCode::of_script(code), text));
+                }
+                self.lose(index, why, config);
+            }
+            fleet::Event::Started { index, late } => self.members.started(index, Duration::from_nanos(late)),
+            fleet::Event::Frame { index, number, content } => {
+                if let Err(why) = self.members.take(index, number, &content, &config.state) {
+                    self.lose(index, format!("its second {number} cannot be read: {why}"), config);
+                }
+            }
+            fleet::Event::Said { index, level, text } => {
+                let level = [Level::Error, Level::Warning].into_iter().find(|known| *known as u8 == level);
+                let text = format!("{}: {text}", self.members.title(index));
+                log.write(level.unwrap_or(Level::Info), &text, &[]);
+            }
+            fleet::Event::Missed { index, what, .. } => {
+                log.write(Level::Warning, &format!("{}: {what}", self.members.title(index)), &[]);
+            }
+            fleet::Event::Lost { index, what, .. } if is_running => self.lose(index, what, config),
+            fleet::Event::Lost { index, name, what } => {
+                let who = if name.is_empty() { String::new() } else { format!("{}: ", self.members.title(index)) };
+                let text = format!("{who}{what}; the test has not begun, because all its agents have to be there");
+                return Err(Failure::new(ExitCode::AgentsLost, text));
+            }
+            fleet::Event::Back { index, after, .. } => {
+                let what = format!("nothing was heard of it for {:.1} s; it is back", after as f64 / 1e9);
+                log.write(Level::Warning, &format!("{}: {what}", self.members.title(index)), &[]);
+                if is_running {
+                    self.members.silent(index, what);
+                }
+            }
+            fleet::Event::Ended { index, outcome } => self.end(index, &outcome, config),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn lose(&mut self, index: u32, why: String, config: &RunConfig) {
+        let then = if self.aborts_on_loss { "the test ends (--on-loss abort)" } else { "the test goes on, INVALID" };
+        let text = format!("{} is lost: {why}; {then}", self.members.title(index));
+        self.log.write(Level::Error, &text, &[]);
+        self.members.lose(index, why, &config.state);
+        if self.aborts_on_loss {
+            config.stopper.stop(StopCause::Requested);
+        }
+    }
+
+    /// A part is over. One that ended by itself ends the test when its script wanted that, and else leaves a hole in
+    /// it.
+    fn end(&mut self, index: u32, outcome: &[u8], config: &RunConfig) {
+        let end: PartEnd = match message::decode(outcome) {
+            Ok(end) => end,
+            Err(why) => return self.lose(index, format!("its last words are {why}"), config),
+        };
+        let cause = end.cause.clone();
+        self.members.ended(index, end, &config.state);
+        match cause {
+            Some(Cause::Script(text)) => config.stopper.stop(StopCause::Script(text)),
+            Some(Cause::Signal(name)) if !config.stopper.is_stopped() => {
+                self.lose(index, format!("it was ended by {name}"), config);
+            }
+            _ => {}
+        }
+    }
+
+    /// Before the start an agent that ends is one that will never join.
+    fn look_at_children(&mut self, config: &RunConfig) -> Result<(), Failure> {
+        if self.start.is_some() || config.stopper.is_stopped() {
+            return Ok(());
+        }
+        match self.children.ended() {
+            Some((index, status)) => {
+                // What it said of itself may still be on its way.
+                while let Some(event) = self.thread.event(Duration::from_millis(200)) {
+                    self.take(event, config)?;
+                }
+                let text = format!("agent {index} has ended before the start ({status}): its own message is above");
+                Err(Failure::new(ExitCode::AgentsLost, text))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn outcome(&self, config: &RunConfig) -> Outcome {
+        let start = self.start.unwrap_or_default();
+        let last = |of: fn(&PartEnd) -> Duration| self.members.ends().map(of).max().unwrap_or_default();
+        let ended = last(|end| end.ended);
+        Outcome {
+            stopped: config.stopper.cause().cloned(),
+            started: self.start,
+            ended: start + ended,
+            loaded_until: start + last(|end| end.loaded_until),
+            health: self.members.health(&config.state, ended),
+            lost_users: self.members.ends().map(|end| end.lost_users).sum(),
+            stuck_workers: Vec::new(),
+        }
+    }
+
+    /// Lets the agents go, and tells how they fared.
+    pub fn finish(self) -> Members {
+        self.thread.finish();
+        self.children.finish();
+        self.members
+    }
+}
+
+/// Makes a tick of what all agents brought.
+struct Ticks<'a> {
+    config: &'a RunConfig,
+    clock: engine::clock::RealClock,
+    users: UsersRecord,
+    recorder: std::rc::Rc<metrics::Recorder>,
+}
+
+impl Ticks<'_> {
+    fn tick(&mut self, members: &mut Members, start: Duration, number: u64, is_last: bool) -> Tick {
+        use engine::clock::Clock;
+        let (reached, mut snapshots) = members.pass_on(number);
+        let now = self.clock.now();
+        let counts = self.config.state.counts();
+        if !is_last {
+            // The number of users is that of all agents together, which none of them knows.
+            let at = self.clock.epoch_ns(start + Duration::from_secs(number));
+            self.users.add(counts.active, self.config.state.vus_initialised(), at);
+            snapshots.push(self.recorder.take());
+        }
+        let last = || members.ends().map(|end| end.ended).max();
+        let elapsed = if is_last { last().unwrap_or_default() } else { Duration::from_secs(number) };
+        Tick { now, cut: start + reached, elapsed, snapshots, is_last, lately: engine::Health::default() }
+    }
+}

@@ -1,0 +1,106 @@
+//! The test as agents get it: an archive named by its hash, and how to run it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use fleet::coordinator::ReadArchive;
+use report::SummaryMode;
+use script::options::Options;
+use server::Server;
+use sha2::{Digest, Sha256};
+
+use super::super::flags::Flags;
+use super::super::load::{self, Script};
+use super::content::Settings;
+use crate::archive::{Packed, pack};
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::private_folder::PrivateFolder;
+
+/// A test that is ready to go out.
+pub struct PackedTest {
+    folder: PrivateFolder,
+    /// What it is named by.
+    pub archive: fleet::Archive,
+    /// How it is run.
+    pub settings: Settings,
+}
+
+impl PackedTest {
+    /// Packs the test of a run with agents; none without.
+    pub fn make(
+        flags: &Flags,
+        trusted_pem: Option<String>,
+        options: &Options,
+        script: &Script,
+        target: Option<&Server>,
+    ) -> Result<Option<PackedTest>, Failure> {
+        let Some(fleet) = &flags.fleet else { return Ok(None) };
+        if options.execution_segment.is_some() || options.execution_segment_sequence.is_some() {
+            let text = "--agents divides the test into segments itself: leave the option 'executionSegment' out";
+            return Err(Failure::new(ExitCode::InvalidConfig, text));
+        }
+        if flags.serve.is_some() && fleet.listen.is_some() {
+            let text = "--serve starts a target that this machine alone reaches: agents of other machines need an \
+                        address in the script";
+            return Err(Failure::new(ExitCode::Generic, text));
+        }
+        let mut env: BTreeMap<String, String> = flags.given_env.clone();
+        env.extend(target.into_iter().flat_map(load::addresses).map(|(name, address)| (name.to_owned(), address)));
+        let packed = Packed {
+            entry: script.program.entry(),
+            modules: script.program.modules(),
+            files: script.program.files(),
+            options: options.to_archive_json(),
+            env: Some(env),
+        };
+        let failed = |error: io::Error| Failure::new(ExitCode::Generic, format!("cannot pack the test: {error}"));
+        let folder = PrivateFolder::make().map_err(failed)?;
+        let archive = write(packed, &place(&folder)).map_err(failed)?;
+        let settings = Settings {
+            thresholds: flags.thresholds.clone(),
+            no_thresholds: flags.no_thresholds,
+            breakdown: flags.summary_mode == Some(SummaryMode::Full),
+            details: flags.save.is_some(),
+            features: flags.features.clone(),
+            trusted_pem,
+            accept_late: flags.accept_late,
+        };
+        Ok(Some(PackedTest { folder, archive, settings }))
+    }
+
+    /// Reads pieces of it, as long as there is need.
+    pub fn reader(&self) -> Result<ReadArchive, Failure> {
+        let path = place(&self.folder);
+        let file = File::open(&path);
+        let file = file.map_err(|error| Failure::new(ExitCode::Generic, format!("{}: {error}", path.display())))?;
+        let size = self.archive.size;
+        Ok(Box::new(move |offset, most| {
+            let mut piece = vec![0; usize::try_from(size - offset).unwrap_or(most).min(most)];
+            file.read_exact_at(&mut piece, offset).map(|()| piece).map_err(|error| error.to_string())
+        }))
+    }
+}
+
+fn place(folder: &PrivateFolder) -> PathBuf {
+    folder.path().join("archive.tar")
+}
+
+fn write(packed: Packed<'_>, path: &Path) -> io::Result<fleet::Archive> {
+    let mut file = BufWriter::new(File::create(path)?);
+    pack(packed, &mut file)?;
+    file.flush()?;
+    let (mut hash, mut size, mut file) = (Sha256::new(), 0, BufReader::new(File::open(path)?));
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        let read = file.read(&mut piece)?;
+        if read == 0 {
+            break Ok(fleet::Archive { hash: hash.finalize().into(), size });
+        }
+        hash.update(&piece[..read]);
+        size += read as u64;
+    }
+}

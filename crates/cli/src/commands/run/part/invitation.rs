@@ -1,0 +1,44 @@
+//! Who has invited an agent, and as which part: flags, variables, files.
+
+use clap::ArgMatches;
+use fleet::Invitation;
+
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+
+/// `--join`, else `ONRUSH_JOIN`.
+pub fn read(matches: &ArgMatches) -> Result<Invitation, Failure> {
+    let given = matches.get_one::<String>("join").cloned();
+    let (name, text) = match given.or_else(|| std::env::var("ONRUSH_JOIN").ok().filter(|text| !text.is_empty())) {
+        Some(text) => ("--join", text),
+        None => {
+            return Err(refuse(String::from(
+                "agent: nobody has invited it: give --join TOKEN@HOST:PORT, --join @FILE, or the variable ONRUSH_JOIN; \
+                 `onrush run SCRIPT --agents N --fleet-listen HOST:PORT` prints the invitation",
+            )));
+        }
+    };
+    let text = match text.strip_prefix('@') {
+        Some(path) => {
+            let read = std::fs::read_to_string(path);
+            read.map_err(|error| refuse(format!("{name}: cannot read the invitation in {path}: {error}")))?
+        }
+        None => text,
+    };
+    Invitation::parse(&text).map_err(|why| refuse(format!("{name}: {why}")))
+}
+
+/// `--index`, else the index of a Job's Pod.
+pub fn index(matches: &ArgMatches) -> Result<Option<u32>, Failure> {
+    let of_job = || std::env::var("JOB_COMPLETION_INDEX").ok().filter(|text| !text.is_empty());
+    let given = matches.get_one::<String>("index").cloned().or_else(of_job);
+    let read = |text: String| {
+        let index = text.trim().parse();
+        index.map_err(|_| refuse(format!("--index: found '{text}', expected a whole number from 0 on")))
+    };
+    given.map(read).transpose()
+}
+
+fn refuse(message: String) -> Failure {
+    Failure::new(ExitCode::Generic, message)
+}

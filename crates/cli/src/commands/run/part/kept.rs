@@ -1,0 +1,68 @@
+//! Seconds that an agent has closed: in its journal, and where that cannot be written in memory, until the coordinator
+//! has them.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fleet::{Frames, message};
+
+use super::super::fleet::content::{PartCounts, Second};
+use super::super::frames;
+
+/// Where one is.
+enum FramePlace {
+    /// In the journal, from this byte on; users and iterations are not in it.
+    Journal(u64, PartCounts),
+    /// Nowhere else.
+    Memory(Vec<u8>),
+}
+
+#[derive(Default)]
+struct Inner {
+    journal: PathBuf,
+    places: BTreeMap<u64, FramePlace>,
+}
+
+/// Written by the part, read by the agent's connection.
+#[derive(Clone, Default)]
+pub struct KeptFrames(Arc<Mutex<Inner>>);
+
+impl KeptFrames {
+    /// Those of a journal that has begun.
+    pub fn in_journal(&self, path: &Path) {
+        self.lock().journal = path.to_owned();
+    }
+
+    /// The next one, which the journal has from this byte on; none: it does not have it.
+    pub fn add(&self, second: Second, at: Option<u64>) {
+        let mut inner = self.lock();
+        let number = inner.places.keys().next_back().map_or(1, |last| last + 1);
+        let place = match at {
+            Some(at) if !second.interval.is_empty() => FramePlace::Journal(at, second.live),
+            _ => FramePlace::Memory(message::encode(&second)),
+        };
+        inner.places.insert(number, place);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Frames for KeptFrames {
+    fn frame(&mut self, number: u64) -> Option<Vec<u8>> {
+        let inner = self.lock();
+        match inner.places.get(&number)? {
+            FramePlace::Memory(content) => Some(content.clone()),
+            FramePlace::Journal(at, live) => {
+                let mut file = File::open(&inner.journal).ok()?;
+                file.seek(SeekFrom::Start(*at)).ok()?;
+                let interval = frames::read(&mut BufReader::new(file)).ok().flatten()?;
+                Some(message::encode(&Second { live: live.clone(), interval }))
+            }
+        }
+    }
+}

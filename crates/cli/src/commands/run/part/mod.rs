@@ -1,0 +1,302 @@
+//! `onrush agent`: a part of a test that somebody else coordinates, from the invitation to the last second.
+//!
+//! The agent fetches the archive, loads it as `onrush run` does, makes the users of its part, waits for the agreed
+//! instant, and from then on needs nobody: each second is in its journal before it is sent. It judges its own
+//! generator, and says so in its last words.
+
+mod invitation;
+mod kept;
+mod progress;
+mod receive;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use engine::{RunConfig, StopCause, Stopper};
+use fleet::drive::{AgentThread, Local};
+use fleet::embedded::TcpLine;
+use fleet::{Agent, AgentEvent, Identity};
+use metrics::{Aggregate, Registry};
+use script::ScriptUsers;
+use script::log::Level;
+
+use super::drive::run_config;
+use super::flags::Flags;
+use super::fleet::VERSION;
+use super::load::{self, Layers, Script};
+use super::phases::Phases;
+use super::plan::{self, Planned};
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::log::Logger;
+use crate::private_folder::PrivateFolder;
+use crate::{descriptors, flags, output};
+
+use kept::KeptFrames;
+use progress::RunningPart;
+use receive::Received;
+
+/// Flags of `run` that an agent has, too: what belongs to a machine rather than to the test.
+const OF_AGENT: [&str; 9] = [
+    "env",
+    "console-output",
+    "log-format",
+    "log-output",
+    "secret-source",
+    "no-color",
+    "verbose",
+    "workers",
+    "vu-memory-limit",
+];
+
+/// Without a coordinator for so long, an agent gives up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The command and its flags.
+pub fn command() -> Command {
+    let own = flags::RUN_FLAGS.iter().filter(|flag| OF_AGENT.contains(&flag.name)).map(flags::RunFlag::arg);
+    Command::new("agent")
+        .about("Run a part of a test that `onrush run --agents` coordinates on another machine")
+        .after_help(
+            "The invitation is a secret: give it by the variable ONRUSH_JOIN or in a file rather than on the command \
+             line, where others on this machine can read it. docs/guides/fleet.md describes fleets.",
+        )
+        .arg(
+            Arg::new("join")
+                .long("join")
+                .value_name("TOKEN@HOST:PORT|@FILE")
+                .help("The invitation that the coordinator printed, or a file that holds it [env: ONRUSH_JOIN]"),
+        )
+        .arg(
+            Arg::new("index")
+                .long("index")
+                .value_name("N")
+                .help("Which part to run, from 0 on [env: JOB_COMPLETION_INDEX] [default: any that is free]"),
+        )
+        .arg(
+            Arg::new("keep")
+                .long("keep")
+                .value_name("DIR")
+                .help("Keep what this part measured in this directory, for `onrush report` without a coordinator"),
+        )
+        .arg(Arg::new("with-parent").long("with-parent").action(ArgAction::SetTrue).hide(true))
+        .args(own)
+}
+
+/// Joins, runs its part, and ends when the coordinator has everything.
+pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let invitation = invitation::read(matches)?;
+    let index = invitation::index(matches)?;
+    let folder = Folder::of(matches.get_one::<String>("keep"))?;
+    let archive = folder.path().join("archive.tar");
+    let run_matches = as_run(matches, &archive)?;
+    let flags = Flags::of_agent(&run_matches)?;
+    let log = Arc::new(Logger::new(&flags.log)?.folding().hiding(flags.secrets.clone()));
+    let is_local = matches.get_flag("with-parent");
+    if is_local {
+        leave_with_parent();
+    }
+    let stopper = Stopper::new();
+    let phases = Phases::listen(stopper.clone())?;
+    let kept = KeptFrames::default();
+    let failed = |why: String| Failure::new(ExitCode::Generic, why);
+    let identity = Identity {
+        version: VERSION.to_owned(),
+        secret: invitation.token.secret.clone(),
+        name: name(),
+        index,
+        incarnation: fleet::token::random_number().map_err(failed)?,
+    };
+    let line = TcpLine::new(&invitation).map_err(failed)?;
+    if !is_local {
+        log.write(Level::Info, &format!("joining the coordinator at {}", invitation.address), &[]);
+    }
+    let (link, events) =
+        AgentThread::start(Agent::new(identity), line, Box::new(kept.clone()), PATIENCE).map_err(failed)?;
+    let membership = Membership { link, events, kept, folder, is_local };
+    let ended = membership.serve(flags, &log, &phases, &stopper);
+    log.settle();
+    log.close().iter().for_each(|line| output::stderr().print(format!("{line}\n").as_bytes()));
+    ended
+}
+
+/// The flags as `run` reads them.
+fn as_run(matches: &ArgMatches, archive: &Path) -> Result<ArgMatches, Failure> {
+    let mut words = vec![String::from("run"), String::from("--type=archive"), archive.display().to_string()];
+    for name in OF_AGENT {
+        let given = matches.try_get_many::<String>(name).ok().flatten().into_iter().flatten();
+        words.extend(given.map(|value| format!("--{name}={value}")));
+    }
+    let read = flags::run_command().try_get_matches_from(words);
+    read.map_err(|error| Failure::new(ExitCode::Generic, error.to_string()))
+}
+
+/// What this agent is called: its machine and process.
+fn name() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = host.trim();
+    format!("{}-{}", if host.is_empty() { "agent" } else { host }, std::process::id())
+}
+
+/// An agent that was started by its coordinator ends with it: a pipe between them closes.
+fn leave_with_parent() {
+    let watch = || {
+        let _closed = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        std::process::exit(ExitCode::Generic as i32);
+    };
+    // Without it the agent ends by its own patience.
+    let _ = std::thread::Builder::new().name(String::from("parent")).spawn(watch);
+}
+
+/// Where archive and journal are.
+enum Folder {
+    Kept(PathBuf),
+    Own(PrivateFolder),
+}
+
+impl Folder {
+    fn of(keep: Option<&String>) -> Result<Folder, Failure> {
+        let failed = |path: &Path, error: std::io::Error| {
+            Failure::new(ExitCode::Generic, format!("cannot make the folder {}: {error}", path.display()))
+        };
+        match keep {
+            Some(dir) => {
+                let dir = PathBuf::from(dir);
+                std::fs::create_dir_all(&dir).map_err(|error| failed(&dir, error))?;
+                Ok(Folder::Kept(dir))
+            }
+            None => PrivateFolder::make().map(Folder::Own).map_err(|error| failed(&std::env::temp_dir(), error)),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Folder::Kept(dir) => dir,
+            Folder::Own(folder) => folder.path(),
+        }
+    }
+}
+
+/// An agent's way to its coordinator.
+struct Membership {
+    link: AgentThread,
+    events: Receiver<AgentEvent>,
+    kept: KeptFrames,
+    folder: Folder,
+    is_local: bool,
+}
+
+impl Membership {
+    fn serve(self, flags: Flags, log: &Arc<Logger>, phases: &Phases, stopper: &Stopper) -> Result<ExitCode, Failure> {
+        let archive = self.folder.path().join("archive.tar");
+        let received = match receive::receive(&self.events, &archive) {
+            Ok(Some(received)) => received,
+            Ok(None) => {
+                self.link.finish();
+                return Ok(ExitCode::Ok);
+            }
+            Err(why) => {
+                self.link.tell(Local::Refused(why.clone(), ExitCode::Generic as u8));
+                self.link.finish();
+                return Err(Failure::new(ExitCode::Generic, why));
+            }
+        };
+        let registry = Registry::new();
+        let prepared = prepare(flags, &received, &registry, log);
+        let (flags, script, planned) = match prepared {
+            Ok(prepared) => prepared,
+            Err(failure) => {
+                self.link.tell(Local::Refused(failure.message.clone(), failure.code as u8));
+                self.link.finish();
+                return Err(failure);
+            }
+        };
+        phases.begin();
+        self.run(&Test { flags: &flags, script: &script, log, stopper, received: &received }, planned, registry)
+    }
+
+    fn run(self, test: &Test<'_>, planned: Planned, registry: Arc<Registry>) -> Result<ExitCode, Failure> {
+        let Test { script, stopper, .. } = *test;
+        let state = planned.plan.state();
+        let config = RunConfig {
+            stopper: stopper.clone(),
+            records_users: false,
+            ..run_config(&planned.options, registry.clone(), state.clone())
+        };
+        let users = Arc::new(ScriptUsers::new(&script.program));
+        let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
+        let (ended, is_done) = channel();
+        let dir = self.folder.path();
+        let link = &self.link;
+        let mut part = RunningPart::new(test, (config.clone(), registry), (link, self.kept.clone(), dir), aggregate);
+        part.is_local = self.is_local;
+        let mut waiting = Some((self.events, ended));
+        let outcome = engine::run(planned.plan, users, config, |event| part.take(event, &mut waiting));
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                let failure = super::drive::run_failure(error);
+                link.tell(Local::Refused(failure.message.clone(), failure.code as u8));
+                self.link.finish();
+                return Err(failure);
+            }
+        };
+        let code = part.finish(outcome);
+        // Nobody has waited for orders when the test was over before its users were made.
+        waiting.take().into_iter().for_each(|(events, ended)| progress::listen(events, stopper.clone(), ended));
+        let last = is_done.recv().unwrap_or(Ok(()));
+        self.link.finish();
+        let flags_keep = matches!(self.folder, Folder::Kept(_));
+        last.map_err(|why| {
+            let dir = dir.display();
+            let rest = if flags_keep { format!("; what was measured is in {dir}") } else { String::new() };
+            Failure::new(ExitCode::Generic, format!("{why}{rest}"))
+        })?;
+        Ok(code)
+    }
+}
+
+/// What a part is a part of.
+struct Test<'a> {
+    flags: &'a Flags,
+    script: &'a Script,
+    log: &'a Logger,
+    stopper: &'a Stopper,
+    received: &'a Received,
+}
+
+/// Loads the archive, and plans this agent's part of it.
+fn prepare(
+    mut flags: Flags,
+    received: &Received,
+    registry: &Arc<Registry>,
+    log: &Arc<Logger>,
+) -> Result<(Flags, Script, Planned), Failure> {
+    let settings = &received.settings;
+    registry.set_details(settings.details);
+    flags.thresholds.clone_from(&settings.thresholds);
+    flags.no_thresholds = settings.no_thresholds;
+    flags.features.clone_from(&settings.features);
+    flags.accept_late = settings.accept_late;
+    let layers = Layers::of_agent(&flags, settings.trusted_pem.clone());
+    let script = load::script(&flags, None, layers.without_script(), log.clone(), registry.clone())?;
+    let mut options = layers.with_script(&script, log)?;
+    options.set_part(received.index.into(), received.of.into());
+    let planned = plan::plan(&flags, options, &script, registry, log)?;
+    registry.set_breakdown(settings.breakdown);
+    descriptors::check(planned.plan.requirements().max_vus, flags.descriptors_per_vu())?;
+    Ok((flags, script, planned))
+}
+
+/// Why the test ended early, without the coordinator's asking.
+fn own_cause(stopper: &Stopper) -> Option<super::fleet::content::Cause> {
+    use super::fleet::content::Cause;
+    match stopper.cause()? {
+        StopCause::Script(message) => Some(Cause::Script(message.clone())),
+        StopCause::Signal(name) => Some(Cause::Signal((*name).to_owned())),
+        StopCause::Threshold(_) | StopCause::Api | StopCause::Requested => None,
+    }
+}

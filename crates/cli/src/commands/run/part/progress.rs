@@ -1,0 +1,267 @@
+//! A part while it runs: seconds into the journal and to the coordinator, its own judgement at the end.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
+
+use engine::{Event, Outcome, RunConfig, RunState, StopCause, Stopper, Tick};
+use fleet::AgentEvent;
+use fleet::drive::{AgentThread, Local};
+use metrics::threshold::Moment as Judged;
+use metrics::{Aggregate, Registry, Snapshot};
+use script::log::Level;
+
+use super::super::fleet::content::{PartCounts, PartEnd, Second};
+use super::super::fleet::own_time;
+use super::super::generator::{self, Circumstances};
+use super::super::journal::{FILE_NAME, Journal};
+use super::super::save;
+use super::super::wall_clock::WallClock;
+use super::super::watch::Watch;
+use super::kept::KeptFrames;
+use super::{Test, own_cause};
+use crate::exit_code::ExitCode;
+use crate::machine;
+
+/// What is shorter is no second of its own.
+const SHORTEST_SECOND: Duration = Duration::from_millis(20);
+
+/// Where orders come from, and who hears of the last one.
+pub type Waiting = Option<(Receiver<AgentEvent>, Sender<Result<(), String>>)>;
+
+/// What the event handler changes.
+pub struct RunningPart<'a> {
+    test: &'a Test<'a>,
+    config: RunConfig,
+    registry: Arc<Registry>,
+    state: Arc<RunState>,
+    link: &'a AgentThread,
+    kept: KeptFrames,
+    dir: &'a Path,
+    aggregate: Aggregate,
+    journal: Option<Journal>,
+    /// Bytes of the journal so far.
+    journal_bytes: u64,
+    /// Frames that are closed.
+    closed: u64,
+    started: Option<Duration>,
+    /// Until when there are intervals, from the start of the scenarios.
+    reached: Duration,
+    watch: Option<Watch>,
+    wall: WallClock,
+    machine: machine::Moment,
+    is_smoke: bool,
+    /// Whether the coordinator has started this agent, and shows what it says.
+    pub is_local: bool,
+}
+
+impl<'a> RunningPart<'a> {
+    pub fn new(
+        test: &'a Test<'a>,
+        (config, registry): (RunConfig, Arc<Registry>),
+        (link, kept, dir): (&'a AgentThread, KeptFrames, &'a Path),
+        aggregate: Aggregate,
+    ) -> RunningPart<'a> {
+        let state = config.state.clone();
+        let is_smoke = test.received.of == 1 && state.scenarios().len() == 1 && state.scenario_iterations(0) == Some(1);
+        RunningPart {
+            test,
+            config,
+            registry,
+            state,
+            link,
+            kept,
+            dir,
+            aggregate,
+            journal: None,
+            journal_bytes: 0,
+            closed: 0,
+            started: None,
+            reached: Duration::ZERO,
+            watch: None,
+            wall: WallClock::now(),
+            machine: machine::Moment::now(),
+            is_smoke,
+            is_local: false,
+        }
+    }
+
+    pub fn take(&mut self, event: Event, waiting: &mut Waiting) {
+        match event {
+            Event::Making { .. } => {}
+            Event::Made => self.wait_for_start(waiting),
+            Event::Started(start) => {
+                self.started = Some(start);
+                self.machine = machine::Moment::now();
+                self.wall.look_anew();
+                self.watch = Some(Watch::starting(start, self.is_smoke));
+                let agreed = self.config.start_at.get().copied().unwrap_or(start);
+                let late = start.saturating_sub(agreed).as_nanos() as u64;
+                self.link.tell(Local::Started(late));
+            }
+            Event::Tick(tick) => self.tick(tick),
+            Event::Lost(text) => self.say(Level::Error, &text),
+            Event::Warning(text) => self.say(Level::Warning, &text),
+        }
+    }
+
+    /// To the coordinator's log, and to one's own where the two are not the same terminal.
+    fn say(&self, level: Level, text: &str) {
+        if !self.is_local {
+            self.test.log.write(level, text, &[]);
+        }
+        self.link.tell(Local::Said(level as u8, text.to_owned()));
+    }
+
+    /// The users are made: from here on the coordinator says how it goes on.
+    fn wait_for_start(&mut self, waiting: &mut Waiting) {
+        let Some((events, ended)) = waiting.take() else { return };
+        self.link.tell(Local::Prepared(self.state.vus_initialised()));
+        let stopper = self.test.stopper;
+        while !stopper.is_stopped() {
+            match events.recv_timeout(Duration::from_millis(50)) {
+                Ok(AgentEvent::Setup(Some(data))) => self.test.script.program.set_setup_data(&data),
+                Ok(AgentEvent::Start { at, .. }) => {
+                    let _told_twice = self.config.start_at.set(own_time(&self.config.origin, at));
+                    break;
+                }
+                Ok(AgentEvent::Stop(_)) => stopper.stop(StopCause::Requested),
+                Ok(AgentEvent::Refused(why)) => {
+                    let _ = ended.send(Err(why));
+                    return stopper.stop(StopCause::Requested);
+                }
+                Ok(AgentEvent::Dismissed) => {
+                    let _ = ended.send(Ok(()));
+                    return stopper.stop(StopCause::Requested);
+                }
+                Ok(_) | Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
+                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => stopper.stop(StopCause::Requested),
+            }
+        }
+        let test = self.test;
+        let options = test.script.program.options();
+        let head = save::journal_head(test.flags, &options, &crate::log::rfc3339_ms_now());
+        let journal = Journal::begin(self.dir, &head, self.registry.clone(), Arc::clone(&test.flags.secrets));
+        self.kept.in_journal(&self.dir.join(FILE_NAME));
+        self.journal_bytes = std::fs::metadata(self.dir.join(FILE_NAME)).map_or(0, |found| found.len());
+        self.journal = Some(journal);
+        listen(events, stopper.clone(), ended);
+    }
+
+    fn tick(&mut self, tick: Tick) {
+        let step_ms = self.wall.look();
+        if let Some(watch) = self.watch.as_mut().filter(|_| !tick.is_last) {
+            let program = &self.test.script.program;
+            let said = watch.look(&tick, program.unstamped(), program.is_target_here(), step_ms);
+            let said = said.filter(|_| !self.test.flags.accept_late);
+            said.iter().for_each(|text| self.say(Level::Warning, text));
+        }
+        let Some(start) = self.started else { return };
+        let elapsed = tick.now.saturating_sub(start);
+        // Seconds that passed without a tick are frames without content, so that numbers and seconds agree.
+        let number = match tick.is_last {
+            // The last one of a test that ends with a second belongs to that second.
+            true => elapsed.saturating_sub(SHORTEST_SECOND).as_secs() + 1,
+            false => elapsed.as_secs(),
+        };
+        while self.closed + 1 < number {
+            self.close(Second { live: PartCounts::of(&self.state), interval: Vec::new() }, None);
+        }
+        let cut = tick.cut.saturating_sub(start).max(self.reached);
+        self.close_with(cut, &tick.snapshots);
+        tick.snapshots.into_iter().for_each(|snapshot| self.aggregate.merge(snapshot));
+        let warnings: Vec<String> = self.aggregate.warnings().collect();
+        for warning in warnings {
+            self.say(Level::Warning, &warning);
+        }
+        self.test.log.look();
+    }
+
+    /// An interval, into the journal first.
+    fn close_with(&mut self, end: Duration, snapshots: &[Snapshot]) {
+        let Some(journal) = &mut self.journal else { return };
+        let interval = journal.add((self.reached, end), (Duration::ZERO, end), snapshots);
+        let problem = journal.problem();
+        let at = journal.is_written().then_some(self.journal_bytes);
+        self.journal_bytes += super::super::frames::HEAD_BYTES as u64 + interval.len() as u64;
+        self.reached = end;
+        problem.iter().for_each(|text| self.say(Level::Warning, text));
+        self.close(Second { live: PartCounts::of(&self.state), interval }, at);
+    }
+
+    fn close(&mut self, second: Second, at: Option<u64>) {
+        self.closed += 1;
+        self.kept.add(second, at);
+        self.link.tell(Local::Closed);
+    }
+
+    /// Its last words, and the exit code of the agent.
+    pub fn finish(mut self, outcome: Outcome) -> ExitCode {
+        let start = outcome.started.unwrap_or(outcome.ended);
+        for worker in &outcome.stuck_workers {
+            let text = format!("worker {worker} did not end: a script is stuck in native code");
+            self.say(Level::Error, &text);
+        }
+        let judged = self.judge(&outcome);
+        let stopper = self.test.stopper;
+        let end = PartEnd {
+            ended: outcome.ended.saturating_sub(start),
+            loaded_until: outcome.loaded_until.saturating_sub(start),
+            awake_late: self.state.awake_late(),
+            live: PartCounts::of(&self.state),
+            lost_users: outcome.lost_users,
+            stuck_workers: outcome.stuck_workers.len() as u64,
+            verdict: judged.judgement().verdict,
+            findings: judged.judgement().findings.clone(),
+            cause: own_cause(stopper),
+            is_marked_failed: self.test.script.program.marked_failed(),
+            allowed_cores: machine::allowed_cores(),
+            health: outcome.health,
+        };
+        self.link.tell(Local::Ended(fleet::message::encode(&end)));
+        match end.cause {
+            Some(super::super::fleet::content::Cause::Signal(_)) => ExitCode::Signal,
+            _ => ExitCode::Ok,
+        }
+    }
+
+    fn judge(&mut self, outcome: &Outcome) -> generator::Judged {
+        let program = &self.test.script.program;
+        let load = outcome.started.map_or(Duration::ZERO, |start| outcome.loaded_until.saturating_sub(start));
+        self.aggregate.judge(load, Judged::End);
+        let results = self.aggregate.results(load, false);
+        let around = Circumstances {
+            is_smoke: self.is_smoke,
+            clock_step_ms: self.wall.largest_step_ms(),
+            unstamped: program.unstamped(),
+            is_target_here: program.is_target_here(),
+            allowed_cores: machine::allowed_cores(),
+            machine: machine::Meanwhile::between(&self.machine, &machine::Moment::now()),
+            accept_late: self.test.flags.accept_late,
+            ..Circumstances::default()
+        };
+        // Whether there are enough samples for a percentile is for the whole test to say.
+        generator::Judged::new(&outcome.health, &[], &results, &around)
+    }
+}
+
+/// Hears orders beside the running test, until the last one.
+pub fn listen(events: Receiver<AgentEvent>, stopper: Stopper, ended: Sender<Result<(), String>>) {
+    let hear = move || {
+        let last = loop {
+            match events.recv() {
+                Ok(AgentEvent::Stop(_)) => stopper.stop(StopCause::Requested),
+                Ok(AgentEvent::Refused(why)) => break Err(why),
+                Ok(AgentEvent::Dismissed) => break Ok(()),
+                Ok(_) => {}
+                Err(_) => break Err(String::from("the connection's thread has ended")),
+            }
+        };
+        // A coordinator that lets its agents go early wants them to stop.
+        stopper.stop(StopCause::Requested);
+        let _ = ended.send(last);
+    };
+    // Without the thread nobody says the last word; the channel closes and the agent ends.
+    let _ = std::thread::Builder::new().name(String::from("orders")).spawn(hear);
+}

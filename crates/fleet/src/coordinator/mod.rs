@@ -1,0 +1,410 @@
+//! The coordinator as a state machine: reports, lost connections and moments go in, orders and events come out.
+//!
+//! From the first agent to the last frame: seats are taken (`seating`), every agent fetches the archive and makes its
+//! users, the caller runs `setup()`, its data goes out, all clocks are sighted once more, and all agents get one
+//! instant to start at (`starting`). From then on frames are what tells that an agent lives (`losses`); those of an
+//! agent are passed on in order, and a number is closed when every agent that is not lost has brought it.
+//!
+//! Whatever a connection does, an agent that comes back in the same life says again how far it is, and gets what it has
+//! missed; so every report may come twice, and none is counted twice.
+
+mod losses;
+mod seat;
+mod seating;
+mod starting;
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::message::{Archive, Order, Report, RunId};
+use crate::token::Secret;
+use crate::{Ns, SECOND};
+use seat::{Seat, Stage};
+
+/// A connection; another one has another number.
+pub type Link = u64;
+
+/// A piece of the archive.
+const PIECE: usize = 256 << 10;
+
+/// What a coordinator begins with.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The run.
+    pub run: RunId,
+    /// So many agents take part.
+    pub agents: u32,
+    /// Of the program; others are refused.
+    pub version: String,
+    /// What entitles to join.
+    pub secret: Secret,
+    /// What they run.
+    pub archive: Archive,
+    /// How they run it, as the program writes it.
+    pub settings: Vec<u8>,
+    /// How long all agents may take to come, and one that is gone before the start to come back.
+    pub patience: Ns,
+}
+
+/// What the caller learns.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// An agent has taken its seat.
+    Joined {
+        /// Which.
+        index: u32,
+        /// What it is called.
+        name: String,
+    },
+    /// Somebody was turned away.
+    TurnedAway {
+        /// Who.
+        name: String,
+        /// Why.
+        why: String,
+    },
+    /// An agent has made its users.
+    Prepared {
+        /// So many users all agents have by now.
+        users: u64,
+        /// So many agents have theirs.
+        agents: u32,
+    },
+    /// All agents have: the place to run `setup()` and to call `hand_out`.
+    AllPrepared,
+    /// An agent cannot take part, and so the test cannot either.
+    Unable {
+        /// Which.
+        index: u32,
+        /// What it is called.
+        name: String,
+        /// Why.
+        why: String,
+        /// The exit code that says so.
+        code: u8,
+    },
+    /// The scenarios start.
+    Starting {
+        /// Then, by our clock.
+        at: Ns,
+        /// No agent's clock is believed to be further off.
+        bound: Ns,
+    },
+    /// An agent has begun.
+    Started {
+        /// Which.
+        index: u32,
+        /// So long after the instant, by its own clock.
+        late: Ns,
+    },
+    /// The next frame of an agent.
+    Frame {
+        /// Whose.
+        index: u32,
+        /// Which.
+        number: u64,
+        /// What was measured.
+        content: Vec<u8>,
+    },
+    /// Every agent that is not lost has brought this one.
+    Closed {
+        /// Its number.
+        number: u64,
+    },
+    /// A line for the log.
+    Said {
+        /// Who says it.
+        index: u32,
+        /// As the program numbers levels.
+        level: u8,
+        /// The line.
+        text: String,
+    },
+    /// An agent's connection is gone, or it has missed two seconds.
+    Missed {
+        /// Which.
+        index: u32,
+        /// What it is called.
+        name: String,
+        /// What is known.
+        what: String,
+    },
+    /// An agent has missed three seconds, or did not come in time.
+    Lost {
+        /// Which.
+        index: u32,
+        /// What it is called.
+        name: String,
+        /// What is known.
+        what: String,
+    },
+    /// It is there again.
+    Back {
+        /// Which.
+        index: u32,
+        /// What it is called.
+        name: String,
+        /// How long nothing was heard of it.
+        after: Ns,
+    },
+    /// An agent's part is over, and all its frames are here.
+    Ended {
+        /// Which.
+        index: u32,
+        /// How it fared.
+        outcome: Vec<u8>,
+    },
+    /// Nothing more can come.
+    Over,
+}
+
+/// How far the test is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Agents join and prepare.
+    Gathering,
+    /// All are prepared; `setup()` runs.
+    SettingUp,
+    /// What it returned goes out.
+    HandingOut,
+    /// Clocks are sighted for the start.
+    Sighting,
+    /// It starts or has started at this moment.
+    Running(Ns),
+    /// Nothing more can come.
+    Over,
+}
+
+/// The coordinator of a run.
+pub struct Coordinator {
+    setup: Setup,
+    phase: Phase,
+    seats: Vec<Option<Seat>>,
+    links: HashMap<Link, u32>,
+    /// Known once `setup()` has run.
+    data: Option<Option<String>>,
+    stop: Option<Vec<u8>>,
+    /// The last number that was closed.
+    closed: u64,
+    began: Ns,
+    /// When the last agent ended while others were lost.
+    waiting_since: Option<Ns>,
+    orders: VecDeque<(Link, Order)>,
+    /// Connections to be closed once their orders are out.
+    closing: Vec<Link>,
+    events: VecDeque<Event>,
+    read_archive: ReadArchive,
+}
+
+/// Reads the archive: so many bytes from there on.
+pub type ReadArchive = Box<dyn FnMut(u64, usize) -> Result<Vec<u8>, String> + Send>;
+
+impl Coordinator {
+    /// One that waits for its agents.
+    pub fn new(setup: Setup, read_archive: ReadArchive, now: Ns) -> Coordinator {
+        Coordinator {
+            seats: (0..setup.agents).map(|_| None).collect(),
+            setup,
+            phase: Phase::Gathering,
+            links: HashMap::new(),
+            data: None,
+            stop: None,
+            closed: 0,
+            began: now,
+            waiting_since: None,
+            orders: VecDeque::new(),
+            closing: Vec::new(),
+            events: VecDeque::new(),
+            read_archive,
+        }
+    }
+
+    /// One that goes on where another was killed: the scenarios began at `started`, with what `setup()` had returned.
+    /// It gets every frame anew from its agents.
+    pub fn resumed(setup: Setup, read_archive: ReadArchive, data: Option<String>, started: Ns, now: Ns) -> Coordinator {
+        let mut resumed = Coordinator::new(setup, read_archive, now);
+        resumed.data = Some(data);
+        resumed.phase = Phase::Running(started);
+        resumed
+    }
+
+    /// What is to be sent.
+    pub fn next_order(&mut self) -> Option<(Link, Order)> {
+        self.orders.pop_front()
+    }
+
+    /// A connection to be closed, once there are no orders any more.
+    pub fn next_closing(&mut self) -> Option<Link> {
+        self.closing.pop()
+    }
+
+    /// What has happened.
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// A connection is gone.
+    pub fn left(&mut self, link: Link, now: Ns) {
+        let Some(index) = self.links.remove(&link) else { return };
+        let is_running = matches!(self.phase, Phase::Running(_));
+        let Some(seat) = &mut self.seats[index as usize] else { return };
+        seat.link = None;
+        seat.gone_since = Some(now);
+        if seat.stage < Stage::Ended && self.phase != Phase::Over {
+            let then = if is_running { "" } else { "; it is waited for" };
+            let what = format!("its connection is gone{then}");
+            self.events.push_back(Event::Missed { index, name: seat.name.clone(), what });
+        }
+    }
+
+    /// A report has come, at this moment of our clock.
+    pub fn take(&mut self, link: Link, report: Report, now: Ns) {
+        if let Report::Hello(hello) = report {
+            return self.greet(link, hello, now);
+        }
+        let Some(index) = self.links.get(&link).copied() else {
+            return self.refuse(link, "somebody", "it has not said who it is");
+        };
+        match report {
+            Report::Hello(_) => {}
+            Report::Pong { number, received, sent } => self.sight(index, number, (received, sent), now),
+            Report::Wants { offset } => self.send_piece(link, offset),
+            Report::Prepared { users } => self.prepared(index, users, now),
+            Report::Refused { why, code } => self.unable(index, why, code),
+            Report::HasSetup => self.has_setup(index, now),
+            Report::Started { late } => self.started(index, late),
+            Report::Frame { number, content } => self.frame(index, number, content, now),
+            Report::Said { level, text } => self.events.push_back(Event::Said { index, level, text }),
+            Report::Ended { frames, outcome } => self.ended(index, frames, outcome, now),
+        }
+    }
+
+    /// Time has passed.
+    pub fn tick(&mut self, now: Ns) {
+        self.ping_again(now);
+        match self.phase {
+            Phase::Gathering | Phase::SettingUp | Phase::HandingOut | Phase::Sighting => self.miss(now),
+            Phase::Running(start) => self.look_for_losses(start, now),
+            Phase::Over => {}
+        }
+        self.look_whether_it_is_over(now);
+    }
+
+    /// Ends the test early, with a cause that the program has written.
+    pub fn stop(&mut self, cause: Vec<u8>) {
+        if self.stop.is_none() {
+            self.order_all(&Order::Stop { cause: cause.clone() });
+            self.stop = Some(cause);
+        }
+    }
+
+    /// Lets all agents go.
+    pub fn dismiss(&mut self) {
+        self.order_all(&Order::Dismissed);
+        self.phase = Phase::Over;
+    }
+
+    /// Whether every agent that has a seat is there.
+    pub fn joined(&self) -> u32 {
+        self.seats.iter().flatten().filter(|seat| seat.link.is_some()).count() as u32
+    }
+
+    /// The leads of all clocks, with their bounds, as they are at this moment of ours.
+    pub fn leads(&self, at: Ns) -> impl Iterator<Item = (u32, crate::sight::Lead)> {
+        (0..).zip(&self.seats).filter_map(move |(index, seat)| Some((index, seat.as_ref()?.sights.lead(at)?)))
+    }
+
+    fn order_all(&mut self, order: &Order) {
+        self.orders.extend(self.seats.iter().flatten().filter_map(|seat| Some((seat.link?, order.clone()))));
+    }
+
+    fn order(&mut self, index: u32, order: Order) {
+        if let Some(link) = self.seats[index as usize].as_ref().and_then(|seat| seat.link) {
+            self.orders.push_back((link, order));
+        }
+    }
+
+    fn refuse(&mut self, link: Link, name: &str, why: &str) {
+        self.orders.push_back((link, Order::Refuse { why: why.to_owned() }));
+        self.closing.push(link);
+        self.events.push_back(Event::TurnedAway { name: name.to_owned(), why: why.to_owned() });
+    }
+
+    fn unable(&mut self, index: u32, why: String, code: u8) {
+        let Some(seat) = self.seats[index as usize].as_mut() else { return };
+        seat.stage = Stage::Ended;
+        self.events.push_back(Event::Unable { index, name: seat.name.clone(), why, code });
+    }
+
+    fn send_piece(&mut self, link: Link, offset: u64) {
+        if offset < self.setup.archive.size {
+            match (self.read_archive)(offset, PIECE) {
+                Ok(content) => self.orders.push_back((link, Order::Piece { offset, content })),
+                Err(why) => self.refuse(link, "an agent", &format!("the archive cannot be read: {why}")),
+            }
+        }
+    }
+
+    fn frame(&mut self, index: u32, number: u64, content: Vec<u8>, now: Ns) {
+        let Phase::Running(start) = self.phase else { return };
+        let Some(seat) = self.seats[index as usize].as_mut() else { return };
+        let silent_since = seat.heard.max(start);
+        seat.heard = now;
+        let was_missing = [std::mem::take(&mut seat.is_lost), std::mem::take(&mut seat.is_suspect)];
+        if was_missing.contains(&true) {
+            let after = now.saturating_sub(silent_since);
+            self.events.push_back(Event::Back { index, name: seat.name.clone(), after });
+            self.waiting_since = None;
+        }
+        if number >= seat.next {
+            seat.early.insert(number, content);
+        }
+        while let Some(content) = seat.early.remove(&seat.next) {
+            self.events.push_back(Event::Frame { index, number: seat.next, content });
+            seat.next += 1;
+        }
+        let through = seat.next - 1;
+        self.order(index, Order::Taken { through });
+        self.look_whether_it_ended(index);
+        self.close_numbers();
+    }
+
+    fn ended(&mut self, index: u32, frames: u64, outcome: Vec<u8>, now: Ns) {
+        let Some(seat) = self.seats[index as usize].as_mut() else { return };
+        seat.heard = now;
+        if seat.stage < Stage::Ended {
+            seat.end = Some((frames, outcome));
+        }
+        self.look_whether_it_ended(index);
+        self.close_numbers();
+        self.look_whether_it_is_over(now);
+    }
+
+    /// An agent has ended when its last frame is here.
+    fn look_whether_it_ended(&mut self, index: u32) {
+        let Some(seat) = self.seats[index as usize].as_mut() else { return };
+        if seat.end.as_ref().is_some_and(|(frames, _)| seat.next > *frames)
+            && let Some((_, outcome)) = seat.end.take()
+        {
+            seat.stage = Stage::Ended;
+            self.events.push_back(Event::Ended { index, outcome });
+        }
+    }
+
+    /// Passes on which numbers all agents have brought that still bring some.
+    fn close_numbers(&mut self) {
+        let furthest = self.seats.iter().flatten().map(|seat| seat.next - 1).max().unwrap_or(0);
+        let is_brought = |number: u64| {
+            let brought = |seat: &Seat| seat.next > number || seat.is_lost || seat.stage == Stage::Ended;
+            self.seats.iter().all(|seat| seat.as_ref().is_some_and(brought))
+        };
+        while self.closed < furthest && is_brought(self.closed + 1) {
+            self.closed += 1;
+            self.events.push_back(Event::Closed { number: self.closed });
+        }
+    }
+}
+
+/// Seconds with a tenth, as people read them.
+fn seconds(time: Ns) -> String {
+    format!("{:.1} s", time as f64 / SECOND as f64)
+}

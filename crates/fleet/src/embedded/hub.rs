@@ -1,0 +1,168 @@
+//! The coordinator's end: listens, and keeps a task that reads and one that writes for each connection.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::AsyncWrite;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+
+use super::{Certificate, LONGEST, LONGEST_HELLO, read_frame, write_frame};
+use crate::backing::{Hub, Incoming};
+use crate::clock;
+use crate::coordinator::Link;
+use crate::message::{self, Order, Report};
+
+/// From the connection to a whole hello.
+const HELLO_PATIENCE: Duration = Duration::from_secs(10);
+/// An agent that takes nothing for so long is gone.
+const WRITE_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Connections of agents.
+pub struct TcpHub {
+    address: SocketAddr,
+    incoming: UnboundedReceiver<Incoming>,
+    opened: UnboundedReceiver<(Link, UnboundedSender<Order>, JoinHandle<()>)>,
+    lines: HashMap<Link, (UnboundedSender<Order>, JoinHandle<()>)>,
+    ending: Vec<JoinHandle<()>>,
+    listening: JoinHandle<()>,
+}
+
+impl TcpHub {
+    /// Listens. Must be called in a runtime of tokio.
+    pub async fn listen(address: SocketAddr, certificate: &Certificate) -> Result<TcpHub, String> {
+        let acceptor = TlsAcceptor::from(certificate.server()?);
+        let failed = |error: std::io::Error| format!("cannot listen for agents at {address}: {error}");
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let (tell, incoming) = unbounded_channel();
+        let (open, opened) = unbounded_channel();
+        let listening = tokio::spawn(accept(listener, acceptor, tell, open));
+        Ok(TcpHub { address, incoming, opened, lines: HashMap::new(), ending: Vec::new(), listening })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    fn take_opened(&mut self) {
+        while let Ok((link, line, task)) = self.opened.try_recv() {
+            self.lines.insert(link, (line, task));
+        }
+    }
+}
+
+impl Hub for TcpHub {
+    async fn next(&mut self) -> Incoming {
+        let incoming = self.incoming.recv().await;
+        // The listener holds one end as long as this lives.
+        let incoming = match incoming {
+            Some(incoming) => incoming,
+            None => std::future::pending().await,
+        };
+        self.take_opened();
+        if let Incoming::Left(link) = incoming {
+            self.lines.remove(&link);
+        }
+        incoming
+    }
+
+    fn send(&mut self, link: Link, order: Order) {
+        if let Some((line, _)) = self.lines.get(&link) {
+            let _gone = line.send(order);
+        }
+    }
+
+    fn close(&mut self, link: Link) {
+        self.ending.extend(self.lines.remove(&link).map(|(_, task)| task));
+    }
+
+    async fn flush(&mut self) {
+        self.ending.extend(self.lines.drain().map(|(_, (_, task))| task));
+        for task in self.ending.drain(..) {
+            let _ended = timeout(Duration::from_secs(2), task).await;
+        }
+    }
+}
+
+impl Drop for TcpHub {
+    fn drop(&mut self) {
+        self.listening.abort();
+    }
+}
+
+async fn accept(
+    listener: TcpListener,
+    acceptor: TlsAcceptor,
+    tell: UnboundedSender<Incoming>,
+    open: UnboundedSender<(Link, UnboundedSender<Order>, JoinHandle<()>)>,
+) {
+    for link in 1.. {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(_) => {
+                // No descriptor is free: others may go.
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        let (acceptor, tell, open) = (acceptor.clone(), tell.clone(), open.clone());
+        tokio::spawn(serve(link, stream, acceptor, tell, open));
+    }
+}
+
+/// A connection from its first byte to its last.
+async fn serve(
+    link: Link,
+    stream: TcpStream,
+    acceptor: TlsAcceptor,
+    tell: UnboundedSender<Incoming>,
+    open: UnboundedSender<(Link, UnboundedSender<Order>, JoinHandle<()>)>,
+) {
+    let _small_messages_matter = stream.set_nodelay(true);
+    let hello = async {
+        let stream = acceptor.accept(stream).await?;
+        let (mut read, write) = tokio::io::split(stream);
+        let hello = read_frame(&mut read, LONGEST_HELLO).await?;
+        Ok::<_, std::io::Error>((hello, read, write))
+    };
+    // Whoever does not get this far is nobody: a port scanner, or an agent with another run's token.
+    let Ok(Ok((Some(hello), mut read, write))) = timeout(HELLO_PATIENCE, hello).await else { return };
+    let (line, orders) = unbounded_channel();
+    let writing = tokio::spawn(write_orders(link, write, orders, tell.clone()));
+    let _ = open.send((link, line, writing));
+    let mut next = Some(hello);
+    while let Some(bytes) = next {
+        let at = clock::now();
+        let Ok(report) = message::decode::<Report>(&bytes) else { break };
+        if tell.send(Incoming::Report(link, report, at)).is_err() {
+            return;
+        }
+        next = read_frame(&mut read, LONGEST).await.unwrap_or_default();
+    }
+    let _ = tell.send(Incoming::Left(link));
+}
+
+async fn write_orders(
+    link: Link,
+    mut to: impl AsyncWrite + Unpin,
+    mut orders: UnboundedReceiver<Order>,
+    tell: UnboundedSender<Incoming>,
+) {
+    while let Some(order) = orders.recv().await {
+        let bytes = message::encode(&order);
+        if let Order::Ping { number } = order {
+            let _ = tell.send(Incoming::PingLeft(link, number, clock::now()));
+        }
+        match timeout(WRITE_PATIENCE, write_frame(&mut to, &bytes)).await {
+            Ok(Ok(())) => {}
+            _ => return,
+        }
+    }
+    let _ = tokio::io::AsyncWriteExt::shutdown(&mut to).await;
+}

@@ -1,0 +1,75 @@
+//! What must hold, whatever happened.
+
+use std::collections::HashMap;
+
+use super::nodes::SimulatedAgent;
+use super::world::{LifeEnd, Outcome};
+use super::{Case, Mishap};
+use crate::Ns;
+
+/// The error says what does not hold.
+pub fn judge(case: &Case, outcome: &Outcome) -> Result<(), String> {
+    if !outcome.is_over {
+        return Err(String::from("it does not come to an end"));
+    }
+    if outcome.wrong_leads > 0 {
+        let (wrong, all) = (outcome.wrong_leads, outcome.leads);
+        return Err(format!("{wrong} of {all} clocks were further off than the bound says"));
+    }
+    outcome.lives.iter().try_for_each(|life| begins_once(outcome, life))?;
+    let mut counted: HashMap<u32, u64> = HashMap::new();
+    for (index, number, content) in &outcome.frames {
+        let next = counted.entry(*index).or_default();
+        *next += 1;
+        if *number != *next {
+            return Err(format!("agent {index}: frame {number} comes when {next} is due"));
+        }
+        let mut lives = outcome.lives.iter().filter(|life| life.number == *index as usize);
+        if !lives.any(|life| SimulatedAgent::content(life.number, life.life, *number) == *content) {
+            return Err(format!("agent {index}: frame {number} is not one of its own"));
+        }
+    }
+    if outcome.closed.iter().zip(1..).any(|(closed, due)| *closed != due) {
+        return Err(format!("seconds are closed out of order: {:?}", outcome.closed));
+    }
+    let is_complete = |life: &&LifeEnd| {
+        let here = counted.get(&(life.number as u32)).copied().unwrap_or_default();
+        life.has_ended && life.kept == here && outcome.ended.contains(&(life.number as u32))
+    };
+    let all_started = outcome.lives.iter().filter(|life| life.started.is_some());
+    let incomplete: Vec<&LifeEnd> = all_started.filter(|life| !is_complete(life)).collect();
+    for life in &incomplete {
+        if !outcome.lost.contains(&(life.number as u32)) && !was_lost_before_start(case, outcome) {
+            return Err(format!("agent {} is incomplete, and nobody says so: {life:?}", life.number));
+        }
+    }
+    if case.mishaps.is_empty() && (outcome.losses > 0 || outcome.start.is_none() || !incomplete.is_empty()) {
+        return Err(format!("nothing happened, and yet something is missing: {outcome:?}"));
+    }
+    let strangers = case.mishaps.iter().filter(|(_, mishap)| *mishap == Mishap::Stranger).count();
+    if outcome.turned_away < strangers && case.mishaps.len() == strangers {
+        return Err(String::from("a stranger was not turned away"));
+    }
+    Ok(())
+}
+
+/// No life begins twice, and none begins further from the instant than its bound, unless it heard of it too late.
+fn begins_once(outcome: &Outcome, life: &LifeEnd) -> Result<(), String> {
+    if life.starts > 1 {
+        return Err(format!("agent {} began {} times", life.number, life.starts));
+    }
+    // Dates are whole nanoseconds, taken twice.
+    const GRAIN: Ns = 1_000;
+    if let (Some(start), Some(started)) = (outcome.start, life.started.filter(|at| *at > 0)) {
+        let early = start.saturating_sub(started);
+        if early > life.bound + GRAIN {
+            return Err(format!("agent {} began {early} ns before the instant, bound {}", life.number, life.bound));
+        }
+    }
+    Ok(())
+}
+
+/// An agent that did not come before the start ends the test for all.
+fn was_lost_before_start(case: &Case, outcome: &Outcome) -> bool {
+    outcome.start.is_none() && !case.mishaps.is_empty()
+}
