@@ -5,6 +5,7 @@ mod app;
 mod archive;
 mod banner;
 mod builtins;
+mod called_as;
 mod commands;
 mod config;
 mod curl;

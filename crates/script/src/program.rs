@@ -156,9 +156,9 @@ impl Program {
         self.shared.setup_data()
     }
 
-    /// Sets what users get as what `setup()` returned: JSON.
-    pub fn set_setup_data(&self, data: &str) {
-        self.shared.set_setup_data(Some(Arc::from(data)));
+    /// Sets what users get as what `setup()` returned: JSON, or nothing, which they see as undefined.
+    pub fn set_setup_data(&self, data: Option<&str>) {
+        self.shared.set_setup_data(data.map(Arc::from));
     }
 
     /// The options that users see.

@@ -1,15 +1,11 @@
 //! What the REST API and the run know of each other.
 
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use engine::{RunState, StopCause, Stopper};
 use serde_json::Value;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::oneshot;
-
-/// How long the run waits for a wish before it looks whether it was stopped.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// How far a run is; the numbers of k6's `status`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,12 +28,12 @@ pub enum Stage {
 /// Whether what was wished for was done, or why not.
 pub type Reply = oneshot::Sender<Result<(), String>>;
 
-/// What a client wants of a run that has not begun.
+/// What a client wants of a run that has not begun, or that has ended and lingers.
 pub enum Wish {
     /// Call `setup()`.
     SetUp(Reply),
-    /// Take this JSON for what `setup()` returned.
-    KeepSetup(String, Reply),
+    /// Take this JSON for what `setup()` returned; none: it returned nothing.
+    KeepSetup(Option<String>, Reply),
     /// Call `teardown()`.
     TearDown(Reply),
     /// Begin.
@@ -49,6 +45,10 @@ pub enum Wish {
 pub struct Seen {
     /// How far it is.
     pub stage: Stage,
+    /// Whether it waits for a client before it begins, or will when its users are made.
+    pub is_paused: bool,
+    /// Whether it has ended and does what it is asked for.
+    pub lingers: bool,
     /// Users and iterations.
     pub state: Option<Arc<RunState>>,
     /// Users it will have at most.
@@ -63,15 +63,15 @@ pub struct Seen {
 pub struct Board {
     stopper: Stopper,
     seen: Mutex<Seen>,
-    wishes: Sender<Wish>,
-    heard: Mutex<Receiver<Wish>>,
+    wishes: UnboundedSender<Wish>,
+    heard: tokio::sync::Mutex<UnboundedReceiver<Wish>>,
 }
 
 impl Board {
     /// The board of a run that is ended by `stopper`.
     pub fn new(stopper: Stopper) -> Arc<Board> {
-        let (wishes, heard) = mpsc::channel();
-        Arc::new(Board { stopper, seen: Mutex::default(), wishes, heard: Mutex::new(heard) })
+        let (wishes, heard) = mpsc::unbounded_channel();
+        Arc::new(Board { stopper, seen: Mutex::default(), wishes, heard: tokio::sync::Mutex::new(heard) })
     }
 
     /// What is known, to be read or written. Not to be held while anything runs.
@@ -94,41 +94,37 @@ impl Board {
 
     /// Asks the run for something and waits until it has done it.
     pub(super) async fn wish(&self, make: impl FnOnce(Reply) -> Wish) -> Result<(), String> {
-        if self.seen().stage != Stage::Paused {
-            return Err(String::from("the test is not waiting to begin: start it with --paused"));
-        }
         let (reply, answer) = oneshot::channel();
-        let gone = || String::from("the test has ended");
-        self.wishes.send(make(reply)).map_err(|_| gone())?;
-        answer.await.unwrap_or_else(|_| Err(gone()))
+        {
+            // Sent under the lock: a wish never comes behind the one that resumes the run, where nobody would hear it.
+            let seen = self.seen();
+            if !seen.is_paused && !seen.lingers {
+                return Err(String::from(
+                    "the test is not waiting to begin: start it with --paused, or with --linger for after its end",
+                ));
+            }
+            let _heard = self.wishes.send(make(reply));
+        }
+        answer.await.unwrap_or_else(|_| Err(String::from("the test has ended")))
     }
 
     pub(super) fn set_paused(&self, paused: bool) -> Result<(), String> {
-        match (self.seen().stage, paused) {
-            (Stage::Paused, true) => Ok(()),
-            (Stage::Paused, false) => {
-                // Shown at once, though the run needs a moment to hear of it.
+        let mut seen = self.seen();
+        match (seen.is_paused, paused) {
+            (true, true) => Ok(()),
+            (true, false) => {
+                seen.is_paused = false;
                 let _heard = self.wishes.send(Wish::Resume);
                 Ok(())
             }
-            (_, false) => Err(String::from("the test is not paused")),
-            (_, true) => Err(String::from("a test cannot be paused once it has begun: start it with --paused")),
+            (false, false) => Err(String::from("the test is not paused")),
+            (false, true) => Err(String::from("a test cannot be paused once it has begun: start it with --paused")),
         }
     }
 
-    /// Waits until the run is resumed or stopped; `take` does what is wished for meanwhile.
-    pub fn wait(&self, mut take: impl FnMut(Wish)) {
-        self.enter(Stage::Paused);
-        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        while !self.stopper.is_stopped() {
-            match heard.recv_timeout(LOOK) {
-                Ok(Wish::Resume) => break,
-                Ok(wish) => take(wish),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => unreachable!("the board has a sender of its own"),
-            }
-        }
-        drop(heard);
-        self.enter(Stage::Made);
+    /// The next wish of a client. The run is its only reader.
+    pub async fn next(&self) -> Wish {
+        let mut heard = self.heard.lock().await;
+        heard.recv().await.expect("the board has a sender of its own")
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! Served by the target's own server, on a thread of its own. It sees the run through a `Board`, on which the run
 //! writes once a second; what a client asks for reaches the run through the board too. As in k6, only a run that has
-//! not begun can be paused.
+//! not begun can be paused, and nobody listens while the script is being loaded: who finds the port open may resume.
 
 mod board;
 mod shapes;
@@ -82,14 +82,14 @@ async fn answer(board: &Board, method: &str, path: &str, body: &[u8]) -> Respons
         ("/v1/metrics", "GET") => data(Value::from_iter(shapes::metrics(board))),
         ("/v1/groups", "GET") => data(Value::from_iter(shapes::groups(board))),
         ("/v1/setup", "GET") => data(shapes::setup(board)),
-        ("/v1/setup", "PUT") => match serde_json::from_slice::<Value>(body) {
-            Ok(value) => done(board.wish(|reply| Wish::KeepSetup(value.to_string(), reply)), board).await,
+        ("/v1/setup", "PUT") => match setup_data(body) {
+            Ok(data) => done(board.wish(|reply| Wish::KeepSetup(data, reply)), board).await,
             Err(error) => refused(400, "Error parsing request body", &error.to_string()),
         },
         ("/v1/setup", "POST") => done(board.wish(Wish::SetUp), board).await,
         ("/v1/teardown", "POST") => match board.wish(Wish::TearDown).await {
             Ok(()) => empty(200),
-            Err(why) => refused(409, "Error executing teardown", &why),
+            Err(why) => refused(500, "Error executing teardown", &why),
         },
         ("/v1/status" | "/v1/metrics" | "/v1/groups" | "/v1/setup" | "/v1/teardown", _) => empty(405),
         _ => match (path.strip_prefix("/v1/metrics/"), path.strip_prefix("/v1/groups/")) {
@@ -123,10 +123,19 @@ async fn change(board: &Board, body: &[u8]) -> Response {
     data(shapes::status(board))
 }
 
+/// What a client gives instead of calling `setup()`. An empty body stands for a `setup()` that returned nothing: that
+/// is what `POST` answers then, and a client passes it on.
+fn setup_data(body: &[u8]) -> serde_json::Result<Option<String>> {
+    if body.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    serde_json::from_slice::<Value>(body).map(|value| Some(value.to_string()))
+}
+
 async fn done(wish: impl Future<Output = Result<(), String>>, board: &Board) -> Response {
     match wish.await {
         Ok(()) => data(shapes::setup(board)),
-        Err(why) => refused(409, "Error executing setup", &why),
+        Err(why) => refused(500, "Error executing setup", &why),
     }
 }
 

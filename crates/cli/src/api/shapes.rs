@@ -13,11 +13,11 @@ pub fn status(board: &Board) -> Value {
     let tainted = fields(&seen.summary["metrics"]).any(|(_, metric)| is_tainted(metric) == json!(true));
     let attributes = json!({
         "status": seen.stage as u8,
-        "paused": seen.stage == Stage::Paused,
+        "paused": seen.is_paused,
         "vus": vus,
         "vus-max": made.max(seen.max_vus),
         "stopped": stopped,
-        "running": seen.stage == Stage::Running,
+        "running": (Stage::Setup..=Stage::Teardown).contains(&seen.stage),
         "tainted": tainted,
     });
     json!({ "type": "status", "id": "default", "attributes": attributes })
@@ -79,9 +79,10 @@ fn add(group: &Value, parent: &Value, all: &mut Vec<Value>) {
     inner.for_each(|inner| add(inner, &group["id"], all));
 }
 
-/// `/v1/setup`.
+/// `/v1/setup`: without `data` when `setup()` returned nothing, or has not run.
 pub fn setup(board: &Board) -> Value {
-    json!({ "type": "setupData", "id": "default", "attributes": { "data": board.seen().setup } })
+    let data = board.seen().setup.clone().map(|data| (String::from("data"), data));
+    json!({ "type": "setupData", "id": "default", "attributes": Map::from_iter(data) })
 }
 
 fn fields(value: &Value) -> impl Iterator<Item = (&String, &Value)> {

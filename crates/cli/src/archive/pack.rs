@@ -11,9 +11,7 @@ use serde_json::Value;
 use tar::{Builder, EntryType, Header};
 
 use super::{METADATA, Metadata, ROOTS, SCRIPT};
-
-/// The version of k6 whose scripts are run; k6 refuses archives that name none.
-const K6_VERSION: &str = "2.2.0";
+use crate::called_as::K6_VERSION;
 
 /// What goes into an archive.
 pub struct Packed<'a> {

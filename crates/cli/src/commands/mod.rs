@@ -21,6 +21,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use wire::mask::Mask;
 
+use crate::called_as;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::quick::Recognised;
@@ -79,8 +80,11 @@ fn told(failure: Failure) -> ExitCode {
 }
 
 fn command() -> Command {
-    Command::new("onrush")
-        .version(env!("CARGO_PKG_VERSION"))
+    let command = match called_as::is_k6() {
+        true => Command::new("k6").version(version::line()),
+        false => Command::new("onrush").version(env!("CARGO_PKG_VERSION")),
+    };
+    command
         .about(
             "A load-testing tool: runs k6 scripts at several times the speed of k6, with numbers that stay true when \
              the machine is busy",
@@ -139,11 +143,14 @@ fn suggesting(subcommand: &str, mut error: clap::Error) -> clap::Error {
 
 /// Help and version are not errors; everything else about the arguments is k6's generic exit code.
 fn refused(error: clap::Error) -> ExitCode {
-    let _ = error.print();
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::Ok,
-        _ => ExitCode::Generic,
+    let is_asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if !is_asked_for && called_as::is_read_by_a_program() {
+        let text = error.to_string();
+        let text = text.split("\n\nUsage:").next().unwrap_or_default().trim();
+        return told(Failure::new(ExitCode::Generic, text.strip_prefix("error: ").unwrap_or(text)));
     }
+    let _ = error.print();
+    if is_asked_for { ExitCode::Ok } else { ExitCode::Generic }
 }
 
 #[cfg(test)]

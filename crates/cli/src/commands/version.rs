@@ -1,8 +1,11 @@
-//! `onrush version` and `onrush features`.
+//! `onrush version` and `onrush features`. Called as k6, it names the version of k6 first: programs compare it.
+
+use std::sync::LazyLock;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 
+use crate::called_as::{self, K6_VERSION};
 use crate::features::FEATURES;
 
 const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
@@ -27,11 +30,33 @@ pub fn text(matches: &ArgMatches) -> String {
         true => {
             let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
             // The last two have the names and words of k6, for what reads its output.
-            let shown = json!({ "version": VERSION, "os": os, "arch": arch, "go_os": os, "go_arch": go_arch(arch) });
+            let mut shown =
+                json!({ "version": VERSION, "os": os, "arch": arch, "go_os": os, "go_arch": go_arch(arch) });
+            if called_as::is_k6() {
+                shown["version"] = format!("v{K6_VERSION}").into();
+                shown["onrush"] = VERSION.into();
+            }
             format!("{shown}\n")
         }
-        false => format!("onrush {VERSION} ({}/{})\n", std::env::consts::OS, go_arch(std::env::consts::ARCH)),
+        false => format!("{} {}\n", name(), line()),
     }
+}
+
+/// What the program calls itself.
+pub fn name() -> &'static str {
+    if called_as::is_k6() { "k6" } else { "onrush" }
+}
+
+/// The version and what it was built for.
+pub fn line() -> &'static str {
+    static LINE: LazyLock<String> = LazyLock::new(|| {
+        let machine = format!("{}/{}", std::env::consts::OS, go_arch(std::env::consts::ARCH));
+        match called_as::is_k6() {
+            true => format!("v{K6_VERSION} (onrush {VERSION}, {machine})"),
+            false => format!("{VERSION} ({machine})"),
+        }
+    });
+    &LINE
 }
 
 /// Go's name of an architecture.

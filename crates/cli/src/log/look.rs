@@ -63,7 +63,7 @@ impl Look {
     }
 }
 
-fn text_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
+pub(super) fn text_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
     let mut line = format!("time=\"{}\" level={} msg={}", rfc3339(epoch_s), level.as_str(), quoted(message));
     for (name, value) in fields {
         let _ = write!(line, " {name}={}", quoted(value));

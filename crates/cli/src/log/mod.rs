@@ -17,6 +17,7 @@ use script::log::{Level, LogSink, Record};
 use script::secrets::Secrets;
 use units::date::rfc3339;
 
+use crate::called_as;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::fold::{Entry, Folds};
@@ -54,11 +55,15 @@ pub struct LogFlags {
 /// Whether whoever reads standard error expects JSON lines there.
 static IS_JSON_EXPECTED: AtomicBool = AtomicBool::new(false);
 
-/// What a command says when it cannot go on, as a line of the log where that is JSON; else `None`.
+/// What a command says when it cannot go on, as a line of the log where that is JSON, or where a program expects k6;
+/// else `None`.
 pub fn failure_line(message: &str, code: ExitCode) -> Option<String> {
     let of_script = [("hint", "script exception"), ("source", "stacktrace")];
     let fields = if code == ExitCode::ScriptException { &of_script[..] } else { &[] };
-    IS_JSON_EXPECTED.load(Ordering::Relaxed).then(|| look::json_line(now(), Level::Error, message, fields) + "\n")
+    if IS_JSON_EXPECTED.load(Ordering::Relaxed) {
+        return Some(look::json_line(now(), Level::Error, message, fields) + "\n");
+    }
+    called_as::is_read_by_a_program().then(|| look::text_line(now(), Level::Error, message, fields) + "\n")
 }
 
 impl Logger {

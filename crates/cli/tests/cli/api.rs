@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use crate::lab::Lab;
 
 /// A port that is free now.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// Status and body of an answer; status 0 while nobody listens.
-fn ask(port: u16, method: &str, path: &str, body: &str) -> (u16, String) {
+pub fn ask(port: u16, method: &str, path: &str, body: &str) -> (u16, String) {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return (0, String::new()) };
     let length = body.len();
     let head = format!("{method} {path} HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
@@ -27,13 +27,15 @@ fn ask(port: u16, method: &str, path: &str, body: &str) -> (u16, String) {
     (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
 }
 
-fn get(port: u16, path: &str) -> Value {
+/// The JSON that is there.
+pub fn get(port: u16, path: &str) -> Value {
     let (status, body) = ask(port, "GET", path, "");
     assert_eq!(status, 200, "{path}: {body}");
     serde_json::from_str(&body).unwrap()
 }
 
-fn status(port: u16) -> Value {
+/// The attributes of `/v1/status`.
+pub fn status(port: u16) -> Value {
     get(port, "/v1/status")["data"]["attributes"].take()
 }
 
@@ -43,7 +45,7 @@ fn patch(port: u16, attributes: Value) -> (u16, String) {
 }
 
 /// Waits until something holds.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !holds() {
         assert!(Instant::now() < end, "{what} never came");
@@ -95,7 +97,7 @@ fn a_run_is_seen_and_stopped() {
         ("DELETE", "/v1/status", "", 405, ""),
         ("POST", "/v1/metrics/checks", "", 405, ""),
         ("PATCH", "/v1/status", "none", 400, "Invalid data"),
-        ("POST", "/v1/setup", "", 409, "start it with --paused"),
+        ("POST", "/v1/setup", "", 500, "start it with --paused"),
         ("PUT", "/v1/setup", "{", 400, "Error parsing request body"),
     ] {
         let (status, text) = ask(port, method, path, body);
@@ -114,8 +116,8 @@ fn a_paused_run_is_prepared_and_resumed_and_lingers() {
     let (lab, port) = (Lab::with(&SCRIPT.replace("'50s'", "'1s'")), free_port());
     let address = format!("127.0.0.1:{port}");
     let run = lab.start(&["run", "--paused", "--linger", "--no-setup", "--address", &address, "script.js"]);
-    until("the pause", || ask(port, "GET", "/v1/status", "").0 == 200 && status(port)["paused"] == true);
-    assert_eq!((&status(port)["status"], &status(port)["vus-max"]), (&json!(4), &json!(2)));
+    until("the pause", || ask(port, "GET", "/v1/status", "").0 == 200 && status(port)["status"] == 4);
+    assert_eq!((&status(port)["paused"], &status(port)["vus-max"]), (&json!(true), &json!(2)));
     let data = |(code, body): (u16, String)| -> Value {
         assert_eq!(code, 200, "{body}");
         serde_json::from_str::<Value>(&body).unwrap()["data"]["attributes"]["data"].take()

@@ -84,9 +84,7 @@ impl Lab {
 
     /// Starts the binary and leaves it running.
     pub fn start(&self, arguments: &[&str]) -> Started {
-        let child =
-            self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("onrush starts");
-        Started { child: Some(child) }
+        begin(self.command(arguments))
     }
 }
 
@@ -97,9 +95,14 @@ impl Drop for Lab {
 }
 
 /// Runs a command to its end.
-pub fn finish(mut command: Command) -> Run {
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("onrush starts");
-    Started { child: Some(child) }.wait()
+pub fn finish(command: Command) -> Run {
+    begin(command).wait()
+}
+
+/// Starts a command whose output is read when it is waited for.
+pub fn begin(mut command: Command) -> Started {
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+    Started { child: Some(child) }
 }
 
 /// A running binary.

@@ -39,6 +39,7 @@ mod modules_with_apps;
 mod native_loops;
 mod network;
 mod new;
+mod operator;
 mod options;
 mod output;
 mod outputs;

@@ -18,6 +18,7 @@ use script::{ScriptError, ScriptUsers};
 use super::flags::Flags;
 use super::fleet::Fleet;
 use super::load::Script;
+use super::pause;
 use super::plan::{Planned, SummaryColumns};
 use super::referee::RefereeThread;
 use super::save::Saving;
@@ -215,6 +216,9 @@ impl Progress<'_> {
     }
 
     fn set_up(&mut self) {
+        if !self.is_resumed() {
+            return;
+        }
         let made = Instant::now();
         self.made = Some(made);
         self.started_at = crate::log::rfc3339_ms_now();
@@ -235,6 +239,14 @@ impl Progress<'_> {
             self.drive.stopper.stop(StopCause::Requested);
         }
         self.show_setup();
+    }
+
+    /// Waits when the run is to begin paused; whether it begins at all.
+    fn is_resumed(&self) -> bool {
+        let Drive { script, log, stopper, registry, board, .. } = &self.drive;
+        let Some(board) = board.filter(|_| self.options.paused == Some(true)) else { return true };
+        pause::wait(board, &pause::Service { script, registry, log }, async { stopper.stopped().await });
+        !stopper.is_stopped()
     }
 
     /// What the REST API tells from now on.

@@ -29,7 +29,7 @@ mod watch;
 use std::sync::Arc;
 
 use clap::ArgMatches;
-use engine::Stopper;
+use engine::{StopCause, Stopper};
 use metrics::{Aggregate, Registry};
 use script::log::Level;
 
@@ -66,7 +66,6 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>) -> Result<ExitCode,
     let messages = logged.map(|dir| Messages::prepare(dir, log.clone())).transpose()?;
     let stopper = Stopper::new();
     let board = flags.address.as_ref().map(|_| Board::new(stopper.clone()));
-    let _api = open_to_clients(&flags, board.as_ref(), &log)?;
     let phases = Phases::listen(stopper.clone())?;
     let beside = flags.serve.as_ref().map(|serve| load::start_target(serve, &flags, &log)).transpose()?;
     let target = beside.as_ref().map(|beside| &beside.server);
@@ -87,13 +86,14 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>) -> Result<ExitCode,
         descriptors::check(planned.plan.requirements().max_vus, flags.descriptors_per_vu())?;
     }
     let outputs = outputs::open(&flags, &planned, &registry, &log)?;
+    let _api = open_to_clients(&flags, &planned, board.as_ref(), &log)?;
     let screen = announce(&flags, &planned);
     let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
     let drive = drive::Drive {
         script: &script,
         log: &log,
         stopper: stopper.clone(),
-        registry,
+        registry: registry.clone(),
         screen,
         flags: &flags,
         saving: saving.as_ref(),
@@ -101,7 +101,6 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>) -> Result<ExitCode,
         board: board.as_deref(),
     };
     phases.begin();
-    pause::wait(&planned, &script, &drive.registry, board.as_deref(), &stopper)?;
     let before = Moment::now();
     let mut fleet = packed.map(|packed| packed.open(&flags, matches, &drive.registry, &log)).transpose()?;
     let ran = drive.finish_scenarios(planned, aggregate, fleet.as_mut());
@@ -121,14 +120,21 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>) -> Result<ExitCode,
     board.iter().for_each(|board| board.enter(Stage::Teardown));
     let code = ending.finish(ran, outputs)?;
     board.iter().for_each(|board| board.enter(Stage::Ended));
-    if flags.lingers {
-        pause::linger(&phases, &script, &log);
+    // Who ends a test by a signal wants the process to end: one signal is all that a container gets.
+    if flags.lingers && !matches!(stopper.cause(), Some(StopCause::Signal(_))) {
+        pause::linger(&phases, board.as_deref(), &pause::Service { script: &script, registry: &registry, log: &log });
     }
     Ok(code)
 }
 
-/// Starts the REST API when there is an address for it.
-fn open_to_clients(flags: &Flags, board: Option<&Arc<Board>>, log: &Logger) -> Result<Option<Api>, Failure> {
+/// Starts the REST API when there is an address for it. The script is loaded: what clients see and want is possible.
+fn open_to_clients(
+    flags: &Flags,
+    planned: &plan::Planned,
+    board: Option<&Arc<Board>>,
+    log: &Logger,
+) -> Result<Option<Api>, Failure> {
+    pause::announce(planned, board.map(Arc::as_ref))?;
     let (Some(address), Some(board)) = (&flags.address, board) else { return Ok(None) };
     let api = Api::start(address, Arc::clone(board))?;
     if let Some(address) = api.address() {
