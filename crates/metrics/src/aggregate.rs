@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cardinality::{Cardinality, SUGGESTED_SERIES};
+use crate::counter_sum::CounterSum;
 use crate::errors::ErrorCount;
 use crate::metric::MetricId;
 use crate::registry::{Definition, Registry, SubMetric};
@@ -28,7 +29,7 @@ pub struct Aggregate {
     index: HashMap<Arc<SinkKey>, usize>,
     sinks: Vec<(Arc<SinkKey>, Sink)>,
     /// What Counters got outside of the load: no part of a rate.
-    aside: HashMap<Arc<SinkKey>, f64>,
+    aside: HashMap<Arc<SinkKey>, CounterSum>,
     thresholds: Thresholds,
     refused: u64,
     cardinality: Cardinality,
@@ -72,7 +73,7 @@ impl Aggregate {
     pub fn merge_aside(&mut self, snapshot: Snapshot) {
         for (key, sink) in &snapshot.sinks {
             if let Sink::Counter { sum, .. } = sink {
-                *self.aside.entry(key.clone()).or_default() += sum;
+                self.aside.entry(key.clone()).or_default().merge(sum);
             }
         }
         self.merge(snapshot);
@@ -83,7 +84,7 @@ impl Aggregate {
     pub fn live(&self, metric: MetricId) -> f64 {
         match self.total(metric) {
             None => 0.0,
-            Some(Sink::Counter { sum, .. }) => *sum,
+            Some(Sink::Counter { sum, .. }) => sum.value(),
             Some(Sink::Gauge { last, .. }) => *last,
             Some(Sink::Rate { passes, .. }) => *passes as f64,
             Some(Sink::Trend(trend)) => trend.avg(),
@@ -120,7 +121,7 @@ impl Aggregate {
         let (index, sinks, aside) = (&self.index, &self.sinks, &self.aside);
         let find = |target| {
             let (key, sink) = &sinks[*index.get(&key_of(target))?];
-            Some((sink, aside.get(key).copied().unwrap_or_default()))
+            Some((sink, aside.get(key).map(CounterSum::value).unwrap_or_default()))
         };
         self.thresholds.judge(elapsed, moment, find)
     }
@@ -181,7 +182,7 @@ impl Aggregate {
         let filter = sub.map(|sub| sub.filter.source().to_owned());
         let mut result = plain_result(definition, sink, duration);
         if let (Value::Counter { count, rate }, Some(aside)) = (&mut result.value, self.aside.get(&key_of(target))) {
-            *rate = per_second(*count - aside, duration);
+            *rate = per_second(*count - aside.value(), duration);
         }
         MetricResult { filter, thresholds: self.thresholds.results(target), ..result }
     }
@@ -302,7 +303,10 @@ fn plain_result(definition: &Definition, sink: &Sink, duration: Duration) -> Met
 
 fn value_of(sink: &Sink, duration: Duration) -> Value {
     match sink {
-        Sink::Counter { sum, .. } => Value::Counter { count: *sum, rate: per_second(*sum, duration) },
+        Sink::Counter { sum, .. } => {
+            let count = sum.value();
+            Value::Counter { count, rate: per_second(count, duration) }
+        }
         Sink::Gauge { samples: 0, .. } => Value::Gauge { value: 0.0, min: 0.0, max: 0.0 },
         Sink::Gauge { last, min, max, .. } => Value::Gauge { value: *last, min: *min, max: *max },
         Sink::Rate { passes, total } => Value::Rate { passes: *passes, total: *total },

@@ -5,15 +5,33 @@
 //! from -1 down, so numbers ascend with the values. Result documents of schema 2 store these numbers: their meaning
 //! cannot change.
 
+use crate::exact_sum::units;
+
 /// Mantissa bits that choose the bucket.
 const MANTISSA_BITS: u32 = 10;
 /// What is left of a magnitude's bits when its bucket is known.
 const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - MANTISSA_BITS;
 
-/// The bucket of a magnitude among those of its sign, from 0.
+/// The bucket of a magnitude among those of its sign, from 0; of its bits.
 #[inline]
-pub(crate) fn key(magnitude: f64) -> u32 {
-    (magnitude.to_bits() >> SHIFT) as u32
+pub(crate) fn key(bits: u64) -> u32 {
+    (bits >> SHIFT) as u32
+}
+
+/// What the bucket does not tell of a magnitude: how many `f64` are between its border and the magnitude.
+#[inline]
+pub(crate) fn rest(bits: u64) -> u64 {
+    bits & ((1 << SHIFT) - 1)
+}
+
+/// The significand of the border, without the part that `rest` is.
+pub(crate) fn significand(key: u32) -> u64 {
+    units(border(key)).0
+}
+
+/// By how much a significand in this bucket is shifted (`exact_sum::units`).
+pub(crate) fn shift(key: u32) -> u32 {
+    units(border(key)).1
 }
 
 /// The smallest magnitude in the bucket with this key.
@@ -25,8 +43,8 @@ pub(crate) fn border(key: u32) -> f64 {
 pub fn number(value: f64) -> i32 {
     match value {
         0.0 => 0,
-        value if value > 0.0 => key(value) as i32 + 1,
-        value => -(key(-value) as i32 + 1),
+        value if value > 0.0 => key(value.to_bits()) as i32 + 1,
+        value => -(key((-value).to_bits()) as i32 + 1),
     }
 }
 

@@ -167,7 +167,7 @@ impl Points {
             (Points::Counter(column) | Points::Gauge(column), None) => column.push(None),
             (Points::Rate(column), None) => column.push(None),
             (Points::Trend(column), None) => column.push(None),
-            (Points::Counter(column), Some(Sink::Counter { sum, .. })) => column.push(Some(*sum)),
+            (Points::Counter(column), Some(Sink::Counter { sum, .. })) => column.push(Some(sum.value())),
             (Points::Gauge(column), Some(Sink::Gauge { last, .. })) => column.push(Some(*last)),
             (Points::Rate(column), Some(Sink::Rate { passes, total })) => column.push(Some((*passes, *total))),
             (Points::Trend(column), Some(Sink::Trend(trend))) => column.push(Some(point(trend))),

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::counter_sum::PackedCounterSum;
 use crate::errors::ErrorKind;
 use crate::metric::{Contains, Kind, MetricId};
 use crate::registry::{Registry, SubMetricId};
@@ -83,7 +84,7 @@ enum KeyEntry {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum SinkEntry {
-    Counter { sum: f64, samples: u64 },
+    Counter { sum: PackedCounterSum, samples: u64 },
     Gauge { last: f64, last_at_ns: u64, min: f64, max: f64, samples: u64 },
     Rate { passes: u64, total: u64 },
     Trend(Box<ExactTrend>),
@@ -267,7 +268,9 @@ impl From<&SinkKey> for KeyEntry {
 impl From<&Sink> for SinkEntry {
     fn from(sink: &Sink) -> SinkEntry {
         match sink {
-            Sink::Counter { sum, samples } => SinkEntry::Counter { sum: *sum, samples: *samples },
+            Sink::Counter { sum, samples } => {
+                SinkEntry::Counter { sum: PackedCounterSum::from(sum), samples: *samples }
+            }
             Sink::Gauge { last, last_at_ns, min, max, samples } => {
                 SinkEntry::Gauge { last: *last, last_at_ns: *last_at_ns, min: *min, max: *max, samples: *samples }
             }
@@ -281,7 +284,7 @@ impl SinkEntry {
     /// `None`: its numbers contradict each other.
     fn into_sink(self) -> Option<Sink> {
         Some(match self {
-            SinkEntry::Counter { sum, samples } => Sink::Counter { sum, samples },
+            SinkEntry::Counter { sum, samples } => Sink::Counter { sum: sum.into_sum()?, samples },
             SinkEntry::Gauge { last, last_at_ns, min, max, samples } => {
                 Sink::Gauge { last, last_at_ns, min, max, samples }
             }

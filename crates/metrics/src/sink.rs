@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use crate::counter_sum::CounterSum;
 use crate::errors::ErrorKind;
 use crate::metric::{Kind, MetricId};
 use crate::registry::SubMetricId;
@@ -48,7 +49,7 @@ impl SinkKey {
 /// Combined samples.
 #[derive(Clone, Debug)]
 pub(crate) enum Sink {
-    Counter { sum: f64, samples: u64 },
+    Counter { sum: CounterSum, samples: u64 },
     Gauge { last: f64, last_at_ns: u64, min: f64, max: f64, samples: u64 },
     Rate { passes: u64, total: u64 },
     Trend(Box<Trend>),
@@ -57,7 +58,7 @@ pub(crate) enum Sink {
 impl Sink {
     pub fn new(kind: Kind) -> Self {
         match kind {
-            Kind::Counter => Sink::Counter { sum: 0.0, samples: 0 },
+            Kind::Counter => Sink::Counter { sum: CounterSum::default(), samples: 0 },
             Kind::Gauge => {
                 Sink::Gauge { last: 0.0, last_at_ns: 0, min: f64::INFINITY, max: f64::NEG_INFINITY, samples: 0 }
             }
@@ -99,15 +100,14 @@ impl Sink {
     pub fn add(&mut self, value: f64, at_ns: u64) {
         match self {
             Sink::Trend(trend) => trend.add(value),
-            Sink::Counter { sum, samples } => {
-                *sum += value;
-                *samples += 1;
-            }
+            Sink::Counter { .. } => self.add_times(value, 1),
             Sink::Rate { passes, total } => {
                 *passes += u64::from(value != 0.0);
                 *total += 1;
             }
             Sink::Gauge { last, last_at_ns, min, max, samples } => {
+                // Of 0 and -0, which are equal, whichever came first would be the lowest.
+                let value = value + 0.0;
                 if at_ns >= *last_at_ns {
                     (*last, *last_at_ns) = (value, at_ns);
                 }
@@ -115,6 +115,14 @@ impl Sink {
                 *max = max.max(value);
                 *samples += 1;
             }
+        }
+    }
+
+    /// Adds one finite value this many times to a Counter.
+    pub fn add_times(&mut self, value: f64, times: u64) {
+        if let Sink::Counter { sum, samples } = self {
+            sum.add(value, times);
+            *samples += times;
         }
     }
 
@@ -146,7 +154,7 @@ impl Sink {
             (Sink::Trend(own), Sink::Trend(theirs)) if own.count() == 0 && own.censored() == 0 => *own = theirs,
             (Sink::Trend(own), Sink::Trend(theirs)) => own.merge(&theirs),
             (Sink::Counter { sum, samples }, Sink::Counter { sum: more, samples: count }) => {
-                *sum += more;
+                sum.merge(&more);
                 *samples += count;
             }
             (Sink::Rate { passes, total }, Sink::Rate { passes: more, total: count }) => {
@@ -157,7 +165,9 @@ impl Sink {
                 Sink::Gauge { last, last_at_ns, min, max, samples },
                 Sink::Gauge { last: value, last_at_ns: at_ns, min: low, max: high, samples: count },
             ) => {
-                if at_ns >= *last_at_ns && count > 0 {
+                // Nobody knows which of two of one moment was later: the higher one counts, whoever is merged first.
+                let order = at_ns.cmp(last_at_ns).then(value.total_cmp(last));
+                if count > 0 && (*samples == 0 || order.is_gt()) {
                     (*last, *last_at_ns) = (value, at_ns);
                 }
                 *min = min.min(low);
@@ -198,27 +208,31 @@ mod tests {
     fn counters_sum() {
         let mut sink = filled(Kind::Counter, &[(1.0, 0), (2.5, 0)]);
         sink.merge(filled(Kind::Counter, &[(-0.5, 0)]));
-        assert!(matches!(sink, Sink::Counter { sum: 3.0, samples: 3 }));
+        let Sink::Counter { sum, samples } = sink else { panic!("a counter") };
+        assert_eq!((sum.value(), samples), (3.0, 3));
     }
     #[test]
-    fn a_gauge_keeps_the_later_of_two_of_one_moment_and_nothing_of_an_empty_one() {
-        let mut sink = filled(Kind::Gauge, &[(5.0, 20), (6.0, 20)]);
+    fn a_gauge_keeps_one_of_two_of_one_moment_and_nothing_of_an_empty_one() {
+        let mut sink = filled(Kind::Gauge, &[(8.0, 20), (6.0, 20)]);
         sink.merge(Sink::new(Kind::Gauge));
         let told = |sink: &Sink| match sink {
             Sink::Gauge { last, min, max, samples, .. } => (*last, *min, *max, *samples),
             other => panic!("a gauge, not {other:?}"),
         };
-        assert_eq!(told(&sink), (6.0, 5.0, 6.0, 2));
+        assert_eq!(told(&sink), (6.0, 6.0, 8.0, 2), "the later one of a recorder");
+        let mut other = filled(Kind::Gauge, &[(7.0, 20)]);
+        other.merge(sink.clone());
         sink.merge(filled(Kind::Gauge, &[(7.0, 20)]));
-        assert_eq!(told(&sink), (7.0, 5.0, 7.0, 3));
+        assert_eq!(told(&sink), (7.0, 6.0, 8.0, 3), "the higher one of two recorders");
+        assert_eq!(told(&other), told(&sink));
         sink.merge(filled(Kind::Gauge, &[(1.0, 19)]));
-        assert_eq!(told(&sink), (7.0, 1.0, 7.0, 4));
+        assert_eq!(told(&sink), (7.0, 1.0, 8.0, 4));
         // The first one of all may have come at the beginning of time.
         let mut first = Sink::new(Kind::Gauge);
-        first.merge(filled(Kind::Gauge, &[(2.0, 0)]));
-        assert_eq!(told(&first), (2.0, 2.0, 2.0, 1));
+        first.merge(filled(Kind::Gauge, &[(-2.0, 0)]));
+        assert_eq!(told(&first), (-2.0, -2.0, -2.0, 1));
         first.merge(Sink::new(Kind::Gauge));
-        assert_eq!(told(&first), (2.0, 2.0, 2.0, 1));
+        assert_eq!(told(&first), (-2.0, -2.0, -2.0, 1));
     }
 
     #[test]

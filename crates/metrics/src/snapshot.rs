@@ -43,7 +43,7 @@ impl Snapshot {
     /// How many samples of this metric are in it, and the sum of a Counter or Trend, or what was not 0 of a Rate.
     pub fn total(&self, metric: MetricId) -> (u64, f64) {
         match self.whole(metric) {
-            Some(Sink::Counter { sum, samples }) => (*samples, *sum),
+            Some(Sink::Counter { sum, samples }) => (*samples, sum.value()),
             Some(Sink::Rate { passes, total }) => (*total, *passes as f64),
             Some(Sink::Trend(trend)) => (trend.count(), trend.sum()),
             Some(Sink::Gauge { samples, .. }) => (*samples, 0.0),

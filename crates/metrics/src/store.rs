@@ -72,9 +72,14 @@ pub(crate) struct Entry {
 }
 
 /// A sink while it is filled. Most samples of a request are 0 (nothing to look up, connect or shake hands for; not
-/// failed): they cost an increment here, and join the sink when it is handed over.
+/// failed): they cost an increment here, and join the sink when it is handed over. So it is with a Counter's sample
+/// that is the same as the one before: a sum that shall be exact has questions to ask of each value.
 pub(crate) struct Cell {
     zeros: u64,
+    /// What a Counter got last.
+    value: f64,
+    /// How often in a row; not in the sink yet.
+    times: u64,
     sink: Sink,
 }
 
@@ -188,7 +193,7 @@ impl Store {
 
 impl Cell {
     pub(crate) fn new(kind: Kind) -> Self {
-        Cell { zeros: 0, sink: Sink::new(kind) }
+        Cell { zeros: 0, value: 0.0, times: 0, sink: Sink::new(kind) }
     }
 
     #[inline(always)]
@@ -206,12 +211,16 @@ impl Cell {
     fn add_other(&mut self, value: f64) {
         match &mut self.sink {
             Sink::Trend(trend) => trend.add_other(value),
-            Sink::Counter { sum, samples } => {
-                *sum += value;
-                *samples += 1;
-            }
+            Sink::Counter { .. } if value == self.value => self.times += 1,
+            Sink::Counter { .. } => self.add_another(value),
             _ => self.add_rarely(value, 0),
         }
+    }
+
+    #[inline(never)]
+    fn add_another(&mut self, value: f64) {
+        let before = std::mem::replace(&mut self.value, value);
+        self.sink.add_times(before, std::mem::replace(&mut self.times, 1));
     }
 
     #[inline(never)]
@@ -220,7 +229,7 @@ impl Cell {
     }
 
     pub(crate) fn is_used(&self) -> bool {
-        self.zeros > 0 || self.sink.is_used()
+        self.zeros > 0 || self.times > 0 || self.sink.is_used()
     }
 
     /// Adds values of a Trend that were never measured.
@@ -229,6 +238,7 @@ impl Cell {
     }
 
     pub(crate) fn take(&mut self) -> Sink {
+        self.sink.add_times(self.value, std::mem::take(&mut self.times));
         let empty = self.sink.emptied();
         let mut sink = std::mem::replace(&mut self.sink, empty);
         sink.add_zeros(std::mem::take(&mut self.zeros));

@@ -3,8 +3,8 @@
 //! `bucket` says which values share a bucket: neighbouring borders differ by at most 1/1024. A bucket keeps the count
 //! and the sum of its samples, so that it answers with their mean: a bucket holding one distinct value is exact.
 //! Buckets live in pages of 64, made when first needed: memory depends on how widely the values spread, never on how
-//! many there are. Minimum, maximum and count are exact; the sum is as good as adding numbers of one magnitude at a
-//! time and then combining them with compensation.
+//! many there are. Minimum, maximum, count and sum are exact: the order of the values, and how they were dealt out
+//! among histograms that are merged, changes no bit of any answer.
 //!
 //! Our own, because HdrHistogram holds whole numbers between limits that are chosen beforehand, and k6's trends take
 //! any number. Adding a sample is on the path of every request.
@@ -14,79 +14,15 @@
 mod censored;
 pub(crate) mod exact;
 mod interval;
+mod side;
 mod stored;
 
 pub use interval::{RankInterval, samples_needed};
 
+use side::{Bucket, Side};
+
 use crate::bucket;
-
-/// Buckets in a page, as a power of two.
-const PAGE_BITS: u32 = 6;
-const PAGE: usize = 1 << PAGE_BITS;
-
-/// Samples that fell into one bucket.
-#[derive(Clone, Copy, Debug, Default)]
-struct Bucket {
-    count: u64,
-    sum: f64,
-}
-
-/// The buckets of one sign, by magnitude.
-#[derive(Clone, Debug, Default)]
-struct Side {
-    /// Number of the page that `directory[0]` stands for.
-    first_page: u32,
-    /// For each page from `first_page`: 0 when absent, else its position among the pages plus one.
-    directory: Vec<u32>,
-    /// The pages one after the other.
-    buckets: Vec<Bucket>,
-}
-
-impl Side {
-    #[inline]
-    fn bucket(&mut self, magnitude: f64) -> &mut Bucket {
-        let key = bucket::key(magnitude);
-        let slot = (key >> PAGE_BITS).wrapping_sub(self.first_page) as usize;
-        let page = match self.directory.get(slot) {
-            Some(&page) if page != 0 => page,
-            _ => self.make_page(key >> PAGE_BITS),
-        };
-        &mut self.buckets[(page as usize - 1) * PAGE + (key as usize & (PAGE - 1))]
-    }
-
-    #[cold]
-    fn make_page(&mut self, number: u32) -> u32 {
-        if self.directory.is_empty() {
-            self.first_page = number;
-        }
-        if number < self.first_page {
-            let missing = (self.first_page - number) as usize;
-            self.directory.splice(0..0, std::iter::repeat_n(0, missing));
-            self.first_page = number;
-        }
-        let slot = (number - self.first_page) as usize;
-        if slot >= self.directory.len() {
-            self.directory.resize(slot + 1, 0);
-        }
-        self.buckets.resize(self.buckets.len() + PAGE, Bucket::default());
-        let page = (self.buckets.len() / PAGE) as u32;
-        self.directory[slot] = page;
-        page
-    }
-
-    /// Buckets with samples, from the smallest magnitude up, each with its lower border.
-    fn iter(&self) -> impl DoubleEndedIterator<Item = (f64, Bucket)> {
-        self.directory.iter().enumerate().filter(|(_, page)| **page != 0).flat_map(move |(slot, page)| {
-            let first_key = (self.first_page + slot as u32) << PAGE_BITS;
-            let start = (*page as usize - 1) * PAGE;
-            self.buckets[start..start + PAGE]
-                .iter()
-                .enumerate()
-                .filter(|(_, bucket)| bucket.count != 0)
-                .map(move |(at, bucket)| (bucket::border(first_key + at as u32), *bucket))
-        })
-    }
-}
+use crate::exact_sum::ExactSum;
 
 /// The distribution of the values of a Trend metric.
 #[derive(Clone, Debug)]
@@ -120,10 +56,7 @@ impl Default for Trend {
 impl Trend {
     /// An empty one that grows to the same spread without moving its buckets.
     pub(crate) fn emptied(&self) -> Trend {
-        let mut empty = Trend::default();
-        empty.negative.buckets.reserve_exact(self.negative.buckets.len());
-        empty.positive.buckets.reserve_exact(self.positive.buckets.len());
-        empty
+        Trend { negative: self.negative.emptied(), positive: self.positive.emptied(), ..Trend::default() }
     }
 
     /// Adds one value. NaN and infinities are not counted.
@@ -147,9 +80,7 @@ impl Trend {
             self.max = value;
         }
         let side = if value > 0.0 { &mut self.positive } else { &mut self.negative };
-        let bucket = side.bucket(value.abs());
-        bucket.count += 1;
-        bucket.sum += value;
+        side.add(value.abs().to_bits());
     }
 
     /// Adds the value 0 this many times.
@@ -159,13 +90,8 @@ impl Trend {
 
     /// Adds everything that `other` holds.
     pub fn merge(&mut self, other: &Trend) {
-        for (own, theirs) in [(&mut self.negative, &other.negative), (&mut self.positive, &other.positive)] {
-            for (border, bucket) in theirs.iter() {
-                let mine = own.bucket(border);
-                mine.count += bucket.count;
-                mine.sum += bucket.sum;
-            }
-        }
+        self.negative.merge(&other.negative);
+        self.positive.merge(&other.positive);
         self.zeros += other.zeros;
         self.others += other.others;
         self.censored += other.censored;
@@ -196,30 +122,34 @@ impl Trend {
         }
     }
 
-    /// Sum of all values.
+    /// Sum of all values: the `f64` next to the true one, whatever the order in which they came.
     pub fn sum(&self) -> f64 {
-        // Neumaier's summation: the buckets may cancel each other.
-        let (mut sum, mut lost) = (0.0_f64, 0.0_f64);
-        for (_, _, bucket) in self.ascending() {
-            let next = sum + bucket.sum;
-            lost += if sum.abs() >= bucket.sum.abs() { (sum - next) + bucket.sum } else { (bucket.sum - next) + sum };
-            sum = next;
-        }
-        sum + if lost.is_finite() { lost } else { 0.0 }
+        self.exact_sum().value()
     }
 
-    /// Mean; 0 when empty.
+    /// Mean, less than one step of an `f64` off; 0 when empty.
     pub fn avg(&self) -> f64 {
         if self.count() == 0 {
             return 0.0;
         }
-        let mean = self.sum() / self.count() as f64;
-        if mean.is_finite() {
-            return mean.clamp(self.min(), self.max());
+        self.exact_sum().mean(self.count()).clamp(self.min(), self.max())
+    }
+
+    fn exact_sum(&self) -> ExactSum {
+        let mut sum = ExactSum::default();
+        for (side, is_negative) in [(&self.negative, true), (&self.positive, false)] {
+            // Neighbouring buckets share their shift: their sums have room in one number.
+            let (mut shift, mut significands) = (0, 0_u128);
+            for (key, bucket) in side.iter() {
+                if bucket::shift(key) != shift {
+                    sum.add_units(std::mem::take(&mut significands), shift, is_negative);
+                    shift = bucket::shift(key);
+                }
+                significands += bucket.significands(key);
+            }
+            sum.add_units(significands, shift, is_negative);
         }
-        // The sum left the range of f64: weigh the buckets instead.
-        let total = self.count() as f64;
-        self.ascending().map(|(border, sign, b)| mean_of(border, sign, b) * (b.count as f64 / total)).sum()
+        sum
     }
 
     /// The value below which `percent` (0-100) of the values lie, infinite where that is one of those that were never
@@ -265,10 +195,10 @@ impl Trend {
     fn order_statistics(&self, wanted: &mut [(u64, f64)]) {
         wanted.sort_unstable_by_key(|(rank, _)| *rank);
         let (mut seen, mut open) = (0, 0);
-        for (border, sign, bucket) in self.ascending() {
-            seen += bucket.count;
+        for filled in self.ascending() {
+            seen += filled.count;
             while wanted.get(open).is_some_and(|(rank, _)| *rank < seen) {
-                wanted[open].1 = mean_of(border, sign, bucket).clamp(self.min(), self.max());
+                wanted[open].1 = filled.mean().clamp(self.min(), self.max());
                 open += 1;
             }
             if open == wanted.len() {
@@ -284,11 +214,13 @@ impl Trend {
         }
     }
 
-    /// Buckets from the lowest value to the highest: border nearest zero, sign, contents.
-    fn ascending(&self) -> impl Iterator<Item = (f64, f64, Bucket)> {
-        let zeros = (self.zeros > 0).then_some((0.0, 1.0, Bucket { count: self.zeros, sum: 0.0 }));
-        let negative = self.negative.iter().rev().map(|(border, bucket)| (border, -1.0, bucket));
-        negative.chain(zeros).chain(self.positive.iter().map(|(border, bucket)| (border, 1.0, bucket)))
+    /// What has samples, from the lowest value to the highest.
+    fn ascending(&self) -> impl Iterator<Item = Filled> {
+        let filled =
+            |sign: f64| move |(key, bucket): (u32, Bucket)| Filled { count: bucket.count(), sign, key, bucket };
+        let zeros = Filled { count: self.zeros, sign: 0.0, key: 0, bucket: Bucket::default() };
+        let zeros = (self.zeros > 0).then_some(zeros);
+        self.negative.iter().rev().map(filled(-1.0)).chain(zeros).chain(self.positive.iter().map(filled(1.0)))
     }
 
     /// Share of the samples that are at least this much, 0 to 1, as exact as a percentile.
@@ -299,19 +231,28 @@ impl Trend {
 
     /// The buckets from the lowest value to the highest: the mean of each one's values, and how many there are.
     pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> {
-        self.ascending().map(|(border, sign, bucket)| (mean_of(border, sign, bucket), bucket.count))
+        self.ascending().map(|filled| (filled.mean(), filled.count))
     }
 
     /// Buckets that memory is allocated for, used or not.
     #[cfg(test)]
     fn allocated_buckets(&self) -> usize {
-        self.negative.buckets.len() + self.positive.buckets.len()
+        self.negative.allocated_buckets() + self.positive.allocated_buckets()
     }
 }
 
-/// Mean of a bucket, or its border when the sum has left the range of f64.
-fn mean_of(border: f64, sign: f64, bucket: Bucket) -> f64 {
-    if bucket.sum.is_finite() { bucket.sum / bucket.count as f64 } else { border * sign }
+/// A bucket with samples; the zeros have a sign of their own, 0.
+struct Filled {
+    count: u64,
+    sign: f64,
+    key: u32,
+    bucket: Bucket,
+}
+
+impl Filled {
+    fn mean(&self) -> f64 {
+        if self.sign == 0.0 { 0.0 } else { self.sign * self.bucket.mean(self.key) }
+    }
 }
 
 #[cfg(test)]
@@ -387,9 +328,9 @@ mod tests {
             assert_eq!(trend.count(), values.len() as u64);
             assert_eq!(trend.min(), values.iter().copied().fold(f64::INFINITY, f64::min));
             assert_eq!(trend.max(), values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
-            let magnitude: f64 = values.iter().map(|v| v.abs()).sum();
-            let sum: f64 = values.iter().sum();
-            assert!((trend.sum() - sum).abs() <= magnitude * 1e-11, "{} != {sum}", trend.sum());
+            let mut sum = ExactSum::default();
+            values.iter().for_each(|value| sum.add(*value, 1));
+            assert_eq!((trend.sum(), trend.avg()), (sum.value(), sum.mean(trend.count())));
         }
     }
 
@@ -441,10 +382,9 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_whose_sum_left_the_range_answers_with_its_border() {
-        let border = bucket::border(bucket::key(f64::MAX));
+    fn a_bucket_whose_sum_left_the_range_answers_with_its_mean() {
         let buckets: Vec<(f64, u64)> = trend(&[f64::MAX, -f64::MAX, f64::MAX, -f64::MAX]).buckets().collect();
-        assert_eq!(buckets, [(-border, 2), (border, 2)], "the one nearest to zero");
+        assert_eq!(buckets, [(-f64::MAX, 2), (f64::MAX, 2)]);
     }
 
     #[test]
@@ -481,7 +421,7 @@ mod tests {
         let trend = trend(&[1e6, 1e-6, 1.0, 1e12, 1e-12, 1.0]);
         let buckets: Vec<(f64, u64)> = trend.buckets().collect();
         assert_eq!(buckets, [(1e-12, 1), (1e-6, 1), (1.0, 2), (1e6, 1), (1e12, 1)]);
-        assert_eq!(trend.allocated_buckets(), 5 * PAGE);
+        assert_eq!(trend.allocated_buckets(), 5 * side::PAGE);
     }
 
     #[test]

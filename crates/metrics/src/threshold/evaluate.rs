@@ -118,8 +118,8 @@ fn judge_one(threshold: &Resolved, result: &mut ThresholdResult, sink: Option<(&
 /// What the left side of a threshold comes to.
 fn left_side(aggregation: Aggregation, sink: &Sink, aside: f64, elapsed: Duration) -> f64 {
     match (aggregation, sink) {
-        (Aggregation::Count, Sink::Counter { sum, .. }) => *sum,
-        (Aggregation::Rate, Sink::Counter { sum, .. }) => per_second(*sum - aside, elapsed),
+        (Aggregation::Count, Sink::Counter { sum, .. }) => sum.value(),
+        (Aggregation::Rate, Sink::Counter { sum, .. }) => per_second(sum.value() - aside, elapsed),
         (Aggregation::Rate, Sink::Rate { passes, total }) => *passes as f64 / *total as f64,
         (Aggregation::Value, Sink::Gauge { last, .. }) => *last,
         (Aggregation::Avg, Sink::Trend(trend)) => trend.avg(),

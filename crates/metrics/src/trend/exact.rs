@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Side, Trend};
+use super::Trend;
+use super::side::{Bucket, Side};
 use crate::bucket;
 
 /// All that a Trend holds.
@@ -26,47 +27,77 @@ struct PackedBucket {
     key_step: u32,
     count: u64,
     /// The sum in millionths, from the least that it can be.
-    millionths: i64,
-    /// From there to the sum, in steps of the last bit.
-    bits: i64,
+    millionths: i128,
+    /// From there to the sum, in steps of the last bit of the bucket's values.
+    steps: i128,
 }
 
 impl PackedBucket {
-    fn new(before: u32, key: u32, count: u64, sum: f64) -> PackedBucket {
-        let base = base(key, count);
-        let near = (sum * 1e6).round();
-        let millionths = if near.abs() < WHOLE { (near as i64).wrapping_sub(base) } else { 0 };
-        let bits = sum.to_bits().wrapping_sub(value(base, millionths).to_bits());
-        PackedBucket { key_step: key - before, count, millionths, bits: bits as i64 }
+    fn new(before: u32, key: u32, bucket: Bucket) -> PackedBucket {
+        let (scale, count) = (Scale::of(key), bucket.count());
+        let (least, sum) = (least(key, count), bucket.significands(key));
+        let millionths = scale.map_or(0, |scale| scale.millionths(sum) - scale.millionths(least)) as i128;
+        let near = sum_near(scale, least, millionths).expect("the millionths of a sum");
+        PackedBucket { key_step: key - before, count, millionths, steps: sum.wrapping_sub(near) as i128 }
     }
 
-    fn sum(&self, key: u32) -> f64 {
-        let near = value(base(key, self.count), self.millionths);
-        f64::from_bits(near.to_bits().wrapping_add(self.bits as u64))
+    /// `None`: no samples come to this.
+    fn into_bucket(self, key: u32) -> Option<Bucket> {
+        if self.count >= Bucket::MOST {
+            return None;
+        }
+        let least = least(key, self.count);
+        let near = sum_near(Scale::of(key), least, self.millionths)?;
+        let rest = near.checked_add_signed(self.steps)?.checked_sub(least)?;
+        Bucket::new(self.count, rest).filter(|bucket| !bucket.is_empty())
     }
 }
 
-/// Up to here every whole number is an `f64`.
-const WHOLE: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
-
-/// The least sum of so many values in a bucket, in millionths; 0 where that is no number to reckon with.
-fn base(key: u32, count: u64) -> i64 {
-    let least = (bucket::border(key) * count as f64 * 1e6).floor();
-    if least < WHOLE { least as i64 } else { 0 }
+/// The sum of so many values at the border of a bucket, in steps of their last bit.
+fn least(key: u32, count: u64) -> u128 {
+    u128::from(count) * u128::from(bucket::significand(key))
 }
 
-fn value(base: i64, millionths: i64) -> f64 {
-    base.wrapping_add(millionths) as f64 / 1e6
+/// The sum that is about so many millionths above the least one.
+fn sum_near(scale: Option<Scale>, least: u128, millionths: i128) -> Option<u128> {
+    match scale {
+        None => Some(least),
+        Some(scale) => scale.steps(scale.millionths(least).checked_add_signed(millionths)?),
+    }
+}
+
+/// How millionths and steps of the last bit go together: a step is 2^-n.
+#[derive(Clone, Copy)]
+struct Scale(u32);
+
+impl Scale {
+    const MILLION: u128 = 1_000_000;
+    /// Bits behind the point of a millionth's last bit, and some: where steps are finer, nothing is told in millionths.
+    const FINEST: u32 = 74;
+
+    /// `None` for numbers far below a millionth, and for those that have no fractions.
+    fn of(key: u32) -> Option<Scale> {
+        /// The shift of numbers whose step is 1.
+        const WHOLE: u32 = 1074;
+        WHOLE.checked_sub(bucket::shift(key)).filter(|behind| (1..=Scale::FINEST).contains(behind)).map(Scale)
+    }
+
+    /// Of a sum of steps of one bucket.
+    fn millionths(self, steps: u128) -> u128 {
+        (steps * Scale::MILLION + (1 << (self.0 - 1))) >> self.0
+    }
+
+    fn steps(self, millionths: u128) -> Option<u128> {
+        (millionths.leading_zeros() > self.0).then(|| ((millionths << self.0) + Scale::MILLION / 2) / Scale::MILLION)
+    }
 }
 
 impl From<&Trend> for ExactTrend {
     fn from(trend: &Trend) -> ExactTrend {
         let of = |side: &Side| {
             let mut before = 0;
-            let packed = side.iter().map(|(border, inner)| {
-                let key = bucket::key(border);
-                PackedBucket::new(std::mem::replace(&mut before, key), key, inner.count, inner.sum)
-            });
+            let packed =
+                side.iter().map(|(key, inner)| PackedBucket::new(std::mem::replace(&mut before, key), key, inner));
             packed.collect()
         };
         ExactTrend {
@@ -94,20 +125,32 @@ impl ExactTrend {
         };
         let mut counted = 0_u64;
         for (side, stored) in [(&mut trend.negative, self.negative), (&mut trend.positive, self.positive)] {
-            let mut key = 0_u32;
+            let (mut key, mut is_first) = (0_u32, true);
             for packed in stored {
-                key = key.checked_add(packed.key_step).filter(|key| *key <= bucket::key(f64::MAX))?;
-                let sum = packed.sum(key);
-                if !sum.is_finite() {
-                    return None;
-                }
-                let inner = side.bucket(bucket::border(key));
-                inner.count += packed.count;
-                inner.sum += sum;
+                let is_behind = packed.key_step > 0 || std::mem::take(&mut is_first);
+                key = key
+                    .checked_add(packed.key_step)
+                    .filter(|key| is_behind && *key <= bucket::key(f64::MAX.to_bits()))?;
                 counted = counted.checked_add(packed.count)?;
+                *side.bucket(key) = packed.into_bucket(key)?;
             }
         }
-        (counted == self.others).then_some(trend)
+        // Whoever reckons with them adds them up.
+        let total = self.zeros.checked_add(self.others)?.checked_add(self.censored);
+        (counted == self.others && total.is_some() && trend.has_its_extremes()).then_some(trend)
+    }
+}
+
+impl Trend {
+    /// Whether the extremes lie in the outermost buckets.
+    fn has_its_extremes(&self) -> bool {
+        let mut numbers = self.numbers().map(|(number, _)| number).filter(|number| *number != 0);
+        match (numbers.next(), numbers.last()) {
+            (None, _) => (self.min, self.max) == (f64::INFINITY, f64::NEG_INFINITY),
+            (Some(first), last) => {
+                [self.min, self.max].map(bucket::number) == [first, last.unwrap_or(first)] && self.min <= self.max
+            }
+        }
     }
 }
 
@@ -134,8 +177,21 @@ mod tests {
         stored.others = 3;
         assert!(stored.clone().into_trend().is_none());
         stored.others = 2;
-        stored.positive[0].key_step = u32::MAX;
-        assert!(stored.into_trend().is_none());
+        let refused = |change: &dyn Fn(&mut ExactTrend)| {
+            let mut stored = stored.clone();
+            change(&mut stored);
+            stored.into_trend().is_none()
+        };
+        assert!(!refused(&|_| ()));
+        assert!(refused(&|stored| stored.positive[0].key_step = u32::MAX));
+        assert!(refused(&|stored| stored.positive[1].key_step = 0), "twice the same");
+        assert!(refused(&|stored| stored.positive[1].count = 0));
+        assert!(refused(&|stored| stored.positive[1].steps = -1), "less than its bucket has");
+        assert!(refused(&|stored| stored.positive[1].millionths = i128::MAX));
+        assert!(refused(&|stored| stored.positive[1].steps = i128::MIN));
+        assert!(refused(&|stored| stored.zeros = u64::MAX), "more than can be counted");
+        assert!(refused(&|stored| stored.max = 2.1));
+        assert!(refused(&|stored| stored.min = f64::NAN));
     }
 
     #[test]
@@ -149,11 +205,26 @@ mod tests {
     }
 
     #[test]
+    fn a_nanosecond_more_is_a_byte_and_no_rounding_is_left() {
+        for ns in [1_u64, 999, 123_456, 7_654_321, 3_600_000_000_001] {
+            let value = ns as f64 / 1e6;
+            let mut bucket = Bucket::default();
+            (0..3).for_each(|_| bucket.add(bucket::rest(value.to_bits())));
+            let packed = PackedBucket::new(0, bucket::key(value.to_bits()), bucket);
+            assert!(packed.steps.abs() <= 2, "{ns} ns: {packed:?}");
+        }
+    }
+
+    #[test]
     fn every_sum_comes_back() {
-        for sum in [0.0, 1e-310, 0.1, 1.0 / 3.0, 1e300, f64::MAX, 123.456_789, 5e15] {
-            for (key, count) in [(bucket::key(sum), 1), (bucket::key(0.1), 7), (bucket::key(f64::MAX), u64::MAX)] {
-                let packed = PackedBucket::new(0, key, count, sum);
-                assert_eq!(packed.sum(key).to_bits(), sum.to_bits(), "{sum} {key} {count}");
+        for value in [1e-310, 1e-12, 0.1, 1.0 / 3.0, 1e300, f64::MAX, 123.456_789, 5e15, 1e16, 7e21] {
+            let (key, most) = (bucket::key(value.to_bits()), u128::from(bucket::rest(u64::MAX)));
+            for count in [1, 7, 1_000_003, Bucket::MOST - 1] {
+                for rest in [0, 1, u128::from(count) * most / 3, u128::from(count) * most] {
+                    let bucket = Bucket::new(count, rest).expect("possible");
+                    let packed = PackedBucket::new(0, key, bucket);
+                    assert_eq!(packed.clone().into_bucket(key), Some(bucket), "{value} {count} {rest} {packed:?}");
+                }
             }
         }
     }

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use super::side::Bucket;
 use super::{Trend, bucket};
 
 /// How far a sum may be from what its buckets allow: documents of schema 1 round means to six digits, and borders with
@@ -20,12 +21,10 @@ impl Trend {
     /// The buckets from the lowest value to the highest: the number of each (`bucket::number`), and how many values it
     /// has. With `min`, `max` and `sum` this is what documents store; `from_numbers` makes a Trend of it again.
     pub fn numbers(&self) -> impl Iterator<Item = (i32, u64)> {
-        let number = |border: f64, sign: f64| (bucket::key(border) as i32 + 1) * sign as i32;
-        let zeros = (self.zeros > 0).then_some((0, self.zeros));
-        let negative = self.negative.iter().rev().map(move |(border, bucket)| (number(border, -1.0), bucket.count));
-        negative
-            .chain(zeros)
-            .chain(self.positive.iter().map(move |(border, bucket)| (number(border, 1.0), bucket.count)))
+        self.ascending().map(|filled| {
+            // A zero's sign is 0, and so is its number.
+            ((filled.key as i32 + 1) * filled.sign as i32, filled.count)
+        })
     }
 
     /// For the buckets in which common percentiles lie, by ascending number: where the mean of their values lies
@@ -53,20 +52,20 @@ impl Trend {
     /// right.
     ///
     /// None when the numbers cannot be those of a Trend: numbers that do not ascend, a bucket outside of `min` to `max`
-    /// or without values, more values than can be counted, a sum that these buckets cannot have.
+    /// or without values, more values than can be counted (2^43 in one bucket), a sum that these buckets cannot have.
     pub fn from_numbers(min: f64, max: f64, sum: f64, numbers: &[(i32, u64)], places: &[(i32, u32)]) -> Option<Self> {
         if !is_possible(min, max, numbers) {
             return None;
         }
         let means: HashMap<i32, f64> = places.iter().map(|&(at, place)| (at, bucket::value_at(at, place))).collect();
         let inner = |&(number, count): &(i32, u64)| match means.get(&number) {
-            Some(mean) => KnownValues { number, count, known: mean * count as f64, others: 0.0 },
+            Some(mean) => KnownValues { number, known: vec![(*mean, count)], others: 0 },
             None => KnownValues::new(number, count, min, max),
         };
         let buckets: Vec<KnownValues> = numbers.iter().map(inner).collect();
         let share = share_of_bucket(sum, &buckets)?;
         let mut trend = Trend::default();
-        buckets.iter().for_each(|bucket| trend.restore(bucket, share));
+        buckets.iter().try_for_each(|bucket| trend.restore(bucket, share))?;
         if trend.others > 0 {
             // Where zeros are the lowest or the highest, the extremes of the others are unknown: 0 then serves as well.
             (trend.min, trend.max) = (min, max);
@@ -74,17 +73,20 @@ impl Trend {
         Some(trend)
     }
 
-    fn restore(&mut self, inner: &KnownValues, share: f64) {
+    fn restore(&mut self, inner: &KnownValues, share: f64) -> Option<()> {
         if inner.number == 0 {
-            self.zeros += inner.count;
-            return;
+            self.zeros += inner.count();
+            return Some(());
         }
-        self.others += inner.count;
+        self.others += inner.count();
         let (low, high) = bucket::bounds(inner.number);
+        let other = (low + (high - low) * share).clamp(low, high);
+        let others = [(other, inner.others)];
+        let rest = |(value, times): &(f64, u64)| u128::from(bucket::rest(value.abs().to_bits())) * u128::from(*times);
+        let rests = inner.known.iter().chain(&others).map(rest);
         let side = if inner.number > 0 { &mut self.positive } else { &mut self.negative };
-        let bucket = side.bucket(low.abs());
-        bucket.count += inner.count;
-        bucket.sum += inner.known + inner.others * (low + (high - low) * share);
+        *side.bucket(bucket::key(low.abs().to_bits())) = Bucket::new(inner.count(), rests.sum())?;
+        Some(())
     }
 }
 
@@ -99,31 +101,35 @@ fn is_possible(min: f64, max: f64, numbers: &[(i32, u64)]) -> bool {
 /// What is known of the values of one bucket.
 struct KnownValues {
     number: i32,
-    /// Of all its values.
-    count: u64,
-    /// Sum of those that are known.
-    known: f64,
+    /// Those that are known, and how often each is there.
+    known: Vec<(f64, u64)>,
     /// Number of the others.
-    others: f64,
+    others: u64,
 }
 
 impl KnownValues {
     /// A bucket whose mean is not known: only the lowest and the highest of all values are.
     fn new(number: i32, count: u64, min: f64, max: f64) -> KnownValues {
         let extremes = [min, max].into_iter().filter(|extreme| bucket::number(*extreme) == number);
-        let known: Vec<f64> = extremes.take(usize::try_from(count).unwrap_or(usize::MAX)).collect();
-        KnownValues { number, count, known: known.iter().sum(), others: count as f64 - known.len() as f64 }
+        let known: Vec<(f64, u64)> =
+            extremes.take(usize::try_from(count).unwrap_or(usize::MAX)).map(|value| (value, 1)).collect();
+        KnownValues { number, others: count - known.len() as u64, known }
+    }
+
+    fn count(&self) -> u64 {
+        self.known.iter().map(|(_, times)| times).sum::<u64>() + self.others
     }
 }
 
 /// The share of its bucket at which each value lies that is not known; None when no share gives this sum.
 fn share_of_bucket(sum: f64, buckets: &[KnownValues]) -> Option<f64> {
     let (mut lowest, mut room, mut magnitude) = (0.0, 0.0, 0.0);
-    for KnownValues { number, count, known, others } in buckets {
-        let (low, high) = bucket::bounds(*number);
-        lowest += known + others * low;
-        room += others * (high - low);
-        magnitude += *count as f64 * low.abs().max(high.abs());
+    for inner in buckets {
+        let (low, high) = bucket::bounds(inner.number);
+        let known: f64 = inner.known.iter().map(|(value, times)| value * *times as f64).sum();
+        lowest += known + inner.others as f64 * low;
+        room += inner.others as f64 * (high - low);
+        magnitude += inner.count() as f64 * low.abs().max(high.abs());
     }
     let beyond = (lowest - sum).max(sum - lowest - room);
     if beyond > magnitude * SUM_ERROR {
