@@ -21,7 +21,7 @@ use crate::threshold::{Moment, Target, Thresholds, Verdict};
 use crate::tree::Level;
 
 /// A group or check, or a metric in a group, and its samples.
-type Place<'a> = (&'a SinkKey, &'a Sink);
+type Placed<'a> = (&'a SinkKey, &'a Sink);
 
 /// The combined samples of a run.
 pub struct Aggregate {
@@ -156,11 +156,14 @@ impl Aggregate {
         by_parent
     }
 
-    /// The parts of metrics that only reports show, in the order they were made.
+    /// The parts of metrics that only reports show, by metric and filter.
     pub fn details(&self, duration: Duration) -> Vec<MetricResult> {
         let subs = self.registry.sub_metrics();
         let details = subs.iter().filter(|sub| sub.is_detail && self.is_shown(Target::Sub(sub.id)));
-        details.map(|sub| self.metric_result(&self.registry.definition(sub.parent), Some(sub), duration)).collect()
+        let result = |sub: &SubMetric| self.metric_result(&self.registry.definition(sub.parent), Some(sub), duration);
+        let mut details: Vec<MetricResult> = details.map(result).collect();
+        details.sort_by(|a, b| (&a.name, &a.filter).cmp(&(&b.name, &b.filter)));
+        details
     }
 
     fn sorted_definitions(&self) -> Vec<Definition> {
@@ -188,7 +191,7 @@ impl Aggregate {
     }
 
     /// Scenarios by name, each with its metrics, checks and groups.
-    fn scenarios(&self, places: &[Place<'_>], definitions: &[Definition], duration: Duration) -> Vec<ScenarioResult> {
+    fn scenarios(&self, places: &[Placed<'_>], definitions: &[Definition], duration: Duration) -> Vec<ScenarioResult> {
         let mut found: BTreeMap<Arc<str>, HashMap<MetricId, &Sink>> = BTreeMap::new();
         for (key, sink) in &self.sinks {
             if let SinkKey::Metric(id, Scope { scenario: Some(scenario), group: None }) = &**key {
@@ -209,11 +212,12 @@ impl Aggregate {
     }
 
     /// The sinks of groups and checks, those that were met first in front.
-    fn in_tree(&self) -> Vec<Place<'_>> {
+    fn in_tree(&self) -> Vec<Placed<'_>> {
         let places = self.registry.places();
         let mut sinks: Vec<_> =
             self.sinks.iter().filter(|(key, _)| key.is_in_tree()).map(|(key, sink)| (&**key, sink)).collect();
-        sinks.sort_by_cached_key(|(key, _)| places.get(*key).copied());
+        // An agent that was started again has met other things first: then names decide.
+        sinks.sort_by_cached_key(|(key, _)| (places.get(*key).copied(), key.name()));
         sinks
     }
 
@@ -239,7 +243,7 @@ impl Aggregate {
 
 /// Groups and checks of a scenario, or of the whole run.
 fn tree(
-    places: &[Place<'_>],
+    places: &[Placed<'_>],
     scenario: Option<&Arc<str>>,
     definitions: &[Definition],
     duration: Duration,
@@ -275,7 +279,7 @@ fn tree(
 }
 
 /// Checks of a scenario, or of the whole run, added up by name.
-fn checks(places: &[Place<'_>], scenario: Option<&Arc<str>>) -> Vec<CheckResult> {
+fn checks(places: &[Placed<'_>], scenario: Option<&Arc<str>>) -> Vec<CheckResult> {
     let mut all = Level::default();
     for (key, sink) in places {
         if let SinkKey::Check(scope, name) = key

@@ -5,15 +5,17 @@
 //! Sub-metrics, splits and the breakdown must be settled before the first series of their metric is resolved: a series
 //! keeps the cells it was given.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::builtin;
 use crate::metric::{Contains, Kind, MetricId};
+use crate::places::{Place, Places};
 use crate::sink::SinkKey;
 use crate::sub_metrics::SubMetrics;
+pub use crate::sub_metrics::{SubMetric, SubMetricId};
 use crate::tags::{TagFilter, TagSet};
 use units::suggest;
 
@@ -31,8 +33,11 @@ struct RegistryState {
     sub_metrics: SubMetrics,
     splits: Vec<Split>,
     crowding: Crowding,
-    /// Groups and checks by when any worker met them first.
-    places: HashMap<Arc<SinkKey>, usize>,
+    places: Places,
+    /// The agents that brought metrics, where it was one.
+    agents: HashMap<MetricId, u32>,
+    /// What the samples of agents belong to: one key each, however many agents.
+    keys: HashSet<Arc<SinkKey>>,
 }
 
 /// A metric that is kept by the values of its tags as well.
@@ -69,23 +74,6 @@ pub struct Definition {
     pub kind: Kind,
     /// What its values are.
     pub contains: Contains,
-}
-
-/// Index of a sub-metric in its `Registry`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SubMetricId(pub u32);
-
-/// The samples of a metric whose tags contain all of a filter's.
-#[derive(Clone, Debug)]
-pub struct SubMetric {
-    /// Its index.
-    pub id: SubMetricId,
-    /// The metric it is a part of.
-    pub parent: MetricId,
-    /// Which samples belong to it.
-    pub filter: TagFilter,
-    /// Whether it is for reports alone: summaries, exports and thresholds do not know it.
-    pub is_detail: bool,
 }
 
 /// Why a metric could not be defined.
@@ -176,7 +164,38 @@ impl Registry {
         self.lock().sub_metrics.define(parent, filter, false)
     }
 
-    /// The same for one that another registry has.
+    /// The same as `define` for a metric of an agent; the error names whom it contradicts.
+    pub(crate) fn define_of_agent(
+        &self,
+        name: &str,
+        kind: Kind,
+        contains: Contains,
+        agent: u32,
+    ) -> Result<MetricId, String> {
+        let is_new = self.find(name).is_none();
+        match self.define(name, kind, contains) {
+            Ok(id) => {
+                if is_new {
+                    self.lock().agents.insert(id, agent);
+                }
+                Ok(id)
+            }
+            Err(DefineError::Conflict { name, existing, .. }) => {
+                let inner = self.lock();
+                let other = inner.by_name.get(&*name).and_then(|id| inner.agents.get(id));
+                let other = other.map_or_else(|| "here".to_owned(), |other| format!("on agent {other}"));
+                let told = |(kind, contains): (Kind, Contains)| format!("a {} of {}", kind.name(), contains.noun());
+                Err(format!(
+                    "metric '{name}' is {} on agent {agent} and {} {other}: all agents need the same script",
+                    told((kind, contains)),
+                    told(existing)
+                ))
+            }
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// The same as `sub_metric` for one that another registry has.
     pub(crate) fn restore_sub_metric(&self, parent: MetricId, filter: TagFilter, is_detail: bool) -> SubMetricId {
         self.lock().sub_metrics.define(parent, filter, is_detail)
     }
@@ -221,16 +240,40 @@ impl Registry {
         inner.sub_metrics.of(metric, tags)
     }
 
+    /// The metric that a sub-metric is a part of.
+    pub(crate) fn parent_of(&self, sub: SubMetricId) -> MetricId {
+        self.lock().sub_metrics.all()[sub.0 as usize].parent
+    }
+
     /// A worker has met this group or check; the first one that does gives it its place.
     pub(crate) fn place(&self, key: &Arc<SinkKey>) {
-        let mut inner = self.lock();
-        let next = inner.places.len();
-        inner.places.entry(key.clone()).or_insert(next);
+        self.lock().places.meet(key);
+    }
+
+    /// An agent has.
+    pub(crate) fn restore_place(&self, key: &Arc<SinkKey>, place: Place) {
+        self.lock().places.restore(key, place);
     }
 
     /// Where groups and checks stand among each other.
-    pub(crate) fn places(&self) -> HashMap<Arc<SinkKey>, usize> {
-        self.lock().places.clone()
+    pub(crate) fn places(&self) -> HashMap<Arc<SinkKey>, Place> {
+        self.lock().places.all().clone()
+    }
+
+    /// Grows when `places` does, or one of them changes.
+    pub(crate) fn changes_of_places(&self) -> u64 {
+        self.lock().places.changes()
+    }
+
+    /// The one key that is equal to this.
+    pub(crate) fn shared(&self, key: SinkKey) -> Arc<SinkKey> {
+        let mut inner = self.lock();
+        if let Some(known) = inner.keys.get(&key) {
+            return known.clone();
+        }
+        let key = Arc::new(key);
+        inner.keys.insert(key.clone());
+        key
     }
 
     /// `; did you mean 'x'?` for a name that no metric has, or nothing.

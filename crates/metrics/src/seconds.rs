@@ -156,7 +156,7 @@ impl Points {
             [only] => Some(*only),
             [first, rest @ ..] => {
                 merged = rest.iter().fold((*first).clone(), |mut all, sink| {
-                    all.merge((*sink).clone());
+                    all.merge_from(sink);
                     all
                 });
                 Some(&merged)

@@ -1,36 +1,55 @@
-//! A part of a run's samples for another process: what recorders handed over, bit for bit, with the metrics that the
+//! A part of a run's samples for another process: what recorders handed over, bit for bit, with the names that the
 //! other side does not know yet.
 //!
-//! Shards of one writer are read in order, because a later one relies on the metrics and names that earlier ones
-//! brought: each is told once. What is read may be damaged: every number is checked before anybody reckons with it.
-//! The table of distinct series is not in it: it only serves a warning.
+//! A shard relies on the metrics and names that earlier ones of its writer brought: each is told once. It says how many
+//! that are, so that whoever gets shards twice or out of order knows which can be read (`ShardReader::can_read`). What
+//! is read may be damaged: every number is checked before anybody reckons with it. The table of distinct series is not
+//! in it: it only serves a warning.
 
-use std::collections::HashMap;
+mod agents;
+mod reader;
+mod writer;
+
+pub use agents::{SecondOfAgents, ShardJoin};
+use reader::ReadSink;
+pub use reader::{ReadShard, ShardReader};
+pub use writer::ShardWriter;
+
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::counter_sum::PackedCounterSum;
 use crate::errors::ErrorKind;
-use crate::metric::{Contains, Kind, MetricId};
-use crate::registry::{Registry, SubMetricId};
+use crate::places::Place;
+use crate::registry::{Definition, SubMetric};
 use crate::sink::{Scope, Sink, SinkKey};
-use crate::snapshot::Snapshot;
-use crate::tags::TagFilter;
 use crate::trend::exact::ExactTrend;
 
 /// Samples of one interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Shard {
     refused: u64,
+    /// What the shards before have told.
+    known: Known,
     /// Metrics that are new, in the order of their numbers.
     metrics: Vec<MetricEntry>,
     /// Sub-metrics that are new, likewise.
     subs: Vec<SubEntry>,
     /// What samples belong to, where it is new, likewise.
     keys: Vec<KeyEntry>,
+    /// Where groups and checks stand, by the numbers of their keys, where that is new.
+    places: Vec<(u32, Place)>,
     /// By the numbers of their keys.
     sinks: Vec<(u32, SinkEntry)>,
+}
+
+/// How many names there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Known {
+    metrics: u32,
+    subs: u32,
+    keys: u32,
 }
 
 impl Shard {
@@ -90,163 +109,25 @@ enum SinkEntry {
     Trend(Box<ExactTrend>),
 }
 
-/// Makes the shards of a run.
-pub struct ShardWriter {
-    registry: Arc<Registry>,
-    metrics: usize,
-    subs: usize,
-    /// The numbers of the keys that were told.
-    keys: HashMap<Arc<SinkKey>, u32>,
-}
-
-impl ShardWriter {
-    /// Nothing told yet.
-    pub fn new(registry: Arc<Registry>) -> ShardWriter {
-        ShardWriter { registry, metrics: 0, subs: 0, keys: HashMap::new() }
-    }
-
-    /// What these snapshots hold, and the metrics that no shard before told of.
-    pub fn shard<'a>(&mut self, snapshots: impl IntoIterator<Item = &'a Snapshot>) -> Shard {
-        let mut shard = Shard::default();
-        for snapshot in snapshots {
-            shard.refused += snapshot.refused;
-            for (key, sink) in &snapshot.sinks {
-                let number = self.keys.len() as u32;
-                let number = *self.keys.entry(key.clone()).or_insert_with(|| {
-                    shard.keys.push(KeyEntry::from(&**key));
-                    number
-                });
-                shard.sinks.push((number, SinkEntry::from(sink)));
-            }
+impl From<&Definition> for MetricEntry {
+    fn from(definition: &Definition) -> MetricEntry {
+        MetricEntry {
+            name: definition.name.to_string(),
+            kind: definition.kind.name().to_owned(),
+            contains: definition.contains.name().to_owned(),
         }
-        // After the samples: a worker may define a metric at any moment, and all that they name is known by now.
-        let definitions = self.registry.definitions();
-        shard.metrics = definitions[self.metrics..]
-            .iter()
-            .map(|definition| MetricEntry {
-                name: definition.name.to_string(),
-                kind: definition.kind.name().to_owned(),
-                contains: definition.contains.name().to_owned(),
-            })
-            .collect();
-        let subs = self.registry.sub_metrics();
-        shard.subs = subs[self.subs..]
-            .iter()
-            .map(|sub| SubEntry {
-                parent: sub.parent.0,
-                pairs: sub.filter.pairs().to_vec(),
-                source: sub.filter.source().to_owned(),
-                is_detail: sub.is_detail,
-            })
-            .collect();
-        (self.metrics, self.subs) = (definitions.len(), subs.len());
-        shard
     }
 }
 
-/// Reads the shards of one writer, in order. Its numbers are translated to those of the reader's registry.
-pub struct ShardReader {
-    registry: Arc<Registry>,
-    metrics: Vec<(MetricId, Kind)>,
-    subs: Vec<(SubMetricId, Kind)>,
-    keys: Vec<(Arc<SinkKey>, Kind)>,
-}
-
-impl Default for ShardReader {
-    fn default() -> ShardReader {
-        ShardReader::into_registry(Registry::new())
-    }
-}
-
-impl ShardReader {
-    /// One whose samples belong to the metrics of this registry, which other readers may share.
-    pub fn into_registry(registry: Arc<Registry>) -> ShardReader {
-        ShardReader { registry, metrics: Vec::new(), subs: Vec::new(), keys: Vec::new() }
-    }
-
-    /// The metrics so far.
-    pub fn registry(&self) -> &Arc<Registry> {
-        &self.registry
-    }
-
-    /// The samples of the next shard; the error says what of it cannot be.
-    pub fn snapshot(&mut self, shard: Shard) -> Result<Snapshot, String> {
-        shard.metrics.iter().try_for_each(|metric| self.define(metric))?;
-        shard.subs.iter().try_for_each(|sub| self.define_sub(sub))?;
-        for key in shard.keys {
-            let (key, kind) = self.key(key)?;
-            let key = Arc::new(key);
-            if key.is_in_tree() {
-                self.registry.place(&key);
-            }
-            self.keys.push((key, kind));
+impl From<&SubMetric> for SubEntry {
+    fn from(sub: &SubMetric) -> SubEntry {
+        SubEntry {
+            parent: sub.parent.0,
+            pairs: sub.filter.pairs().to_vec(),
+            source: sub.filter.source().to_owned(),
+            is_detail: sub.is_detail,
         }
-        let mut sinks = Vec::with_capacity(shard.sinks.len());
-        for (number, sink) in shard.sinks {
-            let (key, kind) = self.keys.get(number as usize).ok_or_else(|| format!("there is no key {number}"))?;
-            let sink = sink.into_sink().filter(|sink| sink.kind() == *kind);
-            let sink =
-                sink.ok_or_else(|| format!("a {} has samples of another kind, or impossible ones", kind.name()))?;
-            sinks.push((key.clone(), sink));
-        }
-        Ok(Snapshot { sinks, refused: shard.refused, cardinality: None })
     }
-
-    fn define(&mut self, metric: &MetricEntry) -> Result<(), String> {
-        let kind = [Kind::Counter, Kind::Gauge, Kind::Rate, Kind::Trend].into_iter().find(|k| k.name() == metric.kind);
-        let contains = [Contains::Default, Contains::Time, Contains::Data];
-        let contains = contains.into_iter().find(|contains| contains.name() == metric.contains);
-        let (Some(kind), Some(contains)) = (kind, contains) else {
-            return Err(format!("metric '{}' is a {} of {}", metric.name, metric.kind, metric.contains));
-        };
-        let id = self.registry.define(&metric.name, kind, contains).map_err(|error| error.to_string())?;
-        if self.metrics.iter().any(|(known, _)| *known == id) {
-            return Err(format!("the metric '{}' is there twice", metric.name));
-        }
-        self.metrics.push((id, kind));
-        Ok(())
-    }
-
-    fn define_sub(&mut self, sub: &SubEntry) -> Result<(), String> {
-        let (parent, kind) =
-            *self.metrics.get(sub.parent as usize).ok_or_else(|| format!("there is no metric {}", sub.parent))?;
-        if sub.pairs.is_empty() {
-            return Err(format!("a part of metric {} has no tags", sub.parent));
-        }
-        let pairs = sub.pairs.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-        let filter = TagFilter::of(pairs).with_source(&sub.source);
-        let id = self.registry.restore_sub_metric(parent, filter, sub.is_detail);
-        if self.subs.iter().any(|(known, _)| *known == id) {
-            return Err(format!("the part {} of metric {} is there twice", sub.source, sub.parent));
-        }
-        self.subs.push((id, kind));
-        Ok(())
-    }
-
-    fn key(&self, key: KeyEntry) -> Result<(SinkKey, Kind), String> {
-        let unknown = |what: &str, number: u32| format!("there is no {what} {number}");
-        Ok(match key {
-            KeyEntry::Metric(number, in_scope) => {
-                let (id, kind) = *self.metrics.get(number as usize).ok_or_else(|| unknown("metric", number))?;
-                (SinkKey::Metric(id, scope(in_scope)), kind)
-            }
-            KeyEntry::Sub(number) => {
-                let (id, kind) = *self.subs.get(number as usize).ok_or_else(|| unknown("sub-metric", number))?;
-                (SinkKey::Sub(id), kind)
-            }
-            KeyEntry::Check(in_scope, name) => (SinkKey::Check(scope(in_scope), name.into()), Kind::Rate),
-            KeyEntry::Group(in_scope) => (SinkKey::Group(scope(in_scope)), Kind::Rate),
-            KeyEntry::Exception(text) => (SinkKey::Error(ErrorKind::Exception(text.into())), Kind::Counter),
-            KeyEntry::NoAnswer(text) => (SinkKey::Error(ErrorKind::NoAnswer(text.into())), Kind::Counter),
-            KeyEntry::Status(status, expected) => {
-                (SinkKey::Error(ErrorKind::Status { status, expected }), Kind::Counter)
-            }
-        })
-    }
-}
-
-fn scope((scenario, group): ScopeEntry) -> Scope {
-    Scope { scenario: scenario.map(Arc::from), group: group.map(Arc::from) }
 }
 
 impl From<&SinkKey> for KeyEntry {
@@ -282,16 +163,16 @@ impl From<&Sink> for SinkEntry {
 
 impl SinkEntry {
     /// `None`: its numbers contradict each other.
-    fn into_sink(self) -> Option<Sink> {
-        Some(match self {
+    fn into_read(self) -> Option<ReadSink> {
+        Some(ReadSink::Plain(match self {
             SinkEntry::Counter { sum, samples } => Sink::Counter { sum: sum.into_sum()?, samples },
             SinkEntry::Gauge { last, last_at_ns, min, max, samples } => {
                 Sink::Gauge { last, last_at_ns, min, max, samples }
             }
             SinkEntry::Rate { passes, total } if passes <= total => Sink::Rate { passes, total },
             SinkEntry::Rate { .. } => return None,
-            SinkEntry::Trend(trend) => Sink::Trend(Box::new(trend.into_trend()?)),
-        })
+            SinkEntry::Trend(trend) => return Some(ReadSink::Trend(trend.into_sparse()?)),
+        }))
     }
 }
 
@@ -300,6 +181,10 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::metric::{Contains, Kind};
+    use crate::registry::Registry;
+    use crate::snapshot::Snapshot;
+    use crate::tags::TagFilter;
     use crate::threshold::Thresholds;
     use crate::{Aggregate, Recorder, TagSet, builtin};
 
@@ -366,7 +251,13 @@ mod tests {
             ShardReader::default().snapshot(shard).map(|_| ()).unwrap_err()
         };
         assert_eq!(refused(&|shard| shard.metrics[0].kind = "sum".into()), "metric 'vus' is a sum of default");
-        assert_eq!(refused(&|shard| drop(shard.metrics.remove(0))).split(' ').nth(2), Some("has"));
+        let twice = refused(&|shard| shard.metrics[1] = shard.metrics[0].clone());
+        assert_eq!(twice, "metric 'vus' is there twice");
+        let twice = refused(&|shard| shard.subs[1] = shard.subs[0].clone());
+        assert!(twice.ends_with(" is there twice"), "{twice}");
+        assert_eq!(refused(&|shard| shard.known.keys = 1), "it relies on names that no shard before it has told");
+        assert_eq!(refused(&|shard| shard.places[0].0 = 99), "there is no key 99");
+        assert_eq!(refused(&|shard| shard.places[0].0 = 0), "key 0 is no group or check and has a place among them");
         assert_eq!(refused(&|shard| shard.keys[0] = KeyEntry::Sub(99)), "there is no sub-metric 99");
         assert_eq!(refused(&|shard| shard.sinks[0].0 = 99), "there is no key 99");
         let wrong = refused(&|shard| shard.sinks[0].1 = SinkEntry::Rate { passes: 2, total: 1 });
@@ -383,5 +274,88 @@ mod tests {
             assert!(texts.iter().any(|text| text == wanted), "{wanted} in {texts:?}");
         }
         assert!(!format!("{shard:?}").contains("is fine"));
+    }
+
+    /// What a writer has told is told to be known, so that shards may come twice, too early, or after some were lost.
+    #[test]
+    fn shards_that_come_twice_or_too_early_are_known() {
+        let (registry, snapshots) = recorded();
+        let mut writer = ShardWriter::new(registry.clone());
+        let shards: Vec<Shard> = snapshots.iter().map(|snapshot| writer.shard([snapshot])).collect();
+        let whole = writer.shard_with_names([&snapshots[1]]);
+        let mut reader = ShardReader::default();
+        assert_eq!([0, 1].map(|at: usize| reader.can_read(&shards[at])), [true, false]);
+        assert!(reader.snapshot(shards[1].clone()).is_err());
+        let mut told = |shard: &Shard| {
+            let snapshot = reader.snapshot(through_bytes(shard)).expect("it can be read");
+            outcome(reader.registry(), [snapshot])
+        };
+        let first = told(&shards[0]);
+        let second = told(&shards[1]);
+        assert_ne!(first, second);
+        assert_eq!([told(&shards[0]), told(&whole), told(&shards[1])], [first.clone(), second.clone(), second.clone()]);
+        let mut late = ShardReader::default();
+        let read = late.snapshot(whole).expect("it has all names");
+        assert_eq!(outcome(late.registry(), [read]), second);
+    }
+
+    #[test]
+    fn agents_that_contradict_each_other_are_named() {
+        let shared = Registry::new();
+        shared.define("of_all", Kind::Gauge, Contains::Data).unwrap();
+        let of = |agent: u32, kind: Kind, name: &str| {
+            let registry = Registry::new();
+            registry.define(name, kind, Contains::Time).unwrap();
+            let shard = ShardWriter::new(registry).shard([]);
+            ShardReader::into_registry(shared.clone(), agent).snapshot(shard).map(|_| ())
+        };
+        assert_eq!([of(4, Kind::Trend, "wait"), of(2, Kind::Trend, "wait")], [Ok(()), Ok(())]);
+        let expected = "metric 'wait' is a counter of milliseconds on agent 7 and a trend of milliseconds on agent 4: \
+                        all agents need the same script";
+        assert_eq!(of(7, Kind::Counter, "wait"), Err(expected.to_owned()));
+        let expected = "metric 'of_all' is a gauge of milliseconds on agent 1 and a gauge of bytes here: all agents \
+                        need the same script";
+        assert_eq!(of(1, Kind::Gauge, "of_all"), Err(expected.to_owned()));
+    }
+
+    /// What of two agents' checks comes first does not depend on whose shard does, here or in a tree.
+    #[test]
+    fn checks_stand_in_the_order_of_the_agents() {
+        let shards = |checks: &[&'static str]| {
+            let registry = Registry::new();
+            let recorder = Recorder::new(registry.clone());
+            let mut writer = ShardWriter::new(registry);
+            let second = |check: &&'static str| {
+                let tags = TagSet::new([("check", *check)]);
+                recorder.add(recorder.series(builtin::CHECKS, &tags), 1.0, 0);
+                writer.shard([&recorder.take()])
+            };
+            checks.iter().map(second).collect::<Vec<Shard>>()
+        };
+        let agents = [(0, shards(&["a", "z"])), (1, shards(&["n", "m"])), (2, shards(&["z", "a"]))];
+        let order = |agents: &[&(u32, Vec<Shard>)], is_tree: bool| {
+            let (registry, mut join) = (Registry::new(), ShardJoin::default());
+            let mut root = ShardReader::into_registry(registry.clone(), 0);
+            let mut snapshots = Vec::new();
+            let mut readers: Vec<ShardReader> =
+                agents.iter().map(|(agent, _)| ShardReader::into_registry(registry.clone(), *agent)).collect();
+            for second in 0..2 {
+                for ((agent, shards), reader) in agents.iter().zip(&mut readers) {
+                    let shard = shards[second].clone();
+                    snapshots.push(match is_tree {
+                        true => root.snapshot(join.join([(*agent, shard)]).unwrap()).unwrap(),
+                        false => reader.snapshot(shard).unwrap(),
+                    });
+                }
+            }
+            let mut aggregate = Aggregate::new(registry, Thresholds::default());
+            snapshots.into_iter().for_each(|snapshot| aggregate.merge(snapshot));
+            let checks = aggregate.results(Duration::from_secs(1), false).checks;
+            checks.into_iter().map(|check| check.name).collect::<String>()
+        };
+        let [a, b, c] = &agents;
+        for agents in [[a, b, c], [c, b, a], [b, c, a]] {
+            assert_eq!([false, true].map(|is_tree| order(&agents, is_tree)), ["aznm", "aznm"]);
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::counter_sum::CounterSum;
 use crate::errors::ErrorKind;
 use crate::metric::{Kind, MetricId};
-use crate::registry::SubMetricId;
+use crate::sub_metrics::SubMetricId;
 use crate::trend::Trend;
 
 /// The part of a run that a sink covers.
@@ -36,6 +36,15 @@ pub(crate) enum SinkKey {
 }
 
 impl SinkKey {
+    /// Scenario, group and name, as far as it has them; two keys of one kind in the tree differ here.
+    pub fn name(&self) -> [Option<Arc<str>>; 3] {
+        match self {
+            SinkKey::Metric(_, scope) | SinkKey::Group(scope) => [scope.scenario.clone(), scope.group.clone(), None],
+            SinkKey::Check(scope, name) => [scope.scenario.clone(), scope.group.clone(), Some(name.clone())],
+            SinkKey::Sub(_) | SinkKey::Error(_) => Default::default(),
+        }
+    }
+
     /// Whether it has a place in the tree of groups and checks.
     pub fn is_in_tree(&self) -> bool {
         match self {
@@ -146,6 +155,31 @@ impl Sink {
     /// Whether anything came in.
     pub fn is_used(&self) -> bool {
         self.samples() > 0 || matches!(self, Sink::Trend(trend) if trend.censored() > 0)
+    }
+
+    /// The same for one that others need, too.
+    pub fn merge_from(&mut self, other: &Sink) {
+        match (self, other) {
+            (Sink::Trend(own), Sink::Trend(theirs)) => own.merge(theirs),
+            (own, theirs) => own.merge(theirs.clone()),
+        }
+    }
+
+    /// Adds up the gauges of agents that tell how many of something each has, in one second.
+    pub fn add_level(&mut self, other: Sink) {
+        match (self, other) {
+            (
+                Sink::Gauge { last, last_at_ns, min, max, samples },
+                Sink::Gauge { last: value, last_at_ns: at_ns, min: low, max: high, samples: count },
+            ) if *samples > 0 && count > 0 => {
+                *last += value;
+                *last_at_ns = at_ns.max(*last_at_ns);
+                *min += low;
+                *max += high;
+                *samples = count.max(*samples);
+            }
+            (own, other) => own.merge(other),
+        }
     }
 
     /// Adds what another sink of the same key holds.

@@ -7,8 +7,24 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::metric::MetricId;
-use crate::registry::{SubMetric, SubMetricId};
 use crate::tags::{TagFilter, TagSet};
+
+/// Index of a sub-metric in its `Registry`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SubMetricId(pub u32);
+
+/// The samples of a metric whose tags contain all of a filter's.
+#[derive(Clone, Debug)]
+pub struct SubMetric {
+    /// Its index.
+    pub id: SubMetricId,
+    /// The metric it is a part of.
+    pub parent: MetricId,
+    /// Which samples belong to it.
+    pub filter: TagFilter,
+    /// Whether it is for reports alone: summaries, exports and thresholds do not know it.
+    pub is_detail: bool,
+}
 
 /// All sub-metrics, in the order they were made.
 #[derive(Default)]

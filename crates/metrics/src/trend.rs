@@ -14,6 +14,7 @@
 mod censored;
 pub(crate) mod exact;
 mod interval;
+mod packed;
 mod side;
 mod stored;
 
