@@ -19,6 +19,7 @@
 //! cargo xtask outputs           send a run to receivers of Prometheus, InfluxDB, OTLP and statsd and compare
 //! cargo xtask socketio          run the test script of onrush/socketio against npm's socket.io server
 //! cargo xtask extensions [NAME…] run the test scripts of k6/x/… against real servers
+//! cargo xtask fleet simulate    put coordinator and agents through losses, restarts and partitions in simulated time
 //! cargo xtask types             check what `onrush types` and `onrush new` write with TypeScript's compiler
 //! ```
 //!
@@ -30,6 +31,7 @@ mod conformance;
 mod connect;
 mod curl;
 mod extensions;
+mod fleet;
 mod forms;
 mod fuzz;
 mod go;
@@ -64,6 +66,7 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask outputs
        cargo xtask socketio
        cargo xtask extensions [NAME…]
+       cargo xtask fleet simulate [SEEDS [FIRST]]
        cargo xtask types
 
 tidy     reads the source and tells what breaks its rules; TEXT picks findings that contain it. --all tells what
@@ -114,6 +117,10 @@ socketio runs the test script of onrush/socketio against npm's socket.io server.
          npm's registry the first time.
 extensions runs the test scripts of the extensions (redis) against real servers, which it starts. Those that are not
          installed are skipped.
+fleet    simulate: runs coordinator and agents with SEEDS (100000) seeds in simulated time, with broken connections,
+         stopped, killed and restarted agents, partitions and coordinators that are killed, and fails when an agent
+         begins twice, a second is counted twice or is missing in silence, or a clock is outside of its bound. FIRST
+         (0) is the first seed.
 types    checks what `onrush types` and `onrush new` write, and the examples, with TypeScript's compiler. Skipped
          without Node and npm; needs npm's registry the first time.";
 
@@ -140,6 +147,7 @@ fn main() -> ExitCode {
         Some("outputs") => outputs::run(&rest),
         Some("socketio") => socketio::run(&rest),
         Some("extensions") => extensions::run(&rest),
+        Some("fleet") => fleet::run(&rest),
         Some("types") => types::run(&rest),
         Some("fuzz-child") => fuzz::run_child(&rest),
         _ => Err(USAGE.to_owned()),

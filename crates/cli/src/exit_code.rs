@@ -65,8 +65,8 @@ exit_codes! {
     Invalid = 116, Some("the run is no evidence"),
         "With `--strict`: the test ran, and its verdict is INVALID. The run is no evidence";
     AgentsLost = 117, Some("agents were lost"),
-        "With `--agents`: not all agents came before the start, or one was lost while the test ran, and no other code says \
-         more. The verdict is INVALID";
+        "With `--agents`: not all agents came before the start, or one was lost while the test ran, and no other code \
+         says more. The verdict is INVALID";
     Generic = 255, Some("the run could not be completed"), "Anything else: an unknown flag, a missing file";
 }
 

@@ -39,8 +39,6 @@ pub struct RunConfig {
     pub prepare: Option<Prepare>,
     /// How long a worker that does not come to an end is waited for.
     pub patience: Duration,
-    /// Whether the numbers of users are recorded here: not where others have some, too.
-    pub records_users: bool,
     /// When the scenarios start, by the run's clock: to be set in `Event::Made`, where others start at the same time.
     /// None: as soon as they can.
     pub start_at: Arc<OnceLock<Duration>>,
@@ -60,7 +58,6 @@ impl RunConfig {
             rps: 0.0,
             prepare: None,
             patience: PATIENCE,
-            records_users: true,
             start_at: Arc::default(),
         }
     }

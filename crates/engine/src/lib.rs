@@ -66,7 +66,6 @@ pub use event::{Event, Outcome, RunError, Tick};
 pub use health::Health;
 pub use judgement::{Cause, Facts, Finding, Judgement, Severity, Verdict, doubts_lately, judge};
 pub use plan::Plan;
-pub use record::UsersRecord;
 pub use run::run;
 pub use state::RunState;
 pub use stop::{Interrupt, StopCause, StopReason, Stopper};

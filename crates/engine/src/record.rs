@@ -116,23 +116,21 @@ impl LaneRecord {
 }
 
 /// Adds `vus` and `vus_max`; one worker does it for all.
-pub struct UsersRecord {
+pub(crate) struct UsersRecord {
     recorder: Rc<Recorder>,
     active: Series,
     initialised: Series,
 }
 
 impl UsersRecord {
-    /// Into this recorder, with the tags of the run.
-    pub fn new(recorder: Rc<Recorder>, run_tags: &BTreeMap<String, String>) -> Self {
+    pub(crate) fn new(recorder: Rc<Recorder>, run_tags: &BTreeMap<String, String>) -> Self {
         let tags = TagSet::new(run_tags.iter().map(|(key, value)| (key.as_str(), value.as_str())));
         let series = |metric: MetricId| recorder.series(metric, &tags);
         let (active, initialised) = (series(builtin::VUS), series(builtin::VUS_MAX));
         UsersRecord { recorder, active, initialised }
     }
 
-    /// Users that are active and that are made, at this moment since the epoch.
-    pub fn add(&self, active: u64, initialised: u64, at_ns: u64) {
+    pub(crate) fn add(&self, active: u64, initialised: u64, at_ns: u64) {
         self.recorder.annotate(|| None);
         self.recorder.add(self.active, active as f64, at_ns);
         self.recorder.add(self.initialised, initialised as f64, at_ns);

@@ -131,7 +131,6 @@ fn prepare<F: Users, E: FnMut(Event)>(
         next_user: Arc::clone(&next_user),
         reports: reports.clone(),
         start: started.clone(),
-        records_users: config.records_users,
     };
     let setups = (0..plan.workers()).map(setup).collect();
     (setups, receiver, Collector::new(plan, config, clock, start, events))

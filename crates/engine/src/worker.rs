@@ -52,7 +52,6 @@ pub(crate) struct WorkerSetup<F> {
     pub(crate) next_user: Arc<AtomicU64>,
     pub(crate) reports: Sender<Report>,
     pub(crate) start: watch::Receiver<Option<Duration>>,
-    pub(crate) records_users: bool,
 }
 
 /// What the tasks of one worker share.
@@ -250,11 +249,10 @@ impl<F: Users> Worker<F> {
         self.pool.each_interrupt(|interrupt| interrupt.set(StopReason::Aborted));
     }
 
-    /// Reports the samples every second; the first worker adds the numbers of users, where they are recorded.
+    /// Reports the samples every second; the first worker adds the numbers of users.
     async fn tick(&self, start: Duration, pulse: &Pulse) {
         let mut lately = Lately::since(self.clock.thread_usage());
-        let records_users = self.setup.records_users && self.index == 0;
-        let users = records_users.then(|| UsersRecord::new(Rc::clone(&self.recorder), &self.setup.tags));
+        let users = (self.index == 0).then(|| UsersRecord::new(Rc::clone(&self.recorder), &self.setup.tags));
         for number in 1.. {
             self.clock.sleep_until(start + TICK * number).await;
             let now = self.clock.now();

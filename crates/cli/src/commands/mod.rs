@@ -1,8 +1,10 @@
 //! The commands, and how a line of arguments becomes one of them.
 
+mod agent;
 mod archive;
 mod compare;
 mod completion;
+mod fleet;
 mod inspect;
 mod matrix;
 mod new;
@@ -46,8 +48,8 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Err(error) => return refused(suggesting(&name, error)),
     };
     let outcome = match matches.subcommand() {
-        Some(("run", matches)) => run::main(matches, from_url),
-        Some(("agent", matches)) => run::agent(matches),
+        Some(("run", matches)) => run::main(matches, from_url, fleet::start),
+        Some(("agent", matches)) => agent::main(matches),
         Some(("compare", matches)) => compare::main(matches),
         Some(("report", matches)) => report::main(matches),
         Some(("serve", matches)) => serve::main(matches),
@@ -94,7 +96,7 @@ fn command() -> Command {
         .subcommand(flags::run_command().after_help(quick::HELP))
         .subcommand(quick::curl_command())
         .subcommand(report::command())
-        .subcommand(run::agent_command())
+        .subcommand(agent::command())
         .subcommand(serve::command())
         .subcommand(matrix::command())
         .subcommand(table::command())

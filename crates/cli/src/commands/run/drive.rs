@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use clap::ArgMatches;
 use engine::Prepare;
 use engine::{Event, Health, Outcome, RunConfig, RunError, RunState, StopCause, Stopper, Tick};
 use metrics::results::Results;
@@ -14,9 +15,10 @@ use report::document;
 use script::log::Level;
 use script::options::Options;
 use script::{ScriptError, ScriptUsers};
+use server::Server;
 
+use super::agents_report::AgentsReport;
 use super::flags::Flags;
-use super::fleet::Fleet;
 use super::load::Script;
 use super::pause;
 use super::plan::{Planned, SummaryColumns};
@@ -57,6 +59,39 @@ pub struct Drive<'a> {
     pub outputs: &'a Outputs,
     /// What a REST API sees of the run.
     pub board: Option<&'a Board>,
+}
+
+/// A test that is about to run.
+pub struct Test<'a> {
+    /// What was asked for.
+    pub flags: &'a Flags,
+    /// The same as given.
+    pub matches: &'a ArgMatches,
+    /// What will run.
+    pub planned: &'a Planned,
+    /// The script.
+    pub script: &'a Script,
+    /// The target beside the test.
+    pub target: Option<&'a Server>,
+    /// Its certificate.
+    pub trusted_pem: Option<String>,
+}
+
+/// Gets others ready to run a test.
+pub type Start = for<'a> fn(&Test<'_>, &Arc<Registry>, &'a Logger) -> Result<Box<dyn Elsewhere + 'a>, Failure>;
+
+/// Runs the scenarios elsewhere than in this process.
+pub trait Elsewhere {
+    /// Tells what `engine::run` would. `setup` gives what `setup()` returned, once it has.
+    fn run(
+        &mut self,
+        config: &RunConfig,
+        setup: &dyn Fn() -> Option<String>,
+        events: &mut dyn FnMut(Event),
+    ) -> Result<Outcome, Failure>;
+
+    /// Lets the agents go, and tells how they fared.
+    fn finish(self: Box<Self>) -> AgentsReport;
 }
 
 /// A run that has ended, early or not.
@@ -124,7 +159,7 @@ impl<'a> Drive<'a> {
         self,
         planned: Planned,
         aggregate: Aggregate,
-        fleet: Option<&mut Fleet<'_>>,
+        elsewhere: Option<&mut (dyn Elsewhere + '_)>,
     ) -> Result<Ran, Failure> {
         let options = planned.options;
         let state = planned.plan.state();
@@ -159,8 +194,8 @@ impl<'a> Drive<'a> {
             machine: None,
             drive: self,
         };
-        let outcome = match fleet {
-            Some(fleet) => fleet.run(&config, setup, |event| progress.take(event)),
+        let outcome = match elsewhere {
+            Some(fleet) => fleet.run(&config, &setup, &mut |event| progress.take(event)),
             None => engine::run(planned.plan, users, config, |event| progress.take(event)).map_err(run_failure),
         };
         Ok(progress.finish(outcome?))

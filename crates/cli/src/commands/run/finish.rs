@@ -13,10 +13,10 @@ use report::document::{self, MessageLogs, Seconds, Steadiness};
 use script::ScriptError;
 use script::log::Level;
 
+use super::agents_report::AgentsReport;
 use super::drive::Ran;
 use super::findings::Findings;
 use super::flags::Flags;
-use super::fleet::Members;
 use super::generator::{Circumstances, Judged};
 use super::load::Script;
 use super::phases::Phases;
@@ -48,7 +48,7 @@ pub struct Ending<'a> {
     /// `--save-messages`.
     pub messages: Option<&'a Messages>,
     /// The agents, where there were some.
-    pub members: Option<Members>,
+    pub agents: Option<AgentsReport>,
     /// The machine before the test.
     pub before: machine::Moment,
 }
@@ -66,14 +66,12 @@ impl Ending<'_> {
     /// Ends the run that was, keeps the result, prints the summary, and returns the exit code. The result
     /// is kept before `handleSummary()` runs, which may never come back.
     pub fn finish(&self, mut ran: Ran, outputs: Outputs) -> Result<ExitCode, Failure> {
-        let Ending { flags, script, log, .. } = self;
-        let totals = self.total(&mut ran);
+        let (Ending { flags, script, log, .. }, totals) = (self, self.total(&mut ran));
         // Before the summary: an output may write to standard output as well.
         let of_outputs = outputs.finish();
         of_outputs.iter().for_each(|line| log.write(Level::Warning, line, &[]));
         let (seconds, steadiness) = over_time(&mut ran);
         let Totals { results, messages, .. } = &totals;
-        let remark = script.program.timing_remark(results.count("http_reqs"));
         let lost = messages.as_ref().and_then(|(logs, are_whole)| lost_messages(logs, *are_whole));
         let (start, end) = (ran.machine.as_ref().unwrap_or(&self.before), machine::Moment::now());
         let environment = machine::environment(start, &end);
@@ -84,20 +82,15 @@ impl Ending<'_> {
             ..self.circumstances(&ran)
         };
         let judged = self.judge(&ran, results, &around);
+        let remark = script.program.timing_remark(results.count("http_reqs"));
         let remarks = remark.into_iter().chain(script.program.upload_remark());
         let remarks = remarks.chain(ran.referee.iter().flat_map(referee::lines));
-        let remarks = remarks.chain(self.members.iter().flat_map(Members::notes));
-        let notes: Vec<String> = remarks.chain(log.settle()).collect();
+        let of_agents = self.agents.iter().flat_map(|agents| agents.notes.clone());
+        let notes: Vec<String> = remarks.chain(of_agents).chain(log.settle()).collect();
         let remarks = judged.lines().into_iter().chain(notes.clone()).chain(lost);
         let options = summary::options(flags, &ran, remarks, judged.kept(), steadiness.as_ref());
         let findings = Findings { trust: flags.strict.then(|| judged.verdict()), ..self.findings(&ran, &totals) };
-        let members = self.members.as_ref();
-        let generator = document::Generator {
-            referee: ran.referee.clone(),
-            agents: members.map(Members::figures).unwrap_or_default(),
-            start_bound_ms: members.map(|members| members.bound.as_secs_f64() * 1e3),
-            ..judged.document(&ran.health, notes)
-        };
+        let generator = self.generator(&ran, judged, notes);
         let mut kept = self.saving.map(|saving| {
             let facts = Facts {
                 script: &flags.script,
@@ -136,9 +129,9 @@ impl Ending<'_> {
     /// Agents have judged themselves: here remain counts and samples of all together.
     fn judge(&self, ran: &Ran, results: &Results, around: &Circumstances) -> Judged {
         let shown = &ran.columns.trend_stats;
-        match &self.members {
+        match &self.agents {
             None => Judged::new(&ran.health, shown, results, around),
-            Some(members) => {
+            Some(agents) => {
                 let (workers, process_cores) = (Vec::new(), 0.0);
                 let health = engine::Health { workers, process_cores, ..ran.health.clone() };
                 let around = Circumstances {
@@ -147,8 +140,18 @@ impl Ending<'_> {
                     accept_late: around.accept_late,
                     ..Circumstances::default()
                 };
-                Judged::new(&health, shown, results, &around).and(members.verdict(), members.findings())
+                Judged::new(&health, shown, results, &around).and(agents.verdict, agents.findings.clone())
             }
+        }
+    }
+
+    fn generator(&self, ran: &Ran, judged: Judged, notes: Vec<String>) -> document::Generator {
+        let agents = self.agents.as_ref();
+        document::Generator {
+            referee: ran.referee.clone(),
+            agents: agents.map(|agents| agents.figures.clone()).unwrap_or_default(),
+            start_bound_ms: agents.map(|agents| agents.start_bound_ms),
+            ..judged.document(&ran.health, notes)
         }
     }
 
@@ -186,14 +189,14 @@ impl Ending<'_> {
             over: self.flags.fail_on.iter().filter_map(|limit| limit.judge(results)).collect(),
             nothing: self.flags.quick.as_ref().and_then(|quick| quick.failure(results)),
             are_messages_whole: messages.as_ref().is_none_or(|(_, are_whole)| *are_whole),
-            are_agents_lost: self.members.as_ref().is_some_and(|members| members.lost().next().is_some()),
+            are_agents_lost: self.agents.as_ref().is_some_and(AgentsReport::has_lost),
             trust: None,
         }
     }
 
     /// Asked again after `handleSummary()`: a signal may have ended it.
     fn exit_code(&self, findings: &Findings<'_>) -> ExitCode {
-        let of_agents = self.members.iter().flat_map(Members::ends).any(|end| end.is_marked_failed);
+        let of_agents = self.agents.as_ref().is_some_and(|agents| agents.is_marked_failed);
         findings.exit_code(self.stopper, of_agents || self.script.program.marked_failed())
     }
 

@@ -11,7 +11,7 @@ use script::options::parse_switch;
 use script::secrets::Secrets;
 use units::suggest;
 
-use super::fleet::FleetFlags;
+use super::fleet_flags::FleetFlags;
 use super::limits::FailOn;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;

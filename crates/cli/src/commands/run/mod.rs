@@ -1,35 +1,35 @@
 //! `onrush run`, from the flags to the exit code, top to bottom: load, plan, run, drain, judge, summarise.
 
-mod drive;
+pub(super) mod agents_report;
+pub(super) mod drive;
 mod findings;
 mod finish;
 pub(super) mod flags;
-mod fleet;
-mod frames;
-mod generator;
-mod journal;
+pub(super) mod fleet_flags;
+pub(super) mod frames;
+pub(super) mod generator;
+pub(super) mod journal;
 mod limits;
 pub(super) mod load;
 mod outputs;
 mod pace;
-mod part;
 mod pause;
-mod phases;
+pub(super) mod phases;
 pub(super) mod plan;
 mod plateau;
 pub(super) mod rebuild;
 mod referee;
 mod samples;
-mod save;
+pub(super) mod save;
 mod summary;
 mod timeline;
-mod wall_clock;
-mod watch;
+pub(super) mod wall_clock;
+pub(super) mod watch;
 
 use std::sync::Arc;
 
 use clap::ArgMatches;
-use engine::{StopCause, Stopper};
+use engine::Stopper;
 use metrics::{Aggregate, Registry};
 use script::log::Level;
 
@@ -45,44 +45,34 @@ use crate::{banner, descriptors, output};
 
 use flags::Flags;
 pub use load::script_failure;
-pub use part::{command as agent_command, main as agent};
 use phases::Phases;
 
 /// Runs a test: a script, or what a URL stands for.
-pub fn main(matches: &ArgMatches, quick: Option<Quick>) -> Result<ExitCode, Failure> {
+pub fn main(matches: &ArgMatches, quick: Option<Quick>, start: drive::Start) -> Result<ExitCode, Failure> {
     let flags = Flags::read(matches, quick, true)?;
     let log = Arc::new(Logger::new(&flags.log)?.folding().hiding(flags.secrets.clone()));
-    let ended = run(matches, flags, log.clone());
+    let ended = run(matches, flags, log.clone(), start);
     log.close().iter().for_each(|line| output::stderr().print(format!("{line}\n").as_bytes()));
     ended
 }
 
 /// From the flags to the exit code.
-fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>) -> Result<ExitCode, Failure> {
+fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start) -> Result<ExitCode, Failure> {
     flags.without_effect.iter().for_each(|(level, text)| log.write(*level, text, &[]));
-    let saving = flags.save.as_deref().map(|dir| save::Saving::prepare(dir, &log)).transpose()?;
-    let can_log = flags.save_messages && saving.as_ref().is_some_and(save::Saving::is_writable);
-    let logged = flags.save.as_deref().filter(|_| can_log);
-    let messages = logged.map(|dir| Messages::prepare(dir, log.clone())).transpose()?;
+    let (saving, messages) = prepare_saving(&flags, &log)?;
     let stopper = Stopper::new();
     let board = flags.address.as_ref().map(|_| Board::new(stopper.clone()));
     let phases = Phases::listen(stopper.clone())?;
     let beside = flags.serve.as_ref().map(|serve| load::start_target(serve, &flags, &log)).transpose()?;
     let target = beside.as_ref().map(|beside| &beside.server);
-    let registry = Registry::new();
-    registry.set_details(saving.is_some());
-    if let Some(quick) = &flags.quick {
-        quick.prepare(&registry, &log);
-    }
+    let registry = registry(&flags, saving.is_some(), &log);
     let layers = load::Layers::read(&flags, matches, target, &log)?;
+    let trusted_pem = layers.trusted_pem().cloned();
     let script = load::script(&flags, target, layers.without_script(), log.clone(), registry.clone())?;
     flags.referee.iter().for_each(|address| script.program.referee().switch_on(address.as_deref()));
     messages.iter().for_each(|messages| script.program.log_messages(messages.clone()));
-    let trusted_pem = layers.trusted_pem().cloned();
-    let options = layers.with_script(&script, &log)?;
-    let packed = fleet::PackedTest::make(&flags, trusted_pem, &options, &script, target)?;
-    let planned = plan::plan(&flags, options, &script, &registry, &log)?;
-    if packed.is_none() {
+    let planned = plan::plan(&flags, layers.with_script(&script, &log)?, &script, &registry, &log)?;
+    if flags.fleet.is_none() {
         descriptors::check(planned.plan.requirements().max_vus, flags.descriptors_per_vu())?;
     }
     let outputs = outputs::open(&flags, &planned, &registry, &log)?;
@@ -102,10 +92,10 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>) -> Result<ExitCode,
     };
     phases.begin();
     let before = Moment::now();
-    let mut fleet = packed.map(|packed| packed.open(&flags, matches, &drive.registry, &log)).transpose()?;
-    let ran = drive.finish_scenarios(planned, aggregate, fleet.as_mut());
-    let members = fleet.map(fleet::Fleet::finish);
-    let ran = ran?;
+    let test = drive::Test { flags: &flags, matches, planned: &planned, script: &script, target, trusted_pem };
+    let mut elsewhere = flags.fleet.as_ref().map(|_| start(&test, &registry, &log)).transpose()?;
+    let ran = drive.finish_scenarios(planned, aggregate, elsewhere.as_deref_mut());
+    let (agents, ran) = (elsewhere.map(drive::Elsewhere::finish), ran?);
     let ending = finish::Ending {
         flags: &flags,
         script: &script,
@@ -114,17 +104,35 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>) -> Result<ExitCode,
         phases: &phases,
         saving: saving.as_ref(),
         messages: messages.as_deref(),
-        members,
+        agents,
         before,
     };
-    board.iter().for_each(|board| board.enter(Stage::Teardown));
+    let enter = |stage| board.iter().for_each(|board| board.enter(stage));
+    enter(Stage::Teardown);
     let code = ending.finish(ran, outputs)?;
-    board.iter().for_each(|board| board.enter(Stage::Ended));
-    // Who ends a test by a signal wants the process to end: one signal is all that a container gets.
-    if flags.lingers && !matches!(stopper.cause(), Some(StopCause::Signal(_))) {
-        pause::linger(&phases, board.as_deref(), &pause::Service { script: &script, registry: &registry, log: &log });
+    enter(Stage::Ended);
+    if flags.lingers {
+        let service = pause::Service { script: &script, registry: &registry, log: &log };
+        pause::linger(&phases, &stopper, board.as_deref(), &service);
     }
     Ok(code)
+}
+
+/// The metrics of the run: all that there are before its script is read.
+fn registry(flags: &Flags, has_details: bool, log: &Logger) -> Arc<Registry> {
+    let registry = Registry::new();
+    registry.set_details(has_details);
+    flags.quick.iter().for_each(|quick| quick.prepare(&registry, log));
+    registry
+}
+
+/// Where the result goes, and the messages beside it.
+fn prepare_saving(flags: &Flags, log: &Arc<Logger>) -> Result<(Option<save::Saving>, Option<Arc<Messages>>), Failure> {
+    let saving = flags.save.as_deref().map(|dir| save::Saving::prepare(dir, log)).transpose()?;
+    let can_log = flags.save_messages && saving.as_ref().is_some_and(save::Saving::is_writable);
+    let logged = flags.save.as_deref().filter(|_| can_log);
+    let messages = logged.map(|dir| Messages::prepare(dir, log.clone())).transpose()?;
+    Ok((saving, messages))
 }
 
 /// Starts the REST API when there is an address for it. The script is loaded: what clients see and want is possible.

@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use engine::{StopCause, Stopper};
 use metrics::{Recorder, Registry};
 use script::log::Level;
 
@@ -48,8 +49,11 @@ pub fn wait(board: &Board, service: &Service<'_>, stopped: impl Future<Output = 
     seen.stage = Stage::Made;
 }
 
-/// Waits for a signal.
-pub fn linger(phases: &Phases, board: Option<&Board>, service: &Service<'_>) {
+/// Waits for a signal, unless one has ended the test: who does that wants the process to end, and a container gets one.
+pub fn linger(phases: &Phases, stopper: &Stopper, board: Option<&Board>, service: &Service<'_>) {
+    if matches!(stopper.cause(), Some(StopCause::Signal(_))) {
+        return;
+    }
     phases.linger();
     let text = "the test has ended; --linger keeps the process until a signal such as Ctrl+C comes";
     service.log.write(Level::Info, text, &[]);

@@ -23,12 +23,12 @@ use metrics::{Aggregate, Registry};
 use script::ScriptUsers;
 use script::log::Level;
 
-use super::drive::run_config;
-use super::flags::Flags;
 use super::fleet::VERSION;
-use super::load::{self, Layers, Script};
-use super::phases::Phases;
-use super::plan::{self, Planned};
+use super::run::drive::run_config;
+use super::run::flags::Flags;
+use super::run::load::{self, Layers, Script};
+use super::run::phases::Phases;
+use super::run::plan::{self, Planned};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
@@ -215,17 +215,14 @@ impl Membership {
             }
         };
         phases.begin();
-        self.run(&Test { flags: &flags, script: &script, log, stopper, received: &received }, planned, registry)
+        self.run(&AgentTest { flags: &flags, script: &script, log, stopper, received: &received }, planned, registry)
     }
 
-    fn run(self, test: &Test<'_>, planned: Planned, registry: Arc<Registry>) -> Result<ExitCode, Failure> {
-        let Test { script, stopper, .. } = *test;
+    fn run(self, test: &AgentTest<'_>, planned: Planned, registry: Arc<Registry>) -> Result<ExitCode, Failure> {
+        let AgentTest { script, stopper, .. } = *test;
         let state = planned.plan.state();
-        let config = RunConfig {
-            stopper: stopper.clone(),
-            records_users: false,
-            ..run_config(&planned.options, registry.clone(), state.clone())
-        };
+        let config =
+            RunConfig { stopper: stopper.clone(), ..run_config(&planned.options, registry.clone(), state.clone()) };
         let users = Arc::new(ScriptUsers::new(&script.program));
         let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
         let (ended, is_done) = channel();
@@ -238,7 +235,7 @@ impl Membership {
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(error) => {
-                let failure = super::drive::run_failure(error);
+                let failure = super::run::drive::run_failure(error);
                 link.tell(Local::Refused(failure.message.clone(), failure.code as u8));
                 self.link.finish();
                 return Err(failure);
@@ -260,7 +257,7 @@ impl Membership {
 }
 
 /// What a part is a part of.
-struct Test<'a> {
+struct AgentTest<'a> {
     flags: &'a Flags,
     script: &'a Script,
     log: &'a Logger,
@@ -277,7 +274,6 @@ fn prepare(
 ) -> Result<(Flags, Script, Planned), Failure> {
     let settings = &received.settings;
     registry.set_details(settings.details);
-    flags.thresholds.clone_from(&settings.thresholds);
     flags.no_thresholds = settings.no_thresholds;
     flags.features.clone_from(&settings.features);
     flags.accept_late = settings.accept_late;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fleet::{Frames, message};
 
 use super::super::fleet::content::{PartCounts, Second};
-use super::super::frames;
+use super::super::run::frames;
 
 /// Where one is.
 enum FramePlace {

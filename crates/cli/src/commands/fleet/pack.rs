@@ -8,12 +8,10 @@ use std::path::{Path, PathBuf};
 
 use fleet::coordinator::ReadArchive;
 use report::SummaryMode;
-use script::options::Options;
-use server::Server;
 use sha2::{Digest, Sha256};
 
-use super::super::flags::Flags;
-use super::super::load::{self, Script};
+use super::super::run::drive::Test;
+use super::super::run::load;
 use super::content::Settings;
 use crate::archive::{Packed, pack};
 use crate::exit_code::ExitCode;
@@ -30,26 +28,23 @@ pub struct PackedTest {
 }
 
 impl PackedTest {
-    /// Packs the test of a run with agents; none without.
-    pub fn make(
-        flags: &Flags,
-        trusted_pem: Option<String>,
-        options: &Options,
-        script: &Script,
-        target: Option<&Server>,
-    ) -> Result<Option<PackedTest>, Failure> {
-        let Some(fleet) = &flags.fleet else { return Ok(None) };
+    /// Packs it.
+    pub fn make(test: &Test<'_>) -> Result<PackedTest, Failure> {
+        let Test { flags, planned, script, target, trusted_pem, .. } = test;
+        let options = &planned.options;
         if options.execution_segment.is_some() || options.execution_segment_sequence.is_some() {
             let text = "--agents divides the test into segments itself: leave the option 'executionSegment' out";
             return Err(Failure::new(ExitCode::InvalidConfig, text));
         }
-        if flags.serve.is_some() && fleet.listen.is_some() {
+        if flags.serve.is_some() && flags.fleet.as_ref().is_some_and(|fleet| fleet.listen.is_some()) {
             let text = "--serve starts a target that this machine alone reaches: agents of other machines need an \
                         address in the script";
             return Err(Failure::new(ExitCode::Generic, text));
         }
         let mut env: BTreeMap<String, String> = flags.given_env.clone();
-        env.extend(target.into_iter().flat_map(load::addresses).map(|(name, address)| (name.to_owned(), address)));
+        env.extend(
+            target.iter().flat_map(|target| load::addresses(target)).map(|(name, address)| (name.to_owned(), address)),
+        );
         let packed = Packed {
             entry: script.program.entry(),
             modules: script.program.modules(),
@@ -61,15 +56,14 @@ impl PackedTest {
         let folder = PrivateFolder::make().map_err(failed)?;
         let archive = write(packed, &place(&folder)).map_err(failed)?;
         let settings = Settings {
-            thresholds: flags.thresholds.clone(),
             no_thresholds: flags.no_thresholds,
             breakdown: flags.summary_mode == Some(SummaryMode::Full),
             details: flags.save.is_some(),
             features: flags.features.clone(),
-            trusted_pem,
+            trusted_pem: trusted_pem.clone(),
             accept_late: flags.accept_late,
         };
-        Ok(Some(PackedTest { folder, archive, settings }))
+        Ok(PackedTest { folder, archive, settings })
     }
 
     /// Reads pieces of it, as long as there is need.

@@ -14,13 +14,13 @@ use script::log::Level;
 
 use super::super::fleet::content::{PartCounts, PartEnd, Second};
 use super::super::fleet::own_time;
-use super::super::generator::{self, Circumstances};
-use super::super::journal::{FILE_NAME, Journal};
-use super::super::save;
-use super::super::wall_clock::WallClock;
-use super::super::watch::Watch;
+use super::super::run::generator::{self, Circumstances};
+use super::super::run::journal::{FILE_NAME, Journal};
+use super::super::run::save;
+use super::super::run::wall_clock::WallClock;
+use super::super::run::watch::Watch;
 use super::kept::KeptFrames;
-use super::{Test, own_cause};
+use super::{AgentTest, own_cause};
 use crate::exit_code::ExitCode;
 use crate::machine;
 
@@ -32,7 +32,7 @@ pub type Waiting = Option<(Receiver<AgentEvent>, Sender<Result<(), String>>)>;
 
 /// What the event handler changes.
 pub struct RunningPart<'a> {
-    test: &'a Test<'a>,
+    test: &'a AgentTest<'a>,
     config: RunConfig,
     registry: Arc<Registry>,
     state: Arc<RunState>,
@@ -58,7 +58,7 @@ pub struct RunningPart<'a> {
 
 impl<'a> RunningPart<'a> {
     pub fn new(
-        test: &'a Test<'a>,
+        test: &'a AgentTest<'a>,
         (config, registry): (RunConfig, Arc<Registry>),
         (link, kept, dir): (&'a AgentThread, KeptFrames, &'a Path),
         aggregate: Aggregate,
@@ -121,7 +121,7 @@ impl<'a> RunningPart<'a> {
         let stopper = self.test.stopper;
         while !stopper.is_stopped() {
             match events.recv_timeout(Duration::from_millis(50)) {
-                Ok(AgentEvent::Setup(Some(data))) => self.test.script.program.set_setup_data(&data),
+                Ok(AgentEvent::Setup(Some(data))) => self.test.script.program.set_setup_data(Some(&data)),
                 Ok(AgentEvent::Start { at, .. }) => {
                     let _told_twice = self.config.start_at.set(own_time(&self.config.origin, at));
                     break;
@@ -184,7 +184,7 @@ impl<'a> RunningPart<'a> {
         let interval = journal.add((self.reached, end), (Duration::ZERO, end), snapshots);
         let problem = journal.problem();
         let at = journal.is_written().then_some(self.journal_bytes);
-        self.journal_bytes += super::super::frames::HEAD_BYTES as u64 + interval.len() as u64;
+        self.journal_bytes += super::super::run::frames::HEAD_BYTES as u64 + interval.len() as u64;
         self.reached = end;
         problem.iter().for_each(|text| self.say(Level::Warning, text));
         self.close(Second { live: PartCounts::of(&self.state), interval }, at);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use units::Span;
 
-use super::super::flags::FlagSource;
+use super::flags::FlagSource;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 
@@ -47,7 +47,8 @@ impl FleetFlags {
             .ok_or_else(|| refuse(format!("--agents: found '{agents}', expected a whole number from 1 to {MOST}")))?;
         if is_quick {
             return Err(refuse(String::from(
-                "--agents divides a script among agents, and a URL is none: `--show` prints the script that stands for it",
+                "--agents divides a script among agents, and a URL is none: `--show` prints the script that stands \
+                 for it",
             )));
         }
         for (name, instead) in [

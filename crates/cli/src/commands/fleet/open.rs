@@ -7,7 +7,6 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::mpsc::channel;
 
-use clap::ArgMatches;
 use fleet::coordinator::Coordinator;
 use fleet::drive::CoordinatorThread;
 use fleet::embedded::TcpHub;
@@ -16,9 +15,11 @@ use metrics::Registry;
 use script::log::Level;
 use std::sync::Arc;
 
-use super::super::flags::Flags;
+use super::super::run::drive::{Elsewhere, Test};
+use super::super::run::fleet_flags::FleetFlags;
 use super::children::Children;
-use super::{Fleet, FleetFlags, Members, PackedTest, VERSION};
+use super::members::Members;
+use super::{Fleet, PackedTest, VERSION};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
@@ -27,53 +28,62 @@ fn failed(why: String) -> Failure {
     Failure::new(ExitCode::Generic, why)
 }
 
-impl PackedTest {
-    /// Starts the coordinator, and agents on this machine unless others are to join.
-    pub fn open<'a>(
-        self,
-        flags: &Flags,
-        matches: &ArgMatches,
-        registry: &Arc<Registry>,
-        log: &'a Logger,
-    ) -> Result<Fleet<'a>, Failure> {
-        let own = flags.fleet.as_ref().ok_or_else(|| failed(String::from("bug: no agents were asked for")))?;
-        let credentials = credentials(own.credentials.as_deref())?;
-        let address = address(own)?;
-        let setup = Setup {
-            run: RunId(fleet::token::random_number().map_err(failed)?),
-            agents: own.agents,
-            version: VERSION.to_owned(),
-            secret: credentials.secret.clone(),
-            archive: self.archive.clone(),
-            settings: message::encode(&self.settings),
-            patience: u64::try_from(own.join_timeout.as_nanos()).unwrap_or(u64::MAX),
-        };
-        let coordinator = Coordinator::new(setup, self.reader()?, fleet::clock::now());
-        let certificate = credentials.certificate.clone();
-        let (tell, listening) = channel();
-        let open = async move || {
-            let hub = TcpHub::listen(address, &certificate).await?;
-            let _ = tell.send(hub.address());
-            Ok(hub)
-        };
-        let thread = CoordinatorThread::start(coordinator, open, Box::new(|_| ())).map_err(failed)?;
-        let address = listening.recv().unwrap_or(address);
-        let invitation = Invitation { token: credentials.token(), address: shown(own, address) };
-        let children = match &own.listen {
-            None => Children::start(matches, (own.agents, flags.workers), &invitation)?,
-            Some(_) => {
-                let agents = own.agents;
-                let text = format!(
-                    "waiting for {agents} agents; start each on its machine with\n  ONRUSH_JOIN={invitation} onrush agent"
-                );
-                log.write(Level::Info, &text, &[]);
-                Children::default()
-            }
-        };
-        let members = Members::new(own.agents, registry);
-        let aborts_on_loss = own.aborts_on_loss;
-        Ok(Fleet { thread, children, members, log, aborts_on_loss, is_stopped: false, start: None, _test: self })
-    }
+/// Packs the test, starts the coordinator, and agents on this machine unless others are to join.
+pub fn start<'a>(
+    test: &Test<'_>,
+    registry: &Arc<Registry>,
+    log: &'a Logger,
+) -> Result<Box<dyn Elsewhere + 'a>, Failure> {
+    let flags = test.flags;
+    let own = flags.fleet.as_ref().ok_or_else(|| failed(String::from("bug: no agents were asked for")))?;
+    let is_known = own.credentials.as_ref().is_some_and(|path| path.exists());
+    let credentials = credentials(own.credentials.as_deref())?;
+    let address = address(own)?;
+    let packed = PackedTest::make(test)?;
+    let setup = Setup {
+        run: RunId(fleet::token::random_number().map_err(failed)?),
+        agents: own.agents,
+        version: VERSION.to_owned(),
+        secret: credentials.secret.clone(),
+        archive: packed.archive.clone(),
+        settings: message::encode(&packed.settings),
+        patience: u64::try_from(own.join_timeout.as_nanos()).unwrap_or(u64::MAX),
+    };
+    let coordinator = Coordinator::new(setup, packed.reader()?, fleet::clock::now());
+    let certificate = credentials.certificate.clone();
+    let (tell, listening) = channel();
+    let open = async move || {
+        let hub = TcpHub::listen(address, &certificate).await?;
+        let _ = tell.send(hub.address());
+        Ok(hub)
+    };
+    let thread = CoordinatorThread::start(coordinator, open, Box::new(|_| ())).map_err(failed)?;
+    let address = listening.recv().unwrap_or(address);
+    let invitation = Invitation { token: credentials.token(), address: shown(own, address) };
+    let children = match &own.listen {
+        None => Children::start(test.matches, (own.agents, flags.workers), &invitation)?,
+        Some(_) => {
+            // Whoever keeps credentials in a file knows the token, and a log is read by others.
+            let how = match own.credentials.as_ref().filter(|_| is_known) {
+                Some(_) => format!(" at {}", invitation.address),
+                None => format!("; start each on its machine with\n  ONRUSH_JOIN={invitation} onrush agent"),
+            };
+            log.write(Level::Info, &format!("waiting for {} agents{how}", own.agents), &[]);
+            Children::default()
+        }
+    };
+    let members = Members::new(own.agents, registry);
+    let aborts_on_loss = own.aborts_on_loss;
+    Ok(Box::new(Fleet {
+        thread,
+        children,
+        members,
+        log,
+        aborts_on_loss,
+        is_stopped: false,
+        start: None,
+        _test: packed,
+    }))
 }
 
 /// Where to listen: agents of this machine need no other address.

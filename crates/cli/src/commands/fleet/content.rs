@@ -9,8 +9,6 @@ use serde::{Deserialize, Serialize};
 /// How agents run an archive, beside the options that are in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// `--threshold`: parts of metrics that they name are kept apart.
-    pub thresholds: Vec<String>,
     /// `--no-thresholds`.
     pub no_thresholds: bool,
     /// Whether metrics are kept by scenario and group.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Cause as Doubt, Finding, Health, RunState, Severity, Verdict};
-use metrics::{Registry, ShardReader, Snapshot};
+use metrics::{ReadShard, Registry, SecondOfAgents, ShardReader, Snapshot};
 use report::document::AgentFigures;
 use units::show::time;
 
-use super::super::journal::JournalEntry;
+use super::super::run::agents_report::AgentsReport;
+use super::super::run::journal::JournalEntry;
 use super::content::{PartCounts, PartEnd, Second};
 
 /// One agent.
@@ -30,8 +31,9 @@ pub struct Member {
 /// All agents of a run.
 pub struct Members {
     all: Vec<Member>,
-    /// Samples that came in and are not passed on yet, by second: whose, until when, which.
-    pending: BTreeMap<u64, Vec<(u32, Duration, Snapshot)>>,
+    /// Samples that came in and are not passed on yet, by second: until when, which.
+    pending: BTreeMap<u64, Vec<(Duration, ReadShard)>>,
+    registry: Arc<Registry>,
     passed_on: u64,
     /// No clock was further off at the start.
     pub bound: Duration,
@@ -42,7 +44,7 @@ impl Members {
     pub fn new(agents: u32, registry: &Arc<Registry>) -> Members {
         let member = |index| Member {
             name: format!("agent {index}"),
-            reader: ShardReader::into_registry(registry.clone()),
+            reader: ShardReader::into_registry(registry.clone(), index),
             late: Duration::ZERO,
             live: PartCounts::default(),
             end: None,
@@ -50,7 +52,7 @@ impl Members {
             silences: Vec::new(),
         };
         let all = (0..agents).map(member).collect();
-        Members { all, pending: BTreeMap::new(), passed_on: 0, bound: Duration::ZERO }
+        Members { all, pending: BTreeMap::new(), registry: registry.clone(), passed_on: 0, bound: Duration::ZERO }
     }
 
     /// One of them.
@@ -77,26 +79,25 @@ impl Members {
             return Ok(());
         }
         let entry: JournalEntry = fleet::message::decode(&interval)?;
-        let snapshot = self.of(index).reader.snapshot(entry.samples)?;
+        let samples = self.of(index).reader.read(entry.samples)?;
         let end = Duration::from_nanos(entry.interval_ns.1);
         // Of an agent that was lost and came back: its second was passed on without it.
         let number = number.max(self.passed_on + 1);
-        self.pending.entry(number).or_default().push((index, end, snapshot));
+        self.pending.entry(number).or_default().push((end, samples));
         Ok(())
     }
 
     /// The samples of all seconds up to this one, and until when they reach.
     pub fn pass_on(&mut self, through: u64) -> (Duration, Vec<Snapshot>) {
         self.passed_on = self.passed_on.max(through);
-        let mut end = Duration::ZERO;
-        let mut snapshots = Vec::new();
+        let (mut end, mut snapshots) = (Duration::ZERO, Vec::new());
         while let Some(second) = self.pending.first_entry().filter(|second| *second.key() <= through) {
-            let mut samples = second.remove();
-            samples.sort_by_key(|(index, ..)| *index);
-            for (_, reached, snapshot) in samples {
+            let mut together = SecondOfAgents::new(self.registry.clone());
+            for (reached, samples) in second.remove() {
                 end = end.max(reached);
-                snapshots.push(snapshot);
+                together.add(samples);
             }
+            snapshots.push(together.into_snapshot());
         }
         (end, snapshots)
     }
@@ -141,14 +142,26 @@ impl Members {
         }
     }
 
+    /// All that the end of the run has to say of them.
+    pub fn report(&self) -> AgentsReport {
+        AgentsReport {
+            verdict: self.verdict(),
+            findings: self.findings(),
+            notes: self.notes(),
+            figures: self.figures(),
+            start_bound_ms: self.bound.as_secs_f64() * 1e3,
+            is_marked_failed: self.ends().any(|end| end.is_marked_failed),
+        }
+    }
+
     /// The worst verdict of any agent.
-    pub fn verdict(&self) -> Verdict {
+    fn verdict(&self) -> Verdict {
         let worst = self.ends().map(|end| end.verdict).max().unwrap_or(Verdict::NotJudged);
         if self.lost().next().is_some() { Verdict::Invalid } else { worst }
     }
 
     /// What they found about themselves, each cause with the names of those that have it, and who is lost.
-    pub fn findings(&self) -> Vec<Finding> {
+    fn findings(&self) -> Vec<Finding> {
         let mut found: BTreeMap<(Doubt, Severity), Vec<(usize, &Finding)>> = BTreeMap::new();
         for (index, member) in self.all.iter().enumerate() {
             for finding in member.end.iter().flat_map(|end| &end.findings) {
@@ -174,7 +187,7 @@ impl Members {
     }
 
     /// Those whose samples are not all here.
-    pub fn lost(&self) -> impl Iterator<Item = (usize, &str)> {
+    fn lost(&self) -> impl Iterator<Item = (usize, &str)> {
         self.all.iter().enumerate().filter_map(|(index, member)| Some((index, member.lost.as_deref()?)))
     }
 
@@ -196,7 +209,7 @@ impl Members {
     }
 
     /// Lines for the summary.
-    pub fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         let all = self.all.len();
         let late = self.ends().map(|end| end.awake_late).max().unwrap_or_default().max(self.latest());
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
@@ -217,7 +230,7 @@ impl Members {
     }
 
     /// As a result document has them.
-    pub fn figures(&self) -> Vec<AgentFigures> {
+    fn figures(&self) -> Vec<AgentFigures> {
         let figures = |(index, member): (usize, &Member)| AgentFigures {
             index: index as u32,
             name: member.name.clone(),

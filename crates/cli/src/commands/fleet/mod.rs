@@ -7,15 +7,14 @@
 
 mod children;
 pub mod content;
-mod flags;
 mod members;
 mod open;
 mod pack;
 
 use std::time::Duration;
 
-use engine::clock::Origin;
-use engine::{Event, Outcome, RunConfig, StopCause, Tick, UsersRecord};
+use engine::clock::{Clock, Origin, RealClock};
+use engine::{Event, Outcome, RunConfig, StopCause, Tick};
 use fleet::drive::{Command, CoordinatorThread};
 use fleet::message;
 use script::log::Level;
@@ -24,12 +23,14 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
 
-pub use flags::FleetFlags;
-pub use members::Members;
-pub use pack::PackedTest;
+pub use open::start;
 
+use super::run::agents_report::AgentsReport;
+use super::run::drive::Elsewhere;
 use children::Children;
 use content::{Cause, PartEnd};
+use members::Members;
+use pack::PackedTest;
 
 /// What agents and coordinator have to agree on: the program, and what it writes to others of its kind.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/journal-2");
@@ -56,18 +57,14 @@ pub struct Fleet<'a> {
     _test: PackedTest,
 }
 
-impl Fleet<'_> {
-    /// Runs the test, and tells what `engine::run` would. `setup` gives what `setup()` returned.
-    pub fn run(
+impl Elsewhere for Fleet<'_> {
+    fn run(
         &mut self,
         config: &RunConfig,
-        setup: impl Fn() -> Option<String>,
-        mut events: impl FnMut(Event),
+        setup: &dyn Fn() -> Option<String>,
+        events: &mut dyn FnMut(Event),
     ) -> Result<Outcome, Failure> {
-        let recorder = std::rc::Rc::new(metrics::Recorder::new(config.registry.clone()));
-        let users = UsersRecord::new(recorder.clone(), &config.tags);
-        let clock = engine::clock::RealClock::new(config.origin);
-        let mut ticks = Ticks { config, clock, users, recorder };
+        let clock = RealClock::new(config.origin);
         loop {
             if config.stopper.is_stopped() && !std::mem::replace(&mut self.is_stopped, true) {
                 self.thread.tell(Command::Stop(Vec::new()));
@@ -92,8 +89,7 @@ impl Fleet<'_> {
                 }
                 fleet::Event::Closed { number } => {
                     if let Some(start) = self.start {
-                        let tick = ticks.tick(&mut self.members, start, number, false);
-                        events(Event::Tick(tick));
+                        events(Event::Tick(self.tick(clock.now(), start, number, false)));
                     }
                 }
                 fleet::Event::Over => break,
@@ -101,11 +97,19 @@ impl Fleet<'_> {
             }
         }
         if let Some(start) = self.start {
-            events(Event::Tick(ticks.tick(&mut self.members, start, u64::MAX, true)));
+            events(Event::Tick(self.tick(clock.now(), start, u64::MAX, true)));
         }
         Ok(self.outcome(config))
     }
 
+    fn finish(self: Box<Self>) -> AgentsReport {
+        self.thread.finish();
+        self.children.finish();
+        self.members.report()
+    }
+}
+
+impl Fleet<'_> {
     fn take(&mut self, event: fleet::Event, config: &RunConfig) -> Result<(), Failure> {
         let (log, is_running) = (self.log, self.start.is_some());
         match event {
@@ -186,6 +190,14 @@ impl Fleet<'_> {
         }
     }
 
+    /// What all agents brought up to this second.
+    fn tick(&mut self, now: Duration, start: Duration, number: u64, is_last: bool) -> Tick {
+        let (reached, snapshots) = self.members.pass_on(number);
+        let last = || self.members.ends().map(|end| end.ended).max();
+        let elapsed = if is_last { last().unwrap_or_default() } else { Duration::from_secs(number) };
+        Tick { now, cut: start + reached, elapsed, snapshots, is_last, lately: engine::Health::default() }
+    }
+
     /// Before the start an agent that ends is one that will never join.
     fn look_at_children(&mut self, config: &RunConfig) -> Result<(), Failure> {
         if self.start.is_some() || config.stopper.is_stopped() {
@@ -217,38 +229,5 @@ impl Fleet<'_> {
             lost_users: self.members.ends().map(|end| end.lost_users).sum(),
             stuck_workers: Vec::new(),
         }
-    }
-
-    /// Lets the agents go, and tells how they fared.
-    pub fn finish(self) -> Members {
-        self.thread.finish();
-        self.children.finish();
-        self.members
-    }
-}
-
-/// Makes a tick of what all agents brought.
-struct Ticks<'a> {
-    config: &'a RunConfig,
-    clock: engine::clock::RealClock,
-    users: UsersRecord,
-    recorder: std::rc::Rc<metrics::Recorder>,
-}
-
-impl Ticks<'_> {
-    fn tick(&mut self, members: &mut Members, start: Duration, number: u64, is_last: bool) -> Tick {
-        use engine::clock::Clock;
-        let (reached, mut snapshots) = members.pass_on(number);
-        let now = self.clock.now();
-        let counts = self.config.state.counts();
-        if !is_last {
-            // The number of users is that of all agents together, which none of them knows.
-            let at = self.clock.epoch_ns(start + Duration::from_secs(number));
-            self.users.add(counts.active, self.config.state.vus_initialised(), at);
-            snapshots.push(self.recorder.take());
-        }
-        let last = || members.ends().map(|end| end.ended).max();
-        let elapsed = if is_last { last().unwrap_or_default() } else { Duration::from_secs(number) };
-        Tick { now, cut: start + reached, elapsed, snapshots, is_last, lately: engine::Health::default() }
     }
 }

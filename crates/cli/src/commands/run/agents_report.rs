@@ -1,0 +1,28 @@
+//! What the end of a run has to say of its agents.
+
+use engine::{Finding, Verdict};
+use report::document::AgentFigures;
+
+/// How the agents of a fleet fared, each of which judged itself.
+#[derive(Clone, Debug)]
+pub struct AgentsReport {
+    /// The worst verdict of any of them.
+    pub verdict: Verdict,
+    /// What it is made of.
+    pub findings: Vec<Finding>,
+    /// Lines for the summary.
+    pub notes: Vec<String>,
+    /// As a result document has them.
+    pub figures: Vec<AgentFigures>,
+    /// No clock was further from the coordinator's at the start, in ms.
+    pub start_bound_ms: f64,
+    /// Whether the script called `exec.test.fail` on one of them.
+    pub is_marked_failed: bool,
+}
+
+impl AgentsReport {
+    /// Whether samples of some are not all here.
+    pub fn has_lost(&self) -> bool {
+        self.figures.iter().any(|agent| agent.lost.is_some())
+    }
+}

@@ -1,0 +1,13 @@
+//! `cargo xtask fleet`: fleets under what `cargo test` has no time or no programs for.
+
+mod simulate;
+
+const USAGE: &str = "usage: cargo xtask fleet simulate [SEEDS [FIRST]]";
+
+/// Runs a part of the suite.
+pub fn run(arguments: &[String]) -> Result<(), String> {
+    match arguments.first().map(String::as_str) {
+        Some("simulate") => simulate::run(&arguments[1..]),
+        _ => Err(USAGE.to_owned()),
+    }
+}
