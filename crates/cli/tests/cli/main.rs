@@ -19,6 +19,7 @@ mod examples;
 mod experimental;
 mod extensions;
 mod fasthttp;
+mod fleet;
 mod forms;
 mod grpc;
 mod grpc_connections;

@@ -1,7 +1,7 @@
 //! Who is missing. Frames are the heartbeat: two seconds without one are suspect, three are a loss.
 
 use super::seat::{Seat, Stage};
-use super::{Coordinator, Event, Phase, seconds};
+use super::{Coordinator, Event, Link, Phase, seconds};
 use crate::{Ns, SECOND};
 
 /// A frame may come so long after its second: what closes it waits for the slowest worker, and it has a way to go.
@@ -9,6 +9,8 @@ const GRACE: Ns = 300_000_000;
 /// Missed seconds.
 const SUSPECT: u64 = 2;
 const LOST: u64 = 3;
+/// Pings go out every five seconds: a connection by which nothing comes for so long is dead, whatever its ends believe.
+const LINK_PATIENCE: Ns = 12 * SECOND;
 /// How long lost agents are waited for when all others have ended: those that may still be there, and those that have
 /// no connection.
 const LAST_PATIENCE: (Ns, Ns) = (10 * SECOND, 3 * SECOND);
@@ -33,6 +35,16 @@ impl Coordinator {
                 }
                 self.events.push_back(Event::Lost { index, name, what });
             }
+        }
+    }
+
+    /// Ends connections by which nothing comes: a machine that lost its power says no farewell.
+    pub(super) fn close_dead_links(&mut self, now: Ns) {
+        let is_dead = |seat: &&Seat| now.saturating_sub(seat.spoke) > LINK_PATIENCE;
+        let dead: Vec<Link> = self.seats.iter().flatten().filter(is_dead).filter_map(|seat| seat.link).collect();
+        for link in dead {
+            self.closing.push(link);
+            self.left(link, now);
         }
     }
 

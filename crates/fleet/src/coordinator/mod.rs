@@ -264,6 +264,7 @@ impl Coordinator {
         let Some(index) = self.links.get(&link).copied() else {
             return self.refuse(link, "somebody", "it has not said who it is");
         };
+        self.seats[index as usize].iter_mut().for_each(|seat| seat.spoke = now);
         match report {
             Report::Hello(_) => {}
             Report::Pong { number, received, sent } => self.sight(index, number, (received, sent), now),
@@ -280,6 +281,7 @@ impl Coordinator {
 
     /// Time has passed.
     pub fn tick(&mut self, now: Ns) {
+        self.close_dead_links(now);
         self.ping_again(now);
         match self.phase {
             Phase::Gathering | Phase::SettingUp | Phase::HandingOut | Phase::Sighting => self.miss(now),

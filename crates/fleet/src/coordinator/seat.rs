@@ -56,6 +56,8 @@ pub struct Seat {
     pub early: BTreeMap<u64, Vec<u8>>,
     /// When the last frame came.
     pub heard: Ns,
+    /// When anything came by its connection.
+    pub spoke: Ns,
     /// Since when it has no connection.
     pub gone_since: Option<Ns>,
     /// Whether it has missed two seconds.
@@ -80,6 +82,7 @@ impl Seat {
             next: 1,
             early: BTreeMap::new(),
             heard: 0,
+            spoke: 0,
             gone_since: None,
             is_suspect: false,
             is_lost: false,

@@ -84,6 +84,7 @@ impl Coordinator {
             self.links.remove(&old);
             self.closing.push(old);
         }
+        seat.spoke = now;
         let gone = seat.gone_since.take();
         let (from, name) = (seat.next, seat.name.clone());
         if is_new {
