@@ -8,10 +8,16 @@ use unicode_width::UnicodeWidthStr;
 use units::Span;
 
 /// The lines before the progress.
-pub fn banner(script: &str, share: f64, scenarios: &[&Scenario], max_vus: u64, longest: Duration) -> String {
+pub fn banner(
+    (script, place): (&str, &str),
+    share: f64,
+    scenarios: &[&Scenario],
+    max_vus: u64,
+    longest: Duration,
+) -> String {
     let script = visible(script);
     let mut text = format!(
-        "\n     execution: local\n        script: {script}\n        output: -\n\n     scenarios: ({:.2}%) {} \
+        "\n     execution: {place}\n        script: {script}\n        output: -\n\n     scenarios: ({:.2}%) {} \
          scenario{}, {max_vus} max VUs, {} max duration (incl. graceful stop):\n",
         share * 100.0,
         scenarios.len(),
@@ -134,7 +140,7 @@ mod tests {
     fn long_lines_go_on_below_their_beginning() {
         let second = Duration::from_secs(1);
         let scenario = Scenario::new("browse", Executor::ConstantVus { vus: 2, duration: second });
-        let text = banner("script.js", 1.0, &[&scenario], 2, second * 31);
+        let text = banner(("script.js", "local"), 1.0, &[&scenario], 2, second * 31);
         assert_eq!(
             fit(&text, 60),
             "

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use pack::{Packed, pack};
+pub use pack::{Packed, now, pack};
 pub use unpack::{Unpacked, is_archive, unpack};
 
 /// Where the parts of an archive are.

@@ -34,8 +34,13 @@ enum Content {
     Script,
 }
 
-/// Writes an archive.
-pub fn pack(packed: Packed<'_>, to: impl Write) -> io::Result<()> {
+/// When an archive says that it was written.
+pub fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// Writes an archive, whose parts are dated so many seconds after the epoch.
+pub fn pack(packed: Packed<'_>, now: u64, to: impl Write) -> io::Result<()> {
     let mut parts: BTreeMap<String, Content> = BTreeMap::new();
     for (path, place) in packed.files {
         parts.insert(format!("file{}", path.display()), Content::File(place));
@@ -66,7 +71,6 @@ pub fn pack(packed: Packed<'_>, to: impl Write) -> io::Result<()> {
         dependencies: BTreeMap::from([(String::from("k6"), String::from("*"))]),
     };
     let mut tar = Builder::new(to);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let mut metadata = serde_json::to_vec_pretty(&metadata)?;
     metadata.push(b'\n');
     tar.append_data(&mut header(EntryType::Regular, metadata.len(), now), METADATA, &*metadata)?;

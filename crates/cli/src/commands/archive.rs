@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::inspect;
-use crate::archive::{Packed, pack};
+use crate::archive::{Packed, now, pack};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::flags;
@@ -50,7 +50,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     };
     let out = matches.get_one::<String>("archive-out").expect("has a default");
     let written = match out.as_str() {
-        "-" => pack(packed, io::stdout().lock()),
+        "-" => pack(packed, now(), io::stdout().lock()),
         path => write(packed, Path::new(path)),
     };
     written.map_err(|error| Failure::new(ExitCode::Generic, format!("cannot write the archive {out}: {error}")))?;
@@ -61,7 +61,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
 fn write(packed: Packed<'_>, path: &Path) -> io::Result<()> {
     let beside = path.with_extension(format!("{}.partial", std::process::id()));
     let written = File::create(&beside).map(io::BufWriter::new).and_then(|mut file| {
-        pack(packed, &mut file)?;
+        pack(packed, now(), &mut file)?;
         file.flush()?;
         std::fs::rename(&beside, path)
     });

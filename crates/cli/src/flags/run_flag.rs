@@ -222,6 +222,12 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         "What becomes of the test when an agent is lost: it goes on, INVALID, or ends [default: continue]",
     ),
     run_flag(
+        "resume",
+        None,
+        None,
+        "Go on with the test of a coordinator that was killed, by what it left in --save DIR",
+    ),
+    run_flag(
         "serve",
         None,
         None,

@@ -1,4 +1,5 @@
-//! `--agents` and `onrush agent`: one test by several processes, one result; and what becomes of it when one of them fails.
+//! `--agents` and `onrush agent`: one test by several processes, one result; and what becomes of it when one of them
+//! fails.
 
 #![allow(clippy::unwrap_used)]
 

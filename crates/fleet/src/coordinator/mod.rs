@@ -88,6 +88,8 @@ pub enum Event {
         at: Ns,
         /// No agent's clock is believed to be further off.
         bound: Ns,
+        /// What `setup()` had returned, for whoever goes on with the run if this coordinator is killed.
+        data: Option<String>,
     },
     /// An agent has begun.
     Started {

@@ -148,7 +148,8 @@ impl Coordinator {
         let start = now + LEAD + 8 * worst(now);
         let bound = worst(start);
         self.phase = Phase::Running(start);
-        self.events.push_back(Event::Starting { at: start, bound });
+        let data = self.data.clone().flatten();
+        self.events.push_back(Event::Starting { at: start, bound, data });
         (0..self.setup.agents).for_each(|index| self.order_start(index, start));
     }
 

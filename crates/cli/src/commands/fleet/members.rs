@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::{Cause as Doubt, Finding, Health, RunState, Severity, Verdict};
 use metrics::{ReadShard, Registry, SecondOfAgents, ShardReader, Snapshot};
 use report::document::AgentFigures;
-use units::show::time;
+use units::show::{percent, time};
 
 use super::super::run::agents_report::AgentsReport;
 use super::super::run::journal::JournalEntry;
@@ -146,6 +146,7 @@ impl Members {
     pub fn report(&self) -> AgentsReport {
         AgentsReport {
             verdict: self.verdict(),
+            basis: self.basis(),
             findings: self.findings(),
             notes: self.notes(),
             figures: self.figures(),
@@ -206,6 +207,14 @@ impl Members {
             ),
             advice: String::from("look into the log of that agent's machine, and run the test again"),
         })
+    }
+
+    fn basis(&self) -> String {
+        let workers = || self.ends().flat_map(|end| &end.health.workers);
+        let busiest = workers().map(|worker| worker.cpu_share).fold(0.0, f64::max);
+        let late = workers().map(|worker| worker.lag_p99_ms).fold(0.0, f64::max);
+        let (all, busiest) = (self.all.len(), percent(busiest, 0));
+        format!("{all} agents, the busiest worker of any {busiest} of a core, event loop {} late (p99)", time(late))
     }
 
     /// Lines for the summary.

@@ -10,6 +10,7 @@ pub mod content;
 mod members;
 mod open;
 mod pack;
+mod state;
 
 use std::time::Duration;
 
@@ -31,6 +32,7 @@ use children::Children;
 use content::{Cause, PartEnd};
 use members::Members;
 use pack::PackedTest;
+use state::{FleetState, StateFile};
 
 /// What agents and coordinator have to agree on: the program, and what it writes to others of its kind.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/journal-2");
@@ -53,6 +55,10 @@ pub struct Fleet<'a> {
     is_stopped: bool,
     /// By the run's clock.
     start: Option<Duration>,
+    /// What a coordinator that was killed had written down.
+    resumed: Option<FleetState>,
+    /// What this one has.
+    state: Option<StateFile>,
     /// The archive stays until the last agent has it.
     _test: PackedTest,
 }
@@ -65,6 +71,9 @@ impl Elsewhere for Fleet<'_> {
         events: &mut dyn FnMut(Event),
     ) -> Result<Outcome, Failure> {
         let clock = RealClock::new(config.origin);
+        if self.resumed.is_some() {
+            self.go_on(config, events);
+        }
         loop {
             if config.stopper.is_stopped() && !std::mem::replace(&mut self.is_stopped, true) {
                 self.thread.tell(Command::Stop(Vec::new()));
@@ -80,7 +89,7 @@ impl Elsewhere for Fleet<'_> {
                         self.thread.tell(Command::HandOut(setup()));
                     }
                 }
-                fleet::Event::Starting { at, bound } => {
+                fleet::Event::Starting { at, bound, .. } => {
                     let start = own_time(&config.origin, at);
                     self.start = Some(start);
                     self.members.bound = Duration::from_nanos(bound);
@@ -102,14 +111,34 @@ impl Elsewhere for Fleet<'_> {
         Ok(self.outcome(config))
     }
 
+    fn begun_before(&self) -> Option<&Option<String>> {
+        self.resumed.as_ref().map(|state| &state.setup)
+    }
+
     fn finish(self: Box<Self>) -> AgentsReport {
         self.thread.finish();
         self.children.finish();
+        self.state.iter().for_each(StateFile::remove);
         self.members.report()
     }
 }
 
 impl Fleet<'_> {
+    /// The test has begun before this process was: the run's clock counts from its start.
+    fn go_on(&mut self, config: &RunConfig, events: &mut dyn FnMut(Event)) {
+        let start = Duration::ZERO;
+        events(Event::Made);
+        self.start = Some(start);
+        self.members.bound = Duration::from_nanos(self.resumed.as_ref().map_or(0, |state| state.bound));
+        config.state.set_started(start);
+        events(Event::Started(start));
+        self.log.write(
+            Level::Warning,
+            "going on with a test that had begun; its agents send again what they have",
+            &[],
+        );
+    }
+
     fn take(&mut self, event: fleet::Event, config: &RunConfig) -> Result<(), Failure> {
         let (log, is_running) = (self.log, self.start.is_some());
         match event {
@@ -195,6 +224,8 @@ impl Fleet<'_> {
         let (reached, snapshots) = self.members.pass_on(number);
         let last = || self.members.ends().map(|end| end.ended).max();
         let elapsed = if is_last { last().unwrap_or_default() } else { Duration::from_secs(number) };
+        // Of a test that has begun before this process the run's clock does not tell how far it is.
+        let now = if self.resumed.is_some() { start + elapsed } else { now };
         Tick { now, cut: start + reached, elapsed, snapshots, is_last, lately: engine::Health::default() }
     }
 

@@ -19,6 +19,7 @@ use super::super::run::drive::{Elsewhere, Test};
 use super::super::run::fleet_flags::FleetFlags;
 use super::children::Children;
 use super::members::Members;
+use super::state::{FleetState, StateFile};
 use super::{Fleet, PackedTest, VERSION};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -36,12 +37,19 @@ pub fn start<'a>(
 ) -> Result<Box<dyn Elsewhere + 'a>, Failure> {
     let flags = test.flags;
     let own = flags.fleet.as_ref().ok_or_else(|| failed(String::from("bug: no agents were asked for")))?;
-    let is_known = own.credentials.as_ref().is_some_and(|path| path.exists());
-    let credentials = credentials(own.credentials.as_deref())?;
+    let file = flags.save.as_deref().map(StateFile::of).filter(|_| own.listen.is_some());
+    let resumed = file.as_ref().filter(|_| own.resumes).map(StateFile::read).transpose()?;
+    let is_known = resumed.is_some() || own.credentials.as_ref().is_some_and(|path| path.exists());
+    let credentials = match &resumed {
+        Some(state) => Credentials::parse(&state.credentials).map_err(failed)?,
+        None => credentials(own.credentials.as_deref())?,
+    };
     let address = address(own)?;
     let packed = PackedTest::make(test)?;
+    resumed.iter().try_for_each(|state| is_same(state, own, &packed))?;
+    let run = resumed.as_ref().map_or_else(fleet::token::random_number, |state| Ok(state.run)).map_err(failed)?;
     let setup = Setup {
-        run: RunId(fleet::token::random_number().map_err(failed)?),
+        run: RunId(run),
         agents: own.agents,
         version: VERSION.to_owned(),
         secret: credentials.secret.clone(),
@@ -49,26 +57,19 @@ pub fn start<'a>(
         settings: message::encode(&packed.settings),
         patience: u64::try_from(own.join_timeout.as_nanos()).unwrap_or(u64::MAX),
     };
-    let coordinator = Coordinator::new(setup, packed.reader()?, fleet::clock::now());
-    let certificate = credentials.certificate.clone();
-    let (tell, listening) = channel();
-    let open = async move || {
-        let hub = TcpHub::listen(address, &certificate).await?;
-        let _ = tell.send(hub.address());
-        Ok(hub)
+    let (read, now) = (packed.reader()?, fleet::clock::now());
+    let coordinator = match &resumed {
+        Some(state) => Coordinator::resumed(setup, read, state.setup.clone(), state.started(), now),
+        None => Coordinator::new(setup, read, now),
     };
-    let thread = CoordinatorThread::start(coordinator, open, Box::new(|_| ())).map_err(failed)?;
-    let address = listening.recv().unwrap_or(address);
+    let state = FleetState::of(run, own.agents, packed.archive.to_string(), credentials.to_text());
+    let keep = file.clone().map(|file| (file, state));
+    let (thread, address) = listen(coordinator, (address, &credentials), keep)?;
     let invitation = Invitation { token: credentials.token(), address: shown(own, address) };
-    let children = match &own.listen {
-        None => Children::start(test.matches, (own.agents, flags.workers), &invitation)?,
-        Some(_) => {
-            // Whoever keeps credentials in a file knows the token, and a log is read by others.
-            let how = match own.credentials.as_ref().filter(|_| is_known) {
-                Some(_) => format!(" at {}", invitation.address),
-                None => format!("; start each on its machine with\n  ONRUSH_JOIN={invitation} onrush agent"),
-            };
-            log.write(Level::Info, &format!("waiting for {} agents{how}", own.agents), &[]);
+    let children = match own.listen.is_some() {
+        false => Children::start(test.matches, (own.agents, flags.workers), &invitation)?,
+        true => {
+            log.write(Level::Info, &waiting(own.agents, &invitation, is_known), &[]);
             Children::default()
         }
     };
@@ -82,8 +83,62 @@ pub fn start<'a>(
         aborts_on_loss,
         is_stopped: false,
         start: None,
+        resumed,
+        state: file,
         _test: packed,
     }))
+}
+
+/// The coordinator's thread, and where it listens. What is to outlive it is written before agents hear of the start.
+fn listen(
+    coordinator: Coordinator,
+    (address, credentials): (SocketAddr, &Credentials),
+    mut file: Option<(StateFile, FleetState)>,
+) -> Result<(CoordinatorThread, SocketAddr), Failure> {
+    let certificate = credentials.certificate.clone();
+    let (tell, listening) = channel();
+    let open = async move || {
+        let hub = TcpHub::listen(address, &certificate).await?;
+        let _ = tell.send(hub.address());
+        Ok(hub)
+    };
+    let keep = move |event: &fleet::Event| {
+        if let fleet::Event::Starting { at, bound, data } = event
+            && let Some((file, state)) = file.take()
+        {
+            // Without it the test runs all the same; it cannot be gone on with.
+            let _ = file.write(&state.beginning((*at, *bound), data.clone()));
+        }
+    };
+    let thread = CoordinatorThread::start(coordinator, open, Box::new(keep)).map_err(failed)?;
+    let address = listening.recv().unwrap_or(address);
+    Ok((thread, address))
+}
+
+/// What tells how to join. Whoever keeps credentials in a file knows the token, and a log is read by others.
+fn waiting(agents: u32, invitation: &Invitation, is_known: bool) -> String {
+    let how = match is_known {
+        true => format!(" at {}", invitation.address),
+        false => format!("; start each on its machine with\n  ONRUSH_JOIN={invitation} onrush agent"),
+    };
+    format!("waiting for {agents} agents{how}")
+}
+
+/// Whether what was left is of this test.
+fn is_same(state: &FleetState, own: &FleetFlags, packed: &PackedTest) -> Result<(), Failure> {
+    let archive = packed.archive.to_string();
+    if state.archive != archive {
+        let found = &state.archive;
+        let text = format!(
+            "--resume: the test that was begun is {found}, and this script with these options is {archive}: give the \
+             same script, files, variables and options"
+        );
+        return Err(failed(text));
+    }
+    match state.agents == own.agents {
+        true => Ok(()),
+        false => Err(failed(format!("--resume: the test was begun by {} agents, found {}", state.agents, own.agents))),
+    }
 }
 
 /// Where to listen: agents of this machine need no other address.

@@ -8,6 +8,8 @@ use report::document::AgentFigures;
 pub struct AgentsReport {
     /// The worst verdict of any of them.
     pub verdict: Verdict,
+    /// What a verdict without findings stands on.
+    pub basis: String,
     /// What it is made of.
     pub findings: Vec<Finding>,
     /// Lines for the summary.

@@ -90,6 +90,9 @@ pub trait Elsewhere {
         events: &mut dyn FnMut(Event),
     ) -> Result<Outcome, Failure>;
 
+    /// What `setup()` returned in a process that was killed, where this run goes on with its test.
+    fn begun_before(&self) -> Option<&Option<String>>;
+
     /// Lets the agents go, and tells how they fared.
     fn finish(self: Box<Self>) -> AgentsReport;
 }
@@ -149,6 +152,8 @@ struct Progress<'a> {
     columns: SummaryColumns,
     wall: WallClock,
     watch: Option<Watch>,
+    /// What `setup()` returned before, in a test that goes on.
+    begun_before: Option<Option<String>>,
     referee: Option<RefereeThread>,
     machine: Option<machine::Moment>,
 }
@@ -190,6 +195,7 @@ impl<'a> Drive<'a> {
             columns: planned.columns,
             wall: WallClock::now(),
             watch: None,
+            begun_before: elsewhere.as_ref().and_then(|fleet| fleet.begun_before().cloned()),
             referee: None,
             machine: None,
             drive: self,
@@ -258,7 +264,11 @@ impl Progress<'_> {
         self.made = Some(made);
         self.started_at = crate::log::rfc3339_ms_now();
         self.begin_timeline(made);
-        if self.options.no_setup == Some(true) || self.drive.stopper.is_stopped() {
+        if let Some(data) = &self.begun_before {
+            self.drive.script.program.set_setup_data(data.as_deref());
+        }
+        let is_left_out = self.options.no_setup == Some(true) || self.begun_before.is_some();
+        if is_left_out || self.drive.stopper.is_stopped() {
             self.show_setup();
             return;
         }

@@ -140,7 +140,7 @@ impl Ending<'_> {
                     accept_late: around.accept_late,
                     ..Circumstances::default()
                 };
-                Judged::new(&health, shown, results, &around).and(agents.verdict, agents.findings.clone())
+                Judged::new(&health, shown, results, &around).and(agents)
             }
         }
     }

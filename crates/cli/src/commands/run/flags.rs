@@ -225,7 +225,7 @@ impl FlagSource<'_> {
         self.matches.try_get_many::<String>(name).ok().flatten().into_iter().flatten()
     }
 
-    fn switch(&self, name: &str, standard: bool) -> Result<bool, Failure> {
+    pub fn switch(&self, name: &str, standard: bool) -> Result<bool, Failure> {
         match self.text(name) {
             None => Ok(standard),
             Some(text) => {

@@ -25,15 +25,23 @@ pub struct FleetFlags {
     pub credentials: Option<PathBuf>,
     /// `--join-timeout`.
     pub join_timeout: Duration,
+    /// Whether a coordinator that was killed is followed.
+    pub resumes: bool,
     /// Whether the test ends when an agent is lost.
     pub aborts_on_loss: bool,
 }
 
 impl FleetFlags {
+    /// Where the test runs, in few words.
+    pub fn place(&self) -> String {
+        let place = if self.listen.is_some() { "that join" } else { "on this machine" };
+        format!("{} agents {place}", self.agents)
+    }
+
     /// None without `--agents`.
     pub fn read(source: &FlagSource<'_>, is_quick: bool) -> Result<Option<FleetFlags>, Failure> {
         let Some(agents) = source.text("agents") else {
-            let alone = ["fleet-listen", "fleet-credentials", "join-timeout", "on-loss"];
+            let alone = ["fleet-listen", "fleet-credentials", "join-timeout", "on-loss", "resume"];
             let given = alone.into_iter().find(|name| source.text(name).is_some());
             return match given {
                 Some(name) => {
@@ -77,7 +85,14 @@ impl FleetFlags {
             }
         };
         let credentials = source.text("fleet-credentials").map(PathBuf::from);
-        Ok(Some(FleetFlags { agents, listen, credentials, join_timeout, aborts_on_loss }))
+        let resumes = source.switch("resume", false)?;
+        if resumes && (listen.is_none() || !source.is_given("save")) {
+            return Err(refuse(String::from(
+                "--resume goes on with a test whose coordinator was killed: give the same --fleet-listen HOST:PORT and \
+                 --save DIR as then; agents of this machine ended with it",
+            )));
+        }
+        Ok(Some(FleetFlags { agents, listen, credentials, join_timeout, resumes, aborts_on_loss }))
     }
 }
 

@@ -10,6 +10,7 @@ use metrics::results::{Results, TrendValue, Value};
 use report::TrendStat;
 use report::document::{self, Cause, Generator, Iterations, Pressure, WorkerFigures};
 
+use super::agents_report::AgentsReport;
 use super::samples::{Samples, trend};
 use crate::machine::Meanwhile;
 
@@ -63,9 +64,10 @@ impl Judged {
 
     /// With what was found about the agents of a fleet, each of which judged itself.
     #[must_use]
-    pub fn and(mut self, verdict: engine::Verdict, findings: Vec<Finding>) -> Self {
-        self.judgement.verdict = self.judgement.verdict.max(verdict);
-        self.judgement.findings.extend(findings);
+    pub fn and(mut self, agents: &AgentsReport) -> Self {
+        self.judgement.verdict = self.judgement.verdict.max(agents.verdict);
+        self.judgement.findings.extend(agents.findings.iter().cloned());
+        self.judgement.basis.clone_from(&agents.basis);
         self.judgement.findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.cause.cmp(&b.cause)));
         self
     }

@@ -161,7 +161,8 @@ fn announce(flags: &Flags, planned: &plan::Planned) -> Screen {
     let needs = planned.plan.requirements();
     let scenarios: Vec<_> = planned.plan.scenarios().collect();
     let address = planned.options.url_mask().url(&flags.script).into_owned();
-    let banner = banner::banner(&address, planned.share, &scenarios, needs.max_vus, needs.duration);
+    let place = flags.fleet.as_ref().map_or_else(|| String::from("local"), fleet_flags::FleetFlags::place);
+    let banner = banner::banner((&address, &place), planned.share, &scenarios, needs.max_vus, needs.duration);
     screen.say(&screen.columns().map_or_else(|| banner.clone(), |columns| banner::fit(&banner, columns)));
     screen
 }

@@ -1,0 +1,123 @@
+//! What a coordinator writes down when its test begins, so that another can go on with it.
+
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+
+/// Name of the file in the directory of the result.
+const FILE_NAME: &str = "fleet.state";
+
+/// A test that has begun.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FleetState {
+    /// Its number.
+    pub run: u64,
+    /// What its archive is called.
+    pub archive: String,
+    /// So many agents take part.
+    pub agents: u32,
+    /// What they were let in by.
+    pub credentials: String,
+    /// What `setup()` returned, as JSON.
+    pub setup: Option<String>,
+    /// When the scenarios began: by the machine's monotonic clock, and in nanoseconds since the epoch.
+    pub started: (u64, u64),
+    /// No agent's clock was further off then, in nanoseconds.
+    pub bound: u64,
+    /// Which life of the machine that clock is of.
+    pub boot: String,
+}
+
+impl FleetState {
+    /// Of a test that has not begun.
+    pub fn of(run: u64, agents: u32, archive: String, credentials: String) -> FleetState {
+        FleetState { run, archive, agents, credentials, setup: None, started: (0, 0), bound: 0, boot: String::new() }
+    }
+
+    /// One of a test that begins then.
+    pub fn beginning(self, (at, bound): (fleet::Ns, fleet::Ns), setup: Option<String>) -> FleetState {
+        let ahead = at.saturating_sub(fleet::clock::now());
+        FleetState { setup, started: (at, since_epoch() + ahead), bound, boot: boot(), ..self }
+    }
+
+    /// When it began, by the machine's clock as it is now: after a restart of the machine the wall clock has to do.
+    pub fn started(&self) -> fleet::Ns {
+        match self.boot == boot() {
+            true => self.started.0,
+            false => fleet::clock::now().saturating_sub(since_epoch().saturating_sub(self.started.1)),
+        }
+    }
+}
+
+fn since_epoch() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
+}
+
+fn boot() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}
+
+/// Where it is written.
+#[derive(Clone, Debug)]
+pub struct StateFile(PathBuf);
+
+impl StateFile {
+    /// In this directory.
+    pub fn of(dir: &Path) -> StateFile {
+        StateFile(dir.join(FILE_NAME))
+    }
+
+    /// For a coordinator that follows one that was killed.
+    pub fn read(&self) -> Result<FleetState, Failure> {
+        let path = self.0.display();
+        let problem = |what: String| Failure::new(ExitCode::Generic, format!("--resume: {path}: {what}"));
+        let text = std::fs::read_to_string(&self.0).map_err(|error| {
+            problem(format!("{error}; a coordinator leaves it there when it is killed after its test has begun"))
+        })?;
+        serde_json::from_str(&text).map_err(|error| problem(format!("it is not what a coordinator leaves: {error}")))
+    }
+
+    /// In one piece, for nobody else's eyes: there is a key in it.
+    pub fn write(&self, state: &FleetState) -> std::io::Result<()> {
+        let beside = self.0.with_extension("partial");
+        let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+        file.write_all(&serde_json::to_vec(state)?)?;
+        file.sync_all()?;
+        std::fs::rename(&beside, &self.0)
+    }
+
+    /// The test is over.
+    pub fn remove(&self) {
+        // None was written, when it did not begin.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_found_again_and_dated_by_either_clock() {
+        let folder = crate::private_folder::PrivateFolder::make().unwrap();
+        let file = StateFile::of(folder.path());
+        assert!(file.read().unwrap_err().message.contains("leaves it there when it is killed"));
+        let state = FleetState::of(1, 2, "a".into(), "c".into());
+        let at = fleet::clock::now();
+        let begun = state.beginning((at, 7), Some("{}".into()));
+        file.write(&begun).unwrap();
+        let read = file.read().unwrap();
+        assert_eq!(read, begun);
+        assert_eq!(read.started(), at);
+        let elsewhere = FleetState { boot: "another".into(), ..read };
+        assert!(elsewhere.started().abs_diff(at) < fleet::SECOND);
+        file.remove();
+        assert!(file.read().is_err());
+    }
+}
