@@ -3,10 +3,11 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use super::inspect;
+use super::inspect::{self, Loaded};
 use crate::archive::{Packed, now, pack};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -35,19 +36,8 @@ pub fn command() -> Command {
 pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let loaded = inspect::load(matches, false)?;
     // What cannot be run is not packed.
-    let options = loaded.options.clone();
-    let script = &loaded.script;
-    let planned = loaded.plan()?;
-    drop(planned);
-    let without_env = matches.get_flag("exclude-env-vars");
-    let env = (!without_env).then(|| script.program.env().clone());
-    let packed = Packed {
-        entry: script.program.entry(),
-        modules: script.program.modules(),
-        files: script.program.files(),
-        options: options.to_archive_json(),
-        env,
-    };
+    drop(loaded.plan()?);
+    let packed = contents(&loaded, !matches.get_flag("exclude-env-vars"));
     let out = matches.get_one::<String>("archive-out").expect("has a default");
     let written = match out.as_str() {
         "-" => pack(packed, now(), io::stdout().lock()),
@@ -55,6 +45,28 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     };
     written.map_err(|error| Failure::new(ExitCode::Generic, format!("cannot write the archive {out}: {error}")))?;
     Ok(ExitCode::Ok)
+}
+
+/// An archive that goes along with something else, and the longest that its test takes.
+pub fn in_memory(matches: &ArgMatches) -> Result<(Vec<u8>, Duration), Failure> {
+    let loaded = inspect::load(matches, false)?;
+    let longest = loaded.plan()?.plan.requirements().duration;
+    let mut bytes = Vec::new();
+    let packed = pack(contents(&loaded, true), &mut bytes);
+    packed.map_err(|error| Failure::new(ExitCode::Generic, format!("cannot pack the test: {error}")))?;
+    Ok((bytes, longest))
+}
+
+/// What the archive of a test holds.
+fn contents(loaded: &Loaded, has_env: bool) -> Packed<'_> {
+    let program = &loaded.script.program;
+    Packed {
+        entry: program.entry(),
+        modules: program.modules(),
+        files: program.files(),
+        options: loaded.options.to_archive_json(),
+        env: has_env.then(|| program.env().clone()),
+    }
 }
 
 /// Beside its place first: who waits for the file finds all of it.

@@ -6,6 +6,7 @@ mod compare;
 mod completion;
 mod fleet;
 mod inspect;
+mod k8s;
 mod matrix;
 mod new;
 pub(crate) mod of_k6;
@@ -59,6 +60,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Some(("archive", matches)) => archive::main(matches),
         Some(("inspect", matches)) => inspect::main(matches),
         Some(("deps", matches)) => inspect::deps(matches),
+        Some(("k8s", matches)) => k8s::main(matches, archive::in_memory),
         Some(("new", matches)) => new::main(matches),
         Some(("types", matches)) => types::main(matches),
         Some(("completion", matches)) => completion::main(matches, command()),
@@ -105,6 +107,7 @@ fn command() -> Command {
         .subcommand(archive::command())
         .subcommand(inspect::command())
         .subcommand(inspect::deps_command())
+        .subcommand(k8s::command())
         .subcommand(new::command())
         .subcommand(types::command())
         .subcommand(completion::command())
