@@ -20,6 +20,8 @@
 //! cargo xtask socketio          run the test script of onrush/socketio against npm's socket.io server
 //! cargo xtask extensions [NAME…] run the test scripts of k6/x/… against real servers
 //! cargo xtask fleet simulate    put coordinator and agents through losses, restarts and partitions in simulated time
+//! cargo xtask fleet kube [CASE…] run what `onrush k8s` prints by Kubernetes' own control plane
+//! cargo xtask image BINARY      write the image of a container, and try it out
 //! cargo xtask types             check what `onrush types` and `onrush new` write with TypeScript's compiler
 //! ```
 //!
@@ -36,6 +38,7 @@ mod forms;
 mod fuzz;
 mod go;
 mod grpc;
+mod image;
 mod npm;
 mod outputs;
 mod parity;
@@ -67,6 +70,8 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask socketio
        cargo xtask extensions [NAME…]
        cargo xtask fleet simulate [SEEDS [FIRST]]
+       cargo xtask fleet kube [CASE…]
+       cargo xtask image BINARY [--out DIR] [--tag TAG] [--certificates FILE] [--shell BUSYBOX] [--check]
        cargo xtask types
 
 tidy     reads the source and tells what breaks its rules; TEXT picks findings that contain it. --all tells what
@@ -121,6 +126,13 @@ fleet    simulate: runs coordinator and agents with SEEDS (100000) seeds in simu
          stopped, killed and restarted agents, partitions and coordinators that are killed, and fails when an agent
          begins twice, a second is counted twice or is missing in silence, or a clock is outside of its bound. FIRST
          (0) is the first seed.
+         kube: runs what `onrush k8s` prints by Kubernetes' own control plane, with Pods as processes of this machine:
+         agents that are killed, a node that crashes, suspension. Needs etcd, kube-apiserver, kube-controller-manager
+         and kubectl in $ENGINES/bin.
+image    writes the image of a container with BINARY, called onrush and k6, into DIR (target/image): an OCI image
+         layout, for skopeo and others to copy to a registry. It brings the libraries that ldd names and the trust
+         anchors of this machine, or FILE; --shell adds a static busybox, which the operator of k6 needs. --check
+         unpacks it and runs it under chroot.
 types    checks what `onrush types` and `onrush new` write, and the examples, with TypeScript's compiler. Skipped
          without Node and npm; needs npm's registry the first time.";
 
@@ -148,6 +160,7 @@ fn main() -> ExitCode {
         Some("socketio") => socketio::run(&rest),
         Some("extensions") => extensions::run(&rest),
         Some("fleet") => fleet::run(&rest),
+        Some("image") => image::run(&rest),
         Some("types") => types::run(&rest),
         Some("fuzz-child") => fuzz::run_child(&rest),
         _ => Err(USAGE.to_owned()),

@@ -1,13 +1,16 @@
 //! `cargo xtask fleet`: fleets under what `cargo test` has no time or no programs for.
 
+mod kube;
 mod simulate;
 
-const USAGE: &str = "usage: cargo xtask fleet simulate [SEEDS [FIRST]]";
+const USAGE: &str = "usage: cargo xtask fleet simulate [SEEDS [FIRST]]
+       cargo xtask fleet kube [CASE…]";
 
 /// Runs a part of the suite.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     match arguments.first().map(String::as_str) {
         Some("simulate") => simulate::run(&arguments[1..]),
+        Some("kube") => kube::run(&arguments[1..]),
         _ => Err(USAGE.to_owned()),
     }
 }
