@@ -52,7 +52,7 @@ pub fn in_memory(matches: &ArgMatches) -> Result<(Vec<u8>, Duration), Failure> {
     let loaded = inspect::load(matches, false)?;
     let longest = loaded.plan()?.plan.requirements().duration;
     let mut bytes = Vec::new();
-    let packed = pack(contents(&loaded, true), &mut bytes);
+    let packed = pack(contents(&loaded, true), now(), &mut bytes);
     packed.map_err(|error| Failure::new(ExitCode::Generic, format!("cannot pack the test: {error}")))?;
     Ok((bytes, longest))
 }
