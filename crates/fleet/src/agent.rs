@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::message::{Archive, Hello, Order, PROTOCOL, Report, RunId};
+use crate::message::{Archive, Arrival, Hello, Order, PROTOCOL, Report, RunId};
 use crate::token::Secret;
 use crate::{Ns, message};
 
@@ -64,6 +64,17 @@ pub enum AgentEvent {
         /// How far the clocks may be from what is believed.
         bound: Ns,
     },
+    /// A meeting of virtual users begins.
+    Meet {
+        /// Which.
+        meeting: String,
+        /// Then, by this machine's clock.
+        at: Ns,
+        /// So many have come.
+        came: u64,
+        /// So many have not.
+        missing: u64,
+    },
     /// The test ends early.
     Stop(Vec<u8>),
     /// It cannot take part, and why.
@@ -84,6 +95,8 @@ struct Progress {
     users: Option<u64>,
     has_setup: bool,
     late: Option<Ns>,
+    /// Users that wait at meetings.
+    arrivals: Vec<Arrival>,
     outcome: Option<Vec<u8>>,
     refusal: Option<(String, u8)>,
 }
@@ -184,6 +197,10 @@ impl Agent {
                     self.events.push_back(AgentEvent::Start { at, bound });
                 }
             }
+            Order::Meet { meeting, at, came, missing } => {
+                self.progress.arrivals.retain(|arrival| arrival.meeting != meeting);
+                self.events.push_back(AgentEvent::Meet { meeting, at, came, missing });
+            }
             Order::Stop { cause } => {
                 if !std::mem::replace(&mut self.is_stopped, true) {
                     self.events.push_back(AgentEvent::Stop(cause));
@@ -210,6 +227,12 @@ impl Agent {
     pub fn started(&mut self, late: Ns) {
         self.progress.late = Some(late);
         self.say(Report::Started { late });
+    }
+
+    /// A virtual user has come to a meeting.
+    pub fn arrives(&mut self, arrival: Arrival) {
+        self.progress.arrivals.push(arrival.clone());
+        self.say(Report::Arrives(arrival));
     }
 
     /// The next frame is kept and may be sent.
@@ -262,11 +285,12 @@ impl Agent {
         if self.archive.0 < self.archive.1 {
             self.reports.push_back(Report::Wants { offset: self.archive.0 });
         }
-        let Progress { users, has_setup, late, refusal, .. } = self.progress.clone();
+        let Progress { users, has_setup, late, refusal, arrivals, .. } = self.progress.clone();
         self.reports.extend(refusal.map(|(why, code)| Report::Refused { why, code }));
         self.reports.extend(users.map(|users| Report::Prepared { users }));
         self.reports.extend(has_setup.then_some(Report::HasSetup));
         self.reports.extend(late.map(|late| Report::Started { late }));
+        self.reports.extend(arrivals.into_iter().map(Report::Arrives));
     }
 
     fn piece(&mut self, offset: u64, content: Vec<u8>) {

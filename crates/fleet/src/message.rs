@@ -61,6 +61,21 @@ pub struct Hello {
     pub seat: Option<(RunId, u32)>,
 }
 
+/// A virtual user that has come to a meeting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Arrival {
+    /// Which meeting.
+    pub meeting: String,
+    /// The user's number in the whole test.
+    pub user: u64,
+    /// How many are to come.
+    pub users: u64,
+    /// How long the first one waits for the others.
+    pub timeout: Ns,
+    /// From when all have come to the beginning.
+    pub lead: Ns,
+}
+
 /// What an agent says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Report {
@@ -107,6 +122,8 @@ pub enum Report {
         #[serde(with = "serde_bytes")]
         content: Vec<u8>,
     },
+    /// A virtual user has come to a meeting, which begins for all at one instant.
+    Arrives(Arrival),
     /// Something for the log.
     Said {
         /// As the program numbers levels.
@@ -172,6 +189,17 @@ pub enum Order {
         at: Ns,
         /// The clocks may be so far from what is believed.
         bound: Ns,
+    },
+    /// A meeting begins.
+    Meet {
+        /// Which.
+        meeting: String,
+        /// Then, by the agent's own clock.
+        at: Ns,
+        /// So many have come.
+        came: u64,
+        /// So many have not.
+        missing: u64,
     },
     /// The test ends early.
     Stop {

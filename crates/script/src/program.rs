@@ -12,6 +12,7 @@ use metrics::Recorder;
 
 use crate::error::{ScriptError, exit_code};
 use crate::message_sink::MessageSink;
+use crate::modules::together::Meetings;
 use crate::options::Options;
 use crate::paths;
 use crate::referee::Referee;
@@ -124,6 +125,11 @@ impl Program {
     /// How many answered requests were timed by this program because the kernel did not stamp them.
     pub fn unstamped(&self) -> u64 {
         self.shared.process_state::<Unstamped>().count()
+    }
+
+    /// Where virtual users wait for each other.
+    pub fn meetings(&self) -> Arc<Meetings> {
+        self.shared.process_state::<Meetings>()
     }
 
     /// Which request is asked for again from outside of the workers, and what the users measured of it.

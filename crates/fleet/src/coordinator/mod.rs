@@ -9,6 +9,7 @@
 //! missed; so every report may come twice, and none is counted twice.
 
 mod losses;
+mod meetings;
 mod seat;
 mod seating;
 mod starting;
@@ -18,6 +19,7 @@ use std::collections::{HashMap, VecDeque};
 use crate::message::{Archive, Order, Report, RunId};
 use crate::token::Secret;
 use crate::{Ns, SECOND};
+use meetings::Meetings;
 use seat::{Seat, Stage};
 
 /// A connection; another one has another number.
@@ -188,6 +190,7 @@ pub struct Coordinator {
     /// The last number that was closed.
     closed: u64,
     began: Ns,
+    meetings: Meetings,
     /// When the last agent ended while others were lost.
     waiting_since: Option<Ns>,
     orders: VecDeque<(Link, Order)>,
@@ -212,6 +215,7 @@ impl Coordinator {
             stop: None,
             closed: 0,
             began: now,
+            meetings: Meetings::default(),
             waiting_since: None,
             orders: VecDeque::new(),
             closing: Vec::new(),
@@ -276,6 +280,7 @@ impl Coordinator {
             Report::HasSetup => self.has_setup(index, now),
             Report::Started { late } => self.started(index, late),
             Report::Frame { number, content } => self.frame(index, number, content, now),
+            Report::Arrives(arrival) => self.arrives(index, arrival, now),
             Report::Said { level, text } => self.events.push_back(Event::Said { index, level, text }),
             Report::Ended { frames, outcome } => self.ended(index, frames, outcome, now),
         }
@@ -290,6 +295,7 @@ impl Coordinator {
             Phase::Running(start) => self.look_for_losses(start, now),
             Phase::Over => {}
         }
+        self.begin_meetings(now);
         self.look_whether_it_is_over(now);
     }
 

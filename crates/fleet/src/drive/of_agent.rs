@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::agent::{Agent, AgentEvent, Frames};
 use crate::backing::{ConnectError, Line};
-use crate::message::Report;
+use crate::message::{Arrival, Report};
 use crate::{Ns, clock};
 
 /// Between two attempts to connect: short at first, for a coordinator that is about to listen.
@@ -24,6 +24,8 @@ pub enum Local {
     Refused(String, u8),
     /// The scenarios have begun, so long after the instant.
     Started(Ns),
+    /// A virtual user has come to a meeting.
+    Arrives(Arrival),
     /// A frame is kept.
     Closed,
     /// A line for the coordinator's log.
@@ -64,6 +66,12 @@ impl AgentThread {
     /// Tells what has happened here.
     pub fn tell(&self, local: Local) {
         let _ended = self.locals.send(local);
+    }
+
+    /// For other threads that have something to tell.
+    pub fn teller(&self) -> impl Fn(Local) + Send + Sync + use<> {
+        let locals = self.locals.clone();
+        move |local| drop(locals.send(local))
     }
 
     /// Ends the connection.
@@ -178,6 +186,7 @@ impl<L: Line> Life<L> {
             Some(Local::Prepared(users)) => self.agent.prepared(users),
             Some(Local::Refused(why, code)) => self.agent.refuse(why, code),
             Some(Local::Started(late)) => self.agent.started(late),
+            Some(Local::Arrives(arrival)) => self.agent.arrives(arrival),
             Some(Local::Closed) => self.agent.closed_frame(),
             Some(Local::Said(level, text)) => self.agent.log(level, text),
             Some(Local::Ended(outcome)) => self.agent.ended(outcome),

@@ -228,6 +228,8 @@ impl Membership {
         let (ended, is_done) = channel();
         let dir = self.folder.path();
         let link = &self.link;
+        let tell = link.teller();
+        script.program.meetings().go_beyond(move |arrival| tell(Local::Arrives(arrives(arrival))));
         let mut part = RunningPart::new(test, (config.clone(), registry), (link, self.kept.clone(), dir), aggregate);
         part.is_local = self.is_local;
         let mut waiting = Some((self.events, ended));
@@ -243,7 +245,10 @@ impl Membership {
         };
         let code = part.finish(outcome);
         // Nobody has waited for orders when the test was over before its users were made.
-        waiting.take().into_iter().for_each(|(events, ended)| progress::listen(events, stopper.clone(), ended));
+        waiting
+            .take()
+            .into_iter()
+            .for_each(|(events, ended)| progress::listen(events, stopper.clone(), ended, |_, _, _, _| ()));
         let last = is_done.recv().unwrap_or(Ok(()));
         self.link.finish();
         let flags_keep = matches!(self.folder, Folder::Kept(_));
@@ -285,6 +290,19 @@ fn prepare(
     registry.set_breakdown(settings.breakdown);
     descriptors::check(planned.plan.requirements().max_vus, flags.descriptors_per_vu())?;
     Ok((flags, script, planned))
+}
+
+/// A user that has come to a meeting, as the coordinator hears of it.
+fn arrives(arrival: script::modules::together::Arrival) -> fleet::message::Arrival {
+    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let terms = arrival.terms;
+    fleet::message::Arrival {
+        meeting: arrival.meeting,
+        user: arrival.user,
+        users: terms.users,
+        timeout: ns(terms.timeout),
+        lead: ns(terms.lead),
+    }
 }
 
 /// Why the test ended early, without the coordinator's asking.

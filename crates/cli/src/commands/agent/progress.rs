@@ -146,7 +146,9 @@ impl<'a> RunningPart<'a> {
         self.kept.in_journal(&self.dir.join(FILE_NAME));
         self.journal_bytes = std::fs::metadata(self.dir.join(FILE_NAME)).map_or(0, |found| found.len());
         self.journal = Some(journal);
-        listen(events, stopper.clone(), ended);
+        let (meetings, origin) = (test.script.program.meetings(), self.config.origin);
+        let meet = move |name: &str, at, came, missing| meetings.begin(name, own_time(&origin, at), came, missing);
+        listen(events, stopper.clone(), ended, meet);
     }
 
     fn tick(&mut self, tick: Tick) {
@@ -246,11 +248,17 @@ impl<'a> RunningPart<'a> {
     }
 }
 
-/// Hears orders beside the running test, until the last one.
-pub fn listen(events: Receiver<AgentEvent>, stopper: Stopper, ended: Sender<Result<(), String>>) {
+/// Hears orders beside the running test, until the last one. `meet` begins a meeting of virtual users.
+pub fn listen(
+    events: Receiver<AgentEvent>,
+    stopper: Stopper,
+    ended: Sender<Result<(), String>>,
+    meet: impl Fn(&str, fleet::Ns, u64, u64) + Send + 'static,
+) {
     let hear = move || {
         let last = loop {
             match events.recv() {
+                Ok(AgentEvent::Meet { meeting, at, came, missing }) => meet(&meeting, at, came, missing),
                 Ok(AgentEvent::Stop(_)) => stopper.stop(StopCause::Requested),
                 Ok(AgentEvent::Refused(why)) => break Err(why),
                 Ok(AgentEvent::Dismissed) => break Ok(()),

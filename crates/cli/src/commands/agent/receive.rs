@@ -51,7 +51,7 @@ pub fn receive(events: &Receiver<AgentEvent>, path: &Path) -> Result<Option<Rece
             }
             AgentEvent::Refused(why) => return Err(format!("the coordinator has turned this agent away: {why}")),
             AgentEvent::Stop(_) | AgentEvent::Dismissed => return Ok(None),
-            AgentEvent::Setup(_) | AgentEvent::Start { .. } => {}
+            AgentEvent::Setup(_) | AgentEvent::Start { .. } | AgentEvent::Meet { .. } => {}
         }
     }
 }

@@ -2,13 +2,14 @@
 //! the same one.
 //!
 //! What is asked and what is answered are plain values (a user's number, an instant of the run's clock), so that users
-//! of other processes could come to the same meeting. Users are on several threads: the list is locked while one comes,
+//! of other processes come to the same meeting where somebody who knows them all says when it begins. Users are on several threads: the list is locked while one comes,
 //! and never while one waits. Refuses nobody: late users learn that the start has passed.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
@@ -23,8 +24,14 @@ pub struct MeetingName {
     pub name: String,
 }
 
+impl fmt::Display for MeetingName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.scenario, self.name)
+    }
+}
+
 /// What a user brings along. The first one's word counts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// How many users are to come.
     pub users: u64,
@@ -59,10 +66,11 @@ struct Meeting {
 }
 
 impl Meeting {
-    /// Fixes the start when all have come or the time is up.
-    fn decide(&mut self, now: Duration) -> Option<Start> {
+    /// Fixes the start when the time is up, or all have come that can come, which a process knows where it is `alone`.
+    fn decide(&mut self, now: Duration, alone: bool) -> Option<Start> {
         let came = self.came.len() as u64;
-        if self.start.is_none() && (came >= self.terms.users || now >= self.deadline) {
+        let are_all_here = alone && came >= self.terms.users;
+        if self.start.is_none() && (are_all_here || now >= self.deadline) {
             let at = now + self.terms.lead;
             let end = self.terms.length.map(|length| at + length);
             self.start = Some(Start { at, end, came, missing: self.terms.users.saturating_sub(came) });
@@ -72,36 +80,78 @@ impl Meeting {
     }
 }
 
+/// A user that has come to a meeting of several processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Which meeting, by a name that all processes give it.
+    pub meeting: String,
+    /// The user's number in the whole test.
+    pub user: u64,
+    /// What it brings along.
+    pub terms: Terms,
+}
+
+/// Tells somebody who knows all processes.
+type Tell = Box<dyn Fn(Arrival) + Send + Sync>;
+
+/// When nobody who knows all processes answers, a meeting begins so long after its time was up.
+const NOBODY_ANSWERS: Duration = Duration::from_secs(5);
+
 /// The meetings of a process.
-#[derive(Debug, Default)]
-pub struct Meetings(Mutex<HashMap<MeetingName, Meeting>>);
+#[derive(Default)]
+pub struct Meetings {
+    all: Mutex<HashMap<MeetingName, Meeting>>,
+    /// Where users of other processes come to the same meetings.
+    tell: OnceLock<Tell>,
+}
 
 impl Meetings {
     fn lock(&self) -> MutexGuard<'_, HashMap<MeetingName, Meeting>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on `tell` hears of everybody who comes, and `begin` says when a meeting begins.
+    pub fn go_beyond(&self, tell: impl Fn(Arrival) + Send + Sync + 'static) {
+        let _told_before = self.tell.set(Box::new(tell));
+    }
+
+    /// A meeting of several processes begins at this time of the run's clock.
+    pub fn begin(&self, meeting: &str, at: Duration, came: u64, missing: u64) {
+        let mut meetings = self.lock();
+        let found = meetings.iter_mut().find(|(name, _)| name.to_string() == meeting);
+        if let Some((_, meeting)) = found.filter(|(_, meeting)| meeting.start.is_none()) {
+            let end = meeting.terms.length.map(|length| at + length);
+            meeting.start = Some(Start { at, end, came, missing });
+            meeting.waiting.drain(..).for_each(Waker::wake);
+        }
     }
 
     /// Comes, waits for the others, and returns at the start.
     pub async fn meet(&self, name: &MeetingName, user: u64, terms: Terms, clock: &AnyClock) -> Start {
-        let deadline = {
+        let alone = self.tell.get().is_none();
+        let grace = if alone { Duration::ZERO } else { NOBODY_ANSWERS };
+        let (deadline, has_begun) = {
             let (mut meetings, now) = (self.lock(), clock.now());
             let meeting = meetings.entry(name.clone()).or_insert_with(|| Meeting {
                 terms,
-                deadline: now + terms.timeout,
+                deadline: now + terms.timeout + grace,
                 came: BTreeSet::new(),
                 start: None,
                 waiting: Vec::new(),
             });
             meeting.came.insert(user);
-            meeting.deadline
+            (meeting.deadline, meeting.start.is_some())
         };
+        if let Some(tell) = self.tell.get().filter(|_| !has_begun) {
+            tell(Arrival { meeting: name.to_string(), user, terms });
+        }
         let mut time_up = pin!(clock.sleep_until(deadline));
         let start = poll_fn(|cx| {
             let is_up = time_up.as_mut().poll(cx).is_ready();
             let mut meetings = self.lock();
             let meeting = meetings.get_mut(name).expect("it was put there and stays");
             let now = if is_up { clock.now().max(deadline) } else { clock.now() };
-            match meeting.decide(now) {
+            match meeting.decide(now, alone) {
                 Some(start) => Poll::Ready(start),
                 None => {
                     meeting.waiting.push(cx.waker().clone());
@@ -163,6 +213,29 @@ mod tests {
         assert_eq!(starts[0].end, Some(starts[0].at + Duration::from_secs(9)));
         assert_eq!(meetings.start_of(&name("")), Some(starts[0]));
         assert_eq!(meetings.start_of(&name("other")), None);
+    }
+
+    #[test]
+    fn who_meets_users_of_other_processes_waits_for_the_word_of_somebody_who_knows_them_all() {
+        let meetings = Meetings::default();
+        let told = std::sync::Arc::new(Mutex::new(Vec::new()));
+        let hear = told.clone();
+        meetings.go_beyond(move |arrival| hear.lock().unwrap().push(arrival));
+        let clock = AnyClock::real();
+        block_on(async {
+            let (own, terms) = (name("x"), terms(1, 60_000));
+            let begin = async {
+                clock.sleep(Duration::from_millis(20)).await;
+                assert_eq!(meetings.start_of(&own), None, "one of one has come, and that is not for it to judge");
+                meetings.begin("0 another", clock.now(), 9, 9);
+                meetings.begin("0 x", clock.now() + Duration::from_millis(5), 7, 1);
+            };
+            let (start, ()) = tokio::join!(meetings.meet(&own, 3, terms, &clock), begin);
+            assert_eq!((start.came, start.missing), (7, 1));
+            assert_eq!(*told.lock().unwrap(), [Arrival { meeting: "0 x".into(), user: 3, terms }]);
+            assert_eq!(meetings.meet(&own, 4, terms, &clock).await, start);
+            assert_eq!(told.lock().unwrap().len(), 1, "what has begun needs no word");
+        });
     }
 
     #[test]

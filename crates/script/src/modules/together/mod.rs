@@ -16,7 +16,8 @@ use host::js::prelude::Func;
 use host::js::{Ctx, Exception, Object, Promise, Result, Value};
 use units::Span;
 
-use self::meeting::{MeetingName, Meetings, Start, Terms};
+pub use self::meeting::{Arrival, Meetings};
+use self::meeting::{MeetingName, Start, Terms};
 use crate::arguments::present;
 use crate::builtins::ModuleDef;
 use crate::vu::Vu;
@@ -58,7 +59,8 @@ fn ready<'js>(ctx: Ctx<'js>, options: Opt<Value<'js>>) -> Result<Promise<'js>> {
         lead: options.time("lead")?.unwrap_or(LEAD),
         length: options.time("duration")?,
     };
-    let (meetings, clock, user) = (vu.process::<Meetings>(), vu.clock(), vu.id());
+    let (meetings, clock, user) =
+        (vu.process::<Meetings>(), vu.clock(), vu.context().map_or(0, |context| context.id_in_test));
     let meet = {
         let (meetings, clock, name) = (meetings, clock.clone(), name);
         async move { meetings.meet(&name, user, terms, &clock).await }
