@@ -1,6 +1,7 @@
 //! `onrush report DIR`: a saved result as one HTML file.
 //!
-//! Reads the document, or the journal of a run that did not come to its end, writes the page, says where.
+//! Reads the document, or the journal of a run that did not come to its end, or the journals of a fleet's agents,
+//! writes the page, says where.
 
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,8 @@ use ::report::html::run::page;
 use ::report::visible;
 use clap::{Arg, ArgMatches, Command};
 
+use super::fleet::parts::{self, GivenJournal};
+use super::run::journal_reader::JournalReader;
 use super::run::rebuild::rebuild;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -22,7 +25,13 @@ pub fn command() -> Command {
     Command::new("report")
         .about("Make an HTML report of a saved result")
         .after_help("The report is one file that opens offline: charts over time, distributions, tables.")
-        .arg(Arg::new("result").value_name("DIR").required(true).help("What --save was given, or a result.json"))
+        .arg(
+            Arg::new("result")
+                .value_name("DIR")
+                .required(true)
+                .num_args(1..)
+                .help("What --save was given, or a result.json; or what agents were given as --keep, all of one test"),
+        )
         .arg(
             Arg::new("output")
                 .short('o')
@@ -30,19 +39,30 @@ pub fn command() -> Command {
                 .value_name("FILE")
                 .help("Where to write it, - for standard output [default: report.html beside the result]"),
         )
+        .arg(
+            Arg::new("save")
+                .long("save")
+                .value_name("DIR")
+                .help("Keep the result that journals of agents make in this directory"),
+        )
 }
 
 /// Makes the report.
 pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
-    let result = Path::new(matches.get_one::<String>("result").expect("required"));
-    let document = document(result).map_err(|problem| Failure::new(ExitCode::Generic, problem))?;
+    let given: Vec<PathBuf> = matches.get_many::<String>("result").into_iter().flatten().map(PathBuf::from).collect();
+    let save = matches.get_one::<String>("save").map(Path::new);
+    let failed = |problem: String| Failure::new(ExitCode::Generic, problem);
+    let (document, place) = document(&given, save).map_err(failed)?;
     let text = page(&document);
-    match matches.get_one::<String>("output").map(String::as_str) {
-        Some("-") => {
+    match (matches.get_one::<String>("output").map(String::as_str), place) {
+        (Some("-"), _) => {
             output::print(&text).map_err(|e| not_written("standard output", &e))?;
         }
-        given => {
-            let path = given.map_or_else(|| beside(result), PathBuf::from);
+        (None, None) => {
+            return Err(failed(String::from("say where the report of many agents belongs: --save DIR, or -o FILE")));
+        }
+        (given, place) => {
+            let path = given.map_or_else(|| beside(&place.unwrap_or_default()), PathBuf::from);
             std::fs::write(&path, text).map_err(|e| not_written(&path.display().to_string(), &e))?;
             let wrote = format!("wrote {}\n", visible(&path.display().to_string()));
             output::stdout().print(wrote.as_bytes());
@@ -51,10 +71,32 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Ok)
 }
 
-/// The result; of a run that did not come to its end, what its journal has, which is kept as the result from then on.
-fn document(path: &Path) -> Result<Document, String> {
-    let rebuilt = if path.is_dir() { rebuild(path)? } else { None };
-    let Some(document) = rebuilt else { return read(path).map_err(|error| error.to_string()) };
+/// The result, and where it is, if it is in one place. What is made of journals is kept as the result from then on.
+fn document(given: &[PathBuf], save: Option<&Path>) -> Result<(Document, Option<PathBuf>), String> {
+    let mut journals = Vec::new();
+    for path in given.iter().filter(|path| path.is_dir()) {
+        journals.extend(JournalReader::open(path)?.map(|(head, journal)| (path.clone(), head, journal)));
+    }
+    if given.len() == 1 && !journals.iter().any(|(_, head, _)| head.part.is_some()) {
+        return of_run(&given[0], journals.pop()).map(|document| (document, Some(given[0].clone())));
+    }
+    if let Some(path) = given.iter().find(|path| !journals.iter().any(|(with, ..)| with == *path)) {
+        return Err(format!("{}: there is no journal of an agent; a result is given alone", path.display()));
+    }
+    let (document, told) = parts::join(journals)?;
+    let kept = save.map_or(Ok(()), |dir| std::fs::create_dir_all(dir).and_then(|()| document.write(dir)));
+    let problem = kept.err().map(|error| format!("; cannot write the result: {error}")).unwrap_or_default();
+    output::stderr().print(format!("{told}{problem}\n").as_bytes());
+    for lost in document.generator.agents.iter().filter_map(|agent| Some((agent.index, agent.lost.as_deref()?))) {
+        output::stderr().print(format!("agent {} is lost, and the result INVALID: {}\n", lost.0, lost.1).as_bytes());
+    }
+    Ok((document, save.map(Path::to_owned)))
+}
+
+/// That of a run in one process; of one that did not come to its end, what its journal has.
+fn of_run(path: &Path, journal: Option<GivenJournal>) -> Result<Document, String> {
+    let Some((_, head, journal)) = journal else { return read(path).map_err(|error| error.to_string()) };
+    let document = rebuild(head, journal)?;
     let file = visible(&path_of(path).display().to_string()).into_owned();
     let told = match document.write(path) {
         Ok(()) => format!("the run has not come to its end: {file} is made of its journal\n"),

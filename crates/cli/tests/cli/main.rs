@@ -44,6 +44,7 @@ mod operator;
 mod options;
 mod output;
 mod outputs;
+mod parts;
 mod payloads;
 mod pty;
 mod quick;

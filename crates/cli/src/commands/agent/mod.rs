@@ -26,6 +26,7 @@ use script::log::Level;
 use super::fleet::VERSION;
 use super::run::drive::run_config;
 use super::run::flags::Flags;
+use super::run::journal::TestPart;
 use super::run::load::{self, Layers, Script};
 use super::run::phases::Phases;
 use super::run::plan::{self, Planned};
@@ -110,13 +111,14 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         index,
         incarnation: fleet::token::random_number().map_err(failed)?,
     };
+    let incarnation = identity.incarnation;
     let line = TcpLine::new(&invitation).map_err(failed)?;
     if !is_local {
         log.write(Level::Info, &format!("joining the coordinator at {}", invitation.address), &[]);
     }
     let (link, events) =
         AgentThread::start(Agent::new(identity), line, Box::new(kept.clone()), PATIENCE).map_err(failed)?;
-    let membership = Membership { link, events, kept, folder, is_local };
+    let membership = Membership { incarnation, link, events, kept, folder, is_local };
     let ended = membership.serve(flags, &log, &phases, &stopper);
     log.settle();
     log.close().iter().for_each(|line| output::stderr().print(format!("{line}\n").as_bytes()));
@@ -182,6 +184,7 @@ impl Folder {
 
 /// An agent's way to its coordinator.
 struct Membership {
+    incarnation: u64,
     link: AgentThread,
     events: Receiver<AgentEvent>,
     kept: KeptFrames,
@@ -215,7 +218,12 @@ impl Membership {
             }
         };
         phases.begin();
-        self.run(&AgentTest { flags: &flags, script: &script, log, stopper, received: &received }, planned, registry)
+        let incarnation = self.incarnation;
+        self.run(
+            &AgentTest { flags: &flags, script: &script, log, stopper, received: &received, incarnation },
+            planned,
+            registry,
+        )
     }
 
     fn run(self, test: &AgentTest<'_>, planned: Planned, registry: Arc<Registry>) -> Result<ExitCode, Failure> {
@@ -268,6 +276,15 @@ struct AgentTest<'a> {
     log: &'a Logger,
     stopper: &'a Stopper,
     received: &'a Received,
+    incarnation: u64,
+}
+
+impl AgentTest<'_> {
+    /// As a journal begins with it.
+    fn part(&self, bound_ns: u64) -> TestPart {
+        let Received { run, index, of, .. } = self.received;
+        TestPart { run: run.clone(), index: *index, of: *of, name: name(), incarnation: self.incarnation, bound_ns }
+    }
 }
 
 /// Loads the archive, and plans this agent's part of it.

@@ -15,7 +15,7 @@ use script::log::Level;
 use super::super::fleet::content::{PartCounts, PartEnd, Second};
 use super::super::fleet::own_time;
 use super::super::run::generator::{self, Circumstances};
-use super::super::run::journal::{FILE_NAME, Journal};
+use super::super::run::journal::{FILE_NAME, Head, Journal};
 use super::super::run::save;
 use super::super::run::wall_clock::WallClock;
 use super::super::run::watch::Watch;
@@ -119,10 +119,12 @@ impl<'a> RunningPart<'a> {
         let Some((events, ended)) = waiting.take() else { return };
         self.link.tell(Local::Prepared(self.state.vus_initialised()));
         let stopper = self.test.stopper;
+        let mut bound_ns = 0;
         while !stopper.is_stopped() {
             match events.recv_timeout(Duration::from_millis(50)) {
                 Ok(AgentEvent::Setup(Some(data))) => self.test.script.program.set_setup_data(Some(&data)),
-                Ok(AgentEvent::Start { at, .. }) => {
+                Ok(AgentEvent::Start { at, bound }) => {
+                    bound_ns = bound;
                     let _told_twice = self.config.start_at.set(own_time(&self.config.origin, at));
                     break;
                 }
@@ -142,6 +144,9 @@ impl<'a> RunningPart<'a> {
         let test = self.test;
         let options = test.script.program.options();
         let head = save::journal_head(test.flags, &options, &crate::log::rfc3339_ms_now());
+        let script = test.script.program.entry();
+        let script = script.strip_prefix("file://").unwrap_or(script).to_owned();
+        let head = Head { script, part: Some(test.part(bound_ns)), ..head };
         let journal = Journal::begin(self.dir, &head, self.registry.clone(), Arc::clone(&test.flags.secrets));
         self.kept.in_journal(&self.dir.join(FILE_NAME));
         self.journal_bytes = std::fs::metadata(self.dir.join(FILE_NAME)).map_or(0, |found| found.len());
@@ -183,7 +188,8 @@ impl<'a> RunningPart<'a> {
     /// An interval, into the journal first.
     fn close_with(&mut self, end: Duration, snapshots: &[Snapshot]) {
         let Some(journal) = &mut self.journal else { return };
-        let interval = journal.add((self.reached, end), (Duration::ZERO, end), snapshots);
+        let number = self.closed + 1;
+        let interval = journal.add_second(Some(number), (self.reached, end), (Duration::ZERO, end), snapshots);
         let problem = journal.problem();
         let at = journal.is_written().then_some(self.journal_bytes);
         self.journal_bytes += super::super::run::frames::HEAD_BYTES as u64 + interval.len() as u64;
@@ -221,7 +227,9 @@ impl<'a> RunningPart<'a> {
             allowed_cores: machine::allowed_cores(),
             health: outcome.health,
         };
-        self.link.tell(Local::Ended(fleet::message::encode(&end)));
+        let encoded = fleet::message::encode(&end);
+        self.journal.iter_mut().for_each(|journal| journal.end(encoded.clone()));
+        self.link.tell(Local::Ended(encoded));
         match end.cause {
             Some(super::super::fleet::content::Cause::Signal(_)) => ExitCode::Signal,
             _ => ExitCode::Ok,

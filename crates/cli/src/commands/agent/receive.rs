@@ -12,6 +12,8 @@ use super::super::fleet::content::Settings;
 
 /// What an agent was given.
 pub struct Received {
+    /// Of which run.
+    pub run: String,
     /// Which part it runs.
     pub index: u32,
     /// Of how many.
@@ -32,7 +34,8 @@ pub fn receive(events: &Receiver<AgentEvent>, path: &Path) -> Result<Option<Rece
             AgentEvent::Seated { place, archive, settings } => {
                 let settings =
                     message::decode(&settings).map_err(|why| format!("the coordinator's settings: {why}"))?;
-                let received = Received { index: place.index, of: place.of, settings };
+                let run = place.run.to_string();
+                let received = Received { run, index: place.index, of: place.of, settings };
                 seat = Some((received, archive));
             }
             AgentEvent::Piece(content) => {

@@ -10,7 +10,7 @@ use report::document::AgentFigures;
 use units::show::{percent, time};
 
 use super::super::run::agents_report::AgentsReport;
-use super::super::run::journal::JournalEntry;
+use super::super::run::journal::Record;
 use super::content::{PartCounts, PartEnd, Second};
 
 /// One agent.
@@ -78,7 +78,9 @@ impl Members {
         if interval.is_empty() {
             return Ok(());
         }
-        let entry: JournalEntry = fleet::message::decode(&interval)?;
+        let Record::Interval(entry) = Record::read(&interval)? else {
+            return Err(String::from("it is the end of a journal"));
+        };
         let samples = self.of(index).reader.read(entry.samples)?;
         let end = Duration::from_nanos(entry.interval_ns.1);
         // Of an agent that was lost and came back: its second was passed on without it.

@@ -10,6 +10,7 @@ pub mod content;
 mod members;
 mod open;
 mod pack;
+pub mod parts;
 mod state;
 
 use std::time::Duration;
@@ -35,7 +36,7 @@ use pack::PackedTest;
 use state::{FleetState, StateFile};
 
 /// What agents and coordinator have to agree on: the program, and what it writes to others of its kind.
-pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/journal-2");
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/journal-3");
 
 /// How often the coordinator looks whether the test was stopped.
 const LOOK: Duration = Duration::from_millis(20);

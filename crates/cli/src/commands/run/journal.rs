@@ -6,6 +6,9 @@
 //! A file of frames (`frames.rs`): the head as JSON, then one an interval, in postcard's format: times are whole
 //! nanoseconds, so most numbers take a byte or two. A frame is written in one piece and carries a checksum, so that a
 //! cut or damaged one is known. A journal that cannot be written is said once, and the run goes on.
+//!
+//! Each agent of a fleet has one, too. Its head says of which part of which run it is, its intervals have the number of
+//! their second, and the last frame tells how the part ended: without it the part is not whole (`fleet/parts.rs`).
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -48,11 +51,42 @@ pub struct Head {
     pub options: Value,
     /// The machine.
     pub environment: Environment,
+    /// The part of a test that an agent ran; none where one process ran it all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<TestPart>,
 }
 
-/// A further frame: an interval, and what came in during it.
+/// Which part of which test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestPart {
+    /// Of the run; its agents have the same.
+    pub run: String,
+    /// Which part, from 0 on.
+    pub index: u32,
+    /// Of how many.
+    pub of: u32,
+    /// What the agent is called: machine and process.
+    pub name: String,
+    /// This life of it: one that was started again has another.
+    pub incarnation: u64,
+    /// How far its clock may have been from the coordinator's at the start.
+    pub bound_ns: u64,
+}
+
+/// A further frame.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Record {
+    /// An interval.
+    Interval(JournalEntry),
+    /// How an agent's part ended, as `PartEnd` is sent: the last frame.
+    End(#[serde(with = "serde_bytes")] Vec<u8>),
+}
+
+/// An interval, and what came in during it.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct JournalEntry {
+    /// Which second of the test, from 1 on: of an agent, because all agents count from the instant at which they start.
+    pub second: Option<u64>,
     /// Start and end of the interval, by the run's clock.
     pub interval_ns: (u64, u64),
     /// Start and end of the scenarios so far.
@@ -88,14 +122,34 @@ impl Journal {
         scenarios: (Duration, Duration),
         snapshots: &[Snapshot],
     ) -> Vec<u8> {
+        self.add_second(None, interval, scenarios, snapshots)
+    }
+
+    /// The same for an agent's second of this number.
+    pub fn add_second(
+        &mut self,
+        second: Option<u64>,
+        interval: (Duration, Duration),
+        scenarios: (Duration, Duration),
+        snapshots: &[Snapshot],
+    ) -> Vec<u8> {
         let ns = |(from, to): (Duration, Duration)| (from.as_nanos() as u64, to.as_nanos() as u64);
         let mut samples = self.writer.shard(snapshots);
         let redactor = self.secrets.redactor();
         if redactor.is_needed() {
             samples.each_text(|text| *text = redactor.text(text).into_owned());
         }
-        let entry = JournalEntry { interval_ns: ns(interval), scenarios_ns: ns(scenarios), samples };
-        let content = postcard::to_allocvec(&entry).expect("plain data");
+        let entry = JournalEntry { second, interval_ns: ns(interval), scenarios_ns: ns(scenarios), samples };
+        self.append_record(&Record::Interval(entry))
+    }
+
+    /// Adds how the part ended.
+    pub fn end(&mut self, end: Vec<u8>) {
+        self.append_record(&Record::End(end));
+    }
+
+    fn append_record(&mut self, record: &Record) -> Vec<u8> {
+        let content = postcard::to_allocvec(record).expect("plain data");
         self.append(&content);
         content
     }
@@ -119,6 +173,13 @@ impl Journal {
         if let Err(error) = frames::write(file, content) {
             self.file = Err(error);
         }
+    }
+}
+
+impl Record {
+    /// Of a frame's content.
+    pub fn read(content: &[u8]) -> Result<Record, String> {
+        postcard::from_bytes(content).map_err(|error| error.to_string())
     }
 }
 

@@ -9,6 +9,7 @@ pub(super) mod fleet_flags;
 pub(super) mod frames;
 pub(super) mod generator;
 pub(super) mod journal;
+pub(super) mod journal_reader;
 mod limits;
 pub(super) mod load;
 mod outputs;
@@ -22,7 +23,7 @@ mod referee;
 mod samples;
 pub(super) mod save;
 mod summary;
-mod timeline;
+pub(super) mod timeline;
 pub(super) mod wall_clock;
 pub(super) mod watch;
 

@@ -2,10 +2,8 @@
 //!
 //! It has what was measured up to the last whole interval: totals, series, thresholds, errors. What is found out at the
 //! end is not in it: how the generator fared, and what teardown did. A damaged frame ends the reading, and is told.
+//! Journals of agents: `fleet/parts.rs`.
 
-use std::fs::File;
-use std::io::BufReader;
-use std::path::Path;
 use std::time::Duration;
 
 use engine::scenario::Scenarios;
@@ -13,46 +11,44 @@ use metrics::threshold::Moment;
 use metrics::{Aggregate, ShardReader, ThresholdSpecs, Thresholds};
 use report::TrendStat;
 use report::document::{Document, Exit, Generator};
+use report::steadiness::Plateau;
 use wire::mask::Mask;
 
-use super::frames;
-use super::journal::{FILE_NAME, Head, JournalEntry, KIND, SCHEMA};
+use super::journal::{Head, JournalEntry, Record};
+use super::journal_reader::JournalReader;
 use super::plateau::plateau;
 use super::save::{self, Facts};
 use super::timeline::Timeline;
 use crate::exit_code::ExitCode;
 
-/// The result of the journal in a directory; `None` when there is none.
-pub fn rebuild(dir: &Path) -> Result<Option<Document>, String> {
-    let path = dir.join(FILE_NAME);
-    let problem = |what: String| format!("{}: {what}", path.display());
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
-    };
-    let mut file = BufReader::new(file);
-    let first = frames::read(&mut file).map(Option::unwrap_or_default);
-    let head = first.and_then(|first| serde_json::from_slice::<Head>(&first).map_err(|error| error.to_string()));
-    let head =
-        head.map_err(|why| problem(format!("it does not begin as the journal of a run with --save does: {why}")))?;
-    if head.kind != KIND || head.schema != SCHEMA {
-        let found = format!("found {} of schema {}", head.kind, head.schema);
-        return Err(problem(format!("{found}, expected {KIND} of schema {SCHEMA}: use the Onrush that wrote it")));
-    }
+/// The result of a journal of a run in one process.
+pub fn rebuild(head: Head, mut journal: JournalReader) -> Result<Document, String> {
     let mut run = Rebuilt::new(&head);
-    for interval in 1.. {
-        let added = match frames::read(&mut file) {
+    loop {
+        let added = match journal.next() {
             Ok(None) => break,
-            Ok(Some(frame)) => run.add(&frame),
-            Err(what) => Err(what),
+            Ok(Some(Record::Interval(entry))) => run.add(entry).map_err(|what| journal.damage(&what)),
+            Ok(Some(Record::End(_))) => Err(journal.damage("it ends as that of an agent does")),
+            Err(damage) => Err(damage),
         };
-        if let Err(what) = added {
-            run.damage = Some(format!("interval {interval} of the journal is damaged and ends it: {what}"));
+        if let Err(damage) = added {
+            run.damage = Some(damage);
             break;
         }
     }
-    run.finish(head).map(Some).map_err(problem)
+    run.finish(head).map_err(|what| journal.problem(what))
+}
+
+/// The thresholds that were in effect.
+pub fn threshold_specs(head: &Head) -> ThresholdSpecs {
+    let specs = head.options.get("thresholds").cloned().and_then(|specs| serde_json::from_value(specs).ok());
+    specs.unwrap_or_default()
+}
+
+/// Where its plan is flat.
+pub fn planned_plateau(head: &Head) -> Option<Plateau> {
+    let scenarios = head.options.get("scenarios").and_then(|scenarios| Scenarios::from_json(scenarios).ok());
+    plateau(scenarios.iter().flat_map(Scenarios::iter))
 }
 
 /// A run as far as its journal has been read.
@@ -69,19 +65,17 @@ struct Rebuilt {
 impl Rebuilt {
     fn new(head: &Head) -> Rebuilt {
         let reader = ShardReader::default();
-        let specs = head.options.get("thresholds").cloned().and_then(|specs| serde_json::from_value(specs).ok());
         Rebuilt {
             timeline: Timeline::new(reader.registry().clone(), true),
             reader,
-            specs: specs.unwrap_or_default(),
+            specs: threshold_specs(head),
             aggregate: None,
             reached: Duration::ZERO,
             damage: None,
         }
     }
 
-    fn add(&mut self, frame: &[u8]) -> Result<(), String> {
-        let entry: JournalEntry = postcard::from_bytes(frame).map_err(|error| error.to_string())?;
+    fn add(&mut self, entry: JournalEntry) -> Result<(), String> {
         let snapshot = self.reader.snapshot(entry.samples)?;
         let registry = self.reader.registry();
         if self.aggregate.is_none() {
@@ -91,7 +85,7 @@ impl Rebuilt {
         let times = |(from, to): (u64, u64)| (Duration::from_nanos(from), Duration::from_nanos(to));
         let interval = times(entry.interval_ns);
         let scenarios = times(entry.scenarios_ns);
-        self.timeline.restore(interval, scenarios, &snapshot);
+        self.timeline.restore(interval, scenarios, std::slice::from_ref(&snapshot));
         self.reached = interval.1;
         if let Some(aggregate) = &mut self.aggregate {
             // An interval of setup was there before the scenarios were, one of teardown begins when they are over.
@@ -109,9 +103,7 @@ impl Rebuilt {
         let verdict = aggregate.judge(load, Moment::End);
         let code = if verdict.crossed.is_empty() { ExitCode::Generic } else { ExitCode::ThresholdsFailed };
         let results = aggregate.results(load, false);
-        let scenarios = head.options.get("scenarios").and_then(|scenarios| Scenarios::from_json(scenarios).ok());
-        let plateau = plateau(scenarios.iter().flat_map(Scenarios::iter));
-        let (seconds, steadiness) = self.timeline.finish(plateau);
+        let (seconds, steadiness) = self.timeline.finish(planned_plateau(&head));
         let stats = report::trend_stats_of(&head.options).unwrap_or_else(TrendStat::defaults);
         let ended = format!("the run did not come to its end; rebuilt from its journal of {:?}", self.reached);
         let notes = [Some(ended.clone()), self.damage].into_iter().flatten().collect();

@@ -203,6 +203,7 @@ pub fn journal_head(flags: &Flags, options: &Options, started_at: &str) -> Head 
         labels: masked_labels(&flags.labels, &mask),
         options: set_options(without_secrets(options.to_json(), &mask)),
         environment: machine::environment(&machine::Moment::now(), &machine::Moment::now()),
+        part: None,
     }
 }
 

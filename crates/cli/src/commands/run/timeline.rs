@@ -66,10 +66,10 @@ impl Timeline {
     }
 
     /// An interval of a journal, and the scenarios' times up to then.
-    pub fn restore(&mut self, interval: (Duration, Duration), scenarios: (Duration, Duration), samples: &Snapshot) {
+    pub fn restore(&mut self, interval: (Duration, Duration), scenarios: (Duration, Duration), samples: &[Snapshot]) {
         self.scenarios = scenarios;
-        self.seconds.add(interval.0, interval.1, std::slice::from_ref(samples));
-        self.blocks.add(interval.0, interval.1, std::slice::from_ref(samples));
+        self.seconds.add(interval.0, interval.1, samples);
+        self.blocks.add(interval.0, interval.1, samples);
     }
 
     /// The scenarios start at this time of the engine's clock.

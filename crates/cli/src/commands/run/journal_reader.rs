@@ -1,0 +1,60 @@
+//! Reads a journal: its head at once, then record by record. A damaged frame ends the reading, and is told.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use super::frames;
+use super::journal::{FILE_NAME, Head, KIND, Record, SCHEMA};
+
+/// A journal that has been opened.
+pub struct JournalReader {
+    path: PathBuf,
+    file: BufReader<File>,
+    /// How many records were read.
+    records: u64,
+}
+
+impl JournalReader {
+    /// That of a directory; `None` when there is none.
+    pub fn open(dir: &Path) -> Result<Option<(Head, JournalReader)>, String> {
+        let path = dir.join(FILE_NAME);
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
+        };
+        let mut reader = JournalReader { path, file: BufReader::new(file), records: 0 };
+        let first = frames::read(&mut reader.file).map(Option::unwrap_or_default);
+        let head = first.and_then(|first| serde_json::from_slice::<Head>(&first).map_err(|error| error.to_string()));
+        let head = head.map_err(|why| {
+            reader.problem(format!("it does not begin as the journal of a run with --save does: {why}"))
+        })?;
+        if head.kind != KIND || head.schema != SCHEMA {
+            let found = format!("found {} of schema {}", head.kind, head.schema);
+            let text = format!("{found}, expected {KIND} of schema {SCHEMA}: use the Onrush that wrote it");
+            return Err(reader.problem(text));
+        }
+        Ok(Some((head, reader)))
+    }
+
+    /// The next record; `None` at the end of the file. The error says what of it is damaged: nothing follows.
+    pub fn next(&mut self) -> Result<Option<Record>, String> {
+        self.records += 1;
+        match frames::read(&mut self.file) {
+            Ok(None) => Ok(None),
+            Ok(Some(frame)) => Record::read(&frame).map(Some).map_err(|what| self.damage(&what)),
+            Err(what) => Err(self.damage(&what)),
+        }
+    }
+
+    /// Something is wrong with the last record.
+    pub fn damage(&self, what: &str) -> String {
+        format!("interval {} of the journal is damaged and ends it: {what}", self.records)
+    }
+
+    /// Something is wrong with the file.
+    pub fn problem(&self, what: String) -> String {
+        format!("{}: {what}", self.path.display())
+    }
+}
