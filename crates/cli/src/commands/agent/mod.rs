@@ -310,7 +310,7 @@ fn prepare(
 }
 
 /// A user that has come to a meeting, as the coordinator hears of it.
-fn arrives(arrival: script::modules::together::Arrival) -> fleet::message::Arrival {
+fn arrives(arrival: script::modules::together::Attendance) -> fleet::message::Arrival {
     let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let terms = arrival.terms;
     fleet::message::Arrival {

@@ -213,7 +213,7 @@ impl Whole {
         // Agents have judged themselves: here remain counts and samples of all together.
         let of_all = Health { workers: Vec::new(), process_cores: 0.0, ..health.clone() };
         let judged = Judged::new(&of_all, &stats, &results, &Circumstances::default());
-        let judged = judged.and(agents.verdict, agents.findings);
+        let judged = judged.and(&agents);
         let whose = whose(&agents.figures);
         let notes = [whose.clone()].into_iter().chain(agents.notes);
         let generator = Generator {

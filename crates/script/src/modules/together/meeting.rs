@@ -2,8 +2,9 @@
 //! the same one.
 //!
 //! What is asked and what is answered are plain values (a user's number, an instant of the run's clock), so that users
-//! of other processes come to the same meeting where somebody who knows them all says when it begins. Users are on several threads: the list is locked while one comes,
-//! and never while one waits. Refuses nobody: late users learn that the start has passed.
+//! of other processes come to the same meeting where somebody who knows them all says when it begins. Users are on
+//! several threads: the list is locked while one comes, and never while one waits. Refuses nobody: late users learn
+//! that the start has passed.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -82,7 +83,7 @@ impl Meeting {
 
 /// A user that has come to a meeting of several processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub struct Attendance {
     /// Which meeting, by a name that all processes give it.
     pub meeting: String,
     /// The user's number in the whole test.
@@ -92,7 +93,7 @@ pub struct Arrival {
 }
 
 /// Tells somebody who knows all processes.
-type Tell = Box<dyn Fn(Arrival) + Send + Sync>;
+type Tell = Box<dyn Fn(Attendance) + Send + Sync>;
 
 /// When nobody who knows all processes answers, a meeting begins so long after its time was up.
 const NOBODY_ANSWERS: Duration = Duration::from_secs(5);
@@ -111,7 +112,7 @@ impl Meetings {
     }
 
     /// From now on `tell` hears of everybody who comes, and `begin` says when a meeting begins.
-    pub fn go_beyond(&self, tell: impl Fn(Arrival) + Send + Sync + 'static) {
+    pub fn go_beyond(&self, tell: impl Fn(Attendance) + Send + Sync + 'static) {
         let _told_before = self.tell.set(Box::new(tell));
     }
 
@@ -143,7 +144,7 @@ impl Meetings {
             (meeting.deadline, meeting.start.is_some())
         };
         if let Some(tell) = self.tell.get().filter(|_| !has_begun) {
-            tell(Arrival { meeting: name.to_string(), user, terms });
+            tell(Attendance { meeting: name.to_string(), user, terms });
         }
         let mut time_up = pin!(clock.sleep_until(deadline));
         let start = poll_fn(|cx| {
@@ -232,7 +233,7 @@ mod tests {
             };
             let (start, ()) = tokio::join!(meetings.meet(&own, 3, terms, &clock), begin);
             assert_eq!((start.came, start.missing), (7, 1));
-            assert_eq!(*told.lock().unwrap(), [Arrival { meeting: "0 x".into(), user: 3, terms }]);
+            assert_eq!(*told.lock().unwrap(), [Attendance { meeting: "0 x".into(), user: 3, terms }]);
             assert_eq!(meetings.meet(&own, 4, terms, &clock).await, start);
             assert_eq!(told.lock().unwrap().len(), 1, "what has begun needs no word");
         });

@@ -16,7 +16,7 @@ use host::js::prelude::Func;
 use host::js::{Ctx, Exception, Object, Promise, Result, Value};
 use units::Span;
 
-pub use self::meeting::{Arrival, Meetings};
+pub use self::meeting::{Attendance, Meetings};
 use self::meeting::{MeetingName, Start, Terms};
 use crate::arguments::present;
 use crate::builtins::ModuleDef;
