@@ -243,3 +243,62 @@ fn what_does_not_go_with_agents_is_refused() {
     let late = lab.run(&["--agents", "1", "--fleet-listen", "127.0.0.1:0", "--join-timeout", "300ms"]);
     late.code(117).says("no agent has joined as number 0 within 0.3 s");
 }
+
+#[test]
+fn a_coordinator_that_was_killed_is_followed_by_another_and_nothing_is_lost() {
+    let lab = Lab::with(
+        "import { Counter, Trend } from 'k6/metrics'; import exec from 'k6/execution'
+         const numbers = new Trend('numbers'), sum = new Counter('sum')
+         export const options = { scenarios: {
+           a: { executor: 'constant-arrival-rate', rate: 50, duration: '7s', preAllocatedVUs: 5 } } }
+         export function setup() { console.log('setup once'); return 0.1 }
+         export default function (data) { numbers.add(exec.scenario.iterationInTest); sum.add(data) }
+         export function teardown(data) { console.log(`teardown with ${data}`) }",
+    );
+    lab.run(&["--save", "alone"]).code(0);
+    let (run, invitation) = coordinator(&lab, "2", &["--save", "fleet"]);
+    let agents = [agent(&lab, &invitation, &["--index", "0"]), agent(&lab, &invitation, &["--index", "1"])];
+    until("the start", || lab.path().join("fleet/fleet.state").exists());
+    std::thread::sleep(Duration::from_millis(3_000));
+    kill_process(Pid::from_raw(run.pid() as i32).unwrap(), Signal::KILL).unwrap();
+    assert_eq!(run.wait().code, -1);
+    let (_, address) = invitation.rsplit_once('@').unwrap();
+    let again = |agents: &str, more: &[&str]| {
+        let flags = ["--agents", agents, "--fleet-listen", address, "--save", "fleet", "--resume"];
+        lab.run(&[&flags[..], more].concat())
+    };
+    again("3", &[]).code(255).says("--resume: the test was begun by 2 agents, found 3");
+    again("2", &["--tag", "a=b"]).code(255).says("give the same script, files, variables and options");
+    let second = again("2", &[]).code(0).says("going on with a test that had begun").says("teardown with 0.1");
+    assert!(!second.stderr.contains("setup once"), "{}", second.stderr);
+    agents.into_iter().for_each(|agent| drop(agent.wait().code(0)));
+    let (one, all) = (result(&lab, "alone"), result(&lab, "fleet"));
+    for name in ["numbers", "sum", "iterations"] {
+        assert_eq!(metric(&all, name), metric(&one, name), "{name}");
+    }
+    assert!(!lab.path().join("fleet/fleet.state").exists(), "the test is over");
+    again("2", &[]).code(255).says("a coordinator leaves it there when it is killed");
+}
+
+#[test]
+fn users_of_all_agents_meet() {
+    let lab = Lab::with(
+        "import { ready } from 'onrush/together'; import { Trend } from 'k6/metrics'; import { sleep } from 'k6'
+         import exec from 'k6/execution'
+         const begun = new Trend('begun'), there = new Trend('there')
+         export const options = { scenarios: { a: { executor: 'per-vu-iterations', vus: 4, iterations: 1 } } }
+         export default async function () {
+           sleep(0.05 * exec.vu.idInTest)
+           const start = await ready()
+           begun.add(start.at % 1e6); there.add(start.users)
+         }",
+    );
+    lab.run(&["--agents", "2", "--save", "r"]).code(0);
+    let document = result(&lab, "r");
+    assert_eq!((&metric(&document, "there")["min"], &metric(&document, "there")["max"]), (&4.0.into(), &4.0.into()));
+    let begun = metric(&document, "begun");
+    let apart = begun["max"].as_f64().unwrap() - begun["min"].as_f64().unwrap();
+    // Wall clocks are read once a process; what a machine does in between is far below what users of two starts are
+    // apart.
+    assert!(apart < 20.0, "{begun}");
+}

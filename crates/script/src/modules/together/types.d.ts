@@ -42,8 +42,8 @@ export interface ReadyOptions {
 }
 
 /**
- * Waits until all users of the scenario have called it, and resolves for all of them at one instant. A user that calls it again
- * gets the same start, which has passed.
+ * Waits until all users of the scenario have called it, those of all agents of a fleet included, and resolves for all of them
+ * at one instant. A user that calls it again gets the same start, which has passed.
  *
  * @throws TypeError in init code, setup and teardown, and when the number of users is neither fixed nor given; RangeError for
  *   invalid numbers and times.
