@@ -11,8 +11,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use onrush_metrics::{
-    Aggregate, Blocks, Recorder, Registry, SecondOfAgents, Seconds, Shard, ShardJoin, ShardReader, ShardWriter, TagSet,
-    Thresholds, builtin,
+    AgentUsers, Aggregate, Blocks, Recorder, Registry, SecondOfAgents, Seconds, Shard, ShardJoin, ShardReader,
+    ShardWriter, TagSet, Thresholds, builtin,
 };
 
 const AGENTS: u32 = 1_000;
@@ -96,7 +96,7 @@ fn measure(samples: u32) {
         (0..AGENTS).map(|agent| ShardReader::into_registry(registry.clone(), agent)).collect();
     let mut totals =
         (Aggregate::new(registry.clone(), Thresholds::default()), Seconds::new(registry.clone()), Blocks::default());
-    let mut times = [Duration::ZERO; 4];
+    let (mut times, mut users) = ([Duration::ZERO; 4], AgentUsers::default());
     for (second, _) in shapes[0].iter().enumerate() {
         // Each goes on as soon as it is there, as it comes from a network.
         let (mut all, mut spent) = (SecondOfAgents::new(registry.clone()), [Duration::ZERO; 3]);
@@ -104,10 +104,10 @@ fn measure(samples: u32) {
             let bytes = &shapes[agent % shapes.len()][second];
             let (shard, decode) = timed(|| decoded(bytes));
             let (shard, read) = timed(|| reader.read(shard).expect("it can be read"));
-            let ((), join) = timed(|| all.add(shard));
+            let ((), join) = timed(|| all.add(agent as u32, shard));
             spent.iter_mut().zip([decode, read, join]).for_each(|(all, one)| *all += one);
         }
-        let all = all.into_snapshot();
+        let all = all.into_snapshot(&mut users);
         let ((), total) = timed(|| {
             totals.1.add(Duration::ZERO, Duration::from_secs(1), std::slice::from_ref(&all));
             totals.2.add(Duration::ZERO, Duration::from_secs(1), std::slice::from_ref(&all));

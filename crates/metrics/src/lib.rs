@@ -40,7 +40,7 @@ pub use recorder::{Recorder, Sample};
 pub use registry::Registry;
 pub use results::Results;
 pub use seconds::Seconds;
-pub use shard::{ReadShard, SecondOfAgents, Shard, ShardJoin, ShardReader, ShardWriter};
+pub use shard::{AgentUsers, ReadShard, SecondOfAgents, Shard, ShardJoin, ShardReader, ShardWriter};
 pub use sharded::Sharded;
 pub use snapshot::Snapshot;
 pub use store::{Bundle, Series};

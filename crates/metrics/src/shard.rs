@@ -10,7 +10,7 @@ mod agents;
 mod reader;
 mod writer;
 
-pub use agents::{SecondOfAgents, ShardJoin};
+pub use agents::{AgentUsers, SecondOfAgents, ShardJoin};
 use reader::ReadSink;
 pub use reader::{ReadShard, ShardReader};
 pub use writer::ShardWriter;

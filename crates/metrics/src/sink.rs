@@ -182,6 +182,13 @@ impl Sink {
         }
     }
 
+    /// The same for agents that told nothing in this second and have so many still.
+    pub fn raise_level(&mut self, by: f64) {
+        if let Sink::Gauge { last, min, max, .. } = self {
+            (*last, *min, *max) = (*last + by, *min + by, *max + by);
+        }
+    }
+
     /// Adds what another sink of the same key holds.
     pub fn merge(&mut self, other: Sink) {
         match (self, other) {

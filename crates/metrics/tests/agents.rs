@@ -12,8 +12,8 @@ use onrush_metrics::errors::ErrorKind;
 use onrush_metrics::metric::{Contains, Kind};
 use onrush_metrics::threshold::{Moment, ThresholdSpec};
 use onrush_metrics::{
-    Aggregate, MetricId, Recorder, Registry, SecondOfAgents, Seconds, Shard, ShardJoin, ShardReader, ShardWriter,
-    Snapshot, TagSet, Thresholds, builtin,
+    AgentUsers, Aggregate, MetricId, Recorder, Registry, SecondOfAgents, Seconds, Shard, ShardJoin, ShardReader,
+    ShardWriter, Snapshot, TagSet, Thresholds, builtin,
 };
 use told::told;
 
@@ -72,9 +72,9 @@ impl Process {
         }
     }
 
-    fn users(&self, users: u64, second: u64) {
-        self.add(builtin::VUS, &[], users as f64, second * 1_000_000_000);
-        self.add(builtin::VUS_MAX, &[], users as f64 + 1.0, second * 1_000_000_000);
+    fn users(&self, at_work: u64, initialised: u64, second: u64) {
+        self.add(builtin::VUS, &[], at_work as f64, second * 1_000_000_000);
+        self.add(builtin::VUS_MAX, &[], initialised as f64, second * 1_000_000_000);
     }
 }
 
@@ -117,8 +117,13 @@ impl Collected {
     }
 }
 
-fn users(agent: u64, second: u64) -> u64 {
-    agent * 7 % 5 + second
+fn users(agent: u64) -> u64 {
+    agent * 7 % 5 + 1
+}
+
+/// Some agents are at the end before the others, and then tell of no users; they have them still.
+fn is_over(agent: u64, second: u64) -> bool {
+    second == SECONDS - 1 && agent % 5 == 3
 }
 
 /// All in one process.
@@ -127,9 +132,8 @@ fn one_process(agents: u64) -> String {
     let mut collected = Collected::new(&process);
     for second in 0..SECONDS {
         iterations(second).for_each(|number| process.iterate(number));
-        process.add(builtin::VUS, &[], (0..agents).map(|agent| users(agent, second)).sum::<u64>() as f64, second);
-        let most = (0..agents).map(|agent| users(agent, second) + 1).sum::<u64>();
-        process.add(builtin::VUS_MAX, &[], most as f64, second);
+        let at_work = (0..agents).filter(|agent| !is_over(*agent, second)).map(users).sum::<u64>();
+        process.users(at_work, (0..agents).map(|agent| users(agent) + 1).sum(), second);
         collected.add(second, process.recorder.take());
     }
     collected.told()
@@ -148,7 +152,9 @@ fn shards(agents: u64, rng: &mut Rng) -> Vec<Vec<(u32, Shard)>> {
         }
         let mut shards = Vec::new();
         for (agent, (process, writer)) in processes.iter().zip(&mut writers).enumerate() {
-            process.users(users(agent as u64, second), second);
+            if !is_over(agent as u64, second) {
+                process.users(users(agent as u64), users(agent as u64) + 1, second);
+            }
             let bytes = postcard::to_allocvec(&writer.shard([&process.recorder.take()])).expect("plain data");
             shards.push((agent as u32, postcard::from_bytes(&bytes).expect("what was written")));
         }
@@ -160,15 +166,15 @@ fn shards(agents: u64, rng: &mut Rng) -> Vec<Vec<(u32, Shard)>> {
 fn all_at_one_place(agents: u64, rng: &mut Rng) -> String {
     let mut collected = Collected::new(&Process::new(1));
     let registry = collected.registry.clone();
-    let mut readers = BTreeMap::new();
+    let (mut readers, mut users) = (BTreeMap::new(), AgentUsers::default());
     for (second, mut shards) in shards(agents, rng).into_iter().enumerate() {
         rng.shuffle(&mut shards);
         let mut all = SecondOfAgents::new(registry.clone());
         for (agent, shard) in shards {
             let reader = readers.entry(agent).or_insert_with(|| ShardReader::into_registry(registry.clone(), agent));
-            all.add(reader.read(shard).expect("a shard that can be read"));
+            all.add(agent, reader.read(shard).expect("a shard that can be read"));
         }
-        collected.add(second as u64, all.into_snapshot());
+        collected.add(second as u64, all.into_snapshot(&mut users));
     }
     collected.told()
 }
@@ -176,6 +182,7 @@ fn all_at_one_place(agents: u64, rng: &mut Rng) -> String {
 fn through_a_tree(agents: u64, rng: &mut Rng) -> String {
     let mut collected = Collected::new(&Process::new(2));
     let registry = collected.registry.clone();
+    let mut users = AgentUsers::default();
     let mut knots: Vec<(ShardJoin, ShardReader)> =
         (0..4).map(|_| (ShardJoin::default(), ShardReader::into_registry(registry.clone(), 0))).collect();
     for (second, mut shards) in shards(agents, rng).into_iter().enumerate() {
@@ -187,9 +194,9 @@ fn through_a_tree(agents: u64, rng: &mut Rng) -> String {
             let (join, reader) = &mut knots[knot as usize];
             let of_knot = shards.iter().filter(|(agent, _)| agent % 4 == knot).cloned();
             let joined = join.join(of_knot).expect("shards that can be read");
-            all.add(reader.read(joined).expect("a shard of shards"));
+            all.add(knot, reader.read(joined).expect("a shard of shards"));
         }
-        collected.add(second as u64, all.into_snapshot());
+        collected.add(second as u64, all.into_snapshot(&mut users));
     }
     collected.told()
 }

@@ -1,13 +1,27 @@
 //! The samples of many agents of one second, put together as if one process had recorded them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::reader::ReadSink;
 use super::{ReadShard, Shard, ShardReader, ShardWriter};
 use crate::builtin;
+use crate::metric::MetricId;
 use crate::registry::Registry;
-use crate::sink::{Sink, SinkKey};
+use crate::sink::{Scope, Sink, SinkKey};
 use crate::snapshot::Snapshot;
+
+/// How many users each agent has, initialised ones, as it told last. One whose part is over tells no more, and has them
+/// still: in one process they would be counted to the end.
+#[derive(Default)]
+pub struct AgentUsers(BTreeMap<u32, f64>);
+
+impl AgentUsers {
+    /// Nobody knows of this agent's users any more.
+    pub fn lose(&mut self, agent: u32) {
+        self.0.remove(&agent);
+    }
+}
 
 /// Samples of one second, of any number of agents in any order.
 ///
@@ -17,42 +31,63 @@ pub struct SecondOfAgents {
     sinks: Vec<(Arc<SinkKey>, Sink)>,
     index: HashMap<Arc<SinkKey>, usize>,
     refused: u64,
+    /// The agents that told how many users they have.
+    told: BTreeMap<u32, f64>,
 }
 
 impl SecondOfAgents {
     /// Nothing yet, for samples that were read into this registry.
     pub fn new(registry: Arc<Registry>) -> SecondOfAgents {
-        SecondOfAgents { registry, sinks: Vec::new(), index: HashMap::new(), refused: 0 }
+        let (sinks, index, told) = Default::default();
+        SecondOfAgents { registry, sinks, index, refused: 0, told }
     }
 
-    /// Adds what an agent, or a part of the agents, gathered in that second: everything at once.
-    pub fn add(&mut self, of_agent: ReadShard) {
-        self.refused += of_agent.refused;
-        for (key, sink) in of_agent.sinks {
+    /// Adds what an agent, or a part of the agents under one number, gathered in that second: everything at once.
+    pub fn add(&mut self, agent: u32, samples: ReadShard) {
+        self.refused += samples.refused;
+        for (key, sink) in samples.sinks {
+            if let (ReadSink::Plain(Sink::Gauge { last, .. }), true) = (&sink, *key == all_users()) {
+                self.told.insert(agent, *last);
+            }
             match self.index.get(&key) {
                 None => {
                     self.index.insert(key.clone(), self.sinks.len());
                     self.sinks.push((key, sink.into_sink()));
                 }
-                Some(at) if self.is_number_of_users(&key) => self.sinks[*at].1.add_level(sink.into_sink()),
+                Some(at) if matches!(self.metric(&key), Some(builtin::VUS | builtin::VUS_MAX)) => {
+                    self.sinks[*at].1.add_level(sink.into_sink())
+                }
                 Some(at) => sink.add_to(&mut self.sinks[*at].1),
             }
         }
     }
 
-    /// The samples of all of them.
-    pub fn into_snapshot(self) -> Snapshot {
+    /// The samples of all of them. `users`: of the same agents, second by second.
+    pub fn into_snapshot(mut self, users: &mut AgentUsers) -> Snapshot {
+        let told = std::mem::take(&mut self.told);
+        let silent = users.0.iter().filter(|(agent, _)| !told.contains_key(agent));
+        let kept: f64 = silent.map(|(_, users)| users).sum();
+        users.0.extend(told);
+        for at in 0..self.sinks.len() {
+            if self.metric(&self.sinks[at].0) == Some(builtin::VUS_MAX) {
+                self.sinks[at].1.raise_level(kept);
+            }
+        }
         Snapshot { sinks: self.sinks, refused: self.refused, cardinality: None }
     }
 
-    fn is_number_of_users(&self, key: &SinkKey) -> bool {
-        let metric = match key {
-            SinkKey::Metric(id, _) => *id,
-            SinkKey::Sub(id) => self.registry.parent_of(*id),
-            SinkKey::Check(..) | SinkKey::Group(_) | SinkKey::Error(_) => return false,
-        };
-        matches!(metric, builtin::VUS | builtin::VUS_MAX)
+    /// Whose samples belong to this key; none for what is no metric.
+    fn metric(&self, key: &SinkKey) -> Option<MetricId> {
+        match key {
+            SinkKey::Metric(id, _) => Some(*id),
+            SinkKey::Sub(id) => Some(self.registry.parent_of(*id)),
+            SinkKey::Check(..) | SinkKey::Group(_) | SinkKey::Error(_) => None,
+        }
     }
+}
+
+fn all_users() -> SinkKey {
+    SinkKey::Metric(builtin::VUS_MAX, Scope::default())
 }
 
 /// Makes one shard of those of some agents: a knot of a tree, at whose root the shards of thousands of agents have
@@ -61,12 +96,14 @@ pub struct ShardJoin {
     registry: Arc<Registry>,
     readers: HashMap<u32, ShardReader>,
     writer: ShardWriter,
+    users: AgentUsers,
 }
 
 impl Default for ShardJoin {
     fn default() -> ShardJoin {
         let registry = Registry::new();
-        ShardJoin { writer: ShardWriter::new(registry.clone()), readers: HashMap::new(), registry }
+        let (readers, users) = Default::default();
+        ShardJoin { writer: ShardWriter::new(registry.clone()), readers, registry, users }
     }
 }
 
@@ -74,6 +111,7 @@ impl ShardJoin {
     /// The agent of this number has a new writer: it was started again.
     pub fn forget(&mut self, agent: u32) {
         self.readers.remove(&agent);
+        self.users.lose(agent);
     }
 
     /// The shards of one second, each with the number of its agent; the error says whose cannot be read, and why.
@@ -83,8 +121,8 @@ impl ShardJoin {
             let registry = &self.registry;
             let reader = self.readers.entry(agent);
             let reader = reader.or_insert_with(|| ShardReader::into_registry(registry.clone(), agent));
-            second.add(reader.read(shard).map_err(|why| format!("agent {agent}: {why}"))?);
+            second.add(agent, reader.read(shard).map_err(|why| format!("agent {agent}: {why}"))?);
         }
-        Ok(self.writer.shard([&second.into_snapshot()]))
+        Ok(self.writer.shard([&second.into_snapshot(&mut self.users)]))
     }
 }

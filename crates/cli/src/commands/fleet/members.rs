@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Cause as Doubt, Finding, Health, RunState, Severity, Verdict};
-use metrics::{ReadShard, Registry, SecondOfAgents, ShardReader, Snapshot};
+use metrics::{AgentUsers, ReadShard, Registry, SecondOfAgents, ShardReader, Snapshot};
 use report::document::AgentFigures;
 use units::show::{percent, time};
 
@@ -31,9 +31,10 @@ pub struct Member {
 /// All agents of a run.
 pub struct Members {
     all: Vec<Member>,
-    /// Samples that came in and are not passed on yet, by second: until when, which.
-    pending: BTreeMap<u64, Vec<(Duration, ReadShard)>>,
+    /// Samples that came in and are not passed on yet, by second: whose, until when, which.
+    pending: BTreeMap<u64, Vec<(u32, Duration, ReadShard)>>,
     registry: Arc<Registry>,
+    users: AgentUsers,
     passed_on: u64,
     /// No clock was further off at the start.
     pub bound: Duration,
@@ -52,7 +53,8 @@ impl Members {
             silences: Vec::new(),
         };
         let all = (0..agents).map(member).collect();
-        Members { all, pending: BTreeMap::new(), registry: registry.clone(), passed_on: 0, bound: Duration::ZERO }
+        let (pending, users) = Default::default();
+        Members { all, pending, registry: registry.clone(), users, passed_on: 0, bound: Duration::ZERO }
     }
 
     /// One of them.
@@ -85,7 +87,7 @@ impl Members {
         let end = Duration::from_nanos(entry.interval_ns.1);
         // Of an agent that was lost and came back: its second was passed on without it.
         let number = number.max(self.passed_on + 1);
-        self.pending.entry(number).or_default().push((end, samples));
+        self.pending.entry(number).or_default().push((index, end, samples));
         Ok(())
     }
 
@@ -95,11 +97,11 @@ impl Members {
         let (mut end, mut snapshots) = (Duration::ZERO, Vec::new());
         while let Some(second) = self.pending.first_entry().filter(|second| *second.key() <= through) {
             let mut together = SecondOfAgents::new(self.registry.clone());
-            for (reached, samples) in second.remove() {
+            for (index, reached, samples) in second.remove() {
                 end = end.max(reached);
-                together.add(samples);
+                together.add(index, samples);
             }
-            snapshots.push(together.into_snapshot());
+            snapshots.push(together.into_snapshot(&mut self.users));
         }
         (end, snapshots)
     }
@@ -114,6 +116,7 @@ impl Members {
 
     /// It is lost: nobody knows of its users any more.
     pub fn lose(&mut self, index: u32, why: String, state: &RunState) {
+        self.users.lose(index);
         let member = self.of(index);
         member.lost = Some(why);
         member.live.scenarios.iter_mut().for_each(|(counts, _)| counts.active = 0);

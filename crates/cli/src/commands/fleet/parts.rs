@@ -13,7 +13,7 @@ use engine::Health;
 use engine::health::ArrivalCounts;
 use fleet::message;
 use metrics::threshold::Moment;
-use metrics::{Aggregate, Registry, SecondOfAgents, ShardReader, ThresholdSpecs, Thresholds};
+use metrics::{AgentUsers, Aggregate, Registry, SecondOfAgents, ShardReader, ThresholdSpecs, Thresholds};
 use report::TrendStat;
 use report::document::{AgentFigures, Document, Generator};
 use wire::mask::Mask;
@@ -128,6 +128,7 @@ struct Whole {
     /// Made with the first second, which brings the metrics that thresholds are about.
     aggregate: Option<Aggregate>,
     timeline: Timeline,
+    users: AgentUsers,
     reached: Duration,
 }
 
@@ -139,6 +140,7 @@ impl Whole {
             readers: BTreeMap::new(),
             specs: threshold_specs(head),
             aggregate: None,
+            users: AgentUsers::default(),
             reached: Duration::ZERO,
             registry,
         }
@@ -159,13 +161,16 @@ impl Whole {
     fn second(&mut self, number: u64, parts: &mut [OpenPart]) -> Result<(), String> {
         let (mut all, mut end) = (SecondOfAgents::new(self.registry.clone()), self.reached);
         for part in parts.iter_mut() {
+            if part.lost.is_some() && part.next.is_none() {
+                self.users.lose(part.part.index);
+            }
             let Some((_, entry)) = part.next.take_if(|(next, _)| *next == number) else { continue };
             let index = part.part.index;
             let registry = &self.registry;
             let reader = self.readers.entry(index);
             let reader = reader.or_insert_with(|| ShardReader::into_registry(registry.clone(), index));
             match reader.read(entry.samples) {
-                Ok(samples) => all.add(samples),
+                Ok(samples) => all.add(index, samples),
                 Err(why) => {
                     part.lost = Some(part.journal.damage(&why));
                     continue;
@@ -173,7 +178,7 @@ impl Whole {
             }
             end = end.max(Duration::from_nanos(entry.interval_ns.1));
         }
-        let samples = all.into_snapshot();
+        let samples = all.into_snapshot(&mut self.users);
         self.timeline.restore((self.reached, end), (Duration::ZERO, end), std::slice::from_ref(&samples));
         self.reached = end;
         let aggregate = match &mut self.aggregate {
