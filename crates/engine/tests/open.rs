@@ -5,7 +5,8 @@
 mod fake;
 
 use fake::{FakeUsers, simulation};
-use serde_json::json;
+use onrush_engine::segment::{Sequence, Stripes};
+use serde_json::{Value, json};
 use std::time::Instant;
 
 #[test]
@@ -76,6 +77,40 @@ fn users_take_turns() {
         json!({ "a": { "executor": "constant-arrival-rate", "rate": 10, "duration": "1s", "preAllocatedVUs": 3 } });
     let ran = simulation(scenarios, FakeUsers::sleeping(1)).run();
     assert_eq!(ran.diary.iter().map(|entry| entry.user).take(7).collect::<Vec<_>>(), [1, 2, 3, 1, 2, 3, 1]);
+}
+
+#[test]
+fn any_number_of_agents_plans_the_starts_of_one_process() {
+    let with_seed = json!({ "arrivals": "poisson", "seed": 7 });
+    let rate = |more: &Value| {
+        let mut scenario = json!({
+            "executor": "ramping-arrival-rate", "startRate": 40, "preAllocatedVUs": 128,
+            "stages": [{ "duration": "3s", "target": 90 }, { "duration": "2s", "target": 20 }],
+        });
+        scenario.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({ "a": scenario })
+    };
+    for scenarios in [rate(&json!({})), rate(&with_seed)] {
+        // Numbers of iterations are given in the order of a process; which of them start when is what has to agree.
+        let starts = |agents: u64| {
+            let borders: Vec<String> = (0..=agents).map(|at| format!("{at}/{agents}")).collect();
+            let sequence = Sequence::parse(&borders.join(",")).unwrap();
+            let mut all = Vec::new();
+            for part in sequence.segments() {
+                let mut simulation = simulation(scenarios.clone(), FakeUsers::sleeping(1));
+                simulation.stripes = Stripes::new(Some(*part), Some(&sequence)).unwrap();
+                let diary = simulation.run().diary;
+                all.extend(diary.into_iter().map(|entry| (entry.planned, entry.in_test)));
+            }
+            all.sort_unstable();
+            all
+        };
+        let one = starts(1);
+        assert!(one.len() > 250, "{}", one.len());
+        for agents in [2, 7, 64] {
+            assert_eq!(starts(agents), one, "{agents} agents");
+        }
+    }
 }
 
 #[test]

@@ -179,7 +179,10 @@ impl Agent {
             Order::Welcome { run, index, of, archive, settings, from } => {
                 self.welcome(Place { run, index, of }, archive, settings, from);
             }
-            Order::Refuse { why } => self.events.push_back(AgentEvent::Refused(why)),
+            Order::Refuse { why } => {
+                let why = format!("the coordinator has turned this agent away: {why}");
+                self.events.push_back(AgentEvent::Refused(why));
+            }
             Order::Piece { offset, content } => self.piece(offset, content),
             // The moment of sending is set when it is sent.
             Order::Ping { number } => self.reports.push_front(Report::Pong { number, received: now, sent: now }),

@@ -52,7 +52,7 @@ pub fn receive(events: &Receiver<AgentEvent>, path: &Path) -> Result<Option<Rece
                     false => Err(format!("the archive is damaged: found {found}, expected {archive}")),
                 };
             }
-            AgentEvent::Refused(why) => return Err(format!("the coordinator has turned this agent away: {why}")),
+            AgentEvent::Refused(why) => return Err(why),
             AgentEvent::Stop(_) | AgentEvent::Dismissed => return Ok(None),
             AgentEvent::Setup(_) | AgentEvent::Start { .. } | AgentEvent::Meet { .. } => {}
         }

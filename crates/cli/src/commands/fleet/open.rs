@@ -38,7 +38,10 @@ pub fn start<'a>(
     let flags = test.flags;
     let own = flags.fleet.as_ref().ok_or_else(|| failed(String::from("bug: no agents were asked for")))?;
     let file = flags.save.as_deref().map(StateFile::of).filter(|_| own.listen.is_some());
-    let resumed = file.as_ref().filter(|_| own.resumes).map(StateFile::read).transpose()?;
+    let resumed = file.as_ref().filter(|_| own.resumes).map(StateFile::read).transpose()?.flatten();
+    if own.resumes && resumed.is_none() {
+        log.write(Level::Info, "--resume: no test has begun there; this one begins", &[]);
+    }
     let is_known = resumed.is_some() || own.credentials.as_ref().is_some_and(|path| path.exists());
     let credentials = match &resumed {
         Some(state) => Credentials::parse(&state.credentials).map_err(failed)?,

@@ -73,14 +73,18 @@ impl StateFile {
         StateFile(dir.join(FILE_NAME))
     }
 
-    /// For a coordinator that follows one that was killed.
-    pub fn read(&self) -> Result<FleetState, Failure> {
+    /// For a coordinator that follows one that was killed; none where no test has begun.
+    pub fn read(&self) -> Result<Option<FleetState>, Failure> {
         let path = self.0.display();
         let problem = |what: String| Failure::new(ExitCode::Generic, format!("--resume: {path}: {what}"));
-        let text = std::fs::read_to_string(&self.0).map_err(|error| {
-            problem(format!("{error}; a coordinator leaves it there when it is killed after its test has begun"))
-        })?;
-        serde_json::from_str(&text).map_err(|error| problem(format!("it is not what a coordinator leaves: {error}")))
+        match std::fs::read_to_string(&self.0) {
+            Ok(text) => {
+                let state = serde_json::from_str(&text);
+                state.map(Some).map_err(|error| problem(format!("it is not what a coordinator leaves: {error}")))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(problem(error.to_string())),
+        }
     }
 
     /// In one piece, for nobody else's eyes: there is a key in it.
@@ -107,17 +111,19 @@ mod tests {
     fn a_state_is_found_again_and_dated_by_either_clock() {
         let folder = crate::private_folder::PrivateFolder::make().unwrap();
         let file = StateFile::of(folder.path());
-        assert!(file.read().unwrap_err().message.contains("leaves it there when it is killed"));
+        assert_eq!(file.read(), Ok(None));
         let state = FleetState::of(1, 2, "a".into(), "c".into());
         let at = fleet::clock::now();
         let begun = state.beginning((at, 7), Some("{}".into()));
         file.write(&begun).unwrap();
-        let read = file.read().unwrap();
+        let read = file.read().unwrap().unwrap();
         assert_eq!(read, begun);
         assert_eq!(read.started(), at);
         let elsewhere = FleetState { boot: "another".into(), ..read };
         assert!(elsewhere.started().abs_diff(at) < fleet::SECOND);
+        std::fs::write(folder.path().join(FILE_NAME), "{").unwrap();
+        assert!(file.read().unwrap_err().message.contains("fleet.state: it is not what a coordinator leaves"));
         file.remove();
-        assert!(file.read().is_err());
+        assert_eq!(file.read(), Ok(None));
     }
 }
