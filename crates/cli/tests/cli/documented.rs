@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Pages that run at the same time.
 const LANES: usize = 3;
 /// Languages of blocks that are no commands.
-const OTHERS: [&str; 7] = ["js", "ts", "json", "toml", "csv", "text", "python"];
+const OTHERS: [&str; 8] = ["js", "ts", "json", "toml", "csv", "text", "python", "yaml"];
 /// What a page may run when it shows no script of that name.
 const SCRIPT: &str = "import http from 'k6/http';
 export const options = { vus: 2, duration: '1s' };

@@ -28,6 +28,7 @@ mod http_debug;
 mod injection;
 mod journal;
 mod judgement;
+mod k8s;
 mod lab;
 mod lifecycle;
 mod loki;

@@ -18,6 +18,7 @@ pub(super) const CASES: &[(&str, JobCase)] = &[
     ("coordinator-late", coordinator_is_late),
     ("agent-restarted", agent_is_restarted_before_the_start),
     ("agent-lost", agent_is_lost),
+    ("coordinator-lost", coordinator_is_lost),
     ("node-crash", node_crashes_before_the_start),
     ("suspend", suspended_and_resumed),
     ("script-fails", script_fails_on_one_agent),
@@ -45,7 +46,7 @@ pub(super) struct JobTrial<'a> {
 
 /// Runs a case in an empty cluster.
 pub(super) fn run(case: JobCase, name: &str, cluster: &Cluster, onrush: &Path) -> Result<String, String> {
-    let mut trial = JobTrial { cluster, nodes: Nodes::new(cluster, onrush), onrush, name };
+    let mut trial = JobTrial { cluster, nodes: Nodes::new(cluster, onrush)?, onrush, name };
     let ended = case(&mut trial);
     let of_case = format!("app.kubernetes.io/instance={name}");
     let kinds = "job,service,secret,networkpolicy";
@@ -190,14 +191,36 @@ fn agent_is_lost(trial: &mut JobTrial<'_>) -> Result<String, String> {
     }
 }
 
+fn coordinator_is_lost(trial: &mut JobTrial<'_>) -> Result<String, String> {
+    trial.apply(SCRIPT)?;
+    trial.until("load", |trial| trial.said().matches("has joined").count() == AGENTS)?;
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    trial.nodes.kill_coordinator()?;
+    let (ended, _) = trial.ended("")?;
+    expect("the coordinator's Job", &ended, "Failed", &trial.said())?;
+    let pods = trial.job("")["status"]["failed"].as_u64();
+    trial.until("the agents' end", |trial| trial.nodes.agents() == 0)?;
+    match pods {
+        Some(1) => Ok(String::from("a coordinator that is killed is not tried again, and its agents end")),
+        other => Err(format!("{other:?} coordinators have failed, expected one")),
+    }
+}
+
 fn node_crashes_before_the_start(trial: &mut JobTrial<'_>) -> Result<String, String> {
     trial.nodes.held = Some("coordinator");
     trial.apply(SCRIPT)?;
     trial.until("all agents", |trial| trial.nodes.agents() == AGENTS)?;
-    let gone = trial.nodes.crash(NODES[0]);
+    let gone = trial.nodes.crash(NODES[0])?;
     trial.nodes.held = None;
     trial.is_whole()?;
-    Ok(format!("{gone} agents of a node that crashes are replaced, and do not count as failed tries"))
+    let counts = trial.job("-agents")["status"]["failed"].as_u64();
+    let tries = trial.cluster.get(&["pods"])?;
+    let of = |pod: &Value| pod["metadata"]["annotations"]["batch.kubernetes.io/job-index-failure-count"].to_string();
+    let tries: Vec<String> = tries["items"].as_array().into_iter().flatten().map(of).collect();
+    match tries.iter().any(|tries| tries != "null" && tries != "\"0\"") {
+        false => Ok(format!("{gone} agents of a node that crashes are replaced, and do not count as tries")),
+        true => Err(format!("{counts:?} Pods have failed, and tries count: {tries:?}")),
+    }
 }
 
 fn suspended_and_resumed(trial: &mut JobTrial<'_>) -> Result<String, String> {

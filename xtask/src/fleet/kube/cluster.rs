@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::daemon::Daemon;
 
-/// The control plane is up within this time, and what Jobs do happens.
-pub(super) const PATIENCE: Duration = Duration::from_secs(90);
+/// The control plane is up within this time, and what Jobs do happens; Pods of a lost node take it a minute.
+pub(super) const PATIENCE: Duration = Duration::from_secs(150);
 const TOKEN: &str = "admin-token";
 
 /// A running control plane, less what runs Pods.

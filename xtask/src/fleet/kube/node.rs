@@ -22,6 +22,7 @@ pub(super) struct Nodes<'a> {
     pods: HashMap<String, Pod>,
     /// Pods of this component are not placed yet.
     pub(super) held: Option<&'static str>,
+    live: Vec<&'static str>,
     turn: usize,
 }
 
@@ -36,8 +37,12 @@ struct Pod {
 
 impl<'a> Nodes<'a> {
     /// Without Pods.
-    pub(super) fn new(cluster: &'a Cluster, onrush: &'a Path) -> Nodes<'a> {
-        Nodes { cluster, onrush, pods: HashMap::new(), held: None, turn: 0 }
+    pub(super) fn new(cluster: &'a Cluster, onrush: &'a Path) -> Result<Nodes<'a>, String> {
+        for name in NODES {
+            let node = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": name } });
+            cluster.kubectl(&["apply", "--server-side", "-f", "-"], &node.to_string())?;
+        }
+        Ok(Nodes { cluster, onrush, pods: HashMap::new(), held: None, live: NODES.to_vec(), turn: 0 })
     }
 
     /// Does once what scheduler and kubelets do all the time.
@@ -59,7 +64,7 @@ impl<'a> Nodes<'a> {
         if self.held.is_some_and(|held| held == component) {
             return Ok(());
         }
-        let (name, node) = (text(&pod["metadata"]["name"]), NODES[self.turn % NODES.len()]);
+        let (name, node) = (text(&pod["metadata"]["name"]), self.live[self.turn % self.live.len()]);
         self.turn += 1;
         let binding = json!({
             "apiVersion": "v1", "kind": "Binding", "metadata": { "name": name },
@@ -163,18 +168,23 @@ impl<'a> Nodes<'a> {
         Ok(pod.name.clone())
     }
 
-    /// A node is gone with all that runs there; what the control plane does then, minutes later, is done at once: its
-    /// Pods have failed by a disruption. How many there were.
-    pub(super) fn crash(&mut self, node: &str) -> usize {
-        let mut gone = Vec::new();
+    /// Ends the process of the coordinator at once.
+    pub(super) fn kill_coordinator(&mut self) -> Result<(), String> {
+        let coordinator = self.pods.values().find(|pod| !pod.is_over && pod.index.is_none());
+        coordinator.map(|pod| pod.process.signal("KILL")).ok_or_else(|| String::from("no coordinator is running"))
+    }
+
+    /// A node is gone with all that runs there, and its Pods are left to the controllers. How many there were.
+    pub(super) fn crash(&mut self, node: &'static str) -> Result<usize, String> {
+        let mut gone = 0;
         for pod in self.pods.values_mut().filter(|pod| !pod.is_over && pod.node == node) {
             pod.process.signal("KILL");
             pod.is_over = true;
-            gone.push(pod.name.clone());
+            gone += 1;
         }
-        let condition = json!({ "type": "DisruptionTarget", "status": "True", "reason": "DeletionByPodGC" });
-        gone.iter().for_each(|name| self.set_status(name, &json!({ "phase": "Failed", "conditions": [condition] })));
-        gone.len()
+        self.live.retain(|live| *live != node);
+        self.cluster.kubectl(&["delete", "node", node], "")?;
+        Ok(gone)
     }
 
     /// How many agents' processes run.

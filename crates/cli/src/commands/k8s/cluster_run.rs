@@ -43,7 +43,7 @@ pub fn command() -> Command {
     };
     flags::loading_command("k8s", "Print Kubernetes objects that run a test with many agents, or apply them", true)
         .after_help(
-            "Flags behind -- are those of the coordinator's `onrush run`, such as --out and --fail-on. \
+            "Flags behind -- are those of the coordinator's `onrush run`, such as --save and --fail-on. \
              docs/guides/kubernetes.md says what the objects do.",
         )
         .arg(value("agents", "N", "How many agents share the test").required(true))

@@ -157,12 +157,18 @@ fn agents(run: &ClusterRun, test: &CarriedTest) -> Value {
     object("batch/v1", "Job", metadata(run, "-agents", "agent"), json!({ "spec": spec }))
 }
 
-/// A Pod that was moved away counts for nothing. A test that cannot be loaded is the same on every machine.
+/// A Pod that was moved away counts for nothing. A test that cannot be loaded is the same on every machine. An agent
+/// that has run its part and lost its coordinator has nothing to try again.
 fn failure_policy() -> Value {
-    let hopeless = [ExitCode::InvalidConfig, ExitCode::ScriptException].map(|code| code as u8);
+    let with = |action: &str, codes: &[ExitCode]| {
+        let codes: Vec<u8> = codes.iter().map(|code| *code as u8).collect();
+        let on = json!({ "containerName": "onrush", "operator": "In", "values": codes });
+        json!({ "action": action, "onExitCodes": on })
+    };
     json!({ "rules": [
         { "action": "Ignore", "onPodConditions": [{ "type": "DisruptionTarget", "status": "True" }] },
-        { "action": "FailJob", "onExitCodes": { "containerName": "onrush", "operator": "In", "values": hopeless } },
+        with("FailJob", &[ExitCode::InvalidConfig, ExitCode::ScriptException]),
+        with("FailIndex", &[ExitCode::AgentsLost]),
     ] })
 }
 
