@@ -66,7 +66,7 @@ exit_codes! {
         "With `--strict`: the test ran, and its verdict is INVALID. The run is no evidence";
     AgentsLost = 117, Some("agents were lost"),
         "With `--agents`: not all agents came before the start, or one was lost while the test ran, and no other code \
-         says more. The verdict is INVALID";
+         says more. The verdict is INVALID. `onrush agent`: it ran its part and lost its coordinator";
     Generic = 255, Some("the run could not be completed"), "Anything else: an unknown flag, a missing file";
 }
 

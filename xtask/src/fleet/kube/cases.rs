@@ -199,9 +199,12 @@ fn coordinator_is_lost(trial: &mut JobTrial<'_>) -> Result<String, String> {
     let (ended, _) = trial.ended("")?;
     expect("the coordinator's Job", &ended, "Failed", &trial.said())?;
     let pods = trial.job("")["status"]["failed"].as_u64();
-    trial.until("the agents' end", |trial| trial.nodes.agents() == 0)?;
+    let (ended, reason) = trial.ended("-agents")?;
+    let indexes = trial.job("-agents")["status"]["failedIndexes"].to_string();
+    expect("the agents' Job", &ended, "Failed", &reason)?;
+    expect("the indexes that failed", &indexes, "\"0-2\"", &reason)?;
     match pods {
-        Some(1) => Ok(String::from("a coordinator that is killed is not tried again, and its agents end")),
+        Some(1) => Ok(format!("neither a coordinator that is killed nor its agents are tried again ({reason})")),
         other => Err(format!("{other:?} coordinators have failed, expected one")),
     }
 }

@@ -251,6 +251,7 @@ impl Membership {
                 return Err(failure);
             }
         };
+        let has_run = outcome.started.is_some();
         let code = part.finish(outcome);
         // Nobody has waited for orders when the test was over before its users were made.
         waiting
@@ -263,7 +264,9 @@ impl Membership {
         last.map_err(|why| {
             let dir = dir.display();
             let rest = if flags_keep { format!("; what was measured is in {dir}") } else { String::new() };
-            Failure::new(ExitCode::Generic, format!("{why}{rest}"))
+            // Who started it need not try again: the part has been run.
+            let code = if has_run { ExitCode::AgentsLost } else { ExitCode::Generic };
+            Failure::new(code, format!("{why}{rest}"))
         })?;
         Ok(code)
     }
