@@ -1,0 +1,62 @@
+//! What every backing has to do: one list of cases, run over each by a real coordinator's thread, real agents' threads
+//! and real sockets or files. A backing whose program is not installed is named and skipped.
+
+mod cases;
+mod embedded;
+mod fixture;
+mod proxy;
+
+/// The cases, as tests of a backing.
+macro_rules! conform {
+    ($name:ident, $backing:ty) => {
+        mod $name {
+            use super::{cases, fixture::Backing};
+
+            type Tested = $backing;
+
+            fn over(case: fn(&Tested)) {
+                match Tested::make() {
+                    Ok(backing) => case(&backing),
+                    Err(why) => eprintln!("skipped: {why}"),
+                }
+            }
+
+            #[test]
+            fn a_test_goes_from_the_first_agent_to_the_last_frame() {
+                over(cases::whole_test);
+            }
+
+            #[test]
+            fn all_agents_start_at_one_instant() {
+                over(cases::one_instant);
+            }
+
+            #[test]
+            fn nothing_is_lost_or_doubled_when_connections_break() {
+                over(cases::cut);
+            }
+
+            #[test]
+            fn an_agent_with_another_token_is_refused() {
+                over(cases::another_token);
+            }
+
+            #[test]
+            fn an_index_is_given_once() {
+                over(cases::doubled_index);
+            }
+
+            #[test]
+            fn a_stop_reaches_everybody() {
+                over(cases::stop);
+            }
+
+            #[test]
+            fn fifty_agents_are_served() {
+                over(cases::fifty);
+            }
+        }
+    };
+}
+
+conform!(tcp, crate::embedded::Embedded);

@@ -1,0 +1,53 @@
+//! A door in front of a server, which the test shuts: connections break, as they do when a network goes.
+
+use std::io;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+/// Passes bytes on.
+pub struct Proxy {
+    pub address: SocketAddr,
+    to: Arc<Mutex<Option<SocketAddr>>>,
+    open: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Proxy {
+    pub fn start() -> io::Result<Proxy> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
+        let (to, open) = (Arc::new(Mutex::new(None)), Arc::new(Mutex::new(Vec::new())));
+        let proxy = Proxy { address, to: Arc::clone(&to), open: Arc::clone(&open) };
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let Some(to) = *to.lock().expect("no panics") else { continue };
+                let Ok(there) = TcpStream::connect(to) else { continue };
+                let streams = [&stream, &there].map(|stream| stream.try_clone().expect("a descriptor"));
+                open.lock().expect("no panics").extend(streams);
+                pass(&stream, &there);
+                pass(&there, &stream);
+            }
+        });
+        Ok(proxy)
+    }
+
+    /// Where bytes go from now on.
+    pub fn lead_to(&self, address: SocketAddr) {
+        *self.to.lock().expect("no panics") = Some(address);
+    }
+
+    /// Breaks what is open.
+    pub fn cut(&self) {
+        for stream in self.open.lock().expect("no panics").drain(..) {
+            let _is_gone = stream.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+fn pass(from: &TcpStream, to: &TcpStream) {
+    let ends = (from.try_clone().expect("a descriptor"), to.try_clone().expect("a descriptor"));
+    std::thread::spawn(move || {
+        let (mut from, mut to) = ends;
+        let _ = io::copy(&mut from, &mut to);
+        let _ = to.shutdown(Shutdown::Both);
+    });
+}
