@@ -15,7 +15,12 @@ pub mod clock;
 pub mod coordinator;
 pub mod drive;
 pub mod embedded;
+mod lines;
 pub mod message;
+#[cfg(feature = "objects")]
+pub mod objects;
+#[cfg(any(feature = "objects", feature = "nats"))]
+mod sealed;
 pub mod sight;
 #[cfg(feature = "simulation")]
 pub mod simulation;

@@ -1,12 +1,11 @@
 //! The coordinator's end: listens, and keeps a task that reads and one that writes for each connection.
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio::io::AsyncWrite;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
@@ -15,6 +14,7 @@ use super::{Certificate, LONGEST, LONGEST_HELLO, read_frame, write_frame};
 use crate::backing::{Hub, Incoming};
 use crate::clock;
 use crate::coordinator::Link;
+use crate::lines::{Doors, Lines};
 use crate::message::{self, Order, Report};
 
 /// From the connection to a whole hello.
@@ -25,10 +25,7 @@ const WRITE_PATIENCE: Duration = Duration::from_secs(30);
 /// Connections of agents.
 pub struct TcpHub {
     address: SocketAddr,
-    incoming: UnboundedReceiver<Incoming>,
-    opened: UnboundedReceiver<(Link, UnboundedSender<Order>, JoinHandle<()>)>,
-    lines: HashMap<Link, (UnboundedSender<Order>, JoinHandle<()>)>,
-    ending: Vec<JoinHandle<()>>,
+    lines: Lines,
     listening: JoinHandle<()>,
 }
 
@@ -39,54 +36,32 @@ impl TcpHub {
         let failed = |error: std::io::Error| format!("cannot listen for agents at {address}: {error}");
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let (tell, incoming) = unbounded_channel();
-        let (open, opened) = unbounded_channel();
-        let listening = tokio::spawn(accept(listener, acceptor, tell, open));
-        Ok(TcpHub { address, incoming, opened, lines: HashMap::new(), ending: Vec::new(), listening })
+        let (lines, doors) = Lines::new();
+        let listening = tokio::spawn(accept(listener, acceptor, doors));
+        Ok(TcpHub { address, lines, listening })
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
-
-    fn take_opened(&mut self) {
-        while let Ok((link, line, task)) = self.opened.try_recv() {
-            self.lines.insert(link, (line, task));
-        }
-    }
 }
 
 impl Hub for TcpHub {
     async fn next(&mut self) -> Incoming {
-        let incoming = self.incoming.recv().await;
-        // The listener holds one end as long as this lives.
-        let incoming = match incoming {
-            Some(incoming) => incoming,
-            None => std::future::pending().await,
-        };
-        self.take_opened();
-        if let Incoming::Left(link) = incoming {
-            self.lines.remove(&link);
-        }
-        incoming
+        self.lines.next().await
     }
 
     fn send(&mut self, link: Link, order: Order) {
-        if let Some((line, _)) = self.lines.get(&link) {
-            let _gone = line.send(order);
-        }
+        self.lines.send(link, order);
     }
 
     fn close(&mut self, link: Link) {
-        self.ending.extend(self.lines.remove(&link).map(|(_, task)| task));
+        self.lines.close(link);
     }
 
     async fn flush(&mut self) {
-        self.ending.extend(self.lines.drain().map(|(_, (_, task))| task));
-        for task in self.ending.drain(..) {
-            let _ended = timeout(Duration::from_secs(2), task).await;
-        }
+        self.lines.flush().await;
     }
 }
 
@@ -96,12 +71,7 @@ impl Drop for TcpHub {
     }
 }
 
-async fn accept(
-    listener: TcpListener,
-    acceptor: TlsAcceptor,
-    tell: UnboundedSender<Incoming>,
-    open: UnboundedSender<(Link, UnboundedSender<Order>, JoinHandle<()>)>,
-) {
+async fn accept(listener: TcpListener, acceptor: TlsAcceptor, doors: Doors) {
     for link in 1.. {
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
@@ -111,19 +81,12 @@ async fn accept(
                 continue;
             }
         };
-        let (acceptor, tell, open) = (acceptor.clone(), tell.clone(), open.clone());
-        tokio::spawn(serve(link, stream, acceptor, tell, open));
+        tokio::spawn(serve(link, stream, acceptor.clone(), doors.clone()));
     }
 }
 
 /// A connection from its first byte to its last.
-async fn serve(
-    link: Link,
-    stream: TcpStream,
-    acceptor: TlsAcceptor,
-    tell: UnboundedSender<Incoming>,
-    open: UnboundedSender<(Link, UnboundedSender<Order>, JoinHandle<()>)>,
-) {
+async fn serve(link: Link, stream: TcpStream, acceptor: TlsAcceptor, doors: Doors) {
     let _small_messages_matter = stream.set_nodelay(true);
     let hello = async {
         let stream = acceptor.accept(stream).await?;
@@ -134,30 +97,25 @@ async fn serve(
     // Whoever does not get this far is nobody: a port scanner, or an agent with another run's token.
     let Ok(Ok((Some(hello), mut read, write))) = timeout(HELLO_PATIENCE, hello).await else { return };
     let (line, orders) = unbounded_channel();
-    let writing = tokio::spawn(write_orders(link, write, orders, tell.clone()));
-    let _ = open.send((link, line, writing));
+    let writing = tokio::spawn(write_orders(link, write, orders, doors.clone()));
+    doors.open(link, line, writing);
     let mut next = Some(hello);
     while let Some(bytes) = next {
         let at = clock::now();
         let Ok(report) = message::decode::<Report>(&bytes) else { break };
-        if tell.send(Incoming::Report(link, report, at)).is_err() {
+        if !doors.tell(Incoming::Report(link, report, at)) {
             return;
         }
         next = read_frame(&mut read, LONGEST).await.unwrap_or_default();
     }
-    let _ = tell.send(Incoming::Left(link));
+    doors.tell(Incoming::Left(link));
 }
 
-async fn write_orders(
-    link: Link,
-    mut to: impl AsyncWrite + Unpin,
-    mut orders: UnboundedReceiver<Order>,
-    tell: UnboundedSender<Incoming>,
-) {
+async fn write_orders(link: Link, mut to: impl AsyncWrite + Unpin, mut orders: UnboundedReceiver<Order>, doors: Doors) {
     while let Some(order) = orders.recv().await {
         let bytes = message::encode(&order);
         if let Order::Ping { number } = order {
-            let _ = tell.send(Incoming::PingLeft(link, number, clock::now()));
+            doors.tell(Incoming::PingLeft(link, number, clock::now()));
         }
         match timeout(WRITE_PATIENCE, write_frame(&mut to, &bytes)).await {
             Ok(Ok(())) => {}

@@ -4,6 +4,8 @@
 mod cases;
 mod embedded;
 mod fixture;
+#[cfg(feature = "objects")]
+mod folder;
 mod proxy;
 
 /// The cases, as tests of a backing.
@@ -60,3 +62,5 @@ macro_rules! conform {
 }
 
 conform!(tcp, crate::embedded::Embedded);
+#[cfg(feature = "objects")]
+conform!(objects_in_a_folder, crate::folder::Folder);

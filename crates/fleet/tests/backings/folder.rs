@@ -1,0 +1,56 @@
+//! Objects in a folder.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use onrush_fleet::objects::{ObjectsHub, ObjectsLine, Place};
+use onrush_fleet::{Credentials, Token};
+
+use crate::fixture::{Backing, Opening};
+
+pub struct Folder(PathBuf);
+
+impl Folder {
+    fn place(&self) -> Place {
+        Place::open(&format!("file://{}", self.0.display())).expect("a folder")
+    }
+}
+
+impl Backing for Folder {
+    type Hub = ObjectsHub;
+    type Line = ObjectsLine;
+
+    fn make() -> Result<Folder, String> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("onrush-backings-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        Ok(Folder(folder))
+    }
+
+    fn hub(&self, credentials: &Credentials, archive: &[u8]) -> Opening<ObjectsHub> {
+        let (place, token, archive) = (self.place(), credentials.token(), archive.to_vec());
+        Box::pin(async move { ObjectsHub::open(place, &token, archive).await })
+    }
+
+    fn line(&self, token: &Token) -> ObjectsLine {
+        ObjectsLine::new(self.place(), token)
+    }
+
+    /// A file stands in the folder's place for a while.
+    fn cut(&self) {
+        let away = self.0.with_extension("away");
+        std::fs::rename(&self.0, &away).expect("a folder");
+        std::fs::write(&self.0, b"").expect("a file");
+        std::thread::sleep(Duration::from_millis(400));
+        std::fs::remove_file(&self.0).expect("a file");
+        std::fs::rename(&away, &self.0).expect("a folder");
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
