@@ -78,7 +78,7 @@ impl Token {
     }
 }
 
-/// Where to join, and by what right: `TOKEN@host:port`.
+/// Where to join, and by what right: `TOKEN@host:port`, or `TOKEN@URL` of what carries the messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invitation {
     /// By this.
@@ -90,13 +90,16 @@ pub struct Invitation {
 impl Invitation {
     /// Reads `TOKEN@host:port`; the error does not repeat the token.
     pub fn parse(text: &str) -> Result<Invitation, String> {
-        let expected = "expected TOKEN@HOST:PORT, as the coordinator printed it";
-        let (token, address) = text.trim().rsplit_once('@').ok_or_else(|| format!("found no '@', {expected}"))?;
+        let expected = "expected TOKEN@HOST:PORT or TOKEN@URL, as the coordinator printed it";
+        let (token, address) = text.trim().split_once('@').ok_or_else(|| format!("found no '@', {expected}"))?;
         let token = Token::parse(token).ok_or_else(|| {
             let found = token.chars().count();
             format!("the token is none, or not whole: found {found} characters, expected 64; {expected}")
         })?;
-        match address.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok()) {
+        let is_url = address.split_once("://").is_some_and(|(scheme, rest)| !scheme.is_empty() && !rest.is_empty());
+        match is_url
+            || address.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
+        {
             true => Ok(Invitation { token, address: address.to_owned() }),
             false => Err(format!("found the address '{address}', {expected}")),
         }
@@ -120,6 +123,9 @@ mod tests {
         let read = Invitation::parse(&format!(" {text}\n")).unwrap();
         assert!(read.token == token && read.token.secret.is(&token.secret) && read.address == "[::1]:6600");
         assert_eq!(token.to_string().len(), 64);
+        for url in ["s3://bucket/a/b", "file:///x", "nats://user@host:4222"] {
+            assert_eq!(Invitation::parse(&format!("{token}@{url}")).unwrap().address, url);
+        }
         for (wrong, said) in [
             ("abc", "found no '@'"),
             ("abc@host:1", "found 3 characters, expected 64"),

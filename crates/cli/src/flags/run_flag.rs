@@ -204,6 +204,12 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         "Wait here for agents of other machines (`onrush agent`) instead of starting them; prints the invitation",
     ),
     run_flag(
+        "fleet",
+        None,
+        Some("URL"),
+        "Carry the messages of agents that join by s3://BUCKET/PREFIX, file:///FOLDER or nats://HOST:PORT",
+    ),
+    run_flag(
         "fleet-credentials",
         None,
         Some("FILE"),
@@ -213,7 +219,7 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         "join-timeout",
         None,
         Some("TIME"),
-        "How long agents may take to join [default: 1m, with --fleet-listen 10m]",
+        "How long agents may take to join [default: 1m, with --fleet-listen or --fleet 10m]",
     ),
     run_flag(
         "on-loss",

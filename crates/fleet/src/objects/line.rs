@@ -178,7 +178,8 @@ impl Asking {
                     return;
                 }
             }
-            (number, pace) = (number + 1, Pace::new());
+            number += 1;
+            pace.moved();
         }
     }
 }

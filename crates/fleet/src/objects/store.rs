@@ -39,6 +39,11 @@ pub(super) enum Problem {
 impl Place {
     /// `s3://bucket/prefix`, with the variables of AWS, or `file:///folder`, which exists.
     pub fn open(url: &str) -> Result<Place, String> {
+        Place::open_with(url, &[])
+    }
+
+    /// The same, with settings in the place of variables: `aws_endpoint` for `AWS_ENDPOINT`.
+    pub fn open_with(url: &str, settings: &[(&str, &str)]) -> Result<Place, String> {
         let wrong = |why: String| format!("{url}: {why}, expected s3://BUCKET/PREFIX or file:///FOLDER");
         let read = Url::parse(url).map_err(|error| wrong(error.to_string()))?;
         match read.scheme() {
@@ -55,7 +60,7 @@ impl Place {
                 if read.host_str().is_none_or(str::is_empty) {
                     return Err(wrong(String::from("it names no bucket")));
                 }
-                let store = s3(url).map_err(|error| format!("{url}: {error}"))?;
+                let store = s3(url, settings).map_err(|error| format!("{url}: {error}"))?;
                 Ok(Place { store: Arc::new(store), prefix, shown: url.to_owned() })
             }
             other => Err(wrong(format!("found '{other}://'"))),
@@ -170,13 +175,16 @@ fn innermost(error: &dyn std::error::Error) -> String {
     inner.to_string()
 }
 
-fn s3(url: &str) -> Result<object_store::aws::AmazonS3, Error> {
+fn s3(url: &str, settings: &[(&str, &str)]) -> Result<object_store::aws::AmazonS3, Error> {
     static PROVIDER: Once = Once::new();
     // The client takes what the process uses; ours names its own wherever else TLS is spoken.
     PROVIDER.call_once(|| {
         let _is_set_already = rustls::crypto::ring::default_provider().install_default();
     });
-    let builder = AmazonS3Builder::from_env().with_url(url);
+    let mut builder = AmazonS3Builder::from_env().with_url(url);
+    for (name, value) in settings {
+        builder = builder.with_config(name.parse()?, *value);
+    }
     // An endpoint without TLS is one that somebody has written so.
     let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
     let is_plain = endpoint.is_some_and(|endpoint| endpoint.starts_with("http://"));

@@ -53,7 +53,7 @@ pub fn one_instant<B: Backing>(backing: &B) {
     let mut fleet = Fleet::start(backing, 3);
     let threads = agents(backing, &fleet, 3, (1, FAST));
     let started = fleet.until(|event| matches!(event, Event::Starting { .. }));
-    let Event::Starting { at, bound } = started else { unreachable!() };
+    let Event::Starting { at, bound, .. } = started else { unreachable!() };
     fleet.until(is_over);
     let late = |event: &Event| if let Event::Started { late, .. } = event { Some(*late) } else { None };
     let lates: Vec<u64> = fleet.seen.iter().filter_map(late).collect();
@@ -80,7 +80,7 @@ pub fn cut<B: Backing>(backing: &B) {
     fleet.until(is_over);
     all_is_here(&fleet, 3, 100);
     let is_gone = |event: &Event| matches!(event, Event::Missed { .. } | Event::Back { .. });
-    assert!(fleet.seen.iter().any(is_gone), "nothing was cut");
+    assert!(B::RETRIES || fleet.seen.iter().any(is_gone), "nothing was cut");
     end(fleet, threads);
 }
 

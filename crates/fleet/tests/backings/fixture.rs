@@ -26,6 +26,8 @@ pub trait Backing: Sized {
     type Hub: Hub;
     /// An agent's end.
     type Line: Line;
+    /// Whether a short cut goes unnoticed, because requests are tried again.
+    const RETRIES: bool = false;
     /// Makes it ready; the error says what is missing on this machine.
     fn make() -> Result<Self, String>;
     /// Opens the coordinator's end.

@@ -1,11 +1,17 @@
 //! What every backing has to do: one list of cases, run over each by a real coordinator's thread, real agents' threads
 //! and real sockets or files. A backing whose program is not installed is named and skipped.
 
+#[cfg(feature = "nats")]
+mod broker;
 mod cases;
 mod embedded;
 mod fixture;
 #[cfg(feature = "objects")]
 mod folder;
+#[cfg(feature = "objects")]
+mod gateway;
+#[cfg(any(feature = "nats", feature = "objects"))]
+mod programs;
 mod proxy;
 
 /// The cases, as tests of a backing.
@@ -64,3 +70,7 @@ macro_rules! conform {
 conform!(tcp, crate::embedded::Embedded);
 #[cfg(feature = "objects")]
 conform!(objects_in_a_folder, crate::folder::Folder);
+#[cfg(feature = "objects")]
+conform!(objects_in_s3, crate::gateway::Gateway);
+#[cfg(feature = "nats")]
+conform!(nats, crate::broker::Nats);

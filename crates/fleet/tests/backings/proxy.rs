@@ -35,6 +35,13 @@ impl Proxy {
         *self.to.lock().expect("no panics") = Some(address);
     }
 
+    /// Breaks what is open, and whatever comes until it leads somewhere again.
+    #[cfg(feature = "objects")]
+    pub fn shut(&self) {
+        *self.to.lock().expect("no panics") = None;
+        self.cut();
+    }
+
     /// Breaks what is open.
     pub fn cut(&self) {
         for stream in self.open.lock().expect("no panics").drain(..) {

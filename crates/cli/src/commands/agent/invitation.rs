@@ -25,6 +25,10 @@ pub fn read(matches: &ArgMatches) -> Result<Invitation, Failure> {
         }
         None => text,
     };
+    let text = match matches.get_one::<String>("fleet").filter(|_| !text.contains('@')) {
+        Some(url) => format!("{}@{url}", text.trim()),
+        None => text,
+    };
     Invitation::parse(&text).map_err(|why| refuse(format!("{name}: {why}")))
 }
 

@@ -17,13 +17,12 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use engine::{RunConfig, StopCause, Stopper};
 use fleet::drive::{AgentThread, Local};
-use fleet::embedded::TcpLine;
 use fleet::{Agent, AgentEvent, Identity};
 use metrics::{Aggregate, Registry};
 use script::ScriptUsers;
 use script::log::Level;
 
-use super::fleet::VERSION;
+use super::fleet::{VERSION, backing};
 use super::run::drive::run_config;
 use super::run::flags::Flags;
 use super::run::journal::TestPart;
@@ -68,8 +67,14 @@ pub fn command() -> Command {
         .arg(
             Arg::new("join")
                 .long("join")
-                .value_name("TOKEN@HOST:PORT|@FILE")
+                .value_name("TOKEN@HOST:PORT|TOKEN@URL|@FILE")
                 .help("The invitation that the coordinator printed, or a file that holds it [env: ONRUSH_JOIN]"),
+        )
+        .arg(
+            Arg::new("fleet")
+                .long("fleet")
+                .value_name("URL")
+                .help("What carries the messages, when --join gives the token alone"),
         )
         .arg(
             Arg::new("index")
@@ -112,12 +117,11 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         incarnation: fleet::token::random_number().map_err(failed)?,
     };
     let incarnation = identity.incarnation;
-    let line = TcpLine::new(&invitation).map_err(failed)?;
     if !is_local {
         log.write(Level::Info, &format!("joining the coordinator at {}", invitation.address), &[]);
     }
     let (link, events) =
-        AgentThread::start(Agent::new(identity), line, Box::new(kept.clone()), PATIENCE).map_err(failed)?;
+        backing::join(&invitation, Agent::new(identity), Box::new(kept.clone()), PATIENCE).map_err(failed)?;
     let membership = Membership { incarnation, link, events, kept, folder, is_local };
     let ended = membership.serve(flags, &log, &phases, &stopper);
     log.settle();

@@ -9,7 +9,6 @@ use std::sync::mpsc::channel;
 
 use fleet::coordinator::Coordinator;
 use fleet::drive::CoordinatorThread;
-use fleet::embedded::TcpHub;
 use fleet::{Credentials, Invitation, RunId, Setup, message};
 use metrics::Registry;
 use script::log::Level;
@@ -17,6 +16,7 @@ use std::sync::Arc;
 
 use super::super::run::drive::{Elsewhere, Test};
 use super::super::run::fleet_flags::FleetFlags;
+use super::backing::Opening;
 use super::children::Children;
 use super::members::Members;
 use super::state::{FleetState, StateFile};
@@ -37,11 +37,8 @@ pub fn start<'a>(
 ) -> Result<Box<dyn Elsewhere + 'a>, Failure> {
     let flags = test.flags;
     let own = flags.fleet.as_ref().ok_or_else(|| failed(String::from("bug: no agents were asked for")))?;
-    let file = flags.save.as_deref().map(StateFile::of).filter(|_| own.listen.is_some());
-    let resumed = file.as_ref().filter(|_| own.resumes).map(StateFile::read).transpose()?.flatten();
-    if own.resumes && resumed.is_none() {
-        log.write(Level::Info, "--resume: no test has begun there; this one begins", &[]);
-    }
+    let file = flags.save.as_deref().map(StateFile::of).filter(|_| own.waits());
+    let resumed = begun_before(own, file.as_ref(), log)?;
     let is_known = resumed.is_some() || own.credentials.as_ref().is_some_and(|path| path.exists());
     let credentials = match &resumed {
         Some(state) => Credentials::parse(&state.credentials).map_err(failed)?,
@@ -67,9 +64,17 @@ pub fn start<'a>(
     };
     let state = FleetState::of(run, own.agents, packed.archive.to_string(), credentials.to_text());
     let keep = file.clone().map(|file| (file, state));
-    let (thread, address) = listen(coordinator, (address, &credentials), keep)?;
-    let invitation = Invitation { token: credentials.token(), address: shown(own, address) };
-    let children = match own.listen.is_some() {
+    let seen_as = own.clone();
+    let opening = Opening {
+        credentials: &credentials,
+        address,
+        shown: Box::new(move |address| shown(&seen_as, address)),
+        archive: if own.backing.listens() { Vec::new() } else { packed.content()? },
+    };
+    let (thread, address) = listen(coordinator, (own, opening), keep)?;
+    let address = own.backing.url().unwrap_or_else(|| shown(own, address));
+    let invitation = Invitation { token: credentials.token(), address };
+    let children = match own.waits() {
         false => Children::start(test.matches, (own.agents, flags.workers), &invitation)?,
         true => {
             log.write(Level::Info, &waiting(own.agents, &invitation, is_known), &[]);
@@ -95,16 +100,10 @@ pub fn start<'a>(
 /// The coordinator's thread, and where it listens. What is to outlive it is written before agents hear of the start.
 fn listen(
     coordinator: Coordinator,
-    (address, credentials): (SocketAddr, &Credentials),
+    (own, opening): (&FleetFlags, Opening<'_>),
     mut file: Option<(StateFile, FleetState)>,
 ) -> Result<(CoordinatorThread, SocketAddr), Failure> {
-    let certificate = credentials.certificate.clone();
-    let (tell, listening) = channel();
-    let open = async move || {
-        let hub = TcpHub::listen(address, &certificate).await?;
-        let _ = tell.send(hub.address());
-        Ok(hub)
-    };
+    let (address, (tell, listening)) = (opening.address, channel());
     let keep = move |event: &fleet::Event| {
         if let fleet::Event::Starting { at, bound, data } = event
             && let Some((file, state)) = file.take()
@@ -113,7 +112,10 @@ fn listen(
             let _ = file.write(&state.beginning((*at, *bound), data.clone()));
         }
     };
-    let thread = CoordinatorThread::start(coordinator, open, Box::new(keep)).map_err(failed)?;
+    let backing = own.backing.clone();
+    let thread = backing.coordinate(coordinator, opening, Box::new(keep), tell);
+    let thread =
+        thread.map_err(|why| failed(if own.backing.url().is_some() { format!("--fleet {why}") } else { why }))?;
     let address = listening.recv().unwrap_or(address);
     Ok((thread, address))
 }
@@ -125,6 +127,19 @@ fn waiting(agents: u32, invitation: &Invitation, is_known: bool) -> String {
         false => format!("; start each on its machine with\n  ONRUSH_JOIN={invitation} onrush agent"),
     };
     format!("waiting for {agents} agents{how}")
+}
+
+/// What a coordinator that was killed has left, where this one is to go on.
+fn begun_before(
+    own: &FleetFlags,
+    file: Option<&StateFile>,
+    log: &Logger,
+) -> Result<Option<FleetState>, Failure> {
+    let left = file.filter(|_| own.resumes).map(StateFile::read).transpose()?.flatten();
+    if own.resumes && left.is_none() {
+        log.write(Level::Info, "--resume: no test has begun there; this one begins", &[]);
+    }
+    Ok(left)
 }
 
 /// Whether what was left is of this test.
@@ -146,7 +161,10 @@ fn is_same(state: &FleetState, own: &FleetFlags, packed: &PackedTest) -> Result<
 
 /// Where to listen: agents of this machine need no other address.
 fn address(own: &FleetFlags) -> Result<SocketAddr, Failure> {
-    let Some(listen) = &own.listen else { return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))) };
+    let Some(listen) = &own.listen else {
+        let host = if own.waits() { Ipv4Addr::UNSPECIFIED } else { Ipv4Addr::LOCALHOST };
+        return Ok(SocketAddr::from((host, 0)));
+    };
     let full = if listen.starts_with(':') { format!("0.0.0.0{listen}") } else { listen.clone() };
     let found = full.to_socket_addrs().map(|mut found| found.next());
     match found {

@@ -36,7 +36,7 @@ impl PackedTest {
             let text = "--agents divides the test into segments itself: leave the option 'executionSegment' out";
             return Err(Failure::new(ExitCode::InvalidConfig, text));
         }
-        if flags.serve.is_some() && flags.fleet.as_ref().is_some_and(|fleet| fleet.listen.is_some()) {
+        if flags.serve.is_some() && flags.fleet.as_ref().is_some_and(|fleet| fleet.waits()) {
             let text = "--serve starts a target that this machine alone reaches: agents of other machines need an \
                         address in the script";
             return Err(Failure::new(ExitCode::Generic, text));
@@ -64,6 +64,12 @@ impl PackedTest {
             accept_late: flags.accept_late,
         };
         Ok(PackedTest { folder, archive, settings })
+    }
+
+    /// All of it.
+    pub fn content(&self) -> Result<Vec<u8>, Failure> {
+        let path = place(&self.folder);
+        std::fs::read(&path).map_err(|error| Failure::new(ExitCode::Generic, format!("{}: {error}", path.display())))
     }
 
     /// Reads pieces of it, as long as there is need.

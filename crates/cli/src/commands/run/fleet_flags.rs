@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use units::Span;
 
+use super::super::fleet::backing::Backing;
 use super::flags::FlagSource;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -21,6 +22,8 @@ pub struct FleetFlags {
     pub agents: u32,
     /// `--fleet-listen`; none: they are started here.
     pub listen: Option<String>,
+    /// `--fleet`.
+    pub backing: Backing,
     /// `--fleet-credentials`.
     pub credentials: Option<PathBuf>,
     /// `--join-timeout`.
@@ -34,14 +37,19 @@ pub struct FleetFlags {
 impl FleetFlags {
     /// Where the test runs, in few words.
     pub fn place(&self) -> String {
-        let place = if self.listen.is_some() { "that join" } else { "on this machine" };
+        let place = if self.waits() { "that join" } else { "on this machine" };
         format!("{} agents {place}", self.agents)
+    }
+
+    /// Whether agents of other machines are to join.
+    pub fn waits(&self) -> bool {
+        self.listen.is_some() || self.backing.url().is_some()
     }
 
     /// None without `--agents`.
     pub fn read(source: &FlagSource<'_>, is_quick: bool) -> Result<Option<FleetFlags>, Failure> {
         let Some(agents) = source.text("agents") else {
-            let alone = ["fleet-listen", "fleet-credentials", "join-timeout", "on-loss", "resume"];
+            let alone = ["fleet", "fleet-listen", "fleet-credentials", "join-timeout", "on-loss", "resume"];
             let given = alone.into_iter().find(|name| source.text(name).is_some());
             return match given {
                 Some(name) => {
@@ -69,7 +77,9 @@ impl FleetFlags {
             }
         }
         let listen = source.text("fleet-listen");
-        let standard = if listen.is_some() { JOIN_TIMEOUT.1 } else { JOIN_TIMEOUT.0 };
+        let backing = backing(source, listen.is_some())?;
+        let waits = listen.is_some() || backing.url().is_some();
+        let standard = if waits { JOIN_TIMEOUT.1 } else { JOIN_TIMEOUT.0 };
         let join_timeout = match source.text("join-timeout") {
             None => standard,
             Some(text) => match Span::parse(&text) {
@@ -86,13 +96,23 @@ impl FleetFlags {
         };
         let credentials = source.text("fleet-credentials").map(PathBuf::from);
         let resumes = source.switch("resume", false)?;
-        if resumes && (listen.is_none() || !source.is_given("save")) {
+        if resumes && (!waits || !source.is_given("save")) {
             return Err(refuse(String::from(
-                "--resume goes on with a test whose coordinator was killed: give the same --fleet-listen HOST:PORT and \
-                 --save DIR as then; agents of this machine ended with it",
+                "--resume goes on with a test whose coordinator was killed: give the same --fleet-listen HOST:PORT or \
+                 --fleet URL, and the same --save DIR as then; agents of this machine ended with it",
             )));
         }
-        Ok(Some(FleetFlags { agents, listen, credentials, join_timeout, resumes, aborts_on_loss }))
+        Ok(Some(FleetFlags { agents, listen, backing, credentials, join_timeout, resumes, aborts_on_loss }))
+    }
+}
+
+/// What carries the messages.
+fn backing(source: &FlagSource<'_>, listens: bool) -> Result<Backing, Failure> {
+    let Some(url) = source.text("fleet") else { return Ok(Backing::Embedded) };
+    let backing = Backing::of(&url).map_err(|why| refuse(format!("--fleet: {why}")))?;
+    match listens && !backing.listens() {
+        true => Err(refuse(format!("--fleet-listen: nobody dials the coordinator when {url} carries the messages"))),
+        false => Ok(backing),
     }
 }
 

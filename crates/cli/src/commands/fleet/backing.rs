@@ -1,0 +1,138 @@
+//! What carries a fleet's messages: `--fleet URL`, for the coordinator and for its agents.
+
+use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
+
+use fleet::coordinator::Coordinator;
+use fleet::drive::{AgentThread, CoordinatorThread, Keep};
+use fleet::embedded::{TcpHub, TcpLine};
+#[cfg(feature = "nats")]
+use fleet::nats::{Broker, NatsHub, NatsLine};
+#[cfg(feature = "objects")]
+use fleet::objects::{ObjectsHub, ObjectsLine, Place};
+use fleet::{Agent, AgentEvent, Credentials, Frames, Invitation};
+
+/// Whatever the URL names.
+#[derive(Clone, Debug)]
+pub enum Backing {
+    /// Agents dial the coordinator.
+    Embedded,
+    /// Messages are objects of a store.
+    #[cfg(feature = "objects")]
+    Objects(Place),
+    /// Messages go through a broker; what is large goes to the coordinator.
+    #[cfg(feature = "nats")]
+    Nats(Broker),
+}
+
+/// What a coordinator's end is opened with.
+pub struct Opening<'a> {
+    /// What agents show, and what they know the coordinator by.
+    pub credentials: &'a Credentials,
+    /// Where to listen, where somebody listens.
+    pub address: SocketAddr,
+    /// How agents reach that address.
+    pub shown: Box<dyn FnOnce(SocketAddr) -> String + Send>,
+    /// The packed test.
+    pub archive: Vec<u8>,
+}
+
+impl Backing {
+    /// Reads a URL; the error says what was expected.
+    pub fn of(url: &str) -> Result<Backing, String> {
+        match url.split_once("://").map(|(scheme, _)| scheme) {
+            #[cfg(feature = "objects")]
+            Some("s3" | "file") => Place::open(url).map(Backing::Objects),
+            #[cfg(feature = "nats")]
+            Some("nats" | "tls") => Broker::new(url).map(Backing::Nats),
+            // Reached without a feature.
+            #[allow(unreachable_patterns)]
+            Some(scheme @ ("s3" | "file" | "nats" | "tls")) => {
+                let feature = if matches!(scheme, "s3" | "file") { "objects" } else { "nats" };
+                Err(format!("{url}: this Onrush was built without it: build it with the feature '{feature}'"))
+            }
+            _ => Err(format!(
+                "found '{url}', expected s3://BUCKET/PREFIX, file:///FOLDER, nats://HOST:PORT or tls://HOST:PORT"
+            )),
+        }
+    }
+
+    /// Whether the coordinator is dialled.
+    pub fn listens(&self) -> bool {
+        match self {
+            Backing::Embedded => true,
+            #[cfg(feature = "objects")]
+            Backing::Objects(_) => false,
+            #[cfg(feature = "nats")]
+            Backing::Nats(_) => true,
+        }
+    }
+
+    /// As it stands in an invitation, without a password; none: the coordinator's own address does.
+    pub fn url(&self) -> Option<String> {
+        match self {
+            Backing::Embedded => None,
+            #[cfg(feature = "objects")]
+            Backing::Objects(place) => Some(place.shown().to_owned()),
+            #[cfg(feature = "nats")]
+            Backing::Nats(broker) => Some(broker.shown().to_owned()),
+        }
+    }
+
+    /// Starts the coordinator's thread, and tells where it listens.
+    pub fn coordinate(
+        self,
+        coordinator: Coordinator,
+        opening: Opening<'_>,
+        keep: Keep,
+        tell: Sender<SocketAddr>,
+    ) -> Result<CoordinatorThread, String> {
+        let Opening { credentials, address, shown, archive } = opening;
+        let credentials = credentials.clone();
+        let certificate = credentials.certificate.clone();
+        let listen = async move || {
+            let hub = TcpHub::listen(address, &certificate).await?;
+            let _ = tell.send(hub.address());
+            Ok::<_, String>(hub)
+        };
+        // What only some of them need.
+        let _ = (&shown, &archive, &credentials);
+        match self {
+            Backing::Embedded => CoordinatorThread::start(coordinator, listen, keep),
+            #[cfg(feature = "objects")]
+            Backing::Objects(place) => {
+                let open = async move || ObjectsHub::open(place, &credentials.token(), archive).await;
+                CoordinatorThread::start(coordinator, open, keep)
+            }
+            #[cfg(feature = "nats")]
+            Backing::Nats(broker) => {
+                let open = async move || {
+                    let bulk = listen().await?;
+                    let shown = shown(bulk.address());
+                    NatsHub::open(&broker, &credentials, bulk, shown).await
+                };
+                CoordinatorThread::start(coordinator, open, keep)
+            }
+        }
+    }
+}
+
+/// Starts an agent's thread by whatever its invitation names.
+pub fn join(
+    invitation: &Invitation,
+    agent: Agent,
+    frames: Box<dyn Frames + Send>,
+    patience: Duration,
+) -> Result<(AgentThread, Receiver<AgentEvent>), String> {
+    let url = Some(&invitation.address).filter(|address| address.contains("://"));
+    match url.map_or(Ok(Backing::Embedded), |url| Backing::of(url))? {
+        Backing::Embedded => AgentThread::start(agent, TcpLine::new(invitation)?, frames, patience),
+        #[cfg(feature = "objects")]
+        Backing::Objects(place) => {
+            AgentThread::start(agent, ObjectsLine::new(place, &invitation.token), frames, patience)
+        }
+        #[cfg(feature = "nats")]
+        Backing::Nats(broker) => AgentThread::start(agent, NatsLine::new(broker, &invitation.token), frames, patience),
+    }
+}
