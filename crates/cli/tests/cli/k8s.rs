@@ -12,10 +12,10 @@ const SCRIPT: &str =
     "export const options = { scenarios: { a: { executor: 'shared-iterations', vus: 4, iterations: 60 } } };
     export default function () { console.log(`${__ENV.FROM} by ${__VU}`); }";
 
-/// The text behind a name that stands once.
+/// The text behind a name that stands once; quoted where it could be a number.
 fn field<'a>(yaml: &'a str, name: &str) -> &'a str {
     let line = yaml.lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(": "));
-    line.unwrap_or_else(|| panic!("no {name} in {yaml}"))
+    line.unwrap_or_else(|| panic!("no {name} in {yaml}")).trim_matches('"')
 }
 
 /// The command of the container behind this object's head, with folders of the lab for mounted ones.
@@ -43,7 +43,7 @@ fn the_jobs_run_with_the_secrets() {
     let archive = base64_simd::STANDARD.decode_to_vec(field(&yaml, "archive.tar")).unwrap();
     std::fs::write(lab.path().join("test/archive.tar"), archive).unwrap();
     lab.file("fleet/credentials", field(&yaml, "credentials"));
-    lab.file("join/invitation", field(&yaml, "invitation").trim_matches('"'));
+    lab.file("join/invitation", field(&yaml, "invitation"));
     let start = |head: &str| {
         let words = command(&yaml, head, &lab);
         assert_eq!(words[0], "onrush");
