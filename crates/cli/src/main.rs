@@ -3,6 +3,7 @@
 mod api;
 mod app;
 mod archive;
+mod backing;
 mod banner;
 mod builtins;
 mod called_as;

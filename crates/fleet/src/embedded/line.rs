@@ -29,16 +29,16 @@ const WRITE_PATIENCE: Duration = Duration::from_secs(30);
 pub struct TcpLine {
     address: String,
     config: Arc<ClientConfig>,
-    open: Option<Open>,
+    open: Option<OpenStream>,
 }
 
-struct Open {
+struct OpenStream {
     write: WriteHalf<TlsStream<TcpStream>>,
     orders: Receiver<(Order, Ns)>,
     reading: JoinHandle<()>,
 }
 
-impl Drop for Open {
+impl Drop for OpenStream {
     fn drop(&mut self) {
         self.reading.abort();
     }
@@ -84,7 +84,7 @@ impl Line for TcpLine {
         let (read, write) = tokio::io::split(stream);
         let (tell, orders) = channel(64);
         let reading = tokio::spawn(read_orders(read, tell));
-        self.open = Some(Open { write, orders, reading });
+        self.open = Some(OpenStream { write, orders, reading });
         Ok(())
     }
 

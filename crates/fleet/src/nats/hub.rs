@@ -192,14 +192,14 @@ impl Listening {
         let (queue, orders) = unbounded_channel();
         let subject = subjects::down(&self.room, self.announcement.hub, line);
         let (client, seal, doors) = (self.client.clone(), self.seal.clone(), self.doors.clone());
-        let writing = tokio::spawn(Writing { client, seal, subject, line, doors }.run(orders));
+        let writing = tokio::spawn(Publishing { client, seal, subject, line, doors }.run(orders));
         self.lines.insert(line, (0, writing.abort_handle()));
         self.doors.open(line, queue, writing);
     }
 }
 
 /// Sends the orders of a line.
-struct Writing {
+struct Publishing {
     client: Client,
     seal: Seal,
     subject: String,
@@ -207,7 +207,7 @@ struct Writing {
     doors: Doors,
 }
 
-impl Writing {
+impl Publishing {
     async fn run(self, mut orders: UnboundedReceiver<Order>) {
         for number in 0.. {
             let message = orders.recv().await;

@@ -27,10 +27,10 @@ pub struct NatsLine {
     seal: Seal,
     room: String,
     client: Option<Client>,
-    open: Option<Open>,
+    open: Option<OpenSubject>,
 }
 
-struct Open {
+struct OpenSubject {
     bulk: TcpLine,
     up: String,
     line: Link,
@@ -42,7 +42,7 @@ struct Open {
     reading: JoinHandle<()>,
 }
 
-impl Drop for Open {
+impl Drop for OpenSubject {
     fn drop(&mut self) {
         self.reading.abort();
     }
@@ -91,7 +91,7 @@ impl Line for NatsLine {
         let (tell, orders) = channel(64);
         let reading = tokio::spawn(read_orders(coming, self.seal.clone(), tell));
         let up = subjects::up(&self.room, announcement.hub);
-        self.open = Some(Open { bulk, up, line, number: 0, orders, ends: None, reading });
+        self.open = Some(OpenSubject { bulk, up, line, number: 0, orders, ends: None, reading });
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 
 use super::names;
 use super::pace::Pace;
-use super::store::{Place, Problem, no_conditions};
+use super::store::{Problem, StorePlace, no_conditions};
 use crate::backing::{Hub, Incoming};
 use crate::coordinator::Link;
 use crate::lines::{Doors, Lines};
@@ -33,7 +33,7 @@ pub struct ObjectsHub {
 /// Where a coordinator's messages lie.
 #[derive(Clone)]
 struct Home {
-    place: Place,
+    place: StorePlace,
     seal: Seal,
     room: String,
     hub: u64,
@@ -41,7 +41,7 @@ struct Home {
 
 impl ObjectsHub {
     /// Announces a coordinator and puts the archive there. The error says what the store does not have or allow.
-    pub async fn open(place: Place, token: &Token, archive: Vec<u8>) -> Result<ObjectsHub, String> {
+    pub async fn open(place: StorePlace, token: &Token, archive: Vec<u8>) -> Result<ObjectsHub, String> {
         let (room, announcement) = (room(token), Announcement::new(None)?);
         let home = Home { seal: Seal::new(&token.secret), hub: announcement.hub, room, place };
         let name = names::archive(&home.room, home.hub);

@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 
 use super::names;
 use super::pace::Pace;
-use super::store::{Place, Problem};
+use super::store::{Problem, StorePlace};
 use crate::backing::{ConnectError, Line};
 use crate::coordinator::Link;
 use crate::message::{Order, Report};
@@ -22,13 +22,13 @@ const PIECE: u64 = 4 << 20;
 
 /// A connection through a store.
 pub struct ObjectsLine {
-    place: Place,
+    place: StorePlace,
     seal: Seal,
     room: String,
-    open: Option<Open>,
+    open: Option<OpenPrefix>,
 }
 
-struct Open {
+struct OpenPrefix {
     hub: u64,
     line: Link,
     /// Of the next report.
@@ -39,7 +39,7 @@ struct Open {
     asking: JoinHandle<()>,
 }
 
-impl Drop for Open {
+impl Drop for OpenPrefix {
     fn drop(&mut self) {
         self.asking.abort();
     }
@@ -47,7 +47,7 @@ impl Drop for Open {
 
 impl ObjectsLine {
     /// To whoever coordinates the token's run.
-    pub fn new(place: Place, token: &Token) -> ObjectsLine {
+    pub fn new(place: StorePlace, token: &Token) -> ObjectsLine {
         ObjectsLine { place, seal: Seal::new(&token.secret), room: room(token), open: None }
     }
 
@@ -109,7 +109,7 @@ impl Line for ObjectsLine {
             tell: tell.clone(),
         };
         let asking = tokio::spawn(asking.run());
-        self.open = Some(Open { hub, line, number: 0, size: 0, tell, orders, asking });
+        self.open = Some(OpenPrefix { hub, line, number: 0, size: 0, tell, orders, asking });
         Ok(())
     }
 
@@ -145,7 +145,7 @@ impl Line for ObjectsLine {
 
 /// Asks for orders.
 struct Asking {
-    place: Place,
+    place: StorePlace,
     seal: Seal,
     room: String,
     hub: u64,

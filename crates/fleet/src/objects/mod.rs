@@ -22,7 +22,7 @@ mod store;
 
 pub use hub::ObjectsHub;
 pub use line::ObjectsLine;
-pub use store::Place;
+pub use store::StorePlace;
 
 /// The names below the prefix.
 mod names {

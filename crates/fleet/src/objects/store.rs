@@ -17,7 +17,7 @@ const RETRY_PATIENCE: Duration = Duration::from_secs(4);
 
 /// Where messages lie.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct StorePlace {
     store: Arc<dyn ObjectStore>,
     prefix: Path,
     shown: String,
@@ -36,14 +36,14 @@ pub(super) enum Problem {
     Now(String),
 }
 
-impl Place {
+impl StorePlace {
     /// `s3://bucket/prefix`, with the variables of AWS, or `file:///folder`, which exists.
-    pub fn open(url: &str) -> Result<Place, String> {
-        Place::open_with(url, &[])
+    pub fn open(url: &str) -> Result<StorePlace, String> {
+        StorePlace::open_with(url, &[])
     }
 
     /// The same, with settings in the place of variables: `aws_endpoint` for `AWS_ENDPOINT`.
-    pub fn open_with(url: &str, settings: &[(&str, &str)]) -> Result<Place, String> {
+    pub fn open_with(url: &str, settings: &[(&str, &str)]) -> Result<StorePlace, String> {
         let wrong = |why: String| format!("{url}: {why}, expected s3://BUCKET/PREFIX or file:///FOLDER");
         let read = Url::parse(url).map_err(|error| wrong(error.to_string()))?;
         match read.scheme() {
@@ -53,7 +53,7 @@ impl Place {
                     return Err(format!("{url}: there is no folder {}: make it, or mount it", folder.display()));
                 }
                 let store = LocalFileSystem::new_with_prefix(&folder).map_err(|error| format!("{url}: {error}"))?;
-                Ok(Place { store: Arc::new(store), prefix: Path::default(), shown: url.to_owned() })
+                Ok(StorePlace { store: Arc::new(store), prefix: Path::default(), shown: url.to_owned() })
             }
             "s3" => {
                 let prefix = Path::from_url_path(read.path()).map_err(|error| wrong(error.to_string()))?;
@@ -61,7 +61,7 @@ impl Place {
                     return Err(wrong(String::from("it names no bucket")));
                 }
                 let store = s3(url, settings).map_err(|error| format!("{url}: {error}"))?;
-                Ok(Place { store: Arc::new(store), prefix, shown: url.to_owned() })
+                Ok(StorePlace { store: Arc::new(store), prefix, shown: url.to_owned() })
             }
             other => Err(wrong(format!("found '{other}://'"))),
         }
@@ -213,7 +213,7 @@ mod tests {
             ("s3://", "it names no bucket"),
             ("file:///no/such/folder", "there is no folder /no/such/folder"),
         ] {
-            let error = Place::open(wrong).unwrap_err();
+            let error = StorePlace::open(wrong).unwrap_err();
             assert!(error.starts_with(&format!("{wrong}: ")) && error.contains(said), "{error}");
         }
     }
@@ -222,7 +222,7 @@ mod tests {
     async fn an_object_is_created_once_and_names_are_those_below_the_prefix() {
         let folder = std::env::temp_dir().join(format!("onrush-store-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let place = Place::open(&format!("file://{}", folder.display())).unwrap();
+        let place = StorePlace::open(&format!("file://{}", folder.display())).unwrap();
         assert_eq!(place.create("a/b/1", b"one".to_vec()).await, Ok(()));
         assert_eq!(place.create("a/b/1", b"two".to_vec()).await, Err(Problem::There));
         assert_eq!(place.create_own("a/b/1", b"one".to_vec()).await, Ok(()));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use onrush_fleet::objects::{ObjectsHub, ObjectsLine, Place};
+use onrush_fleet::objects::{ObjectsHub, ObjectsLine, StorePlace};
 use onrush_fleet::{Credentials, Token};
 
 use crate::fixture::{Backing, Opening};
@@ -12,8 +12,8 @@ use crate::fixture::{Backing, Opening};
 pub struct Folder(PathBuf);
 
 impl Folder {
-    fn place(&self) -> Place {
-        Place::open(&format!("file://{}", self.0.display())).expect("a folder")
+    fn place(&self) -> StorePlace {
+        StorePlace::open(&format!("file://{}", self.0.display())).expect("a folder")
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use onrush_fleet::objects::{ObjectsHub, ObjectsLine, Place};
+use onrush_fleet::objects::{ObjectsHub, ObjectsLine, StorePlace};
 use onrush_fleet::{Credentials, Token};
 
 use crate::fixture::{Backing, Opening};
@@ -20,7 +20,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    fn place(&self) -> Place {
+    fn place(&self) -> StorePlace {
         let endpoint = format!("http://{}", self.front.address);
         let settings = [
             ("aws_endpoint", endpoint.as_str()),
@@ -28,7 +28,7 @@ impl Gateway {
             ("aws_secret_access_key", "onrush-secret"),
             ("aws_region", "us-east-1"),
         ];
-        Place::open_with("s3://fleet/some/prefix", &settings).expect("a bucket")
+        StorePlace::open_with("s3://fleet/some/prefix", &settings).expect("a bucket")
     }
 }
 

@@ -22,13 +22,14 @@ use metrics::{Aggregate, Registry};
 use script::ScriptUsers;
 use script::log::Level;
 
-use super::fleet::{VERSION, backing};
+use super::fleet::VERSION;
 use super::run::drive::run_config;
 use super::run::flags::Flags;
 use super::run::journal::TestPart;
 use super::run::load::{self, Layers, Script};
 use super::run::phases::Phases;
 use super::run::plan::{self, Planned};
+use crate::backing;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;

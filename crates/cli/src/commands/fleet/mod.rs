@@ -5,7 +5,6 @@
 //! outcome. What agents measured comes in as seconds (`members`), and a second is passed on when every agent that is
 //! not lost has brought it.
 
-pub mod backing;
 mod children;
 pub mod content;
 mod members;

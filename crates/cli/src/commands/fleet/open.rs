@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 use super::super::run::drive::{Elsewhere, Test};
 use super::super::run::fleet_flags::FleetFlags;
-use super::backing::Opening;
 use super::children::Children;
 use super::members::Members;
 use super::state::{FleetState, StateFile};
 use super::{Fleet, PackedTest, VERSION};
+use crate::backing::Opening;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
@@ -48,15 +48,7 @@ pub fn start<'a>(
     let packed = PackedTest::make(test)?;
     resumed.iter().try_for_each(|state| is_same(state, own, &packed))?;
     let run = resumed.as_ref().map_or_else(fleet::token::random_number, |state| Ok(state.run)).map_err(failed)?;
-    let setup = Setup {
-        run: RunId(run),
-        agents: own.agents,
-        version: VERSION.to_owned(),
-        secret: credentials.secret.clone(),
-        archive: packed.archive.clone(),
-        settings: message::encode(&packed.settings),
-        patience: u64::try_from(own.join_timeout.as_nanos()).unwrap_or(u64::MAX),
-    };
+    let setup = setup(run, own, &credentials, &packed);
     let (read, now) = (packed.reader()?, fleet::clock::now());
     let coordinator = match &resumed {
         Some(state) => Coordinator::resumed(setup, read, state.setup.clone(), state.started(), now),
@@ -97,6 +89,18 @@ pub fn start<'a>(
     }))
 }
 
+fn setup(run: u64, own: &FleetFlags, credentials: &Credentials, packed: &PackedTest) -> Setup {
+    Setup {
+        run: RunId(run),
+        agents: own.agents,
+        version: VERSION.to_owned(),
+        secret: credentials.secret.clone(),
+        archive: packed.archive.clone(),
+        settings: message::encode(&packed.settings),
+        patience: u64::try_from(own.join_timeout.as_nanos()).unwrap_or(u64::MAX),
+    }
+}
+
 /// The coordinator's thread, and where it listens. What is to outlive it is written before agents hear of the start.
 fn listen(
     coordinator: Coordinator,
@@ -130,11 +134,7 @@ fn waiting(agents: u32, invitation: &Invitation, is_known: bool) -> String {
 }
 
 /// What a coordinator that was killed has left, where this one is to go on.
-fn begun_before(
-    own: &FleetFlags,
-    file: Option<&StateFile>,
-    log: &Logger,
-) -> Result<Option<FleetState>, Failure> {
+fn begun_before(own: &FleetFlags, file: Option<&StateFile>, log: &Logger) -> Result<Option<FleetState>, Failure> {
     let left = file.filter(|_| own.resumes).map(StateFile::read).transpose()?.flatten();
     if own.resumes && left.is_none() {
         log.write(Level::Info, "--resume: no test has begun there; this one begins", &[]);

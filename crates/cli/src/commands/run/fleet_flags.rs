@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use units::Span;
 
-use super::super::fleet::backing::Backing;
 use super::flags::FlagSource;
+use crate::backing::Backing;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 

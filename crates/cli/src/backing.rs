@@ -10,7 +10,7 @@ use fleet::embedded::{TcpHub, TcpLine};
 #[cfg(feature = "nats")]
 use fleet::nats::{Broker, NatsHub, NatsLine};
 #[cfg(feature = "objects")]
-use fleet::objects::{ObjectsHub, ObjectsLine, Place};
+use fleet::objects::{ObjectsHub, ObjectsLine, StorePlace};
 use fleet::{Agent, AgentEvent, Credentials, Frames, Invitation};
 
 /// Whatever the URL names.
@@ -20,7 +20,7 @@ pub enum Backing {
     Embedded,
     /// Messages are objects of a store.
     #[cfg(feature = "objects")]
-    Objects(Place),
+    Objects(StorePlace),
     /// Messages go through a broker; what is large goes to the coordinator.
     #[cfg(feature = "nats")]
     Nats(Broker),
@@ -43,7 +43,7 @@ impl Backing {
     pub fn of(url: &str) -> Result<Backing, String> {
         match url.split_once("://").map(|(scheme, _)| scheme) {
             #[cfg(feature = "objects")]
-            Some("s3" | "file") => Place::open(url).map(Backing::Objects),
+            Some("s3" | "file") => StorePlace::open(url).map(Backing::Objects),
             #[cfg(feature = "nats")]
             Some("nats" | "tls") => Broker::new(url).map(Backing::Nats),
             // Reached without a feature.
