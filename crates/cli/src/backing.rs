@@ -45,7 +45,10 @@ impl Backing {
             #[cfg(feature = "objects")]
             Some("s3" | "file") => StorePlace::open(url).map(Backing::Objects),
             #[cfg(feature = "nats")]
-            Some("nats" | "tls") => Broker::new(url).map(Backing::Nats),
+            Some("nats" | "tls") => {
+                let variables = std::env::vars().filter(|(name, _)| name.starts_with("NATS_"));
+                Broker::new(url).map(|broker| Backing::Nats(broker.with_variables(variables)))
+            }
             // Reached without a feature.
             #[allow(unreachable_patterns)]
             Some(scheme @ ("s3" | "file" | "nats" | "tls")) => {

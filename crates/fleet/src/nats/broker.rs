@@ -1,5 +1,6 @@
 //! How the broker is reached, and its refusals by name.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,12 +16,12 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(3);
 pub struct Broker {
     servers: Vec<ServerAddr>,
     shown: String,
+    variables: HashMap<String, String>,
 }
 
 impl Broker {
     /// From `nats://host:port`, `tls://host:port`, or several of them with commas between. Credentials are those of the
-    /// URL, or of the variables that NATS's own tools read: `NATS_CREDS`, `NATS_NKEY`, `NATS_USER`, `NATS_PASSWORD`,
-    /// `NATS_CA`, `NATS_CERT`, `NATS_KEY`.
+    /// URL, or of variables.
     pub fn new(url: &str) -> Result<Broker, String> {
         let scheme = url.split_once("://").map_or("nats", |(scheme, _)| scheme);
         let full = |part: &str| match part.contains("://") {
@@ -31,7 +32,14 @@ impl Broker {
         let shown = parts.iter().map(|part| without_password(part)).collect::<Vec<_>>().join(",");
         let read: Result<Vec<ServerAddr>, _> = parts.iter().map(|part| part.parse()).collect();
         let servers = read.map_err(|error| format!("{shown}: {error}, expected nats://HOST:PORT"))?;
-        Ok(Broker { servers, shown })
+        Ok(Broker { servers, shown, variables: HashMap::new() })
+    }
+
+    /// With the variables that NATS's own tools read: `NATS_CREDS`, `NATS_NKEY`, `NATS_USER`, `NATS_PASSWORD`,
+    /// `NATS_CA`, `NATS_CERT`, `NATS_KEY`.
+    #[must_use]
+    pub fn with_variables(self, variables: impl IntoIterator<Item = (String, String)>) -> Broker {
+        Broker { variables: variables.into_iter().collect(), ..self }
     }
 
     /// As it may be printed.
@@ -42,7 +50,7 @@ impl Broker {
     /// Makes a connection, which the client makes anew when it breaks, by any server of the cluster.
     pub(super) async fn connect(&self) -> Result<Client, ConnectError> {
         let ever = |what: String| ConnectError::Ever(format!("{}: {what}", self.shown));
-        let mut options = options().await.map_err(ever)?;
+        let mut options = options(&self.variables).await.map_err(ever)?;
         // The client reads its servers' addresses alone.
         let named = self.servers.first().and_then(|server| server.username().zip(server.password()));
         if let Some((user, password)) = named {
@@ -62,8 +70,8 @@ impl Broker {
     }
 }
 
-async fn options() -> Result<ConnectOptions, String> {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+async fn options(variables: &HashMap<String, String>) -> Result<ConnectOptions, String> {
+    let set = |name: &str| variables.get(name).filter(|value| !value.is_empty()).cloned();
     let mut options = ConnectOptions::new().name("onrush").connection_timeout(CONNECT_PATIENCE).max_reconnects(None);
     if let Some(path) = set("NATS_CREDS") {
         let read = options.credentials_file(&path).await;

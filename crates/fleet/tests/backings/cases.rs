@@ -1,4 +1,5 @@
-//! The cases.
+//! What a backing has to carry, from the welcome to the dismissal, a case a function. None knows which backing it is
+//! run over; what one cannot do (cut a connection, turn away a stranger) it says by the trait in `fixture.rs`.
 
 use std::time::Duration;
 

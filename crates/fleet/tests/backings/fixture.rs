@@ -179,6 +179,7 @@ impl Joined {
                     }
                     self.thread.tell(Local::Ended(format!("end of {}", self.index).into_bytes()));
                 }
+                AgentEvent::Meet { .. } => panic!("nobody meets here"),
                 AgentEvent::Stop(cause) => seen.stop = Some(cause),
                 AgentEvent::Refused(why) => panic!("it was refused: {why}"),
                 AgentEvent::Dismissed => {

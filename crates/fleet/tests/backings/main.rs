@@ -1,6 +1,9 @@
 //! What every backing has to do: one list of cases, run over each by a real coordinator's thread, real agents' threads
 //! and real sockets or files. A backing whose program is not installed is named and skipped.
 
+#![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "says which programs are missing")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[cfg(feature = "nats")]
 mod broker;
 mod cases;
