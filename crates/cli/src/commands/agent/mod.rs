@@ -23,7 +23,7 @@ use script::ScriptUsers;
 use script::log::Level;
 
 use super::fleet::VERSION;
-use super::run::drive::run_config;
+use super::run::drive::{run_config, run_failure};
 use super::run::flags::Flags;
 use super::run::journal::TestPart;
 use super::run::load::{self, Layers, Script};
@@ -206,21 +206,12 @@ impl Membership {
                 self.link.finish();
                 return Ok(ExitCode::Ok);
             }
-            Err(why) => {
-                self.link.tell(Local::Refused(why.clone(), ExitCode::Generic as u8));
-                self.link.finish();
-                return Err(Failure::new(ExitCode::Generic, why));
-            }
+            Err(why) => return unable(self.link, Failure::new(ExitCode::Generic, why)),
         };
         let registry = Registry::new();
-        let prepared = prepare(flags, &received, &registry, log);
-        let (flags, script, planned) = match prepared {
+        let (flags, script, planned) = match prepare(flags, &received, &registry, log) {
             Ok(prepared) => prepared,
-            Err(failure) => {
-                self.link.tell(Local::Refused(failure.message.clone(), failure.code as u8));
-                self.link.finish();
-                return Err(failure);
-            }
+            Err(failure) => return unable(self.link, failure),
         };
         phases.begin();
         let incarnation = self.incarnation;
@@ -249,12 +240,7 @@ impl Membership {
         let outcome = engine::run(planned.plan, users, config, |event| part.take(event, &mut waiting));
         let outcome = match outcome {
             Ok(outcome) => outcome,
-            Err(error) => {
-                let failure = super::run::drive::run_failure(error);
-                link.tell(Local::Refused(failure.message.clone(), failure.code as u8));
-                self.link.finish();
-                return Err(failure);
-            }
+            Err(error) => return unable(self.link, run_failure(error)),
         };
         let has_run = outcome.started.is_some();
         let code = part.finish(outcome);
@@ -265,16 +251,24 @@ impl Membership {
             .for_each(|(events, ended)| progress::listen(events, stopper.clone(), ended, |_, _, _, _| ()));
         let last = is_done.recv().unwrap_or(Ok(()));
         self.link.finish();
-        let flags_keep = matches!(self.folder, Folder::Kept(_));
         last.map_err(|why| {
-            let dir = dir.display();
-            let rest = if flags_keep { format!("; what was measured is in {dir}") } else { String::new() };
+            let rest = match &self.folder {
+                Folder::Kept(dir) => format!("; what was measured is in {}", dir.display()),
+                Folder::Own(_) => String::new(),
+            };
             // Who started it need not try again: the part has been run.
             let code = if has_run { ExitCode::AgentsLost } else { ExitCode::Generic };
             Failure::new(code, format!("{why}{rest}"))
         })?;
         Ok(code)
     }
+}
+
+/// This agent cannot take part: the coordinator hears why, too.
+fn unable(link: AgentThread, failure: Failure) -> Result<ExitCode, Failure> {
+    link.tell(Local::Refused(failure.message.clone(), failure.code as u8));
+    link.finish();
+    Err(failure)
 }
 
 /// What a part is a part of.
