@@ -73,7 +73,8 @@ fn ms(ns: u64) -> f64 {
 /// Connections break twice while frames are under way.
 pub fn cut<B: Backing>(backing: &B) {
     let mut fleet = Fleet::start(backing, 3);
-    let threads = agents(backing, &fleet, 3, (100, FAST));
+    // The test is not over when the second outage is.
+    let threads = agents(backing, &fleet, 3, (100, FAST + B::OUTAGE / 20));
     for number in [20, 60] {
         fleet.until(|event| *event == Event::Closed { number });
         backing.cut();
@@ -155,10 +156,10 @@ pub fn stop<B: Backing>(backing: &B) {
 }
 
 /// Many agents.
-pub fn fifty<B: Backing>(backing: &B) {
-    let mut fleet = Fleet::start(backing, 50);
-    let threads = agents(backing, &fleet, 50, (5, Duration::from_millis(200)));
+pub fn crowd<B: Backing>(backing: &B) {
+    let mut fleet = Fleet::start(backing, B::CROWD);
+    let threads = agents(backing, &fleet, B::CROWD, (5, Duration::from_millis(200)));
     fleet.until(is_over);
-    all_is_here(&fleet, 50, 5);
+    all_is_here(&fleet, B::CROWD, 5);
     end(fleet, threads);
 }

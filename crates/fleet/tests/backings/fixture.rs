@@ -28,6 +28,10 @@ pub trait Backing: Sized {
     type Line: Line;
     /// Whether a short cut goes unnoticed, because requests are tried again.
     const RETRIES: bool = false;
+    /// How long a cut takes.
+    const OUTAGE: Duration = Duration::ZERO;
+    /// As many agents are served at once on a small machine that is busy.
+    const CROWD: u32 = 50;
     /// Makes it ready; the error says what is missing on this machine.
     fn make() -> Result<Self, String>;
     /// Opens the coordinator's end.

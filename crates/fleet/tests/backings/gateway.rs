@@ -36,6 +36,9 @@ impl Backing for Gateway {
     type Hub = ObjectsHub;
     type Line = ObjectsLine;
     const RETRIES: bool = true;
+    const OUTAGE: Duration = Duration::from_secs(2);
+    // Each agent makes dozens of requests a second while clocks are sighted, here by libraries that are not optimised.
+    const CROWD: u32 = 10;
 
     fn make() -> Result<Gateway, String> {
         let program = programs::find("versitygw", "VERSITYGW")?;
@@ -62,7 +65,7 @@ impl Backing for Gateway {
     /// Nobody answers for longer than requests are tried again.
     fn cut(&self) {
         self.front.shut();
-        std::thread::sleep(Duration::from_secs(4));
+        std::thread::sleep(Self::OUTAGE);
         self.front.lead_to(self.at);
     }
 }

@@ -63,8 +63,8 @@ macro_rules! conform {
             }
 
             #[test]
-            fn fifty_agents_are_served() {
-                over(cases::fifty);
+            fn many_agents_are_served() {
+                over(cases::crowd);
             }
         }
     };
