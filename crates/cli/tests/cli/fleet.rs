@@ -302,3 +302,24 @@ fn users_of_all_agents_meet() {
     // apart.
     assert!(apart < 20.0, "{begun}");
 }
+
+#[test]
+fn a_folder_carries_a_fleet_where_nobody_can_be_dialled() {
+    let lab = Lab::with(
+        "import { Counter } from 'k6/metrics'; const mine = new Counter('mine')
+         export const options = { scenarios: { a: { executor: 'per-vu-iterations', vus: 4, iterations: 5 } } }
+         export default function () { mine.add(0.1) }",
+    );
+    let store = format!("file://{}", lab.path().join("store").display());
+    std::fs::create_dir(lab.path().join("store")).unwrap();
+    let log = lab.path().join("coordinator.log");
+    let flag = format!("--log-output=file={}", log.display());
+    let run = lab.start(&["run", "--agents", "2", "--fleet", &store, &flag, "--save", "r", "script.js"]);
+    let text = || std::fs::read_to_string(&log).unwrap_or_default();
+    until("the invitation", || text().contains(" onrush agent"));
+    let invitation = text().split("ONRUSH_JOIN=").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    let agents = [agent(&lab, &invitation, &[]), agent(&lab, &invitation, &[])];
+    run.wait().code(0);
+    agents.into_iter().for_each(|agent| drop(agent.wait().code(0)));
+    assert_eq!(metric(&result(&lab, "r"), "mine")["count"], 2.0);
+}
