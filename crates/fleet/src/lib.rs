@@ -6,8 +6,8 @@
 //! it carries bytes.
 //!
 //! `coordinator` and `agent` are state machines without sockets or clocks, so that a simulator can put them through
-//! losses, restarts and partitions by the thousand (`simulation`). `embedded` carries their messages over TCP and
-//! TLS, `objects` through a store, `nats` through a broker; `drive` gives either of them a thread, a clock and a backing.
+//! losses, restarts and partitions by the thousand (`simulation`). `embedded` carries their messages over TCP and TLS,
+//! `objects` through a store, `nats` through a broker; `drive` gives either of them a thread, a clock and a backing.
 
 pub mod agent;
 pub mod backing;
