@@ -16,6 +16,10 @@ pub enum Incoming {
     PingLeft(Link, u32, Ns),
     /// A connection is gone.
     Left(Link),
+    /// Nothing can be read or written, for this reason, by no connection.
+    Unreachable(String),
+    /// It can again.
+    Reachable,
 }
 
 /// The coordinator's end.

@@ -10,6 +10,7 @@
 
 mod losses;
 mod meetings;
+mod outage;
 mod seat;
 mod seating;
 mod starting;
@@ -20,6 +21,7 @@ use crate::message::{Archive, Order, Report, RunId};
 use crate::token::Secret;
 use crate::{Ns, SECOND};
 use meetings::Meetings;
+pub use outage::OUTAGE_PATIENCE;
 use seat::{Seat, Stage};
 
 /// A connection; another one has another number.
@@ -150,6 +152,16 @@ pub enum Event {
         /// How long nothing was heard of it.
         after: Ns,
     },
+    /// What carries the messages does not answer.
+    Unreachable {
+        /// What is known.
+        why: String,
+    },
+    /// It does again.
+    Reachable {
+        /// How long it did not.
+        after: Ns,
+    },
     /// An agent's part is over, and all its frames are here.
     Ended {
         /// Which.
@@ -193,9 +205,12 @@ pub struct Coordinator {
     meetings: Meetings,
     /// When the last agent ended while others were lost.
     waiting_since: Option<Ns>,
+    /// Since when messages cannot be read or written.
+    outage_since: Option<Ns>,
     orders: VecDeque<(Link, Order)>,
     /// Connections to be closed once their orders are out.
     closing: Vec<Link>,
+    is_dismissed: bool,
     events: VecDeque<Event>,
     read_archive: ReadArchive,
 }
@@ -217,8 +232,10 @@ impl Coordinator {
             began: now,
             meetings: Meetings::default(),
             waiting_since: None,
+            outage_since: None,
             orders: VecDeque::new(),
             closing: Vec::new(),
+            is_dismissed: false,
             events: VecDeque::new(),
             read_archive,
         }
@@ -288,6 +305,9 @@ impl Coordinator {
 
     /// Time has passed.
     pub fn tick(&mut self, now: Ns) {
+        if self.is_cut_off(now) {
+            return self.begin_meetings(now);
+        }
         self.close_dead_links(now);
         self.ping_again(now);
         match self.phase {
@@ -311,6 +331,12 @@ impl Coordinator {
     pub fn dismiss(&mut self) {
         self.order_all(&Order::Dismissed);
         self.phase = Phase::Over;
+        self.is_dismissed = true;
+    }
+
+    /// Whether somebody whose part is here may come back for its dismissal: its connection broke just now.
+    pub fn owes_a_dismissal(&self) -> bool {
+        self.seats.iter().flatten().any(|seat| seat.is_owed && seat.link.is_none())
     }
 
     /// Whether every agent that has a seat is there.
@@ -395,7 +421,7 @@ impl Coordinator {
         if seat.end.as_ref().is_some_and(|(frames, _)| seat.next > *frames)
             && let Some((_, outcome)) = seat.end.take()
         {
-            seat.stage = Stage::Ended;
+            (seat.stage, seat.is_owed) = (Stage::Ended, true);
             self.events.push_back(Event::Ended { index, outcome });
         }
     }

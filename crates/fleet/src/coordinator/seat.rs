@@ -28,6 +28,8 @@ pub struct Pinging {
     pub number: u32,
     /// When it left; none when it was answered.
     pub sent: Option<Ns>,
+    /// How long it is waited for; none: as ever. Twice as long after each that was not answered: the way is slow.
+    pub patience: Option<Ns>,
     /// So many are still to be sent in this round.
     pub left: u32,
     /// When the last round ended.
@@ -64,6 +66,8 @@ pub struct Seat {
     pub is_suspect: bool,
     /// Whether it has missed three.
     pub is_lost: bool,
+    /// All of its part is here, and it waits to be let go.
+    pub is_owed: bool,
     /// Its last words, until all its frames are here.
     pub end: Option<(u64, Vec<u8>)>,
 }
@@ -86,6 +90,7 @@ impl Seat {
             gone_since: None,
             is_suspect: false,
             is_lost: false,
+            is_owed: false,
             end: None,
         }
     }

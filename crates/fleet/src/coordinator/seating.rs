@@ -106,6 +106,10 @@ impl Coordinator {
             from,
         };
         self.orders.push_back((link, welcome));
+        if self.is_dismissed {
+            self.orders.push_back((link, Order::Dismissed));
+            return;
+        }
         if let Some(cause) = self.stop.clone() {
             self.orders.push_back((link, Order::Stop { cause }));
         }

@@ -11,8 +11,9 @@ const FIRST_PINGS: u32 = 32;
 const LATER_PINGS: u32 = 8;
 /// Between two rounds.
 const ROUND_EVERY: Ns = 5 * SECOND;
-/// A ping that is not answered by then is followed by another.
-const PING_PATIENCE: Ns = SECOND;
+/// A ping that is not answered by then is followed by another. An answer to one that was followed is of no use: on a
+/// slow way more time is given, up to this much.
+const PING_PATIENCE: (Ns, Ns) = (SECOND, 16 * SECOND);
 /// From the decision to start until the start, at least: every agent has heard of it by then.
 const LEAD: Ns = SECOND / 2;
 
@@ -56,6 +57,9 @@ impl Coordinator {
         }
         if let Some(left) = seat.pinging.sent.take() {
             seat.sights.add(left, received, sent, now);
+            if now.saturating_sub(left) < PING_PATIENCE.0 {
+                seat.pinging.patience = None;
+            }
         }
         if seat.pinging.left == 0 {
             seat.pinging.ended = now;
@@ -69,7 +73,9 @@ impl Coordinator {
         for index in 0..self.setup.agents {
             let Some(seat) = self.seats[index as usize].as_mut().filter(|seat| seat.link.is_some()) else { continue };
             let pinging = &mut seat.pinging;
-            if pinging.sent.is_some_and(|sent| now.saturating_sub(sent) > PING_PATIENCE) {
+            let patience = pinging.patience.unwrap_or(PING_PATIENCE.0);
+            if pinging.sent.is_some_and(|sent| now.saturating_sub(sent) > patience) {
+                pinging.patience = Some((patience * 2).min(PING_PATIENCE.1));
                 pinging.sent = None;
                 pinging.left += 1;
             }

@@ -13,6 +13,9 @@ use crate::coordinator::{Coordinator, Event};
 /// How often the machine looks at the time.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// How long somebody who may not have heard of the end is waited for: agents connect anew once a second.
+const DISMISSAL_PATIENCE: Duration = Duration::from_secs(3);
+
 /// What the program wants.
 #[derive(Debug)]
 pub enum Command {
@@ -101,6 +104,8 @@ async fn run<H: Hub>(
                 Incoming::Report(link, report, at) => coordinator.take(link, report, at),
                 Incoming::PingLeft(link, number, at) => coordinator.ping_left(link, number, at),
                 Incoming::Left(link) => coordinator.left(link, clock::now()),
+                Incoming::Unreachable(why) => coordinator.unreachable(why, clock::now()),
+                Incoming::Reachable => coordinator.reachable(clock::now()),
             },
             command = commands.recv() => match command {
                 Some(Command::HandOut(data)) => coordinator.hand_out(data),
@@ -108,6 +113,8 @@ async fn run<H: Hub>(
                 Some(Command::Dismiss) | None => {
                     coordinator.dismiss();
                     send(&mut coordinator, &mut hub);
+                    let late = dismiss_late(&mut coordinator, &mut hub);
+                    let _nobody_came = tokio::time::timeout(DISMISSAL_PATIENCE, late).await;
                     return hub.flush().await;
                 }
             },
@@ -118,6 +125,18 @@ async fn run<H: Hub>(
             let _gone = tell.send(event);
         }
         send(&mut coordinator, &mut hub);
+    }
+}
+
+/// Waits for those whose connection broke just before the end.
+async fn dismiss_late(coordinator: &mut Coordinator, hub: &mut impl Hub) {
+    while coordinator.owes_a_dismissal() {
+        match hub.next().await {
+            Incoming::Report(link, report, at) => coordinator.take(link, report, at),
+            Incoming::Left(link) => coordinator.left(link, clock::now()),
+            Incoming::PingLeft(..) | Incoming::Unreachable(_) | Incoming::Reachable => {}
+        }
+        send(coordinator, hub);
     }
 }
 

@@ -80,6 +80,7 @@ impl NatsHub {
                 self.lines.close(line);
                 Some(Incoming::Left(line))
             }
+            Incoming::Unreachable(_) | Incoming::Reachable => Some(incoming),
         }
     }
 

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use super::names;
 use super::pace::Pace;
@@ -19,6 +21,11 @@ use crate::sealed::{Announcement, Seal, room};
 use crate::token::Token;
 use crate::{Ns, clock};
 
+/// A listing, and the reading of what it names, may take so long.
+const LIST_PATIENCE: Duration = Duration::from_secs(2);
+const READ_PATIENCE: Duration = Duration::from_secs(20);
+/// Failures that last longer are an outage, which is told: before an agent would be believed lost.
+const OUTAGE: Ns = 1_500_000_000;
 /// Orders that go into one object at most.
 const TOGETHER: usize = 64;
 
@@ -54,7 +61,9 @@ impl ObjectsHub {
         }
         let number = home.announce(&announcement).await?;
         let (lines, doors) = Lines::new();
-        let listing = tokio::spawn(Looking { home: home.clone(), doors, lines: HashMap::new(), links: 0 }.run());
+        let (lines_known, listed) = (HashMap::new(), clock::now());
+        let looking = Looking { home: home.clone(), doors, lines: lines_known, links: 0, listed, is_cut_off: false };
+        let listing = tokio::spawn(looking.run());
         Ok(ObjectsHub { home, number, lines, listing })
     }
 }
@@ -120,6 +129,10 @@ struct Looking {
     doors: Doors,
     lines: HashMap<Link, Standing>,
     links: Link,
+    /// When the store last answered.
+    listed: Ns,
+    /// Whether it was told that it does not.
+    is_cut_off: bool,
 }
 
 impl Looking {
@@ -127,14 +140,11 @@ impl Looking {
         let mut pace = Pace::new();
         loop {
             pace.wait().await;
-            let Ok(names) = self.home.place.list(&names::all_up(&self.home.room, self.home.hub)).await else {
-                // Connections stand until their silence tells.
-                continue;
-            };
+            let Some(names) = self.list().await else { continue };
             if names.is_empty() {
                 continue;
             }
-            let (read, mut taken) = self.read(names).await;
+            let Ok((read, mut taken)) = timeout(READ_PATIENCE, self.read(names)).await else { continue };
             for (line, number, reports) in read {
                 if !reports.is_empty() {
                     pace.moved();
@@ -146,6 +156,28 @@ impl Looking {
             }
             let place = self.home.place.clone();
             tokio::spawn(async move { place.remove(taken).await });
+        }
+    }
+
+    /// What has come up; none while the store does not answer, which is told when it lasts.
+    async fn list(&mut self) -> Option<Vec<String>> {
+        let all = names::all_up(&self.home.room, self.home.hub);
+        let listed = timeout(LIST_PATIENCE, self.home.place.list(&all)).await;
+        match listed.unwrap_or_else(|_| Err(Problem::Now(format!("{}: no answer", self.home.place.shown())))) {
+            Ok(names) => {
+                self.listed = clock::now();
+                if std::mem::take(&mut self.is_cut_off) {
+                    self.doors.tell(Incoming::Reachable);
+                }
+                Some(names)
+            }
+            Err(problem) => {
+                let is_long = clock::now().saturating_sub(self.listed) > OUTAGE;
+                if is_long && !std::mem::replace(&mut self.is_cut_off, true) {
+                    self.doors.tell(Incoming::Unreachable(problem.text("the list of reports")));
+                }
+                None
+            }
         }
     }
 
@@ -244,7 +276,7 @@ impl Writing {
                     self.doors.tell(Incoming::PingLeft(self.link, *number, at));
                 }
             }
-            let is_written = self.home.place.create_own(&name, sealed).await.is_ok();
+            let is_written = self.home.place.create_in_time(&name, sealed).await.is_ok();
             if is_end {
                 return;
             }

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
+use tokio::time::sleep;
 
 use super::names;
 use super::pace::Pace;
 use super::store::{Problem, StorePlace};
 use crate::backing::{ConnectError, Line};
-use crate::coordinator::Link;
+use crate::coordinator::{Link, OUTAGE_PATIENCE};
 use crate::message::{Order, Report};
 use crate::sealed::{Announcement, Seal, room, without_secret};
 use crate::token::{Token, random_number};
@@ -17,6 +18,10 @@ use crate::{Ns, agent, clock};
 
 /// Pings come every five seconds: a coordinator that says nothing for so long is not there.
 const SILENCE: Duration = Duration::from_secs(13);
+/// A read that takes so long is one of a store that was not there.
+const SLOW: Duration = Duration::from_secs(2);
+/// Between two reads during an outage.
+const ASK_AGAIN: Duration = Duration::from_millis(250);
 /// The archive is read by pieces of so many bytes.
 const PIECE: u64 = 4 << 20;
 
@@ -139,7 +144,7 @@ impl Line for ObjectsLine {
         open.number += 1;
         without_secret(&mut report);
         let content = agent::seal(&mut report, clock::now());
-        self.place.create_own(&name, self.seal.close(&name, &content)).await.is_ok()
+        self.place.create_in_time(&name, self.seal.close(&name, &content)).await.is_ok()
     }
 }
 
@@ -158,12 +163,28 @@ impl Asking {
     async fn run(self) {
         let mut pace = Pace::new();
         let mut number = 0;
+        let mut answered = clock::now();
         while pace.idle() < SILENCE {
             let name = names::down(&self.room, self.hub, self.line, number);
-            let found = match self.place.read(&name).await {
+            let asked = clock::now();
+            let read = self.place.read(&name).await;
+            let is_slow = Duration::from_nanos(clock::now().saturating_sub(asked)) > SLOW;
+            if !matches!(read, Err(Problem::Now(_))) {
+                answered = clock::now();
+            }
+            let found = match read {
                 Ok(found) => found,
                 Err(Problem::Missing) => {
+                    if is_slow {
+                        pace.moved();
+                    }
                     pace.wait().await;
+                    continue;
+                }
+                // An outage is not the coordinator's silence.
+                Err(Problem::Now(_)) if clock::now().saturating_sub(answered) < OUTAGE_PATIENCE => {
+                    sleep(ASK_AGAIN).await;
+                    pace.moved();
                     continue;
                 }
                 Err(_) => return,

@@ -10,10 +10,16 @@ use object_store::path::Path;
 use object_store::{
     BackoffConfig, ClientOptions, Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig,
 };
+use tokio::time::{sleep, timeout};
 use url::Url;
 
-/// A request that fails is tried again, but not for so long that a machine seems gone.
-const RETRY_PATIENCE: Duration = Duration::from_secs(4);
+use crate::clock;
+use crate::coordinator::OUTAGE_PATIENCE;
+
+/// A request that fails is tried again at once, but not for so long that nobody learns of an outage.
+const RETRY_PATIENCE: Duration = Duration::from_secs(1);
+/// Between two attempts to write during an outage, and how long one may take.
+const WRITE_AGAIN: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
 
 /// Where messages lie.
 #[derive(Clone, Debug)]
@@ -88,6 +94,20 @@ impl StorePlace {
         match self.create(name, content.clone()).await {
             Err(Problem::There) if self.read(name).await.is_ok_and(|found| found == content) => Ok(()),
             other => other,
+        }
+    }
+
+    /// The same, as long as the store may come back.
+    pub(super) async fn create_in_time(&self, name: &str, content: Vec<u8>) -> Result<(), Problem> {
+        let began = clock::now();
+        loop {
+            let created = timeout(WRITE_AGAIN.1, self.create_own(name, content.clone())).await;
+            match created.unwrap_or_else(|_| Err(Problem::Now(format!("{}: no answer", self.shown)))) {
+                Err(Problem::Now(_)) if clock::now().saturating_sub(began) < OUTAGE_PATIENCE => {
+                    sleep(WRITE_AGAIN.0).await;
+                }
+                other => return other,
+            }
         }
     }
 
@@ -193,7 +213,7 @@ fn s3(url: &str, settings: &[(&str, &str)]) -> Result<object_store::aws::AmazonS
         max_backoff: Duration::from_secs(1),
         ..BackoffConfig::default()
     };
-    let retry = RetryConfig { backoff, max_retries: 5, retry_timeout: RETRY_PATIENCE };
+    let retry = RetryConfig { backoff, max_retries: 2, retry_timeout: RETRY_PATIENCE };
     let options = ClientOptions::new()
         .with_connect_timeout(Duration::from_secs(3))
         .with_timeout(Duration::from_secs(30))

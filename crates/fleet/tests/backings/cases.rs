@@ -86,6 +86,22 @@ pub fn cut<B: Backing>(backing: &B) {
     end(fleet, threads);
 }
 
+/// What carries the messages is gone for longer than it takes to lose an agent: nobody is lost, and nothing is missing.
+pub fn outage<B: Backing>(backing: &B, lasts: Duration) {
+    let mut fleet = Fleet::start(backing, 2);
+    let seconds = lasts.as_secs() + 3;
+    let threads = agents(backing, &fleet, 2, (seconds, Duration::from_secs(1)));
+    fleet.until(|event| *event == Event::Closed { number: 1 });
+    backing.cut_for(lasts);
+    fleet.until(is_over);
+    all_is_here(&fleet, 2, seconds);
+    let told = |event: &&Event| matches!(event, Event::Unreachable { .. } | Event::Reachable { .. });
+    assert_eq!(fleet.seen.iter().filter(told).count(), 2, "an outage and its end");
+    let is_blamed = |event: &&Event| matches!(event, Event::Missed { .. } | Event::Lost { .. });
+    assert_eq!(fleet.seen.iter().find(is_blamed), None);
+    end(fleet, threads);
+}
+
 /// A token of another run, and one with this run's fingerprint and another secret.
 pub fn another_token<B: Backing>(backing: &B) {
     let mut fleet = Fleet::start(backing, 1);

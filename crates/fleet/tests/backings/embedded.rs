@@ -34,3 +34,25 @@ impl Backing for Embedded {
         self.0.cut();
     }
 }
+
+/// Somebody says hello by a byte a second: it gets ten seconds for the whole of it.
+#[test]
+fn a_hello_that_trickles_is_cut_off() {
+    use std::io::Read;
+    use std::net::TcpStream;
+    use std::time::{Duration, Instant};
+
+    let backing = Embedded::make().unwrap();
+    let fleet = crate::fixture::Fleet::start(&backing, 1);
+    let mut stream = TcpStream::connect(backing.0.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+    let began = Instant::now();
+    let mut is_closed = false;
+    // The beginning of a TLS record, of which one byte comes now and then.
+    while !is_closed && began.elapsed() < crate::fixture::PATIENCE {
+        is_closed = std::io::Write::write_all(&mut stream, &[22]).is_err();
+        is_closed |= matches!(stream.read(&mut [0; 64]), Ok(0));
+    }
+    assert!(is_closed, "it may go on for ever");
+    fleet.thread.finish();
+}

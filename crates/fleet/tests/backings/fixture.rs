@@ -40,6 +40,10 @@ pub trait Backing: Sized {
     fn line(&self, token: &Token) -> Self::Line;
     /// Breaks every connection that there is; new ones can be made.
     fn cut(&self);
+    /// The same, for so long.
+    fn cut_for(&self, _: Duration) {
+        self.cut();
+    }
 }
 
 /// A coordinator at work.

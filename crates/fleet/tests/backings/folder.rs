@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use onrush_fleet::objects::{ObjectsHub, ObjectsLine, StorePlace};
 use onrush_fleet::{Credentials, Token};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::fixture::{Backing, Opening};
 
@@ -20,6 +21,7 @@ impl Folder {
 impl Backing for Folder {
     type Hub = ObjectsHub;
     type Line = ObjectsLine;
+    const RETRIES: bool = true;
 
     fn make() -> Result<Folder, String> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -38,14 +40,20 @@ impl Backing for Folder {
         ObjectsLine::new(self.place(), token)
     }
 
-    /// A file stands in the folder's place for a while.
     fn cut(&self) {
+        self.cut_for(Duration::from_millis(400));
+    }
+
+    /// A file stands in the folder's place for a while. They change places at once: a write between would make the
+    /// folder anew.
+    fn cut_for(&self, time: Duration) {
         let away = self.0.with_extension("away");
-        std::fs::rename(&self.0, &away).expect("a folder");
-        std::fs::write(&self.0, b"").expect("a file");
-        std::thread::sleep(Duration::from_millis(400));
-        std::fs::remove_file(&self.0).expect("a file");
-        std::fs::rename(&away, &self.0).expect("a folder");
+        let exchange = || renameat_with(CWD, &away, CWD, &self.0, RenameFlags::EXCHANGE).expect("both are there");
+        std::fs::write(&away, b"").expect("a file");
+        exchange();
+        std::thread::sleep(time);
+        exchange();
+        std::fs::remove_file(&away).expect("a file");
     }
 }
 

@@ -62,10 +62,14 @@ impl Backing for Gateway {
         ObjectsLine::new(self.place(), token)
     }
 
-    /// Nobody answers for longer than requests are tried again.
     fn cut(&self) {
+        self.cut_for(Self::OUTAGE);
+    }
+
+    /// Nobody answers for longer than requests are tried again.
+    fn cut_for(&self, time: Duration) {
         self.front.shut();
-        std::thread::sleep(Self::OUTAGE);
+        std::thread::sleep(time);
         self.front.lead_to(self.at);
     }
 }

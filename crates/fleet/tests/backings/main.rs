@@ -77,3 +77,24 @@ conform!(objects_in_a_folder, crate::folder::Folder);
 conform!(objects_in_s3, crate::gateway::Gateway);
 #[cfg(feature = "nats")]
 conform!(nats, crate::broker::Nats);
+
+/// Stores that are away for longer than it takes to lose an agent.
+#[cfg(feature = "objects")]
+mod outages {
+    use std::time::Duration;
+
+    use super::{cases, fixture::Backing, folder::Folder, gateway::Gateway};
+
+    #[test]
+    fn a_folder_that_is_away_for_four_seconds_costs_nothing() {
+        cases::outage(&Folder::make().unwrap(), Duration::from_secs(4));
+    }
+
+    #[test]
+    fn a_gateway_that_is_away_for_ten_seconds_costs_nothing() {
+        match Gateway::make() {
+            Ok(gateway) => cases::outage(&gateway, Duration::from_secs(10)),
+            Err(why) => eprintln!("skipped: {why}"),
+        }
+    }
+}

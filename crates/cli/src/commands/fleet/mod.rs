@@ -186,6 +186,14 @@ impl Fleet<'_> {
                     self.members.silent(index, what);
                 }
             }
+            fleet::Event::Unreachable { why } => {
+                let text = format!("{why}; agents go on by themselves, and what they measure comes when it is back");
+                log.write(Level::Warning, &text, &[]);
+            }
+            fleet::Event::Reachable { after } => {
+                let text = format!("messages can be exchanged again, after {:.1} s", after as f64 / 1e9);
+                log.write(Level::Warning, &text, &[]);
+            }
             fleet::Event::Ended { index, outcome } => self.end(index, &outcome, config),
             _ => {}
         }
