@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fleet::coordinator::Coordinator;
 use fleet::drive::{AgentThread, CoordinatorThread, Keep};
-use fleet::embedded::{TcpHub, TcpLine};
+use fleet::embedded::{LISTENING, TcpHub, TcpLine};
 #[cfg(feature = "nats")]
 use fleet::nats::{Broker, NatsHub, NatsLine};
 #[cfg(feature = "objects")]
@@ -18,6 +18,8 @@ use fleet::{Agent, AgentEvent, Credentials, Frames, Invitation};
 pub enum Backing {
     /// Agents dial the coordinator.
     Embedded,
+    /// The coordinator dials agents that listen at these addresses.
+    Dialling(Vec<String>),
     /// Messages are objects of a store.
     #[cfg(feature = "objects")]
     Objects(StorePlace),
@@ -61,10 +63,20 @@ impl Backing {
         }
     }
 
+    /// Whether agents read the archive themselves, from what carries the messages.
+    pub fn stores(&self) -> bool {
+        #[cfg(feature = "objects")]
+        if matches!(self, Backing::Objects(_)) {
+            return true;
+        }
+        false
+    }
+
     /// Whether the coordinator is dialled.
     pub fn listens(&self) -> bool {
         match self {
             Backing::Embedded => true,
+            Backing::Dialling(_) => false,
             #[cfg(feature = "objects")]
             Backing::Objects(_) => false,
             #[cfg(feature = "nats")]
@@ -76,6 +88,7 @@ impl Backing {
     pub fn url(&self) -> Option<String> {
         match self {
             Backing::Embedded => None,
+            Backing::Dialling(agents) => Some(agents.join(",")),
             #[cfg(feature = "objects")]
             Backing::Objects(place) => Some(place.shown().to_owned()),
             #[cfg(feature = "nats")]
@@ -103,6 +116,10 @@ impl Backing {
         let _ = (&shown, &archive, &credentials);
         match self {
             Backing::Embedded => CoordinatorThread::start(coordinator, listen, keep),
+            Backing::Dialling(agents) => {
+                let open = async move || TcpHub::dial(&agents, &credentials.certificate);
+                CoordinatorThread::start(coordinator, open, keep)
+            }
             #[cfg(feature = "objects")]
             Backing::Objects(place) => {
                 let open = async move || ObjectsHub::open(place, &credentials.token(), archive).await;
@@ -126,11 +143,14 @@ pub fn join(
     invitation: &Invitation,
     agent: Agent,
     frames: Box<dyn Frames + Send>,
-    patience: Duration,
+    patience: (Duration, Duration),
 ) -> Result<(AgentThread, Receiver<AgentEvent>), String> {
-    let url = Some(&invitation.address).filter(|address| address.contains("://"));
-    match url.map_or(Ok(Backing::Embedded), |url| Backing::of(url))? {
-        Backing::Embedded => AgentThread::start(agent, TcpLine::new(invitation)?, frames, patience),
+    let address = &invitation.address;
+    let is_url = address.contains("://") && !address.starts_with(LISTENING);
+    match if is_url { Backing::of(address)? } else { Backing::Embedded } {
+        Backing::Embedded | Backing::Dialling(_) => {
+            AgentThread::start(agent, TcpLine::new(invitation)?, frames, patience)
+        }
         #[cfg(feature = "objects")]
         Backing::Objects(place) => {
             AgentThread::start(agent, ObjectsLine::new(place, &invitation.token), frames, patience)

@@ -64,6 +64,13 @@ pub enum AgentEvent {
         /// How far the clocks may be from what is believed.
         bound: Ns,
     },
+    /// What time it is for the whole test.
+    Clock {
+        /// At this moment of this machine's clock
+        at: Ns,
+        /// it is so many nanoseconds after 1970.
+        wall: Ns,
+    },
     /// A meeting of virtual users begins.
     Meet {
         /// Which.
@@ -200,6 +207,7 @@ impl Agent {
                     self.events.push_back(AgentEvent::Start { at, bound });
                 }
             }
+            Order::Clock { at, wall } => self.events.push_back(AgentEvent::Clock { at, wall }),
             Order::Meet { meeting, at, came, missing } => {
                 self.progress.arrivals.retain(|arrival| arrival.meeting != meeting);
                 self.events.push_back(AgentEvent::Meet { meeting, at, came, missing });

@@ -190,6 +190,13 @@ pub enum Order {
         /// The clocks may be so far from what is believed.
         bound: Ns,
     },
+    /// What time it is: stamps in messages between users of several agents are by the coordinator's clock.
+    Clock {
+        /// At this moment of the agent's own clock
+        at: Ns,
+        /// it is so many nanoseconds after 1970.
+        wall: Ns,
+    },
     /// A meeting begins.
     Meet {
         /// Which.

@@ -28,6 +28,7 @@ pub mod secrets;
 pub mod series;
 mod shared;
 pub mod source_kind;
+pub mod test_clock;
 pub mod test_mark;
 pub mod unstamped;
 pub mod user;

@@ -17,6 +17,7 @@ use crate::options::Options;
 use crate::paths;
 use crate::referee::Referee;
 use crate::shared::{LoadOptions, Shared, Source};
+use crate::test_clock::TestClock;
 use crate::test_mark::TestMark;
 use crate::unstamped::Unstamped;
 use crate::user::{self, CallError, Exported, Job, JobEnd, Returned, UserFiber, stuck};
@@ -130,6 +131,11 @@ impl Program {
     /// Where virtual users wait for each other.
     pub fn meetings(&self) -> Arc<Meetings> {
         self.shared.process_state::<Meetings>()
+    }
+
+    /// What time it is for the whole test, where other processes take part in it.
+    pub fn clock(&self) -> Arc<TestClock> {
+        Arc::clone(&self.shared.clock)
     }
 
     /// Which request is asked for again from outside of the workers, and what the users measured of it.

@@ -17,6 +17,7 @@ use crate::loader::{ModuleStore, resolve};
 use crate::message_sink::MessageSink;
 use crate::options::Options;
 use crate::secrets::Secrets;
+use crate::test_clock::TestClock;
 
 /// Where the entry script comes from.
 #[derive(Clone, Debug)]
@@ -80,6 +81,8 @@ pub struct Shared {
     process: Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>,
     /// Where received messages are logged, if they are.
     pub(crate) messages: OnceLock<Arc<dyn MessageSink>>,
+    /// What time it is for the whole test.
+    pub(crate) clock: Arc<TestClock>,
 }
 
 impl Shared {
@@ -120,6 +123,7 @@ impl Shared {
             setup_data: RwLock::default(),
             process: Mutex::default(),
             messages: OnceLock::new(),
+            clock: Arc::default(),
         }))
     }
 

@@ -194,8 +194,9 @@ pub static RUN_FLAGS: &[RunFlag] = &[
     run_flag(
         "agents",
         None,
-        Some("N"),
-        "Divide the test among N agents, which are started on this machine, or join from others with --fleet-listen",
+        Some("N|HOST:PORT,…"),
+        "Divide the test among N agents, which are started on this machine, or join from others with --fleet-listen; \
+         or among agents that listen at these addresses",
     ),
     run_flag(
         "fleet-listen",

@@ -30,7 +30,7 @@ const RATE: &str = "import http from 'k6/http'; import exec from 'k6/execution';
     export function teardown(data) { console.log(`teardown once, ${data.word}`) }";
 
 /// A metric of a result, but for its rate, which divides by a time.
-fn metric(document: &Value, name: &str) -> Value {
+pub fn metric(document: &Value, name: &str) -> Value {
     let all = document["metrics"].as_array().unwrap();
     let mut value =
         all.iter().find(|metric| metric["name"] == name && metric["filter"].is_null()).unwrap()["value"].clone();
@@ -38,12 +38,12 @@ fn metric(document: &Value, name: &str) -> Value {
     value
 }
 
-fn result(lab: &Lab, folder: &str) -> Value {
+pub fn result(lab: &Lab, folder: &str) -> Value {
     serde_json::from_str(&lab.read(&format!("{folder}/result.json"))).unwrap()
 }
 
 /// A coordinator that waits for agents; its invitation.
-fn coordinator(lab: &Lab, agents: &str, more: &[&str]) -> (Started, String) {
+pub fn coordinator(lab: &Lab, agents: &str, more: &[&str]) -> (Started, String) {
     let port = free_port();
     let listen = format!("127.0.0.1:{port}");
     let log = lab.path().join("coordinator.log");
@@ -58,7 +58,7 @@ fn coordinator(lab: &Lab, agents: &str, more: &[&str]) -> (Started, String) {
     (started, invitation)
 }
 
-fn agent(lab: &Lab, invitation: &str, more: &[&str]) -> Started {
+pub fn agent(lab: &Lab, invitation: &str, more: &[&str]) -> Started {
     let mut command = lab.command(&[&["agent"], more].concat());
     command.env("ONRUSH_JOIN", invitation);
     begin(command)

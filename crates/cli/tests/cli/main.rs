@@ -20,6 +20,7 @@ mod experimental;
 mod extensions;
 mod fasthttp;
 mod fleet;
+mod fleet_trouble;
 mod forms;
 mod grpc;
 mod grpc_connections;

@@ -47,6 +47,8 @@ pub struct Setup {
     pub settings: Vec<u8>,
     /// How long all agents may take to come, and one that is gone before the start to come back.
     pub patience: Ns,
+    /// What time it was when the coordinator's clock showed nothing, in nanoseconds after 1970.
+    pub epoch: Ns,
 }
 
 /// What the caller learns.
@@ -95,6 +97,8 @@ pub enum Event {
         /// What `setup()` had returned, for whoever goes on with the run if this coordinator is killed.
         data: Option<String>,
     },
+    /// Stamps of two agents may be so far apart for the same instant: from here on, or more than was said before.
+    Apart(Ns),
     /// An agent has begun.
     Started {
         /// Which.
@@ -207,6 +211,8 @@ pub struct Coordinator {
     waiting_since: Option<Ns>,
     /// Since when messages cannot be read or written.
     outage_since: Option<Ns>,
+    /// The most that stamps of two agents were said to be apart.
+    apart: Ns,
     orders: VecDeque<(Link, Order)>,
     /// Connections to be closed once their orders are out.
     closing: Vec<Link>,
@@ -233,6 +239,7 @@ impl Coordinator {
             meetings: Meetings::default(),
             waiting_since: None,
             outage_since: None,
+            apart: 0,
             orders: VecDeque::new(),
             closing: Vec::new(),
             is_dismissed: false,

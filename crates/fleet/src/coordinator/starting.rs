@@ -63,6 +63,7 @@ impl Coordinator {
         }
         if seat.pinging.left == 0 {
             seat.pinging.ended = now;
+            self.tell_time(index, now);
         }
         self.ping(index, now);
         self.look_whether_to_start(now);
@@ -162,7 +163,26 @@ impl Coordinator {
     fn order_start(&mut self, index: u32, start: Ns) {
         let lead = self.seats[index as usize].as_ref().and_then(|seat| seat.sights.lead(start));
         if let Some(lead) = lead {
+            self.order(index, Order::Clock { at: lead.there(start), wall: start + self.setup.epoch });
             self.order(index, Order::Start { at: lead.there(start), bound: lead.bound });
+        }
+    }
+
+    /// What time it is, to one whose clock was sighted anew; and how far it may be off until the next time.
+    fn tell_time(&mut self, index: u32, now: Ns) {
+        if !matches!(self.phase, Phase::Running(_)) {
+            return;
+        }
+        let lead = self.seats[index as usize].as_ref().and_then(|seat| seat.sights.lead(now));
+        if let Some(lead) = lead {
+            self.order(index, Order::Clock { at: lead.there(now), wall: now + self.setup.epoch });
+        }
+        let mut bounds: Vec<Ns> = self.leads(now + ROUND_EVERY + PING_PATIENCE.0).map(|(_, lead)| lead.bound).collect();
+        bounds.sort_unstable_by(|a, b| b.cmp(a));
+        let apart = bounds.iter().take(2).sum();
+        if bounds.len() > 1 && apart > self.apart {
+            self.apart = apart;
+            self.events.push_back(Event::Apart(apart));
         }
     }
 

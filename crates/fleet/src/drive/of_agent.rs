@@ -44,12 +44,12 @@ pub struct AgentThread {
 
 impl AgentThread {
     /// Starts it, and says where to hear of what happens. It gives up when it has been without a connection for
-    /// `patience`.
+    /// `patience`: until the first one, and later.
     pub fn start<L: Line>(
         agent: Agent,
         line: L,
         frames: Box<dyn Frames + Send>,
-        patience: Duration,
+        patience: (Duration, Duration),
     ) -> Result<(AgentThread, Receiver<AgentEvent>), String> {
         let runtime = runtime()?;
         let (locals, happened) = unbounded_channel();
@@ -92,7 +92,7 @@ struct Life<L> {
     agent: Agent,
     line: L,
     frames: Box<dyn Frames + Send>,
-    patience: Duration,
+    patience: (Duration, Duration),
     locals: UnboundedReceiver<Local>,
     tell: Sender<AgentEvent>,
     is_leaving: bool,
@@ -102,6 +102,7 @@ impl<L: Line> Life<L> {
     async fn run(mut self) {
         let mut alone_since = clock::now();
         let mut retry = RETRY.0;
+        let mut patience = self.patience.0;
         while !self.is_leaving {
             match self.line.connect().await {
                 Ok(()) => {
@@ -110,12 +111,12 @@ impl<L: Line> Life<L> {
                         return;
                     }
                     self.agent.disconnected();
-                    (alone_since, retry) = (clock::now(), RETRY.0);
+                    (alone_since, retry, patience) = (clock::now(), RETRY.0, self.patience.1);
                 }
                 Err(ConnectError::Ever(why)) => return self.give_up(why),
                 Err(ConnectError::Now(why)) => {
                     let alone = Duration::from_nanos(clock::now().saturating_sub(alone_since));
-                    if alone > self.patience {
+                    if alone > patience {
                         return self.give_up(format!("{why}; given up after {:.0} s", alone.as_secs_f64()));
                     }
                 }

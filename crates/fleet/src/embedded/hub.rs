@@ -1,13 +1,16 @@
-//! The coordinator's end: listens, and keeps a task that reads and one that writes for each connection.
+//! The coordinator's end: listens, or dials agents that do, and keeps a task that reads and one that writes for each
+//! connection. Whoever dials: the coordinator is the one with the certificate.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::io::AsyncWrite;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use super::{Certificate, LONGEST, LONGEST_HELLO, read_frame, write_frame};
@@ -19,6 +22,9 @@ use crate::message::{self, Order, Report};
 
 /// From the connection to a whole hello.
 const HELLO_PATIENCE: Duration = Duration::from_secs(10);
+/// A dial, and the time until the next one.
+const DIAL_PATIENCE: Duration = Duration::from_secs(5);
+const DIAL_AGAIN: Duration = Duration::from_millis(300);
 /// An agent that takes nothing for so long is gone.
 const WRITE_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -26,7 +32,8 @@ const WRITE_PATIENCE: Duration = Duration::from_secs(30);
 pub struct TcpHub {
     address: SocketAddr,
     lines: Lines,
-    listening: JoinHandle<()>,
+    /// What accepts connections or makes them.
+    connecting: Vec<JoinHandle<()>>,
 }
 
 impl TcpHub {
@@ -37,11 +44,23 @@ impl TcpHub {
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let (lines, doors) = Lines::new();
-        let listening = tokio::spawn(accept(listener, acceptor, doors));
-        Ok(TcpHub { address, lines, listening })
+        let connecting = vec![tokio::spawn(accept(listener, acceptor, doors))];
+        Ok(TcpHub { address, lines, connecting })
     }
 
-    /// Where it listens.
+    /// Dials agents that listen, each by its address, again and again until it is there. Must be called in a runtime of
+    /// tokio.
+    pub fn dial(agents: &[String], certificate: &Certificate) -> Result<TcpHub, String> {
+        let acceptor = TlsAcceptor::from(certificate.server()?);
+        let (lines, doors) = Lines::new();
+        let links = Arc::new(AtomicU64::new(1));
+        let dial =
+            |address: &String| tokio::spawn(call(address.clone(), links.clone(), acceptor.clone(), doors.clone()));
+        let connecting = agents.iter().map(dial).collect();
+        Ok(TcpHub { address: SocketAddr::from(([0, 0, 0, 0], 0)), lines, connecting })
+    }
+
+    /// Where it listens; 0.0.0.0:0 when it dials.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -67,7 +86,7 @@ impl Hub for TcpHub {
 
 impl Drop for TcpHub {
     fn drop(&mut self) {
-        self.listening.abort();
+        self.connecting.iter().for_each(JoinHandle::abort);
     }
 }
 
@@ -82,6 +101,17 @@ async fn accept(listener: TcpListener, acceptor: TlsAcceptor, doors: Doors) {
             }
         };
         tokio::spawn(serve(link, stream, acceptor.clone(), doors.clone()));
+    }
+}
+
+/// Dials an agent whenever there is no connection to it.
+async fn call(agent: String, links: Arc<AtomicU64>, acceptor: TlsAcceptor, doors: Doors) {
+    loop {
+        if let Ok(Ok(stream)) = timeout(DIAL_PATIENCE, TcpStream::connect(&agent)).await {
+            let link = links.fetch_add(1, Ordering::Relaxed);
+            serve(link, stream, acceptor.clone(), doors.clone()).await;
+        }
+        sleep(DIAL_AGAIN).await;
     }
 }
 

@@ -1,11 +1,12 @@
-//! An agent's end: dials the coordinator, and knows it by its fingerprint.
+//! An agent's end: dials the coordinator, or waits until it dials, and knows it by its fingerprint either way.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::ClientConfig;
 use tokio::io::{ReadHalf, WriteHalf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -20,16 +21,28 @@ use crate::message::{self, Order, Report};
 use crate::token::Invitation;
 use crate::{Ns, clock};
 
+/// How long one waits to be dialled; then it looks whether it is wanted at all, and waits again.
+const ACCEPT_PATIENCE: Duration = Duration::from_secs(1);
 /// From dialling to a finished handshake.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
+/// Before the address in an invitation: the agent listens there.
+pub const LISTENING: &str = "listen://";
 /// A coordinator that takes nothing for so long is gone.
 const WRITE_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A connection to the coordinator.
 pub struct TcpLine {
-    address: String,
+    way: Approach,
     config: Arc<ClientConfig>,
     open: Option<OpenStream>,
+}
+
+/// How a connection comes about.
+enum Approach {
+    /// To there.
+    Dial(String),
+    /// Somebody dials this address; the listener stands from the first attempt on.
+    Wait(String, Option<TcpListener>),
 }
 
 struct OpenStream {
@@ -48,21 +61,52 @@ impl TcpLine {
     /// To where the invitation says.
     pub fn new(invitation: &Invitation) -> Result<TcpLine, String> {
         let config = client(invitation.token.fingerprint)?;
-        Ok(TcpLine { address: invitation.address.clone(), config, open: None })
+        let way = match invitation.address.strip_prefix(LISTENING) {
+            Some(address) => Approach::Wait(address.to_owned(), None),
+            None => Approach::Dial(invitation.address.clone()),
+        };
+        Ok(TcpLine { way, config, open: None })
     }
 
-    async fn dial(&self) -> Result<TlsStream<TcpStream>, ConnectError> {
-        let there = &self.address;
-        let now = |what: String| ConnectError::Now(format!("the coordinator at {there}: {what}"));
-        let stream = TcpStream::connect(there).await.map_err(|error| now(error.to_string()))?;
+    /// A connection, and what its other end is called.
+    async fn stream(&mut self) -> Result<(TcpStream, String), ConnectError> {
+        match &mut self.way {
+            Approach::Dial(there) => {
+                let name = format!("the coordinator at {there}");
+                match TcpStream::connect(there.as_str()).await {
+                    Ok(stream) => Ok((stream, name)),
+                    Err(error) => Err(ConnectError::Now(format!("{name}: {error}"))),
+                }
+            }
+            Approach::Wait(here, listener) => {
+                let failed =
+                    |error| ConnectError::Ever(format!("cannot listen for the coordinator at {here}: {error}"));
+                let listener = match listener {
+                    Some(listener) => listener,
+                    None => listener.insert(TcpListener::bind(here.as_str()).await.map_err(failed)?),
+                };
+                let accepted = timeout(ACCEPT_PATIENCE, listener.accept()).await;
+                let nobody = |_| Err(io::Error::other(format!("no coordinator has dialled {here}")));
+                let accepted = accepted.unwrap_or_else(nobody);
+                let (stream, from) = accepted.map_err(|error| ConnectError::Now(error.to_string()))?;
+                Ok((stream, format!("the coordinator that has dialled from {from}")))
+            }
+        }
+    }
+
+    async fn make(&mut self) -> Result<TlsStream<TcpStream>, ConnectError> {
+        let (stream, there) = self.stream().await?;
+        let is_dialled = matches!(self.way, Approach::Dial(_));
+        let now = |what: String| ConnectError::Now(format!("{there}: {what}"));
         let _small_messages_matter = stream.set_nodelay(true);
         let connector = TlsConnector::from(Arc::clone(&self.config));
         connector.connect(server_name(), stream).await.map_err(|error| match error.get_ref() {
             Some(inner) if inner.downcast_ref::<rustls::Error>().is_some_and(is_another) => {
-                ConnectError::Ever(format!(
-                    "the coordinator at {there} is another one than the token was made by: give the token that was \
-                 printed for this run"
-                ))
+                let what = format!(
+                    "{there} is another one than the token was made by: give the token that was printed for this run"
+                );
+                // Anybody can dial; the right one may come yet.
+                if is_dialled { ConnectError::Ever(what) } else { ConnectError::Now(what) }
             }
             _ => now(error.to_string()),
         })
@@ -77,9 +121,10 @@ fn is_another(error: &rustls::Error) -> bool {
 impl Line for TcpLine {
     async fn connect(&mut self) -> Result<(), ConnectError> {
         self.open = None;
-        let dialled = timeout(CONNECT_PATIENCE, self.dial()).await;
-        let stream = dialled.unwrap_or_else(|_| {
-            Err(ConnectError::Now(format!("the coordinator at {}: no answer in 5 s", self.address)))
+        let made = timeout(CONNECT_PATIENCE, self.make()).await;
+        let stream = made.unwrap_or_else(|_| {
+            let (Approach::Dial(there) | Approach::Wait(there, _)) = &self.way;
+            Err(ConnectError::Now(format!("no coordinator answers at {there} within 5 s")))
         })?;
         let (read, write) = tokio::io::split(stream);
         let (tell, orders) = channel(64);

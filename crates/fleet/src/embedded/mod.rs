@@ -1,4 +1,4 @@
-//! Messages over TCP and TLS, without any other program: agents dial the coordinator.
+//! Messages over TCP and TLS, without any other program: agents dial the coordinator, or it dials them.
 //!
 //! A frame is a length of four bytes, little-endian, and a message. The coordinator's certificate is made for the run;
 //! agents know it by the fingerprint in their token (`tls`). Who has not said hello may send little and gets little
@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 pub use credentials::Credentials;
 pub use hub::TcpHub;
-pub use line::TcpLine;
+pub use line::{LISTENING, TcpLine};
 pub use tls::Certificate;
 
 /// A message at most.

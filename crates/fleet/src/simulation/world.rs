@@ -123,6 +123,7 @@ impl World {
             archive: Archive { hash: [1; 32], size: ARCHIVE_BYTES },
             settings: Vec::new(),
             patience: PATIENCE,
+            epoch: 0,
         };
         let clock = SimulatedClock::random(&mut random);
         let mut world = World {

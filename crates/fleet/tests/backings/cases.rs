@@ -6,7 +6,7 @@ use std::time::Duration;
 use onrush_fleet::drive::{Command, Local};
 use onrush_fleet::{AgentEvent, Event, Token};
 
-use crate::fixture::{Backing, DATA, Fleet, Joined, Seen, agents, content};
+use crate::fixture::{Backing, DATA, EPOCH, Fleet, Joined, Seen, agents, content};
 
 const FAST: Duration = Duration::from_millis(20);
 
@@ -62,6 +62,9 @@ pub fn one_instant<B: Backing>(backing: &B) {
     for seen in end(fleet, threads) {
         let (own, own_bound) = seen.start.expect("a start");
         assert!(own.abs_diff(at) <= own_bound && own_bound <= bound, "{own} for {at}, {own_bound} of {bound}");
+        assert!(!seen.clocks.is_empty());
+        let wrong = |(at, wall): &(u64, u64)| wall.abs_diff(at + EPOCH) > own_bound;
+        assert_eq!(seen.clocks.iter().find(|clock| wrong(clock)), None, "the time of the test");
     }
     println!("the start's bound: {:.3} ms, told late by at most {:.3} ms", ms(bound), ms(*lates.iter().max().unwrap()));
 }

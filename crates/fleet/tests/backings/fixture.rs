@@ -14,6 +14,8 @@ use onrush_fleet::{Agent, AgentEvent, Archive, Credentials, Event, Frames, Ident
 
 /// Whatever is waited for comes within this time, even on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
+/// What time it was when the machine's clock showed nothing.
+pub const EPOCH: u64 = 1_700_000_000_000_000_000;
 /// What `setup()` returns here.
 pub const DATA: &str = "{\"a\":[1,2]}";
 
@@ -67,6 +69,7 @@ impl Fleet {
             archive: Archive { hash: [9; 32], size: archive.len() as u64 },
             settings: b"settings".to_vec(),
             patience: 60_000_000_000,
+            epoch: EPOCH,
         };
         let whole = archive.clone();
         let read = move |offset: u64, most: usize| {
@@ -140,6 +143,8 @@ pub struct Seen {
     pub index: u32,
     pub setup: Option<Option<String>>,
     pub start: Option<(u64, u64)>,
+    /// Moments of the own clock, and what time it was.
+    pub clocks: Vec<(u64, u64)>,
     pub stop: Option<Vec<u8>>,
 }
 
@@ -150,7 +155,7 @@ impl Joined {
         let identity = Identity { version, secret: token.secret.clone(), name, index, incarnation };
         let kept = Kept::default();
         let agent = Agent::new(identity);
-        let started = AgentThread::start(agent, line, Box::new(kept.clone()), Duration::from_secs(30));
+        let started = AgentThread::start(agent, line, Box::new(kept.clone()), (PATIENCE / 2, PATIENCE / 2));
         let (thread, events) = started.expect("a thread");
         Joined { thread, events, kept, index: 0 }
     }
@@ -187,6 +192,7 @@ impl Joined {
                     }
                     self.thread.tell(Local::Ended(format!("end of {}", self.index).into_bytes()));
                 }
+                AgentEvent::Clock { at, wall } => seen.clocks.push((at, wall)),
                 AgentEvent::Meet { .. } => panic!("nobody meets here"),
                 AgentEvent::Stop(cause) => seen.stop = Some(cause),
                 AgentEvent::Refused(why) => panic!("it was refused: {why}"),

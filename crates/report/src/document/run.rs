@@ -112,6 +112,10 @@ pub struct Generator {
     /// No agent's clock was further from the coordinator's than this at the start, in ms; null without agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_bound_ms: Option<f64>,
+    /// Stamps that two agents put into messages may be so far apart for the same instant, in ms: message delays between
+    /// agents are exact to this. Null where all read one clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamps_apart_ms: Option<f64>,
     /// Further lines about the generator that the summary printed.
     #[serde(default)]
     pub notes: Vec<String>,

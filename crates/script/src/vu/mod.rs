@@ -208,6 +208,11 @@ impl Vu {
         self.worker.mask(|| self.options().url_mask())
     }
 
+    /// A time of this machine, in nanoseconds after 1970, by the clock of the whole test.
+    pub fn test_time(&self, own_ns: u64) -> u64 {
+        self.shared.clock.of(own_ns)
+    }
+
     /// Whether received messages are logged.
     pub fn logs_messages(&self) -> bool {
         self.shared.messages.get().is_some()

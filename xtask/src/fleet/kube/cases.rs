@@ -19,6 +19,7 @@ pub(super) const CASES: &[(&str, JobCase)] = &[
     ("agent-restarted", agent_is_restarted_before_the_start),
     ("agent-lost", agent_is_lost),
     ("coordinator-lost", coordinator_is_lost),
+    ("coordinator-followed", coordinator_is_followed),
     ("node-crash", node_crashes_before_the_start),
     ("suspend", suspended_and_resumed),
     ("script-fails", script_fails_on_one_agent),
@@ -61,6 +62,10 @@ pub(super) fn run(case: JobCase, name: &str, cluster: &Cluster, onrush: &Path) -
 impl JobTrial<'_> {
     /// Prints the objects with `onrush k8s` and has them checked and created.
     fn apply(&self, script: &str) -> Result<(), String> {
+        self.apply_with(script, &[])
+    }
+
+    fn apply_with(&self, script: &str, flags: &[&str]) -> Result<(), String> {
         let file = self.cluster.folder.join(format!("{}.js", self.name));
         fs::write(&file, script).map_err(|error| error.to_string())?;
         let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
@@ -68,7 +73,8 @@ impl JobTrial<'_> {
         let at = format!("127.0.0.1:{port}");
         let agents = AGENTS.to_string();
         let mut onrush = Command::new(self.onrush);
-        onrush.args(["k8s", "--agents", &agents, "--name", self.name, "--port", &port, "--join-at", &at]).arg(&file);
+        onrush.args(["k8s", "--agents", &agents, "--name", self.name, "--port", &port, "--join-at", &at]);
+        onrush.args(flags).arg(&file);
         let output = onrush.output().map_err(|error| format!("cannot run onrush: {error}"))?;
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned());
@@ -206,6 +212,26 @@ fn coordinator_is_lost(trial: &mut JobTrial<'_>) -> Result<String, String> {
     match pods {
         Some(1) => Ok(format!("neither a coordinator that is killed nor its agents are tried again ({reason})")),
         other => Err(format!("{other:?} coordinators have failed, expected one")),
+    }
+}
+
+fn coordinator_is_followed(trial: &mut JobTrial<'_>) -> Result<String, String> {
+    trial.apply_with(SCRIPT, &["--claim", "results"])?;
+    trial.until("load", |trial| trial.said().matches("has joined").count() == AGENTS)?;
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    trial.nodes.kill_coordinator()?;
+    let (ended, reason) = trial.ended("")?;
+    expect("the coordinator's Job", &ended, "Complete", &reason)?;
+    expect("the agents' Job", &trial.ended("-agents")?.0, "Complete", &reason)?;
+    let result = trial.cluster.folder.join("claims/results").join(trial.name).join("result.json");
+    let text = fs::read_to_string(&result).map_err(|error| format!("{}: {error}", result.display()))?;
+    let document: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let metrics = document["metrics"].as_array().cloned().unwrap_or_default();
+    let iterations = metrics.iter().find(|metric| metric["name"] == "iterations");
+    let count = iterations.and_then(|metric| metric["value"]["count"].as_f64()).unwrap_or_default();
+    match (150.0..=186.0).contains(&count) {
+        true => Ok(format!("a coordinator that is killed is followed by another on its claim, {count} iterations")),
+        false => Err(format!("the result counts {count} iterations, expected 180")),
     }
 }
 

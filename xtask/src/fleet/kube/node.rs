@@ -108,7 +108,11 @@ impl<'a> Nodes<'a> {
     fn mounts(&self, name: &str, pod: &Value) -> Result<Vec<(String, PathBuf)>, String> {
         let mut mounts = Vec::new();
         for volume in pod["spec"]["volumes"].as_array().into_iter().flatten() {
-            let folder = self.cluster.folder.join("volumes").join(name).join(text(&volume["name"]));
+            // A claim outlives the Pods that use it.
+            let folder = match volume["persistentVolumeClaim"]["claimName"].as_str() {
+                Some(claim) => self.cluster.folder.join("claims").join(claim),
+                None => self.cluster.folder.join("volumes").join(name).join(text(&volume["name"])),
+            };
             fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
             if let Some(secret) = volume["secret"]["secretName"].as_str() {
                 let template = "{{range $k, $v := .data}}{{$k}} {{$v}}{{\"\\n\"}}{{end}}";

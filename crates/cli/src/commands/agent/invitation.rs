@@ -2,6 +2,7 @@
 
 use clap::ArgMatches;
 use fleet::Invitation;
+use fleet::embedded::LISTENING;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -25,11 +26,26 @@ pub fn read(matches: &ArgMatches) -> Result<Invitation, Failure> {
         }
         None => text,
     };
-    let text = match matches.get_one::<String>("fleet").filter(|_| !text.contains('@')) {
+    let listening = matches.get_one::<String>("listen").map(|address| listening_at(address)).transpose()?;
+    if listening.is_some() && text.contains('@') {
+        let problem = "the invitation says where the coordinator is, and --listen waits for one: give one of them";
+        return Err(refuse(format!("{name}: {problem}; with --listen the token alone is the invitation")));
+    }
+    let way = listening.or_else(|| matches.get_one::<String>("fleet").cloned());
+    let text = match way.filter(|_| !text.contains('@')) {
         Some(url) => format!("{}@{url}", text.trim()),
         None => text,
     };
     Invitation::parse(&text).map_err(|why| refuse(format!("{name}: {why}")))
+}
+
+/// As it stands in an invitation.
+fn listening_at(address: &str) -> Result<String, Failure> {
+    let full = if address.starts_with(':') { format!("0.0.0.0{address}") } else { address.to_owned() };
+    match full.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
+        true => Ok(format!("{LISTENING}{full}")),
+        false => Err(refuse(format!("--listen: found '{address}', expected HOST:PORT or :PORT"))),
+    }
 }
 
 /// `--index`, else the index of a Job's Pod.

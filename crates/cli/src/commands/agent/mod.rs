@@ -17,6 +17,7 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use engine::{RunConfig, StopCause, Stopper};
 use fleet::drive::{AgentThread, Local};
+use fleet::embedded::LISTENING;
 use fleet::{Agent, AgentEvent, Identity};
 use metrics::{Aggregate, Registry};
 use script::ScriptUsers;
@@ -55,6 +56,8 @@ const OF_AGENT: [&str; 9] = [
 
 /// Without a coordinator for so long, an agent gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// One that waits to be dialled does so for as long as a coordinator waits for agents.
+const WAITING_PATIENCE: Duration = Duration::from_secs(600);
 
 /// The command and its flags.
 pub fn command() -> Command {
@@ -76,6 +79,11 @@ pub fn command() -> Command {
                 .long("fleet")
                 .value_name("URL")
                 .help("What carries the messages, when --join gives the token alone"),
+        )
+        .arg(
+            Arg::new("listen").long("listen").value_name("HOST:PORT").help(
+                "Wait here until a coordinator dials (`onrush run --agents HOST:PORT,…`); --join is its token alone",
+            ),
         )
         .arg(
             Arg::new("index")
@@ -119,10 +127,16 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     };
     let incarnation = identity.incarnation;
     if !is_local {
-        log.write(Level::Info, &format!("joining the coordinator at {}", invitation.address), &[]);
+        let way = match invitation.address.strip_prefix(LISTENING) {
+            Some(address) => format!("waiting for a coordinator to dial {address}"),
+            None => format!("joining the coordinator at {}", invitation.address),
+        };
+        log.write(Level::Info, &way, &[]);
     }
+    let is_waiting = invitation.address.starts_with(LISTENING);
+    let patience = if is_waiting { (WAITING_PATIENCE, PATIENCE) } else { (PATIENCE, PATIENCE) };
     let (link, events) =
-        backing::join(&invitation, Agent::new(identity), Box::new(kept.clone()), PATIENCE).map_err(failed)?;
+        backing::join(&invitation, Agent::new(identity), Box::new(kept.clone()), patience).map_err(failed)?;
     let membership = Membership { incarnation, link, events, kept, folder, is_local };
     let ended = membership.serve(flags, &log, &phases, &stopper);
     log.settle();
@@ -245,10 +259,7 @@ impl Membership {
         let has_run = outcome.started.is_some();
         let code = part.finish(outcome);
         // Nobody has waited for orders when the test was over before its users were made.
-        waiting
-            .take()
-            .into_iter()
-            .for_each(|(events, ended)| progress::listen(events, stopper.clone(), ended, |_, _, _, _| ()));
+        waiting.take().into_iter().for_each(|(events, ended)| progress::listen(events, stopper.clone(), ended, drop));
         let last = is_done.recv().unwrap_or(Ok(()));
         self.link.finish();
         last.map_err(|why| {

@@ -128,6 +128,7 @@ impl<'a> RunningPart<'a> {
                     let _told_twice = self.config.start_at.set(own_time(&self.config.origin, at));
                     break;
                 }
+                Ok(AgentEvent::Clock { at, wall }) => self.set_clock(at, wall),
                 Ok(AgentEvent::Stop(_)) => stopper.stop(StopCause::Requested),
                 Ok(AgentEvent::Refused(why)) => {
                     let _ = ended.send(Err(why));
@@ -152,8 +153,23 @@ impl<'a> RunningPart<'a> {
         self.journal_bytes = std::fs::metadata(self.dir.join(FILE_NAME)).map_or(0, |found| found.len());
         self.journal = Some(journal);
         let (meetings, origin) = (test.script.program.meetings(), self.config.origin);
-        let meet = move |name: &str, at, came, missing| meetings.begin(name, own_time(&origin, at), came, missing);
-        listen(events, stopper.clone(), ended, meet);
+        let clock = test.script.program.clock();
+        let is_local = self.is_local;
+        let follow = move |event: AgentEvent| match event {
+            AgentEvent::Meet { meeting, at, came, missing } => {
+                meetings.begin(&meeting, own_time(&origin, at), came, missing);
+            }
+            AgentEvent::Clock { at, wall } if !is_local => clock.set(ahead(at, wall)),
+            _ => {}
+        };
+        listen(events, stopper.clone(), ended, follow);
+    }
+
+    /// Stamps of this agent's users are by the coordinator's clock. One on the same machine reads it anyway.
+    fn set_clock(&self, at: fleet::Ns, wall: fleet::Ns) {
+        if !self.is_local {
+            self.test.script.program.clock().set(ahead(at, wall));
+        }
     }
 
     fn tick(&mut self, tick: Tick) {
@@ -256,21 +272,26 @@ impl<'a> RunningPart<'a> {
     }
 }
 
-/// Hears orders beside the running test, until the last one. `meet` begins a meeting of virtual users.
+/// How much the test's time is ahead of this machine's, when it is `wall` at this moment of the monotonic clock.
+fn ahead(at: fleet::Ns, wall: fleet::Ns) -> i64 {
+    let own_epoch = wire::wall_ns().saturating_sub(fleet::clock::now());
+    i64::try_from(i128::from(wall) - i128::from(own_epoch) - i128::from(at)).unwrap_or(0)
+}
+
+/// Hears orders beside the running test, until the last one. `follow` does what they want of the test.
 pub fn listen(
     events: Receiver<AgentEvent>,
     stopper: Stopper,
     ended: Sender<Result<(), String>>,
-    meet: impl Fn(&str, fleet::Ns, u64, u64) + Send + 'static,
+    follow: impl Fn(AgentEvent) + Send + 'static,
 ) {
     let hear = move || {
         let last = loop {
             match events.recv() {
-                Ok(AgentEvent::Meet { meeting, at, came, missing }) => meet(&meeting, at, came, missing),
                 Ok(AgentEvent::Stop(_)) => stopper.stop(StopCause::Requested),
                 Ok(AgentEvent::Refused(why)) => break Err(why),
                 Ok(AgentEvent::Dismissed) => break Ok(()),
-                Ok(_) => {}
+                Ok(event) => follow(event),
                 Err(_) => break Err(String::from("the connection's thread has ended")),
             }
         };

@@ -38,6 +38,8 @@ pub struct Members {
     passed_on: u64,
     /// No clock was further off at the start.
     pub bound: Duration,
+    /// Stamps of two agents may be so far apart for the same instant.
+    pub apart: Duration,
 }
 
 impl Members {
@@ -54,7 +56,15 @@ impl Members {
         };
         let all = (0..agents).map(member).collect();
         let (pending, users) = Default::default();
-        Members { all, pending, registry: registry.clone(), users, passed_on: 0, bound: Duration::ZERO }
+        Members {
+            all,
+            pending,
+            registry: registry.clone(),
+            users,
+            passed_on: 0,
+            bound: Duration::ZERO,
+            apart: Duration::ZERO,
+        }
     }
 
     /// One of them.
@@ -156,6 +166,7 @@ impl Members {
             notes: self.notes(),
             figures: self.figures(),
             start_bound_ms: self.bound.as_secs_f64() * 1e3,
+            stamps_apart_ms: (!self.apart.is_zero()).then(|| self.apart.as_secs_f64() * 1e3),
             is_marked_failed: self.ends().any(|end| end.is_marked_failed),
         }
     }
@@ -236,7 +247,14 @@ impl Members {
         let silences = silences.flat_map(|(index, member)| {
             member.silences.iter().map(move |what| format!("{}: {what}", self.title(index as u32)))
         });
-        std::iter::once(start).chain(silences).collect()
+        let is_delay = |metric: &str| self.registry.find(metric).is_some();
+        let stamps = (!self.apart.is_zero() && is_delay("message_delay")).then(|| {
+            format!(
+                "message delays between agents are exact to {}: so well their clocks are known",
+                time(ms(self.apart))
+            )
+        });
+        std::iter::once(start).chain(stamps).chain(silences).collect()
     }
 
     fn latest(&self) -> Duration {

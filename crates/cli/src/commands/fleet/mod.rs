@@ -159,6 +159,8 @@ impl Fleet<'_> {
                 }
                 self.lose(index, why, config);
             }
+            // Agents of this machine read the same clock, and leave it as it is.
+            fleet::Event::Apart(apart) if self.children.is_empty() => self.members.apart = Duration::from_nanos(apart),
             fleet::Event::Started { index, late } => self.members.started(index, Duration::from_nanos(late)),
             fleet::Event::Frame { index, number, content } => {
                 if let Err(why) = self.members.take(index, number, &content, &config.state) {
@@ -186,18 +188,24 @@ impl Fleet<'_> {
                     self.members.silent(index, what);
                 }
             }
-            fleet::Event::Unreachable { why } => {
-                let text = format!("{why}; agents go on by themselves, and what they measure comes when it is back");
-                log.write(Level::Warning, &text, &[]);
-            }
-            fleet::Event::Reachable { after } => {
-                let text = format!("messages can be exchanged again, after {:.1} s", after as f64 / 1e9);
-                log.write(Level::Warning, &text, &[]);
-            }
+            outage @ (fleet::Event::Unreachable { .. } | fleet::Event::Reachable { .. }) => self.tell_outage(outage),
             fleet::Event::Ended { index, outcome } => self.end(index, &outcome, config),
             _ => {}
         }
         Ok(())
+    }
+
+    fn tell_outage(&self, event: fleet::Event) {
+        let text = match event {
+            fleet::Event::Unreachable { why } => {
+                format!("{why}; agents go on by themselves, and what they measure comes when it is back")
+            }
+            fleet::Event::Reachable { after } => {
+                format!("messages can be exchanged again, after {:.1} s", after as f64 / 1e9)
+            }
+            _ => return,
+        };
+        self.log.write(Level::Warning, &text, &[]);
     }
 
     fn lose(&mut self, index: u32, why: String, config: &RunConfig) {

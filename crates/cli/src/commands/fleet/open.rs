@@ -20,7 +20,7 @@ use super::children::Children;
 use super::members::Members;
 use super::state::{FleetState, StateFile};
 use super::{Fleet, PackedTest, VERSION};
-use crate::backing::Opening;
+use crate::backing::{Backing, Opening};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
@@ -61,7 +61,7 @@ pub fn start<'a>(
         credentials: &credentials,
         address,
         shown: Box::new(move |address| shown(&seen_as, address)),
-        archive: if own.backing.listens() { Vec::new() } else { packed.content()? },
+        archive: if own.backing.stores() { packed.content()? } else { Vec::new() },
     };
     let (thread, address) = listen(coordinator, (own, opening), keep)?;
     let address = own.backing.url().unwrap_or_else(|| shown(own, address));
@@ -69,7 +69,7 @@ pub fn start<'a>(
     let children = match own.waits() {
         false => Children::start(test.matches, (own.agents, flags.workers), &invitation)?,
         true => {
-            log.write(Level::Info, &waiting(own.agents, &invitation, is_known), &[]);
+            log.write(Level::Info, &waiting(own, &invitation, is_known), &[]);
             Children::default()
         }
     };
@@ -97,6 +97,7 @@ fn setup(run: u64, own: &FleetFlags, credentials: &Credentials, packed: &PackedT
         secret: credentials.secret.clone(),
         archive: packed.archive.clone(),
         settings: message::encode(&packed.settings),
+        epoch: wire::wall_ns().saturating_sub(fleet::clock::now()),
         patience: u64::try_from(own.join_timeout.as_nanos()).unwrap_or(u64::MAX),
     }
 }
@@ -125,12 +126,20 @@ fn listen(
 }
 
 /// What tells how to join. Whoever keeps credentials in a file knows the token, and a log is read by others.
-fn waiting(agents: u32, invitation: &Invitation, is_known: bool) -> String {
-    let how = match is_known {
-        true => format!(" at {}", invitation.address),
-        false => format!("; start each on its machine with\n  ONRUSH_JOIN={invitation} onrush agent"),
+fn waiting(own: &FleetFlags, invitation: &Invitation, is_known: bool) -> String {
+    let how = match (is_known, &own.backing) {
+        (true, _) => format!(" at {}", invitation.address),
+        (false, Backing::Dialling(agents)) => {
+            let token = &invitation.token;
+            let command = |agent: &String| {
+                let port = agent.rsplit(':').next().unwrap_or_default();
+                format!("\n  ONRUSH_JOIN={token} onrush agent --listen 0.0.0.0:{port}    # {agent}")
+            };
+            format!("; start each on its machine with{}", agents.iter().map(command).collect::<String>())
+        }
+        (false, _) => format!("; start each on its machine with\n  ONRUSH_JOIN={invitation} onrush agent"),
     };
-    format!("waiting for {agents} agents{how}")
+    format!("waiting for {} agents{how}", own.agents)
 }
 
 /// What a coordinator that was killed has left, where this one is to go on.

@@ -224,6 +224,7 @@ impl Whole {
         let generator = Generator {
             agents: agents.figures,
             start_bound_ms: Some(agents.start_bound_ms),
+            stamps_apart_ms: agents.stamps_apart_ms,
             ..judged.document(&health, notes)
         };
         let facts = Facts {

@@ -14,6 +14,9 @@ use super::joining::Joining;
 use crate::exit_code::ExitCode;
 
 /// How often an index of the agents' Job is tried again.
+const TRIES_TO_RESUME: u32 = 3;
+/// Exit codes of a process that SIGKILL or SIGTERM has ended.
+const KILLED: [u8; 2] = [137, 143];
 const TRIES: u32 = 6;
 /// Within this time all Pods have been placed, and images pulled.
 const SLACK: Duration = Duration::from_secs(1800);
@@ -112,6 +115,7 @@ fn coordinator(run: &ClusterRun, test: &CarriedTest) -> Value {
     command.extend([format!("0.0.0.0:{}", run.port), String::from("--fleet-credentials")]);
     command.push(format!("{CREDENTIALS_AT}/credentials"));
     command.extend(run.run_flags.iter().cloned());
+    command.extend(resuming(run));
     let mut volumes = vec![Volume::secret("fleet", format!("{}-fleet", run.name), CREDENTIALS_AT)];
     if test.archive.is_some() {
         volumes.push(Volume::secret("test", format!("{}-test", run.name), TEST_AT));
@@ -124,10 +128,35 @@ fn coordinator(run: &ClusterRun, test: &CarriedTest) -> Value {
     }));
     let mut template = template(run, "coordinator", command, volumes);
     template["spec"]["containers"][0]["ports"] = json!([{ "name": "fleet", "containerPort": run.port }]);
-    let mut spec = json!({ "backoffLimit": 0 });
+    let mut spec = match run.claim {
+        Some(_) => json!({ "backoffLimit": TRIES_TO_RESUME, "podFailurePolicy": killed_policy() }),
+        None => json!({ "backoffLimit": 0 }),
+    };
     spec["ttlSecondsAfterFinished"] = KEPT.as_secs().into();
     spec["template"] = template;
     object("batch/v1", "Job", metadata(run, "", "coordinator"), json!({ "spec": spec }))
+}
+
+/// On a claim a coordinator writes down what another one needs, which goes on with the test when the first is killed.
+fn resuming(run: &ClusterRun) -> Vec<String> {
+    if run.claim.is_none() {
+        return Vec::new();
+    }
+    let is_given = |name: &str| run.run_flags.iter().any(|flag| flag == name || flag.starts_with(&format!("{name}=")));
+    let save = (!is_given("--save")).then(|| [String::from("--save"), format!("/data/{}", run.name)]);
+    let resume = (!is_given("--resume")).then(|| String::from("--resume"));
+    save.into_iter().flatten().chain(resume).collect()
+}
+
+/// A coordinator that was killed, or moved away, is followed by another. One that ended by itself has said its result.
+fn killed_policy() -> Value {
+    json!({ "rules": [
+        { "action": "Ignore", "onPodConditions": [{ "type": "DisruptionTarget", "status": "True" }] },
+        {
+            "action": "FailJob",
+            "onExitCodes": { "containerName": "onrush", "operator": "NotIn", "values": KILLED },
+        },
+    ] })
 }
 
 fn agents(run: &ClusterRun, test: &CarriedTest) -> Value {

@@ -18,6 +18,8 @@ pub struct AgentsReport {
     pub figures: Vec<AgentFigures>,
     /// No clock was further from the coordinator's at the start, in ms.
     pub start_bound_ms: f64,
+    /// Stamps of two agents may be so far apart for the same instant, in ms; none: they read the same clock.
+    pub stamps_apart_ms: Option<f64>,
     /// Whether the script called `exec.test.fail` on one of them.
     pub is_marked_failed: bool,
 }

@@ -151,6 +151,7 @@ impl Ending<'_> {
             referee: ran.referee.clone(),
             agents: agents.map(|agents| agents.figures.clone()).unwrap_or_default(),
             start_bound_ms: agents.map(|agents| agents.start_bound_ms),
+            stamps_apart_ms: agents.and_then(|agents| agents.stamps_apart_ms),
             ..judged.document(&ran.health, notes)
         }
     }

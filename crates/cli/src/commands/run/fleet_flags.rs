@@ -58,9 +58,7 @@ impl FleetFlags {
                 None => Ok(None),
             };
         };
-        let count = agents.trim().parse().ok().filter(|count| (1..=MOST).contains(count));
-        let agents = count
-            .ok_or_else(|| refuse(format!("--agents: found '{agents}', expected a whole number from 1 to {MOST}")))?;
+        let (agents, dialled) = agents_of(&agents)?;
         if is_quick {
             return Err(refuse(String::from(
                 "--agents divides a script among agents, and a URL is none: `--show` prints the script that stands \
@@ -77,7 +75,7 @@ impl FleetFlags {
             }
         }
         let listen = source.text("fleet-listen");
-        let backing = backing(source, listen.is_some())?;
+        let backing = backing(source, listen.is_some(), dialled)?;
         let waits = listen.is_some() || backing.url().is_some();
         let standard = if waits { JOIN_TIMEOUT.1 } else { JOIN_TIMEOUT.0 };
         let join_timeout = match source.text("join-timeout") {
@@ -106,8 +104,39 @@ impl FleetFlags {
     }
 }
 
+/// A number of agents, or their addresses.
+fn agents_of(text: &str) -> Result<(u32, Option<Vec<String>>), Failure> {
+    let wrong = |found: &str| {
+        let expected = format!("a whole number from 1 to {MOST}, or HOST:PORT of each agent with commas between");
+        refuse(format!("--agents: found '{found}', expected {expected}"))
+    };
+    if !text.contains(':') {
+        let count = text.trim().parse().ok().filter(|count| (1..=MOST).contains(count));
+        return Ok((count.ok_or_else(|| wrong(text))?, None));
+    }
+    let addresses: Vec<String> = text.split(',').map(|address| address.trim().to_owned()).collect();
+    for (at, address) in addresses.iter().enumerate() {
+        let parts = address.rsplit_once(':');
+        if !parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0)) {
+            return Err(wrong(address));
+        }
+        if addresses[..at].contains(address) {
+            return Err(refuse(format!("--agents: {address} is there twice: an agent runs one part")));
+        }
+    }
+    match u32::try_from(addresses.len()) {
+        Ok(count) if count <= MOST => Ok((count, Some(addresses))),
+        _ => Err(wrong(&format!("{} addresses", addresses.len()))),
+    }
+}
+
 /// What carries the messages.
-fn backing(source: &FlagSource<'_>, listens: bool) -> Result<Backing, Failure> {
+fn backing(source: &FlagSource<'_>, listens: bool, dialled: Option<Vec<String>>) -> Result<Backing, Failure> {
+    if let Some(addresses) = dialled {
+        let text = "--agents with addresses dials them: leave out --fleet-listen and --fleet, or give a number";
+        let is_alone = !listens && source.text("fleet").is_none();
+        return if is_alone { Ok(Backing::Dialling(addresses)) } else { Err(refuse(String::from(text))) };
+    }
     let Some(url) = source.text("fleet") else { return Ok(Backing::Embedded) };
     let backing = Backing::of(&url).map_err(|why| refuse(format!("--fleet: {why}")))?;
     match listens && !backing.listens() {

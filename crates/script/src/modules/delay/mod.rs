@@ -42,9 +42,9 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(module)
 }
 
-/// Whole microseconds since 1970.
-fn microseconds(ns: u64) -> f64 {
-    (ns / 1000) as f64
+/// Whole microseconds since 1970, of a time by this machine's clock.
+fn microseconds(vu: &Vu, ns: u64) -> f64 {
+    (vu.test_time(ns) / 1000) as f64
 }
 
 /// `stamp(event?)`: now.
@@ -59,13 +59,14 @@ fn stamp<'js>(ctx: Ctx<'js>, event: Opt<Value<'js>>) -> Result<f64> {
         }
     }
     vu.messages.note_stamp();
-    Ok(microseconds(wire::wall_ns()))
+    Ok(microseconds(&vu, wire::wall_ns()))
 }
 
 /// `arrival()`: when the message whose handler runs reached this machine.
 fn arrival(ctx: Ctx<'_>) -> Result<f64> {
-    match Vu::of(&ctx).messages.arrived_ns() {
-        Some(ns) => Ok(microseconds(ns)),
+    let vu = Vu::of(&ctx);
+    match vu.messages.arrived_ns() {
+        Some(ns) => Ok(microseconds(&vu, ns)),
         None => Err(Exception::throw_type(
             &ctx,
             "arrival: no message is being handled; call it in the handler of a message, before it waits for anything",
@@ -129,7 +130,7 @@ fn record<'js>(
     refuse_in_init(&ctx, &vu, "record")?;
     let undefined = || Value::new_undefined(ctx.clone());
     let event = event_name(&ctx, "record", &event.0.unwrap_or_else(undefined))?;
-    let now = microseconds(wire::wall_ns());
+    let now = microseconds(&vu, wire::wall_ns());
     let RecordOptions { received, tags, unit } = given(&ctx, received.0, tags.0)?;
     let (stamps, count) = stamps_of(&ctx, &stamps.0.unwrap_or_else(undefined), now, unit)?;
     let received = match received {
