@@ -9,27 +9,19 @@
 
 mod cases;
 mod cluster;
-mod daemon;
 mod node;
-
-use std::path::{Path, PathBuf};
 
 use cluster::Cluster;
 
-use crate::parity;
+use super::programs;
 
 const PROGRAMS: [&str; 4] = ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl"];
 
 /// Runs the cases whose names contain one of the words, or all.
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
-    let programs = programs()?;
-    let root = parity::workspace()?;
-    let onrush = match std::env::var_os("ONRUSH") {
-        Some(path) => PathBuf::from(path),
-        None => parity::build_onrush(&root)?,
-    };
-    let folder = root.join("target/kube");
-    let _none = std::fs::remove_dir_all(&folder);
+    let programs = programs::engines(&PROGRAMS)?;
+    let onrush = programs::onrush()?;
+    let folder = programs::folder("kube")?;
     let cluster = Cluster::start(&programs, &folder)?;
     let is_asked = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
     let mut failed = Vec::new();
@@ -45,16 +37,5 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
     match failed.is_empty() {
         true => Ok(()),
         false => Err(format!("failed: {}; see {}", failed.join(", "), folder.display())),
-    }
-}
-
-/// The folder of the control plane's programs; names what is missing.
-fn programs() -> Result<PathBuf, String> {
-    let engines = std::env::var("ENGINES").unwrap_or_else(|_| String::from("/opt/engines"));
-    let bin = Path::new(&engines).join("bin");
-    let missing: Vec<&str> = PROGRAMS.into_iter().filter(|name| !bin.join(name).exists()).collect();
-    match missing.is_empty() {
-        true => Ok(bin),
-        false => Err(format!("{} has no {}; $ENGINES names its folder", bin.display(), missing.join(", "))),
     }
 }
