@@ -13,6 +13,7 @@ use crate::counter_sum::CounterSum;
 use crate::errors::ErrorCount;
 use crate::metric::MetricId;
 use crate::registry::{Definition, Registry, SubMetric};
+use crate::requests::RequestTable;
 use crate::results::{CheckResult, GroupResult, MetricResult, Results, ScenarioResult, TrendValue, Value};
 use crate::sink::{Scope, Sink, SinkKey};
 use crate::snapshot::Snapshot;
@@ -144,7 +145,8 @@ impl Aggregate {
         let places = self.in_tree();
         let root = tree(&places, None, &definitions, duration, breakdown);
         let scenarios = if breakdown { self.scenarios(&places, &definitions, duration) } else { Vec::new() };
-        Results { duration, metrics, root, checks: checks(&places, None), scenarios, errors: self.errors() }
+        let (errors, requests) = (self.errors(), self.requests());
+        Results { duration, metrics, root, checks: checks(&places, None), scenarios, errors, requests }
     }
 
     /// By their metrics, each list by source.
@@ -230,6 +232,13 @@ impl Aggregate {
         let mut errors: Vec<ErrorCount> = self.sinks.iter().filter_map(error).collect();
         errors.sort_by(|a, b| (b.count, &a.kind).cmp(&(a.count, &b.kind)));
         errors
+    }
+
+    fn requests(&self) -> RequestTable {
+        RequestTable::new(self.sinks.iter().filter_map(|(key, sink)| match (&**key, sink) {
+            (SinkKey::Request(kind), Sink::Trend(trend)) => Some((kind, &**trend)),
+            _ => None,
+        }))
     }
 
     fn total(&self, metric: MetricId) -> Option<&Sink> {

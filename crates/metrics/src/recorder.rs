@@ -9,23 +9,19 @@
 //! large. Only a tap needs the tags themselves, so with one every distinct set stays.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::batches::{Batcher, Note, RecordOf, TakeBatch};
 use crate::builtin;
-use crate::cardinality::Cardinality;
-use crate::errors::{ErrorKind, KINDS};
+use crate::errors::ErrorKind;
+use crate::lookup::{Lookup, RESOLVED_LIMIT};
 use crate::metric::{Kind, MetricId};
 use crate::registry::Registry;
-use crate::sharded::Sharded;
+use crate::requests::RequestKind;
 use crate::sink::{Scope, SinkKey};
 use crate::snapshot::Snapshot;
-use crate::store::{Bundle, Cell, Entry, Series, Store};
+use crate::store::{Bundle, Entry, Series, Store};
 use crate::tags::TagSet;
-
-/// Distinct tag sets that the table of resolved series holds before some are forgotten.
-const RESOLVED_LIMIT: usize = 100_000;
 
 /// One sample, as a tap sees it.
 #[derive(Debug)]
@@ -53,22 +49,6 @@ pub struct Recorder {
     /// Whether somebody sees every sample.
     tapped: std::cell::Cell<bool>,
     refused: std::cell::Cell<u64>,
-}
-
-/// What `series` needs to find or make an entry.
-#[derive(Default)]
-struct Lookup {
-    resolved: Sharded<(MetricId, TagSet), Series>,
-    shared: HashMap<(MetricId, Box<[u32]>), Series>,
-    bundles: HashMap<Box<[Series]>, Bundle>,
-    sinks: HashMap<Arc<SinkKey>, u32>,
-    /// Keys by position of their sink.
-    keys: Vec<Arc<SinkKey>>,
-    /// Kinds of errors with a text.
-    error_kinds: usize,
-    cardinality: Cardinality,
-    /// Whether `cardinality` changed since the last `take`.
-    grown: bool,
 }
 
 impl Recorder {
@@ -145,10 +125,26 @@ impl Recorder {
     /// The series of a request with this error: its samples are counted by kind too, whatever tags are kept. For
     /// callers that keep what they got: it is looked up each time.
     pub fn series_of_error(&self, metric: MetricId, tags: &TagSet, kind: &ErrorKind) -> Series {
+        self.series_with(metric, tags, |lookup, store| lookup.error(kind, store, &self.registry))
+    }
+
+    /// The series of a Trend of requests of this kind: its samples are a row of the table of requests too, whatever
+    /// tags are kept. For callers that keep what they got.
+    pub fn series_of_request(&self, metric: MetricId, tags: &TagSet, kind: &RequestKind) -> Series {
+        self.series_with(metric, tags, |lookup, store| lookup.request(kind, store, &self.registry))
+    }
+
+    /// The series of a metric that feeds one more sink than its tags say.
+    fn series_with(
+        &self,
+        metric: MetricId,
+        tags: &TagSet,
+        find: impl FnOnce(&mut Lookup, &mut Store) -> u32,
+    ) -> Series {
         let plain = self.series(metric, tags);
         let (mut lookup, mut store) = (self.lookup.borrow_mut(), self.store.borrow_mut());
-        let error = lookup.error(kind, &mut store, &self.registry);
-        let sinks: Box<[u32]> = store.sinks(plain).chain([error]).collect();
+        let one_more = find(&mut lookup, &mut store);
+        let sinks: Box<[u32]> = store.sinks(plain).chain([one_more]).collect();
         if self.tapped.get() {
             return store.push(metric, &sinks, tags);
         }
@@ -294,39 +290,10 @@ impl Recorder {
     }
 }
 
-impl Lookup {
-    /// The sink of a kind of errors, or that of the others where there are too many.
-    fn error(&mut self, kind: &ErrorKind, store: &mut Store, registry: &Registry) -> u32 {
-        let own = SinkKey::Error(kind.clone());
-        if let Some(at) = self.sinks.get(&own) {
-            return *at;
-        }
-        if matches!(kind, ErrorKind::Status { .. }) {
-            return self.sink(own, Kind::Counter, store, registry);
-        }
-        self.error_kinds += 1;
-        let key = if self.error_kinds > KINDS { SinkKey::Error(kind.other()) } else { own };
-        self.sink(key, Kind::Counter, store, registry)
-    }
-
-    fn sink(&mut self, key: SinkKey, kind: Kind, store: &mut Store, registry: &Registry) -> u32 {
-        if let Some(at) = self.sinks.get(&key) {
-            return *at;
-        }
-        let (key, at) = (Arc::new(key), store.cells.len() as u32);
-        store.cells.push(Cell::new(kind));
-        if key.is_in_tree() {
-            registry.place(&key);
-        }
-        self.keys.push(key.clone());
-        self.sinks.insert(key, at);
-        at
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::errors::KINDS;
     use crate::metric::Contains;
     use crate::tags::TagFilter;
     use std::rc::Rc;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::errors::ErrorCount;
 use crate::metric::{Contains, Kind};
+use crate::requests::RequestTable;
 use crate::trend::{RankInterval, Trend};
 
 /// Everything measured in a run.
@@ -26,6 +27,8 @@ pub struct Results {
     pub scenarios: Vec<ScenarioResult>,
     /// What went wrong, the most frequent first.
     pub errors: Vec<ErrorCount>,
+    /// Requests by kind, those that failed in front.
+    pub requests: RequestTable,
 }
 
 impl Results {

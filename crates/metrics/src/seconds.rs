@@ -104,7 +104,7 @@ impl Seconds {
             let (metric, filter) = match &*key {
                 SinkKey::Metric(id, _) => (*id, None),
                 SinkKey::Sub(id) => subs.get(id.0 as usize).map(|sub| (sub.parent, Some(sub.filter.source())))?,
-                SinkKey::Check(..) | SinkKey::Group(_) | SinkKey::Error(_) => return None,
+                SinkKey::Check(..) | SinkKey::Group(_) | SinkKey::Error(_) | SinkKey::Request(_) => return None,
             };
             let name = self.registry.definition(metric).name.to_string();
             Some(SecondsSeries { name, filter: filter.map(str::to_owned), points })

@@ -8,11 +8,13 @@
 
 mod agents;
 mod reader;
+mod request_entry;
 mod writer;
 
 pub use agents::{AgentUsers, SecondOfAgents, ShardJoin};
 use reader::ReadSink;
 pub use reader::{ReadShard, ShardReader};
+use request_entry::RequestEntry;
 pub use writer::ShardWriter;
 
 use std::sync::Arc;
@@ -65,6 +67,10 @@ impl Shard {
                 KeyEntry::Metric(_, scope) | KeyEntry::Group(scope) => (Some(scope), None),
                 KeyEntry::Check(scope, text) => (Some(scope), Some(text)),
                 KeyEntry::Exception(text) | KeyEntry::NoAnswer(text) => (None, Some(text)),
+                KeyEntry::Request(kind) => {
+                    kind.texts().for_each(&mut change);
+                    (None, None)
+                }
                 KeyEntry::Sub(_) | KeyEntry::Status(..) => (None, None),
             };
             scope.into_iter().flat_map(|(scenario, group)| [scenario, group]).flatten().for_each(&mut change);
@@ -99,6 +105,7 @@ enum KeyEntry {
     Exception(String),
     Status(u16, bool),
     NoAnswer(String),
+    Request(Box<RequestEntry>),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -142,6 +149,7 @@ impl From<&SinkKey> for KeyEntry {
             SinkKey::Error(ErrorKind::Exception(text)) => KeyEntry::Exception(text.to_string()),
             SinkKey::Error(ErrorKind::NoAnswer(text)) => KeyEntry::NoAnswer(text.to_string()),
             SinkKey::Error(ErrorKind::Status { status, expected }) => KeyEntry::Status(*status, *expected),
+            SinkKey::Request(kind) => KeyEntry::Request(Box::new(RequestEntry::from(kind))),
         }
     }
 }
@@ -186,7 +194,7 @@ mod tests {
     use crate::snapshot::Snapshot;
     use crate::tags::TagFilter;
     use crate::threshold::Thresholds;
-    use crate::{Aggregate, Recorder, TagSet, builtin};
+    use crate::{Aggregate, Recorder, RequestKind, TagSet, builtin};
 
     /// A run of two seconds with everything that a shard can hold.
     fn recorded() -> (Arc<Registry>, Vec<Snapshot>) {
@@ -201,7 +209,9 @@ mod tests {
         let mut snapshots = Vec::new();
         for second in 0..2 {
             recorder.add(recorder.series(builtin::HTTP_REQS, &tags(&[("status", "200")])), 1.0, second);
-            recorder.add(recorder.series(builtin::HTTP_REQ_DURATION, &tags(&[])), 0.1 + second as f64, second);
+            let kind = RequestKind { name: "/n".into(), example: Some("/n/1".into()), ..RequestKind::default() };
+            let of_request = recorder.series_of_request(builtin::HTTP_REQ_DURATION, &tags(&[]), &kind);
+            recorder.add(of_request, 0.1 + second as f64, second);
             recorder.add(recorder.series(builtin::CHECKS, &tags(&[("check", "is fine")])), second as f64, second);
             recorder.add(recorder.series(builtin::GROUP_DURATION, &tags(&[])), 1.0 / 3.0, second);
             recorder.add(recorder.series(own, &tags(&[])), -0.7, second);
@@ -270,7 +280,7 @@ mod tests {
         let mut shard = ShardWriter::new(registry).shard(&snapshots);
         let mut texts = Vec::new();
         shard.each_text(|text| texts.push(std::mem::replace(text, "***".into())));
-        for wanted in ["own_gauge", "200", "a", "::g", "is fine", "e", "n"] {
+        for wanted in ["own_gauge", "200", "a", "::g", "is fine", "e", "n", "/n", "/n/1"] {
             assert!(texts.iter().any(|text| text == wanted), "{wanted} in {texts:?}");
         }
         assert!(!format!("{shard:?}").contains("is fine"));

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::counter_sum::CounterSum;
 use crate::errors::ErrorKind;
 use crate::metric::{Kind, MetricId};
+use crate::requests::RequestKind;
 use crate::sub_metrics::SubMetricId;
 use crate::trend::Trend;
 
@@ -33,6 +34,8 @@ pub(crate) enum SinkKey {
     Group(Scope),
     /// Something that went wrong.
     Error(ErrorKind),
+    /// Requests of one kind; a Trend of their durations.
+    Request(RequestKind),
 }
 
 impl SinkKey {
@@ -41,7 +44,7 @@ impl SinkKey {
         match self {
             SinkKey::Metric(_, scope) | SinkKey::Group(scope) => [scope.scenario.clone(), scope.group.clone(), None],
             SinkKey::Check(scope, name) => [scope.scenario.clone(), scope.group.clone(), Some(name.clone())],
-            SinkKey::Sub(_) | SinkKey::Error(_) => Default::default(),
+            SinkKey::Sub(_) | SinkKey::Error(_) | SinkKey::Request(_) => Default::default(),
         }
     }
 
@@ -50,7 +53,7 @@ impl SinkKey {
         match self {
             SinkKey::Check(..) | SinkKey::Group(_) => true,
             SinkKey::Metric(_, scope) => scope.group.is_some(),
-            SinkKey::Sub(_) | SinkKey::Error(_) => false,
+            SinkKey::Sub(_) | SinkKey::Error(_) | SinkKey::Request(_) => false,
         }
     }
 }

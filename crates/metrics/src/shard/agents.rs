@@ -81,7 +81,7 @@ impl SecondOfAgents {
         match key {
             SinkKey::Metric(id, _) => Some(*id),
             SinkKey::Sub(id) => Some(self.registry.parent_of(*id)),
-            SinkKey::Check(..) | SinkKey::Group(_) | SinkKey::Error(_) => None,
+            SinkKey::Check(..) | SinkKey::Group(_) | SinkKey::Error(_) | SinkKey::Request(_) => None,
         }
     }
 }

@@ -194,6 +194,7 @@ impl ShardReader {
             KeyEntry::Status(status, expected) => {
                 (SinkKey::Error(ErrorKind::Status { status, expected }), Kind::Counter)
             }
+            KeyEntry::Request(kind) => (SinkKey::Request((*kind).into()), Kind::Trend),
         })
     }
 }

@@ -10,7 +10,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use metrics::{Bundle, ErrorKind, MetricId, Recorder, Series, Sharded, SystemTag, SystemTags, TagSet, builtin};
+use metrics::{
+    Bundle, ErrorKind, MetricId, Recorder, RequestKind, Series, Sharded, SystemTag, SystemTags, TagSet, builtin,
+};
 use wire::{Exchange, FailureKind, Method, Timings};
 
 use super::error_code;
@@ -22,9 +24,8 @@ use crate::Vu;
 /// Distinct tag sets kept by a worker.
 const KEPT: usize = 8192;
 
-/// The series of the timings, in k6's order.
-const TIMINGS: [MetricId; 7] = [
-    builtin::HTTP_REQ_DURATION,
+/// The series of the phases behind that of the duration, in k6's order.
+const PHASES: [MetricId; 6] = [
     builtin::HTTP_REQ_BLOCKED,
     builtin::HTTP_REQ_CONNECTING,
     builtin::HTTP_REQ_TLS_HANDSHAKING,
@@ -40,9 +41,10 @@ fn resolve_series(recorder: &Recorder, tags: &TagSet, key: &Key) -> Bundle {
         Some(error) => recorder.series_of_error(builtin::HTTP_REQS, tags, &error),
         None => recorder.series(builtin::HTTP_REQS, tags),
     };
+    let durations = recorder.series_of_request(builtin::HTTP_REQ_DURATION, tags, &key.request_kind(tags));
     let failed = key.expected.map(|_| builtin::HTTP_REQ_FAILED);
-    let rest = TIMINGS.into_iter().chain(failed).map(|metric| recorder.series(metric, tags));
-    recorder.bundle(&std::iter::once(requests).chain(rest).collect::<Vec<Series>>())
+    let rest = PHASES.into_iter().chain(failed).map(|metric| recorder.series(metric, tags));
+    recorder.bundle(&[requests, durations].into_iter().chain(rest).collect::<Vec<Series>>())
 }
 
 /// Everything that decides which series a sample goes to.
@@ -71,6 +73,22 @@ impl Key {
                 Some(ErrorKind::Status { status: self.status, expected: self.expected == Some(true) })
             }
             None => None,
+        }
+    }
+
+    /// The row of the table of requests that it belongs to.
+    fn request_kind(&self, tags: &TagSet) -> RequestKind {
+        let tag = |name: &str| Arc::from(tags.get(name).unwrap_or_default());
+        let example = self.name.as_ref().filter(|name| **name != self.url).map(|_| Arc::clone(&self.url));
+        RequestKind {
+            name: Arc::clone(self.name.as_ref().unwrap_or(&self.url)),
+            method: Arc::from(self.method.as_str()),
+            status: self.status,
+            error: Arc::from(self.error.as_deref().unwrap_or_default()),
+            failed: self.expected == Some(false),
+            scenario: tag("scenario"),
+            group: tag("group"),
+            example,
         }
     }
 }
