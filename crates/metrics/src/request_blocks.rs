@@ -2,8 +2,8 @@
 //! and last seen. What a report needs to make its tables anew for a stretch that somebody chose.
 //!
 //! A block is one interval at first; when there are too many, every two neighbours become one. Buckets differ by a
-//! sixteenth of an octave, so a percentile of a stretch is within 2.2 % of the exact one: the tables of the whole run do
-//! not come from here. Memory has a bound: kinds × blocks × the spread of their durations.
+//! sixteenth of an octave, so a percentile of a stretch is within 2.2 % of the exact one: the tables of the whole run
+//! do not come from here. Memory has a bound: kinds × blocks × the spread of their durations.
 //!
 //! `add` only reads the snapshots; it runs where those are merged, on no worker.
 
@@ -22,10 +22,10 @@ const MOST: usize = 120;
 /// Buckets of an octave.
 const OCTAVE: f64 = 16.0;
 /// Of durations that took no time.
-pub const LOWEST: i32 = -400;
+pub(crate) const LOWEST: i32 = -400;
 
 /// The bucket of a duration in ms. Bucket 0 begins at 1 ms.
-pub fn coarse_bucket(ms: f64) -> i32 {
+fn coarse_bucket(ms: f64) -> i32 {
     if ms > 0.0 { ((ms.log2() * OCTAVE).floor() as i32).max(LOWEST) } else { LOWEST }
 }
 
@@ -151,6 +151,14 @@ mod tests {
     #[test]
     fn buckets_are_sixteenths_of_octaves() {
         assert_eq!([1.0, 1.04, 1.05, 2.0, 0.5, 0.0, 1e-300].map(coarse_bucket), [0, 0, 1, 16, -16, LOWEST, LOWEST]);
+    }
+
+    #[test]
+    fn the_middle_of_a_bucket_is_near_all_that_is_in_it() {
+        for ms in [0.01, 1.0, 3.7, 250.0, 60_000.0] {
+            let told = ((f64::from(coarse_bucket(ms)) + 0.5) / OCTAVE).exp2();
+            assert!((told / ms - 1.0).abs() < 0.0222, "{ms} is told as {told}");
+        }
     }
 
     #[test]

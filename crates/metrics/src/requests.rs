@@ -108,6 +108,21 @@ impl RequestTable {
         RequestTable { rows, is_cut }
     }
 
+    /// The durations of rows that are the same but for scenario and group, in the order of the first of each.
+    pub fn by_request(&self) -> Vec<RequestResult> {
+        let mut places: BTreeMap<RequestKind, usize> = BTreeMap::new();
+        let mut merged: Vec<(RequestKind, Trend)> = Vec::new();
+        for RequestResult { kind, durations } in &self.rows {
+            let nowhere = RequestKind { scenario: "".into(), group: "".into(), example: None, ..kind.clone() };
+            let place = *places.entry(nowhere.clone()).or_insert(merged.len());
+            match merged.get_mut(place) {
+                Some((_, trend)) => trend.merge(durations.as_ref()),
+                None => merged.push((nowhere, durations.as_ref().clone())),
+            }
+        }
+        merged.into_iter().map(|(kind, trend)| RequestResult { kind, durations: trend.into() }).collect()
+    }
+
     /// The row that a kind's samples are in.
     pub fn row_of(&self, kind: &RequestKind) -> Option<usize> {
         let find = |kind: &RequestKind| self.rows.iter().position(|row| row.kind == *kind);

@@ -85,6 +85,7 @@ mod tests {
             checks: Vec::new(),
             scenarios: Vec::new(),
             errors: Vec::new(),
+            requests: Default::default(),
         }
     }
 

@@ -1,8 +1,8 @@
 //! What went wrong in a run, by kind and count: one form for the text summary, the exports, the result document and
 //! reports.
 
-use metrics::ErrorKind;
 use metrics::results::Results;
+use metrics::{ErrorKind, RequestKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,16 +18,33 @@ pub struct Errors {
 }
 
 /// One kind of error.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Counted {
     /// What went wrong.
     pub what: String,
     /// How often.
     pub count: u64,
+    /// When, and an example.
+    #[serde(flatten)]
+    pub seen: Seen,
+}
+
+/// When something was seen, by the second, and one of the requests that it happened to. Absent where nobody knows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Seen {
+    /// Start of the first second with it, from the start of the scenarios.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_s: Option<f64>,
+    /// End of the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_s: Option<f64>,
+    /// Method and URL of a request: `GET http://shop.test/checkout`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub example: Option<String>,
 }
 
 /// Answers with one status.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorStatus {
     /// The status.
     pub status: u16,
@@ -35,26 +52,36 @@ pub struct ErrorStatus {
     pub expected: bool,
     /// How often.
     pub count: u64,
+    /// When, and an example.
+    #[serde(flatten)]
+    pub seen: Seen,
 }
 
 impl From<&Results> for Errors {
     fn from(results: &Results) -> Self {
+        Errors::of(results, |_| None)
+    }
+}
+
+impl Errors {
+    /// With the first and last second in which each was seen, as far as that is known.
+    pub fn of(results: &Results, times: impl Fn(&ErrorKind) -> Option<(f64, f64)>) -> Errors {
         let mut errors = Errors::default();
         for error in &results.errors {
-            let counted = |what: &str| Counted { what: what.to_owned(), count: error.count };
+            let (first_s, last_s) = times(&error.kind).unzip();
+            let seen = Seen { first_s, last_s, example: example(results, &error.kind) };
+            let count = error.count;
             match &error.kind {
-                ErrorKind::Exception(what) => errors.exceptions.push(counted(what)),
-                ErrorKind::NoAnswer(what) => errors.unanswered.push(counted(what)),
+                ErrorKind::Exception(what) => errors.exceptions.push(Counted { what: what.to_string(), count, seen }),
+                ErrorKind::NoAnswer(what) => errors.unanswered.push(Counted { what: what.to_string(), count, seen }),
                 ErrorKind::Status { status, expected } => {
-                    errors.answers.push(ErrorStatus { status: *status, expected: *expected, count: error.count });
+                    errors.answers.push(ErrorStatus { status: *status, expected: *expected, count, seen });
                 }
             }
         }
         errors
     }
-}
 
-impl Errors {
     /// Whether nothing went wrong, not even as expected.
     pub fn is_empty(&self) -> bool {
         self.exceptions.is_empty() && self.answers.is_empty() && self.unanswered.is_empty()
@@ -84,6 +111,18 @@ impl Errors {
     fn statuses(&self, expected: bool) -> impl Iterator<Item = &ErrorStatus> {
         self.answers.iter().filter(move |answer| answer.expected == expected)
     }
+}
+
+/// A request that this happened to, of the kind to which it happened most.
+fn example(results: &Results, kind: &ErrorKind) -> Option<String> {
+    let is_of = |request: &RequestKind| match kind {
+        ErrorKind::Exception(_) => false,
+        ErrorKind::NoAnswer(what) => request.error == *what,
+        ErrorKind::Status { status, expected } => request.status == *status && *expected != request.failed,
+    };
+    let mut rows = results.requests.rows.iter().filter(|row| !row.kind.is_other());
+    let RequestKind { method, name, example, .. } = &rows.find(|row| is_of(&row.kind))?.kind;
+    Some(format!("{method} {}", example.as_ref().unwrap_or(name)))
 }
 
 /// `× 67,346`.

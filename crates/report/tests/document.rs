@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use metrics::Trend;
 use metrics::results::TrendValue;
 use onrush_report::document::{
-    Check, Contains, Document, Environment, Exit, Generator, Group, Histogram, KIND, Metric, Points, SCHEMA, Seconds,
-    Series, Threshold, Value, WorkerFigures, read,
+    Check, Contains, Document, Environment, Exit, Generator, GeneratorSeconds, Group, Histogram, KIND, Metric, Points,
+    RequestBlocks, RequestRow, Requests, SCHEMA, Seconds, Series, Threshold, Value, WorkerFigures, read,
 };
 use onrush_report::errors::{Counted, ErrorStatus, Errors};
 
@@ -24,13 +24,7 @@ fn document() -> Document {
         filter: None,
         percentiles: Vec::new(),
         contains: Contains::Time,
-        thresholds: vec![Threshold {
-            source: "p(95)<500".into(),
-            ok: true,
-            left: 3.31,
-            percentile: None,
-            inside: false,
-        }],
+        thresholds: vec![threshold()],
         value,
     };
     Document {
@@ -47,10 +41,11 @@ fn document() -> Document {
         generator: Generator { workers: vec![WorkerFigures::default()], ..Generator::default() },
         exit: Exit::default(),
         errors: Errors {
-            answers: vec![ErrorStatus { status: 404, expected: true, count: 2 }],
-            unanswered: vec![Counted { what: "dial: connection refused".into(), count: 1 }],
+            answers: vec![ErrorStatus { status: 404, expected: true, count: 2, ..Default::default() }],
+            unanswered: vec![Counted { what: "dial: connection refused".into(), count: 1, ..Default::default() }],
             ..Errors::default()
         },
+        requests: requests(),
         metrics: vec![
             metric("http_req_duration", Value::Trend(Histogram::from(&TrendValue::from(trend)))),
             metric("http_reqs", Value::Counter { count: 5.0, rate: 2.5 }),
@@ -71,9 +66,44 @@ fn document() -> Document {
                 points: Points::Counter { sum: vec![Some(5.0), None] },
             }],
         },
+        generator_seconds: Some(generator_seconds()),
         steadiness: None,
         messages: None,
     }
+}
+
+fn threshold() -> Threshold {
+    Threshold { source: "p(95)<500".into(), ok: true, left: 3.31, percentile: None, inside: false }
+}
+
+fn generator_seconds() -> GeneratorSeconds {
+    GeneratorSeconds {
+        cores: vec![Some(0.5), None],
+        busiest_share: vec![Some(0.25), None],
+        lag_p99_ms: vec![Some(0.1), None],
+        planned_per_second: vec![Some(50.0), Some(5.0)],
+    }
+}
+
+/// One kind, of which two requests came in the first block.
+fn requests() -> Requests {
+    let durations: Trend = {
+        let mut trend = Trend::default();
+        [1.0, 2.0].iter().for_each(|value| trend.add(*value));
+        trend
+    };
+    let row = RequestRow {
+        name: "http://shop.test/".into(),
+        method: "GET".into(),
+        status: Some(404),
+        first_s: Some(0.0),
+        last_s: Some(1.0),
+        durations: Histogram::from(&TrendValue::from(durations)),
+        ..RequestRow::default()
+    };
+    let (starts_s, lengths_s) = (vec![0.0, 1.0], vec![1.0, 1.1]);
+    let blocks = RequestBlocks { starts_s, lengths_s, rows: vec!["ACgBC;;".into()] };
+    Requests { rows: vec![row], is_cut: false, blocks }
 }
 
 /// A folder that goes away with the test.

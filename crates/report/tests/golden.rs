@@ -11,7 +11,9 @@ use std::time::Duration;
 use metrics::metric::{Contains, Kind};
 use metrics::results::Results;
 use metrics::threshold::{Moment, ThresholdSpec};
-use metrics::{Aggregate, ErrorKind, MetricId, Recorder, Registry, TagSet, ThresholdSpecs, Thresholds, builtin};
+use metrics::{
+    Aggregate, ErrorKind, MetricId, Recorder, Registry, RequestKind, TagSet, ThresholdSpecs, Thresholds, builtin,
+};
 use onrush_report::{
     RunConfig, RunState, SummaryMode, SummaryOptions, TimeUnit, export_json, handle_summary_data, machine_readable,
     parse_trend_stats, pretty, text,
@@ -163,7 +165,8 @@ fn failing_run() -> Results {
         for _ in 0..count {
             let series = run.recorder.series_of_error(builtin::HTTP_REQS, &tags, &kind);
             run.recorder.add(series, 1.0, 0);
-            run.add(builtin::HTTP_REQ_DURATION, &at("default", ""), &[0.0]);
+            let durations = run.recorder.series_of_request(builtin::HTTP_REQ_DURATION, &tags, &asked(&kind));
+            run.recorder.add(durations, 0.0, 0);
             run.add(builtin::HTTP_REQ_FAILED, &at("default", ""), &[1.0]);
         }
     };
@@ -180,6 +183,16 @@ fn failing_run() -> Results {
     }
     run.add(builtin::ITERATIONS, &at("default", ""), &[4000.0]);
     run.finish(&mut aggregate)
+}
+
+/// The row of a request with this error.
+fn asked(kind: &ErrorKind) -> RequestKind {
+    let (status, error, failed) = match kind {
+        ErrorKind::Status { status, expected } => (*status, "".into(), !expected),
+        ErrorKind::NoAnswer(what) | ErrorKind::Exception(what) => (0, what.clone(), true),
+    };
+    let (name, method) = (format!("http://shop.test/{status}").into(), "GET".into());
+    RequestKind { name, method, status, error, failed, ..RequestKind::default() }
 }
 
 fn compare(name: &str, found: &str) {

@@ -27,11 +27,13 @@ fn empty() -> Document {
         generator: Generator::default(),
         exit: Exit::default(),
         errors: Errors::default(),
+        requests: Default::default(),
         metrics: Vec::new(),
         checks: Vec::new(),
         groups: Group::default(),
         scenarios: Vec::new(),
         seconds: Seconds::default(),
+        generator_seconds: None,
         steadiness: None,
         messages: None,
     }
@@ -141,11 +143,12 @@ fn an_overruled_verdict_is_marked_and_a_run_of_milliseconds_has_no_percentages()
 fn errors_are_named_and_make_no_green_verdict() {
     let mut document = busy();
     document.metrics.push(metric("iterations", None, Value::Counter { count: 7.0, rate: 1.4 }));
-    let thrown = Counted { what: "TypeError: <a> is not a function (/x.js:3:5)".into(), count: 6 };
+    let thrown =
+        Counted { what: "TypeError: <a> is not a function (/x.js:3:5)".into(), count: 6, ..Default::default() };
     document.errors = Errors {
         exceptions: vec![thrown],
-        answers: vec![ErrorStatus { status: 404, expected: false, count: 1 }],
-        unanswered: vec![Counted { what: "dial: connection refused".into(), count: 2 }],
+        answers: vec![ErrorStatus { status: 404, expected: false, count: 1, ..Default::default() }],
+        unanswered: vec![Counted { what: "dial: connection refused".into(), count: 2, ..Default::default() }],
     };
     let html = page(&document);
     holds(&html, "<li class=\"warn\"><strong>Not judged:</strong>no thresholds were set, and there were errors</li>");
@@ -185,14 +188,14 @@ fn what_to_doubt_is_said() {
         "8.00% of the machine&#39;s CPU time went to others on its host; the CPU limit of its control group held the \
          generator up 3 times",
     );
-    holds(&html, "<td>p(95)&lt;100</td><td class=\"n\">p(95)=132.5ms<small class=\"sure\">");
+    holds(&html, "<td>p(95)&lt;100</td><td>p(95)=132.5ms<small class=\"sure\">");
 }
 
 #[test]
 fn a_gap_in_the_samples_is_a_gap_in_the_line() {
     let html = page(&busy());
     let line = html
-        .split("aria-label=\"Request duration over time\"")
+        .split("role=\"img\" aria-label=\"Request duration over time: ")
         .nth(1)
         .and_then(|chart| chart.split("<path class=\"line c0\" d=\"").nth(1))
         .and_then(|rest| rest.split('"').next())
@@ -223,11 +226,14 @@ fn message_delays_have_a_table_by_event_and_by_hop() {
     let html = page(&document);
     holds(
         &html,
-        "<tr class=\"strong\"><td>all events</td><td class=\"n\">2</td><td class=\"n\">0.4</td><td \
+        "<tr class=\"strong\"><th scope=\"row\">all events</th><td class=\"n\">2</td><td class=\"n\">0.4</td><td \
          class=\"n\">15ms</td>",
     );
-    holds(&html, "<tr><td>edit</td><td class=\"n\">1</td><td class=\"n\">0.4</td><td class=\"n\">30ms</td>");
-    holds(&html, "<tr><td>edit</td><td>up</td><td class=\"n\">7.5ms</td>");
+    holds(
+        &html,
+        "<tr><th scope=\"row\">edit</th><td class=\"n\">1</td><td class=\"n\">0.4</td><td class=\"n\">30ms</td>",
+    );
+    holds(&html, "<tr><th scope=\"row\">edit</th><td>up</td><td class=\"n\">7.5ms</td>");
     holds(&html, "Message delay, mean of each second");
     holds(&html, "Delay of edit alone");
     holds(&html, "half of the messages took at most 15ms");
@@ -250,9 +256,12 @@ fn a_trend_of_the_script_that_is_tagged_by_event_has_the_same_table_and_charts()
     let series = [trend_series("edit_delay", None), trend_series("edit_delay", Some("event:edit"))];
     document.seconds.series.extend(series);
     let html = page(&document);
-    holds(&html, "<h4>edit_delay</h4>");
-    holds(&html, "<tr class=\"strong\"><td>all events</td><td class=\"n\">0.4</td><td class=\"n\">15ms</td>");
-    holds(&html, "<tr><td>edit</td><td class=\"n\">0.4</td><td class=\"n\">30ms</td>");
+    holds(&html, "<h3 class=\"of\">edit_delay</h3>");
+    holds(
+        &html,
+        "<tr class=\"strong\"><th scope=\"row\">all events</th><td class=\"n\">0.4</td><td class=\"n\">15ms</td>",
+    );
+    holds(&html, "<tr><th scope=\"row\">edit</th><td class=\"n\">0.4</td><td class=\"n\">30ms</td>");
     holds(&html, "edit_delay, mean of each second");
     holds(&html, "Delay of edit alone");
     for plain in ["untagged, mean of each second", "other, mean of each second"] {
@@ -283,7 +292,7 @@ fn metrics_of_the_script_have_a_section_of_their_own() {
         series("message_sends", Points::Counter { sum: column }),
     ]);
     let html = page(&document);
-    let section = html.split("<h2>").find(|part| part.starts_with("Metrics of the script</h2>")).expect("a section");
+    let section = html.split("<h2 ").find(|part| part.contains(">Metrics of the script</h2>")).expect("a section");
     for own in ["orders", "queue", "hits"] {
         assert!(section.contains(own), "{own} of {section}");
     }
@@ -376,7 +385,10 @@ fn warm_up_is_shaded_and_its_window_has_figures_of_its_own() {
          minute)</li>",
     );
     holds(&html, "<rect class=\"unsteady\" x=\"0.0\" y=\"0\" width=\"400.0\"");
-    holds(&html, "<tr class=\"strong\"><td>2 s to 5 s</td><td class=\"n\">10ms</td><td class=\"n\">100</td></tr>");
+    holds(
+        &html,
+        "<tr class=\"strong\"><th scope=\"row\">2 s to 5 s</th><td class=\"n\">10ms</td><td class=\"n\">100</td></tr>",
+    );
     holds(&html, "http_req_duration, 2 s to 5 s alone");
     holds(&html, "11ms<small class=\"sure\">10.5ms to unbounded</small>");
     let found = document.steadiness.as_mut().expect("it");

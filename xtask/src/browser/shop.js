@@ -33,7 +33,7 @@ export function setup() {
 export default function () {
   const seconds = exec.instance.currentTestRunDuration / 1000;
   const slow = seconds > 4 && seconds < 5;
-  const page = http.get(`${__ENV.TARGET}/delay/${slow ? 0.3 : 0.005 + Math.random() * 0.02}`);
+  const page = http.get(`${__ENV.TARGET}/delay/${slow ? 0.3 : 0.005 + Math.random() * 0.02}`, { tags: { name: "a <page>" } });
   check(page, { "page is 200": (r) => r.status === 200 });
   group("pictures", () => {
     const picture = http.get(`${__ENV.TARGET}/status/${slow && Math.random() < 0.3 ? 503 : 200}`);

@@ -63,7 +63,8 @@ fn contradiction(document: &Document) -> Option<String> {
     if let Some((metric, _)) = odd {
         return Some(format!("the buckets of {} do not agree with its count, sum, min and max", metric.key()));
     }
-    document.seconds.contradiction()
+    let of_generator = || document.generator_seconds.as_ref()?.contradiction(document.seconds.starts_s.len());
+    document.seconds.contradiction().or_else(of_generator).or_else(|| document.requests.contradiction())
 }
 
 impl Document {

@@ -11,12 +11,14 @@
 
 mod column;
 mod file;
+mod generator_seconds;
 mod histogram;
 mod judgement;
 mod metric;
 mod metric_list;
 mod packed_seconds;
 mod percentile;
+mod requests;
 mod run;
 mod seconds;
 mod steadiness;
@@ -29,10 +31,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use file::{FILE_NAME, ReadError, path_of, read};
+pub use generator_seconds::GeneratorSeconds;
 pub use histogram::Histogram;
 pub use judgement::{Finding, Iterations, Judgement, Severity, Trust};
 pub use metric::{Check, Contains, Group, Metric, Scenario, Threshold, Value};
 pub use percentile::PercentileFigure;
+pub use requests::{RequestBlocks, RequestRow, Requests, since};
 pub use run::{
     AgentFigures, Cause, Departures, Environment, Exit, Generator, MessageLogs, NOTABLE_STEAL, Pressure, Referee,
     WorkerFigures, accepted, machine_id,
@@ -92,6 +96,9 @@ pub struct Document {
     /// What went wrong, by kind.
     #[serde(default)]
     pub errors: Errors,
+    /// Requests by what was asked for and how it was answered; absent without any, and of an older result.
+    #[serde(default, skip_serializing_if = "Requests::is_empty")]
+    pub requests: Requests,
     /// Metrics that have samples or thresholds, by name; a sub-metric follows its parent.
     #[serde(with = "metric_list")]
     #[schemars(with = "Vec<metric_list::MetricEntry<'static>>")]
@@ -105,6 +112,9 @@ pub struct Document {
     pub scenarios: Vec<Scenario>,
     /// The same metrics second by second.
     pub seconds: Seconds,
+    /// How the generator fared over the same intervals; absent of a fleet, of a rebuilt run, and of an older result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator_seconds: Option<GeneratorSeconds>,
     /// Whether the run was steady; absent where nobody can say: under ten seconds of the same planned load, or without
     /// samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,8 +1,9 @@
 //! Pages, tables and charts as one HTML file that opens offline.
 //!
 //! No file beside it, no request to anywhere: style and script are inside, and a content policy forbids the rest.
-//! Charts are SVG made here; the script only reads values out under the pointer, and without it nothing is missing but
-//! that. Light and dark follow the reader's system, narrow screens and paper are laid out by the same style.
+//! Charts are SVG made here, and complete without the script, which reads values out under the pointer, draws a part of
+//! the time larger, and makes tables anew for it. Light and dark follow the reader's system, narrow screens and paper
+//! are laid out by the same style.
 //!
 //! Every text that comes from outside (names of scripts, metrics, events, checks) passes through [`Text`]. Pieces are
 //! strings of finished HTML: a page puts them one after the other.
@@ -43,12 +44,15 @@ impl fmt::Display for Text<'_> {
 pub struct Page {
     title: String,
     body: String,
+    /// Name and heading of each section.
+    contents: Vec<(String, String)>,
+    head: String,
 }
 
 impl Page {
     /// An empty page; `title` is what a browser's tab shows.
     pub fn new(title: &str) -> Page {
-        Page { title: title.to_owned(), body: String::new() }
+        Page { title: title.to_owned(), ..Page::default() }
     }
 
     /// Adds a piece of finished HTML.
@@ -57,12 +61,31 @@ impl Page {
         self.body.push('\n');
     }
 
+    /// What stands above the contents: the title, and what to know first.
+    pub fn head(&mut self, piece: String) {
+        self.head = piece;
+    }
+
     /// Adds a heading and what is below it; nothing when there is nothing below.
     pub fn section(&mut self, heading: &str, pieces: &[String]) {
         if pieces.iter().all(String::is_empty) {
             return;
         }
-        self.add(format!("<section><h2>{}</h2>\n{}\n</section>", Text(heading), pieces.join("\n")));
+        let number = self.contents.len() + 1;
+        let (open, text) = (format!("<section aria-labelledby=\"s{number}\">"), Text(heading));
+        self.contents.push((format!("s{number}"), heading.to_owned()));
+        self.add(format!("{open}<h2 id=\"s{number}\">{text}</h2>\n{}\n</section>", pieces.join("\n")));
+    }
+
+    /// Links to the sections, which stay in sight.
+    fn contents(&self) -> String {
+        let link = |(id, heading): &(String, String)| format!("<li><a href=\"#{id}\">{}</a></li>", Text(heading));
+        let links: String = self.contents.iter().map(link).collect();
+        if self.contents.len() < 2 {
+            String::new()
+        } else {
+            format!("<nav aria-label=\"Contents\"><ul>{links}</ul></nav>")
+        }
     }
 
     /// The whole file.
@@ -74,12 +97,16 @@ impl Page {
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
              <link rel=\"icon\" href=\"data:,\">\n\
-             <title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n{}</main>\n\
-             <script>\n{}</script>\n</body>\n</html>\n",
+             <title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n{}\n{}\n<main>\n{}</main>\n\
+             <script>\n\"use strict\";\n{}{}{}</script>\n</body>\n</html>\n",
             Text(&self.title),
             include_str!("page.css"),
+            self.head,
+            self.contents(),
             self.body,
-            include_str!("page.js"),
+            include_str!("words.js"),
+            include_str!("charts.js"),
+            include_str!("stretch.js"),
         )
     }
 }
@@ -118,7 +145,9 @@ mod tests {
         page.section("a <b>", &["<p>x</p>".to_owned()]);
         let html = page.html();
         assert!(!html.contains("http://") && !html.contains("https://") && !html.contains("src="), "{html}");
-        assert!(html.contains("<title>&lt;/title&gt;&lt;b&gt;</title>") && html.contains("<h2>a &lt;b&gt;</h2>"));
-        assert!(!html.contains("<h2>empty"));
+        assert!(
+            html.contains("<title>&lt;/title&gt;&lt;b&gt;</title>") && html.contains("<h2 id=\"s1\">a &lt;b&gt;</h2>")
+        );
+        assert!(!html.contains(">empty</h2>"));
     }
 }

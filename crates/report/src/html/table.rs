@@ -1,6 +1,7 @@
 //! A table of finished texts. It scrolls by itself when the screen is too narrow; the page never does.
 //!
-//! Columns after the first are numbers, to the right, by default.
+//! Columns after the first are numbers, to the right, by default. For readers that do not see it, a table has a name,
+//! and its columns and rows have heads.
 
 use std::fmt::Write;
 
@@ -13,12 +14,22 @@ pub struct Table {
     rows: Vec<HtmlRow>,
     /// How many columns from the left are texts.
     texts: usize,
+    /// Columns further to the right that hold texts.
+    more_texts: Vec<usize>,
+    /// What it is called; shown to those who do not see the heading above it.
+    name: String,
+    /// The column that tells the rows apart.
+    row_head: usize,
+    /// What a script may do with it: the value of its attribute `data-stretch`.
+    stretch: Option<&'static str>,
 }
 
 #[derive(Clone, Debug)]
 struct HtmlRow {
     cells: Vec<HtmlCell>,
     class: &'static str,
+    /// Further attributes, finished.
+    attributes: String,
 }
 
 /// One cell.
@@ -54,7 +65,28 @@ impl CellText {
 impl Table {
     /// A table with these column heads.
     pub fn new<'a>(head: impl IntoIterator<Item = &'a str>) -> Table {
-        Table { head: head.into_iter().map(str::to_owned).collect(), rows: Vec::new(), texts: 1 }
+        Table { head: head.into_iter().map(str::to_owned).collect(), texts: 1, ..Table::default() }
+    }
+
+    /// A column further to the right that holds texts, too.
+    pub fn text_at(mut self, column: usize) -> Table {
+        self.more_texts.push(column);
+        self
+    }
+
+    /// What it is called.
+    pub fn named(self, name: &str) -> Table {
+        Table { name: name.to_owned(), ..self }
+    }
+
+    /// The column that tells the rows apart, otherwise the first.
+    pub fn told_by(self, column: usize) -> Table {
+        Table { row_head: column, ..self }
+    }
+
+    /// A script may make its rows anew for a stretch of the run: columns by their names in `stretch.js`.
+    pub fn over_stretches(self, columns: &'static str) -> Table {
+        Table { stretch: Some(columns), ..self }
     }
 
     /// So many columns from the left hold texts and stand to the left; otherwise one.
@@ -69,7 +101,18 @@ impl Table {
 
     /// Adds a row of a class: `sub` is indented, `good` and `bad` are coloured, `strong` stands out.
     pub fn row_of<T: Into<CellText>>(&mut self, class: &'static str, cells: impl IntoIterator<Item = T>) {
-        self.rows.push(HtmlRow { cells: cells.into_iter().map(|cell| cell.into().0).collect(), class });
+        self.row_with(class, String::new(), cells);
+    }
+
+    /// The same with further attributes, finished HTML.
+    pub fn row_with<T: Into<CellText>>(
+        &mut self,
+        class: &'static str,
+        attributes: String,
+        cells: impl IntoIterator<Item = T>,
+    ) {
+        let cells = cells.into_iter().map(|cell| cell.into().0).collect();
+        self.rows.push(HtmlRow { cells, class, attributes });
     }
 
     /// Whether it has no rows.
@@ -82,19 +125,29 @@ impl Table {
         if self.is_empty() {
             return String::new();
         }
-        let mut html = String::from("<div class=\"table\"><table>\n<thead><tr>");
+        let name = Text(if self.name.is_empty() { "Table" } else { &self.name });
+        // What scrolls can be reached by keyboard, and says what it is.
+        let mut html = format!("<div class=\"table\" tabindex=\"0\" role=\"group\" aria-label=\"{name}\"><table");
+        if let Some(columns) = self.stretch {
+            let _ = write!(html, " data-stretch=\"{columns}\"");
+        }
+        let _ = write!(html, "><caption>{name}</caption>\n<thead><tr>");
         for (at, title) in self.head.iter().enumerate() {
-            let _ = write!(html, "<th{}>{}</th>", self.class_of(at), Text(title));
+            let _ = match title.is_empty() {
+                true => write!(html, "<td{}></td>", self.class_of(at)),
+                false => write!(html, "<th scope=\"col\"{}>{}</th>", self.class_of(at), Text(title)),
+            };
         }
         html.push_str("</tr></thead>\n<tbody>\n");
         for row in &self.rows {
             let class = if row.class.is_empty() { String::new() } else { format!(" class=\"{}\"", row.class) };
-            let _ = write!(html, "<tr{class}>");
+            let _ = write!(html, "<tr{class}{}>", row.attributes);
             for (at, cell) in row.cells.iter().enumerate() {
                 let class = self.class_of(at);
+                let (open, close) = if at == self.row_head { ("th scope=\"row\"", "th") } else { ("td", "td") };
                 let _ = match cell {
-                    HtmlCell::Text(text) => write!(html, "<td{class}>{}</td>", Text(text)),
-                    HtmlCell::Html(inner) => write!(html, "<td{class}>{inner}</td>"),
+                    HtmlCell::Text(text) => write!(html, "<{open}{class}>{}</{close}>", Text(text)),
+                    HtmlCell::Html(inner) => write!(html, "<{open}{class}>{inner}</{close}>"),
                 };
             }
             html.push_str("</tr>\n");
@@ -104,7 +157,7 @@ impl Table {
     }
 
     fn class_of(&self, column: usize) -> &'static str {
-        if column < self.texts { "" } else { " class=\"n\"" }
+        if column < self.texts || self.more_texts.contains(&column) { "" } else { " class=\"n\"" }
     }
 }
 
@@ -119,8 +172,8 @@ mod tests {
         table.row(["<i>", "7"]);
         table.row_of("bad", [CellText::html("<b>x</b>"), "8".into()]);
         let html = table.html();
-        assert!(html.contains("<th>name</th><th class=\"n\">count</th>"), "{html}");
-        assert!(html.contains("<tr><td>&lt;i&gt;</td><td class=\"n\">7</td></tr>"), "{html}");
-        assert!(html.contains("<tr class=\"bad\"><td><b>x</b></td>"), "{html}");
+        assert!(html.contains("<th scope=\"col\">name</th><th scope=\"col\" class=\"n\">count</th>"), "{html}");
+        assert!(html.contains("<tr><th scope=\"row\">&lt;i&gt;</th><td class=\"n\">7</td></tr>"), "{html}");
+        assert!(html.contains("<tr class=\"bad\"><th scope=\"row\"><b>x</b></th>"), "{html}");
     }
 }

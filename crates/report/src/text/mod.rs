@@ -7,6 +7,7 @@
 
 mod errors;
 mod paint;
+mod requests;
 mod rows;
 
 use std::collections::HashSet;
@@ -39,7 +40,17 @@ pub fn text(results: &Results, options: &SummaryOptions) -> String {
     if options.mode == SummaryMode::Full {
         blocks.extend(writer.breakdown(results));
     }
-    let errors = if options.errors { errors::paragraphs(results, writer.paint, options.width) } else { Vec::new() };
+    if options.mode == SummaryMode::Full {
+        let all = requests::paragraph(results, options, None);
+        if !all.is_empty() {
+            blocks.push(writer.block("REQUESTS", indented(vec![all], 4)));
+        }
+    }
+    let mut errors = if options.errors { errors::paragraphs(results, writer.paint, options.width) } else { Vec::new() };
+    if !errors.is_empty() && options.mode != SummaryMode::Full {
+        let failed = requests::paragraph(results, options, Some(requests::SHOWN));
+        errors.extend(indented(vec![failed], 4).into_iter().filter(|lines| !lines.is_empty()));
+    }
     if !errors.is_empty() {
         blocks.push(writer.block("ERRORS", errors));
     }

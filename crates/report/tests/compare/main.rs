@@ -34,6 +34,8 @@ fn document(rate: f64, at: usize) -> Document {
         generator: Default::default(),
         exit: Default::default(),
         errors: Errors::default(),
+        requests: Default::default(),
+        generator_seconds: None,
         metrics: vec![],
         checks: vec![],
         groups: Default::default(),

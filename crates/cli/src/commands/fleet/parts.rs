@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use engine::Health;
 use engine::health::ArrivalCounts;
+use engine::scenario::Scenarios;
 use fleet::message;
 use metrics::threshold::Moment;
 use metrics::{AgentUsers, Aggregate, Registry, SecondOfAgents, ShardReader, ThresholdSpecs, Thresholds};
@@ -22,7 +23,7 @@ use super::super::run::agents_report::AgentsReport;
 use super::super::run::generator::{Circumstances, Judged};
 use super::super::run::journal::{Head, JournalEntry, Record, TestPart};
 use super::super::run::journal_reader::JournalReader;
-use super::super::run::rebuild::{planned_plateau, threshold_specs};
+use super::super::run::rebuild::{planned_scenarios, threshold_specs};
 use super::super::run::save::{self, Facts};
 use super::super::run::timeline::Timeline;
 use super::content::{Cause, PartEnd};
@@ -211,7 +212,7 @@ impl Whole {
         if let Some(options) = head.options.as_object_mut() {
             options.retain(|name, _| !name.starts_with("executionSegment"));
         }
-        let (seconds, steadiness) = self.timeline.finish(planned_plateau(&head));
+        let over_time = self.timeline.finish(planned_scenarios(&head).iter().flat_map(Scenarios::iter));
         let stats = report::trend_stats_of(&head.options).unwrap_or_else(TrendStat::defaults);
         let code = exit_code(&members, &agents, !verdict.crossed.is_empty());
         let health = health(&members, duration);
@@ -236,8 +237,7 @@ impl Whole {
             results: &results,
             stats: &stats,
             details: aggregate.details(load),
-            seconds,
-            steadiness,
+            over_time,
             generator,
             environment: head.environment,
             messages: None,

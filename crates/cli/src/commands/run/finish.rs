@@ -9,7 +9,7 @@ use metrics::results::Results;
 use metrics::threshold::{Moment, Verdict};
 use outputs::Outputs;
 use report::SummaryMode;
-use report::document::{self, MessageLogs, Seconds, Steadiness};
+use report::document::{self, MessageLogs};
 use script::ScriptError;
 use script::log::Level;
 
@@ -20,10 +20,10 @@ use super::flags::Flags;
 use super::generator::{Circumstances, Judged};
 use super::load::Script;
 use super::phases::Phases;
-use super::plateau::plateau;
 use super::referee;
 use super::save::{Facts, Kept, Saving};
 use super::summary::{self, Summary};
+use super::timeline::OverTime;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
@@ -70,7 +70,8 @@ impl Ending<'_> {
         // Before the summary: an output may write to standard output as well.
         let of_outputs = outputs.finish();
         of_outputs.iter().for_each(|line| log.write(Level::Warning, line, &[]));
-        let (seconds, steadiness) = over_time(&mut ran);
+        let over_time = over_time(&mut ran);
+        let steadiness = over_time.steadiness.clone();
         let Totals { results, messages, .. } = &totals;
         let lost = messages.as_ref().and_then(|(logs, are_whole)| lost_messages(logs, *are_whole));
         let (start, end) = (ran.machine.as_ref().unwrap_or(&self.before), machine::Moment::now());
@@ -101,8 +102,7 @@ impl Ending<'_> {
                 results,
                 stats: &ran.columns.trend_stats,
                 details: ran.aggregate.details(ran.load),
-                seconds,
-                steadiness: steadiness.clone(),
+                over_time,
                 generator,
                 environment,
                 messages: messages.as_ref().map(|(logs, _)| logs.clone()),
@@ -257,9 +257,9 @@ fn losses(of_outputs: &[String]) -> impl Iterator<Item = String> {
 }
 
 /// The series, and whether the run was steady where its plan is.
-fn over_time(ran: &mut Ran) -> (Seconds, Option<Steadiness>) {
-    let plateau = plateau(ran.options.execution.scenarios.iter().flat_map(Scenarios::iter));
-    ran.timeline.take().map(|timeline| timeline.finish(plateau)).unwrap_or_default()
+fn over_time(ran: &mut Ran) -> OverTime {
+    let Some(timeline) = ran.timeline.take() else { return OverTime::default() };
+    timeline.finish(ran.options.execution.scenarios.iter().flat_map(Scenarios::iter))
 }
 
 /// One line when messages are missing in the logs.

@@ -291,6 +291,7 @@ mod tests {
             checks: Vec::new(),
             scenarios: Vec::new(),
             errors: Vec::new(),
+            requests: Default::default(),
         }
     }
 

@@ -17,6 +17,7 @@ mod pace;
 mod pause;
 pub(super) mod phases;
 pub(super) mod plan;
+mod planned_starts;
 mod plateau;
 pub(super) mod rebuild;
 mod referee;

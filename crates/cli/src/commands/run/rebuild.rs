@@ -11,12 +11,10 @@ use metrics::threshold::Moment;
 use metrics::{Aggregate, ShardReader, ThresholdSpecs, Thresholds};
 use report::TrendStat;
 use report::document::{Document, Exit, Generator};
-use report::steadiness::Plateau;
 use wire::mask::Mask;
 
 use super::journal::{Head, JournalEntry, Record};
 use super::journal_reader::JournalReader;
-use super::plateau::plateau;
 use super::save::{self, Facts};
 use super::timeline::Timeline;
 use crate::exit_code::ExitCode;
@@ -45,10 +43,9 @@ pub fn threshold_specs(head: &Head) -> ThresholdSpecs {
     specs.unwrap_or_default()
 }
 
-/// Where its plan is flat.
-pub fn planned_plateau(head: &Head) -> Option<Plateau> {
-    let scenarios = head.options.get("scenarios").and_then(|scenarios| Scenarios::from_json(scenarios).ok());
-    plateau(scenarios.iter().flat_map(Scenarios::iter))
+/// What was planned.
+pub fn planned_scenarios(head: &Head) -> Option<Scenarios> {
+    head.options.get("scenarios").and_then(|scenarios| Scenarios::from_json(scenarios).ok())
 }
 
 /// A run as far as its journal has been read.
@@ -103,7 +100,7 @@ impl Rebuilt {
         let verdict = aggregate.judge(load, Moment::End);
         let code = if verdict.crossed.is_empty() { ExitCode::Generic } else { ExitCode::ThresholdsFailed };
         let results = aggregate.results(load, false);
-        let (seconds, steadiness) = self.timeline.finish(planned_plateau(&head));
+        let over_time = self.timeline.finish(planned_scenarios(&head).iter().flat_map(Scenarios::iter));
         let stats = report::trend_stats_of(&head.options).unwrap_or_else(TrendStat::defaults);
         let ended = format!("the run did not come to its end; rebuilt from its journal of {:?}", self.reached);
         let notes = [Some(ended.clone()), self.damage].into_iter().flatten().collect();
@@ -116,8 +113,7 @@ impl Rebuilt {
             results: &results,
             stats: &stats,
             details: aggregate.details(load),
-            seconds,
-            steadiness,
+            over_time,
             generator: Generator { too_short: true, notes, ..Generator::default() },
             environment: head.environment,
             messages: None,

@@ -12,8 +12,8 @@ use std::time::Duration;
 use metrics::Registry;
 use metrics::results::{MetricResult, Results};
 use report::document::{
-    Check, Document, Environment, Exit, FILE_NAME, Generator, Group, KIND, MessageLogs, Metric, SCHEMA, Scenario,
-    Seconds, Steadiness,
+    Check, Document, Environment, Exit, FILE_NAME, Generator, Group, KIND, MessageLogs, Metric, Requests, SCHEMA,
+    Scenario,
 };
 use report::{Errors, TrendStat};
 use script::log::Level;
@@ -24,6 +24,7 @@ use wire::mask::Mask;
 
 use super::flags::Flags;
 use super::journal::{self, Head, Journal};
+use super::timeline::OverTime;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
@@ -54,10 +55,8 @@ pub struct Facts<'a> {
     pub stats: &'a [TrendStat],
     /// Parts of metrics that only reports show.
     pub details: Vec<MetricResult>,
-    /// Over time.
-    pub seconds: Seconds,
-    /// Whether they were steady.
-    pub steadiness: Option<Steadiness>,
+    /// Over time, and whether that was steady.
+    pub over_time: OverTime,
     /// How the generator fared, judged.
     pub generator: Generator,
     /// The machine meanwhile.
@@ -218,7 +217,7 @@ fn probe(dir: &Path) -> Result<(), String> {
 /// The result that these facts make.
 pub fn document(facts: Facts<'_>) -> Document {
     let Facts { results, code, .. } = facts;
-    let percents = TrendStat::percents(facts.stats);
+    let (percents, over_time) = (TrendStat::percents(facts.stats), facts.over_time);
     Document {
         kind: KIND.to_owned(),
         schema: SCHEMA,
@@ -232,13 +231,15 @@ pub fn document(facts: Facts<'_>) -> Document {
         environment: facts.environment,
         generator: facts.generator,
         exit: exit(code, facts.reason),
-        errors: Errors::from(results),
+        errors: Errors::of(results, |kind| over_time.times_of_error(kind)),
+        requests: Requests::new(&results.requests, over_time.requests.as_ref(), over_time.began),
         metrics: metrics(results, &facts.details, &percents),
         checks: results.checks.iter().map(Check::from).collect(),
         groups: Group::from(&results.root),
         scenarios: results.scenarios.iter().map(|scenario| Scenario::of(scenario, &percents)).collect(),
-        seconds: facts.seconds,
-        steadiness: facts.steadiness,
+        seconds: over_time.seconds,
+        generator_seconds: over_time.generator,
+        steadiness: over_time.steadiness,
         messages: facts.messages,
     }
 }

@@ -6,19 +6,49 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::Tick;
+use engine::health::WorkerHealth;
+use engine::scenario::Scenario;
+use engine::{Health, Tick};
 use metrics::builtin;
 use metrics::results::TrendValue;
-use metrics::{Blocks, Registry, Seconds, Snapshot};
-use report::document::{self, PercentileFigure, Steadiness, StretchFigures};
-use report::steadiness::{self, Plateau};
+use metrics::{Blocks, ErrorKind, Registry, RequestBlocks, Seconds, Snapshot};
+use report::document::{self, GeneratorSeconds, PercentileFigure, Steadiness, StretchFigures};
+use report::steadiness;
 
 use super::journal::Journal;
+use super::planned_starts::planned_starts;
+use super::plateau::plateau;
+
+/// A run over time.
+#[derive(Default)]
+pub struct OverTime {
+    /// All series.
+    pub seconds: document::Seconds,
+    /// Whether they were steady.
+    pub steadiness: Option<Steadiness>,
+    /// Requests by kind.
+    pub requests: Option<RequestBlocks>,
+    /// The generator.
+    pub generator: Option<GeneratorSeconds>,
+    /// When the scenarios started, by the run's clock.
+    pub began: Duration,
+}
+
+/// How the generator fared in an interval.
+struct Fared {
+    cores: f64,
+    busiest_share: f64,
+    lag_p99_ms: f64,
+}
 
 /// Intervals and what came in during each.
 pub struct Timeline {
     seconds: Seconds,
     blocks: Blocks,
+    /// Where a result is kept, requests by kind.
+    requests: Option<RequestBlocks>,
+    /// How the generator fared, an entry an interval.
+    fared: Vec<Option<Fared>>,
     /// Where each is kept as it closes.
     journal: Option<Journal>,
     /// When the run's clock started.
@@ -43,6 +73,8 @@ impl Timeline {
         Timeline {
             seconds,
             blocks: Blocks::default(),
+            requests: is_kept.then(RequestBlocks::default),
+            fared: Vec::new(),
             journal: None,
             began: Duration::ZERO,
             reached: Duration::ZERO,
@@ -68,8 +100,14 @@ impl Timeline {
     /// An interval of a journal, and the scenarios' times up to then.
     pub fn restore(&mut self, interval: (Duration, Duration), scenarios: (Duration, Duration), samples: &[Snapshot]) {
         self.scenarios = scenarios;
-        self.seconds.add(interval.0, interval.1, samples);
-        self.blocks.add(interval.0, interval.1, samples);
+        self.gather(interval.0, interval.1, samples);
+    }
+
+    fn gather(&mut self, from: Duration, to: Duration, samples: &[Snapshot]) {
+        self.seconds.add(from, to, samples);
+        self.blocks.add(from, to, samples);
+        self.requests.iter_mut().for_each(|requests| requests.add(from, to, samples));
+        self.fared.push(None);
     }
 
     /// The scenarios start at this time of the engine's clock.
@@ -88,14 +126,16 @@ impl Timeline {
         if end > self.reached || !is_empty {
             self.scenarios.1 = end;
             self.add(end, &tick.snapshots);
+            if let Some(fared) = self.fared.last_mut() {
+                *fared = Fared::of(&tick.lately);
+            }
         }
         self.scenarios.1 = self.reached;
     }
 
     /// The interval that ends now.
     fn add(&mut self, end: Duration, snapshots: &[Snapshot]) {
-        self.seconds.add(self.reached, end, snapshots);
-        self.blocks.add(self.reached, end, snapshots);
+        self.gather(self.reached, end, snapshots);
         // A journal that is not written costs nothing more.
         if let Some(journal) = self.journal.as_mut().filter(|journal| journal.is_written()) {
             journal.add((self.reached, end), self.scenarios, snapshots);
@@ -116,16 +156,62 @@ impl Timeline {
     }
 
     /// The series as a result document has them, and how steady the run was at a plateau of its plan.
-    pub fn finish(self, plateau: Option<Plateau>) -> (document::Seconds, Option<Steadiness>) {
+    pub fn finish<'a>(self, planned: impl Iterator<Item = &'a Scenario>) -> OverTime {
+        let planned: Vec<&Scenario> = planned.collect();
+        let plateau = plateau(planned.iter().copied());
         let (began, blocks) = (self.scenarios.0, self.blocks);
+        let generator = self.requests.is_some().then(|| fared(&self.fared, &self.seconds, began, &planned));
         let seconds = into_document(self.seconds, self.scenarios);
         let mut steadiness = plateau.and_then(|plateau| steadiness::find(&seconds, plateau));
         if let Some(steadiness) = &mut steadiness {
             let stretch = steadiness.steady.filter(|_| steadiness.stretches.len() > 1);
             steadiness.figures = stretch.and_then(|at| figures(&blocks, began, &steadiness.stretches[at]));
         }
-        (seconds, steadiness)
+        let generator = generator.filter(|generator| !generator.is_empty());
+        OverTime { seconds, steadiness, requests: self.requests, generator, began }
     }
+}
+
+impl OverTime {
+    /// First and last second in which an error was seen, from the start of the scenarios.
+    pub fn times_of_error(&self, kind: &ErrorKind) -> Option<(f64, f64)> {
+        let span = self.requests.as_ref()?.span_of_error(kind)?;
+        Some(document::since(span, self.began))
+    }
+}
+
+impl Fared {
+    /// None of a coordinator, whose agents look at themselves.
+    fn of(lately: &Health) -> Option<Fared> {
+        let worst = |of: fn(&WorkerHealth) -> f64| lately.workers.iter().map(of).reduce(f64::max);
+        Some(Fared {
+            cores: lately.process_cores,
+            busiest_share: worst(|worker| worker.cpu_share)?,
+            lag_p99_ms: worst(|worker| worker.lag_p99_ms)?,
+        })
+    }
+}
+
+/// The columns of the generator, with what the plan asked for.
+fn fared(fared: &[Option<Fared>], gathered: &Seconds, began: Duration, scenarios: &[&Scenario]) -> GeneratorSeconds {
+    let column =
+        |of: fn(&Fared) -> f64| fared.iter().map(|fared| fared.as_ref().map(|fared| digits(of(fared)))).collect();
+    let planned = |(start, length): &(Duration, Duration)| {
+        let from = start.checked_sub(began)?;
+        let sum = planned_starts(scenarios, from, from + *length)?;
+        Some(digits(sum / length.as_secs_f64().max(1e-3)))
+    };
+    GeneratorSeconds {
+        cores: column(|fared| fared.cores),
+        busiest_share: column(|fared| fared.busiest_share),
+        lag_p99_ms: column(|fared| fared.lag_p99_ms),
+        planned_per_second: gathered.intervals().iter().map(planned).collect(),
+    }
+}
+
+/// To four digits: what a chart shows.
+fn digits(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
 }
 
 fn into_document(gathered: Seconds, scenarios: (Duration, Duration)) -> document::Seconds {

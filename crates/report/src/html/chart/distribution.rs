@@ -35,17 +35,34 @@ pub struct Distribution<'a> {
 }
 
 impl Distribution<'_> {
-    /// The chart; nothing when there are no samples, or when all are the same: there is nothing to see then.
+    /// The chart; nothing when there are no samples, or when all are the same: there is nothing to see then. Where both
+    /// scales make sense, the one that suits less is below, to be opened.
     pub fn html(&self) -> String {
         let trend = self.histogram.trend();
         if trend.count() == 0 || trend.min() == trend.max() {
             return String::new();
         }
+        let is_wide = trend.min() >= 0.0 && self.top(&trend) > lowest_positive(&trend) * LOGARITHMIC_FROM;
+        let chart = self.chart(&trend, is_wide);
+        if trend.min() < 0.0 {
+            return chart;
+        }
+        let scale = if is_wide { "linear" } else { "logarithmic" };
+        let other = self.chart(&trend, !is_wide);
+        format!("<div>{chart}\n<details><summary>The same on a {scale} scale</summary>\n{other}</details></div>")
+    }
+
+    /// Up to where it is drawn.
+    fn top(&self, trend: &Trend) -> f64 {
         let most = trend.percentile(99.9);
-        let top = if trend.max() > most * FAR_OUT { most } else { trend.max() };
+        if trend.max() > most * FAR_OUT { most } else { trend.max() }
+    }
+
+    fn chart(&self, trend: &Trend, is_logarithmic: bool) -> String {
+        let top = self.top(trend);
         let (factor, unit) = self.unit.suited(top);
-        let axis = self.axis(&trend, top, factor);
-        let (shares, beyond) = shares(&trend, &axis, factor);
+        let axis = self.axis(trend, top, factor, is_logarithmic);
+        let (shares, beyond) = shares(trend, &axis, factor);
         let highest = shares.iter().copied().fold(0.0, f64::max);
         let height = Axis::from_zero(0.0, highest);
         let marks = [(50.0, "p50"), (95.0, "p95"), (99.0, "p99")].map(|(p, name)| (trend.percentile(p) * factor, name));
@@ -60,21 +77,22 @@ impl Distribution<'_> {
             title: self.title,
             note: Some(&note),
             legend: Vec::new(),
+            limits: Vec::new(),
             y_ticks: height.ticks().into_iter().map(|(at, share)| (at, tick_text(share * 100.0))).collect(),
             x_ticks: axis.ticks().into_iter().map(|(at, value)| (at, tick_text(value))).collect(),
             x_title: &format!("{unit}{scale}"),
             y_title: "% of samples".to_owned(),
             drawing: self.drawing(&shares, &height, &axis, &marks),
             data: data(&shares, &axis, unit),
+            told: format!(": {note}"),
         }
         .html()
     }
 
-    fn axis(&self, trend: &Trend, top: f64, factor: f64) -> Axis {
+    fn axis(&self, trend: &Trend, top: f64, factor: f64, is_logarithmic: bool) -> Axis {
         let low = trend.min();
-        let positive = trend.buckets().map(|(mean, _)| mean).find(|mean| *mean > 0.0).unwrap_or(1.0);
-        if low >= 0.0 && top > positive * LOGARITHMIC_FROM {
-            return Axis::logarithmic(positive * factor, top * factor);
+        if is_logarithmic {
+            return Axis::logarithmic(lowest_positive(trend) * factor, top * factor);
         }
         let room = (top - low) * 0.02;
         Axis::exact((low - room).min(low.abs() * 0.9 * low.signum()) * factor, (top + room) * factor)
@@ -96,6 +114,10 @@ impl Distribution<'_> {
         }
         drawing
     }
+}
+
+fn lowest_positive(trend: &Trend) -> f64 {
+    trend.buckets().map(|(mean, _)| mean).find(|mean| *mean > 0.0).unwrap_or(1.0)
 }
 
 /// Share of the samples in each bin, and of those beyond the last. What is below the first, zeros on a logarithmic

@@ -11,9 +11,12 @@ use serde_json::{Value, json};
 use super::scale::{clock_tick, tick_text};
 use super::{Axis, COLOURS, Frame, HEIGHT, Unit, WIDTH, short};
 
-/// Highest by median from which a chart goes by magnitude: less than a fiftieth of the height would be left for what is
+/// Highest by median from which a chart goes by magnitude: less than a twelfth of the height would be left for what is
 /// usual.
-const LOGARITHMIC_FROM: f64 = 50.0;
+const LOGARITHMIC_FROM: f64 = 12.0;
+
+/// Limit by highest value up to which the chart reaches to the limit.
+const LIMIT_WITHIN: f64 = 2.0;
 
 /// One line.
 #[derive(Clone, Debug)]
@@ -45,6 +48,19 @@ pub struct Lines<'a> {
     pub may_be_logarithmic: bool,
     /// Times that are shaded, because something was different then.
     pub shaded: &'a [(f64, f64)],
+    /// Values that thresholds allow.
+    pub limits: Vec<Limit>,
+}
+
+/// What a threshold allows, drawn across a chart.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    /// As written: `p(95)<500`.
+    pub name: String,
+    /// In the chart's unit.
+    pub value: f64,
+    /// Number of the colour of the line that it judges.
+    pub colour: usize,
 }
 
 impl ChartLine {
@@ -67,23 +83,34 @@ impl Lines<'_> {
             return String::new();
         }
         values.sort_by(f64::total_cmp);
-        let highest = values[values.len() - 1];
-        let (factor, unit) = self.unit.suited(highest);
+        let measured = values[values.len() - 1];
+        let (factor, unit) = self.unit.suited(measured);
+        // A limit far above would press the lines together; it is named all the same.
+        let near = self.limits.iter().map(|limit| limit.value).filter(|value| *value <= measured * LIMIT_WITHIN);
+        values.extend(near);
+        values.sort_by(f64::total_cmp);
         let axis = self.y_axis(&values, factor);
         let end = self.times.last().map_or(1.0, |(_, end)| *end);
         let clock = Axis::clock(end);
         let magnitudes = if axis.is_logarithmic() { ", logarithmic scale" } else { "" };
+        let limits = self.limits.iter().map(|limit| {
+            let is_above = limit.value > measured * LIMIT_WITHIN;
+            (limit.colour, format!("limit {}{}", limit.name, if is_above { ", above the chart" } else { "" }))
+        });
+        let limits = limits.collect();
         let legend = self.drawn().map(|(colour, line)| (colour, line.name.clone())).collect();
         Frame {
             title: self.title,
             note: self.note,
             legend,
+            limits,
             y_ticks: axis.ticks().into_iter().map(|(at, value)| (at, tick_text(value))).collect(),
             x_ticks: clock.ticks().into_iter().map(|(at, value)| (at, clock_tick(value, end))).collect(),
             x_title: "time since the start of the scenarios",
             y_title: format!("{unit}{magnitudes}"),
             drawing: self.drawing(&axis, &clock, factor),
-            data: self.data(factor, unit, end),
+            data: self.data(&axis, factor, unit, end),
+            told: self.told(factor, unit),
         }
         .html()
     }
@@ -92,6 +119,16 @@ impl Lines<'_> {
     fn drawn(&self) -> impl Iterator<Item = (usize, &ChartLine)> {
         let coloured = self.lines.iter().enumerate().map(|(at, line)| (line.colour.unwrap_or(at) % COLOURS, line));
         coloured.filter(|(_, line)| line.values.iter().any(Option::is_some))
+    }
+
+    /// From where to where each line goes.
+    fn told(&self, factor: f64, unit: &str) -> String {
+        let range = |(_, line): (usize, &ChartLine)| {
+            let values = || line.values.iter().flatten().copied().filter(|value| value.is_finite());
+            let ends = [values().reduce(f64::min), values().reduce(f64::max)].map(|end| short(end.map(|v| v * factor)));
+            format!("{} {} to {} {unit}", line.name, ends[0], ends[1])
+        };
+        format!(": {}", self.drawn().map(range).collect::<Vec<_>>().join("; "))
     }
 
     fn y_axis(&self, sorted: &[f64], factor: f64) -> Axis {
@@ -107,6 +144,12 @@ impl Lines<'_> {
 
     fn drawing(&self, axis: &Axis, clock: &Axis, factor: f64) -> String {
         let mut drawing = self.shading(clock);
+        for limit in &self.limits {
+            let at = axis.position(limit.value * factor).filter(|at| (0.0..=1.0).contains(at));
+            let y = at.map(|at| HEIGHT * (1.0 - at));
+            let colour = limit.colour % COLOURS;
+            let _ = y.map(|y| write!(drawing, "<path class=\"limit c{colour}\" d=\"M0 {y:.1}H{WIDTH}\"/>"));
+        }
         let drawn: Vec<(usize, &ChartLine)> = self.drawn().collect();
         for (at, (colour, line)) in drawn.into_iter().enumerate().rev() {
             let points: Vec<Option<(f64, f64)>> = line
@@ -140,13 +183,20 @@ impl Lines<'_> {
         shading
     }
 
-    fn data(&self, factor: f64, unit: &str, end: f64) -> Value {
+    fn data(&self, axis: &Axis, factor: f64, unit: &str, end: f64) -> Value {
         let times: Vec<Value> = self.times.iter().map(|(start, _)| json!((start * 10.0).round() / 10.0)).collect();
         let lines = self.drawn().map(|(colour, line)| {
             let values: Vec<Value> = line.values.iter().map(|value| short(value.map(|value| value * factor))).collect();
             json!({ "name": line.name, "colour": colour, "values": values })
         });
-        json!({ "unit": unit, "end": end, "times": times, "lines": lines.collect::<Vec<_>>() })
+        let limits = self.limits.iter().map(
+            |limit| json!({ "name": limit.name, "colour": limit.colour, "value": short(Some(limit.value * factor)) }),
+        );
+        json!({
+            "unit": unit, "end": (end * 10.0).round() / 10.0, "times": times, "lines": lines.collect::<Vec<_>>(),
+            "limits": limits.collect::<Vec<_>>(), "filled": self.filled,
+            "logarithmic": axis.is_logarithmic(), "scales": self.may_be_logarithmic,
+        })
     }
 }
 
@@ -201,6 +251,7 @@ mod tests {
             filled: false,
             may_be_logarithmic: true,
             shaded: &[(0.0, 1.0)],
+            limits: vec![Limit { name: "avg<3".into(), value: 3.0, colour: 0 }],
         };
         chart.html()
     }
@@ -208,7 +259,7 @@ mod tests {
     #[test]
     fn gaps_are_gaps_and_lone_values_dots() {
         let html = lines(vec![Some(1.0), Some(2.0), None, Some(2.0), None]);
-        assert!(html.contains("d=\"M100.0 150.0L300.0 0.0M700.0 0.0h0.1\""), "{html}");
+        assert!(html.contains("d=\"M100.0 200.0L300.0 100.0M700.0 100.0h0.1\""), "{html}");
         assert!(
             html.contains("[1,2,null,2,null]") && html.contains("\\u003cb\\u003e") && !html.contains("<b>"),
             "{html}"
@@ -233,7 +284,7 @@ mod tests {
     #[test]
     fn many_magnitudes_are_said() {
         assert!(lines(vec![Some(1.0), Some(1.0), Some(400.0)]).contains("ms, logarithmic scale"));
-        assert!(!lines(vec![Some(1.0), Some(1.0), Some(4.0)]).contains("logarithmic"));
-        assert!(!lines(vec![Some(0.0), Some(1.0), Some(400.0)]).contains("logarithmic"), "0 has no magnitude");
+        assert!(!lines(vec![Some(1.0), Some(1.0), Some(4.0)]).contains("logarithmic scale"));
+        assert!(!lines(vec![Some(0.0), Some(1.0), Some(400.0)]).contains("logarithmic scale"), "0 has no magnitude");
     }
 }

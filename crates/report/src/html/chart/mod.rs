@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 pub use bars::{Bar, Bars};
 pub use distribution::Distribution;
-pub use lines::{ChartLine, Lines};
+pub use lines::{ChartLine, Limit, Lines};
 pub use percentiles::Percentiles;
 pub(crate) use scale::clock_text;
 pub use scale::{Axis, Unit};
@@ -40,6 +40,8 @@ struct Frame<'a> {
     note: Option<&'a str>,
     /// Names with their colour's number; none for a chart that needs no legend.
     legend: Vec<(usize, String)>,
+    /// The same of limits.
+    limits: Vec<(usize, String)>,
     /// Position from below (0 to 1) and text.
     y_ticks: Vec<(f64, String)>,
     /// Position from the left (0 to 1) and text.
@@ -50,6 +52,8 @@ struct Frame<'a> {
     drawing: String,
     /// What the script reads values from.
     data: Value,
+    /// What of it is worth telling somebody who does not see it.
+    told: String,
 }
 
 impl Frame<'_> {
@@ -59,12 +63,13 @@ impl Frame<'_> {
             let _ = write!(html, "<p>{}</p>", Text(note));
         }
         html.push_str("</figcaption>\n<ul class=\"legend\">");
-        for (colour, name) in &self.legend {
+        let lines = self.legend.iter().map(|named| ("line", named));
+        for (kind, (colour, name)) in lines.chain(self.limits.iter().map(|named| ("limit", named))) {
             let class = colour % COLOURS;
             let _ = write!(
                 html,
-                "<li><svg class=\"swatch\" viewBox=\"0 0 24 8\"><path class=\"line c{class}\" d=\"M1 \
-                 4H23\"/></svg>{}</li>",
+                "<li><svg class=\"swatch\" aria-hidden=\"true\" viewBox=\"0 0 24 8\">\
+                 <path class=\"{kind} c{class}\" d=\"M1 4H23\"/></svg>{}</li>",
                 Text(name)
             );
         }
@@ -78,9 +83,11 @@ impl Frame<'_> {
         }
         let _ = write!(
             html,
-            "</div>\n<div class=\"area\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\" \
-             role=\"img\" aria-label=\"{}\">",
-            Text(self.title)
+            "</div>\n<div class=\"area\" tabindex=\"0\" role=\"group\" \
+             aria-label=\"{0}: arrow keys read values\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
+             preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{0}{1}\">",
+            Text(self.title),
+            Text(&self.told)
         );
         self.grid_lines(&mut html);
         let _ = write!(

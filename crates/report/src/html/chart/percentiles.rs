@@ -54,12 +54,14 @@ impl Percentiles<'_> {
             title: self.title,
             note: self.note,
             legend: self.drawn().map(|(colour, line)| (colour, line.name.clone())).collect(),
+            limits: Vec::new(),
             y_ticks: y.ticks().into_iter().map(|(at, value)| (at, tick_text(value))).collect(),
             x_ticks: ticks.filter(|(at, _)| (-1e-9..=1.0 + 1e-9).contains(at)).collect(),
             x_title: "percentile",
             y_title: format!("{unit}{magnitudes}"),
             drawing: self.drawing(&x, &y, factor),
             data: self.data(&x, factor, unit),
+            told: String::new(),
         }
         .html()
     }

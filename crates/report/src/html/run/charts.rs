@@ -1,48 +1,33 @@
 //! Which charts a run gets: those of the metrics it has samples of, under the headings a reader looks for.
 
-use super::delay;
-use super::intervals::TrendLines;
+use super::plots::{over_time, rate_lines, spread, trend_charts, unit_of};
 use super::shown_run::{ShownRun, plain};
+use super::{delay, requests, tables};
 use crate::document::{Contains, Metric, Value};
-use crate::html::chart::{ChartLine, Distribution, Lines, Unit};
+use crate::html::chart::{Bar, Bars, ChartLine, Unit};
 use crate::html::grid;
 use crate::section::Section;
 
 /// Headings and what is below each; headings may have nothing below.
 pub(super) fn sections(run: &ShownRun<'_>) -> Vec<(String, Vec<String>)> {
-    let mut sections = vec![("Load".to_owned(), vec![grid(&load(run))])];
-    sections.push(("Message delay".to_owned(), delay::section(run)));
-    sections.push(("HTTP".to_owned(), vec![grid(&http(run))]));
+    let mut sections = vec![("Message delay".to_owned(), delay::section(run))];
+    sections.push(("Response times".to_owned(), vec![grid(&http(run))]));
+    sections.push(("Checks".to_owned(), vec![tables::checks(run), grid(&checks(run))]));
     sections.push(("WebSocket".to_owned(), websocket(run)));
     sections.push(("Streams of events".to_owned(), streams(run)));
-    sections.push(("Checks".to_owned(), vec![grid(&checks(run))]));
     sections.push(("Network".to_owned(), vec![grid(&network(run))]));
     sections.push(("Iterations".to_owned(), iterations(run)));
     sections.push(("Metrics of the script".to_owned(), custom(run)));
     sections
 }
 
-/// How much was asked of the target.
-fn load(run: &ShownRun<'_>) -> Vec<String> {
-    let failed =
-        run.document.metric("http_req_failed").map(|m| ChartLine::new("failed", run.intervals.share_rate(m, true)));
-    let failed = failed.filter(|line| line.values.iter().flatten().any(|rate| *rate > 0.0));
-    let failed = failed.map(|line| ChartLine { colour: Some(4), ..line });
-    let requests = rate_lines(run, &[("http_reqs", "requests")]).into_iter().chain(failed).collect();
-    let messages = rate_lines(run, &[("ws_msgs_received", "received"), ("ws_msgs_sent", "sent")]);
-    let users = [("vus", "running an iteration"), ("vus_max", "initialised")];
-    let users = users.iter().filter_map(|(name, title)| Some((run.document.metric(name)?, *title)));
-    let users = users.map(|(metric, title)| ChartLine::new(title, run.intervals.level(metric))).collect();
-    vec![
-        over_time(run, "Requests", Unit::PerSecond, requests, true),
-        over_time(run, "WebSocket messages", Unit::PerSecond, messages, true),
-        over_time(run, "Virtual users", Unit::Number, users, false),
-    ]
-}
-
+/// How long requests took: spread, tail, and what of it was which phase.
 fn http(run: &ShownRun<'_>) -> Vec<String> {
     let document = run.document;
-    let mut charts = trend_pair(run, "http_req_duration", "Request duration");
+    let Some(durations) = document.metric("http_req_duration") else { return Vec::new() };
+    let mut charts: Vec<String> =
+        durations.histogram().map(|histogram| spread(durations, histogram, "Request duration")).into_iter().collect();
+    charts.push(requests::spectrum(run, durations));
     let phases = [
         ("http_req_blocked", "blocked"),
         ("http_req_connecting", "connecting"),
@@ -52,16 +37,23 @@ fn http(run: &ShownRun<'_>) -> Vec<String> {
         ("http_req_receiving", "receiving"),
     ];
     let spent = |name: &str| document.metric(name).filter(|metric| metric.histogram().is_some_and(|h| h.max > 0.0));
-    let phases =
-        phases.iter().filter_map(|(name, title)| Some(ChartLine::new(*title, run.intervals.trend(spent(name)?).avg)));
-    charts.push(over_time(run, "Phases of a request, mean", Unit::Time, phases.collect(), false));
-    if let Some(failed) =
-        document.metric("http_req_failed").filter(|metric| matches!(metric.value, Value::Rate { passes: 1.., .. }))
-    {
-        let line = ChartLine { colour: Some(4), ..ChartLine::new("failed", run.intervals.share(failed)) };
-        charts.push(over_time(run, "Share of requests that failed", Unit::Share, vec![line], true));
-    }
+    let phases: Vec<(&Metric, &str)> = phases.iter().filter_map(|(name, title)| Some((spent(name)?, *title))).collect();
+    let lines = phases.iter().map(|(metric, title)| ChartLine::new(*title, run.intervals.trend(metric).avg));
+    charts.push(over_time(run, "Phases of a request, mean", Unit::Time, lines.collect(), false));
+    charts.push(phase_bars(run, &phases));
     charts
+}
+
+/// How much of a request each phase took, over the whole run.
+fn phase_bars(run: &ShownRun<'_>, phases: &[(&Metric, &str)]) -> String {
+    let bars = phases.iter().enumerate().filter_map(|(colour, (metric, title))| {
+        let histogram = metric.histogram()?;
+        let trend = histogram.trend();
+        let shown = format!("{}, p99 {}", run.time(trend.avg()), run.time(trend.percentile(99.0)));
+        Some(Bar { name: (*title).to_owned(), value: trend.avg(), shown, interval: None, colour })
+    });
+    let note = "mean of all requests; those that found a connection open took no time for the first three";
+    Bars { title: "Phases of a request", note: Some(note), bars: bars.collect() }.html()
 }
 
 fn websocket(run: &ShownRun<'_>) -> Vec<String> {
@@ -92,9 +84,7 @@ fn network(run: &ShownRun<'_>) -> Vec<String> {
 }
 
 fn iterations(run: &ShownRun<'_>) -> Vec<String> {
-    let counted = [("iterations", "completed"), ("dropped_iterations", "dropped"), ("iterations_threw", "threw")];
-    let mut charts = vec![over_time(run, "Iterations", Unit::PerSecond, rate_lines(run, &counted), true)];
-    charts.push(grid(&trend_pair(run, "iteration_duration", "Iteration duration")));
+    let mut charts = vec![grid(&trend_pair(run, "iteration_duration", "Iteration duration"))];
     charts.push(grid(&trend_pair(run, "iteration_lag", "Planned to real start")));
     charts.push(grid(&trend_pair(run, "iteration_duration_from_plan", "Planned start to end")));
     charts
@@ -118,7 +108,9 @@ fn custom(run: &ShownRun<'_>) -> Vec<String> {
         let name = metric.name.as_str();
         match &metric.value {
             Value::Trend(_) => match delay::of_script(run, metric) {
-                Some(by_event) => pairs.extend([format!("<h4>{}</h4>", plain(name))].into_iter().chain(by_event)),
+                Some(by_event) => {
+                    pairs.extend([format!("<h3 class=\"of\">{}</h3>", plain(name))].into_iter().chain(by_event))
+                }
                 None => pairs.push(grid(&trend_charts(run, metric, name))),
             },
             Value::Counter { .. } => {
@@ -139,49 +131,6 @@ fn custom(run: &ShownRun<'_>) -> Vec<String> {
     pairs
 }
 
-fn rate_lines(run: &ShownRun<'_>, named: &[(&str, &str)]) -> Vec<ChartLine> {
-    let known = named.iter().filter_map(|(name, title)| Some((run.document.metric(name)?, *title)));
-    known.map(|(metric, title)| ChartLine::new(title, run.intervals.rate(metric))).collect()
-}
-
 fn trend_pair(run: &ShownRun<'_>, name: &str, title: &str) -> Vec<String> {
     run.document.metric(name).map(|metric| trend_charts(run, metric, title)).unwrap_or_default()
-}
-
-/// Percentiles over time, and the distribution of the whole run.
-pub(super) fn trend_charts(run: &ShownRun<'_>, metric: &Metric, title: &str) -> Vec<String> {
-    let Some(histogram) = metric.histogram() else { return Vec::new() };
-    let TrendLines { p50, p90, p95, p99, max, .. } = run.intervals.trend(metric);
-    let lines = [("p50", p50, 0), ("p90", p90, 5), ("p95", p95, 1), ("p99", p99, 4), ("max", max, 7)];
-    let lines = lines
-        .into_iter()
-        .map(|(name, values, colour)| ChartLine { colour: Some(colour), ..ChartLine::new(name, values) });
-    let note = run.intervals.note();
-    let chart = Lines {
-        title: &format!("{title} over time"),
-        note: note.as_deref(),
-        unit: unit_of(metric),
-        times: &run.intervals.times,
-        lines: lines.collect(),
-        filled: false,
-        may_be_logarithmic: true,
-        shaded: &run.unsteady,
-    };
-    let spread = Distribution { title: &format!("{title}, distribution"), unit: unit_of(metric), histogram, colour: 0 };
-    vec![chart.html(), spread.html()]
-}
-
-pub(super) fn over_time(run: &ShownRun<'_>, title: &str, unit: Unit, lines: Vec<ChartLine>, filled: bool) -> String {
-    let note = run.intervals.seconds_per_point().map(|each| format!("each point is {each} seconds"));
-    let times = &run.intervals.times;
-    let shaded = &run.unsteady;
-    Lines { title, note: note.as_deref(), unit, times, lines, filled, may_be_logarithmic: false, shaded }.html()
-}
-
-pub(super) fn unit_of(metric: &Metric) -> Unit {
-    match metric.contains {
-        Contains::Default => Unit::Number,
-        Contains::Time => Unit::Time,
-        Contains::Data => Unit::Bytes,
-    }
 }

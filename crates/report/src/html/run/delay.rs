@@ -6,7 +6,7 @@
 
 use units::show;
 
-use super::charts::{over_time, trend_charts, unit_of};
+use super::plots::{over_time, trend_charts, unit_of};
 use super::shown_run::{ShownRun, plain};
 use crate::document::{Metric, Value};
 use crate::html::chart::{ChartLine, INK};
@@ -79,7 +79,7 @@ fn event_table(run: &ShownRun<'_>, all: &Metric, events: &[(&str, &Metric)]) -> 
     let has_sends = all.name == DELAY;
     let counts = if has_sends { vec!["sends/s", "deliveries/s"] } else { vec!["samples/s"] };
     let figures_of = ["average", "median", "p95", "max"];
-    let mut table = Table::new(["event"].into_iter().chain(counts).chain(figures_of));
+    let mut table = Table::new(["event"].into_iter().chain(counts).chain(figures_of)).named("Delays by event");
     let sends = |event: Option<&str>| {
         let found = match event {
             Some(event) => run.document.sub_metric(SENDS, &[("event", event)]),
@@ -111,7 +111,7 @@ fn figures(run: &ShownRun<'_>, metric: &Metric) -> Vec<String> {
 
 /// Where the time went, when a server told.
 fn hop_table(run: &ShownRun<'_>, events: &[(&str, &Metric)]) -> String {
-    let mut table = Table::new(["event", "hop", "average", "median", "p95", "max"]).texts(2);
+    let mut table = Table::new(["event", "hop", "average", "median", "p95", "max"]).texts(2).named("Delays by hop");
     for (event, total) in events {
         let hop = |hop: &'static str| {
             let found = run.document.sub_metric(HOP, &[("event", event), ("hop", hop)])?;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use units::show;
 
 use super::intervals::Intervals;
+use super::requests;
 use super::shown_run::{ShownRun, facts, plain};
 use crate::document::{Document, Finding, Judgement, Metric, Trust, Value};
 use crate::html::Text;
@@ -26,7 +27,7 @@ pub(super) fn head(run: &ShownRun<'_>) -> String {
         format!("Onrush {}", plain(&document.onrush)),
         labels.collect::<Vec<_>>().join(" "),
     ];
-    let verdict = [outcome(document), speed(run), steady(run), errors(document), failures(run), trust(document)];
+    let verdict = [outcome(document), trust(document), errors(document), failures(run), speed(run), steady(run)];
     let mut list = String::from("<ul class=\"verdict\">\n");
     for HeadLine { class, head, text } in verdict.into_iter().flatten() {
         let _ = writeln!(list, "<li class=\"{class}\"><strong>{}</strong>{}</li>", Text(head), Text(&text));
@@ -91,6 +92,9 @@ fn speed(run: &ShownRun<'_>) -> Option<HeadLine> {
             Some(usual) => write!(text, "; slowest at {when}: p95 {worst}, usually {}", run.time(usual)),
             None => write!(text, "; slowest at {when}: p95 {worst}"),
         };
+    }
+    if let Some((request, p95)) = requests::slowest(run).filter(|_| metric.name == "http_req_duration") {
+        let _ = write!(text, "; slowest request: {request}, p95 {}", run.time(p95));
     }
     Some(HeadLine { class: "", head: "Speed:", text })
 }

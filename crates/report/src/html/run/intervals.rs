@@ -123,6 +123,18 @@ impl<'a> Intervals<'a> {
         self.over(|point| last[point].iter().flatten().last().copied())
     }
 
+    /// A column beside the series: the highest of the intervals of each point, or their mean.
+    pub fn of_column(&self, column: &[Option<f64>], is_highest: bool) -> Vec<Option<f64>> {
+        self.over(|point| {
+            let values = || column.get(point.clone()).unwrap_or_default().iter().flatten().copied();
+            let count = values().count();
+            match is_highest {
+                true => values().reduce(f64::max),
+                false => (count > 0).then(|| values().sum::<f64>() / count as f64),
+            }
+        })
+    }
+
     /// A Trend's statistics.
     pub fn trend(&self, metric: &Metric) -> TrendLines {
         let Some(Series { points: Points::Trend { count, avg, max, p50, p90, p95, p99, .. }, .. }) =

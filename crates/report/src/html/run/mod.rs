@@ -1,15 +1,20 @@
 //! The report of one run, made from its document alone.
 //!
 //! The first screen answers what somebody asks at two in the morning: did it pass, was it slow, when, and can the
-//! numbers be trusted. Below stand the charts, then the tables of the summary with its very numbers and formats, then
-//! machine and options.
+//! numbers be trusted. Then what failed, which requests were slow, and when. Below stand charts of all that was
+//! measured, the tables of the summary with its very numbers and formats, machine and options.
 
 mod charts;
 mod delay;
+mod errors;
 mod head;
 mod intervals;
+mod plots;
+mod requests;
 mod shown_run;
 mod tables;
+mod thresholds;
+mod timeline;
 
 use super::Page;
 use crate::document::Document;
@@ -19,7 +24,11 @@ use shown_run::ShownRun;
 pub fn page(document: &Document) -> String {
     let run = ShownRun::new(document);
     let mut page = Page::new(&format!("{} · Onrush", document.script));
-    page.add(head::head(&run));
+    page.head(head::head(&run));
+    page.section("What failed", &errors::section(&run));
+    page.section("Requests", &requests::section(&run));
+    page.section("Over time", &timeline::section(&run));
+    page.section("Thresholds", &[thresholds::table(&run)]);
     charts::sections(&run).into_iter().for_each(|(title, pieces)| page.section(&title, &pieces));
     page.section("Summary", &tables::summary(&run));
     for scenario in &document.scenarios {

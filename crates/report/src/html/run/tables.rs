@@ -1,4 +1,4 @@
-//! The tables of a report: thresholds, checks, every metric, the generator, the machine, the options.
+//! The tables of a report: checks, every metric, the generator, the machine, the options.
 //!
 //! Values are printed by the summary's own formats, so that a number in a terminal and the one in a report are the same
 //! text.
@@ -16,11 +16,9 @@ use crate::options::TrendStat;
 use crate::section::Section;
 use crate::text::was_never_answered;
 
-/// Thresholds, checks and all metrics.
+/// All metrics.
 pub(super) fn summary(run: &ShownRun<'_>) -> Vec<String> {
-    let mut pieces =
-        vec![titled("Errors", errors(run)), titled("Thresholds", thresholds(run)), titled("Checks", checks(run))];
-    pieces.push(titled("Steadiness", steadiness(run)));
+    let mut pieces = vec![titled("Steadiness", steadiness(run))];
     pieces.extend(by_section(run, &run.document.metrics));
     pieces
 }
@@ -35,7 +33,7 @@ fn by_section(run: &ShownRun<'_>, metrics: &[Metric]) -> Vec<String> {
 
 /// The metrics of one scenario.
 pub(super) fn scenario(run: &ShownRun<'_>, scenario: &Scenario) -> Vec<String> {
-    let mut table = Table::new(CHECK_COLUMNS).texts(2);
+    let mut table = check_table();
     scenario.checks.iter().for_each(|check| check_row(&mut table, check, ""));
     let mut pieces = vec![titled("Checks", table.html())];
     pieces.extend(by_section(run, &scenario.metrics));
@@ -55,56 +53,21 @@ fn heading(section: Section) -> String {
     }
 }
 
-fn titled(title: &str, html: String) -> String {
-    if html.is_empty() { html } else { format!("<h4>{}</h4>\n{html}", Text(title)) }
-}
-
-/// What went wrong, by kind.
-fn errors(run: &ShownRun<'_>) -> String {
-    let errors = &run.document.errors;
-    let mut table = Table::new(["", "what", "count"]).texts(2);
-    for (title, kinds) in [("exception", &errors.exceptions), ("no answer", &errors.unanswered)] {
-        for kind in kinds {
-            table.row_of("bad", [title, &kind.what, &show::grouped(kind.count)]);
-        }
-    }
-    for answer in &errors.answers {
-        let (class, note) = if answer.expected { ("", ", expected by the script") } else { ("bad", "") };
-        table.row_of(class, ["answer", &format!("status {}{note}", answer.status), &show::grouped(answer.count)]);
-    }
-    table.html()
-}
-
-fn thresholds(run: &ShownRun<'_>) -> String {
-    let mut table = Table::new(["", "metric", "threshold", "found"]).texts(3);
-    for metric in &run.document.metrics {
-        let result = metric.result();
-        for threshold in &result.thresholds {
-            let (class, mark) = if threshold.ok { ("good", "✓") } else { ("bad", "✗") };
-            let found = crate::text::threshold_value(&result, &threshold.label, threshold.left, &run.options);
-            let found = format!("{}={found}", threshold.label);
-            let found = match PercentileFigure::judged(&result, threshold) {
-                Some(figure) => {
-                    let doubt = if figure.straddles(&threshold.source) { " · the limit lies inside" } else { "" };
-                    let few = if figure.too_few { " · too few samples" } else { "" };
-                    let interval = figure.interval(|end| run.show(metric, end));
-                    let below = plain(&format!("{interval}{doubt}{few}"));
-                    CellText::html(format!("{}<small class=\"sure\">{below}</small>", plain(&found)))
-                }
-                None => found.into(),
-            };
-            table.row_of(class, [mark.into(), metric.key().into(), threshold.source.as_str().into(), found]);
-        }
-    }
-    table.html()
+pub(super) fn titled(title: &str, html: String) -> String {
+    if html.is_empty() { html } else { format!("<h3 class=\"of\">{}</h3>\n{html}", Text(title)) }
 }
 
 const CHECK_COLUMNS: [&str; 5] = ["", "check", "passed", "failed", "share passed"];
 
-fn checks(run: &ShownRun<'_>) -> String {
-    let mut table = Table::new(CHECK_COLUMNS).texts(2);
+/// Every check, with its group.
+pub(super) fn checks(run: &ShownRun<'_>) -> String {
+    let mut table = check_table();
     fill_checks(&mut table, &run.document.groups, "");
     table.html()
+}
+
+fn check_table() -> Table {
+    Table::new(CHECK_COLUMNS).texts(2).told_by(1).named("Checks")
 }
 
 fn fill_checks(table: &mut Table, group: &Group, path: &str) {
@@ -127,7 +90,7 @@ fn steadiness(run: &ShownRun<'_>) -> String {
         return String::new();
     };
     let times = |from: f64, to: f64| format!("{from:.0} s to {to:.0} s");
-    let mut table = Table::new(["", "median of its seconds' medians", "per second"]).texts(1);
+    let mut table = Table::new(["stretch", "median of its seconds' medians", "per second"]).texts(1).named("Stretches");
     for (at, stretch) in found.stretches.iter().enumerate() {
         let class = if found.steady == Some(at) { "strong" } else { "" };
         let med = run.time(stretch.med);
@@ -135,8 +98,8 @@ fn steadiness(run: &ShownRun<'_>) -> String {
     }
     let Some(figures) = &found.figures else { return table.html() };
     let percents: Vec<String> = figures.percentiles.iter().map(|figure| format!("p({})", figure.percent)).collect();
-    let heads = ["", "samples", "per second", "avg"].into_iter().chain(percents.iter().map(String::as_str));
-    let mut own = Table::new(heads.chain(["max"]));
+    let heads = ["metric", "samples", "per second", "avg"].into_iter().chain(percents.iter().map(String::as_str));
+    let mut own = Table::new(heads.chain(["max"])).named("The steady stretch");
     let value = |figure: &PercentileFigure| {
         let interval = figure.interval(|end| run.time(end));
         let shown = plain(&run.time(figure.value.unwrap_or(f64::INFINITY)));
@@ -166,7 +129,8 @@ fn trends(run: &ShownRun<'_>, metrics: &[&Metric]) -> String {
     if !stats.contains(&TrendStat::Count) {
         stats.push(TrendStat::Count);
     }
-    let mut table = Table::new(std::iter::once("").chain(stats.iter().map(TrendStat::label)));
+    let mut table =
+        Table::new(std::iter::once("metric").chain(stats.iter().map(TrendStat::label))).named("Distributions");
     for metric in metrics {
         let Measured::Trend(trend) = metric.result().value else { continue };
         let (class, name) = name(metric);
@@ -199,7 +163,7 @@ fn sure(run: &ShownRun<'_>, metric: &Metric, value: &str, figure: &PercentileFig
 }
 
 fn others(run: &ShownRun<'_>, metrics: &[&Metric]) -> String {
-    let mut table = Table::new(["", "", ""]).texts(1);
+    let mut table = Table::new(["metric", "value", "rate or range"]).texts(1).named("Counts, levels and shares");
     for metric in metrics {
         let (class, name) = name(metric);
         let (value, extra) = match &metric.value {
@@ -227,7 +191,7 @@ pub(super) fn circumstances(run: &ShownRun<'_>) -> Vec<String> {
 }
 
 fn scenarios(run: &ShownRun<'_>) -> String {
-    let mut table = Table::new(["name", "executor", "settings"]).texts(3);
+    let mut table = Table::new(["name", "executor", "settings"]).texts(3).named("Scenarios");
     let scenarios = run.document.options["scenarios"].as_object();
     for (name, fields) in scenarios.into_iter().flatten() {
         let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -248,7 +212,8 @@ fn is_nothing(value: &serde_json::Value) -> bool {
 fn generator(run: &ShownRun<'_>) -> String {
     let generator = &run.document.generator;
     let mut table =
-        Table::new(["worker", "share of a core", "waited for a core", "late, median", "late, p99", "late, at most"]);
+        Table::new(["worker", "share of a core", "waited for a core", "late, median", "late, p99", "late, at most"])
+            .named("Workers of the generator");
     for (number, worker) in generator.workers.iter().enumerate() {
         let lag = [worker.lag_p50_ms, worker.lag_p99_ms, worker.lag_max_ms].map(show::time);
         let percent = |share: f64| match generator.too_short {
@@ -266,7 +231,7 @@ fn machine(run: &ShownRun<'_>) -> String {
     let machine = &run.document.environment;
     let known = |value: Option<f64>| value.map_or("unknown".to_owned(), |value| format!("{value:.2}"));
     let cores: Vec<String> = machine.allowed_cores.iter().map(usize::to_string).collect();
-    let mut table = Table::new(["", ""]).texts(2);
+    let mut table = Table::new(["fact", "value"]).texts(2).named("Machine");
     table.row(["processor", &machine.cpu_model]);
     table.row(["cores", &format!("{} (allowed: {})", machine.cores, cores.join(", "))]);
     table.row(["memory", &format!("{:.1} GiB", machine.memory_bytes as f64 / f64::from(1 << 30))]);
@@ -284,7 +249,7 @@ fn machine(run: &ShownRun<'_>) -> String {
 
 fn messages(run: &ShownRun<'_>) -> String {
     let Some(logs) = &run.document.messages else { return String::new() };
-    let mut table = Table::new(["files", "written", "left out"]);
+    let mut table = Table::new(["files", "written", "left out"]).named("Logs of received messages");
     table.row([logs.files.join(", "), logs.written.to_string(), logs.dropped.to_string()]);
     table.html()
 }

@@ -18,7 +18,7 @@ use crate::matrix::number;
 /// The page.
 pub fn html(document: &MatrixDocument, tables: &Tables) -> String {
     let mut page = Page::new(&format!("{} · Onrush", tables.name));
-    page.add(head(document, tables));
+    page.head(head(document, tables));
     let charts: Vec<String> = tables.groups.iter().flat_map(|group| charts(tables, group)).collect();
     let (charts, sheets) = (("Rates and response times", vec![grid(&charts)]), ("Tables", sheets(tables)));
     // Who asks for a pivot looks for its grids.
@@ -122,7 +122,7 @@ fn sheets(tables: &Tables) -> Vec<String> {
     for Sheet { heading, rows } in text::sheets(tables) {
         let Some((head, rows)) = rows.split_first() else { continue };
         let texts = head.iter().filter(|field| !field.right).count();
-        let mut table = Table::new(head.iter().map(|field| field.text.as_str())).texts(texts);
+        let mut table = Table::new(head.iter().map(|field| field.text.as_str())).texts(texts).named(&heading);
         for row in rows {
             let best = row.iter().any(|field| field.bold);
             let cells = row.iter().map(|field| match field.bold {
@@ -132,7 +132,7 @@ fn sheets(tables: &Tables) -> Vec<String> {
             table.row_of(if best { "strong" } else { "" }, cells);
         }
         if !heading.is_empty() {
-            pieces.push(format!("<h4>{}</h4>", Text(&heading)));
+            pieces.push(format!("<h3 class=\"of\">{}</h3>", Text(&heading)));
         }
         pieces.push(table.html());
     }
@@ -179,7 +179,10 @@ mod tests {
         assert!(page.contains("<li class=\"good\">size=1k: best: b, 10.0 % to 10.0 % faster than a</li>"), "{page}");
         assert!(page.contains("<li class=\"bad\">b size=10k: left out of round 8: the server died</li>"));
         assert!(page.contains("<pre>&lt;script&gt;alert(1)") && !page.contains("<script>alert"));
-        assert!(page.contains("<tr class=\"strong\"><td>1k</td><td>b</td><td class=\"n\"><b>1,150</b></td>"), "{page}");
+        assert!(
+            page.contains("<tr class=\"strong\"><th scope=\"row\">1k</th><td>b</td><td class=\"n\"><b>1,150</b></td>"),
+            "{page}"
+        );
         assert!(!page.contains("http://h:") && !page.contains("src="));
     }
 }
