@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use onrush_metrics::tags::TagFilter;
-use onrush_metrics::{MetricId, Recorder, Registry, TagSet, builtin};
+use onrush_metrics::{MetricId, Recorder, Registry, RequestKind, Series, TagSet, builtin};
 
 const ROUNDS: u32 = 20_000_000;
 
@@ -21,6 +21,16 @@ fn main() {
     measure("trend, latencies", builtin::HTTP_REQ_WAITING, false, &latencies);
     measure("trend, latencies, sub-metric", builtin::HTTP_REQ_DURATION, false, &latencies);
     measure("trend, latencies, sub-metric, scenario, group", builtin::HTTP_REQ_DURATION, true, &latencies);
+    measure_row("trend, latencies, sub-metric, row of requests", &latencies);
+}
+
+/// What a request's duration costs, which has a row in the table of requests.
+fn measure_row(name: &str, values: &[f64]) {
+    let recorder = Recorder::new(Registry::new());
+    let tags = TagSet::new([("expected_response", "true"), ("scenario", "default")]);
+    let kind = RequestKind { name: "http://shop.test/".into(), method: "GET".into(), ..RequestKind::default() };
+    let series = recorder.series_of_request(builtin::HTTP_REQ_DURATION, &tags, &kind);
+    time(name, &recorder, series, values);
 }
 
 fn measure(name: &str, metric: MetricId, breakdown: bool, values: &[f64]) {
@@ -29,7 +39,10 @@ fn measure(name: &str, metric: MetricId, breakdown: bool, values: &[f64]) {
     registry.sub_metric(builtin::CHECKS, TagFilter::parse("a:b").expect("a filter"));
     let recorder = Recorder::new(registry);
     let tags = TagSet::new([("expected_response", "true"), ("scenario", "default"), ("group", "::g")]);
-    let series = recorder.series(metric, &tags);
+    time(name, &recorder, recorder.series(metric, &tags), values);
+}
+
+fn time(name: &str, recorder: &Recorder, series: Series, values: &[f64]) {
     let mut values = values.iter().cycle();
     let started = Instant::now();
     for at_ns in 0..ROUNDS {

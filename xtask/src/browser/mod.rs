@@ -4,7 +4,8 @@
 //! people in one project with message delays), their reports made, and a small matrix with its page; each is opened
 //! headless in a wide window by day, by night, and as narrow as a phone. `probe.js` says what is wrong: script errors,
 //! anything asked of a network, charts that are not drawn, labels on top of each other, a page wider than the screen,
-//! values under the pointer that do not show. Pictures are left in target/browser, to be looked at by a person: no
+//! values under the pointer that do not show, tables that do not follow a chosen stretch; with npm, axe-core says what
+//! is hard to read for whom. The report of an hour, made up, says how large it is and how fast. Pictures are left in target/browser, to be looked at by a person: no
 //! program knows whether a chart is good.
 
 use std::path::{Path, PathBuf};
@@ -38,6 +39,7 @@ pub fn run(onrush: &Path) -> Result<(), String> {
     let browser = find()?;
     let folder = crate::parity::workspace()?.join("target/browser");
     std::fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    let axe = axe(&folder)?;
     let mut problems = Vec::new();
     for (name, charts) in [("shop", 14), ("collab", 8), ("matrix", 3)] {
         let report = match name {
@@ -46,12 +48,13 @@ pub fn run(onrush: &Path) -> Result<(), String> {
         };
         for look in LOOKS {
             picture(&browser, &folder, &report, &look)?;
-            let found = probe(&browser, &folder, &report, &look, charts)?;
+            let found = probe(&browser, &folder, &report, &look, charts, axe.as_deref())?;
             println!("{name} by {}: {}", look.name, if found.is_empty() { "fine" } else { "NOT FINE" });
             problems.extend(found.into_iter().map(|problem| format!("{name} by {}: {problem}", look.name)));
         }
     }
     canary(&browser, &folder)?;
+    time_an_hour(&browser, &folder)?;
     println!("pictures are in {}", folder.display());
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
@@ -69,7 +72,7 @@ fn canary(browser: &Path, folder: &Path) -> Result<(), String> {
     );
     let path = folder.join("spoilt.html");
     std::fs::write(&path, spoilt).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-    let found = probe(browser, folder, &path, &LOOKS[0], 0)?;
+    let found = probe(browser, folder, &path, &LOOKS[0], 0, None)?;
     let expected = ["nothing is not defined", "asked for http://127.0.0.1:9", "wide on a screen of", "lines are drawn"];
     let missed: Vec<&str> =
         expected.into_iter().filter(|text| !found.iter().any(|problem| problem.contains(text))).collect();
@@ -205,29 +208,78 @@ fn picture(browser: &Path, folder: &Path, report: &Path, look: &Look) -> Result<
 }
 
 /// Opens the page in a frame, lets `probe.js` look at it, and returns what is wrong.
-fn probe(browser: &Path, folder: &Path, report: &Path, look: &Look, charts: usize) -> Result<Vec<String>, String> {
+fn probe(
+    browser: &Path,
+    folder: &Path,
+    report: &Path,
+    look: &Look,
+    charts: usize,
+    axe: Option<&str>,
+) -> Result<Vec<String>, String> {
     let page = std::fs::read_to_string(report).map_err(|error| format!("cannot read {}: {error}", report.display()))?;
-    let input = json!({ "page": page, "width": look.width, "dark": look.dark, "charts": charts });
-    let html = format!(
-        "<!doctype html><meta charset=\"utf-8\"><body><script>const input = {};\n{}</script>",
-        input.to_string().replace('<', "\\u003c"),
-        include_str!("probe.js")
-    );
-    let harness = folder.join("probe.html");
-    std::fs::write(&harness, html).map_err(|error| format!("cannot write {}: {error}", harness.display()))?;
-    let mut command = browser_command(browser, folder, look);
-    command.args(["--virtual-time-budget=5000", "--dump-dom", "--window-size=1280,1000"]);
-    command.arg(format!("file://{}", harness.display()));
-    let (_, dom, told) = finish(command)?;
-    let found = dom.split("FOUND:").nth(1).and_then(|rest| rest.split(":END").next());
-    let found = found.ok_or_else(|| format!("the probe did not come to its end:\n{dom}\n{told}"))?;
-    let found = found.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    let found: Value = serde_json::from_str(&found).map_err(|error| format!("the probe said {found}: {error}"))?;
+    let input = json!({ "page": page, "width": look.width, "dark": look.dark, "charts": charts, "axe": axe });
+    let (found, told) = ask(browser, folder, look, &input, include_str!("probe.js"), true)?;
     let mut problems: Vec<String> =
         found.as_array().into_iter().flatten().map(|text| text.as_str().unwrap_or_default().to_owned()).collect();
     problems
         .extend(told.lines().filter(|line| line.contains("CONSOLE")).map(|line| format!("the console says {line}")));
     Ok(problems)
+}
+
+/// Lets a script look at its `input` in the browser: what it found, and what the browser said. Virtual time waits for
+/// all that the script waits for, and measures nothing.
+fn ask(
+    browser: &Path,
+    folder: &Path,
+    look: &Look,
+    input: &Value,
+    script: &str,
+    is_virtual: bool,
+) -> Result<(Value, String), String> {
+    let html = format!(
+        "<!doctype html><meta charset=\"utf-8\"><body><script>const input = {};\n{script}</script>",
+        input.to_string().replace('<', "\\u003c"),
+    );
+    let harness = folder.join("probe.html");
+    std::fs::write(&harness, html).map_err(|error| format!("cannot write {}: {error}", harness.display()))?;
+    let mut command = browser_command(browser, folder, look);
+    command.args(is_virtual.then_some("--virtual-time-budget=5000"));
+    command.args(["--dump-dom", "--window-size=1280,1000"]);
+    command.arg(format!("file://{}", harness.display()));
+    let (_, dom, told) = finish(command)?;
+    let found = dom.split("FOUND:").nth(1).and_then(|rest| rest.split(":END").next());
+    let found = found.ok_or_else(|| format!("the probe did not come to its end:\n{dom}\n{told}"))?;
+    let found = found.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    let found = serde_json::from_str(&found).map_err(|error| format!("the probe said {found}: {error}"))?;
+    Ok((found, told))
+}
+
+/// Prints how large the report of an hour is, and how fast it answers.
+fn time_an_hour(browser: &Path, folder: &Path) -> Result<(), String> {
+    let mut command = Command::new("cargo");
+    command.args(["run", "-q", "--release", "-p", "onrush-report", "--example", "hour"]).arg(folder.join("hour"));
+    match finish(command)? {
+        (Some(0), out, _) => print!("{out}"),
+        (code, _, told) => return Err(format!("the report of an hour ended with {code:?}:\n{told}")),
+    }
+    let path = folder.join("hour/report.html");
+    let page = std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let (figures, _) = ask(browser, folder, &LOOKS[0], &json!({ "page": page }), include_str!("timings.js"), false)?;
+    println!("{figures:#}");
+    Ok(())
+}
+
+/// The source of axe-core; none, and said so, where there is no npm.
+fn axe(folder: &Path) -> Result<Option<String>, String> {
+    if let Some(program) = crate::npm::missing() {
+        println!("axe-core is left out: {program} is not installed");
+        return Ok(None);
+    }
+    let package = r#"{ "private": true, "dependencies": { "axe-core": "4.14.1" } }"#;
+    let folder = folder.join("axe");
+    crate::npm::install(&folder, &[("package.json", package)], "axe-core")?;
+    let path = folder.join("node_modules/axe-core/axe.min.js");
+    std::fs::read_to_string(&path).map(Some).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
 /// Runs a command to its end: exit code, standard output, standard error.

@@ -1,4 +1,5 @@
-// Looks at a report inside a frame and leaves a list of what is wrong. `input`: page, width, dark, charts (at least so many).
+// Looks at a report inside a frame and leaves a list of what is wrong. `input`: page, width, dark, charts (at least so many),
+// axe (the source of axe-core, or nothing).
 const found = [];
 const wrong = (text) => found.push(text);
 // Before anything of the page runs: whatever it complains of is told here.
@@ -14,9 +15,11 @@ frame.style = `border:0;width:${input.width}px;height:900px`;
 frame.srcdoc = input.page.replace("<head>", `<head>${listen}`);
 document.body.append(frame);
 
-addEventListener("load", () => {
+addEventListener("load", async () => {
   try {
     look(frame.contentWindow, frame.contentDocument);
+    chooseStretch(frame.contentWindow, frame.contentDocument);
+    if (input.axe) await lookWithAxe(frame.contentWindow);
   } catch (error) {
     wrong(`the probe failed: ${error.stack}`);
   }
@@ -35,9 +38,46 @@ function look(view, page) {
   const style = view.getComputedStyle(page.body);
   const [paper, ink] = [luminance(style.backgroundColor), luminance(style.color)];
   if (input.dark ? !(paper < 0.2 && ink > 0.7) : !(paper > 0.8 && ink < 0.3)) wrong(`paper ${paper}, ink ${ink}, dark: ${input.dark}`);
+  for (const details of page.querySelectorAll("details")) details.open = true;
   const charts = [...page.querySelectorAll("figure.chart")].filter((figure) => figure.querySelector(".area"));
   if (charts.length < input.charts) wrong(`${charts.length} charts, expected at least ${input.charts}`);
   charts.forEach((figure) => lookAtChart(view, figure));
+}
+
+// Chooses the middle of the time by pointer and by keyboard: tables follow, the stretch is drawn larger, and all goes back.
+function chooseStretch(view, page) {
+  const area = page.querySelector(".column .area"), table = page.querySelector("table[data-stretch]");
+  if (!area || !page.querySelector("#blocks")) return;
+  const box = area.getBoundingClientRect(), whole = table.textContent, drawn = area.innerHTML;
+  const pointer = (type, share, on) => on.dispatchEvent(new view.PointerEvent(type, { clientX: box.left + box.width * share, clientY: box.top + 9, bubbles: true, button: 0 }));
+  pointer("pointerdown", 0.4, area);
+  pointer("pointermove", 0.7, area);
+  pointer("pointerup", 0.7, view);
+  if (table.textContent === whole) wrong("a chosen stretch changes no table");
+  const chosen = page.querySelector(".chosen");
+  if (chosen.hidden || !/ to .* requests/.test(chosen.textContent)) wrong(`the chosen stretch is told as ${chosen.textContent}`);
+  const key = (key, shiftKey = false) => area.dispatchEvent(new view.KeyboardEvent("keydown", { key, shiftKey, bubbles: true }));
+  key("Enter");
+  if (area.querySelectorAll("path.line").length === 0 || area.innerHTML === drawn) wrong("a stretch is not drawn larger");
+  key("Escape");
+  if (table.textContent !== whole || !chosen.hidden) wrong("the whole run does not come back");
+  key("Home");
+  key("ArrowRight", true);
+  key("ArrowRight", true);
+  if (chosen.hidden) wrong("no stretch by keyboard");
+  if (!page.querySelector(".unseen").textContent.includes(":")) wrong("nothing is said of the value");
+  key("Escape");
+  area.dispatchEvent(new view.PointerEvent("pointerleave"));
+}
+
+async function lookWithAxe(view) {
+  const script = view.document.createElement("script");
+  script.textContent = input.axe;
+  view.document.head.append(script);
+  const { violations } = await view.axe.run(view.document, { resultTypes: ["violations"] });
+  for (const { id, impact, help, nodes } of violations) {
+    wrong(`axe: ${impact} ${id}: ${help}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | ")}`);
+  }
 }
 
 function lookAtChart(view, figure) {

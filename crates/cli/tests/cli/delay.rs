@@ -67,7 +67,7 @@ fn a_trend_of_the_scripts_own_is_told_by_event_in_the_report() {
         "edit_size, mean of each second",
         "Delay of edit alone",
         "<th class=\"n\">samples/s</th>",
-        "<td>edit</td>",
+        ">edit</th>",
         "<td class=\"n\">20ms</td>",
     ] {
         assert!(page.contains(part), "{part}\n{page}");

@@ -52,8 +52,11 @@ fn a_pivot_has_a_grid_of_each_figure() {
     );
     table(&["--columns", "size", "--format", "html", "-o", "page.html"]).code(0);
     let page = lab.read("page.html");
-    assert!(page.contains("<h4>http_reqs/s: body, variant × size</h4>"), "{page}");
-    assert!(page.find("<h4>http_reqs/s").expect("grids") < page.find("<figure").expect("charts"), "grids come first");
+    assert!(page.contains("<h3 class=\"of\">http_reqs/s: body, variant × size</h3>"), "{page}");
+    assert!(
+        page.find("<h3 class=\"of\">http_reqs/s").expect("grids") < page.find("<figure").expect("charts"),
+        "grids come first"
+    );
     let grids: Value =
         serde_json::from_str(&table(&["--layout", "pivot", "--format", "json"]).code(0).stdout).expect("JSON");
     assert_eq!(
