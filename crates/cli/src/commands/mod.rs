@@ -4,6 +4,7 @@ mod agent;
 mod archive;
 mod compare;
 mod completion;
+mod convert;
 mod fleet;
 mod inspect;
 mod k8s;
@@ -53,6 +54,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Some(("agent", matches)) => agent::main(matches),
         Some(("compare", matches)) => compare::main(matches),
         Some(("report", matches)) => report::main(matches),
+        Some(("convert", matches)) => convert::main(matches),
         Some(("serve", matches)) => serve::main(matches),
         Some(("matrix", matches)) => matrix::main(matches),
         Some(("table", matches)) => table::main(matches),
@@ -104,6 +106,7 @@ fn command() -> Command {
         .subcommand(table::command())
         .subcommand(matrix::guard::command())
         .subcommand(compare::command())
+        .subcommand(convert::command())
         .subcommand(archive::command())
         .subcommand(inspect::command())
         .subcommand(inspect::deps_command())

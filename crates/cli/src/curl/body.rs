@@ -5,7 +5,8 @@
 
 use super::flag::Act;
 use super::line::Given;
-use super::source;
+use convert::model::Part;
+use convert::source;
 
 /// Files beyond this are read while they are sent instead of being mapped into the script's memory.
 const MAPPED: u64 = 64 << 20;
@@ -13,10 +14,14 @@ const MAPPED: u64 = 64 << 20;
 const TEXT: u64 = 64 << 10;
 
 /// A body as a script has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Body {
     /// The expression; none without a body.
     pub expression: Option<String>,
+    /// What the expression says, when it is text alone.
+    pub text: Option<String>,
+    /// The parts, when it is a form.
+    pub parts: Vec<Part>,
     /// Lines that come before it.
     pub statements: Vec<String>,
     /// The module the script needs beside `k6/http`.
@@ -99,7 +104,11 @@ impl Data {
                 (terms?.join(" + "), None)
             }
         };
-        Ok(Body { expression: Some(expression), statements: Vec::new(), import, content_type })
+        let text = match &self.pieces[..] {
+            [Piece::Text(text)] => Some(text.clone()),
+            _ => None,
+        };
+        Ok(Body { expression: Some(expression), text, import, content_type, ..Body::default() })
     }
 }
 

@@ -5,32 +5,70 @@
 
 use std::path::Path;
 
+use convert::model::{Content, Part};
+use convert::source;
+use convert::template::Template;
 use report::visible;
 
 use super::body::{Body, from_standard_input, opened_text, read_text, size_of};
 use super::flag::Act;
 use super::line::Given;
-use super::source;
 
 /// A multipart form: `-F` and `--form-string`.
 pub fn body(fields: &[&Given]) -> Result<Body, String> {
-    let mut statements = vec![String::from("const form = new FormData();")];
+    let mut parts = Vec::new();
     for given in fields {
         let (name, content) = given.value.split_once('=').ok_or_else(|| {
             format!("{} {}: expected NAME=TEXT, NAME=@FILE or NAME=<FILE", given.spelled, given.value)
         })?;
-        let arguments = match given.act {
-            Act::FormString => source::text(content),
+        parts.push(match given.act {
+            Act::FormString => text_part(name, Content::Text(Template::text(content))),
             _ => part(given, name, content)?,
-        };
-        statements.push(format!("form.append({}, {arguments});", source::text(name)));
+        });
     }
-    let import = Some("import { FormData } from 'onrush/http';");
-    Ok(Body { expression: Some(String::from("form")), statements, import, content_type: None })
+    let append = |part: &Part| format!("form.append({}, {});", source::text(&part.name), argument(part));
+    let statements = std::iter::once(String::from("const form = new FormData();")).chain(parts.iter().map(append));
+    Ok(Body {
+        expression: Some(String::from("form")),
+        statements: statements.collect(),
+        import: Some("import { FormData } from 'onrush/http';"),
+        parts,
+        ..Body::default()
+    })
 }
 
-/// The arguments behind the name.
-fn part(given: &Given, name: &str, content: &str) -> Result<String, String> {
+fn text_part(name: &str, content: Content) -> Part {
+    Part { name: name.to_owned(), content, filename: None, kind: None }
+}
+
+/// What is appended behind the name.
+fn argument(part: &Part) -> String {
+    match &part.content {
+        Content::File(path) => {
+            let own = |text: &Option<String>| source::text(text.as_deref().unwrap_or_default());
+            format!("http.file(open({}, 'b'), {}, {})", source::text(path), own(&part.filename), own(&part.kind))
+        }
+        Content::Text(text) => text_argument(part, text.expression()),
+        Content::TextOf(path) => text_argument(part, opened_text(path, false)),
+    }
+}
+
+fn text_argument(part: &Part, text: String) -> String {
+    match part.filename.is_none() && part.kind.is_none() {
+        true => text,
+        false => {
+            let fields = [("filename", &part.filename), ("content_type", &part.kind)];
+            let fields = fields
+                .iter()
+                .filter_map(|(name, value)| value.as_ref().map(|value| ((*name).to_owned(), source::text(value))));
+            let data = std::iter::once(("data".to_owned(), text));
+            source::object(&data.chain(fields).collect::<Vec<_>>(), 0)
+        }
+    }
+}
+
+/// One `-F`.
+fn part(given: &Given, name: &str, content: &str) -> Result<Part, String> {
     let refuse = |why: &str| format!("{} {}: {why}", given.spelled, visible(&given.value));
     if name.is_empty() || content.starts_with('(') {
         return Err(refuse("nested forms are not supported; expected NAME=TEXT, NAME=@FILE or NAME=<FILE"));
@@ -47,23 +85,19 @@ fn part(given: &Given, name: &str, content: &str) -> Result<String, String> {
     if mark.is_some() && value == "-" {
         return Err(from_standard_input(given));
     }
-    match mark {
-        Some(b'@') => file_part(&value, field("filename"), field("type")).map_err(|why| match why {
+    if mark == Some(b'@') {
+        return file_part(name, &value, field("filename"), field("type")).map_err(|why| match why {
             Unusable::Several => refuse("several files in one part are not supported; give each its own -F"),
             Unusable::Unreadable(why) => why,
-        }),
-        _ => {
-            let text = if mark.is_none() { source::text(&value) } else { text_of_file(&value)? };
-            Ok(match (field("type"), field("filename")) {
-                (None, None) => text,
-                (kind, filename) => record(&text, filename, kind),
-            })
-        }
+        });
     }
+    let text = if mark.is_none() { Content::Text(Template::text(value)) } else { text_of_file(value)? };
+    let own = |key: &str| field(key).map(str::to_owned);
+    Ok(Part { filename: own("filename"), kind: own("type"), ..text_part(name, text) })
 }
 
-fn text_of_file(path: &str) -> Result<String, String> {
-    read_text(path, false).map(|_| opened_text(path, false))
+fn text_of_file(path: String) -> Result<Content, String> {
+    read_text(&path, false).map(|_| Content::TextOf(path))
 }
 
 /// Why a file cannot be a part.
@@ -73,22 +107,15 @@ enum Unusable {
 }
 
 /// A file with its name and type: what curl would guess unless they are given.
-fn file_part(path: &str, filename: Option<&str>, kind: Option<&str>) -> Result<String, Unusable> {
+fn file_part(name: &str, path: &str, filename: Option<&str>, kind: Option<&str>) -> Result<Part, Unusable> {
     if path.contains(',') && !Path::new(path).exists() {
         return Err(Unusable::Several);
     }
     size_of(path).map_err(Unusable::Unreadable)?;
     let own_name = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
     let filename = filename.map(str::to_owned).or(own_name).unwrap_or_default();
-    let kind = kind.unwrap_or_else(|| kind_of(&filename));
-    let (path, filename, kind) = (source::text(path), source::text(&filename), source::text(kind));
-    Ok(format!("http.file(open({path}, 'b'), {filename}, {kind})"))
-}
-
-fn record(text: &str, filename: Option<&str>, kind: Option<&str>) -> String {
-    let fields = [("filename", filename), ("content_type", kind)];
-    let fields = fields.iter().filter_map(|(name, value)| value.map(|v| ((*name).to_owned(), source::text(v))));
-    source::object(&std::iter::once(("data".to_owned(), text.to_owned())).chain(fields).collect::<Vec<_>>(), 0)
+    let kind = Some(kind.unwrap_or_else(|| kind_of(&filename)).to_owned());
+    Ok(Part { name: name.to_owned(), content: Content::File(path.to_owned()), filename: Some(filename), kind })
 }
 
 /// Names and values.
@@ -165,7 +192,7 @@ mod tests {
         let part = |value: &str| {
             let given = Given { act: Act::Form, spelled: String::from("-F"), value: value.to_owned() };
             let (name, content) = value.split_once('=').expect("a field");
-            super::part(&given, name, content)
+            super::part(&given, name, content).map(|part| argument(&part))
         };
         for (value, expected) in [
             ("a=text", "'text'"),

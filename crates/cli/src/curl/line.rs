@@ -7,8 +7,8 @@
 
 use super::flag::{self, Act, Flag};
 use super::letter::{self, Letter};
-use super::shell;
 use crate::flags;
+use convert::shell;
 
 /// Whose letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 use wire::Url;
 
 use super::line::Given;
-use super::source;
+use convert::source;
 
 /// `host:port:address`.
 pub fn resolved(given: &Given) -> Result<(String, String), String> {

@@ -18,7 +18,7 @@ use super::form;
 use super::headers::{Headers, is_token};
 use super::line::{Dialect, Given, Line};
 use super::reach::{certificate_fields, connected, resolved};
-use super::source;
+use convert::source;
 
 /// A request, and how to reach its server.
 #[derive(Debug, Default)]
@@ -351,7 +351,7 @@ fn tls_version(given: &Given) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::curl::shell;
+    use convert::shell;
 
     fn request(line: &str) -> Result<Request, String> {
         let line = Line::read(Dialect::Curl, shell::split(line).expect("a good line"));

@@ -137,7 +137,7 @@ fn refused(message: impl Into<String>) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::curl::shell;
+    use convert::shell;
 
     fn recognised(line: &str) -> Result<Recognised, Failure> {
         recognise(shell::split(line).expect("a good line").into_iter().map(OsString::from).collect())

@@ -3,10 +3,10 @@
 //!
 //! Params are frozen: nothing in them can change, so the request is prepared once and not for every iteration.
 
+use convert::source;
 use serde_json::Value;
 
 use crate::curl::request::Request;
-use crate::curl::source;
 
 /// The whole text. `load` are options by name; an iteration makes `requests_each` requests.
 pub fn script(request: &Request, load: &[(String, Value)], requests_each: u64) -> String {
@@ -39,25 +39,9 @@ fn is_word(expression: &str) -> bool {
 }
 
 fn options(request: &Request, load: &[(String, Value)]) -> Vec<(String, String)> {
-    let load = load.iter().map(|(name, value)| (name.clone(), literal(value, 2)));
+    let load = load.iter().map(|(name, value)| (name.clone(), source::value(value, 2)));
     let discard = (String::from("discardResponseBodies"), String::from("true"));
     load.chain([discard]).chain(request.options.iter().cloned()).collect()
-}
-
-/// A JSON value as a script has it.
-fn literal(value: &Value, indent: usize) -> String {
-    match value {
-        Value::String(text) => source::text(text),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(|item| literal(item, indent + 2)).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Value::Object(fields) => {
-            let fields: Vec<_> = fields.iter().map(|(k, v)| (k.clone(), literal(v, indent + 2))).collect();
-            source::object(&fields, indent)
-        }
-        other => other.to_string(),
-    }
 }
 
 fn params(request: &Request) -> String {
@@ -96,8 +80,8 @@ fn call(request: &Request, body: &str) -> String {
 mod tests {
     use super::*;
     use crate::curl::line::{Dialect, Line};
-    use crate::curl::shell;
     use crate::quick::traffic::Traffic;
+    use convert::shell;
 
     fn shown(line: &str) -> String {
         let line = Line::read(Dialect::Curl, shell::split(line).expect("a good line"));

@@ -11,6 +11,7 @@ mod compare;
 mod completion;
 mod conservation;
 mod control_characters;
+mod convert;
 mod decoding;
 mod delay;
 mod documented;

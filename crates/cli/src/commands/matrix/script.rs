@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::curl::body::{self, Body};
 use crate::curl::request::Request;
-use crate::curl::source;
 use crate::quick::script;
+use convert::source;
 
 /// How long requests under way at the end may take.
 const GRACE: &str = "10s";

@@ -1,0 +1,79 @@
+//! `onrush convert`: what is converted sends the requests that the file says, run by the real binary against a server that
+//! keeps them; and what is said when a file is bad.
+
+mod bad;
+mod shapes;
+
+use serde_json::json;
+
+use self::shapes::{SHAPES, Shape};
+use crate::capture::{Capture, arrived, cases, with_address, write_files};
+use crate::lab::{Lab, Run};
+
+const TABLE: &str = include_str!("../../curl/requests.txt");
+
+/// Converts the text, runs the script once, returns the script and what arrived.
+fn sent(name: &str, text: &str, server: &Capture) -> (String, Vec<String>) {
+    let lab = Lab::new();
+    write_files(lab.path()).expect("files in the lab");
+    lab.file(name, text);
+    let run = lab.onrush(&["convert", name, "-O", "script.js", "--no-timing"]).code(0);
+    let script = lab.read("script.js");
+    let ran = lab.onrush(&["run", "-q", "script.js"]);
+    assert!(ran.code == 0 && !ran.stderr.contains("rror"), "{run:?}\n{script}\n{}{}", ran.stdout, ran.stderr);
+    (script, arrived(server))
+}
+
+/// k6's FormData says of text parts that they are text.
+fn comparable(request: &str) -> String {
+    request.replace("| Content-Type: text/plain\\r\\n\n", "").trim_end().to_owned()
+}
+
+fn compare(script: &str, sent: &[String], expected: &[String]) {
+    let pairs = sent.iter().map(|text| comparable(text)).zip(expected.iter().map(|text| comparable(text)));
+    let wrong = pairs.filter(|(sent, expected)| sent != expected);
+    let wrong: String = wrong.map(|(sent, expected)| format!("expected\n{expected}\nsent\n{sent}\n\n")).collect();
+    assert!(wrong.is_empty(), "{wrong}{script}");
+    assert_eq!(sent.len(), expected.len(), "{script}");
+}
+
+/// Every shape by one format, in one file.
+fn round_trip(name: &str, keeps: impl Fn(&Shape) -> bool, write: impl Fn(&[&Shape], &str) -> String) -> String {
+    let server = Capture::start().expect("a server");
+    let shapes: Vec<&Shape> = SHAPES.iter().filter(|shape| keeps(shape)).collect();
+    let (script, sent) = sent(name, &write(&shapes, &server.address), &server);
+    compare(&script, &sent, &shapes.iter().map(|shape| shape.shown()).collect::<Vec<_>>());
+    script
+}
+
+fn convert(lab: &Lab, name: &str, text: &str) -> Run {
+    lab.file(name, text);
+    lab.onrush(&["convert", name])
+}
+
+#[test]
+fn commands_of_curl_send_what_curl_sends() {
+    let server = Capture::start().expect("a server");
+    let cases = cases(TABLE);
+    let text: String = cases.iter().map(|(command, _)| with_address(command, &server.address) + "\n").collect();
+    let (script, sent) = sent("requests.sh", &text, &server);
+    let expected: Vec<String> = cases.iter().map(|(_, sent)| (*sent).to_owned()).collect();
+    compare(&script, &sent, &expected);
+}
+
+#[test]
+fn shapes_of_curl() {
+    let write = |shapes: &[&Shape], address: &str| shapes.iter().map(|shape| shape.curl(address)).collect();
+    let script = round_trip("shapes.sh", |_| true, write);
+    assert!(script.contains("JSON.stringify({ a: 1, b: [true, null, 'é'], c: { d: -1.5 } })"), "{script}");
+}
+
+#[test]
+fn shapes_of_har() {
+    let write = |shapes: &[&Shape], address: &str| {
+        let entries: Vec<_> = shapes.iter().map(|shape| shape.har(address)).collect();
+        json!({ "log": { "version": "1.2", "entries": entries } }).to_string()
+    };
+    let script = round_trip("shapes.har", |_| true, write);
+    assert!(script.contains("const BASE_URL = __ENV.BASE_URL || 'http://127.0.0.1:"), "{script}");
+}

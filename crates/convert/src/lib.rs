@@ -1,0 +1,66 @@
+//! What other tools recorded or were told (HAR, OpenAPI, Postman, JMeter, wrk, vegeta, access logs), written as a script.
+//!
+//! Pure: text or a reader of bytes comes in; a script, its files and notes come out. No socket, no clock, no flag, no file
+//! is opened here. The invariant: what is not carried over is said in a note, and input that lies or is cut short ends
+//! with its place, never with a panic.
+
+mod access_log;
+pub mod commands;
+mod detect;
+mod har;
+pub mod model;
+mod notes;
+pub mod recording;
+pub mod shell;
+pub mod source;
+pub mod template;
+mod write;
+
+use std::io::Read;
+
+pub use detect::{Format, detect};
+pub use notes::{Notes, Problem};
+pub use write::{Style, script as write_script};
+
+use model::Test;
+
+/// What is carried over.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Hosts whose requests are kept; empty: all.
+    pub only: Vec<String>,
+    /// Leaves images, style sheets, fonts and scripts out.
+    pub skips_static: bool,
+    /// Pauses and start times as they were recorded.
+    pub keeps_timing: bool,
+    /// See [`Style`].
+    pub style: Style,
+}
+
+/// A test and what has to be said of it.
+#[derive(Debug, Default)]
+pub struct Converted {
+    /// The test.
+    pub test: Test,
+    /// What was not carried over.
+    pub notes: Notes,
+}
+
+/// Reads a recording of a browser, entry by entry.
+///
+/// # Errors
+/// When the text is no such recording, or is cut short.
+pub fn from_har(input: impl Read, settings: &Settings) -> Result<Converted, Problem> {
+    har::read(input, settings)
+}
+
+/// Reads the text of another format.
+///
+/// # Errors
+/// When the text is not of that format.
+pub fn from_text(format: Format, text: &str, settings: &Settings) -> Result<Converted, Problem> {
+    match format {
+        Format::Har => har::read(text.as_bytes(), settings),
+        _ => Err(Problem::new("not yet")),
+    }
+}
