@@ -8,13 +8,19 @@ mod access_log;
 pub mod commands;
 mod detect;
 mod har;
+mod identifier;
+mod jmeter;
 pub mod model;
 mod notes;
+mod openapi;
+mod postman;
 pub mod recording;
 pub mod shell;
 pub mod source;
 pub mod template;
+mod vegeta;
 mod write;
+mod wrk;
 
 use std::io::Read;
 
@@ -35,6 +41,15 @@ pub struct Settings {
     pub keeps_timing: bool,
     /// See [`Style`].
     pub style: Style,
+    /// Reads a file that the text names, when it can be read.
+    pub read: fn(&str) -> Option<String>,
+}
+
+impl Settings {
+    /// Everything is kept, nothing else is read.
+    pub fn plain() -> Settings {
+        Settings { only: Vec::new(), skips_static: false, keeps_timing: true, style: Style::default(), read: |_| None }
+    }
 }
 
 /// A test and what has to be said of it.
@@ -61,6 +76,12 @@ pub fn from_har(input: impl Read, settings: &Settings) -> Result<Converted, Prob
 pub fn from_text(format: Format, text: &str, settings: &Settings) -> Result<Converted, Problem> {
     match format {
         Format::Har => har::read(text.as_bytes(), settings),
-        _ => Err(Problem::new("not yet")),
+        Format::Wrk => wrk::read(text, settings),
+        Format::Vegeta => vegeta::read(text, settings),
+        Format::AccessLog => access_log::read(text, settings),
+        Format::Postman => postman::read(text, settings),
+        Format::Jmeter => jmeter::read(text, settings),
+        Format::OpenApi => openapi::read(text, settings),
+        Format::Curl => Err(Problem::new("command lines of curl are read by the words of `onrush curl`")),
     }
 }

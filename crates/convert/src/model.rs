@@ -69,6 +69,8 @@ pub struct Request {
     pub comments: Vec<String>,
     /// As on the wire.
     pub method: String,
+    /// An expression in its place.
+    pub method_code: Option<String>,
     /// Whole.
     pub url: Template,
     /// In order.
@@ -105,13 +107,6 @@ impl Request {
     /// The value of a header that has no expressions.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).and_then(|(_, value)| value.as_text())
-    }
-
-    /// Adds a header unless it is there.
-    pub fn standard_header(&mut self, name: &str, value: impl Into<String>) {
-        if !self.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
-            self.headers.push((name.to_owned(), Template::text(value)));
-        }
     }
 
     /// Expects this status.

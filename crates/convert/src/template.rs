@@ -79,21 +79,28 @@ impl Template {
     /// The same with code in the place of the first `length` bytes of its leading text.
     pub fn with_leading_code(&self, length: usize, expression: &str) -> Template {
         let mut template = Template::code(expression);
-        template.push_text(self.leading_text().get(length..).unwrap_or_default());
-        let rest = self.pieces.iter().skip(usize::from(matches!(self.pieces.first(), Some(Piece::Text(_)))));
-        rest.for_each(|piece| template.push(&Template { pieces: vec![piece.clone()] }));
+        template.push(&self.without_leading(length));
         template
     }
 
-    /// Each piece of text changed.
-    pub fn map_text(&self, change: impl Fn(&str) -> String) -> Template {
+    /// Pieces of text and of code, changed.
+    pub fn with_pieces(&self, text: impl Fn(&str) -> String, code: impl Fn(&str) -> String) -> Template {
         let mut template = Template::default();
         for piece in &self.pieces {
             match piece {
-                Piece::Text(text) => template.push_text(&change(text)),
-                Piece::Code(code) => template.push_code(code),
+                Piece::Text(piece) => template.push_text(&text(piece)),
+                Piece::Code(piece) => template.push_code(&code(piece)),
             }
         }
+        template
+    }
+
+    /// The same without the first `length` bytes of its leading text.
+    pub fn without_leading(&self, length: usize) -> Template {
+        let mut template = Template::default();
+        template.push_text(self.leading_text().get(length..).unwrap_or_default());
+        let rest = self.pieces.iter().skip(usize::from(matches!(self.pieces.first(), Some(Piece::Text(_)))));
+        rest.for_each(|piece| template.push(&Template { pieces: vec![piece.clone()] }));
         template
     }
 

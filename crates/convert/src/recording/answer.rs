@@ -37,12 +37,17 @@ pub fn is_static(exchange: &Exchange) -> bool {
     let kind = value_of(&exchange.answer_headers, "content-type").unwrap_or(&exchange.answer_kind).to_ascii_lowercase();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     let is_kind = ["image/", "font/", "audio/", "video/", "text/css"].iter().any(|start| kind.starts_with(start));
+    is_kind || kind.ends_with("javascript") || has_static_ending(&exchange.url)
+}
+
+/// Whether a path ends as those of images, styles, fonts and scripts do.
+pub fn has_static_ending(url: &str) -> bool {
     const ENDINGS: [&str; 16] = [
         ".css", ".js", ".mjs", ".map", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".ico", ".woff",
         ".woff2", ".ttf", ".mp4",
     ];
-    let path = exchange.url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
-    is_kind || kind.ends_with("javascript") || ENDINGS.iter().any(|ending| path.ends_with(ending))
+    let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+    ENDINGS.iter().any(|ending| path.ends_with(ending))
 }
 
 /// Values of an answer, each with the expression that reads it from `response`.

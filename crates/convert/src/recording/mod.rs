@@ -14,6 +14,7 @@ use crate::notes::Notes;
 use crate::source;
 use crate::template::Template;
 use crate::{Converted, Settings};
+pub use answer::has_static_ending;
 use correlation::Correlation;
 use headers::Cookies;
 

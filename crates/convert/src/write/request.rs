@@ -105,7 +105,10 @@ fn call(writer: &Writer, request: &Request, sent: Sent, indent: usize) -> String
     }
     fields.extend(request.params.iter().cloned());
     let params = (!fields.is_empty()).then(|| source::object(&fields, indent));
-    let (function, leading, has_body) = method(&request.method, sent.expression.is_some());
+    let (function, leading, has_body) = match &request.method_code {
+        Some(code) => ("request", Some(code.clone()), true),
+        None => method(&request.method, sent.expression.is_some()),
+    };
     let body = sent.expression.or_else(|| (has_body && params.is_some()).then(|| String::from("null")));
     let url = request.url.expression();
     let mut arguments: Vec<String> =

@@ -6,6 +6,7 @@
 use convert::Converted;
 use convert::commands::{self, Command, with_variables};
 use convert::model::{Body, Function, Request, Step, Test};
+use convert::template::Template;
 
 use crate::curl::flag::Act;
 use crate::curl::line::{Dialect, Line};
@@ -13,24 +14,24 @@ use crate::curl::request;
 
 /// Reads a shell's file.
 pub fn convert(text: &str) -> Converted {
-    let mut reader = Reader::default();
+    let mut reader = CommandReader::default();
     for command in commands::find(text, &["curl"]) {
         if let Err(why) = reader.command(&command) {
             reader.refuse(&command, &why);
         }
     }
-    let Reader { mut converted, steps, .. } = reader;
+    let CommandReader { mut converted, steps, .. } = reader;
     converted.test.functions.push(Function { name: None, steps });
     converted
 }
 
 #[derive(Default)]
-struct Reader {
+struct CommandReader {
     converted: Converted,
     steps: Vec<Step>,
 }
 
-impl Reader {
+impl CommandReader {
     fn refuse(&mut self, command: &Command, why: &str) {
         self.converted.notes.add(format!("line {}", command.line), format!("not converted: {why}"));
         let shown = command.text.lines().map(|line| format!("  {}", line.trim()));
@@ -82,7 +83,7 @@ impl Reader {
         };
         let mut request = Request::new(from.method, template(without_added_scheme(&from.url)));
         request.headers = from.headers.iter().map(|(name, value)| (name.clone(), template(value))).collect();
-        request.body = body(test, from.body);
+        request.body = body(test, from.body, &mut template);
         request.params.push((String::from("redirects"), from.redirects.to_string()));
         let timeout = from.timeout_ms.map(|ms| ("timeout", format!("'{ms}ms'")));
         let digest = from.digest.then(|| ("auth", String::from("'digest'")));
@@ -105,14 +106,14 @@ fn without_added_scheme(url: &str) -> &str {
 }
 
 /// The body, in the words that k6 has too.
-fn body(test: &mut Test, body: crate::curl::body::Body) -> Body {
+fn body(test: &mut Test, body: crate::curl::body::Body, template: &mut impl FnMut(&str) -> Template) -> Body {
     let Some(expression) = body.expression else { return Body::None };
     if !body.parts.is_empty() {
         return Body::Form(body.parts);
     }
     test.imports.extend(body.import.map(str::to_owned));
     match body.text {
-        Some(text) => Body::Text(with_variables(&text, |_| {})),
+        Some(text) => Body::Text(template(&text)),
         None => Body::Code(Vec::new(), expression),
     }
 }

@@ -76,6 +76,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         skips_static: matches.get_flag("skip-static"),
         keeps_timing: !matches.get_flag("no-timing"),
         style: target.style(),
+        read: |path| std::fs::read_to_string(path).ok(),
     };
     let name = matches.get_one::<String>("file").expect("required").as_str();
     let input: Box<dyn Read> = match name {

@@ -2,6 +2,7 @@
 //! keeps them; and what is said when a file is bad.
 
 mod bad;
+mod features;
 mod shapes;
 
 use serde_json::json;
@@ -76,4 +77,36 @@ fn shapes_of_har() {
     };
     let script = round_trip("shapes.har", |_| true, write);
     assert!(script.contains("const BASE_URL = __ENV.BASE_URL || 'http://127.0.0.1:"), "{script}");
+}
+
+#[test]
+fn shapes_of_vegeta() {
+    let write =
+        |shapes: &[&Shape], address: &str| shapes.iter().map(|shape| format!("{}\n", shape.vegeta(address))).collect();
+    round_trip("targets.json", |_| true, write);
+    let write = |shapes: &[&Shape], address: &str| shapes.iter().map(|shape| shape.vegeta_lines(address)).collect();
+    round_trip("targets.txt", |shape| shape.body.is_none(), write);
+}
+
+#[test]
+fn shapes_of_postman() {
+    let write = |shapes: &[&Shape], address: &str| {
+        let items: Vec<_> = shapes.iter().map(|shape| shape.postman(address)).collect();
+        json!({ "info": { "name": "shapes", "schema": "https://schema.getpostman.com/" }, "item": items }).to_string()
+    };
+    round_trip("shapes.postman.json", |_| true, write);
+}
+
+#[test]
+fn shapes_of_jmeter() {
+    let write = |shapes: &[&Shape], address: &str| {
+        let samplers: String = shapes.iter().map(|shape| shape.jmeter(address)).collect();
+        format!("<?xml version=\"1.0\"?>\n<jmeterTestPlan><hashTree>\n{samplers}</hashTree></jmeterTestPlan>")
+    };
+    // In a plan `${x}` is a variable.
+    let keeps = |shape: &Shape| {
+        let headers = shape.headers.iter().map(|(_, value)| *value);
+        !headers.chain(shape.body).any(|text| text.contains("${"))
+    };
+    round_trip("plan.jmx", keeps, write);
 }

@@ -110,4 +110,89 @@ impl Shape {
             "response": { "status": 200, "headers": [], "content": { "mimeType": "text/plain" } },
         })
     }
+
+    /// As a target of vegeta, in JSON.
+    pub fn vegeta(&self, address: &str) -> Value {
+        let mut headers = serde_json::Map::new();
+        self.headers.iter().for_each(|(name, value)| drop(headers.insert((*name).to_owned(), json!([value]))));
+        let body = self.body.map(base64);
+        json!({
+            "method": self.method,
+            "url": format!("http://{address}{}", self.target),
+            "header": headers,
+            "body": body,
+        })
+    }
+
+    /// As a target of vegeta, in lines of text.
+    pub fn vegeta_lines(&self, address: &str) -> String {
+        let headers: String = self.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+        format!("{} http://{address}{}\n{headers}\n", self.method, self.target)
+    }
+
+    /// As an item of a collection of Postman.
+    pub fn postman(&self, address: &str) -> Value {
+        let header = |(name, value): &(&str, &str)| json!({ "key": name, "value": value });
+        json!({
+            "name": format!("{} {}", self.method, self.target),
+            "request": {
+                "method": self.method,
+                "url": { "raw": format!("http://{address}{}", self.target) },
+                "header": self.headers.iter().map(header).collect::<Vec<_>>(),
+                "body": self.body.map(|body| json!({ "mode": "raw", "raw": body })),
+            },
+        })
+    }
+
+    /// As a sampler of JMeter, with its tree.
+    pub fn jmeter(&self, address: &str) -> String {
+        let text = |name: &str, value: &str| format!("<stringProp name=\"{name}\">{}</stringProp>", escaped(value));
+        let (host, port) = address.split_once(':').expect("an address");
+        let headers: String = self
+            .headers
+            .iter()
+            .map(|(name, value)| {
+                let fields = text("Header.name", name) + &text("Header.value", value);
+                format!("<elementProp name=\"\" elementType=\"Header\">{fields}</elementProp>")
+            })
+            .collect();
+        let body = self.body.map(|body| {
+            format!(
+                "<boolProp name=\"HTTPSampler.postBodyRaw\">true</boolProp><elementProp name=\"HTTPsampler.Arguments\">\
+                 <collectionProp name=\"Arguments.arguments\"><elementProp name=\"\">{}</elementProp></collectionProp>\
+                 </elementProp>",
+                text("Argument.value", body)
+            )
+        });
+        let fields = [
+            text("HTTPSampler.domain", host),
+            text("HTTPSampler.port", port),
+            text("HTTPSampler.path", self.target),
+            text("HTTPSampler.method", self.method),
+            body.unwrap_or_default(),
+        ];
+        format!(
+            "<HTTPSamplerProxy testname=\"a shape\" enabled=\"true\">{}</HTTPSamplerProxy><hashTree><HeaderManager \
+             enabled=\"true\"><collectionProp name=\"HeaderManager.headers\">{headers}</collectionProp></HeaderManager>\
+             <hashTree/></hashTree>\n",
+            fields.concat()
+        )
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('\n', "&#10;").replace('\t', "&#9;")
+}
+
+fn base64(text: &str) -> String {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for chunk in text.as_bytes().chunks(3) {
+        let bits = chunk.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        let letters = (0..4).map(|at| LETTERS[(bits >> (18 - 6 * at) & 63) as usize] as char);
+        out.extend(letters.take(chunk.len() + 1));
+        out.extend(std::iter::repeat_n('=', 3 - chunk.len()));
+    }
+    out
 }
