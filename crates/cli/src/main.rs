@@ -17,6 +17,7 @@ mod failure;
 mod features;
 mod flags;
 mod fold;
+mod live;
 mod log;
 mod machine;
 mod messages;
@@ -31,6 +32,7 @@ mod secrets;
 mod signals;
 mod tables;
 mod traces;
+mod viewers;
 
 use std::process::ExitCode;
 
@@ -57,6 +59,8 @@ fn use_small_pages() {
 
 /// A panic is our fault, never the script's or the target's.
 fn say_it_is_a_bug(panic: &std::panic::PanicHookInfo<'_>) {
+    // Else the text is gone with the screen.
+    output::leave_screen();
     eprintln!(
         "onrush has panicked: this is a bug in Onrush, please report it with the script and this text\n{panic}\n{}",
         std::backtrace::Backtrace::capture()

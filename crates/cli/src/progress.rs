@@ -1,11 +1,13 @@
 //! Where the progress of a command goes: a picture in place on a terminal, a line every ten seconds elsewhere.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use report::visible_lines;
 
-use crate::output::{self, Live, Picture, Stream, draw};
+use crate::live::Glance;
+use crate::output::{self, Live, Stream, draw};
+use crate::viewers::Viewers;
 
 /// Where the picture is drawn.
 pub struct Screen {
@@ -14,6 +16,7 @@ pub struct Screen {
     color: bool,
     /// The time of the picture that was printed last, where they stand below each other.
     printed: Cell<Duration>,
+    viewers: RefCell<Viewers>,
 }
 
 /// From picture to picture in a log.
@@ -24,12 +27,27 @@ const NEARLY: Duration = Duration::from_millis(500);
 impl Screen {
     /// Draws in place on a terminal, lines below each other elsewhere, not at all when `quiet`.
     pub fn new(quiet: bool, color: bool) -> Self {
-        Screen { stream: output::stdout().clone(), quiet, color, printed: Cell::default() }
+        Screen::of(output::stdout().clone(), quiet, color)
     }
 
     /// The same on standard error, for commands whose standard output is for other programs.
     pub fn on_stderr(quiet: bool) -> Self {
-        Screen { stream: output::stderr().clone(), quiet, color: false, printed: Cell::default() }
+        Screen::of(output::stderr().clone(), quiet, false)
+    }
+
+    fn of(stream: Stream, quiet: bool, color: bool) -> Self {
+        Screen { stream, quiet, color, printed: Cell::default(), viewers: RefCell::default() }
+    }
+
+    /// The same, with a screen or a page that shows more.
+    #[must_use]
+    pub fn watched_by(self, viewers: Viewers) -> Self {
+        Screen { viewers: RefCell::new(viewers), ..self }
+    }
+
+    /// Whether anything shows more than lines.
+    pub fn is_watched(&self) -> bool {
+        !self.viewers.borrow().is_empty()
     }
 
     /// The width of the window; none where lines may have any length.
@@ -63,16 +81,17 @@ impl Screen {
     }
 
     /// Draws the picture, over the last one on a terminal.
-    pub fn show(&self, picture: Picture) {
+    pub fn show(&self, picture: &Glance) {
+        self.viewers.borrow_mut().show(picture);
         match self.stream.is_terminal() {
             _ if self.quiet => {}
-            true => self.stream.show(Live::Picture(picture, self.color)),
-            false => self.print(&picture),
+            true => self.stream.show(Live::Picture(Box::new(picture.clone()), self.color)),
+            false => self.print(picture),
         }
     }
 
     /// In a log a line every ten seconds tells enough; the end is always told.
-    fn print(&self, picture: &Picture) {
+    fn print(&self, picture: &Glance) {
         let is_due = picture.elapsed + NEARLY >= self.printed.get() + LOG_EVERY;
         if is_due || picture.is_last() {
             self.printed.set(picture.elapsed);
@@ -82,6 +101,7 @@ impl Screen {
 
     /// Leaves the last picture where it stands.
     pub fn settle(&self) {
+        self.viewers.borrow_mut().close();
         self.stream.settle();
     }
 }

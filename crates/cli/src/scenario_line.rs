@@ -7,7 +7,7 @@ use engine::scenario::{Executor, Scenario};
 use units::Span;
 use units::show::clock;
 
-use crate::output::ScenarioLine;
+use crate::live::ScenarioLine;
 
 /// The line of a scenario at this time of the run's clock.
 pub fn scenario_line(index: usize, scenario: &Scenario, state: &RunState, now: Duration, over: bool) -> ScenarioLine {
@@ -35,7 +35,22 @@ pub fn scenario_line(index: usize, scenario: &Scenario, state: &RunState, now: D
     };
     // An iteration that was cut short did not end as planned, whatever the clock says.
     let ended = over.then_some(progress >= 1.0 && counts.interrupted == 0);
-    ScenarioLine { name: scenario.name.clone(), progress, right, ended }
+    let has_iterations = state.scenario_iterations(index).is_some();
+    let left = ended.is_none().then(|| left(scenario.start_time + time, progress, (state, now), has_iterations));
+    ScenarioLine { name: scenario.name.clone(), progress, right, left, ended }
+}
+
+/// Until the plan's end; until the last iteration, where they are counted and end earlier if they go on as they did.
+fn left(end: Duration, progress: f64, (state, now): (&RunState, Duration), has_iterations: bool) -> Duration {
+    /// Less says too little of the rest.
+    const LEAST_PROGRESS: f64 = 0.02;
+    let Some(started) = state.started() else { return end };
+    let elapsed = now.saturating_sub(started);
+    let by_plan = end.saturating_sub(elapsed);
+    match has_iterations && progress >= LEAST_PROGRESS {
+        true => by_plan.min(elapsed.mul_f64((1.0 - progress) / progress)),
+        false => by_plan,
+    }
 }
 
 fn whole(time: Duration) -> String {

@@ -18,7 +18,7 @@ use crate::results::{CheckResult, GroupResult, MetricResult, Results, ScenarioRe
 use crate::sink::{Scope, Sink, SinkKey};
 use crate::snapshot::Snapshot;
 use crate::threshold::evaluate::per_second;
-use crate::threshold::{Moment, Target, Thresholds, Verdict};
+use crate::threshold::{Moment, Standing, Target, Thresholds, Verdict};
 use crate::tree::Level;
 
 /// A group or check, or a metric in a group, and its samples.
@@ -127,6 +127,16 @@ impl Aggregate {
         self.thresholds.judge(elapsed, moment, find)
     }
 
+    /// How each threshold stood at the last judgement, in the order of the option.
+    pub fn standings(&self) -> Vec<Standing> {
+        self.thresholds.standings()
+    }
+
+    /// All checks so far, in the order they were first seen, those of one name added up.
+    pub fn checks(&self) -> Vec<CheckResult> {
+        checks(&self.in_tree(), None)
+    }
+
     /// The outcome of the run. `duration`: the time of the load, which rates divide by. `breakdown`: per scenario and
     /// group as well, which is empty unless the registry keeps it.
     pub fn results(&self, duration: Duration, breakdown: bool) -> Results {
@@ -224,7 +234,7 @@ impl Aggregate {
     }
 
     /// What went wrong, the most frequent first.
-    fn errors(&self) -> Vec<ErrorCount> {
+    pub fn errors(&self) -> Vec<ErrorCount> {
         let error = |(key, sink): &(Arc<SinkKey>, Sink)| match &**key {
             SinkKey::Error(kind) => Some(ErrorCount { kind: kind.clone(), count: sink.samples() }),
             _ => None,

@@ -97,6 +97,13 @@ pub static RUN_FLAGS: &[RunFlag] = &[
     ),
     run_flag("no-color", Some("K6_NO_COLOR"), None, "No colours"),
     RunFlag { short: Some('q'), ..run_flag("quiet", None, None, "No progress lines") },
+    run_flag(
+        "no-tui",
+        Some("ONRUSH_NO_TUI"),
+        None,
+        "No screen on a terminal, only k6's progress lines; --no-tui=false: a screen on every terminal [default: a \
+         screen where a person sits in front of at least 60×16 characters]",
+    ),
     RunFlag { short: Some('v'), ..run_flag("verbose", None, None, "Log more") },
     run_flag(
         "compatibility-mode",

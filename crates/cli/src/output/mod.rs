@@ -5,8 +5,10 @@
 //! progress is drawn again below each line. What a command was asked for goes out by `print`, once nothing else is left
 //! to do.
 
+mod full_screen;
 mod picture;
 mod queue;
+pub mod raw;
 mod stream;
 mod terminal;
 
@@ -21,8 +23,9 @@ use std::time::Duration;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 
-pub use picture::{Live, Picture, ScenarioLine, draw, full_bar};
+pub use picture::{Live, draw, full_bar};
 pub use stream::Stream;
+pub use terminal::Size;
 
 struct Standard {
     output: Stream,
@@ -61,6 +64,7 @@ pub fn answer(text: &str) -> Result<ExitCode, Failure> {
 
 /// Waits for slow readers, before the process ends.
 pub fn finish() {
+    leave_screen();
     if let Some(Standard { output, error }) = STANDARD.get() {
         let _whoever_needs_it_has_asked = output.drain();
         let _nowhere_left_to_say_so = error.drain();
@@ -69,9 +73,18 @@ pub fn finish() {
 
 /// The same when the process has to end now.
 pub fn finish_at_once() {
+    leave_screen();
     if let Some(Standard { output, error }) = STANDARD.get() {
         let _is_written = [output, error].map(|stream| stream.drain_within(MOMENT, MOMENT));
     }
+}
+
+/// Gives the terminal back as it was, where a screen has it.
+pub fn leave_screen() {
+    if let Some(Standard { output, error }) = STANDARD.get() {
+        [output, error].iter().for_each(|stream| stream.close_scene_at_once(MOMENT));
+    }
+    raw::end();
 }
 
 /// What a reader that keeps up needs at most.

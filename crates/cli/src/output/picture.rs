@@ -3,44 +3,10 @@
 //! Pure text from plain values. On a terminal the picture fits the window: bars shrink first, then long words go, then
 //! lines are cut.
 
-use std::time::Duration;
-
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 use units::show::clock;
 
-/// One scenario as the progress shows it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ScenarioLine {
-    /// Name.
-    pub name: String,
-    /// 0 to 1.
-    pub progress: f64,
-    /// What is right of the bar: `2 VUs  1.0s/2s`.
-    pub right: String,
-    /// Ended, and whether as planned.
-    pub ended: Option<bool>,
-}
-
-/// The whole picture at one moment.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Picture {
-    /// `running`, `setup()`, …
-    pub what: &'static str,
-    /// Since the run began.
-    pub elapsed: Duration,
-    /// VUs in an iteration.
-    pub vus_active: u64,
-    /// VUs that exist.
-    pub vus_total: u64,
-    /// Completed iterations.
-    pub complete: u64,
-    /// Interrupted iterations.
-    pub interrupted: u64,
-    /// Rate, percentile and failures of the last seconds.
-    pub pace: Option<String>,
-    /// One line each.
-    pub scenarios: Vec<ScenarioLine>,
-}
+use crate::live::{Glance, ScenarioLine, cut};
 
 /// What is below everything else on a terminal.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +14,7 @@ pub enum Live {
     /// A line.
     Line(String),
     /// The progress of a test, and whether it has colours.
-    Picture(Picture, bool),
+    Picture(Box<Glance>, bool),
 }
 
 /// A line of the picture.
@@ -66,13 +32,6 @@ const BAR: usize = 34;
 const LEAST_BAR: usize = 8;
 /// Columns around a bar's cells: ` ✓ [`, and `] 100%  `.
 const AROUND_BAR: usize = 12;
-
-impl Picture {
-    /// Whether all scenarios have ended.
-    pub fn is_last(&self) -> bool {
-        self.scenarios.iter().all(|scenario| scenario.ended.is_some())
-    }
-}
 
 impl Live {
     /// The lines as they fit a window of this size.
@@ -101,11 +60,10 @@ impl Row {
 
 /// The picture as text for a file or a pipe, without the last newline: a line while the test runs, at its end one for
 /// each scenario too.
-pub fn draw(picture: &Picture) -> String {
+pub fn draw(picture: &Glance) -> String {
     let mut text = headline(picture);
     if let Some(pace) = &picture.pace {
-        text.push_str("; ");
-        text.push_str(pace);
+        text.push_str(&format!("; {pace}"));
     }
     if !picture.is_last() {
         return text;
@@ -119,7 +77,7 @@ pub fn draw(picture: &Picture) -> String {
 }
 
 /// The picture for a window of this many columns, on this many rows at most.
-fn fitting(picture: &Picture, color: bool, columns: usize, rows: usize) -> Vec<Row> {
+fn fitting(picture: &Glance, color: bool, columns: usize, rows: usize) -> Vec<Row> {
     let widest = |of: fn(&ScenarioLine) -> usize| picture.scenarios.iter().map(of).max().unwrap_or(0);
     let (name, right) = (widest(|line| line.name.width()).min(columns / 3), widest(|line| line.right.width()));
     let room = columns.saturating_sub(name + AROUND_BAR + right).min(BAR);
@@ -141,18 +99,18 @@ fn fitting(picture: &Picture, color: bool, columns: usize, rows: usize) -> Vec<R
     std::iter::once(Row { plain: head, tick: None }).chain(lines).chain(more).chain(pace).collect()
 }
 
-fn headline(picture: &Picture) -> String {
-    let Picture { what, elapsed, vus_active, vus_total, complete, interrupted, .. } = picture;
-    let elapsed = clock(*elapsed);
-    format!(
-        "{what} ({elapsed}), {vus_active}/{vus_total} VUs, {complete} complete and {interrupted} interrupted iterations"
-    )
+fn headline(picture: &Glance) -> String {
+    let Glance { what, users, iterations, .. } = picture;
+    let (elapsed, active, total) = (clock(picture.elapsed), users.active, users.total);
+    let (complete, interrupted) = (iterations.complete, iterations.interrupted);
+    format!("{what} ({elapsed}), {active}/{total} VUs, {complete} complete and {interrupted} interrupted iterations")
 }
 
-fn short_headline(picture: &Picture) -> String {
-    let Picture { what, elapsed, vus_active, vus_total, complete, interrupted, .. } = picture;
-    let elapsed = clock(*elapsed);
-    format!("{what} ({elapsed}), {vus_active}/{vus_total} VUs, {complete} complete, {interrupted} interrupted")
+fn short_headline(picture: &Glance) -> String {
+    let Glance { what, users, iterations, .. } = picture;
+    let (elapsed, active, total) = (clock(picture.elapsed), users.active, users.total);
+    let (complete, interrupted) = (iterations.complete, iterations.interrupted);
+    format!("{what} ({elapsed}), {active}/{total} VUs, {complete} complete, {interrupted} interrupted")
 }
 
 /// `name ✓ [====>----]  42%  2 VUs`; without cells there is no bar.
@@ -190,40 +148,33 @@ fn bar(progress: f64, width: usize) -> String {
     format!("[{cells}] {label}")
 }
 
-/// The text, cut to this many columns with an ellipsis.
-fn cut(text: &str, columns: usize) -> String {
-    if text.width() <= columns {
-        return text.to_owned();
-    }
-    let mut width = 0;
-    let fits = |c: &char| {
-        width += c.width().unwrap_or(0);
-        width < columns
-    };
-    text.chars().take_while(fits).chain(['…']).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::time::Duration;
 
-    fn picture() -> Picture {
-        let line =
-            |name: &str, progress, ended| ScenarioLine { name: name.into(), progress, right: "2 VUs".into(), ended };
-        Picture {
+    use super::*;
+    use crate::live::{IterationCounts, Pace, UserCounts};
+
+    fn picture() -> Glance {
+        let line = |name: &str, progress, ended| ScenarioLine {
+            name: name.into(),
+            progress,
+            right: "2 VUs".into(),
+            ended,
+            ..ScenarioLine::default()
+        };
+        Glance {
             what: "running",
             elapsed: Duration::from_millis(1500),
-            vus_active: 2,
-            vus_total: 4,
-            complete: 9,
-            interrupted: 0,
-            pace: None,
+            users: UserCounts { active: 2, total: 4 },
+            iterations: IterationCounts { complete: 9, ..IterationCounts::default() },
             scenarios: vec![line("a", 0.5, None), line("long", 1.0, Some(true))],
+            ..Glance::default()
         }
     }
 
-    fn shown(picture: Picture, columns: usize, rows: usize) -> String {
-        let rows = Live::Picture(picture, false).lines(columns, rows);
+    fn shown(picture: Glance, columns: usize, rows: usize) -> String {
+        let rows = Live::Picture(Box::new(picture), false).lines(columns, rows);
         rows.iter().map(|row| format!("{}\n", row.shown())).collect()
     }
 
@@ -236,18 +187,21 @@ mod tests {
         last.scenarios.iter_mut().for_each(|line| line.ended = Some(true));
         assert_eq!(draw(&last), expected.replace("a      [", "a    ✓ ["));
         assert_eq!(shown(picture(), 80, 24), format!("{expected}\n"));
-        let green = Live::Picture(picture(), true).lines(80, 24);
+        let green = Live::Picture(Box::new(picture()), true).lines(80, 24);
         assert!(green[2].shown().starts_with("long \x1b[32m✓\x1b[0m [="), "{:?}", green[2].shown());
     }
 
     #[test]
     fn the_pace_is_below_on_a_terminal_and_behind_in_a_log() {
-        let with_pace = Picture { pace: Some("7 requests/s, p(95) 4ms".into()), ..picture() };
+        let with_pace = Glance {
+            pace: Some(Pace { what: "requests", per_second: 12.0, percentiles: [1.0, 4.0, 5.0], failed: None }),
+            ..picture()
+        };
         let headline = "running (01.5s), 2/4 VUs, 9 complete and 0 interrupted iterations";
-        assert_eq!(draw(&with_pace), format!("{headline}; 7 requests/s, p(95) 4ms"));
+        assert_eq!(draw(&with_pace), format!("{headline}; 12 requests/s, p(95) 4ms"));
         assert_eq!(draw(&picture()), headline);
         let rows = shown(with_pace.clone(), 80, 24);
-        assert_eq!(rows.lines().last(), Some("       7 requests/s, p(95) 4ms"), "{rows}");
+        assert_eq!(rows.lines().last(), Some("       12 requests/s, p(95) 4ms"), "{rows}");
         let low = shown(with_pace, 80, 3);
         assert!(!low.contains("requests/s"), "{low}");
     }

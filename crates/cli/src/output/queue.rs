@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use super::picture::Live;
+use crate::live::Scene;
 
 /// Bytes of log lines that wait at most: a second of very many lines, so that a reader may pause.
 const MOST: usize = 32 << 20;
@@ -24,6 +25,10 @@ pub enum Item {
     Own(Vec<u8>),
     /// What is below everything else on a terminal from now on.
     Live(Live),
+    /// What fills the window from now on, until it closes.
+    Scene(Box<Scene>),
+    /// The window is given back.
+    CloseScene,
     /// What is there goes.
     Clear,
     /// What is there stays where it is.
@@ -91,6 +96,17 @@ impl Queue {
         }
     }
 
+    /// Changes what fills the window. Of those that wait for a slow terminal the last is enough.
+    pub fn scene(&mut self, scene: Scene) {
+        self.items.retain(|item| !matches!(item, Item::Scene(_)));
+        self.items.push_back(Item::Scene(Box::new(scene)));
+    }
+
+    /// Gives the window back.
+    pub fn close_scene(&mut self) {
+        self.items.push_back(Item::CloseScene);
+    }
+
     /// Wipes what is there.
     pub fn clear(&mut self) {
         self.items.push_back(Item::Clear);
@@ -156,7 +172,7 @@ impl Item {
     fn size(&self) -> usize {
         match self {
             Item::Lines { bytes, .. } | Item::Own(bytes) => bytes.len(),
-            Item::Live(_) | Item::Clear | Item::Settle => 0,
+            Item::Live(_) | Item::Scene(_) | Item::CloseScene | Item::Clear | Item::Settle => 0,
         }
     }
 }
@@ -169,7 +185,7 @@ mod tests {
         let of = |item: &Item| match item {
             Item::Lines { bytes, .. } | Item::Own(bytes) => String::from_utf8(bytes.clone()).unwrap(),
             Item::Live(_) => String::from("<live>"),
-            Item::Clear | Item::Settle => String::new(),
+            _ => String::new(),
         };
         items.iter().map(of).collect()
     }

@@ -7,14 +7,17 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
+use super::full_screen;
 use super::picture::Live;
 use super::queue::{Item, Notice, Queue};
 use super::terminal::{Size, Terminal};
+use crate::live::Scene;
 
 /// How long a reader may take nothing before it counts as gone.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -34,6 +37,8 @@ struct Shared {
     /// Escape codes are understood there.
     is_terminal: bool,
     file: Option<File>,
+    /// A scene fills the window, or is about to.
+    has_scene: AtomicBool,
     state: Mutex<State>,
     work: Condvar,
     moved: Condvar,
@@ -72,7 +77,7 @@ impl Stream {
         let state =
             State { queue: Queue::default(), is_idle: false, is_busy: false, since: Instant::now(), failure: None };
         let (state, work, moved) = (Mutex::new(state), Condvar::new(), Condvar::new());
-        Stream(Arc::new(Shared { name, is_terminal, file, state, work, moved }))
+        Stream(Arc::new(Shared { name, is_terminal, file, has_scene: AtomicBool::new(false), state, work, moved }))
     }
 
     /// What people call it.
@@ -113,6 +118,35 @@ impl Stream {
     /// Shows this below everything else, on a terminal.
     pub fn show(&self, live: Live) {
         self.put(|queue| queue.live(live));
+    }
+
+    /// Fills the window with a scene, until it is closed; what is written meanwhile goes out then.
+    pub fn show_scene(&self, scene: Scene) {
+        self.0.has_scene.store(true, Ordering::SeqCst);
+        self.put(|queue| queue.scene(scene));
+    }
+
+    /// Gives the window back.
+    pub fn close_scene(&self) {
+        if self.has_scene() {
+            self.put(Queue::close_scene);
+        }
+    }
+
+    /// Whether a scene fills the window, or will in a moment.
+    pub fn has_scene(&self) -> bool {
+        self.0.has_scene.load(Ordering::SeqCst)
+    }
+
+    /// Gives the window back before the process ends, also when the thread that writes no longer can.
+    pub fn close_scene_at_once(&self, patience: Duration) {
+        self.close_scene();
+        if self.has_scene() {
+            let _written = self.drain_within(patience, patience);
+        }
+        if self.0.has_scene.swap(false, Ordering::SeqCst) {
+            let _gone = self.0.file.as_ref().map(|file| write(file, full_screen::CLOSE));
+        }
     }
 
     /// Wipes what is shown.
@@ -203,6 +237,9 @@ impl Stream {
                 self.0.moved.notify_all();
                 Ok(())
             });
+            if let Some(terminal) = terminal.as_ref().filter(|terminal| terminal.decides_of_scene(&items)) {
+                self.0.has_scene.store(terminal.is_full(), Ordering::SeqCst);
+            }
             if let Err(error) = written {
                 self.fail(&error, &items);
             }
@@ -237,7 +274,7 @@ impl Stream {
 fn plain(items: &[Item]) -> Vec<u8> {
     let texts = items.iter().filter_map(|item| match item {
         Item::Lines { bytes, .. } | Item::Own(bytes) => Some(bytes.as_slice()),
-        Item::Live(_) | Item::Clear | Item::Settle => None,
+        _ => None,
     });
     texts.collect::<Vec<_>>().concat()
 }

@@ -7,8 +7,10 @@ use std::fs::File;
 
 use unicode_width::UnicodeWidthStr;
 
+use super::full_screen::FullScreen;
 use super::picture::Live;
 use super::queue::Item;
+use crate::live::Scene;
 
 /// Of a terminal, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +38,16 @@ pub struct Terminal {
     live: Option<Live>,
     /// The width of each line drawn of it.
     drawn: Vec<usize>,
+    /// What fills the window, over all of this.
+    full: Option<FullScreen>,
+    /// Whether it was closed because too much was written.
+    has_overflown: bool,
 }
+
+/// Said where the screen had to close.
+const OVERFLOWN: &[u8] =
+    b"the screen has closed, because the script logs megabytes; --log-output file=PATH keeps them \
+    elsewhere\n";
 
 impl Terminal {
     /// The bytes that make these items appear.
@@ -46,8 +57,15 @@ impl Terminal {
         for item in items {
             match item {
                 Item::Lines { bytes, .. } | Item::Own(bytes) => {
-                    self.wipe(&mut out, size);
-                    out.extend_from_slice(bytes);
+                    self.write(bytes, &mut out, size);
+                    is_stale = true;
+                }
+                Item::Scene(scene) => {
+                    self.show(scene, &mut out, size);
+                    is_stale = true;
+                }
+                Item::CloseScene => {
+                    self.full.take().into_iter().for_each(|full| full.close(&mut out));
                     is_stale = true;
                 }
                 Item::Live(live) => {
@@ -56,13 +74,13 @@ impl Terminal {
                 }
                 Item::Clear => {
                     self.wipe(&mut out, size);
-                    *self = Terminal::default();
+                    (self.live, self.drawn) = (None, Vec::new());
                 }
                 Item::Settle => {
                     if std::mem::take(&mut is_stale) {
                         self.draw(&mut out, size);
                     }
-                    *self = Terminal::default();
+                    (self.live, self.drawn) = (None, Vec::new());
                 }
             }
         }
@@ -70,6 +88,46 @@ impl Terminal {
             self.draw(&mut out, size);
         }
         out
+    }
+
+    /// Whether a scene fills the window.
+    pub fn is_full(&self) -> bool {
+        self.full.is_some()
+    }
+
+    /// Whether these items have opened a scene, or closed it.
+    pub fn decides_of_scene(&self, items: &[Item]) -> bool {
+        self.has_overflown || items.iter().any(|item| matches!(item, Item::Scene(_) | Item::CloseScene))
+    }
+
+    /// Writes above what is live; below a scene it waits.
+    fn write(&mut self, bytes: &[u8], out: &mut Vec<u8>, size: Size) {
+        match &mut self.full {
+            Some(full) => {
+                if !full.hold(bytes) {
+                    self.has_overflown = true;
+                    self.full.take().into_iter().for_each(|full| full.close(out));
+                    out.extend_from_slice(OVERFLOWN);
+                }
+            }
+            None => {
+                self.wipe(out, size);
+                out.extend_from_slice(bytes);
+            }
+        }
+    }
+
+    fn show(&mut self, scene: &Scene, out: &mut Vec<u8>, size: Size) {
+        if self.has_overflown {
+            return;
+        }
+        match &mut self.full {
+            Some(full) => full.set(scene),
+            None => {
+                self.wipe(out, size);
+                self.full = Some(FullScreen::open(scene, out));
+            }
+        }
     }
 
     fn wipe(&mut self, out: &mut Vec<u8>, size: Size) {
@@ -81,6 +139,9 @@ impl Terminal {
     }
 
     fn draw(&mut self, out: &mut Vec<u8>, size: Size) {
+        if let Some(full) = &mut self.full {
+            return full.draw(size, out);
+        }
         self.wipe(out, size);
         let Some(live) = &self.live else { return };
         for line in live.lines(size.columns, size.rows) {

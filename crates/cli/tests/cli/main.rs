@@ -57,6 +57,7 @@ mod report;
 mod resolving;
 mod save;
 mod scenarios;
+mod screen;
 mod secret_sources;
 mod secrets;
 mod serve_app;

@@ -4,13 +4,13 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use crate::lab::Lab;
 
@@ -31,6 +31,11 @@ pub struct Terminal {
 impl Terminal {
     /// Starts the binary on a terminal of this many columns and rows, which calls itself `term`.
     pub fn start(lab: &Lab, arguments: &[&str], size: (usize, usize), term: &str) -> Terminal {
+        Terminal::with(lab.command(arguments), size, term)
+    }
+
+    /// The same with a command that was prepared.
+    pub fn with(mut command: Command, size: (usize, usize), term: &str) -> Terminal {
         let near = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo terminal");
         grantpt(&near).and_then(|()| unlockpt(&near)).expect("a usable pseudo terminal");
         let name = ptsname(&near, Vec::new()).expect("a name");
@@ -38,7 +43,6 @@ impl Terminal {
         let far = || -> OwnedFd {
             rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).expect("the terminal opens")
         };
-        let mut command = lab.command(arguments);
         command.env("TERM", term).env_remove("NO_COLOR");
         command.stdin(Stdio::from(far())).stdout(Stdio::from(far())).stderr(Stdio::from(far()));
         let child = command.spawn().expect("onrush starts");
@@ -115,6 +119,11 @@ impl Terminal {
 
     /// Waits for its end: the exit code and the last rows.
     pub fn ends(&mut self) -> (i32, Vec<String>) {
+        (self.exit_code(), self.rows())
+    }
+
+    /// Waits for its end and for the last byte.
+    pub fn exit_code(&mut self) -> i32 {
         let end = Instant::now() + Duration::from_secs(90);
         let code = loop {
             if let Some(status) = self.child.try_wait().expect("a child of ours") {
@@ -128,7 +137,13 @@ impl Terminal {
         while std::mem::replace(&mut before, self.bytes().len()) != self.bytes().len() {
             std::thread::sleep(Duration::from_millis(100));
         }
-        (code, self.rows())
+        code
+    }
+
+    /// Whether what is typed is shown and handed over line by line, as a shell wants it.
+    pub fn is_as_shells_want_it(&self) -> bool {
+        let modes = tcgetattr(&self.near).expect("a terminal").local_modes;
+        modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
     }
 }
 

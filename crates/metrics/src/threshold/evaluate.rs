@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::parse::Aggregation;
+use super::parse::{Aggregation, Operator};
 use super::spec::{Resolved, ThresholdError, ThresholdSpecs, resolve};
 use super::{Expression, Target};
 use crate::metric::Kind;
@@ -32,6 +32,22 @@ pub struct Verdict {
     pub abort: bool,
 }
 
+/// How a threshold stood when it was last judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// What it is set on, as the `thresholds` option has it: `http_req_duration{status:200}`.
+    pub key: String,
+    /// As written: `p(95)<500`.
+    pub source: String,
+    /// Its left side; none before there are samples to judge.
+    pub left: Option<f64>,
+    /// Whether it held.
+    pub ok: bool,
+    /// How far its left side is from its limit, as a share of the limit; negative beyond it. None for equality, and for
+    /// a limit of 0.
+    pub margin: Option<f64>,
+}
+
 /// The thresholds of a run and how they stand.
 #[derive(Clone, Debug, Default)]
 pub struct Thresholds {
@@ -45,6 +61,8 @@ pub struct Thresholds {
 pub(crate) struct Judged {
     pub key: String,
     pub target: Target,
+    /// Whether there has been anything to judge.
+    was_judged: bool,
     thresholds: Vec<(Resolved, ThresholdResult)>,
 }
 
@@ -57,7 +75,7 @@ impl Thresholds {
             let (target, resolved) = resolve(key, specs, registry)?;
             let thresholds = resolved.into_iter().map(|r| (r.clone(), untouched(&r.expression))).collect();
             by_target.entry(target).or_default().push(groups.len());
-            groups.push(Judged { key: key.clone(), target, thresholds });
+            groups.push(Judged { key: key.clone(), target, was_judged: false, thresholds });
         }
         Ok(Thresholds { groups, by_target })
     }
@@ -80,6 +98,7 @@ impl Thresholds {
             if sink.is_none() && moment == Moment::Running {
                 continue;
             }
+            group.was_judged = true;
             let mut crossed = false;
             for (threshold, result) in &mut group.thresholds {
                 judge_one(threshold, result, sink, elapsed);
@@ -91,6 +110,21 @@ impl Thresholds {
             }
         }
         verdict
+    }
+
+    /// How all of them stood when last judged, in the option's order.
+    pub(crate) fn standings(&self) -> Vec<Standing> {
+        let of_group = |group: &Judged| -> Vec<Standing> {
+            let of_one = |(threshold, result): &(Resolved, ThresholdResult)| Standing {
+                key: group.key.clone(),
+                source: result.source.clone(),
+                left: group.was_judged.then_some(result.left),
+                ok: result.ok,
+                margin: margin(&threshold.expression, result.left).filter(|_| group.was_judged),
+            };
+            group.thresholds.iter().map(of_one).collect()
+        };
+        self.groups.iter().flat_map(of_group).collect()
     }
 
     /// How the thresholds on a target stood when last judged.
@@ -113,6 +147,15 @@ fn judge_one(threshold: &Resolved, result: &mut ThresholdResult, sink: Option<(&
             result.ok = operator.holds(result.left, *limit);
         }
     }
+}
+
+fn margin(Expression { operator, limit, .. }: &Expression, left: f64) -> Option<f64> {
+    let distance = match operator {
+        Operator::Less | Operator::LessOrEqual => limit - left,
+        Operator::Greater | Operator::GreaterOrEqual => left - limit,
+        Operator::Equal | Operator::NotEqual => return None,
+    };
+    (*limit != 0.0).then(|| distance / limit.abs())
 }
 
 /// What the left side of a threshold comes to.
@@ -160,6 +203,24 @@ mod tests {
         let target = thresholds.groups[0].target;
         let result = &thresholds.results(target)[0];
         (result.left, result.ok)
+    }
+
+    #[test]
+    fn a_margin_is_a_share_of_the_limit() {
+        let of = |option: &str, values: &[f64]| {
+            let (mut thresholds, sink) = (thresholds(option), sink(Kind::Trend, values));
+            thresholds.judge(SECOND, Moment::Running, |_| Some((&sink, 0.0)));
+            let standing = thresholds.standings().remove(0);
+            (standing.left, standing.ok, standing.margin)
+        };
+        assert_eq!(of(r#"{"http_req_duration":["max<200"]}"#, &[50.0]), (Some(50.0), true, Some(0.75)));
+        assert_eq!(of(r#"{"http_req_duration":["max<=200"]}"#, &[300.0]), (Some(300.0), false, Some(-0.5)));
+        assert_eq!(of(r#"{"http_req_duration":["min>20"]}"#, &[30.0]), (Some(30.0), true, Some(0.5)));
+        assert_eq!(of(r#"{"http_req_duration":["min!=0"]}"#, &[30.0]), (Some(30.0), true, None));
+        assert_eq!(of(r#"{"http_req_duration":["min>0"]}"#, &[30.0]), (Some(30.0), true, None));
+        let waiting = thresholds(r#"{"http_req_duration":["max<200"]}"#).standings().remove(0);
+        assert_eq!((waiting.left, waiting.ok, waiting.margin), (None, true, None));
+        assert_eq!((waiting.key.as_str(), waiting.source.as_str()), ("http_req_duration", "max<200"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ pub mod evaluate;
 pub mod parse;
 mod spec;
 
-pub use evaluate::{Moment, Thresholds, Verdict};
+pub use evaluate::{Moment, Standing, Thresholds, Verdict};
 pub use parse::{Aggregation, Expression, Operator, ParseError, parse};
 pub use spec::{ThresholdError, ThresholdSpec, ThresholdSpecs};
 

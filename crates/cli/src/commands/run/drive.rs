@@ -20,6 +20,7 @@ use server::Server;
 use super::agents_report::AgentsReport;
 use super::flags::Flags;
 use super::load::Script;
+use super::observer::{Observer, Sources};
 use super::pause;
 use super::plan::{Planned, SummaryColumns};
 use super::referee::RefereeThread;
@@ -30,11 +31,10 @@ use super::watch::Watch;
 use crate::api::{Board, Stage};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::live::Glance;
 use crate::log::Logger;
 use crate::machine;
-use crate::output::Picture;
 use crate::progress::Screen;
-use crate::scenario_line::scenario_line;
 
 /// How often thresholds are judged, in ticks of a second: k6 judges every two.
 const JUDGE_EVERY: u32 = 2;
@@ -152,6 +152,7 @@ struct Progress<'a> {
     columns: SummaryColumns,
     wall: WallClock,
     watch: Option<Watch>,
+    observer: Observer,
     /// What `setup()` returned before, in a test that goes on.
     begun_before: Option<Option<String>>,
     referee: Option<RefereeThread>,
@@ -195,6 +196,7 @@ impl<'a> Drive<'a> {
             columns: planned.columns,
             wall: WallClock::now(),
             watch: None,
+            observer: Observer::new(self.registry.clone(), self.screen.is_watched()),
             begun_before: elsewhere.as_ref().and_then(|fleet| fleet.begun_before().cloned()),
             referee: None,
             machine: None,
@@ -232,6 +234,7 @@ impl Progress<'_> {
                     self.referee = self.begin_referee();
                 }
                 self.watch = Some(Watch::starting(start, self.is_smoke()));
+                self.observer.start(start);
                 self.timeline.iter_mut().for_each(|timeline| timeline.start(start));
             }
             Event::Tick(tick) => self.tick(tick),
@@ -323,6 +326,7 @@ impl Progress<'_> {
         self.timeline.iter_mut().for_each(|timeline| timeline.tick(&tick));
         let problem = self.timeline.as_mut().and_then(Timeline::journal_problem);
         problem.iter().for_each(|text| self.drive.log.write(Level::Warning, text, &[]));
+        self.observer.look(&tick);
         tick.snapshots.into_iter().for_each(|snapshot| self.aggregate.merge(snapshot));
         for warning in self.aggregate.warnings() {
             self.drive.log.write(Level::Warning, &warning, &[]);
@@ -336,22 +340,18 @@ impl Progress<'_> {
         }
         self.show_results(tick.elapsed);
         self.drive.log.look();
-        self.drive.screen.show(self.picture(tick.now, tick.elapsed, tick.is_last));
+        self.drive.screen.show(&self.glance(tick.now, tick.elapsed, tick.is_last));
     }
 
-    fn picture(&self, now: Duration, elapsed: Duration, over: bool) -> Picture {
-        let counts = self.state.counts();
-        let scenarios = self.planned.scenarios().enumerate();
-        Picture {
-            what: "running",
-            elapsed,
-            vus_active: counts.active,
-            vus_total: self.state.vus_initialised(),
-            complete: counts.completed,
-            interrupted: counts.interrupted,
-            pace: self.watch.as_ref().filter(|_| !over).and_then(Watch::pace).map(str::to_owned),
-            scenarios: scenarios.map(|(index, s)| scenario_line(index, s, &self.state, now, over)).collect(),
-        }
+    fn glance(&self, now: Duration, elapsed: Duration, is_over: bool) -> Glance {
+        let run = Sources {
+            planned: &self.planned,
+            state: &self.state,
+            aggregate: &self.aggregate,
+            watch: self.watch.as_ref(),
+            is_fleet: self.drive.flags.fleet.is_some(),
+        };
+        self.observer.glance(&run, now, elapsed, is_over)
     }
 
     fn begin_referee(&self) -> Option<RefereeThread> {

@@ -21,6 +21,7 @@ use crate::log::LogFlags;
 use crate::output;
 use crate::quick::Quick;
 use crate::traces;
+use crate::viewers::Wanted;
 
 /// What the command line and the environment say about this run.
 #[derive(Debug)]
@@ -65,6 +66,8 @@ pub struct Flags {
     pub is_offline: bool,
     /// `--quiet`.
     pub quiet: bool,
+    /// `--no-tui`.
+    pub screen: Wanted,
     /// `--workers`.
     pub workers: Option<usize>,
     /// `--vu-memory-limit`, in bytes.
@@ -160,6 +163,7 @@ impl Flags {
             outputs: outputs(source),
             is_offline: source.switch("offline", false)?,
             quiet: source.switch("quiet", false)?,
+            screen: screen(source)?,
             workers: source.text("workers").map(|text| whole("--workers", &text)).transpose()?,
             vu_memory_limit: source
                 .text("vu-memory-limit")
@@ -233,6 +237,16 @@ impl FlagSource<'_> {
             }
         }
     }
+}
+
+/// `-q` is stronger than everything but an explicit wish.
+fn screen(source: &FlagSource<'_>) -> Result<Wanted, Failure> {
+    Ok(match (source.text("no-tui").is_some(), source.switch("no-tui", false)?) {
+        (_, true) => Wanted::No,
+        (true, false) => Wanted::Yes,
+        (false, false) if source.switch("quiet", false)? => Wanted::No,
+        (false, false) => Wanted::IfFitting,
+    })
 }
 
 /// What `__ENV` holds: the environment, unless it is not to be passed, and what `-e` says.

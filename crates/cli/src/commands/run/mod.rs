@@ -12,6 +12,7 @@ pub(super) mod journal;
 pub(super) mod journal_reader;
 mod limits;
 pub(super) mod load;
+mod observer;
 mod outputs;
 mod pace;
 mod pause;
@@ -43,7 +44,8 @@ use crate::machine::Moment;
 use crate::messages::Messages;
 use crate::progress::Screen;
 use crate::quick::Quick;
-use crate::{banner, descriptors, output};
+use crate::viewers::{LiveScreen, Viewers};
+use crate::{banner, called_as, descriptors, output};
 
 use flags::Flags;
 pub use load::script_failure;
@@ -166,5 +168,6 @@ fn announce(flags: &Flags, planned: &plan::Planned) -> Screen {
     let place = flags.fleet.as_ref().map_or_else(|| String::from("local"), fleet_flags::FleetFlags::place);
     let banner = banner::banner((&address, &place), planned.share, &scenarios, needs.max_vus, needs.duration);
     screen.say(&screen.columns().map_or_else(|| banner.clone(), |columns| banner::fit(&banner, columns)));
-    screen
+    let live = LiveScreen::new(flags.screen, &flags.system_env, called_as::is_k6(), address, !flags.log.no_color);
+    screen.watched_by(Viewers::new(live))
 }

@@ -1,26 +1,27 @@
-//! How fast the test is going, in one line beside its progress: rate, 95th percentile and failures of the last second.
+//! How fast the test went in the last second: rate, percentiles and failures.
 
 use std::time::Duration;
 
 use metrics::{Snapshot, builtin};
-use units::show::{grouped, percent, time};
 
 use super::samples::Total;
+use crate::live::Pace;
 
-/// `7,775 requests/s, p(95) 477µs, 0.10 % failed`; of iterations where there are no requests. None where nothing has
-/// ended.
-pub fn pace(snapshots: &[Snapshot], over: Duration) -> Option<String> {
+/// Of requests; of iterations where there are none. None where nothing has ended.
+pub fn pace(snapshots: &[Snapshot], over: Duration) -> Option<Pace> {
     let total = |metric| Total::of(snapshots, metric);
     let (what, count, durations) = match total(builtin::HTTP_REQS).count {
         0 => ("iterations", total(builtin::ITERATIONS).count, builtin::ITERATION_DURATION),
         requests => ("requests", requests, builtin::HTTP_REQ_DURATION),
     };
     let durations = Snapshot::trend(snapshots, durations)?;
-    let rate = count as f64 / over.as_secs_f64().max(1e-9);
-    let rate = if rate < 10.0 { format!("{rate:.1}") } else { grouped(rate.round() as u64) };
     let Total { count: judged, sum: failures } = total(builtin::HTTP_REQ_FAILED);
-    let failed = (judged > 0).then(|| format!(", {} failed", percent(failures / judged as f64, 2)));
-    Some(format!("{rate} {what}/s, p(95) {}{}", time(durations.percentile(95.0)), failed.unwrap_or_default()))
+    Some(Pace {
+        what,
+        per_second: count as f64 / over.as_secs_f64().max(1e-9),
+        percentiles: durations.percentiles([50.0, 95.0, 99.0]),
+        failed: (judged > 0).then(|| failures / judged as f64),
+    })
 }
 
 #[cfg(test)]
@@ -39,7 +40,7 @@ mod tests {
             }
             recorder.take()
         };
-        pace(&workers.iter().map(worker).collect::<Vec<_>>(), Duration::from_secs(2))
+        pace(&workers.iter().map(worker).collect::<Vec<_>>(), Duration::from_secs(2)).map(|pace| pace.to_string())
     }
 
     #[test]

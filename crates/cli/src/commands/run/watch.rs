@@ -12,6 +12,7 @@ use engine::{Cause, Finding, Severity, Tick};
 use super::generator::{Circumstances, facts};
 use super::pace;
 use super::samples::Samples;
+use crate::live::{Doubt, Pace, Trust, Word};
 use crate::machine::{self, Meanwhile, Moment};
 
 /// A cause that was gone for so long is said again.
@@ -39,7 +40,8 @@ pub struct Watch {
     /// When each cause was found last.
     found: HashMap<Cause, Duration>,
     /// How fast it goes.
-    pace: Option<String>,
+    pace: Option<Pace>,
+    trust: Trust,
 }
 
 impl Watch {
@@ -54,6 +56,7 @@ impl Watch {
             clock_step_ms: 0.0,
             found: HashMap::new(),
             pace: None,
+            trust: Trust::default(),
         }
     }
 
@@ -81,7 +84,9 @@ impl Watch {
             lost: Vec::new(),
             accept_late: false,
         };
-        self.say(tick.elapsed, &engine::doubts_lately(&tick.lately, &facts(&samples, &around)))
+        let doubts = engine::doubts_lately(&tick.lately, &facts(&samples, &around));
+        self.judge(&doubts);
+        self.say(tick.elapsed, &doubts)
     }
 
     /// Of a generator that is elsewhere.
@@ -91,8 +96,31 @@ impl Watch {
     }
 
     /// How fast the test went in the last second.
-    pub fn pace(&self) -> Option<&str> {
-        self.pace.as_deref()
+    pub fn pace(&self) -> Option<Pace> {
+        self.pace
+    }
+
+    /// What the figures of the last two seconds are worth, and how it was before.
+    pub fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
+    fn judge(&mut self, doubts: &[Finding]) {
+        let is_invalid = doubts.iter().any(|doubt| doubt.severity == Severity::Invalid);
+        self.trust.now = match is_invalid {
+            _ if self.is_smoke => Word::NotJudged,
+            true => Word::Invalid,
+            false if doubts.is_empty() => Word::Trusted,
+            false => Word::Suspect,
+        };
+        self.trust.invalid_s += u64::from(self.trust.now == Word::Invalid);
+        self.trust.suspect_s += u64::from(self.trust.now == Word::Suspect);
+        let shown = |doubt: &Finding| Doubt {
+            title: doubt.cause.title().to_owned(),
+            figure: doubt.figure.clone(),
+            advice: doubt.advice.clone(),
+        };
+        self.trust.doubts = doubts.iter().map(shown).collect();
     }
 
     /// One line with all that is new.
@@ -133,5 +161,21 @@ mod tests {
         assert_eq!(at(4, &[full, late.clone()]).as_deref(), Some(second));
         assert_eq!(at(13, std::slice::from_ref(&late)), None, "it was there nine seconds ago");
         assert_eq!(at(23, &[late]).as_deref(), Some(first));
+    }
+
+    #[test]
+    fn seconds_of_doubt_are_counted() {
+        let mut watch = Watch::starting(Duration::ZERO, false);
+        let (late, full) = (doubt(Cause::LateStarts, Severity::Suspect), doubt(Cause::Cpu, Severity::Invalid));
+        watch.judge(std::slice::from_ref(&late));
+        watch.judge(&[full, late]);
+        let Trust { now, doubts, suspect_s, invalid_s } = watch.trust().clone();
+        assert_eq!((now, suspect_s, invalid_s), (Word::Invalid, 1, 1));
+        assert_eq!(doubts.iter().map(|doubt| doubt.title.as_str()).collect::<Vec<_>>(), ["CPU", "late starts"]);
+        watch.judge(&[]);
+        assert_eq!((watch.trust().now, watch.trust().suspect_s), (Word::Trusted, 1));
+        let mut smoke = Watch::starting(Duration::ZERO, true);
+        smoke.judge(&[]);
+        assert_eq!(smoke.trust().now, Word::NotJudged);
     }
 }
