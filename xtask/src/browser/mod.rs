@@ -54,7 +54,7 @@ pub fn run(onrush: &Path) -> Result<(), String> {
         }
     }
     canary(&browser, &folder)?;
-    time_an_hour(&browser, &folder)?;
+    problems.extend(time_an_hour(&browser, &folder).err());
     println!("pictures are in {}", folder.display());
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
@@ -258,10 +258,13 @@ fn ask(
 fn time_an_hour(browser: &Path, folder: &Path) -> Result<(), String> {
     let mut command = Command::new("cargo");
     command.args(["run", "-q", "--release", "-p", "onrush-report", "--example", "hour"]).arg(folder.join("hour"));
-    match finish(command)? {
-        (Some(0), out, _) => print!("{out}"),
-        (code, _, told) => return Err(format!("the report of an hour ended with {code:?}:\n{told}")),
+    // Two minutes where it is built first.
+    let output = command.output().map_err(|error| format!("cannot run cargo: {error}"))?;
+    let [out, told] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    if !output.status.success() {
+        return Err(format!("the report of an hour cannot be made:\n{told}"));
     }
+    print!("{out}");
     let path = folder.join("hour/report.html");
     let page = std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let (figures, _) = ask(browser, folder, &LOOKS[0], &json!({ "page": page }), include_str!("timings.js"), false)?;

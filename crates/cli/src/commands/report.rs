@@ -5,8 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+use ::report::compare::{self, Settings, Side, render};
 use ::report::document::{Document, path_of, read};
-use ::report::html::run::page;
+use ::report::html::run::{Earlier, page, page_against};
 use ::report::visible;
 use clap::{Arg, ArgMatches, Command};
 
@@ -40,6 +41,12 @@ pub fn command() -> Command {
                 .help("Where to write it, - for standard output [default: report.html beside the result]"),
         )
         .arg(
+            Arg::new("against")
+                .long("against")
+                .value_name("DIR")
+                .help("An earlier result to show beside it: verdicts as of 'onrush compare', its lines in the charts"),
+        )
+        .arg(
             Arg::new("save")
                 .long("save")
                 .value_name("DIR")
@@ -53,7 +60,14 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let save = matches.get_one::<String>("save").map(Path::new);
     let failed = |problem: String| Failure::new(ExitCode::Generic, problem);
     let (document, place) = document(&given, save).map_err(failed)?;
-    let text = page(&document);
+    let against = matches.get_one::<String>("against");
+    let text = match against {
+        None => page(&document),
+        Some(old) => {
+            let earlier = read(old).map_err(|error| failed(format!("--against: {error}")))?;
+            page_against(&document, Some(&beside_earlier(old, &earlier, &document)))
+        }
+    };
     match (matches.get_one::<String>("output").map(String::as_str), place) {
         (Some("-"), _) => {
             output::print(&text).map_err(|e| not_written("standard output", &e))?;
@@ -104,6 +118,20 @@ fn of_run(path: &Path, journal: Option<GivenJournal>) -> Result<Document, String
     };
     output::stderr().print(told.as_bytes());
     Ok(document)
+}
+
+/// What `onrush compare` says of both; where it refuses, why it does.
+fn beside_earlier<'a>(name: &str, earlier: &'a Document, document: &Document) -> Earlier<'a> {
+    let side = |name: &str, result: &Document| Side::single(name, result.clone());
+    let settings = Settings { across_machines: true, ..Settings::default() };
+    match compare::compare(&side(name, earlier), &side("this run", document), &settings) {
+        Err(why) => Earlier { document: earlier, headline: why, columns: vec![], rows: vec![], notes: vec![] },
+        Ok(comparison) => {
+            let (columns, rows) = render::table(&comparison);
+            let (headline, notes) = (render::headline(&comparison), render::notes(&comparison));
+            Earlier { document: earlier, headline, columns, rows, notes }
+        }
+    }
 }
 
 fn beside(result: &Path) -> PathBuf {

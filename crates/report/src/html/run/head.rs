@@ -129,7 +129,10 @@ fn errors_named(document: &Document) -> Vec<String> {
         named.push(format!("{} of {} iterations threw", errors.threw(), count("iterations")));
     }
     if errors.unexpected_answers() > 0 {
-        named.push(format!("answers from 400 on: {}", errors.named_statuses(false)));
+        let most = errors.answers.iter().find(|answer| !answer.expected);
+        let example = most.and_then(|answer| answer.seen.example.as_deref());
+        let example = example.map(|url| format!(", for example {url}")).unwrap_or_default();
+        named.push(format!("answers from 400 on: {}{example}", errors.named_statuses(false)));
     }
     if errors.without_answer() > 0 {
         named.push(format!("{} of {} requests got no answer", errors.without_answer(), count("http_reqs")));
@@ -241,7 +244,8 @@ fn tiles(run: &ShownRun<'_>) -> String {
         if let Some(Value::Counter { count, rate }) = document.metric(name).map(|metric| &metric.value)
             && *count > 0.0
         {
-            tiles.push((title, format!("{} <small>{}/s</small>", show::number(*count), show::rounded(*rate))));
+            let count = show::grouped(count.round() as u64);
+            tiles.push((title, format!("{count} <small>{}/s</small>", show::rounded(*rate))));
         }
     }
     if let Some((metric, _)) = main_trend(document)

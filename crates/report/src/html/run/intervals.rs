@@ -59,6 +59,18 @@ impl<'a> Intervals<'a> {
         Intervals { seconds, points, times, each }
     }
 
+    /// What another run measured at the same times since its scenarios began: the columns of its seconds, put on these
+    /// points.
+    pub fn of_other(&self, other: &Intervals<'_>, column: &[Option<f64>]) -> Vec<Option<f64>> {
+        let at = |(from, to): &(f64, f64)| {
+            let middle = (from + to) / 2.0;
+            let place = other.times.partition_point(|(_, end)| *end <= middle);
+            let (start, _) = other.times.get(place)?;
+            (*start <= middle).then(|| column.get(place).copied().flatten()).flatten()
+        };
+        self.times.iter().map(at).collect()
+    }
+
     /// Seconds that a point stands for when it stands for more than one.
     pub fn seconds_per_point(&self) -> Option<usize> {
         (self.each > 1).then_some(self.each)

@@ -4,6 +4,7 @@
 //! numbers be trusted. Then what failed, which requests were slow, and when. Below stand charts of all that was
 //! measured, the tables of the summary with its very numbers and formats, machine and options.
 
+mod changes;
 mod charts;
 mod delay;
 mod errors;
@@ -18,15 +19,22 @@ mod timeline;
 
 use super::Page;
 use crate::document::Document;
+pub use changes::Earlier;
 use shown_run::ShownRun;
 
 /// The report as one HTML file.
 pub fn page(document: &Document) -> String {
-    let run = ShownRun::new(document);
+    page_against(document, None)
+}
+
+/// The same beside an earlier run.
+pub fn page_against(document: &Document, earlier: Option<&Earlier<'_>>) -> String {
+    let run = ShownRun::new(document, earlier.map(|earlier| earlier.document));
     let mut page = Page::new(&format!("{} · Onrush", document.script));
     page.head(head::head(&run));
     page.section("What failed", &errors::section(&run));
     page.section("Requests", &requests::section(&run));
+    page.section("What changed", &changes::section(&run, earlier));
     page.section("Over time", &timeline::section(&run));
     page.section("Thresholds", &[thresholds::table(&run)]);
     charts::sections(&run).into_iter().for_each(|(title, pieces)| page.section(&title, &pieces));

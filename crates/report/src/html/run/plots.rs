@@ -3,7 +3,7 @@
 
 use metrics::threshold::{self, Aggregation};
 
-use super::intervals::TrendLines;
+use super::intervals::{Intervals, TrendLines};
 use super::shown_run::ShownRun;
 use crate::document::{Contains, Histogram, Metric, Threshold};
 use crate::html::chart::{ChartLine, Distribution, Limit, Lines, Unit};
@@ -26,6 +26,7 @@ pub(super) fn percentiles_over_time(run: &ShownRun<'_>, metric: &Metric, title: 
     let lines = lines
         .into_iter()
         .map(|(name, values, colour)| ChartLine { colour: Some(colour), ..ChartLine::new(name, values) });
+    let lines = lines.chain(before(run, metric));
     let note = run.intervals.note();
     let chart = Lines {
         title: &format!("{title} over time"),
@@ -39,6 +40,27 @@ pub(super) fn percentiles_over_time(run: &ShownRun<'_>, metric: &Metric, title: 
         limits: limits(metric),
     };
     chart.html()
+}
+
+/// Median and 95th percentile of an earlier run.
+fn before(run: &ShownRun<'_>, metric: &Metric) -> Vec<ChartLine> {
+    let Some(document) = run.before else { return Vec::new() };
+    let other = Intervals::new(&document.seconds);
+    let TrendLines { p50, p95, .. } = other.trend(metric);
+    let lines = [("p50 before", p50, 2), ("p95 before", p95, 6)].into_iter();
+    let line = |(name, values, colour): (&str, Vec<Option<f64>>, usize)| ChartLine {
+        colour: Some(colour),
+        ..ChartLine::new(name, run.intervals.of_other(&other, &values))
+    };
+    lines.map(line).collect()
+}
+
+/// A Counter's rate in an earlier run, where it was known.
+pub(super) fn rate_before(run: &ShownRun<'_>, name: &str) -> Option<ChartLine> {
+    let document = run.before?;
+    let other = Intervals::new(&document.seconds);
+    let values = other.rate(document.metric(name)?);
+    Some(ChartLine { colour: Some(2), ..ChartLine::new("before", run.intervals.of_other(&other, &values)) })
 }
 
 pub(super) fn spread(metric: &Metric, histogram: &Histogram, title: &str) -> String {

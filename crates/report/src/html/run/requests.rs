@@ -14,7 +14,7 @@ use units::show;
 use super::plots::unit_of;
 use super::shown_run::{ShownRun, plain};
 use super::tables::titled;
-use crate::document::{Metric, RequestRow, Requests};
+use crate::document::{Histogram, Metric, RequestRow, Requests};
 use crate::html::chart::{ChartLine, INK, Lines, Percentiles, Unit};
 use crate::html::table::CellText;
 use crate::html::{Table, json_island};
@@ -215,6 +215,10 @@ pub(super) fn spectrum(run: &ShownRun<'_>, all: &Metric) -> String {
         ChartLine::new(name, values.collect())
     };
     let mut lines = vec![ChartLine { colour: Some(INK), ..line("all requests".to_owned(), &histogram.trend()) }];
+    let before = run.before.and_then(|before| before.metric(&all.name)?.histogram()).map(Histogram::trend);
+    let before = before.filter(|trend| trend.count() > 0);
+    let before = before.map(|trend| ChartLine { colour: Some(7), ..line("all requests, before".to_owned(), &trend) });
+    lines.extend(before);
     let mut kinds = sums(&run.document.requests, |row| (row.method.clone(), row.name.clone()));
     kinds.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.durations.count()));
     if kinds.len() > 1 {

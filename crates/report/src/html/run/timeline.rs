@@ -3,7 +3,7 @@
 //! The charts stand below each other, because they share their time: a bad second is a column through all of them.
 
 use super::head::main_trend;
-use super::plots::{over_time, percentiles_over_time, rate_lines};
+use super::plots::{over_time, percentiles_over_time, rate_before, rate_lines};
 use super::shown_run::ShownRun;
 use super::{requests, thresholds};
 use crate::document::{Column, GeneratorSeconds};
@@ -25,7 +25,8 @@ fn rates(run: &ShownRun<'_>) -> String {
         run.document.metric("http_req_failed").map(|m| ChartLine::new("failed", run.intervals.share_rate(m, true)));
     let failed = failed.filter(|line| line.values.iter().flatten().any(|rate| *rate > 0.0));
     let failed = failed.map(|line| ChartLine { colour: Some(4), ..line });
-    let requests = rate_lines(run, &[("http_reqs", "requests")]).into_iter().chain(failed).collect();
+    let requests = rate_lines(run, &[("http_reqs", "requests")]).into_iter().chain(failed);
+    let requests = requests.chain(rate_before(run, "http_reqs")).collect();
     let http = over_time(run, "Requests", Unit::PerSecond, requests, true);
     let messages = rate_lines(run, &[("ws_msgs_received", "received"), ("ws_msgs_sent", "sent")]);
     format!("{http}{}", over_time(run, "WebSocket messages", Unit::PerSecond, messages, true))
