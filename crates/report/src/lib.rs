@@ -10,6 +10,7 @@ pub mod document;
 pub mod errors;
 pub mod export;
 pub mod format;
+pub mod history;
 pub mod html;
 mod input;
 pub mod machine;

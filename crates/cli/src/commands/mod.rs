@@ -6,6 +6,7 @@ mod compare;
 mod completion;
 mod convert;
 mod fleet;
+mod history;
 mod inspect;
 mod k8s;
 mod matrix;
@@ -55,6 +56,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Some(("compare", matches)) => compare::main(matches),
         Some(("report", matches)) => report::main(matches),
         Some(("convert", matches)) => convert::main(matches),
+        Some(("history", matches)) => history::main(matches),
         Some(("serve", matches)) => serve::main(matches),
         Some(("matrix", matches)) => matrix::main(matches),
         Some(("table", matches)) => table::main(matches),
@@ -100,6 +102,7 @@ fn command() -> Command {
         .subcommand(flags::run_command().after_help(quick::HELP))
         .subcommand(quick::curl_command())
         .subcommand(report::command())
+        .subcommand(history::command())
         .subcommand(agent::command())
         .subcommand(serve::command())
         .subcommand(matrix::command())

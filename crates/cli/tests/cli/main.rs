@@ -25,6 +25,7 @@ mod fleet_trouble;
 mod forms;
 mod grpc;
 mod grpc_connections;
+mod history;
 mod http2;
 mod http_debug;
 mod injection;

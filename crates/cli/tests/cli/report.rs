@@ -40,3 +40,16 @@ fn what_cannot_be_read_or_written_is_said() {
         .code(111)
         .says("cannot write the report to no/such/place.html: ");
 }
+
+#[test]
+fn an_earlier_run_is_shown_beside() {
+    let lab = Lab::with(SCRIPT);
+    lab.run(&["--serve", "--save", "old"]).code(0);
+    lab.file("script.js", &SCRIPT.replace("__ENV.TARGET)", "`${__ENV.TARGET}/status/503`)"));
+    lab.run(&["--serve", "--save", "new"]).code(0);
+    lab.onrush(&["report", "new", "--against", "old"]).code(0).prints("wrote new/report.html");
+    let page = lab.read("new/report.html");
+    assert!(page.contains(">What changed</h2>") && page.contains("<td class=\"n\">0 → 5</td>"), "{page}");
+    assert!(page.contains("status 503") && page.contains("for example GET http://"), "{page}");
+    lab.onrush(&["report", "new", "--against", "nowhere"]).code(255).says("--against: no result at nowhere: expected");
+}

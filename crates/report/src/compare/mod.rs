@@ -28,7 +28,7 @@ pub use evidence::{EvidenceRun, LeftOut, Side};
 pub use measure::{ComparedValue, GENERATOR_CPU, Source, Stat, Wanted};
 pub use row::{ComparedMetric, JudgedCondition, Scale};
 pub use seconds::SecondsUsed;
-pub use source::read_sides;
+pub use source::{read_runs, read_sides};
 
 use crate::document::Document;
 use crate::stats::{MOST_PAIRS, Verdict, pairs_needed};
@@ -168,7 +168,7 @@ impl Comparison {
 }
 
 /// The named measures, or the usual ones. Without any evidence nothing can be looked up, and nothing is.
-fn measures(wanted: &[Wanted], documents: &[&Document]) -> Result<Vec<ComparedValue>, String> {
+pub fn measures(wanted: &[Wanted], documents: &[&Document]) -> Result<Vec<ComparedValue>, String> {
     if documents.is_empty() {
         return Ok(Vec::new());
     }

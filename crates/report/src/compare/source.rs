@@ -37,6 +37,12 @@ pub fn read_sides(a: &str, b: &str) -> Result<(Side, Side), String> {
     Ok((side(a, &parts_a)?, side(b, &parts_b)?))
 }
 
+/// Reads the runs of one side, a directory of results as a rule, as they were started.
+pub fn read_runs(text: &str) -> Result<Vec<EvidenceRun>, String> {
+    let (side, _) = read_sides(text, "")?;
+    Ok(side.runs)
+}
+
 /// Paths with their selectors. A path that exists as it is written is taken so.
 fn parts(text: &str) -> Vec<(PathBuf, Selector)> {
     if Path::new(text).exists() {

@@ -10,6 +10,7 @@ mod bars;
 mod distribution;
 mod lines;
 mod percentiles;
+mod runs;
 mod scale;
 
 use std::fmt::Write;
@@ -20,6 +21,7 @@ pub use bars::{Bar, Bars};
 pub use distribution::Distribution;
 pub use lines::{ChartLine, Limit, Lines};
 pub use percentiles::Percentiles;
+pub use runs::Runs;
 pub(crate) use scale::clock_text;
 pub use scale::{Axis, Unit};
 
