@@ -11,6 +11,8 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output;
 
+/// The percentiles of a page, with the maximum: what a reader compares by.
+const PAGE_PERCENTILES: [f64; 4] = [50.0, 95.0, 99.0, 100.0];
 const LAYOUTS: [&str; 3] = ["table", "pivot", "lines"];
 const FORMATS: [&str; 5] = ["text", "markdown", "csv", "json", "html"];
 
@@ -35,7 +37,7 @@ pub fn flags(command: Command) -> Command {
         .arg(value(
             "percentiles",
             "LIST",
-            "Which percentiles, such as 50,99,100; 100 is the maximum [default: 5 to 95, 99, 99.9, 100]",
+            "Which percentiles, such as 50,99,100; 100 is the maximum [default: 5 to 95, 99, 99.9, 100; of a page 50, 95, 99, 100]",
         ))
 }
 
@@ -67,13 +69,15 @@ impl Asked {
                 "a pivot has grids for each value of the axes that are neither rows nor columns; leave it out";
             return Err(generic(format!("--group-by: {problem}")));
         }
+        let format = one_of("format", &FORMATS)?;
         let percentiles = match list("percentiles") {
             Some(texts) => texts.map(|text| percentile(&text)).collect::<Result<_, _>>()?,
             None if pivot.is_some() => PIVOT_PERCENTILES.to_vec(),
+            None if format == "html" => PAGE_PERCENTILES.to_vec(),
             None => PERCENTILES.to_vec(),
         };
         let options = TableOptions { group_by, percentiles, pivot };
-        Ok(Asked { layout, format: one_of("format", &FORMATS)?, options })
+        Ok(Asked { layout, format, options })
     }
 
     /// Refuses axes that a plan does not have, before hours of measuring.

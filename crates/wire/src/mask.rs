@@ -76,11 +76,38 @@ impl Mask {
     }
 
     fn masked<'a>(&self, text: &'a str, ends: impl Fn(char) -> bool) -> Cow<'a, str> {
-        let shown = without_userinfo(text);
-        match self.without_values(&shown, ends) {
+        let mut shown = without_userinfo(text);
+        if let Some(masked) = self.without_values(&shown, &ends) {
+            shown = Cow::Owned(masked);
+        }
+        match self.without_encoded(&shown, &ends) {
             Some(masked) => Cow::Owned(masked),
             None => shown,
         }
+    }
+
+    /// The same of a URL that is the value of a parameter, `?next=%2Fhome%3Ftoken%3Dabc`. `None` when there is nothing
+    /// to hide.
+    fn without_encoded(&self, text: &str, ends: impl Fn(char) -> bool) -> Option<String> {
+        let lower = text.to_ascii_lowercase();
+        let (mut out, mut copied) = (String::new(), 0);
+        for (at, mark) in lower.match_indices("%3d") {
+            let before = &lower[..at];
+            let name_at = ["%3f", "%26", "%23"].iter().filter_map(|mark| Some(before.rfind(mark)? + mark.len())).max();
+            let Some(name_at) = name_at.filter(|name_at| *name_at >= copied) else { continue };
+            let rest = &lower[at + mark.len()..];
+            let next = rest.find(&ends).into_iter().chain(["%26", "%23"].iter().filter_map(|mark| rest.find(mark)));
+            let length = next.min().unwrap_or(rest.len());
+            if length > 0 && self.hides(&text[name_at..at]) {
+                out.extend([&text[copied..at + mark.len()], HIDDEN]);
+                copied = at + mark.len() + length;
+            }
+        }
+        if copied == 0 {
+            return None;
+        }
+        out.push_str(&text[copied..]);
+        Some(out)
     }
 
     /// `None` when there is nothing to hide.
@@ -157,6 +184,19 @@ fn hyphenated(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn urls_in_parameters_have_secrets_too() {
+        let mask = Mask::standard();
+        for (url, shown) in [
+            ("http://h/?next=%2Fa%3Fsig%3Ds3cr3t", "http://h/?next=%2Fa%3Fsig%3D****"),
+            ("http://h/?u=%3fa%3d1%26token%3dx%26b%3d2&c=3", "http://h/?u=%3fa%3d1%26token%3d****%26b%3d2&c=3"),
+            ("http://h/?u=%3Fpage%3D1&token=x", "http://h/?u=%3Fpage%3D1&token=****"),
+            ("http://h/?a=b%3Dtoken", "http://h/?a=b%3Dtoken"),
+        ] {
+            assert_eq!(mask.url(url), shown);
+        }
+    }
 
     #[test]
     fn names_that_credentials_go_by() {

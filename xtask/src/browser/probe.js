@@ -46,21 +46,21 @@ function look(view, page) {
 
 // Chooses the middle of the time by pointer and by keyboard: tables follow, the stretch is drawn larger, and all goes back.
 function chooseStretch(view, page) {
-  const area = page.querySelector(".column .area"), table = page.querySelector("table[data-stretch]");
+  const area = page.querySelector(".column .area"), all = () => [...page.querySelectorAll("table[data-stretch]")].map((table) => table.textContent).join();
   if (!area || !page.querySelector("#blocks")) return;
-  const box = area.getBoundingClientRect(), whole = table.textContent, drawn = area.innerHTML;
+  const box = area.getBoundingClientRect(), whole = all(), drawn = area.innerHTML;
   const pointer = (type, share, on) => on.dispatchEvent(new view.PointerEvent(type, { clientX: box.left + box.width * share, clientY: box.top + 9, bubbles: true, button: 0 }));
   pointer("pointerdown", 0.4, area);
   pointer("pointermove", 0.7, area);
   pointer("pointerup", 0.7, view);
-  if (table.textContent === whole) wrong("a chosen stretch changes no table");
+  if (all() === whole) wrong("a chosen stretch changes no table");
   const chosen = page.querySelector(".chosen");
   if (chosen.hidden || !/ to .* requests/.test(chosen.textContent)) wrong(`the chosen stretch is told as ${chosen.textContent}`);
   const key = (key, shiftKey = false) => area.dispatchEvent(new view.KeyboardEvent("keydown", { key, shiftKey, bubbles: true }));
   key("Enter");
   if (area.querySelectorAll("path.line").length === 0 || area.innerHTML === drawn) wrong("a stretch is not drawn larger");
   key("Escape");
-  if (table.textContent !== whole || !chosen.hidden) wrong("the whole run does not come back");
+  if (all() !== whole || !chosen.hidden) wrong("the whole run does not come back");
   key("Home");
   key("ArrowRight", true);
   key("ArrowRight", true);

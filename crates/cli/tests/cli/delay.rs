@@ -66,7 +66,7 @@ fn a_trend_of_the_scripts_own_is_told_by_event_in_the_report() {
         "edit_delay, mean of each second",
         "edit_size, mean of each second",
         "Delay of edit alone",
-        "<th class=\"n\">samples/s</th>",
+        "class=\"n\">samples/s</th>",
         ">edit</th>",
         "<td class=\"n\">20ms</td>",
     ] {

@@ -220,7 +220,7 @@ function magnitudes(values) {
   const positive = values.filter((value) => value > 0);
   const low = Math.log(Math.min(...positive, 1e12) * 0.9), high = Math.max(low + 1e-4, Math.log(Math.max(...positive, 1e-12) * 1.1));
   const at = (value) => (Math.log(value) - low) / (high - low), ticks = [];
-  const wide = high - low > 4 * Math.LN10;
+  const wide = high - low > 2.6 * Math.LN10;
   for (let power = Math.floor(low / Math.LN10); power <= high / Math.LN10; power++) {
     for (const factor of wide ? [1] : [1, 2, 5]) ticks.push(factor * 10 ** power);
   }

@@ -144,7 +144,9 @@ impl Table {
             let _ = write!(html, "<tr{class}{}>", row.attributes);
             for (at, cell) in row.cells.iter().enumerate() {
                 let class = self.class_of(at);
-                let (open, close) = if at == self.row_head { ("th scope=\"row\"", "th") } else { ("td", "td") };
+                let is_empty = matches!(cell, HtmlCell::Text(text) if text.is_empty());
+                let is_head = at == self.row_head && !is_empty;
+                let (open, close) = if is_head { ("th scope=\"row\"", "th") } else { ("td", "td") };
                 let _ = match cell {
                     HtmlCell::Text(text) => write!(html, "<{open}{class}>{}</{close}>", Text(text)),
                     HtmlCell::Html(inner) => write!(html, "<{open}{class}>{inner}</{close}>"),

@@ -44,7 +44,8 @@ impl Distribution<'_> {
         }
         let is_wide = trend.min() >= 0.0 && self.top(&trend) > lowest_positive(&trend) * LOGARITHMIC_FROM;
         let chart = self.chart(&trend, is_wide);
-        if trend.min() < 0.0 {
+        let (top, (factor, _)) = (self.top(&trend), self.unit.suited(self.top(&trend)));
+        if trend.min() < 0.0 || self.axis(&trend, top, factor, !is_wide).ticks().len() < 3 {
             return chart;
         }
         let scale = if is_wide { "linear" } else { "logarithmic" };

@@ -123,7 +123,9 @@ impl Axis {
     /// 1, 10, 100; with 2 and 5 between when there would be few, and only some powers when there would be many.
     fn magnitudes(&self) -> Vec<f64> {
         let (from, to) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
-        let factors: &[f64] = if to - from <= 4 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        // Labels between the powers find room on a chart of about two and a half magnitudes.
+        let has_room = self.high.log10() - self.low.log10() <= 2.6;
+        let factors: &[f64] = if has_room { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let every = ((to - from) / 8).max(1) as usize;
         (from..=to).step_by(every).flat_map(|power| factors.iter().map(move |f| f * 10_f64.powi(power))).collect()
     }

@@ -261,6 +261,6 @@ fn options(run: &ShownRun<'_>) -> String {
     }
     let mut html = String::from("<details><summary>All options that were set</summary>");
     let text = serde_json::to_string_pretty(&shown).unwrap_or_default();
-    let _ = write!(html, "<pre>{}</pre></details>", plain(&text));
+    let _ = write!(html, "<pre tabindex=\"0\">{}</pre></details>", plain(&text));
     html
 }

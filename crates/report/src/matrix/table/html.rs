@@ -145,7 +145,7 @@ fn failures(document: &MatrixDocument) -> Vec<String> {
         let reason = runs[0].reason.as_deref().unwrap_or("it failed");
         let output = match runs[0].output.is_empty() {
             true => String::new(),
-            false => format!("<pre>{}</pre>", Text(&runs[0].output.join("\n"))),
+            false => format!("<pre tabindex=\"0\">{}</pre>", Text(&runs[0].output.join("\n"))),
         };
         let (label, rounds) = (notes::label(runs[0]), notes::rounds(&runs));
         format!("<p><strong>{}</strong>, {rounds}: {}</p>{output}", Text(&label), Text(reason))
@@ -156,8 +156,8 @@ fn failures(document: &MatrixDocument) -> Vec<String> {
 fn circumstances(document: &MatrixDocument) -> String {
     let pretty = |value: serde_json::Result<String>| value.unwrap_or_default();
     format!(
-        "<details><summary>plan</summary><pre>{}</pre></details>\n\
-         <details><summary>machine</summary><pre>{}</pre></details>",
+        "<details><summary>plan</summary><pre tabindex=\"0\">{}</pre></details>\n\
+         <details><summary>machine</summary><pre tabindex=\"0\">{}</pre></details>",
         Text(&pretty(serde_json::to_string_pretty(&document.plan))),
         Text(&pretty(serde_json::to_string_pretty(&document.environment)))
     )
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(page.matches("<figure class=\"chart\">").count(), 4, "two for each group");
         assert!(page.contains("<li class=\"good\">size=1k: best: b, 10.0 % to 10.0 % faster than a</li>"), "{page}");
         assert!(page.contains("<li class=\"bad\">b size=10k: left out of round 8: the server died</li>"));
-        assert!(page.contains("<pre>&lt;script&gt;alert(1)") && !page.contains("<script>alert"));
+        assert!(page.contains("<pre tabindex=\"0\">&lt;script&gt;alert(1)") && !page.contains("<script>alert"));
         assert!(
             page.contains("<tr class=\"strong\"><th scope=\"row\">1k</th><td>b</td><td class=\"n\"><b>1,150</b></td>"),
             "{page}"
