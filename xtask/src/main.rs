@@ -7,6 +7,7 @@
 //! cargo xtask parity [NAME…]    run the same scripts under k6 and Onrush and compare what they report
 //! cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
 //! cargo xtask curl              send the commands of a table with curl and with `onrush curl`, and compare the bytes
+//! cargo xtask convert           run converted scripts by k6, and convert a recording of 200 MB
 //! cargo xtask fuzz [SUBJECT…]   feed spoiled inputs to every parser until something gives
 //! cargo xtask timing            compare timings with known delays, on an idle and on a busy generator
 //! cargo xtask truth [--full] [CASE…] hold what a run says against a referee in C: freezes, delays, counts, verdicts
@@ -31,6 +32,7 @@ mod book;
 mod browser;
 mod conformance;
 mod connect;
+mod convert;
 mod curl;
 mod extensions;
 mod fleet;
@@ -57,6 +59,7 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask parity [NAME…]
        cargo xtask forms [SEED]
        cargo xtask curl [--record]
+       cargo xtask convert
        cargo xtask fuzz [--seconds N] [--seed N] [--patience N] [SUBJECT…]
        cargo xtask timing
        cargo xtask truth [--full] [CASE…]
@@ -91,9 +94,12 @@ forms    sends generated multipart forms in every way a script can, and compares
          them. Needs two of the three.
 curl     sends each command of crates/cli/tests/curl/requests.txt with curl and with `onrush curl`, and compares
          method, target, headers and body; --record writes the table anew. Needs curl and bash.
+convert  converts the requests of the tests from every format, has k6 run the scripts and compares what it sends;
+         converts a recording of 200 MB in 100. k6 is taken from $K6, else from PATH.
 fuzz     reads spoiled inputs for so many seconds in all (60) and keeps those that panic, hang for longer than the
          patience (10 seconds), overflow the stack or break a promise, in target/fuzz. SUBJECT is one of url,
-         set-cookie, threshold, tag-filter, duration, options, script, response, request, websocket.
+         set-cookie, threshold, tag-filter, duration, options, script, response, request, websocket,
+         http2, har, openapi, postman, jmeter, targets, access-log, wrk.
 timing   prints by how much the timings of requests with known delays are off, idle and beside a user that computes,
          and fails when a median is off by more than a millisecond.
 truth    runs Onrush against a server in C that keeps an account of its own, spoils runs in every way it can, and
@@ -147,6 +153,7 @@ fn main() -> ExitCode {
         Some("parity") => parity::run(&rest),
         Some("forms") => forms::run(&rest),
         Some("curl") => curl::run(&rest),
+        Some("convert") => convert::run(),
         Some("fuzz") => fuzz::run(&rest),
         Some("truth") => parity::workspace().and_then(|root| truth::run(&parity::build_release(&root)?, &root, &rest)),
         Some("timing") => parity::workspace().and_then(|root| timing::run(&parity::build_onrush(&root)?)),

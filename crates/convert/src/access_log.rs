@@ -1,4 +1,5 @@
-//! Access logs in the common and combined forms, which Apache, nginx and others write, as a replay at the recorded times.
+//! Access logs in the common and combined forms, which Apache, nginx and others write, as a replay at the recorded
+//! times.
 //!
 //! A log has no bodies and no headers but two; methods and targets are all that is asked for again. Times have whole
 //! seconds: the requests of one second are spread evenly over it. Lines that are no requests are named, not guessed at.
@@ -8,15 +9,15 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use units::date;
 
+use crate::conversion::{Converted, Settings};
 use crate::model::{File, Function, Request, Step, Test};
 use crate::notes::{Notes, Problem};
 use crate::recording::has_static_ending;
 use crate::template::Template;
-use crate::{Converted, Settings};
 
 /// A line of a log.
 #[derive(Debug, PartialEq, Eq)]
-struct Entry {
+struct LogLine {
     epoch_s: i64,
     method: String,
     target: String,
@@ -57,7 +58,7 @@ pub fn read(text: &str, settings: &Settings) -> Result<Converted, Problem> {
     Ok(Converted { test, notes })
 }
 
-fn replay(file: File, entries: &[Entry], settings: &Settings) -> Test {
+fn replay(file: File, entries: &[LogLine], settings: &Settings) -> Test {
     let path = format!("./{}", file.name);
     let mut test = Test { files: vec![file], ..Test::default() };
     test.about.push(format!("{} requests of an access log. Each iteration makes the next one.", entries.len()));
@@ -83,9 +84,10 @@ fn replay(file: File, entries: &[Entry], settings: &Settings) -> Test {
 }
 
 /// Users enough for the fullest second.
-fn scenario(path: &str, entries: &[Entry], keeps_timing: bool) -> Value {
+fn scenario(path: &str, entries: &[LogLine], keeps_timing: bool) -> Value {
     if !keeps_timing {
-        return json!({ "executor": "shared-iterations", "vus": entries.len().min(10), "iterations": entries.len(), "maxDuration": "24h" });
+        let (users, count) = (entries.len().min(10), entries.len());
+        return json!({ "executor": "shared-iterations", "vus": users, "iterations": count, "maxDuration": "24h" });
     }
     let mut seconds: HashMap<i64, usize> = HashMap::new();
     entries.iter().for_each(|entry| *seconds.entry(entry.epoch_s).or_default() += 1);
@@ -94,7 +96,7 @@ fn scenario(path: &str, entries: &[Entry], keeps_timing: bool) -> Value {
 }
 
 /// Seconds from the first request, method, target, agent.
-fn table(entries: &[Entry]) -> String {
+fn table(entries: &[LogLine]) -> String {
     let first = entries.first().map_or(0, |entry| entry.epoch_s);
     let mut text = String::new();
     for same in entries.chunk_by(|one, other| one.epoch_s == other.epoch_s) {
@@ -110,7 +112,7 @@ fn table(entries: &[Entry]) -> String {
 }
 
 /// `host ident user [time] "METHOD target HTTP/1.1" status bytes "referer" "agent"`.
-fn entry(line: &str) -> Result<Entry, &'static str> {
+fn entry(line: &str) -> Result<LogLine, &'static str> {
     const EXPECTED: &str = "this is no line of a log in the common or combined form; left out";
     let (_, rest) = line.split_once('[').ok_or(EXPECTED)?;
     let (time, rest) = rest.split_once(']').ok_or(EXPECTED)?;
@@ -128,7 +130,7 @@ fn entry(line: &str) -> Result<Entry, &'static str> {
     let path =
         target.find("://").map_or(Some(target), |at| target[at + 3..].find('/').map(|slash| &target[at + 3 + slash..]));
     match path.filter(|path| path.starts_with('/') && is_clean(path)) {
-        Some(path) if is_method && method != "CONNECT" => Ok(Entry {
+        Some(path) if is_method && method != "CONNECT" => Ok(LogLine {
             epoch_s,
             method: method.to_owned(),
             target: path.to_owned(),
@@ -184,7 +186,8 @@ mod tests {
     #[test]
     fn lines_are_read() {
         let common = "127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] \"GET /a.gif?x=%20 HTTP/1.0\" 200 2326";
-        let expected = Entry { epoch_s: 971_211_336, method: "GET".into(), target: "/a.gif?x=%20".into(), agent: None };
+        let expected =
+            LogLine { epoch_s: 971_211_336, method: "GET".into(), target: "/a.gif?x=%20".into(), agent: None };
         assert_eq!(entry(common), Ok(expected));
         let combined = format!("{common} \"http://r/\" \"Mozilla \\\"x\\\" \\xc3\\xa9\"");
         assert_eq!(entry(&combined).map(|entry| entry.agent), Ok(Some("Mozilla \"x\" é".into())));
@@ -199,7 +202,8 @@ mod tests {
 
     #[test]
     fn requests_of_a_second_are_spread() {
-        let entry = |epoch_s, target: &str| Entry { epoch_s, method: "GET".into(), target: target.into(), agent: None };
+        let entry =
+            |epoch_s, target: &str| LogLine { epoch_s, method: "GET".into(), target: target.into(), agent: None };
         let text = table(&[entry(5, "/a"), entry(5, "/b"), entry(7, "/c")]);
         assert_eq!(text, "0.000000\tGET\t/a\t\n0.500000\tGET\t/b\t\n2.000000\tGET\t/c\t\n");
     }

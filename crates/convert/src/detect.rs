@@ -1,7 +1,7 @@
 //! Which format a text is in, from how it begins.
 //!
-//! Reads at most the beginning that it is given. JSON is told by the names at its top, XML by its first element, the rest
-//! by its first lines. What is like none of them is refused with the list of what is known.
+//! Reads at most the beginning that it is given. JSON is told by the names at its top, XML by its first element, the
+//! rest by its first lines. What is like none of them is refused with the list of what is known.
 
 use crate::notes::Problem;
 

@@ -1,11 +1,13 @@
-//! What other tools recorded or were told (HAR, OpenAPI, Postman, JMeter, wrk, vegeta, access logs), written as a script.
+//! What other tools recorded or were told (HAR, OpenAPI, Postman, JMeter, wrk, vegeta, access logs), written as a
+//! script.
 //!
-//! Pure: text or a reader of bytes comes in; a script, its files and notes come out. No socket, no clock, no flag, no file
-//! is opened here. The invariant: what is not carried over is said in a note, and input that lies or is cut short ends
-//! with its place, never with a panic.
+//! Pure: text or a reader of bytes comes in; a script, its files and notes come out. No socket, no clock, no flag, no
+//! file is opened here. The invariant: what is not carried over is said in a note, and input that lies or is cut short
+//! ends with its place, never with a panic.
 
 mod access_log;
 pub mod commands;
+mod conversion;
 mod detect;
 mod har;
 mod identifier;
@@ -24,42 +26,10 @@ mod wrk;
 
 use std::io::Read;
 
+pub use conversion::{Converted, Settings};
 pub use detect::{Format, detect};
 pub use notes::{Notes, Problem};
 pub use write::{Style, script as write_script};
-
-use model::Test;
-
-/// What is carried over.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Hosts whose requests are kept; empty: all.
-    pub only: Vec<String>,
-    /// Leaves images, style sheets, fonts and scripts out.
-    pub skips_static: bool,
-    /// Pauses and start times as they were recorded.
-    pub keeps_timing: bool,
-    /// See [`Style`].
-    pub style: Style,
-    /// Reads a file that the text names, when it can be read.
-    pub read: fn(&str) -> Option<String>,
-}
-
-impl Settings {
-    /// Everything is kept, nothing else is read.
-    pub fn plain() -> Settings {
-        Settings { only: Vec::new(), skips_static: false, keeps_timing: true, style: Style::default(), read: |_| None }
-    }
-}
-
-/// A test and what has to be said of it.
-#[derive(Debug, Default)]
-pub struct Converted {
-    /// The test.
-    pub test: Test,
-    /// What was not carried over.
-    pub notes: Notes,
-}
 
 /// Reads a recording of a browser, entry by entry.
 ///

@@ -1,7 +1,7 @@
 //! Pieces of JavaScript text: literals as a person would write them.
 //!
-//! Pure text, used for scripts made of URLs and of what other tools wrote. Whatever the text holds, the literal reads back
-//! as the same text; nothing in it can end the literal.
+//! Pure text, used for scripts made of URLs and of what other tools wrote. Whatever the text holds, the literal reads
+//! back as the same text; nothing in it can end the literal.
 
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Text that holds expressions: a URL with a variable in it, a body made of a column of a file.
 //!
-//! Formats have a syntax of their own for variables (`{{name}}`, `${name}`); each reads its own into this, and the writer
-//! knows this alone. A piece of text is text, whatever characters it has; only a piece of code is code.
+//! Formats have a syntax of their own for variables (`{{name}}`, `${name}`); each reads its own into this, and the
+//! writer knows this alone. A piece of text is text, whatever characters it has; only a piece of code is code.
 
 use crate::source;
 
@@ -121,7 +121,8 @@ impl Template {
     }
 }
 
-/// Reads text with marked names, such as `{{name}}`: `value` says what a name stands for, or nothing when the mark is text.
+/// Reads text with marked names, such as `{{name}}`: `value` says what a name stands for, or nothing when the mark is
+/// text.
 pub fn read(text: &str, open: &str, close: &str, mut value: impl FnMut(&str) -> Option<Template>) -> Template {
     let (mut template, mut rest) = (Template::default(), text);
     while let Some(at) = rest.find(open) {

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::conversion::{Converted, Settings};
 use crate::model::{Body, Function, Request, Step, Test};
 use crate::notes::{Notes, Problem};
 use crate::template::Template;
-use crate::{Converted, Settings};
 
 /// Reads the targets.
 pub fn read(text: &str, _settings: &Settings) -> Result<Converted, Problem> {
@@ -22,7 +22,7 @@ pub fn read(text: &str, _settings: &Settings) -> Result<Converted, Problem> {
 }
 
 #[derive(Deserialize)]
-struct Target {
+struct TargetObject {
     #[serde(default)]
     method: String,
     url: String,
@@ -35,7 +35,7 @@ struct Target {
 fn objects(text: &str, notes: &mut Notes) -> Result<Vec<Request>, Problem> {
     let mut requests = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let target: Target = serde_json::from_str(line).map_err(|error| {
+        let target: TargetObject = serde_json::from_str(line).map_err(|error| {
             let problem = Problem::from(error);
             Problem { line: Some(at + 1), ..problem }
         })?;

@@ -1,15 +1,15 @@
-//! Command lines of wrk and wrk2: connections become users, a rate becomes a schedule, a Lua script is read as far as it
-//! sets the request.
+//! Command lines of wrk and wrk2: connections become users, a rate becomes a schedule, a Lua script is read as far as
+//! it sets the request.
 //!
 //! Lua that computes is kept as a comment, whole: no line of it is lost, and none is run.
 
 use serde_json::{Value, json};
 
 use crate::commands::{self, Command, with_variables};
+use crate::conversion::{Converted, Settings};
 use crate::model::{Body, Function, Request, Step, Test};
 use crate::notes::{Notes, Problem};
 use crate::template::Template;
-use crate::{Converted, Settings};
 
 /// What a line asks for.
 #[derive(Default)]
@@ -205,7 +205,8 @@ mod tests {
     use super::*;
     use crate::{from_text, write_script};
 
-    const LUA: &str = "-- a\nwrk.method = \"POST\"\nwrk.body = 'a=\"b\"'\nwrk.headers[\"X-A\"] = \"b\"\nfunction delay()\n  return 1\nend\n";
+    const LUA: &str = "-- a\nwrk.method = \"POST\"\nwrk.body = 'a=\"b\"'\nwrk.headers[\"X-A\"] = \"b\"\n\
+        function delay()\n  return 1\nend\n";
 
     fn settings() -> Settings {
         Settings { read: |path| (path == "post.lua").then(|| LUA.to_owned()), ..Settings::plain() }

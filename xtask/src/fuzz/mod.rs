@@ -5,8 +5,10 @@
 //! all leave behind the input that did it. Stable Rust alone: no coverage guides it, but it needs no toolchain either.
 //! The driver is tested by two planted subjects, one that panics and one that hangs.
 
+mod conversions;
 mod mutate;
 mod network;
+mod scripts;
 mod subjects;
 
 use std::fs::{self, File};

@@ -3,22 +3,16 @@
 //! A subject that returns an error has broken a promise of its own (a URL that cannot read what it wrote); panics and
 //! hangs are the driver's to notice. A script is only read and compiled: it begins with a `throw`.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::rc::Rc;
-use std::sync::Arc;
-
 use metrics::tags::TagFilter;
-use metrics::{Recorder, Registry, threshold};
-use script::log::Silent;
+use metrics::threshold;
 use script::options::Options;
-use script::{LoadOptions, Program, Source};
 use units::Span;
 use wire::Url;
 use wire::cookies::CookieJar;
 use wire::ws::{Decoder, DeflateParams, Event as Frame, Role};
 
-use super::network;
+use super::scripts::Compiler;
+use super::{conversions, network};
 
 /// Reads one input; an error is a broken promise.
 pub type Check = Box<dyn FnMut(&[u8]) -> Result<(), String>>;
@@ -224,6 +218,13 @@ pub const ALL: &[Subject] = &[
         words: &["\u{1}", "\u{2}", "\u{8}", "\u{9}", "\u{7e}", "\u{7f}", "\0\0\0\0\0\0\0\u{1}", "\u{3}\u{8}"],
         start: || Ok(Box::new(websocket)),
     },
+    conversions::HAR,
+    conversions::OPENAPI,
+    conversions::POSTMAN,
+    conversions::JMETER,
+    conversions::LINES,
+    conversions::LOG,
+    conversions::WRK,
 ];
 
 /// Frames come out the same in whatever pieces they went in, and never more of them than the limit. The first byte says
@@ -338,28 +339,13 @@ fn options(input: &[u8]) -> Result<(), String> {
 
 /// Scripts are read, stripped of types and compiled, and end at once.
 fn scripts() -> Result<Check, String> {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    let compiler = Compiler::new()?;
     Ok(Box::new(move |input| {
-        let registry = Registry::new();
         let name = if input.len().is_multiple_of(2) { "script.js" } else { "script.ts" };
-        let source = Source::Text { name: name.into(), text: format!("throw 0; {}", text(input)) };
-        let options = LoadOptions {
-            env: BTreeMap::new(),
-            cwd: PathBuf::from("/nowhere"),
-            cache_dir: None,
-            is_offline: false,
-            options: Options::default(),
-            log: Arc::new(Silent),
-            recorder: Rc::new(Recorder::new(registry.clone())),
-            builtins: &script::modules::BUILTINS,
-            secrets: Default::default(),
-            registry,
-        };
-        match runtime.block_on(Program::load(source, options)) {
-            Err(error) if error.to_string().is_empty() => Err(String::from("an error without a text")),
+        match compiler.load(name, &text(input)) {
+            Err(error) if error.is_empty() => Err(String::from("an error without a text")),
             Err(_) => Ok(()),
-            Ok(_) => Err(String::from("a script that throws was loaded")),
+            Ok(()) => Err(String::from("a script that throws was loaded")),
         }
     }))
 }

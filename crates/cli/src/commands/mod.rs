@@ -12,6 +12,7 @@ mod k8s;
 mod matrix;
 mod new;
 pub(crate) mod of_k6;
+mod record;
 mod report;
 mod run;
 mod serve;
@@ -57,6 +58,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Some(("report", matches)) => report::main(matches),
         Some(("convert", matches)) => convert::main(matches),
         Some(("history", matches)) => history::main(matches),
+        Some(("record", matches)) => record::main(matches),
         Some(("serve", matches)) => serve::main(matches),
         Some(("matrix", matches)) => matrix::main(matches),
         Some(("table", matches)) => table::main(matches),
@@ -110,6 +112,7 @@ fn command() -> Command {
         .subcommand(matrix::guard::command())
         .subcommand(compare::command())
         .subcommand(convert::command())
+        .subcommand(record::command())
         .subcommand(archive::command())
         .subcommand(inspect::command())
         .subcommand(inspect::deps_command())

@@ -1,7 +1,8 @@
 //! A command line in the words of curl, and of wrk, oha, hey and bombardier where they agree: which request it means.
 //!
 //! `flag.rs` is the one table of flags, `letter.rs` says what a letter means, `line.rs` reads the words, `request.rs`
-//! makes the request; `convert::source` writes it as JavaScript. What load the line asks for is read in `quick/traffic.rs`.
+//! makes the request; `convert::source` writes it as JavaScript. What load the line asks for is read in
+//! `quick/traffic.rs`.
 
 mod address;
 pub mod body;

@@ -104,8 +104,9 @@ fn receive(reader: &mut BufReader<TcpStream>, writer: &mut TcpStream, host: &str
 }
 
 fn shown(line: &str, mut headers: Vec<(String, String)>, body: &[u8]) -> String {
-    let of_tool =
-        |name: &str, value: &str| name == "user-agent" && (value.starts_with("curl/") || value.starts_with("Onrush/"));
+    let of_tool = |name: &str, value: &str| {
+        name == "user-agent" && ["curl/", "Onrush/", "Grafana k6/", "k6/"].iter().any(|tool| value.starts_with(tool))
+    };
     headers.retain(|(name, value)| {
         !of_tool(name, value) && name != "expect" && !(name == "content-length" && body.is_empty())
     });

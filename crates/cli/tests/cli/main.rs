@@ -53,6 +53,7 @@ mod payloads;
 mod pty;
 mod quick;
 mod rates;
+mod record;
 mod referee;
 mod report;
 mod resolving;

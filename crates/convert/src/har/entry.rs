@@ -1,7 +1,7 @@
 //! One entry of a HAR file: the fields that a script is made of.
 //!
-//! Every field may be missing or null, because exporters differ. Content of requests that is said to be base64 is decoded;
-//! what does not decode is sent as the text it is, with a note.
+//! Every field may be missing or null, because exporters differ. Content of requests that is said to be base64 is
+//! decoded; what does not decode is sent as the text it is, with a note.
 
 use serde::{Deserialize, Deserializer};
 use units::date;

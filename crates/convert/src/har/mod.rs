@@ -1,7 +1,8 @@
 //! HAR 1.2, the recordings of browsers and proxies, read entry by entry.
 //!
 //! Only the entry that is being read is in memory: a file of some hundred megabytes, most of it answers, takes no more
-//! than the requests in it. Pages stand anywhere in the file, so groups are named at the end. Unknown fields are skipped.
+//! than the requests in it. Pages stand anywhere in the file, so groups are named at the end. Unknown fields are
+//! skipped.
 
 mod entry;
 mod log;
@@ -9,9 +10,9 @@ mod log;
 use std::collections::HashMap;
 use std::io::Read;
 
+use crate::conversion::{Converted, Settings};
 use crate::notes::Problem;
 use crate::recording::Recording;
-use crate::{Converted, Settings};
 
 /// Reads a recording.
 pub fn read(input: impl Read, settings: &Settings) -> Result<Converted, Problem> {

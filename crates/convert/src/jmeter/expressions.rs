@@ -1,7 +1,7 @@
 //! `${name}` and `${__function(…)}` of a plan, as JavaScript.
 //!
-//! Variables of the plan are constants that `-e` changes; columns of CSV files are fields of the row; what extractors find
-//! is set while the test runs. Functions that k6 has no word for stay as they are, with a note.
+//! Variables of the plan are constants that `-e` changes; columns of CSV files are fields of the row; what extractors
+//! find is set while the test runs. Functions that k6 has no word for stay as they are, with a note.
 
 use std::collections::BTreeMap;
 
@@ -22,13 +22,13 @@ enum Origin {
 
 /// The names of a plan.
 #[derive(Debug, Default)]
-pub struct Variables {
+pub struct PlanVariables {
     origins: BTreeMap<String, Origin>,
     used: Vec<String>,
     unknown: Vec<String>,
 }
 
-impl Variables {
+impl PlanVariables {
     /// A variable with its value; the first of a name holds.
     pub fn define(&mut self, name: &str, value: &str) {
         self.origins.entry(name.to_owned()).or_insert_with(|| Origin::Plan(value.to_owned()));
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn names_and_functions_are_expressions() {
-        let mut variables = Variables::default();
+        let mut variables = PlanVariables::default();
         variables.define("host", "h");
         variables.column("user name", "row");
         let shown = variables
@@ -203,7 +203,8 @@ mod tests {
             .expression();
         assert_eq!(
             shown,
-            "`http://${host}/${row['user name']}?a=${(__ENV.a || 'b')}&r=${(1 + Math.floor(Math.random() * 6))}&x=\\${__groovy(1)}`"
+            "`http://${host}/${row['user name']}?a=${(__ENV.a || 'b')}&r=${(1 + Math.floor(Math.random() * 6))}\
+             &x=\\${__groovy(1)}`"
         );
         assert_eq!(variables.number("${__P(threads,20)}"), Some(20));
         variables.define("n", "7");

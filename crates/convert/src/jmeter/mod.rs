@@ -1,10 +1,11 @@
 //! Test plans of JMeter (`.jmx`): thread groups become scenarios, HTTP samplers requests, controllers groups and loops.
 //!
 //! An element applies to what stands beside and below it, as in JMeter. Elements without a counterpart are named and
-//! counted; their children are kept. Elements that are switched off are left out, with a note. Scripts in other languages
-//! stay as comments.
+//! counted; their children are kept. Elements that are switched off are left out, with a note. Scripts in other
+//! languages stay as comments.
 
 mod expressions;
+mod plan;
 mod sampler;
 mod scope;
 mod threads;
@@ -12,13 +13,14 @@ mod xml;
 
 use serde_json::{Map, Value};
 
+use crate::conversion::{Converted, Settings};
 use crate::identifier::identifier;
 use crate::model::{Function, Step, Test};
 use crate::notes::{Notes, Problem};
 use crate::recording::group_name;
 use crate::source;
-use crate::{Converted, Settings};
-use expressions::Variables;
+use expressions::PlanVariables;
+use plan::Plan;
 use scope::Scope;
 use xml::Element;
 
@@ -34,19 +36,8 @@ const SILENT: [&str; 8] = [
     "Arguments",
 ];
 
-/// What is known while a plan is read.
-struct Plan<'s> {
-    settings: &'s Settings,
-    variables: Variables,
-    notes: Notes,
-    test: Test,
-    scenarios: Map<String, Value>,
-    /// Lines at the beginning of each iteration.
-    rows: Vec<String>,
-}
-
 /// An element with the tree that belongs to it.
-type Entry<'e> = (&'e Element, &'e [Element]);
+type Place<'e> = (&'e Element, &'e [Element]);
 
 /// Reads a plan.
 pub fn read(text: &str, settings: &Settings) -> Result<Converted, Problem> {
@@ -56,7 +47,7 @@ pub fn read(text: &str, settings: &Settings) -> Result<Converted, Problem> {
     }
     let mut plan = Plan {
         settings,
-        variables: Variables::default(),
+        variables: PlanVariables::default(),
         notes: Notes::default(),
         test: Test::default(),
         scenarios: Map::new(),
@@ -77,7 +68,7 @@ pub fn read(text: &str, settings: &Settings) -> Result<Converted, Problem> {
     Ok(Converted { test: plan.test, notes: plan.notes })
 }
 
-fn entries(tree: &[Element]) -> impl Iterator<Item = Entry<'_>> {
+fn entries(tree: &[Element]) -> impl Iterator<Item = Place<'_>> {
     tree.iter().enumerate().filter(|(_, element)| element.tag != "hashTree").map(|(at, element)| {
         let own = tree.get(at + 1).filter(|next| next.tag == "hashTree");
         (element, own.map_or(&[][..], |tree| &tree.children))
@@ -89,7 +80,7 @@ fn is_on(element: &Element) -> bool {
 }
 
 impl Plan<'_> {
-    /// Variables hold for the whole plan, wherever they stand.
+    /// PlanVariables hold for the whole plan, wherever they stand.
     fn declarations(&mut self, tree: &[Element]) {
         for (element, below) in entries(tree).filter(|(element, _)| is_on(element)) {
             match element.tag.as_str() {
@@ -151,8 +142,9 @@ impl Plan<'_> {
             format!("  const lines = open({name}).trim().split(/\\r?\\n/){};", if skips { ".slice(1)" } else { "" }),
             format!("  const fields = (line) => line.split({});", source::text(delimiter)),
             String::from(
-                "  return lines.map((line) => Object.fromEntries(fields(line).map((value, at) => [names[at], value])));",
+                "  const row = (line) => Object.fromEntries(fields(line).map((value, at) => [names[at], value]));",
             ),
+            String::from("  return lines.map(row);"),
             String::from("});"),
         ];
         self.test.init.extend(lines);

@@ -1,6 +1,6 @@
 //! HTTP samplers as requests, with the defaults of their scope.
 
-use super::Plan;
+use super::plan::Plan;
 use super::scope::Scope;
 use super::xml::Element;
 use crate::model::{Body, Content, Part, Request};

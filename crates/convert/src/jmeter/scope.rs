@@ -1,6 +1,7 @@
-//! What elements of a plan hand to the samplers below and beside them: headers, defaults, timers, assertions, extractors.
+//! What elements of a plan hand to the samplers below and beside them: headers, defaults, timers, assertions,
+//! extractors.
 
-use super::Plan;
+use super::plan::Plan;
 use super::xml::Element;
 use crate::model::Request;
 use crate::source;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Plan;
+use super::plan::Plan;
 use super::xml::Element;
 
 impl Plan<'_> {

@@ -1,7 +1,7 @@
 //! Example values of schemas: those that the description gives, else values that fit type, format and limits.
 //!
-//! The same schema gives the same value. A cyclic reference is cut where it repeats: what is required there is null, what
-//! is not is left out. Bounded in depth and in values. Patterns are not solved; a note says so.
+//! The same schema gives the same value. A cyclic reference is cut where it repeats: what is required there is null,
+//! what is not is left out. Bounded in depth and in values. Patterns are not solved; a note says so.
 
 use serde_json::{Map, Number, Value, json};
 

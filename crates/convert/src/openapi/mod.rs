@@ -10,12 +10,12 @@ mod yaml;
 
 use serde_json::Value;
 
+use crate::conversion::{Converted, Settings};
 use crate::identifier::{environment, identifier};
 use crate::model::{Function, Request, Step, Test};
 use crate::notes::{Notes, Problem};
 use crate::recording::group_name;
 use crate::template::Template;
-use crate::{Converted, Settings};
 use example::Examples;
 use references::{Document, Target};
 

@@ -1,7 +1,7 @@
 //! One operation as a request: URL, parameters, body, what the description says of its answers.
 //!
-//! Parameters that must be sent are sent, and those with an example; the others are named in a comment. Values are those
-//! of `example.rs`.
+//! Parameters that must be sent are sent, and those with an example; the others are named in a comment. Values are
+//! those of `example.rs`.
 
 use serde_json::Value;
 
@@ -214,7 +214,8 @@ fn parts(value: &Value, holder: &Value, description: &mut Description) -> Vec<Pa
         Some(Target::Found(schema, _)) => {
             let property = schema.get("properties").and_then(|properties| properties.get(name));
             let property = property.map(|property| description.document.follow(property));
-            matches!(property, Some(Target::Found(property, _)) if property.get("format").is_some_and(|format| format == "binary"))
+            let Some(Target::Found(property, _)) = property else { return false };
+            property.get("format").is_some_and(|format| format == "binary")
         }
         _ => false,
     };

@@ -1,8 +1,8 @@
 //! Collections of Postman, 2.0 and 2.1: folders become groups, variables become constants that `-e` can change.
 //!
 //! Scripts are JavaScript of another world. A test of a status becomes a check, and a value of the answer that is put
-//! into a variable is read in the same way; any other line is kept as a comment and counted. The invariant: no request of
-//! the collection is lost, and no script is dropped without a word.
+//! into a variable is read in the same way; any other line is kept as a comment and counted. The invariant: no request
+//! of the collection is lost, and no script is dropped without a word.
 
 mod auth;
 mod body;
@@ -12,11 +12,11 @@ mod variables;
 
 use serde_json::Value;
 
+use crate::conversion::{Converted, Settings};
 use crate::model::{Function, Request, Step, Test};
 use crate::notes::{Notes, Problem};
 use crate::recording::group_name;
 use crate::template::Template;
-use crate::{Converted, Settings};
 use variables::Variables;
 
 /// Folders below this are put together.

@@ -1,8 +1,8 @@
 //! Scripts of a collection, line by line: tests of a status become checks, values put into variables are read; what is
 //! left becomes a comment beside its request.
 //!
-//! Reads no JavaScript: it knows the few forms that Postman's own snippets have. A test of which one line is not known is
-//! kept as a comment as a whole.
+//! Reads no JavaScript: it knows the few forms that Postman's own snippets have. A test of which one line is not known
+//! is kept as a comment as a whole.
 
 use serde_json::Value;
 
@@ -200,7 +200,8 @@ mod tests {
         is("pm.test(\"ok\", function () {\n    pm.response.to.have.status(200);\n});", "r.status === 200");
         is("pm.test('ok', () => { pm.response.to.have.status(201) })", "r.status === 201");
         is(
-            "pm.test('a', () => {\n pm.expect(pm.response.code).to.be.oneOf([200, 201]);\n pm.expect(pm.response.responseTime).to.be.below(200);\n});",
+            "pm.test('a', () => {\n pm.expect(pm.response.code).to.be.oneOf([200, 201]);\n \
+             pm.expect(pm.response.responseTime).to.be.below(200);\n});",
             "[200, 201].includes(r.status) && r.timings.duration < 200",
         );
         assert_eq!(block("pm.test('a', () => {\n pm.response.to.have.status(200);\n own();\n});"), None);

@@ -1,7 +1,7 @@
 //! Variables of a collection, `{{name}}`: constants with the value of the collection, which `-e name=value` changes.
 //!
-//! A name that no JavaScript has is made into one. Values that Postman makes itself (`{{$guid}}`) become calls of what k6
-//! has; those that scripts set are variables of the function.
+//! A name that no JavaScript has is made into one. Values that Postman makes itself (`{{$guid}}`) become calls of what
+//! k6 has; those that scripts set are variables of the function.
 
 use std::collections::BTreeMap;
 

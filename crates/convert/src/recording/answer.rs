@@ -1,11 +1,12 @@
-//! What an answer is (a static file, or something that was asked for), and which of its values a later request may repeat.
+//! What an answer is (a static file, or something that was asked for), and which of its values a later request may
+//! repeat.
 //!
-//! JSON is read whole; of HTML fields of forms and `meta` elements; of headers those that are not of the protocol. Bounded
-//! in depth, in values and in bytes: what is beyond is not looked at.
+//! JSON is read whole; of HTML fields of forms and `meta` elements; of headers those that are not of the protocol.
+//! Bounded in depth, in values and in bytes: what is beyond is not looked at.
 
 use serde_json::Value;
 
-use super::{Exchange, quoted, value_of};
+use super::exchange::{Exchange, quoted, value_of};
 
 /// Answers beyond this are not looked into.
 const LARGE: usize = 4 << 20;

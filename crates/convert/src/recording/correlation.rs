@@ -1,13 +1,14 @@
 //! Values that came with an answer and were sent by a later request: tokens, identifiers, what a form had hidden.
 //!
-//! They are proposed in a comment beside that request, never put into the script: whether a value changes from run to run
-//! is known to people alone. Bounded in values and bytes.
+//! They are proposed in a comment beside that request, never put into the script: whether a value changes from run to
+//! run is known to people alone. Bounded in values and bytes.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::{answer, quoted, shortened};
+use super::answer;
+use super::exchange::{quoted, shortened};
 use crate::model::{Body, Request};
 
 /// Values that are remembered.

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::{authority_of, value_of};
+use super::exchange::{authority_of, value_of};
 use crate::template::Template;
 
 /// Headers between two hops (RFC 9110 section 7.6.1), and what the client knows better.

@@ -1,67 +1,25 @@
-//! Requests as somebody recorded them, with their answers, one after the other: what HAR files and the recording proxy have.
+//! Requests as somebody recorded them, with their answers, one after the other: what HAR files and the recording proxy
+//! have.
 //!
 //! Each exchange becomes a request of the script when it comes in; of its answer only what later requests may repeat is
 //! kept. Bounded: no answer is held. Cookies that an answer set are left to the cookie jar.
 
 mod answer;
 mod correlation;
+mod exchange;
 mod headers;
 
 use std::collections::HashMap;
 
-use crate::model::{Body, Function, Part, Request, Step, Test};
+use crate::conversion::{Converted, Settings};
+use crate::model::{Body, Function, Request, Step, Test};
 use crate::notes::Notes;
-use crate::source;
 use crate::template::Template;
-use crate::{Converted, Settings};
 pub use answer::has_static_ending;
 use correlation::Correlation;
+pub use exchange::{Exchange, Payload};
+use exchange::{host_of, path_of, without_fragment};
 use headers::Cookies;
-
-/// A request with its answer.
-#[derive(Debug, Default)]
-pub struct Exchange {
-    /// What happened as part of one page is in a group.
-    pub page: Option<String>,
-    /// Nanoseconds since the epoch.
-    pub started_ns: Option<i128>,
-    /// Until the end of the answer.
-    pub took_ms: f64,
-    /// The method.
-    pub method: String,
-    /// The whole URL.
-    pub url: String,
-    /// As they were sent.
-    pub headers: Vec<(String, String)>,
-    /// What was sent.
-    pub body: Payload,
-    /// 0: there was no answer.
-    pub status: u64,
-    /// Of the answer.
-    pub answer_headers: Vec<(String, String)>,
-    /// Content-Type of the answer.
-    pub answer_kind: String,
-    /// The answer, when it is text.
-    pub answer: Option<String>,
-    /// What a browser says of its kind: `image`, `font`, …
-    pub resource: Option<String>,
-    /// It never left the browser.
-    pub is_from_cache: bool,
-}
-
-/// What a recorded request sent.
-#[derive(Debug, Default)]
-pub enum Payload {
-    /// Nothing.
-    #[default]
-    None,
-    /// Text as it was sent.
-    Text(String),
-    /// Bytes as they were sent.
-    Bytes(Vec<u8>),
-    /// Parts of a multipart form.
-    Parts(Vec<Part>),
-}
 
 /// A pause below this is none.
 const PAUSE_MS: f64 = 300.0;
@@ -212,47 +170,4 @@ pub fn group_name(name: &str) -> String {
 fn is_within(host: &str, only: &str) -> bool {
     let (host, only) = (host.to_ascii_lowercase(), only.to_ascii_lowercase());
     host == only || host.ends_with(&format!(".{only}"))
-}
-
-fn without_fragment(url: &str) -> &str {
-    url.split('#').next().unwrap_or_default()
-}
-
-fn authority_of(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    rest.split(['/', '?', '#']).next().unwrap_or_default()
-}
-
-/// Without user and port.
-fn host_of(url: &str) -> &str {
-    let authority = authority_of(url);
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    match host.rsplit_once(':') {
-        Some((name, port)) if !port.ends_with(']') => name,
-        _ => host,
-    }
-}
-
-fn path_of(url: &str) -> String {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let path = rest.find('/').map_or("/", |at| &rest[at..]).split(['?', '#']).next().unwrap_or_default();
-    shortened(path, 60)
-}
-
-/// The beginning of a text, for people.
-fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
-}
-
-/// The value of a header.
-fn value_of<'h>(headers: &'h [(String, String)], name: &str) -> Option<&'h str> {
-    headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
-}
-
-/// A selector as an argument.
-fn quoted(text: &str) -> String {
-    source::text(text)
 }

@@ -1,7 +1,7 @@
 //! A test as the text of a script that k6 and Onrush run: imports, constants, options, functions.
 //!
-//! The same test gives the same text. Refuses nothing: whatever the names and bodies hold, the text is a script that says
-//! it. Imports name what is used, and nothing else.
+//! The same test gives the same text. Refuses nothing: whatever the names and bodies hold, the text is a script that
+//! says it. Imports name what is used, and nothing else.
 
 mod form;
 mod json;

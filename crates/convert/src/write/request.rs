@@ -1,4 +1,5 @@
-//! One request as lines of a script: the call with its URL, body and params, what is checked, what is read from the answer.
+//! One request as lines of a script: the call with its URL, body and params, what is checked, what is read from the
+//! answer.
 //!
 //! Large bodies and bytes leave the function: into files where files may be written, else into constants. The body that
 //! the script sends is the body that was found, byte for byte; only the boundary of a form is chosen anew.
@@ -46,26 +47,26 @@ fn body(writer: &mut Writer, request: &Request, indent: usize) -> Sent {
         Body::Text(template) => match template.as_text() {
             Some(text) if text.len() > LONG && writer.may_write_files() => {
                 let name = writer.file("txt", text.as_bytes());
-                Sent::of(format!("open({})", source::text(&name))).as_constant(writer)
+                Sent::of(format!("open({})", source::text(&name))).into_constant(writer)
             }
             Some(text) => Sent::of(json::expression(text, indent).unwrap_or_else(|| source::long_text(text))),
             None => Sent::of(template.expression()),
         },
         Body::Bytes(bytes) if bytes.len() > MANY && writer.may_write_files() => {
             let name = writer.file("bin", bytes);
-            Sent::of(format!("open({}, 'b')", source::text(&name))).as_constant(writer)
+            Sent::of(format!("open({}, 'b')", source::text(&name))).into_constant(writer)
         }
         Body::Bytes(bytes) => {
             writer.imports.insert(DECODE.to_owned());
             let base64 = base64_simd::STANDARD.encode_to_string(bytes);
-            Sent::of(format!("b64decode({})", source::text(&base64))).as_constant(writer)
+            Sent::of(format!("b64decode({})", source::text(&base64))).into_constant(writer)
         }
-        Body::File(path) => Sent::of(format!("open({}, 'b')", source::text(path))).as_constant(writer),
+        Body::File(path) => Sent::of(format!("open({}, 'b')", source::text(path))).into_constant(writer),
         Body::Form(parts) => form::sent(writer, parts),
         Body::Code(init, expression) => {
             writer.init.extend(init.iter().cloned());
             let sent = Sent::of(expression.clone());
-            if expression.contains("open(") { sent.as_constant(writer) } else { sent }
+            if expression.contains("open(") { sent.into_constant(writer) } else { sent }
         }
     }
 }
@@ -85,7 +86,7 @@ impl Sent {
     }
 
     /// The expression is evaluated once, in init code.
-    fn as_constant(self, writer: &mut Writer) -> Sent {
+    fn into_constant(self, writer: &mut Writer) -> Sent {
         let name = format!("body{}", writer.number);
         writer.init.push(format!("const {name} = {};", self.expression.unwrap_or_default()));
         Sent::of(name)

@@ -1,7 +1,7 @@
 //! `onrush convert`: what another tool recorded or was told, as a script. And `onrush record` writes its script here.
 //!
-//! Reads the file, writes the script and what belongs beside it, says what was not carried over. Nothing is written before
-//! all of it is known, and no file is replaced unless that was asked for.
+//! Reads the file, writes the script and what belongs beside it, says what was not carried over. Nothing is written
+//! before all of it is known, and no file is replaced unless that was asked for.
 
 mod curl;
 mod write;
@@ -27,8 +27,8 @@ pub fn command() -> Command {
     let command = Command::new("convert")
         .about("Write a script from what another tool recorded or was told")
         .after_help(
-            "Reads command lines of curl, HAR files, OpenAPI 3 (JSON or YAML), Postman collections, test plans of JMeter,\n\
-             command lines of wrk, targets of vegeta, and access logs. The format is told by the content.\n\
+            "Reads command lines of curl, HAR files, OpenAPI 3 (JSON or YAML), Postman collections, test plans of\n\
+             JMeter, command lines of wrk, targets of vegeta, and access logs. The format is told by the content.\n\
              \n\
              Examples:\n  \
              onrush convert shop.har -O shop.js --skip-static --only shop.example\n  \

@@ -1,5 +1,5 @@
-//! What each format has beside plain requests: pages, variables, scenarios, scripts, times. Each is run, and what arrives
-//! is compared.
+//! What each format has beside plain requests: pages, variables, scenarios, scripts, times. Each is run, and what
+//! arrives is compared.
 
 use super::{convert, sent};
 use crate::capture::{Capture, arrived};
@@ -69,7 +69,8 @@ fn pages_cookies_and_correlations_of_har() {
 #[test]
 fn variables_auth_and_scripts_of_postman() {
     let server = Capture::start().expect("a server");
-    let text = r#"{"info":{"name":"shop"},"variable":[{"key":"base-url","value":"http://ADDRESS"},{"key":"id","value":"7"}],
+    let text = r#"{"info":{"name":"shop"},"variable":[{"key":"base-url","value":"http://ADDRESS"},
+      {"key":"id","value":"7"}],
       "auth":{"type":"bearer","bearer":[{"key":"token","value":"{{token}}"}]},
       "event":[{"listen":"prerequest","script":{"exec":["pm.sendRequest('x');"]}}],
       "item":[{"name":"items","item":[
@@ -80,13 +81,15 @@ fn variables_auth_and_scripts_of_postman() {
          "request":{"method":"POST","auth":{"type":"basic","basic":{"username":"me","password":"{{id}}"}},
             "url":{"raw":"{{base-url}}/login/:item?q={{id}}&off=1","variable":[{"key":"item","value":"a"}],
                 "query":[{"key":"off","value":"1","disabled":true}]},
-            "body":{"mode":"urlencoded","urlencoded":[{"key":"a b","value":"{{id}}"},{"key":"x","value":"y","disabled":true}]}}},
+            "body":{"mode":"urlencoded","urlencoded":[{"key":"a b","value":"{{id}}"},
+                {"key":"x","value":"y","disabled":true}]}}},
         {"name":"query","request":{"method":"POST","url":"{{base-url}}/graphql",
             "body":{"mode":"graphql","graphql":{"query":"{ a }","variables":"{\"n\": 1}"}}}},
         {"name":"form","request":{"method":"POST","auth":{"type":"noauth"},"url":"{{base-url}}/form",
             "body":{"mode":"formdata","formdata":[{"key":"k","value":"v","type":"text"},
                 {"key":"f","type":"file","src":"text.txt"}]}}},
-        {"name":"key","request":{"auth":{"type":"apikey","apikey":[{"key":"key","value":"X-Key"},{"key":"value","value":"{{id}}"}]},
+        {"name":"key","request":{"auth":{"type":"apikey","apikey":[{"key":"key","value":"X-Key"},
+            {"key":"value","value":"{{id}}"}]},
             "method":"GET","url":"{{base-url}}/key?at={{$timestamp}}"}}]}]}"#;
     let (script, requests) = sent("shop.json", &text.replace("ADDRESS", &server.address), &server);
     assert_eq!(lines(&requests)[..3], ["POST /login/a?q=7", "POST /graphql", "POST /form"]);

@@ -1,5 +1,5 @@
-//! `onrush convert`: what is converted sends the requests that the file says, run by the real binary against a server that
-//! keeps them; and what is said when a file is bad.
+//! `onrush convert`: what is converted sends the requests that the file says, run by the real binary against a server
+//! that keeps them; and what is said when a file is bad.
 
 mod bad;
 mod features;

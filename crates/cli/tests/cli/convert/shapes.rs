@@ -1,6 +1,7 @@
 //! Requests of every shape, once, and how each format writes them down: what is converted must send them again.
 //!
-//! One table for all formats, because a script is the same whatever it came from. A format leaves out what it cannot say.
+//! One table for all formats, because a script is the same whatever it came from. A format leaves out what it cannot
+//! say.
 
 use serde_json::{Value, json};
 
