@@ -3,9 +3,6 @@
 //! Not part of `cargo test`, because it needs k6 (`K6=path`, or one in PATH) and writes a large file. The requests are
 //! those of the tests, from one table; k6 must send them as Onrush does, without their order of headers.
 
-#[allow(dead_code, reason = "the tests use more of it")]
-#[path = "../../crates/cli/tests/cli/capture.rs"]
-mod capture;
 #[path = "../../crates/cli/tests/cli/convert/shapes.rs"]
 mod shapes;
 
@@ -16,8 +13,8 @@ use std::process::{Command, Output};
 
 use serde_json::json;
 
-use self::capture::{Capture, arrived};
 use self::shapes::{SHAPES, Shape};
+use crate::curl::capture::{Capture, arrived};
 use crate::parity::{build_onrush, workspace};
 
 /// Bytes of answers in the large recording.

@@ -4,7 +4,7 @@
 //! was recorded; this compares with the curl that is installed, and with `--record` writes the table again.
 
 #[path = "../../crates/cli/tests/cli/capture.rs"]
-mod capture;
+pub(crate) mod capture;
 
 use std::path::Path;
 use std::process::Command;

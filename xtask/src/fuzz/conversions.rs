@@ -1,5 +1,5 @@
-//! Readers of other tools' files, `onrush convert`: whatever they read becomes a script that compiles, or an error with a
-//! text.
+//! Readers of other tools' files, `onrush convert`: whatever they read becomes a script that compiles, or an error with
+//! a text.
 //!
 //! The scripts are compiled by the real loader and not run: they begin with a `throw`.
 
@@ -16,13 +16,18 @@ const JSON: &[&str] =
 pub const HAR: Subject = Subject {
     name: "har",
     examples: &[
-        r#"{"log":{"pages":[{"id":"p","title":"a::b"}],"entries":[{"pageref":"p","startedDateTime":"2026-01-01T00:00:00Z",
-        "time":5,"request":{"method":"POST","url":"http://h/a?b=c","headers":[{"name":"Cookie","value":"a=b"}],"postData":
-        {"mimeType":"application/json","text":"{\"a\":1}"}},"response":{"status":200,"headers":[{"name":"X","value":"abcdef123"}],
-        "content":{"text":"{\"token\":\"abcdefgh12345\"}"}}},{"request":{"method":"GET","url":"http://h/abcdefgh12345"},
+        r#"{"log":{"pages":[{"id":"p","title":"a::b"}],"entries":[{"pageref":"p",
+        "startedDateTime":"2026-01-01T00:00:00Z",
+        "time":5,"request":{"method":"POST","url":"http://h/a?b=c","headers":[{"name":"Cookie","value":"a=b"}],
+        "postData":
+        {"mimeType":"application/json","text":"{\"a\":1}"}},"response":{"status":200,"headers":[{"name":"X",
+        "value":"abcdef123"}],
+        "content":{"text":"{\"token\":\"abcdefgh12345\"}"}}},{"request":{"method":"GET",
+        "url":"http://h/abcdefgh12345"},
         "response":{"status":302}}]}}"#,
         r#"{"log":{"entries":[{"request":{"method":"PUT","url":"https://u:p@[::1]:9/`${x}`","postData":{"mimeType":
-        "multipart/form-data","params":[{"name":"a\"","value":"b"},{"name":"f","fileName":"x"}]}},"response":{"status":1}}]}}"#,
+        "multipart/form-data","params":[{"name":"a\"","value":"b"},{"name":"f","fileName":"x"}]}},
+        "response":{"status":1}}]}}"#,
     ],
     words: JSON,
     start: || start(Format::Har),
@@ -31,12 +36,15 @@ pub const HAR: Subject = Subject {
 pub const OPENAPI: Subject = Subject {
     name: "openapi",
     examples: &[
-        "openapi: 3.0.0\nservers: [{url: 'http://h/{v}', variables: {v: {default: x}}}]\npaths:\n  /a/{id}:\n    get:\n      \
-         parameters: [{name: id, in: path, required: true, schema: {$ref: '#/components/schemas/N'}}]\n      responses: {200: \
+        "openapi: 3.0.0\nservers: [{url: 'http://h/{v}', variables: {v: {default: x}}}]\npaths:\n  /a/{id}:\n    \
+         get:\n      \
+         parameters: [{name: id, in: path, required: true, schema: {$ref: '#/components/schemas/N'}}]\n      \
+         responses: {200: \
          {description: x}}\ncomponents:\n  schemas:\n    N: {type: object, required: [n], properties: {n: {$ref: \
          '#/components/schemas/N'}, m: &a {type: integer}, o: *a}}\n",
         r##"{"openapi":"3.1.0","paths":{"/x":{"post":{"tags":["t"],"security":[{"k":[]}],"requestBody":{"content":
-        {"multipart/form-data":{"schema":{"properties":{"f":{"format":"binary"}}}}}}}}},"components":{"securitySchemes":
+        {"multipart/form-data":{"schema":{"properties":{"f":{"format":"binary"}}}}}}}}},
+        "components":{"securitySchemes":
         {"k":{"type":"apiKey","in":"query","name":"k"}}}}"##,
     ],
     words: &[
@@ -63,13 +71,18 @@ pub const OPENAPI: Subject = Subject {
 pub const POSTMAN: Subject = Subject {
     name: "postman",
     examples: &[
-        r#"{"info":{"name":"n"},"variable":[{"key":"u","value":"http://h{{p}}"}],"item":[{"name":"f","item":[{"name":"a",
+        r#"{"info":{"name":"n"},"variable":[{"key":"u","value":"http://h{{p}}"}],"item":[{"name":"f",
+        "item":[{"name":"a",
         "event":[{"listen":"test","script":{"exec":["pm.test('x', () => {","pm.response.to.have.status(200);","});",
-        "pm.environment.set('t', pm.response.json().a[0].b);","x`${y}`"]}}],"request":{"method":"POST","auth":{"type":"basic",
-        "basic":[{"key":"username","value":"{{me}}"}]},"url":{"raw":"{{u}}/:id","variable":[{"key":"id","value":"1"}]},"body":
+        "pm.environment.set('t', pm.response.json().a[0].b);","x`${y}`"]}}],"request":{"method":"POST",
+        "auth":{"type":"basic",
+        "basic":[{"key":"username","value":"{{me}}"}]},"url":{"raw":"{{u}}/:id","variable":[{"key":"id",
+        "value":"1"}]},"body":
         {"mode":"raw","raw":"{\"a\":{{b}}}"}}}]}]}"#,
-        r#"{"item":[{"request":{"url":{"host":["h"],"path":["a"],"query":[{"key":"q","value":"1"}]},"body":{"mode":"graphql",
-        "graphql":{"query":"{a}","variables":"{}"}}}},{"request":"http://h/"},{"request":{"url":"h","body":{"mode":"formdata",
+        r#"{"item":[{"request":{"url":{"host":["h"],"path":["a"],"query":[{"key":"q","value":"1"}]},
+        "body":{"mode":"graphql",
+        "graphql":{"query":"{a}","variables":"{}"}}}},{"request":"http://h/"},{"request":{"url":"h",
+        "body":{"mode":"formdata",
         "formdata":[{"key":"k","type":"file","src":"f"}]}}}]}"#,
     ],
     words: JSON,
@@ -100,7 +113,8 @@ pub const LINES: Subject = Subject {
     name: "targets",
     examples: &[
         "GET http://h/a\nX: y\n@f\n\nPOST https://h/`${b}`\n",
-        "{\"method\":\"PUT\",\"url\":\"http://h/\",\"body\":\"AP8=\",\"header\":{\"a\":[\"b\",\"c\"]}}\n{\"url\":\"http://h/\"}\n",
+        "{\"method\":\"PUT\",\"url\":\"http://h/\",\"body\":\"AP8=\",\"header\":{\"a\":[\"b\",\"c\"]}}\n\
+         {\"url\":\"http://h/\"}\n",
     ],
     words: JSON,
     start: || start(Format::Vegeta),
@@ -109,7 +123,8 @@ pub const LINES: Subject = Subject {
 pub const LOG: Subject = Subject {
     name: "access-log",
     examples: &[
-        "1.2.3.4 - me [10/Oct/2000:13:55:36 -0700] \"GET /a?b=c HTTP/1.0\" 200 2326 \"http://r/\" \"Agent \\x22 \\\"\"\n",
+        "1.2.3.4 - me [10/Oct/2000:13:55:36 -0700] \"GET /a?b=c HTTP/1.0\" 200 2326 \
+         \"http://r/\" \"Agent \\x22 \\\"\"\n",
         "::1 - - [31/Dec/9999:23:59:60 +9999] \"POST http://h/x HTTP/1.1\" 499 0\n- - - [] \"\" -\n",
     ],
     words: &["[", "]", "\"", "\\x", "GET ", " HTTP/1.1", "10/Oct/2000:13:55:36 +0000", "-", "\n", "\t"],

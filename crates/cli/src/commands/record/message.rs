@@ -1,6 +1,7 @@
 //! Requests as a proxy's client sends them, read from a blocking stream: a head, and the whole body.
 //!
-//! HTTP/1.1 alone. Bounded: a head up to 64 KiB, a body up to 64 MiB. Bodies by length or in chunks (RFC 9112 section 6).
+//! HTTP/1.1 alone. Bounded: a head up to 64 KiB, a body up to 64 MiB. Bodies by length or in chunks (RFC 9112 section
+//! 6).
 
 use std::io::{self, BufRead, Read};
 

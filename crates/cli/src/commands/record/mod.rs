@@ -1,8 +1,8 @@
 //! `onrush record`: a proxy on this machine that passes requests on, and writes a script of them when it is ended.
 //!
-//! For programs that take a proxy: browsers, curl, clients under test. It listens on loopback alone unless told otherwise.
-//! HTTPS is opened by certificates of an authority of its own, made at the first start and kept; who does not trust it is
-//! refused by the program, never silently.
+//! For programs that take a proxy: browsers, curl, clients under test. It listens on loopback alone unless told
+//! otherwise. HTTPS is opened by certificates of an authority of its own, made at the first start and kept; who does
+//! not trust it is refused by the program, never silently.
 
 mod authority;
 mod message;
