@@ -109,9 +109,9 @@ truth    runs Onrush against a server in C that keeps an account of its own, spo
 book     checks that links between pages lead somewhere and that docs/SUMMARY.md lists every page of docs/, then
          builds the book into target/book. A warning of mdbook fails it. Compiles mdbook the first time, with the
          crates registry.
-browser  opens reports of two real runs in headless chromium, by day, by night and as narrow as a phone, and fails on
-         script errors, requests to a network, charts that are not drawn; leaves pictures in target/browser. Needs
-         chromium          ($CHROMIUM, else PATH).
+browser  opens reports of two real runs, and the page of a third, in headless chromium, by day, by night and as
+         narrow as a phone, and fails on script errors, requests to a network, charts that are not drawn; leaves
+         pictures in target/browser. Needs chromium          ($CHROMIUM, else PATH).
 stats    simulates SETS (10000) pairs of sets for each distribution of noise, and fails when false alarms of `onrush
          compare` exceed 5 % or its 95 % intervals cover the truth in less than 93 % or more than 97 %.
 conformance runs Autobahn|Testsuite (WebSocket) against the client and the target's server, ten minutes each; CASE

@@ -5,6 +5,7 @@ mod app;
 mod archive;
 mod backing;
 mod banner;
+mod browser;
 mod builtins;
 mod called_as;
 mod commands;

@@ -16,7 +16,7 @@ const REFUSED: &[(&str, &str)] = &[
         "Grafana Cloud k6 is not offered; Grafana Cloud takes metrics from experimental-prometheus-rw and \
          opentelemetry",
     ),
-    ("web-dashboard", "there is no live dashboard; `--save DIR` and `onrush report DIR` make a page with charts"),
+    ("web-dashboard", "the live page is `--web`; `--save DIR` and `onrush report DIR` make one with charts at the end"),
     ("datadog", "use statsd with K6_STATSD_ENABLE_TAGS=true, or opentelemetry"),
     ("kafka", "not offered; write json and send the lines on"),
 ];

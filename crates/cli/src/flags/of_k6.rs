@@ -70,7 +70,7 @@ pub static OF_K6: &[OfK6] = &[
     row("no-thresholds", "K6_NO_THRESHOLDS", Obeyed),
     row("no-usage-report", "K6_NO_USAGE_REPORT", WithoutEffect("Onrush never reports usage")),
     row("no-vu-connection-reuse", "K6_NO_VU_CONNECTION_REUSE", Obeyed),
-    row("out", "K6_OUT", But("`cloud` and `web-dashboard` are refused; `statsd` is built in")),
+    row("out", "K6_OUT", But("`cloud` and `web-dashboard` are refused, `--web` is the page; `statsd` is built in")),
     row("paused", "K6_PAUSED", But("refused without `--address`, because nobody could resume the test")),
     row(
         "profiling-enabled",
@@ -118,11 +118,14 @@ pub static OF_K6: &[OfK6] = &[
         "K6_TLS_CIPHER_SUITES",
         Warned("write `tlsCipherSuites` into the options of the script or the config file"),
     ),
-    row(
-        "",
-        "K6_WEB_DASHBOARD_",
-        Warned("there is no dashboard; --save DIR keeps the result, `onrush report DIR` draws it"),
-    ),
+    row("", "K6_WEB_DASHBOARD", But("the page is ours; the run does not wait until its browser is closed")),
+    row("", "K6_WEB_DASHBOARD_EXPORT", But("the report is ours, that of `onrush report`")),
+    row("", "K6_WEB_DASHBOARD_HOST", But("the default is 127.0.0.1; k6 listens on all addresses")),
+    row("", "K6_WEB_DASHBOARD_OPEN", Obeyed),
+    row("", "K6_WEB_DASHBOARD_PERIOD", But("the default is a second")),
+    row("", "K6_WEB_DASHBOARD_PORT", Obeyed),
+    row("", "K6_WEB_DASHBOARD_RECORD", Warned("--save DIR keeps what was measured")),
+    row("", "K6_WEB_DASHBOARD_TAGS", Warned("the page has no charts by tag; `onrush report` has tables by tag")),
 ];
 
 impl OfK6 {

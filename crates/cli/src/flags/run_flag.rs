@@ -158,6 +158,27 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         None,
         "Accepted for compatibility with k6: Onrush never reports usage",
     ),
+    run_flag("web", Some("K6_WEB_DASHBOARD"), None, "Show the run as a page, at http://127.0.0.1:5665"),
+    run_flag("web-host", Some("K6_WEB_DASHBOARD_HOST"), Some("HOST"), "Where the page is served [default: 127.0.0.1]"),
+    run_flag(
+        "web-port",
+        Some("K6_WEB_DASHBOARD_PORT"),
+        Some("PORT"),
+        "Its port; 0: any that is free, -1: no page [default: 5665]",
+    ),
+    run_flag(
+        "web-period",
+        Some("K6_WEB_DASHBOARD_PERIOD"),
+        Some("TIME"),
+        "How often the page gets new figures [default: 1s]",
+    ),
+    run_flag("web-open", Some("K6_WEB_DASHBOARD_OPEN"), None, "Open the page in a browser"),
+    run_flag(
+        "web-export",
+        Some("K6_WEB_DASHBOARD_EXPORT"),
+        Some("FILE"),
+        "Write the run's report to this file at the end; packed when its name ends in .gz",
+    ),
     run_flag("workers", Some("ONRUSH_WORKERS"), Some("N"), "Threads that run virtual users [default: one a core]"),
     run_flag(
         "vu-memory-limit",
@@ -268,7 +289,8 @@ impl RunFlag {
             None if self.name == "referee" => switch(arg).value_name("URL"),
             None => switch(arg),
             Some(value) if self.repeat => arg.value_name(value).action(ArgAction::Append),
-            Some(value) => arg.value_name(value),
+            // -1 is a port here.
+            Some(value) => arg.value_name(value).allow_hyphen_values(self.name == "web-port"),
         }
     }
 }

@@ -36,6 +36,7 @@ pub struct Track {
     /// Seconds that make a point.
     pub every: u32,
     /// Seconds in the last point.
+    #[serde(skip)]
     filled: u32,
 }
 

@@ -74,5 +74,6 @@ mod time_series;
 mod tls_limits;
 mod unix_sockets;
 mod verdict;
+mod web;
 mod websockets;
 mod wrong_places;

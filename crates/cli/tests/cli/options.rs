@@ -184,8 +184,8 @@ fn flags_of_k6_that_are_not_there_are_told_by_name() {
     }
     let lab = Lab::with(script);
     let mut command = lab.command(&["run", "-q", "script.js"]);
-    command.env("K6_WEB_DASHBOARD", "true").env("K6_HOSTS", "{}");
-    let run = finish(command).code(0).says("the variable K6_WEB_DASHBOARD is not obeyed: there is no dashboard");
+    command.env("K6_WEB_DASHBOARD_RECORD", "x").env("K6_HOSTS", "{}");
+    let run = finish(command).code(0).says("the variable K6_WEB_DASHBOARD_RECORD is not obeyed: --save DIR keeps");
     assert!(run.stderr.contains("the variable K6_HOSTS is not obeyed: write `hosts`"), "{}", run.stderr);
 }
 

@@ -190,7 +190,10 @@ impl<'a> Drive<'a> {
             origin: Instant::now(),
             made: None,
             started_at: crate::log::rfc3339_ms_now(),
-            timeline: Some(Timeline::new(self.registry.clone(), self.saving.is_some())),
+            timeline: Some(Timeline::new(
+                self.registry.clone(),
+                self.saving.is_some() || self.flags.export().is_some(),
+            )),
             setup_error: None,
             options,
             columns: planned.columns,

@@ -21,7 +21,7 @@ use super::generator::{Circumstances, Judged};
 use super::load::Script;
 use super::phases::Phases;
 use super::referee;
-use super::save::{Facts, Kept, Saving};
+use super::save::{self, Facts, Kept, Saving, redacted_document};
 use super::summary::{self, Summary};
 use super::timeline::OverTime;
 use crate::exit_code::ExitCode;
@@ -83,16 +83,13 @@ impl Ending<'_> {
             ..self.circumstances(&ran)
         };
         let judged = self.judge(&ran, results, &around);
-        let remark = script.program.timing_remark(results.count("http_reqs"));
-        let remarks = remark.into_iter().chain(script.program.upload_remark());
-        let remarks = remarks.chain(ran.referee.iter().flat_map(referee::lines));
-        let of_agents = self.agents.iter().flat_map(|agents| agents.notes.clone());
-        let notes: Vec<String> = remarks.chain(of_agents).chain(log.settle()).collect();
+        let notes = self.notes(&ran, results);
         let remarks = judged.lines().into_iter().chain(notes.clone()).chain(lost);
         let options = summary::options(flags, &ran, remarks, judged.kept(), steadiness.as_ref());
         let findings = Findings { trust: flags.strict.then(|| judged.verdict()), ..self.findings(&ran, &totals) };
         let generator = self.generator(&ran, judged, notes);
-        let mut kept = self.saving.map(|saving| {
+        let is_wanted = self.saving.is_some() || flags.export().is_some();
+        let document = is_wanted.then(|| {
             let facts = Facts {
                 script: &flags.script,
                 labels: &flags.labels,
@@ -110,8 +107,9 @@ impl Ending<'_> {
                 reason: findings.reason(),
                 mask: &ran.options.url_mask(),
             };
-            Kept::new(saving, facts, flags.secrets.redactor())
+            redacted_document(facts, flags.secrets.redactor())
         });
+        let mut kept = self.saving.zip(document.clone()).map(|(saving, document)| Kept::new(saving, document));
         let (phases, is_on_stdout) = (self.phases, Cell::new(false));
         let summary = Summary { flags, script, phases, log, options, results, ran: &ran, is_on_stdout };
         let exported = summary.write();
@@ -123,7 +121,28 @@ impl Ending<'_> {
             code => code,
         };
         let code = kept.as_mut().map_or(code, |kept| kept.close(code, log, flags.quiet));
-        exported.map(|()| code)
+        exported.map(|()| self.export(document.as_ref(), code))
+    }
+
+    /// Writes the report where `--web-export` wants it; the exit code then.
+    fn export(&self, document: Option<&document::Document>, code: ExitCode) -> ExitCode {
+        let Some((document, path)) = document.zip(self.flags.export()) else { return code };
+        match (save::export(document, code, path), code) {
+            (Ok(()), code) => code,
+            (Err(message), code) => {
+                self.log.write(Level::Error, &message, &[]);
+                if code == ExitCode::Ok { ExitCode::ResultNotWritten } else { code }
+            }
+        }
+    }
+
+    /// What else there is to say of how it was measured, and of log lines that are missing.
+    fn notes(&self, ran: &Ran, results: &Results) -> Vec<String> {
+        let program = &self.script.program;
+        let remarks = program.timing_remark(results.count("http_reqs")).into_iter().chain(program.upload_remark());
+        let remarks = remarks.chain(ran.referee.iter().flat_map(referee::lines));
+        let of_agents = self.agents.iter().flat_map(|agents| agents.notes.clone());
+        remarks.chain(of_agents).chain(self.log.settle()).collect()
     }
 
     /// Agents have judged themselves: here remain counts and samples of all together.

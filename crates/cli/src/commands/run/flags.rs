@@ -1,7 +1,7 @@
 //! The flags of `run` that are no options of the test, read and checked.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ArgMatches;
@@ -13,6 +13,7 @@ use units::suggest;
 
 use super::fleet_flags::FleetFlags;
 use super::limits::FailOn;
+use super::web_flags::WebFlags;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::features::FEATURES;
@@ -68,6 +69,8 @@ pub struct Flags {
     pub quiet: bool,
     /// `--no-tui`.
     pub screen: Wanted,
+    /// `--web` and what goes with it.
+    pub web: Option<WebFlags>,
     /// `--workers`.
     pub workers: Option<usize>,
     /// `--vu-memory-limit`, in bytes.
@@ -164,6 +167,7 @@ impl Flags {
             is_offline: source.switch("offline", false)?,
             quiet: source.switch("quiet", false)?,
             screen: screen(source)?,
+            web: WebFlags::read(source)?,
             workers: source.text("workers").map(|text| whole("--workers", &text)).transpose()?,
             vu_memory_limit: source
                 .text("vu-memory-limit")
@@ -192,6 +196,11 @@ impl Flags {
     /// A connection for each virtual user, with its other end where the target runs in this process too.
     pub fn descriptors_per_vu(&self) -> u64 {
         if self.serve.is_some() { 2 } else { 1 }
+    }
+
+    /// Where a report of the run is to be written, whether it is saved or not.
+    pub fn export(&self) -> Option<&Path> {
+        self.web.as_ref()?.export.as_deref()
     }
 
     /// Whether a feature is switched on.

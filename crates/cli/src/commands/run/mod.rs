@@ -28,6 +28,7 @@ mod summary;
 pub(super) mod timeline;
 pub(super) mod wall_clock;
 pub(super) mod watch;
+mod web_flags;
 
 use std::sync::Arc;
 
@@ -44,8 +45,8 @@ use crate::machine::Moment;
 use crate::messages::Messages;
 use crate::progress::Screen;
 use crate::quick::Quick;
-use crate::viewers::{LiveScreen, Viewers};
-use crate::{banner, called_as, descriptors, output};
+use crate::viewers::{LiveScreen, Viewers, WebPage};
+use crate::{banner, browser, called_as, descriptors, output};
 
 use flags::Flags;
 pub use load::script_failure;
@@ -69,7 +70,7 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start
     let phases = Phases::listen(stopper.clone())?;
     let beside = flags.serve.as_ref().map(|serve| load::start_target(serve, &flags, &log)).transpose()?;
     let target = beside.as_ref().map(|beside| &beside.server);
-    let registry = registry(&flags, saving.is_some(), &log);
+    let registry = registry(&flags, saving.is_some() || flags.export().is_some(), &log);
     let layers = load::Layers::read(&flags, matches, target, &log)?;
     let trusted_pem = layers.trusted_pem().cloned();
     let script = load::script(&flags, target, layers.without_script(), log.clone(), registry.clone())?;
@@ -81,7 +82,7 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start
     }
     let outputs = outputs::open(&flags, &planned, &registry, &log)?;
     let _api = open_to_clients(&flags, &planned, board.as_ref(), &log)?;
-    let screen = announce(&flags, &planned);
+    let (screen, _page) = announce(&flags, &planned, &log);
     let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
     let drive = drive::Drive {
         script: &script,
@@ -155,8 +156,33 @@ fn open_to_clients(
     Ok(Some(api))
 }
 
-/// Says what will run, and where the progress will be drawn.
-fn announce(flags: &Flags, planned: &plan::Planned) -> Screen {
+/// Starts the page. As in k6, a run that cannot show itself goes on.
+fn open_page(flags: &Flags, planned: &plan::Planned, log: &Logger) -> Option<Arc<WebPage>> {
+    let web = flags.web.as_ref()?;
+    let (host, port) = web.listen.as_ref()?;
+    let title = planned.options.url_mask().url(&flags.script).into_owned();
+    match WebPage::start((host, *port), web.period, title) {
+        Ok(page) => {
+            log.write(Level::Info, &format!("the page of this run is at {}", page.url()), &[]);
+            if web.opens
+                && let Err(error) = browser::open(&page.url())
+            {
+                log.write(Level::Warning, &format!("--web-open: cannot start xdg-open: {error}"), &[]);
+            }
+            Some(Arc::new(page))
+        }
+        Err(why) => {
+            let text = format!("--web: {why}; the test goes on without the page: --web-port 0 takes a free port");
+            log.write(Level::Warning, &text, &[]);
+            None
+        }
+    }
+}
+
+/// Says what will run, and where the progress will be drawn. The page is there for as long as somebody holds it: a run
+/// that lingers still shows it.
+fn announce(flags: &Flags, planned: &plan::Planned, log: &Logger) -> (Screen, Option<Arc<WebPage>>) {
+    let page = open_page(flags, planned, log);
     // Standard output belongs to an output that writes there.
     let screen = match ::outputs::take_stdout(&flags.outputs) {
         true => Screen::on_stderr(flags.quiet),
@@ -169,5 +195,5 @@ fn announce(flags: &Flags, planned: &plan::Planned) -> Screen {
     let banner = banner::banner((&address, &place), planned.share, &scenarios, needs.max_vus, needs.duration);
     screen.say(&screen.columns().map_or_else(|| banner.clone(), |columns| banner::fit(&banner, columns)));
     let live = LiveScreen::new(flags.screen, &flags.system_env, called_as::is_k6(), address, !flags.log.no_color);
-    screen.watched_by(Viewers::new(live))
+    (screen.watched_by(Viewers::new(live, page.clone())), page)
 }

@@ -37,6 +37,8 @@ const COUNTERS: [MetricId; 6] = [
     builtin::DATA_RECEIVED,
     builtin::DATA_SENT,
 ];
+/// A shorter stretch makes no point of a chart.
+const SHORTEST_S: f64 = 0.5;
 /// Metrics of a script that have one.
 const MOST_OWN: usize = 8;
 /// Kinds of errors and checks that are told; a script may make any number.
@@ -83,7 +85,8 @@ impl Observer {
     pub fn look(&mut self, tick: &Tick) {
         let over = tick.cut.saturating_sub(std::mem::replace(&mut self.cut, tick.cut)).as_secs_f64();
         self.charts.clear();
-        if self.is_watched && over > 0.0 {
+        // The last one may be a moment, whose rates would be a spike or a hole.
+        if self.is_watched && over >= SHORTEST_S {
             self.charts = self.charts_of(&tick.snapshots, over);
         }
     }

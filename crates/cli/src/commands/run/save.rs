@@ -5,6 +5,7 @@
 //! is printed all the same, and the exit code tells. An older result stays until the new one is complete.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -143,7 +144,11 @@ pub struct Kept<'a> {
     written: Result<(), String>,
 }
 
-/// The same without the secrets that the script was given.
+/// The result that these facts make, without the secrets that the script was given.
+pub fn redacted_document(facts: Facts<'_>, redactor: &Redactor) -> Document {
+    redacted(document(facts), redactor)
+}
+
 fn redacted(document: Document, redactor: &Redactor) -> Document {
     if !redactor.is_needed() {
         return document;
@@ -154,8 +159,7 @@ fn redacted(document: Document, redactor: &Redactor) -> Document {
 
 impl<'a> Kept<'a> {
     /// Writes the result. What fails is said by `close`, below the summary.
-    pub fn new(saving: &'a Saving, facts: Facts<'_>, redactor: &Redactor) -> Self {
-        let document = redacted(document(facts), redactor);
+    pub fn new(saving: &'a Saving, document: Document) -> Self {
         let written = saving.write(&document);
         if written.is_ok() {
             journal::remove(&saving.dir);
@@ -183,6 +187,22 @@ impl<'a> Kept<'a> {
             }
         }
     }
+}
+
+/// The report of a run whose document this is, in a file of its own; packed where its name says so.
+pub fn export(document: &Document, code: ExitCode, path: &Path) -> Result<(), String> {
+    let ended = if document.exit.code == code as u8 { document.exit.clone() } else { exit(code, None) };
+    let page = report::html::run::page(&Document { exit: ended, ..document.clone() });
+    let is_packed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
+    let bytes = if is_packed { packed(page.as_bytes()) } else { Ok(page.into_bytes()) };
+    let written = bytes.and_then(|bytes| std::fs::write(path, bytes));
+    written.map_err(|error| format!("--web-export {}: cannot write the report: {error}", path.display()))
+}
+
+fn packed(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes)?;
+    encoder.finish()
 }
 
 fn exit(code: ExitCode, why: Option<String>) -> Exit {
