@@ -142,7 +142,9 @@ impl ScreenLink {
         }
         let before = state.scene.view;
         state.scene.view = before.pressed(key, state.scene.history.tracks.len());
-        if let Some((glance, history)) = state.newest.take().filter(|_| !state.scene.view.is_paused) {
+        if !state.scene.view.is_paused
+            && let Some((glance, history)) = state.newest.take()
+        {
             (state.scene.glance, state.scene.history) = (glance, history);
         }
         drop(state);

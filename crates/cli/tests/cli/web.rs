@@ -144,3 +144,27 @@ fn what_cannot_be_is_refused() {
         assert!(run.code != 0 && run.stderr.contains(message), "{flags:?}: {}", run.stderr);
     }
 }
+
+#[test]
+fn secrets_are_on_no_page() {
+    let lab = Lab::with(
+        "import secrets from 'k6/secrets'; import { check } from 'k6';
+         export default async function () {
+           const found = await secrets.get('key');
+           check(found, { [`is ${found}`]: (f) => f === 'hidden-' + 'value' });
+           throw new Error(`it was ${found}`);
+         }",
+    );
+    let port = free_port();
+    let source = ["--secret-source", "mock=key=hidden-value"];
+    let flags = ["run", "-q", "--linger", "--web", "--web-port", &port.to_string(), source[0], source[1], "script.js"];
+    let run = lab.start(&flags);
+    until("the page", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let mut reader = Reader::join(port);
+    let text = reader.until("event: end", 1);
+    assert!(text.contains("Error: it was ") && text.contains("\"passes\":1"), "{text}");
+    assert!(!text.contains("hidden-value"), "{text}");
+    let pid = rustix::process::Pid::from_raw(run.pid() as i32).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    run.wait().code(0);
+}

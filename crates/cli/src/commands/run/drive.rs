@@ -199,7 +199,7 @@ impl<'a> Drive<'a> {
             columns: planned.columns,
             wall: WallClock::now(),
             watch: None,
-            observer: Observer::new(self.registry.clone(), self.screen.is_watched()),
+            observer: Observer::new(self.registry.clone(), self.flags.secrets.clone(), self.screen.is_watched()),
             begun_before: elsewhere.as_ref().and_then(|fleet| fleet.begun_before().cloned()),
             referee: None,
             machine: None,

@@ -109,7 +109,8 @@ impl Ending<'_> {
             };
             redacted_document(facts, flags.secrets.redactor())
         });
-        let mut kept = self.saving.zip(document.clone()).map(|(saving, document)| Kept::new(saving, document));
+        let report = flags.export().and(document.as_ref()).cloned();
+        let mut kept = self.saving.zip(document).map(|(saving, document)| Kept::new(saving, document));
         let (phases, is_on_stdout) = (self.phases, Cell::new(false));
         let summary = Summary { flags, script, phases, log, options, results, ran: &ran, is_on_stdout };
         let exported = summary.write();
@@ -121,7 +122,7 @@ impl Ending<'_> {
             code => code,
         };
         let code = kept.as_mut().map_or(code, |kept| kept.close(code, log, flags.quiet));
-        exported.map(|()| self.export(document.as_ref(), code))
+        exported.map(|()| self.export(report.as_ref(), code))
     }
 
     /// Writes the report where `--web-export` wants it; the exit code then.

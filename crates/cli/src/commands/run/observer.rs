@@ -10,6 +10,7 @@ use std::time::Duration;
 use engine::{Plan, RunState, Tick};
 use metrics::threshold::Standing;
 use metrics::{Aggregate, Contains, ErrorKind, Kind, MetricId, Registry, Snapshot, builtin};
+use script::secrets::Secrets;
 use units::show;
 
 use super::samples::Total;
@@ -47,6 +48,8 @@ const MOST_LINES: usize = 100;
 /// Sees each second of a run.
 pub struct Observer {
     registry: Arc<Registry>,
+    /// Nobody sees them on a screen either.
+    secrets: Arc<Secrets>,
     /// Whether anything shows more than a line.
     is_watched: bool,
     /// Until when the last second reached.
@@ -72,8 +75,8 @@ pub struct Sources<'a> {
 
 impl Observer {
     /// `is_watched`: by a screen or a page.
-    pub fn new(registry: Arc<Registry>, is_watched: bool) -> Observer {
-        Observer { registry, is_watched, cut: Duration::ZERO, seen: HashSet::new(), charts: Vec::new() }
+    pub fn new(registry: Arc<Registry>, secrets: Arc<Secrets>, is_watched: bool) -> Observer {
+        Observer { registry, secrets, is_watched, cut: Duration::ZERO, seen: HashSet::new(), charts: Vec::new() }
     }
 
     /// The scenarios start, by the run's clock.
@@ -117,7 +120,7 @@ impl Observer {
         let users = Chart { name: String::from("vus"), unit: "", lines: vec![("active", glance.users.active as f64)] };
         charts.extend((!charts.is_empty()).then_some(users));
         let check = |check: metrics::results::CheckResult| CheckLine {
-            name: check.name,
+            name: self.shown(&check.name),
             passes: check.passes,
             fails: check.fails,
         };
@@ -127,7 +130,7 @@ impl Observer {
                 failed: run.aggregate.live(builtin::HTTP_REQ_FAILED) as u64,
             },
             charts,
-            errors: run.aggregate.errors().iter().take(MOST_LINES).filter_map(error_line).collect(),
+            errors: run.aggregate.errors().iter().take(MOST_LINES).filter_map(|error| self.error_line(error)).collect(),
             checks: run.aggregate.checks().into_iter().take(MOST_LINES).map(check).collect(),
             thresholds: run.aggregate.standings().into_iter().map(|one| self.threshold_line(one)).collect(),
             trust: run.watch.filter(|_| !run.is_fleet).map(|watch| watch.trust().clone()),
@@ -170,6 +173,20 @@ impl Observer {
         self.seen.contains(&id).then_some(total.sum / over)
     }
 
+    /// Answers that the script expects are no errors.
+    fn error_line(&self, error: &metrics::ErrorCount) -> Option<ErrorLine> {
+        let what = match &error.kind {
+            ErrorKind::Exception(what) | ErrorKind::NoAnswer(what) => self.shown(what),
+            ErrorKind::Status { expected: true, .. } => return None,
+            ErrorKind::Status { status, .. } => format!("status {status}"),
+        };
+        Some(ErrorLine { what, count: error.count })
+    }
+
+    fn shown(&self, text: &str) -> String {
+        self.secrets.redactor().text(text).into_owned()
+    }
+
     fn threshold_line(&self, standing: Standing) -> ThresholdLine {
         let name = standing.key.split('{').next().unwrap_or_default();
         let definition = self.registry.definitions().into_iter().find(|one| &*one.name == name);
@@ -198,17 +215,6 @@ fn unit(contains: Contains, kind: Kind) -> &'static str {
     }
 }
 
-/// Answers that the script expects are no errors.
-fn error_line(error: &metrics::ErrorCount) -> Option<ErrorLine> {
-    let what = match &error.kind {
-        ErrorKind::Exception(what) => what.to_string(),
-        ErrorKind::NoAnswer(what) => what.to_string(),
-        ErrorKind::Status { expected: true, .. } => return None,
-        ErrorKind::Status { status, .. } => format!("status {status}"),
-    };
-    Some(ErrorLine { what, count: error.count })
-}
-
 #[cfg(test)]
 mod tests {
     use metrics::{Recorder, TagSet};
@@ -219,7 +225,7 @@ mod tests {
     fn counters_go_on_with_a_zero_and_trends_have_a_gap() {
         let registry = Registry::new();
         let recorder = Recorder::new(registry.clone());
-        let mut observer = Observer::new(registry, true);
+        let mut observer = Observer::new(registry, Arc::default(), true);
         let series = |metric| recorder.series(metric, &TagSet::empty());
         recorder.add(series(builtin::HTTP_REQS), 1.0, 0);
         recorder.add(series(builtin::HTTP_REQ_DURATION), 8.0, 0);
@@ -241,7 +247,7 @@ mod tests {
 
     #[test]
     fn thresholds_are_told_in_the_units_of_their_metrics() {
-        let observer = Observer::new(Registry::new(), true);
+        let observer = Observer::new(Registry::new(), Arc::default(), true);
         let line = |key: &str, left| {
             let (key, source) = (key.to_owned(), String::from("p(95)<500"));
             observer.threshold_line(Standing { key, source, left, ok: true, margin: Some(0.5) }).left
